@@ -1,0 +1,2 @@
+//! The `locdiff` command.
+fn main() {}
