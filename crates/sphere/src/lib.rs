@@ -1,1 +1,40 @@
-//! placeholder
+//! Points on the sphere and functions on it: distances, grids with quadrature weights, spherical harmonics that are
+//! exact at every degree, and fast transforms. No machine learning, no input or output.
+//!
+//! | you want | item |
+//! |---|---|
+//! | a place, checked | [`LatLon`], [`UnitVec`] |
+//! | a distance | [`haversine_km`], [`geodesic_km`], [`UnitVec::angle_rad`] |
+//! | a centre or a path | [`spherical_mean`], [`medoid`], [`interpolate`] |
+//! | points that cover the sphere | [`Grid`], [`Rings`] |
+//! | all Y_lm at points | [`Harmonics`] |
+//! | Σ e·Y at points, never storing Y | [`FieldPlan`], [`FieldPlanF32`] |
+//! | its gradient and Hessian | [`JetPlan`] |
+//! | Σ w·Y over points (the adjoint) | [`Harmonics::weighted_sum`] |
+//! | coefficients ↔ values on rings | [`Rings::synthesize`], [`Rings::analyze`] |
+
+mod centre;
+mod degree;
+mod distance;
+mod error;
+mod field;
+mod gauss;
+mod grid;
+mod harmonics;
+mod jet;
+mod point;
+mod recurrence;
+mod rings;
+mod simd;
+
+pub use centre::{interpolate, medoid, spherical_mean};
+pub use degree::Degree;
+pub use distance::{EARTH_RADIUS_KM, geodesic_km, haversine_km};
+pub use error::SphereError;
+pub use field::{FieldPlan, FieldPlanF32};
+pub use gauss::gauss_legendre;
+pub use grid::Grid;
+pub use harmonics::{Harmonics, Scalar};
+pub use jet::{Jet, JetField, JetPlan};
+pub use point::{LatLon, UnitVec};
+pub use rings::Rings;

@@ -1,0 +1,20 @@
+//! HEALPix pixel centres, from the `healpix` crate.
+
+use crate::{SphereError, UnitVec};
+
+const MAX_DEPTH: u8 = 13;
+
+/// The centres of all pixels at `depth`, in nested order.
+pub(super) fn points(depth: u8) -> Result<Vec<UnitVec>, SphereError> {
+    if depth > MAX_DEPTH {
+        let remedy = "choose a depth from 0 to 13";
+        return Err(SphereError::GridSize { grid: "healpix", size: usize::from(depth), remedy });
+    }
+    let layer = healpix::get(depth);
+    Ok((0..12u64 << (2 * depth))
+        .map(|pixel| {
+            let centre = layer.center(pixel);
+            UnitVec::from_z_lon(centre.lat.sin(), centre.lon)
+        })
+        .collect())
+}

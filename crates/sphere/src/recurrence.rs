@@ -1,0 +1,117 @@
+//! The fully normalised Legendre recurrence, in two memory layouts.
+//!
+//! Every harmonic is a polynomial part times a plane part, `Y_lm = Q_lm(z)·C_m(x, y)` with `C_m = Re (x+iy)^m`
+//! (m ≥ 0) or `Im (x+iy)^|m|` (m < 0). For fixed m,
+//! `Q_l = a·z·Q_{l−1} + c·Q_{l−2}`, from `Q_mm = diagonal_m`: exact to rounding at every degree, unlike the paper's
+//! closed form, whose power sum cancels away all digits near l = 47. There is no singular point at the poles.
+
+use std::f64::consts::PI;
+
+/// Width of a SIMD chunk of orders m in the row layout.
+pub(crate) const CHUNK: usize = 8;
+
+/// `a` and `c` of the recurrence at degree l, order m < l.
+fn step(l: usize, m: usize) -> (f64, f64) {
+    let (l, m) = (l as f64, m as f64);
+    let a = ((4.0 * l * l - 1.0) / (l * l - m * m)).sqrt();
+    let before = l - 1.0;
+    let b = if before > m { ((before * before - m * m) / (4.0 * before * before - 1.0)).sqrt() } else { 0.0 };
+    (a, -a * b)
+}
+
+/// `Q_mm`, with the √2 of the real harmonics for m > 0.
+fn diagonals(lmax: usize) -> Vec<f64> {
+    let mut value = (0.25 / PI).sqrt();
+    (0..=lmax)
+        .map(|m| {
+            if m > 0 {
+                let m_f = m as f64;
+                value *= ((2.0 * m_f + 1.0) / (2.0 * m_f)).sqrt() * if m == 1 { 2f64.sqrt() } else { 1.0 };
+            }
+            value
+        })
+        .collect()
+}
+
+/// Row layout: for each degree l, the orders m = 0…l side by side, padded with zeros to whole chunks.
+#[derive(Debug)]
+pub(crate) struct RowTable {
+    pub(crate) lmax: usize,
+    pub(crate) diagonal: Vec<f64>,
+    /// Coefficients `(a, c)` of all rows, chunk by chunk.
+    pub(crate) steps: Vec<[[f64; CHUNK]; 2]>,
+    /// First chunk of row l in `steps`.
+    pub(crate) row_start: Vec<usize>,
+}
+
+impl RowTable {
+    pub(crate) fn new(lmax: usize) -> Self {
+        let mut steps = Vec::new();
+        let mut row_start = Vec::new();
+        for l in 0..=lmax {
+            row_start.push(steps.len());
+            for chunk in 0..Self::chunks(l) {
+                let mut pair = [[0.0; CHUNK]; 2];
+                for i in 0..CHUNK {
+                    let m = chunk * CHUNK + i;
+                    if m < l {
+                        (pair[0][i], pair[1][i]) = step(l, m);
+                    }
+                }
+                steps.push(pair);
+            }
+        }
+        Self { lmax, diagonal: diagonals(lmax), steps, row_start }
+    }
+
+    /// Chunks in row l.
+    #[inline(always)]
+    pub(crate) const fn chunks(l: usize) -> usize {
+        (l + CHUNK) / CHUNK
+    }
+}
+
+/// Order layout: for each order m, the degrees l = m+1…L in a row.
+#[derive(Debug)]
+pub(crate) struct OrderTable<T> {
+    pub(crate) lmax: usize,
+    pub(crate) diagonal: Vec<T>,
+    pub(crate) steps: Vec<[T; 2]>,
+    /// First step of order m in `steps`; order m has `lmax − m` steps.
+    pub(crate) order_start: Vec<usize>,
+    /// `sine_limit[m]`: where sin θ is at most this, every order from m on is negligible.
+    sine_limit: Vec<f64>,
+}
+
+impl<T: crate::simd::Real> OrderTable<T> {
+    /// `negligible`: the largest |Y_lm| that may be dropped.
+    pub(crate) fn new(lmax: usize, negligible: f64) -> Self {
+        let mut steps = Vec::with_capacity(lmax * (lmax + 1) / 2);
+        let mut order_start = Vec::with_capacity(lmax + 1);
+        let diagonal = diagonals(lmax);
+        let mut sine_limit = Vec::with_capacity(lmax + 1);
+        for m in 0..=lmax {
+            order_start.push(steps.len());
+            // Q_lm is a Gegenbauer polynomial: |Q_lm(z)| ≤ Q_lm(1), so |Y_lm| ≤ sᵐ·max_l Q_lm(1).
+            let (mut before, mut now) = (0.0, diagonal[m]);
+            let mut largest = now;
+            for l in m + 1..=lmax {
+                let (a, c) = step(l, m);
+                steps.push([T::from_f64(a), T::from_f64(c)]);
+                (before, now) = (now, a * now + c * before);
+                largest = largest.max(now);
+            }
+            sine_limit.push(if m == 0 { 0.0 } else { ((negligible.ln() - largest.ln()) / m as f64).exp() });
+        }
+        for m in (0..lmax).rev() {
+            sine_limit[m] = sine_limit[m].min(sine_limit[m + 1]);
+        }
+        let diagonal = diagonal.into_iter().map(T::from_f64).collect();
+        Self { lmax, diagonal, steps, order_start, sine_limit }
+    }
+
+    /// How many orders (0, 1, …) matter at sin θ = `sine`.
+    pub(crate) fn orders(&self, sine: f64) -> usize {
+        self.sine_limit.partition_point(|&limit| limit < sine).max(1)
+    }
+}
