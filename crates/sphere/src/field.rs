@@ -2,14 +2,18 @@
 
 use crate::error::expect_len;
 use crate::recurrence::OrderTable;
-use crate::simd::{Kernel, Real, dispatch, mul_add};
+use crate::simd::{Real, dispatch};
 use crate::{Degree, SphereError, UnitVec};
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 /// |Y_lm| below this is dropped in f64; with codes of norm ≤ 10⁴ that is far under the rounding of the sum.
 const NEGLIGIBLE_F64: f64 = 1e-22;
 /// The same in f32.
 const NEGLIGIBLE_F32: f64 = 1e-12;
+
+/// Registers a tile: enough to hide latency, few enough that nothing spills.
+const GROUPS: usize = 3;
 
 /// Tables to evaluate fields of one degree; make it once, use it for many fields and threads.
 ///
@@ -47,7 +51,7 @@ impl FieldPlan {
     /// When `coefficients` has not `(L+1)²` values.
     pub fn values(&self, coefficients: &[f64], points: &[UnitVec]) -> Result<Vec<f64>, SphereError> {
         expect_len("coefficients", coefficients.len(), self.degree.dimension())?;
-        Ok(values_by::<f64, 16>(&self.table, coefficients, points))
+        Ok(values_by(&self.table, coefficients, points))
     }
 
     /// F at each point on this thread, for callers that spread the work themselves.
@@ -63,7 +67,7 @@ impl FieldPlan {
         expect_len("coefficients", coefficients.len(), self.degree.dimension())?;
         expect_len("field output", out.len(), points.len())?;
         let weights = pack_by_order(self.table.lmax, coefficients);
-        dispatch(Values::<f64, 16> { table: &self.table, weights: &weights, points, out });
+        dispatch(Values { table: &self.table, weights: &weights, points, out });
         Ok(())
     }
 
@@ -101,7 +105,7 @@ impl FieldPlanF32 {
     /// When `coefficients` has not `(L+1)²` values.
     pub fn values(&self, coefficients: &[f64], points: &[UnitVec]) -> Result<Vec<f32>, SphereError> {
         expect_len("coefficients", coefficients.len(), self.degree.dimension())?;
-        Ok(values_by::<f32, 32>(&self.table, coefficients, points))
+        Ok(values_by(&self.table, coefficients, points))
     }
 
     /// F at each point on this thread.
@@ -117,24 +121,24 @@ impl FieldPlanF32 {
         expect_len("coefficients", coefficients.len(), self.degree.dimension())?;
         expect_len("field output", out.len(), points.len())?;
         let weights = pack_by_order(self.table.lmax, coefficients);
-        dispatch(Values::<f32, 32> { table: &self.table, weights: &weights, points, out });
+        dispatch(Values { table: &self.table, weights: &weights, points, out });
         Ok(())
     }
 }
 
-fn values_by<T: Real + Send + Sync, const B: usize>(
+fn values_by<T: Real>(
     table: &OrderTable<T>,
     coefficients: &[f64],
     points: &[UnitVec],
 ) -> Vec<T> {
     let weights = pack_by_order(table.lmax, coefficients);
-    let mut out = vec![T::ZERO; points.len()];
+    let mut out = vec![T::default(); points.len()];
     const BLOCK: usize = 256;
     if points.len() <= BLOCK {
-        dispatch(Values::<T, B> { table, weights: &weights, points, out: &mut out });
+        dispatch(Values { table, weights: &weights, points, out: &mut out });
     } else {
         points.par_chunks(BLOCK).zip(out.par_chunks_mut(BLOCK)).for_each(|(points, out)| {
-            dispatch(Values::<T, B> { table, weights: &weights, points, out });
+            dispatch(Values { table, weights: &weights, points, out });
         });
     }
     out
@@ -159,62 +163,81 @@ pub(crate) fn packed_start(lmax: usize, m: usize) -> usize {
     m * (lmax + 1) - m * (m.max(1) - 1) / 2
 }
 
-/// `Σ_l e_lm Q_lm(z)` for the cosine and the sine coefficients of one order, at a tile of `B` heights.
+/// `Σ_l e_lm Q_lm(z)` for the cosine and the sine coefficients of one order, at `G` registers of heights.
 #[inline(always)]
-pub(crate) fn order_sums<const FMA: bool, T: Real, const B: usize>(
+pub(crate) fn order_sums<S: Simd, T: Real, const G: usize>(
+    simd: S,
     table: &OrderTable<T>,
     weights: &[[T; 2]],
     m: usize,
-    z: &[T; B],
-) -> ([T; B], [T; B]) {
+    z: &[T::Vector<S>; G],
+) -> ([T::Vector<S>; G], [T::Vector<S>; G]) {
     let count = table.lmax - m;
     let weights = &weights[packed_start(table.lmax, m)..][..=count];
     let steps = &table.steps[table.order_start[m]..][..count];
-    let (mut before, mut now) = ([T::ZERO; B], [table.diagonal[m]; B]);
-    let mut cos: [T; B] = std::array::from_fn(|i| now[i] * weights[0][0]);
-    let mut sin: [T; B] = std::array::from_fn(|i| now[i] * weights[0][1]);
-    for ([a, c], [e_cos, e_sin]) in steps.iter().zip(&weights[1..]) {
-        let next: [T; B] = std::array::from_fn(|i| mul_add::<FMA, T>(*a * z[i], now[i], *c * before[i]));
-        cos = std::array::from_fn(|i| mul_add::<FMA, T>(next[i], *e_cos, cos[i]));
-        sin = std::array::from_fn(|i| mul_add::<FMA, T>(next[i], *e_sin, sin[i]));
-        (before, now) = (now, next);
+    let diagonal = T::splat(simd, table.diagonal[m]);
+    let mut cos = [T::mul(simd, diagonal, T::splat(simd, weights[0][0])); G];
+    let mut sin = [T::mul(simd, diagonal, T::splat(simd, weights[0][1])); G];
+    let (mut before, mut now) = ([T::splat(simd, T::default()); G], [diagonal; G]);
+    for (step, weight) in steps.iter().zip(&weights[1..]) {
+        let (a, c) = (T::splat(simd, step[0]), T::splat(simd, step[1]));
+        let (e_cos, e_sin) = (T::splat(simd, weight[0]), T::splat(simd, weight[1]));
+        for g in 0..G {
+            // a·z and c·before are off the critical path: one multiply-add a degree remains on it.
+            let (az, c_before) = (T::mul(simd, a, z[g]), T::mul(simd, c, before[g]));
+            let next = T::mul_add(simd, az, now[g], c_before);
+            cos[g] = T::mul_add(simd, next, e_cos, cos[g]);
+            sin[g] = T::mul_add(simd, next, e_sin, sin[g]);
+            (before[g], now[g]) = (now[g], next);
+        }
     }
     (cos, sin)
 }
 
-struct Values<'a, T, const B: usize> {
+struct Values<'a, T> {
     table: &'a OrderTable<T>,
     weights: &'a [[T; 2]],
     points: &'a [UnitVec],
     out: &'a mut [T],
 }
 
-impl<T: Real, const B: usize> Kernel for Values<'_, T, B> {
+impl<T: Real> WithSimd for Values<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) {
-        for (points, out) in self.points.chunks(B).zip(self.out.chunks_mut(B)) {
-            let mut lanes = [points[0]; B];
-            lanes[..points.len()].copy_from_slice(points);
-            let x: [T; B] = std::array::from_fn(|i| T::from_f64(lanes[i].x()));
-            let y: [T; B] = std::array::from_fn(|i| T::from_f64(lanes[i].y()));
-            let z: [T; B] = std::array::from_fn(|i| T::from_f64(lanes[i].z()));
-            let sine = lanes.iter().fold(0f64, |s, p| s.max(p.x().hypot(p.y())));
-            let (mut re, mut im, mut sum) = ([T::ONE; B], [T::ZERO; B], [T::ZERO; B]);
-            for m in 0..self.table.orders(sine) {
-                if m > 0 {
-                    let next: [T; B] =
-                        std::array::from_fn(|i| mul_add::<FMA, T>(re[i], x[i], -(im[i] * y[i])));
-                    im = std::array::from_fn(|i| mul_add::<FMA, T>(re[i], y[i], im[i] * x[i]));
-                    re = next;
-                }
-                let (cos, sin) = order_sums::<FMA, T, B>(self.table, self.weights, m, &z);
-                sum = std::array::from_fn(|i| {
-                    mul_add::<FMA, T>(cos[i], re[i], mul_add::<FMA, T>(sin[i], im[i], sum[i]))
-                });
+    fn with_simd<S: Simd>(self, simd: S) {
+        const LARGEST: usize = 16 * GROUPS;
+        let size = T::lanes::<S>() * GROUPS;
+        for (points, out) in self.points.chunks(size).zip(self.out.chunks_mut(size)) {
+            let mut parts = [[T::default(); LARGEST]; 3];
+            let mut sine = 0f64;
+            for (i, point) in points.iter().enumerate() {
+                let [x, y, z] = point.to_array();
+                sine = sine.max(x * x + y * y);
+                (parts[0][i], parts[1][i], parts[2][i]) = (T::from_f64(x), T::from_f64(y), T::from_f64(z));
             }
-            out.copy_from_slice(&sum[..out.len()]);
+            let zero = T::splat(simd, T::default());
+            let (mut x, mut y, mut z) = ([zero; GROUPS], [zero; GROUPS], [zero; GROUPS]);
+            x.copy_from_slice(T::vectors::<S>(&parts[0][..size]));
+            y.copy_from_slice(T::vectors::<S>(&parts[1][..size]));
+            z.copy_from_slice(T::vectors::<S>(&parts[2][..size]));
+            let (mut re, mut im, mut sum) = ([T::splat(simd, T::from_f64(1.0)); GROUPS], [zero; GROUPS], [zero; GROUPS]);
+            for m in 0..self.table.orders(sine.sqrt()) {
+                if m > 0 {
+                    for g in 0..GROUPS {
+                        let next = T::sub(simd, T::mul(simd, re[g], x[g]), T::mul(simd, im[g], y[g]));
+                        im[g] = T::mul_add(simd, re[g], y[g], T::mul(simd, im[g], x[g]));
+                        re[g] = next;
+                    }
+                }
+                let (cos, sin) = order_sums::<S, T, GROUPS>(simd, self.table, self.weights, m, &z);
+                for g in 0..GROUPS {
+                    sum[g] = T::mul_add(simd, cos[g], re[g], T::mul_add(simd, sin[g], im[g], sum[g]));
+                }
+            }
+            let mut lanes = [T::default(); LARGEST];
+            T::vectors_mut::<S>(&mut lanes[..size]).copy_from_slice(&sum);
+            out.copy_from_slice(&lanes[..out.len()]);
         }
     }
 }

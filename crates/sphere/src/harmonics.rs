@@ -1,9 +1,11 @@
 //! Real orthonormal spherical harmonics at points: the SHDD code of the paper's Eq. for PE_SHDD.
 
+use crate::aligned::Aligned;
 use crate::error::expect_len;
-use crate::recurrence::{CHUNK, RowTable};
-use crate::simd::{Kernel, dispatch, mul_add};
+use crate::recurrence::RowTable;
+use crate::simd::{Real, dispatch};
 use crate::{Degree, SphereError, UnitVec};
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 /// All Y_lm up to a degree: index `l*l + l + m`, no Condon–Shortley sign, ∫ Y² = 1.
@@ -131,16 +133,17 @@ impl Harmonics {
     }
 }
 
-/// Powers (x + iy)^m for m = 0…lmax, padded to whole chunks with zeros.
+/// Powers (x + iy)^m for m = 0…lmax, padded like a row.
+#[derive(Debug)]
 pub(crate) struct PlanePowers {
-    pub(crate) re: Vec<[f64; CHUNK]>,
-    pub(crate) im: Vec<[f64; CHUNK]>,
+    pub(crate) re: Aligned,
+    pub(crate) im: Aligned,
 }
 
 impl PlanePowers {
     pub(crate) fn new(lmax: usize) -> Self {
-        let zeros = vec![[0.0; CHUNK]; RowTable::chunks(lmax)];
-        Self { re: zeros.clone(), im: zeros }
+        let zeros = || Aligned::zeros(RowTable::width(lmax));
+        Self { re: zeros(), im: zeros() }
     }
 
     /// Fills in the powers at (x, y), times `scale`.
@@ -148,10 +151,9 @@ impl PlanePowers {
     pub(crate) fn fill(&mut self, lmax: usize, x: f64, y: f64, scale: f64) {
         // Below this the product with any Q_lm is far under rounding, and denormal arithmetic is slow.
         const FLUSH: f64 = 1e-280;
-        let (re, im) = (self.re.as_flattened_mut(), self.im.as_flattened_mut());
         let (mut c, mut s) = (scale, 0.0);
-        for m in 0..=lmax {
-            (re[m], im[m]) = (c, s);
+        for (re, im) in self.re.iter_mut().zip(self.im.iter_mut()).take(lmax + 1) {
+            (*re, *im) = (c, s);
             (c, s) = (c * x - s * y, c * y + s * x);
             if c.abs() + s.abs() < FLUSH {
                 (c, s) = (0.0, 0.0);
@@ -160,31 +162,40 @@ impl PlanePowers {
     }
 }
 
-/// Runs the recurrence at one point, row by row, and hands each chunk of Q_l to `sink(l, chunk, q)`.
-#[inline(always)]
-fn rows<const FMA: bool>(
-    table: &RowTable,
-    z: f64,
-    now: &mut Vec<[f64; CHUNK]>,
-    before: &mut Vec<[f64; CHUNK]>,
-    mut sink: impl FnMut(usize, usize, &[f64; CHUNK]),
-) {
-    now.fill([0.0; CHUNK]);
-    before.fill([0.0; CHUNK]);
-    for l in 0..=table.lmax {
-        let chunks = RowTable::chunks(l);
-        let steps = &table.steps[table.row_start[l]..][..chunks];
-        let (last, lane) = (l / CHUNK, l % CHUNK);
-        for (k, ([a, c], (q1, q2))) in steps.iter().zip(now.iter().zip(before.iter_mut())).enumerate() {
-            let mut q: [f64; CHUNK] =
-                std::array::from_fn(|i| mul_add::<FMA, f64>(a[i] * z, q1[i], c[i] * q2[i]));
-            if k == last {
-                q[lane] = table.diagonal[l];
-            }
-            *q2 = q;
-            sink(l, k, &q);
+/// The last two rows of Q while the recurrence runs at one point.
+struct Rows {
+    now: Aligned,
+    before: Aligned,
+}
+
+impl Rows {
+    fn new(lmax: usize) -> Self {
+        let zeros = || Aligned::zeros(RowTable::width(lmax));
+        Self { now: zeros(), before: zeros() }
+    }
+
+    /// Starts at degree 0.
+    #[inline(always)]
+    fn start(&mut self) {
+        self.now.fill(0.0);
+        self.before.fill(0.0);
+    }
+
+    /// The next row, Q_l from Q_{l−1} and Q_{l−2}.
+    #[inline(always)]
+    fn next<S: Simd>(&mut self, simd: S, table: &RowTable, l: usize, z: S::f64s) -> &[f64] {
+        let (start, width) = (table.row_start[l], RowTable::width(l));
+        let a = f64::vectors::<S>(&table.a[start..][..width]);
+        let c = f64::vectors::<S>(&table.c[start..][..width]);
+        let now = f64::vectors::<S>(&self.now[..width]);
+        let before = f64::vectors_mut::<S>(&mut self.before[..width]);
+        for k in 0..a.len() {
+            // The diagonal comes in by an addition: a scalar store would stall the next row's vector load.
+            let rest = simd.mul_add_e_f64s(c[k], before[k], table.diagonal(simd, l, k));
+            before[k] = simd.mul_add_e_f64s(simd.mul_f64s(a[k], z), now[k], rest);
         }
-        std::mem::swap(now, before);
+        std::mem::swap(&mut self.now, &mut self.before);
+        &self.now[..width]
     }
 }
 
@@ -194,34 +205,28 @@ struct WriteRows<'a, T> {
     out: &'a mut [T],
 }
 
-impl<T: Scalar> Kernel for WriteRows<'_, T> {
+impl<T: Scalar> WithSimd for WriteRows<'_, T> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) {
+    fn with_simd<S: Simd>(self, simd: S) {
         let lmax = self.table.lmax;
         let mut plane = PlanePowers::new(lmax);
-        let mut now = vec![[0.0; CHUNK]; RowTable::chunks(lmax)];
-        let mut before = now.clone();
+        let mut rows = Rows::new(lmax);
         for (point, out) in self.points.iter().zip(self.out.chunks_exact_mut((lmax + 1) * (lmax + 1))) {
             plane.fill(lmax, point.x(), point.y(), 1.0);
-            let (re, im) = (&plane.re, &plane.im);
-            rows::<FMA>(self.table, point.z(), &mut now, &mut before, |l, k, q| {
-                let centre = l * l + l;
-                let m = k * CHUNK;
-                let cos: [T; CHUNK] = std::array::from_fn(|i| T::from_f64(q[i] * re[k][i]));
-                let sin: [T; CHUNK] =
-                    std::array::from_fn(|i| T::from_f64(q[CHUNK - 1 - i] * im[k][CHUNK - 1 - i]));
-                // The sine half of chunk 0 also covers m = 0, which the cosine half then overwrites.
-                if l + 1 >= m + CHUNK {
-                    out[centre + 1 - m - CHUNK..][..CHUNK].copy_from_slice(&sin);
-                    out[centre + m..][..CHUNK].copy_from_slice(&cos);
-                } else {
-                    let valid = l + 1 - m;
-                    out[centre - l..][..valid].copy_from_slice(&sin[CHUNK - valid..]);
-                    out[centre + m..][..valid].copy_from_slice(&cos[..valid]);
+            rows.start();
+            let z = simd.splat_f64s(point.z());
+            for l in 0..=lmax {
+                let q = &rows.next(simd, self.table, l, z)[..=l];
+                let (sin, cos) = out[l * l..(l + 1) * (l + 1)].split_at_mut(l);
+                for (o, (q, p)) in cos.iter_mut().zip(q.iter().zip(plane.re.iter())) {
+                    *o = Scalar::from_f64(q * p);
                 }
-            });
+                for (o, (q, p)) in sin.iter_mut().rev().zip(q[1..].iter().zip(&plane.im[1..])) {
+                    *o = Scalar::from_f64(q * p);
+                }
+            }
         }
     }
 }
@@ -233,33 +238,37 @@ struct AddRows<'a> {
     out: &'a mut [f64],
 }
 
-impl Kernel for AddRows<'_> {
+impl WithSimd for AddRows<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) {
+    fn with_simd<S: Simd>(self, simd: S) {
         let lmax = self.table.lmax;
-        let chunks = RowTable::chunks(lmax);
         let mut plane = PlanePowers::new(lmax);
-        let mut now = vec![[0.0; CHUNK]; chunks];
-        let mut before = now.clone();
-        // Sums in the padded row layout, so that every access is a whole chunk; unpacked once at the end.
-        let mut cos = vec![[0.0; CHUNK]; self.table.steps.len()];
-        let mut sin = cos.clone();
+        let mut rows = Rows::new(lmax);
+        // Sums in the padded row layout, so that every access is a whole register; unpacked once at the end.
+        let mut cos = Aligned::zeros(self.table.a.len());
+        let mut sin = Aligned::zeros(self.table.a.len());
         for (point, weight) in self.points.iter().zip(self.weights) {
             plane.fill(lmax, point.x(), point.y(), *weight);
-            let (re, im) = (&plane.re, &plane.im);
-            rows::<FMA>(self.table, point.z(), &mut now, &mut before, |l, k, q| {
-                let slot = self.table.row_start[l] + k;
-                let (c, s) = (&mut cos[slot], &mut sin[slot]);
-                *c = std::array::from_fn(|i| mul_add::<FMA, f64>(q[i], re[k][i], c[i]));
-                *s = std::array::from_fn(|i| mul_add::<FMA, f64>(q[i], im[k][i], s[i]));
-            });
+            rows.start();
+            let z = simd.splat_f64s(point.z());
+            for l in 0..=lmax {
+                let q = rows.next(simd, self.table, l, z);
+                let (start, width) = (self.table.row_start[l], q.len());
+                let sums = f64::vectors_mut::<S>(&mut cos[start..][..width])
+                    .iter_mut()
+                    .zip(f64::vectors_mut::<S>(&mut sin[start..][..width]));
+                let plane = f64::vectors::<S>(&plane.re[..width]).iter().zip(f64::vectors::<S>(&plane.im[..width]));
+                for ((q, (re, im)), (c, s)) in f64::vectors::<S>(q).iter().zip(plane).zip(sums) {
+                    *c = simd.mul_add_e_f64s(*q, *re, *c);
+                    *s = simd.mul_add_e_f64s(*q, *im, *s);
+                }
+            }
         }
         for l in 0..=lmax {
             let centre = l * l + l;
-            let start = self.table.row_start[l] * CHUNK;
-            let (cos, sin) = (&cos.as_flattened()[start..], &sin.as_flattened()[start..]);
+            let (cos, sin) = (&cos[self.table.row_start[l]..], &sin[self.table.row_start[l]..]);
             self.out[centre] = cos[0];
             for m in 1..=l {
                 (self.out[centre + m], self.out[centre - m]) = (cos[m], sin[m]);

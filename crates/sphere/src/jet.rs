@@ -1,10 +1,12 @@
 //! Value, gradient and Hessian of a field at a point of the sphere, pole-safe.
 
+use crate::aligned::Aligned;
 use crate::error::expect_len;
 use crate::harmonics::PlanePowers;
-use crate::recurrence::{CHUNK, RowTable};
-use crate::simd::{Kernel, dispatch, mul_add};
+use crate::recurrence::RowTable;
+use crate::simd::{Real, dispatch};
 use crate::{Degree, SphereError, UnitVec};
+use pulp::{Simd, WithSimd};
 
 /// A field's second-order behaviour at a point, in the frame (u, v) of [`UnitVec::tangents`].
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,18 +49,23 @@ pub struct JetPlan {
 /// One field's coefficients, laid out for [`JetPlan::jet`], with the working memory that it needs.
 #[derive(Debug)]
 pub struct JetField {
-    cos: Vec<[f64; CHUNK]>,
-    sin: Vec<[f64; CHUNK]>,
+    cos: Aligned,
+    sin: Aligned,
     work: Work,
 }
 
 /// Rolling rows of Q, Q′, Q″ and the sums over l for each order.
 #[derive(Debug)]
 struct Work {
-    now: [Vec<[f64; CHUNK]>; 3],
-    before: [Vec<[f64; CHUNK]>; 3],
-    cos: [Vec<[f64; CHUNK]>; 3],
-    sin: [Vec<[f64; CHUNK]>; 3],
+    now: [Aligned; 3],
+    before: [Aligned; 3],
+    cos: [Aligned; 3],
+    sin: [Aligned; 3],
+    plane: PlanePowers,
+    /// m·(x+iy)^(m−1).
+    first: PlanePowers,
+    /// m·(m−1)·(x+iy)^(m−2).
+    second: PlanePowers,
 }
 
 impl JetPlan {
@@ -84,11 +91,11 @@ impl JetPlan {
     /// # Ok::<(), locdiff_sphere::SphereError>(())
     /// ```
     pub fn field(&self, coefficients: &[f64]) -> Result<JetField, SphereError> {
-        let zeros = vec![[0.0; CHUNK]; self.table.steps.len()];
-        let row = vec![[0.0; CHUNK]; RowTable::chunks(self.table.lmax)];
-        let rows = || std::array::from_fn(|_| row.clone());
-        let work = Work { now: rows(), before: rows(), cos: rows(), sin: rows() };
-        let mut field = JetField { cos: zeros.clone(), sin: zeros, work };
+        let zeros = || Aligned::zeros(self.table.a.len());
+        let rows = || std::array::from_fn(|_| Aligned::zeros(RowTable::width(self.table.lmax)));
+        let [plane, first, second] = std::array::from_fn(|_| PlanePowers::new(self.table.lmax));
+        let work = Work { now: rows(), before: rows(), cos: rows(), sin: rows(), plane, first, second };
+        let mut field = JetField { cos: zeros(), sin: zeros(), work };
         self.load(&mut field, coefficients)?;
         Ok(field)
     }
@@ -100,10 +107,10 @@ impl JetPlan {
     pub fn load(&self, field: &mut JetField, coefficients: &[f64]) -> Result<(), SphereError> {
         expect_len("coefficients", coefficients.len(), self.degree.dimension())?;
         for l in 0..=self.table.lmax {
-            let start = self.table.row_start[l] * CHUNK;
+            let start = self.table.row_start[l];
             let (sines, cosines) = coefficients[l * l..(l + 1) * (l + 1)].split_at(l);
-            field.cos.as_flattened_mut()[start..][..=l].copy_from_slice(cosines);
-            let sin = &mut field.sin.as_flattened_mut()[start + 1..][..l];
+            field.cos[start..][..=l].copy_from_slice(cosines);
+            let sin = &mut field.sin[start + 1..][..l];
             sin.iter_mut().zip(sines.iter().rev()).for_each(|(to, from)| *to = *from);
         }
         Ok(())
@@ -121,95 +128,128 @@ struct TakeJet<'a> {
     point: UnitVec,
 }
 
-impl Kernel for TakeJet<'_> {
+impl WithSimd for TakeJet<'_> {
     type Output = Jet;
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) -> Jet {
+    fn with_simd<S: Simd>(self, simd: S) -> Jet {
         let (table, lmax) = (self.table, self.table.lmax);
         let [x, y, z] = self.point.to_array();
         let JetField { cos: e_cos, sin: e_sin, work } = self.field;
-        let Work { now, before, cos, sin } = work;
+        let Work { now, before, cos, sin, plane, first, second } = work;
         for rows in [&mut *now, &mut *before, &mut *cos, &mut *sin] {
-            rows.iter_mut().for_each(|row| row.fill([0.0; CHUNK]));
+            rows.iter_mut().for_each(|row| row.fill(0.0));
         }
+        let z = simd.splat_f64s(z);
         for l in 0..=lmax {
-            let (last, lane) = (l / CHUNK, l % CHUNK);
-            for k in 0..RowTable::chunks(l) {
-                let slot = table.row_start[l] + k;
-                let [a, c] = &table.steps[slot];
-                let az: [f64; CHUNK] = std::array::from_fn(|i| a[i] * z);
-                let [q, q1, q2] = std::array::from_fn(|order| now[order][k]);
-                // The recurrence and its first two derivatives in z.
-                let mut next: [[f64; CHUNK]; 3] = [
-                    std::array::from_fn(|i| mul_add::<FMA, f64>(az[i], q[i], c[i] * before[0][k][i])),
-                    std::array::from_fn(|i| {
-                        mul_add::<FMA, f64>(az[i], q1[i], mul_add::<FMA, f64>(a[i], q[i], c[i] * before[1][k][i]))
-                    }),
-                    std::array::from_fn(|i| {
-                        let twice = 2.0 * a[i];
-                        mul_add::<FMA, f64>(az[i], q2[i], mul_add::<FMA, f64>(twice, q1[i], c[i] * before[2][k][i]))
-                    }),
-                ];
-                if k == last {
-                    next[0][lane] = table.diagonal[l];
-                }
-                for order in 0..3 {
-                    let (c_sum, s_sum) = (&mut cos[order][k], &mut sin[order][k]);
-                    *c_sum = std::array::from_fn(|i| mul_add::<FMA, f64>(next[order][i], e_cos[slot][i], c_sum[i]));
-                    *s_sum = std::array::from_fn(|i| mul_add::<FMA, f64>(next[order][i], e_sin[slot][i], s_sum[i]));
-                    before[order][k] = next[order];
-                }
+            let (start, width) = (table.row_start[l], RowTable::width(l));
+            let a = row::<S>(&table.a, start, width);
+            let c = row::<S>(&table.c, start, width);
+            let e_cos = row::<S>(e_cos, start, width);
+            let e_sin = row::<S>(e_sin, start, width);
+            let [q, q1, q2] = rows::<S>(now, width);
+            let [b, b1, b2] = rows_mut::<S>(before, width);
+            // The recurrence and its first two derivatives in z.
+            let [cos0, cos1, cos2] = rows_mut::<S>(cos, width);
+            let [sin0, sin1, sin2] = rows_mut::<S>(sin, width);
+            for k in 0..a.len() {
+                let az = simd.mul_f64s(a[k], z);
+                let twice = simd.add_f64s(a[k], a[k]);
+                let rest = simd.mul_add_e_f64s(c[k], b[k], table.diagonal(simd, l, k));
+                let rest1 = simd.mul_add_e_f64s(a[k], q[k], simd.mul_f64s(c[k], b1[k]));
+                let rest2 = simd.mul_add_e_f64s(twice, q1[k], simd.mul_f64s(c[k], b2[k]));
+                let next = simd.mul_add_e_f64s(az, q[k], rest);
+                let next1 = simd.mul_add_e_f64s(az, q1[k], rest1);
+                let next2 = simd.mul_add_e_f64s(az, q2[k], rest2);
+                (b[k], b1[k], b2[k]) = (next, next1, next2);
+                cos0[k] = simd.mul_add_e_f64s(next, e_cos[k], cos0[k]);
+                sin0[k] = simd.mul_add_e_f64s(next, e_sin[k], sin0[k]);
+                cos1[k] = simd.mul_add_e_f64s(next1, e_cos[k], cos1[k]);
+                sin1[k] = simd.mul_add_e_f64s(next1, e_sin[k], sin1[k]);
+                cos2[k] = simd.mul_add_e_f64s(next2, e_cos[k], cos2[k]);
+                sin2[k] = simd.mul_add_e_f64s(next2, e_sin[k], sin2[k]);
             }
             std::mem::swap(now, before);
         }
-        let mut plane = PlanePowers::new(lmax);
         plane.fill(lmax, x, y, 1.0);
-        combine(lmax, &plane, cos, sin, self.point)
+        for m in 1..=lmax {
+            let (m_f, again) = (m as f64, (m * (m - 1)) as f64);
+            (first.re[m], first.im[m]) = (m_f * plane.re[m - 1], m_f * plane.im[m - 1]);
+            if m >= 2 {
+                (second.re[m], second.im[m]) = (again * plane.re[m - 2], again * plane.im[m - 2]);
+            }
+        }
+        // ∂Re(x+iy)^m = m·(Re, −Im)(x+iy)^(m−1) in x and y, ∂Im likewise m·(Im, Re).
+        let (value, _) = products(simd, &cos[0], &sin[0], plane);
+        let (z, _) = products(simd, &cos[1], &sin[1], plane);
+        let (zz, _) = products(simd, &cos[2], &sin[2], plane);
+        let (x, y) = products(simd, &cos[0], &sin[0], first);
+        let (xz, yz) = products(simd, &cos[1], &sin[1], first);
+        let (xx, xy) = products(simd, &cos[0], &sin[0], second);
+        let derivatives = Cartesian {
+            value,
+            gradient: [x, y, z],
+            hessian: [[xx, xy, xz], [xy, -xx, yz], [xz, yz, zz]], // the plane part is harmonic: yy = −xx
+        };
+        derivatives.along_sphere(self.point)
     }
 }
 
-/// Sums over m: Cartesian derivatives of `Σ A_m(z) Re(x+iy)^m + B_m(z) Im(x+iy)^m`, then their part along the sphere.
+// Closures are compiled without the vector instructions of the kernel around them; these functions are inlined.
+
 #[inline(always)]
-fn combine(
-    lmax: usize,
-    plane: &PlanePowers,
-    cos: &[Vec<[f64; CHUNK]>; 3],
-    sin: &[Vec<[f64; CHUNK]>; 3],
-    point: UnitVec,
-) -> Jet {
-    let (re, im) = (plane.re.as_flattened(), plane.im.as_flattened());
-    let [a, a1, a2] = std::array::from_fn(|order| cos[order].as_flattened());
-    let [b, b1, b2] = std::array::from_fn(|order| sin[order].as_flattened());
-    let (mut f, mut fx, mut fy, mut fz) = (0.0, 0.0, 0.0, 0.0);
-    let (mut fxx, mut fxy, mut fxz, mut fyz, mut fzz) = (0.0, 0.0, 0.0, 0.0, 0.0);
-    for m in 0..=lmax {
-        f += a[m] * re[m] + b[m] * im[m];
-        fz += a1[m] * re[m] + b1[m] * im[m];
-        fzz += a2[m] * re[m] + b2[m] * im[m];
-        if m >= 1 {
-            let m_f = m as f64;
-            let (c, s) = (re[m - 1], im[m - 1]);
-            fx += m_f * (a[m] * c + b[m] * s);
-            fy += m_f * (b[m] * c - a[m] * s);
-            fxz += m_f * (a1[m] * c + b1[m] * s);
-            fyz += m_f * (b1[m] * c - a1[m] * s);
-        }
-        if m >= 2 {
-            let m_f = (m * (m - 1)) as f64;
-            let (c, s) = (re[m - 2], im[m - 2]);
-            fxx += m_f * (a[m] * c + b[m] * s);
-            fxy += m_f * (b[m] * c - a[m] * s);
+fn row<S: Simd>(table: &[f64], start: usize, width: usize) -> &[S::f64s] {
+    f64::vectors::<S>(&table[start..][..width])
+}
+
+#[inline(always)]
+fn rows<S: Simd>([a, b, c]: &[Aligned; 3], width: usize) -> [&[S::f64s]; 3] {
+    [row::<S>(a, 0, width), row::<S>(b, 0, width), row::<S>(c, 0, width)]
+}
+
+#[inline(always)]
+fn rows_mut<S: Simd>([a, b, c]: &mut [Aligned; 3], width: usize) -> [&mut [S::f64s]; 3] {
+    [
+        f64::vectors_mut::<S>(&mut a[..width]),
+        f64::vectors_mut::<S>(&mut b[..width]),
+        f64::vectors_mut::<S>(&mut c[..width]),
+    ]
+}
+
+/// Real and imaginary part of `Σ_m (cos_m + i·sin_m)·conj(plane_m)`.
+#[inline(always)]
+fn products<S: Simd>(simd: S, cos: &[f64], sin: &[f64], plane: &PlanePowers) -> (f64, f64) {
+    let (cos, sin) = (f64::vectors::<S>(cos), f64::vectors::<S>(sin));
+    let (re, im) = (f64::vectors::<S>(&plane.re), f64::vectors::<S>(&plane.im));
+    let zero = simd.splat_f64s(0.0);
+    let (mut even, mut odd, mut odd_minus) = (zero, zero, zero);
+    for k in 0..cos.len() {
+        even = simd.mul_add_e_f64s(cos[k], re[k], simd.mul_add_e_f64s(sin[k], im[k], even));
+        odd = simd.mul_add_e_f64s(sin[k], re[k], odd);
+        odd_minus = simd.mul_add_e_f64s(cos[k], im[k], odd_minus);
+    }
+    (simd.reduce_sum_f64s(even), simd.reduce_sum_f64s(simd.sub_f64s(odd, odd_minus)))
+}
+
+/// Derivatives of the polynomial that the field is in x, y, z.
+struct Cartesian {
+    value: f64,
+    gradient: [f64; 3],
+    hessian: [[f64; 3]; 3],
+}
+
+impl Cartesian {
+    /// Their part along the sphere: the Hessian loses the normal derivative, since the sphere bends away.
+    #[inline(always)]
+    fn along_sphere(&self, point: UnitVec) -> Jet {
+        let (u, v) = point.tangents();
+        let dot = |a: [f64; 3], b: [f64; 3]| a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+        let bend = |a: [f64; 3], b: [f64; 3]| dot(a, self.hessian.map(|row| dot(row, b)));
+        let outward = dot(point.to_array(), self.gradient);
+        Jet {
+            value: self.value,
+            gradient: [dot(u, self.gradient), dot(v, self.gradient)],
+            hessian: [bend(u, u) - outward, bend(u, v), bend(v, v) - outward],
         }
     }
-    let fyy = -fxx; // the plane part is harmonic
-    let (u, v) = point.tangents();
-    let along = |t: [f64; 3]| t[0] * fx + t[1] * fy + t[2] * fz;
-    let bend = |s: [f64; 3], t: [f64; 3]| {
-        s[0] * (fxx * t[0] + fxy * t[1] + fxz * t[2])
-            + s[1] * (fxy * t[0] + fyy * t[1] + fyz * t[2])
-            + s[2] * (fxz * t[0] + fyz * t[1] + fzz * t[2])
-    };
-    let outward = along(point.to_array());
-    Jet { value: f, gradient: [along(u), along(v)], hessian: [bend(u, u) - outward, bend(u, v), bend(v, v) - outward] }
 }

@@ -13,6 +13,7 @@
 //! | Σ w·Y over points (the adjoint) | [`Harmonics::weighted_sum`] |
 //! | coefficients ↔ values on rings | [`Rings::synthesize`], [`Rings::analyze`] |
 
+mod aligned;
 mod centre;
 mod degree;
 mod distance;

@@ -5,10 +5,13 @@
 //! `Q_l = a·z·Q_{l−1} + c·Q_{l−2}`, from `Q_mm = diagonal_m`: exact to rounding at every degree, unlike the paper's
 //! closed form, whose power sum cancels away all digits near l = 47. There is no singular point at the poles.
 
+use crate::aligned::Aligned;
+use crate::simd::Real;
+use pulp::Simd;
 use std::f64::consts::PI;
 
-/// Width of a SIMD chunk of orders m in the row layout.
-pub(crate) const CHUNK: usize = 8;
+/// Rows are padded to this many orders, a multiple of every register's lanes.
+const CHUNK: usize = 8;
 
 /// `a` and `c` of the recurrence at degree l, order m < l.
 fn step(l: usize, m: usize) -> (f64, f64) {
@@ -37,37 +40,45 @@ fn diagonals(lmax: usize) -> Vec<f64> {
 #[derive(Debug)]
 pub(crate) struct RowTable {
     pub(crate) lmax: usize,
-    pub(crate) diagonal: Vec<f64>,
-    /// Coefficients `(a, c)` of all rows, chunk by chunk.
-    pub(crate) steps: Vec<[[f64; CHUNK]; 2]>,
-    /// First chunk of row l in `steps`.
+    /// `Q_ll` at its lane of row l's last chunk, zeros in the other lanes.
+    diagonal: Vec<[f64; CHUNK]>,
+    /// Coefficients `a` of all rows, each row padded with zeros to whole chunks.
+    pub(crate) a: Aligned,
+    /// Coefficients `c`, likewise.
+    pub(crate) c: Aligned,
+    /// Where row l starts in `a` and `c`.
     pub(crate) row_start: Vec<usize>,
 }
 
 impl RowTable {
     pub(crate) fn new(lmax: usize) -> Self {
-        let mut steps = Vec::new();
-        let mut row_start = Vec::new();
+        let (mut a, mut c, mut row_start) = (Vec::new(), Vec::new(), Vec::new());
         for l in 0..=lmax {
-            row_start.push(steps.len());
-            for chunk in 0..Self::chunks(l) {
-                let mut pair = [[0.0; CHUNK]; 2];
-                for i in 0..CHUNK {
-                    let m = chunk * CHUNK + i;
-                    if m < l {
-                        (pair[0][i], pair[1][i]) = step(l, m);
-                    }
-                }
-                steps.push(pair);
+            row_start.push(a.len());
+            for m in 0..Self::width(l) {
+                let (a_lm, c_lm) = if m < l { step(l, m) } else { (0.0, 0.0) };
+                a.push(a_lm);
+                c.push(c_lm);
             }
         }
-        Self { lmax, diagonal: diagonals(lmax), steps, row_start }
+        let mut diagonal = vec![[0.0; CHUNK]; lmax + 1];
+        for (l, value) in diagonals(lmax).into_iter().enumerate() {
+            diagonal[l][l % CHUNK] = value;
+        }
+        Self { lmax, diagonal, a: Aligned::from_slice(&a), c: Aligned::from_slice(&c), row_start }
     }
 
-    /// Chunks in row l.
+    /// What register `k` of row l gains beside the recurrence: the diagonal element, in the row's last chunk only.
     #[inline(always)]
-    pub(crate) const fn chunks(l: usize) -> usize {
-        (l + CHUNK) / CHUNK
+    pub(crate) fn diagonal<S: Simd>(&self, simd: S, l: usize, k: usize) -> S::f64s {
+        let first = l / CHUNK * (CHUNK / S::F64_LANES);
+        if k >= first { f64::vectors::<S>(&self.diagonal[l])[k - first] } else { simd.splat_f64s(0.0) }
+    }
+
+    /// Length of row l with its padding.
+    #[inline(always)]
+    pub(crate) const fn width(l: usize) -> usize {
+        (l + CHUNK) / CHUNK * CHUNK
     }
 }
 
@@ -83,7 +94,7 @@ pub(crate) struct OrderTable<T> {
     sine_limit: Vec<f64>,
 }
 
-impl<T: crate::simd::Real> OrderTable<T> {
+impl<T: Real> OrderTable<T> {
     /// `negligible`: the largest |Y_lm| that may be dropped.
     pub(crate) fn new(lmax: usize, negligible: f64) -> Self {
         let mut steps = Vec::with_capacity(lmax * (lmax + 1) / 2);

@@ -3,8 +3,9 @@
 use crate::error::expect_len;
 use crate::field::{order_sums, pack_by_order, packed_start};
 use crate::recurrence::OrderTable;
-use crate::simd::{Kernel, dispatch, mul_add};
+use crate::simd::{Real, dispatch};
 use crate::{FieldPlan, SphereError, UnitVec, gauss_legendre};
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use realfft::RealFftPlanner;
 use realfft::num_complex::Complex;
@@ -204,12 +205,13 @@ impl Rings {
     }
 }
 
-fn tile(z: &[f64]) -> ([f64; LANES], [f64; LANES], f64) {
-    let mut lanes = [0.0; LANES];
-    lanes[..z.len()].copy_from_slice(z);
-    let sine: [f64; LANES] = std::array::from_fn(|i| ((1.0 - lanes[i]) * (1.0 + lanes[i])).max(0.0).sqrt());
+/// Heights and sines of a tile of rings (unused lanes 0), and the largest sine.
+fn lanes(z: &[f64]) -> ([f64; LANES], [f64; LANES], f64) {
+    let mut heights = [0.0; LANES];
+    heights[..z.len()].copy_from_slice(z);
+    let sine: [f64; LANES] = std::array::from_fn(|i| ((1.0 - heights[i]) * (1.0 + heights[i])).max(0.0).sqrt());
     let widest = sine[..z.len()].iter().fold(0.0, |a: f64, b| a.max(*b));
-    (lanes, sine, widest)
+    (heights, sine, widest)
 }
 
 /// `sin^m θ · Σ_l e_lm Q_lm` on a tile of rings, for every order that matters there.
@@ -219,23 +221,29 @@ struct Legendre<'a> {
     z: &'a [f64],
 }
 
-impl Kernel for Legendre<'_> {
+impl WithSimd for Legendre<'_> {
     type Output = Vec<([f64; LANES], [f64; LANES])>;
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) -> Self::Output {
-        let (z, sine, widest) = tile(self.z);
+    fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
+        let (z, sine, widest) = lanes(self.z);
         let mut power = [1.0; LANES];
-        (0..self.table.orders(widest))
-            .map(|m| {
-                let (mut cos, mut sin) = order_sums::<FMA, f64, LANES>(self.table, self.weights, m, &z);
-                for i in 0..LANES {
-                    (cos[i], sin[i]) = (cos[i] * power[i], sin[i] * power[i]);
-                    power[i] *= sine[i];
-                }
-                (cos, sin)
-            })
-            .collect()
+        let mut sums = Vec::with_capacity(self.table.lmax + 1);
+        // No closures here: they would be compiled without this kernel's vector instructions.
+        for m in 0..self.table.orders(widest) {
+            let (mut cos, mut sin) = ([0.0; LANES], [0.0; LANES]);
+            for (group, z) in f64::vectors::<S>(&z).iter().enumerate() {
+                let (c, s) = order_sums::<S, f64, 1>(simd, self.table, self.weights, m, &[*z]);
+                f64::vectors_mut::<S>(&mut cos)[group] = c[0];
+                f64::vectors_mut::<S>(&mut sin)[group] = s[0];
+            }
+            for i in 0..LANES {
+                (cos[i], sin[i]) = (cos[i] * power[i], sin[i] * power[i]);
+                power[i] *= sine[i];
+            }
+            sums.push((cos, sin));
+        }
+        sums
     }
 }
 
@@ -246,35 +254,35 @@ struct LegendreAdjoint<'a> {
     z: &'a [f64],
 }
 
-impl Kernel for LegendreAdjoint<'_> {
+impl WithSimd for LegendreAdjoint<'_> {
     type Output = Vec<[f64; 2]>;
 
     #[inline(always)]
-    fn run<const FMA: bool>(self) -> Self::Output {
+    fn with_simd<S: Simd>(self, simd: S) -> Self::Output {
         let lmax = self.table.lmax;
-        let (z, sine, widest) = tile(self.z);
+        let (z, sine, widest) = lanes(self.z);
         let mut packed = vec![[0.0; 2]; (lmax + 1) * (lmax + 2) / 2];
         let mut power = [1.0; LANES];
-        let total = |v: [f64; LANES]| v.iter().sum::<f64>();
         for m in 0..self.table.orders(widest) {
             let (cos, sin) = &self.orders[m];
-            let cos: [f64; LANES] = std::array::from_fn(|i| cos[i] * power[i]);
-            let sin: [f64; LANES] = std::array::from_fn(|i| sin[i] * power[i]);
+            let (mut cos, mut sin) = (*cos, *sin);
             for i in 0..LANES {
+                (cos[i], sin[i]) = (cos[i] * power[i], sin[i] * power[i]);
                 power[i] *= sine[i];
             }
             let out = &mut packed[packed_start(lmax, m)..][..=lmax - m];
-            let (mut before, mut now) = ([0.0; LANES], [self.table.diagonal[m]; LANES]);
             let steps = &self.table.steps[self.table.order_start[m]..][..lmax - m];
-            for l in 0..=lmax - m {
-                out[l] = [
-                    total(std::array::from_fn(|i| now[i] * cos[i])),
-                    total(std::array::from_fn(|i| now[i] * sin[i])),
-                ];
-                if let Some([a, c]) = steps.get(l) {
-                    let next: [f64; LANES] =
-                        std::array::from_fn(|i| mul_add::<FMA, f64>(a * z[i], now[i], c * before[i]));
-                    (before, now) = (now, next);
+            let (cos, sin) = (f64::vectors::<S>(&cos), f64::vectors::<S>(&sin));
+            for ((z, cos), sin) in f64::vectors::<S>(&z).iter().zip(cos).zip(sin) {
+                let (mut before, mut now) = (f64::splat(simd, 0.0), f64::splat(simd, self.table.diagonal[m]));
+                for l in 0..=lmax - m {
+                    out[l][0] += f64::reduce_sum(simd, f64::mul(simd, now, *cos));
+                    out[l][1] += f64::reduce_sum(simd, f64::mul(simd, now, *sin));
+                    if let Some(step) = steps.get(l) {
+                        let (a, c) = (simd.splat_f64s(step[0]), simd.splat_f64s(step[1]));
+                        let next = simd.mul_add_e_f64s(simd.mul_f64s(a, *z), now, simd.mul_f64s(c, before));
+                        (before, now) = (now, next);
+                    }
                 }
             }
         }

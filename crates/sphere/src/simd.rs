@@ -1,102 +1,86 @@
-//! One place that picks the widest instruction set of the CPU at run time.
-//!
-//! Kernels are plain Rust over small arrays, written once as [`Kernel::run`] with `#[inline(always)]`; [`dispatch`]
-//! instantiates them inside functions that carry AVX-512 or AVX2+FMA, where the compiler turns the arrays into vector
-//! registers. This is the crate's only unsafe code.
+//! f32 and f64 vectors behind one trait, on `pulp`, which picks the widest instruction set of the CPU at run time.
 
-/// A computation that is compiled once for each instruction set.
-pub(crate) trait Kernel {
-    /// What it computes.
-    type Output;
-    /// The computation; must be `#[inline(always)]`. `FMA` says whether a fused multiply-add is one instruction.
-    fn run<const FMA: bool>(self) -> Self::Output;
-}
+use pulp::Simd;
 
-/// `a·b + c`, fused where that is one instruction (a library call otherwise, slower than the whole kernel).
-#[inline(always)]
-pub(crate) fn mul_add<const FMA: bool, T: Real>(a: T, b: T, c: T) -> T {
-    if FMA { a.fused_mul_add(b, c) } else { a * b + c }
-}
-
-/// f32 or f64, as far as the kernels need it.
-pub(crate) trait Real:
-    Copy
-    + std::ops::Add<Output = Self>
-    + std::ops::Sub<Output = Self>
-    + std::ops::Mul<Output = Self>
-    + std::ops::Neg<Output = Self>
-{
-    /// 0.
-    const ZERO: Self;
-    /// 1.
-    const ONE: Self;
+/// f32 or f64, as scalars and as vectors of the instruction set `S`.
+pub(crate) trait Real: Copy + Default + Send + Sync + 'static {
+    /// One register.
+    type Vector<S: Simd>: Copy;
+    /// Lanes of one register.
+    fn lanes<S: Simd>() -> usize;
     /// Rounded from f64.
     fn from_f64(value: f64) -> Self;
-    /// `self·b + c` with one rounding.
-    fn fused_mul_add(self, b: Self, c: Self) -> Self;
+    /// The same value in every lane.
+    fn splat<S: Simd>(simd: S, value: Self) -> Self::Vector<S>;
+    /// `a·b`.
+    fn mul<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
+    /// `a − b`.
+    fn sub<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
+    /// `a·b + c`, fused where the CPU can.
+    fn mul_add<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>, c: Self::Vector<S>) -> Self::Vector<S>;
+    /// The whole registers of a slice (a tail shorter than a register is left out).
+    fn vectors<S: Simd>(slice: &[Self]) -> &[Self::Vector<S>];
+    /// The whole registers of a slice, to write to.
+    fn vectors_mut<S: Simd>(slice: &mut [Self]) -> &mut [Self::Vector<S>];
+    /// The sum of the lanes.
+    fn reduce_sum<S: Simd>(simd: S, a: Self::Vector<S>) -> Self;
 }
 
 macro_rules! real {
-    ($t:ty) => {
+    ($t:ty, $v:ident, $lanes:ident, $splat:ident, $mul:ident, $sub:ident, $mul_add:ident, $sum:ident, $as:ident, $as_mut:ident) => {
         impl Real for $t {
-            const ZERO: Self = 0.0;
-            const ONE: Self = 1.0;
+            type Vector<S: Simd> = S::$v;
+            #[inline(always)]
+            fn lanes<S: Simd>() -> usize {
+                S::$lanes
+            }
             #[inline(always)]
             #[allow(clippy::cast_lossless, reason = "the same line serves f32 and f64")]
             fn from_f64(value: f64) -> Self {
                 value as Self
             }
             #[inline(always)]
-            fn fused_mul_add(self, b: Self, c: Self) -> Self {
-                self.mul_add(b, c)
+            fn splat<S: Simd>(simd: S, value: Self) -> S::$v {
+                simd.$splat(value)
+            }
+            #[inline(always)]
+            fn mul<S: Simd>(simd: S, a: S::$v, b: S::$v) -> S::$v {
+                simd.$mul(a, b)
+            }
+            #[inline(always)]
+            fn sub<S: Simd>(simd: S, a: S::$v, b: S::$v) -> S::$v {
+                simd.$sub(a, b)
+            }
+            #[inline(always)]
+            fn mul_add<S: Simd>(simd: S, a: S::$v, b: S::$v, c: S::$v) -> S::$v {
+                simd.$mul_add(a, b, c)
+            }
+            #[inline(always)]
+            fn vectors<S: Simd>(slice: &[Self]) -> &[S::$v] {
+                S::$as(slice).0
+            }
+            #[inline(always)]
+            fn vectors_mut<S: Simd>(slice: &mut [Self]) -> &mut [S::$v] {
+                S::$as_mut(slice).0
+            }
+            #[inline(always)]
+            fn reduce_sum<S: Simd>(simd: S, a: S::$v) -> Self {
+                simd.$sum(a)
             }
         }
     };
 }
-real!(f32);
-real!(f64);
+real!(
+    f64, f64s, F64_LANES, splat_f64s, mul_f64s, sub_f64s, mul_add_e_f64s, reduce_sum_f64s, as_simd_f64s,
+    as_mut_simd_f64s
+);
+real!(
+    f32, f32s, F32_LANES, splat_f32s, mul_f32s, sub_f32s, mul_add_e_f32s, reduce_sum_f32s, as_simd_f32s,
+    as_mut_simd_f32s
+);
 
-#[cfg(target_arch = "x86_64")]
-#[allow(unsafe_code, reason = "calling a function with target features is unsafe; the CPU is asked first")]
-mod x86 {
-    use super::Kernel;
-
-    #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512bw,avx2,fma")]
-    fn avx512<K: Kernel>(kernel: K) -> K::Output {
-        kernel.run::<true>()
-    }
-
-    #[target_feature(enable = "avx2,fma")]
-    fn avx2<K: Kernel>(kernel: K) -> K::Output {
-        kernel.run::<true>()
-    }
-
-    pub(super) fn dispatch<K: Kernel>(kernel: K) -> K::Output {
-        let (avx2_fma, avx512) = (
-            is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma"),
-            is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512dq")
-                && is_x86_feature_detected!("avx512vl")
-                && is_x86_feature_detected!("avx512bw"),
-        );
-        if avx512 && avx2_fma {
-            // SAFETY: every feature in the attribute of `avx512` was just seen on this CPU.
-            unsafe { self::avx512(kernel) }
-        } else if avx2_fma {
-            // SAFETY: AVX2 and FMA were just seen on this CPU.
-            unsafe { avx2(kernel) }
-        } else {
-            kernel.run::<false>()
-        }
-    }
-}
-
-/// Runs the kernel with the widest instruction set of this CPU.
+/// Runs a kernel with the widest instruction set of this CPU.
 #[inline]
-pub(crate) fn dispatch<K: Kernel>(kernel: K) -> K::Output {
-    #[cfg(target_arch = "x86_64")]
-    return x86::dispatch(kernel);
-    // Every other 64-bit target that matters has FMA in its baseline; wasm32 does not.
-    #[cfg(not(target_arch = "x86_64"))]
-    kernel.run::<{ cfg!(target_arch = "aarch64") }>()
+pub(crate) fn dispatch<K: pulp::WithSimd>(kernel: K) -> K::Output {
+    pulp::Arch::new().dispatch(kernel)
 }
