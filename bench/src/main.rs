@@ -2,8 +2,9 @@
 //!
 //! `bench/codec.py` runs it in turns with the peers, so that both sides see the same machine.
 
+use locdiff_shdd::{Codec, Coefficients, Decoder};
 use locdiff_sphere::{Degree, FieldPlan, FieldPlanF32, Harmonics, JetPlan, UnitVec};
-use rand::SeedableRng;
+use rand::{RngExt, SeedableRng};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -15,7 +16,7 @@ fn main() {
     let degree = Degree::new(degree).expect("degree");
     let operation = arguments.first().map_or("", String::as_str);
     let Some((unit, value)) = measure(operation, degree, seconds) else {
-        eprintln!("usage: locdiff-bench encode-f64|encode-f32|field-f64|field-f32|jet --degree L --seconds S");
+        eprintln!("usage: locdiff-bench encode-f64|encode-f32|field-f64|field-f32|jet|decode|density --degree L --seconds S");
         std::process::exit(2);
     };
     println!(r#"{{"operation":"{operation}","degree":{degree},"unit":"{unit}","value":{value:.5}}}"#);
@@ -59,8 +60,31 @@ fn measure(operation: &str, degree: Degree, seconds: f64) -> Option<(&'static st
             let run = || points.iter().for_each(|p| { black_box(plan.jet(&mut field, *p)); });
             ("ns/coefficient", best_seconds(seconds, run) * per_coefficient(256))
         }
+        "decode" => {
+            let codec = Codec::new(degree);
+            let codes: Vec<Coefficients> = points(64).iter().map(|p| noisy(&codec, *p)).collect();
+            let run = || {
+                black_box(codec.decode_single_thread(black_box(&codes), &Decoder::default()).expect("degrees fit"));
+            };
+            ("us/vector", best_seconds(seconds, run) * 1e6 / 64.0)
+        }
+        "density" => {
+            let codec = Codec::new(degree);
+            let codes: Vec<Coefficients> = points(16).iter().map(|p| noisy(&codec, *p)).collect();
+            let run = || codes.iter().for_each(|e| { black_box(codec.density(e).expect("degrees fit")); });
+            ("us/vector", best_seconds(seconds, run) * 1e6 / 16.0)
+        }
         _ => return None,
     })
+}
+
+/// A code with the noise of the paper's drift table, variance 0.01.
+fn noisy(codec: &Codec, point: UnitVec) -> Coefficients {
+    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(2);
+    let uniform_of_that_variance = 0.1 * 3f64.sqrt();
+    let code = codec.harmonics().at(point);
+    let noise = |y: f64| y + rng.random_range(-uniform_of_that_variance..uniform_of_that_variance);
+    Coefficients::new(code.into_iter().map(noise).collect()).expect("finite")
 }
 
 /// The fastest of repeated runs: on a shared machine the noise is one-sided.

@@ -1,1 +1,33 @@
-//! placeholder
+//! SHDD: Spherical Harmonics Dirac Delta codes (the LocDiff paper's representation of a location).
+//!
+//! A place becomes the coefficients `e = Y(x0)` of a Dirac delta on the sphere; any coefficient vector means a field
+//! `F = e·Y` and a density `q = exp F / Z`. This crate encodes, reads places and densities off vectors with no grid
+//! left in the answer, and measures divergences with exact gradients.
+//!
+//! | you want | item |
+//! |---|---|
+//! | the code of a place, or of millions | [`Codec::encode`], [`Codec::encode_batch`], [`Codec::encode_stream`] |
+//! | the place a vector means | [`Codec::decode`], [`Codec::decode_batch`], [`Decoder`] |
+//! | log density, log Z, entropy, modes, samples | [`Density`] |
+//! | a credible region, the mass of a cap or raster | [`Density::credible_region`], [`Density::cap_mass`], [`Density::raster_mass`] |
+//! | a loss and its gradient | [`Codec::divergence`], [`Divergence`] |
+
+mod cell;
+mod codec;
+mod coefficients;
+mod cubature;
+mod decode;
+mod density;
+mod divergence;
+mod error;
+mod mode;
+mod refine;
+mod search;
+
+pub use codec::Codec;
+pub use coefficients::Coefficients;
+pub use decode::{Anchors, Decoder};
+pub use density::{CredibleRegion, Density, RasterMass, WeightedMode};
+pub use divergence::{Divergence, Loss, Zonal};
+pub use error::ShddError;
+pub use mode::Mode;

@@ -1,0 +1,127 @@
+//! Everything that depends on the degree alone, made once: the codec.
+
+use crate::divergence::Zonal;
+use crate::search::Search;
+use crate::{Coefficients, ShddError};
+use locdiff_sphere::{Degree, FieldPlan, Harmonics, JetPlan, LatLon, Scalar, UnitVec};
+use std::sync::OnceLock;
+
+/// Encodes points as SHDD codes and reads points and densities off coefficient vectors, at one degree L.
+///
+/// ```
+/// use locdiff_shdd::{Codec, Decoder};
+/// use locdiff_sphere::{Degree, LatLon, haversine_km};
+/// let codec = Codec::new(Degree::new(47)?);
+/// let place = LatLon::new(39.999, 116.275)?;
+/// let code = codec.encode(place);
+/// let back = codec.decode(&code, &Decoder::default())?;
+/// assert!(haversine_km(place, back.place()) < 0.001);
+/// # Ok::<(), locdiff_shdd::ShddError>(())
+/// ```
+#[derive(Debug)]
+pub struct Codec {
+    degree: Degree,
+    harmonics: Harmonics,
+    pub(crate) field: FieldPlan,
+    pub(crate) jets: JetPlan,
+    pub(crate) search: Search,
+    zonal: OnceLock<Zonal>,
+}
+
+impl Codec {
+    /// Tables for `degree`.
+    pub fn new(degree: Degree) -> Self {
+        Self {
+            degree,
+            harmonics: Harmonics::new(degree),
+            field: FieldPlan::new(degree),
+            jets: JetPlan::new(degree),
+            search: Search::new(degree),
+            zonal: OnceLock::new(),
+        }
+    }
+
+    /// The degree L.
+    pub fn degree(&self) -> Degree {
+        self.degree
+    }
+
+    /// The harmonics that codes are made of.
+    pub fn harmonics(&self) -> &Harmonics {
+        &self.harmonics
+    }
+
+    /// Evaluates fields at points.
+    pub fn field(&self) -> &FieldPlan {
+        &self.field
+    }
+
+    /// Exact constants of a clean code's density (λ_l, log Z, entropy), computed on first use.
+    pub fn zonal(&self) -> &Zonal {
+        self.zonal.get_or_init(|| Zonal::new(self.degree))
+    }
+
+    /// The code of a place: `e = Y(x)` (the paper's PE_SHDD).
+    pub fn encode(&self, place: LatLon) -> Coefficients {
+        Coefficients::new(self.harmonics.at(place.to_unit())).expect("harmonics are finite and (L+1)² many")
+    }
+
+    /// The codes of many points, one row a point, on all threads, as f32 or f64.
+    ///
+    /// # Errors
+    /// When `out` has not `points.len() × (L+1)²` values.
+    pub fn encode_batch<T: Scalar>(&self, points: &[UnitVec], out: &mut [T]) -> Result<(), ShddError> {
+        Ok(self.harmonics.write(points, out)?)
+    }
+
+    /// The codes of a stream of points in blocks of `block` rows: `sink` gets each block of rows in order. Memory
+    /// stays at one block however long the stream is.
+    ///
+    /// # Errors
+    /// The first error of `sink`.
+    ///
+    /// ```
+    /// use locdiff_shdd::Codec;
+    /// use locdiff_sphere::{Degree, LatLon};
+    /// let codec = Codec::new(Degree::new(3)?);
+    /// let places = (0..10).map(|i| LatLon::new(f64::from(i), 0.0).unwrap());
+    /// let mut rows = 0;
+    /// codec.encode_stream(places, 4, |block: &[f32]| -> Result<(), std::io::Error> {
+    ///     rows += block.len() / 16;
+    ///     Ok(())
+    /// }).unwrap();
+    /// assert_eq!(rows, 10);
+    /// # Ok::<(), locdiff_shdd::ShddError>(())
+    /// ```
+    pub fn encode_stream<T: Scalar, E>(
+        &self,
+        places: impl IntoIterator<Item = LatLon>,
+        block: usize,
+        mut sink: impl FnMut(&[T]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let dimension = self.degree.dimension();
+        let block = block.max(1);
+        let mut points = Vec::with_capacity(block);
+        let mut rows = vec![T::default(); block * dimension];
+        let mut places = places.into_iter();
+        loop {
+            points.clear();
+            points.extend(places.by_ref().take(block).map(LatLon::to_unit));
+            if points.is_empty() {
+                return Ok(());
+            }
+            let rows = &mut rows[..points.len() * dimension];
+            self.harmonics.write(&points, rows).expect("one row a point");
+            sink(rows)?;
+        }
+    }
+
+    /// Checks that a vector belongs to this codec.
+    pub(crate) fn check(&self, e: &Coefficients) -> Result<(), ShddError> {
+        if e.degree() == self.degree {
+            Ok(())
+        } else {
+            Err(ShddError::DegreeMismatch { expected: self.degree.get(), got: e.degree().get() })
+        }
+    }
+}

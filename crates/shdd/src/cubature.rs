@@ -1,0 +1,140 @@
+//! Adaptive quadrature of `exp F` over the sphere: the local quadrature that log Z, means and masses stand on.
+//!
+//! A field of degree L is smooth on cells of width ~ 1/L, but its exponential has peaks √L times narrower still. The
+//! search grid says where the mass can be; only those cells are split, until Gauss–Legendre nodes resolve each.
+
+use crate::cell::{Cell, NODES};
+use crate::search::SearchScratch;
+use crate::{Codec, Coefficients, Mode};
+use locdiff_sphere::UnitVec;
+use std::collections::HashSet;
+
+/// What is dropped is below e^-25 of the total.
+const NEGLIGIBLE_NATS: f64 = 25.0;
+/// Nodes resolve a cell whose log density varies by at most this, where the density is highest…
+const RESOLVED_NATS: f64 = 7.0;
+/// …and by this much more for every nat that it lies lower.
+const RESOLVED_SLACK: f64 = 0.5;
+/// Cells this wide (times 1/(L+½)) resolve the field itself.
+const START_WIDTH: f64 = 4.0;
+const FINEST_LEVEL: u8 = 24;
+
+/// A cell with the field at its nodes.
+#[derive(Debug, Clone)]
+pub(crate) struct Leaf {
+    pub(crate) cell: Cell,
+    pub(crate) points: [UnitVec; NODES],
+    /// Area weights in steradian.
+    pub(crate) weights: [f64; NODES],
+    /// F at the nodes.
+    pub(crate) values: [f64; NODES],
+}
+
+impl Leaf {
+    /// Lowest and highest F at the nodes.
+    pub(crate) fn range(&self) -> (f64, f64) {
+        self.values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), v| (lo.min(*v), hi.max(*v)))
+    }
+
+    /// `∫ exp(F − reference)` over the cell.
+    pub(crate) fn mass(&self, reference: f64) -> f64 {
+        self.weights.iter().zip(&self.values).map(|(w, v)| w * (v - reference).exp()).sum()
+    }
+}
+
+/// Evaluates cells, all nodes in one fused call.
+pub(crate) fn evaluate(codec: &Codec, e: &Coefficients, cells: &[Cell]) -> Vec<Leaf> {
+    let (mut points, mut weights) = (Vec::new(), Vec::new());
+    for cell in cells {
+        cell.push_nodes(&mut points, &mut weights);
+    }
+    let values = codec.field.values(e.as_slice(), &points).expect("the degree was checked");
+    let chunk = |all: &[f64], k: usize| *all[k * NODES..][..NODES].as_array().expect("NODES values");
+    cells
+        .iter()
+        .enumerate()
+        .map(|(k, &cell)| Leaf {
+            cell,
+            points: *points[k * NODES..][..NODES].as_array().expect("NODES points"),
+            weights: chunk(&weights, k),
+            values: chunk(&values, k),
+        })
+        .collect()
+}
+
+/// The cells that hold the mass of `exp F`, each resolved, and the field's peaks.
+pub(crate) struct Cubature {
+    pub(crate) leaves: Vec<Leaf>,
+    /// Local maxima within reach of the highest, highest first.
+    pub(crate) modes: Vec<Mode>,
+    /// Highest F known.
+    pub(crate) top: f64,
+}
+
+impl Cubature {
+    pub(crate) fn new(codec: &Codec, e: &Coefficients, scratch: &mut SearchScratch) -> Self {
+        const MOST_MODES: usize = 512;
+        codec.search.synthesize(e.as_slice(), scratch);
+        let mean = e.as_slice()[0] / (4.0 * std::f64::consts::PI).sqrt();
+        // Even if all the rest of the sphere stood this far below the sharpest possible peak, it would not count.
+        let depth = NEGLIGIBLE_NATS + (1.0 + 2.0 * codec.degree().curvature()).ln();
+        // A peak between grid points stands above its best grid point by a share of its height.
+        let slack = |highest: f64| 0.4 * (highest - mean).max(0.0);
+        let modes = codec
+            .search
+            .modes(&codec.jets, e, scratch, MOST_MODES, |highest| highest - depth - slack(highest));
+        let grid_top = f64::from(codec.search.highest(scratch));
+        let top = modes.first().map_or(grid_top, |m| m.value.max(grid_top));
+
+        let l = codec.degree().get() as f64;
+        let level = Cell::level_of_width(START_WIDTH / (l + 0.5));
+        let floor = top - depth - slack(top);
+        let reach = codec.search.spacing_rad();
+        let mut seen = HashSet::new();
+        let mut cells = Vec::new();
+        let mut mark = |point: UnitVec| {
+            let cell = Cell::containing(point, level);
+            if seen.insert(cell) {
+                cells.push(cell);
+            }
+        };
+        for point in codec.search.points_above(scratch, floor as f32) {
+            mark(point);
+            for (a, b) in [(1., 0.), (-1., 0.), (0., 1.), (0., -1.), (1., 1.), (1., -1.), (-1., 1.), (-1., -1.)] {
+                mark(point.step(a * reach, b * reach));
+            }
+        }
+        let leaves = resolve(codec, e, cells, top);
+        let top = leaves.iter().fold(top, |top, leaf| top.max(leaf.range().1));
+        let modes = modes.into_iter().filter(|m| m.value >= top - depth).collect();
+        Self { leaves, modes, top }
+    }
+}
+
+/// Splits cells until the nodes of each resolve `exp F`.
+fn resolve(codec: &Codec, e: &Coefficients, mut cells: Vec<Cell>, top: f64) -> Vec<Leaf> {
+    let mut done: Vec<Leaf> = Vec::new();
+    let mut total = 0.0; // of exp(F − top), a lower bound once the peaks are resolved
+    while !cells.is_empty() {
+        let leaves = evaluate(codec, e, &cells);
+        cells.clear();
+        let level_total: f64 = leaves.iter().map(|leaf| leaf.mass(top)).sum();
+        let reference = (total + level_total).max(f64::MIN_POSITIVE).ln();
+        for leaf in leaves {
+            let (low, high) = leaf.range();
+            let below = (top - high).max(0.0);
+            let area: f64 = leaf.weights.iter().sum();
+            // Between nodes F may be higher than at them, by no more than it varies.
+            let bound = (high - top) + 0.5 * (high - low) + area.ln();
+            let negligible = bound < reference - NEGLIGIBLE_NATS - 8.0;
+            let resolved = high - low <= RESOLVED_NATS + RESOLVED_SLACK * below;
+            if negligible || resolved || leaf.cell.level() >= FINEST_LEVEL {
+                total += leaf.mass(top);
+                done.push(leaf);
+            } else {
+                cells.extend(leaf.cell.children());
+            }
+        }
+    }
+    done
+}

@@ -1,0 +1,27 @@
+//! The decoder at the theoretical limit: the continuous maximum of the field.
+
+use crate::search::SearchScratch;
+use crate::{Codec, Coefficients, Mode};
+
+/// At most this many peaks are refined.
+const MOST_PEAKS: usize = 32;
+/// A peak between grid points may stand this share of its height above its best grid point, so grid maxima this far
+/// below the highest still compete.
+const COMPETE: f64 = 0.65;
+
+/// The maximum of F; of several, the one with the largest mass inside the window.
+pub(super) fn decode(
+    codec: &Codec,
+    e: &Coefficients,
+    window_rad: Option<f64>,
+    scratch: &mut SearchScratch,
+) -> Mode {
+    codec.search.synthesize(e.as_slice(), scratch);
+    let mean = e.as_slice()[0] / (4.0 * std::f64::consts::PI).sqrt();
+    let modes =
+        codec.search.modes(&codec.jets, e, scratch, MOST_PEAKS, |highest| mean + COMPETE * (highest - mean));
+    modes
+        .into_iter()
+        .max_by(|a, b| a.log_mass(window_rad).total_cmp(&b.log_mass(window_rad)))
+        .expect("the highest grid point is a maximum")
+}

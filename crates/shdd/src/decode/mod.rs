@@ -1,0 +1,81 @@
+//! Decoders: one point from a coefficient vector.
+
+mod anchors;
+mod exact;
+mod kl;
+
+pub use anchors::Anchors;
+
+use crate::{Codec, Coefficients, Mode, ShddError};
+use rayon::prelude::*;
+
+/// How to read a point off a coefficient vector.
+#[derive(Debug, Clone)]
+pub enum Decoder {
+    /// The continuous maximum, refined on the sphere; of several, the one with the largest Laplace mass inside the
+    /// window (`None`: of the whole peak). The default.
+    Exact {
+        /// Window radius ρ in radians.
+        window_rad: Option<f64>,
+    },
+    /// The paper's mode-seeking decoder over anchor points.
+    Anchors(Anchors),
+    /// The paper's PD_KL: the place whose code is nearest in reverse KL divergence, solved exactly.
+    Kl,
+}
+
+impl Default for Decoder {
+    fn default() -> Self {
+        Self::Exact { window_rad: None }
+    }
+}
+
+impl Codec {
+    /// The place a coefficient vector means.
+    ///
+    /// # Errors
+    /// When the vector has another degree.
+    pub fn decode(&self, e: &Coefficients, decoder: &Decoder) -> Result<Mode, ShddError> {
+        self.check(e)?;
+        Ok(self.decode_with(e, decoder, &mut self.search.scratch()))
+    }
+
+    /// The places of many vectors, on all threads, in order.
+    ///
+    /// # Errors
+    /// When a vector has another degree.
+    pub fn decode_batch(&self, vectors: &[Coefficients], decoder: &Decoder) -> Result<Vec<Mode>, ShddError> {
+        vectors.iter().try_for_each(|e| self.check(e))?;
+        Ok(vectors
+            .par_iter()
+            .map_init(|| self.search.scratch(), |scratch, e| self.decode_with(e, decoder, scratch))
+            .collect())
+    }
+
+    /// The same on this thread alone (for benches).
+    ///
+    /// # Errors
+    /// When a vector has another degree.
+    pub fn decode_single_thread(
+        &self,
+        vectors: &[Coefficients],
+        decoder: &Decoder,
+    ) -> Result<Vec<Mode>, ShddError> {
+        vectors.iter().try_for_each(|e| self.check(e))?;
+        let mut scratch = self.search.scratch();
+        Ok(vectors.iter().map(|e| self.decode_with(e, decoder, &mut scratch)).collect())
+    }
+
+    fn decode_with(
+        &self,
+        e: &Coefficients,
+        decoder: &Decoder,
+        scratch: &mut crate::search::SearchScratch,
+    ) -> Mode {
+        match decoder {
+            Decoder::Exact { window_rad } => exact::decode(self, e, *window_rad, scratch),
+            Decoder::Anchors(anchors) => anchors.decode(self, e),
+            Decoder::Kl => kl::decode(self, e, scratch),
+        }
+    }
+}

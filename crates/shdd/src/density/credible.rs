@@ -1,0 +1,69 @@
+//! Credible regions: where the answer is, with a stated probability.
+
+use super::Density;
+use crate::ShddError;
+use locdiff_sphere::{EARTH_RADIUS_KM, UnitVec};
+
+/// The smallest region that holds a probability: all points denser than a threshold.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CredibleRegion {
+    /// The probability it holds.
+    pub probability: f64,
+    /// A point is inside when its log density is at least this.
+    pub log_density: f64,
+    /// Its area.
+    pub area_km2: f64,
+    /// The smallest radius about the highest mode that holds the same probability.
+    pub radius_km: f64,
+}
+
+impl Density<'_> {
+    /// The smallest region that holds probability `p`, and the radius about the highest mode that does.
+    ///
+    /// # Errors
+    /// When `p` is not between 0 and 1.
+    pub fn credible_region(&self, p: f64) -> Result<CredibleRegion, ShddError> {
+        if !(p > 0.0 && p < 1.0) {
+            return Err(ShddError::Probability(p));
+        }
+        let mut by_density: Vec<(f64, f64, f64)> = self
+            .fine()
+            .iter()
+            .flat_map(|leaf| leaf.values.iter().zip(&leaf.weights))
+            .map(|(value, weight)| {
+                let log_q = value - self.log_z;
+                (-log_q, weight * log_q.exp(), *weight)
+            })
+            .collect();
+        let (minus_log_density, area) = quantile(&mut by_density, p);
+        let center = self.top_mode().map_or(UnitVec::NORTH, |mode| mode.point);
+        let mut by_distance: Vec<(f64, f64, f64)> =
+            self.fine_nodes().map(|(point, _, mass)| (center.angle_rad(point), mass, 0.0)).collect();
+        let (radius_rad, _) = quantile(&mut by_distance, p);
+        Ok(CredibleRegion {
+            probability: p,
+            log_density: -minus_log_density,
+            area_km2: area * EARTH_RADIUS_KM * EARTH_RADIUS_KM,
+            radius_km: radius_rad * EARTH_RADIUS_KM,
+        })
+    }
+}
+
+/// Sorts `(key, mass, extra)` by key and returns the key at which the mass reaches `p` of the total, with the extra
+/// summed up to there; linear between items, each of which counts half before and half after its key.
+fn quantile(items: &mut [(f64, f64, f64)], p: f64) -> (f64, f64) {
+    items.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let total: f64 = items.iter().map(|i| i.1).sum();
+    let (mut mass, mut extra) = (0.0, 0.0);
+    let mut before = (items[0].0, 0.0, 0.0);
+    for item in items.iter() {
+        let here = (item.0, mass + 0.5 * item.1, extra + 0.5 * item.2);
+        if here.1 >= p * total {
+            let share = if here.1 > before.1 { (p * total - before.1) / (here.1 - before.1) } else { 1.0 };
+            return (before.0 + share * (here.0 - before.0), before.2 + share * (here.2 - before.2));
+        }
+        before = here;
+        (mass, extra) = (mass + item.1, extra + item.2);
+    }
+    (before.0, extra)
+}

@@ -1,0 +1,39 @@
+//! What can be wrong with a coefficient vector or a question about it.
+
+use locdiff_sphere::SphereError;
+use thiserror::Error;
+
+/// A coefficient vector that means nothing, or a question with no answer.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum ShddError {
+    /// A point, a degree or a length is wrong.
+    #[error(transparent)]
+    Sphere(#[from] SphereError),
+    /// A coefficient is NaN or infinite.
+    #[error("coefficient {index} is {value}: every coefficient must be a finite number")]
+    NotFinite {
+        /// Position in the vector.
+        index: usize,
+        /// NaN or ±∞.
+        value: f64,
+    },
+    /// A coefficient vector belongs to another degree than the codec.
+    #[error(
+        "the vector has degree {got} but the codec has degree {expected}: use a codec of the vector's degree"
+    )]
+    DegreeMismatch {
+        /// The codec's degree.
+        expected: usize,
+        /// The vector's degree.
+        got: usize,
+    },
+    /// A probability outside (0, 1).
+    #[error("probability {0} is not between 0 and 1 (exclusive)")]
+    Probability(f64),
+    /// A radius that is not a positive number.
+    #[error("radius {0} is not a positive number")]
+    Radius(f64),
+    /// The vector is zero where a direction is needed.
+    #[error("the coefficient vector is zero, so it has no direction for the cosine distance")]
+    ZeroVector,
+}

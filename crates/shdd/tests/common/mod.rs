@@ -1,0 +1,39 @@
+//! Shared by the integration tests.
+#![allow(dead_code, reason = "each test file uses its part")]
+
+use locdiff_shdd::{Codec, Coefficients};
+use locdiff_sphere::{Degree, LatLon, UnitVec};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+pub(crate) fn rng(seed: u64) -> ChaCha8Rng {
+    ChaCha8Rng::seed_from_u64(seed)
+}
+
+pub(crate) fn codec(l: usize) -> Codec {
+    Codec::new(Degree::new(l).unwrap())
+}
+
+/// Standard normal, by Box–Muller.
+pub(crate) fn normal(rng: &mut ChaCha8Rng) -> f64 {
+    let u: f64 = 1.0 - rng.random_range(0.0..1.0);
+    (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * rng.random_range(0.0..1.0f64)).cos()
+}
+
+pub(crate) fn random_place(rng: &mut ChaCha8Rng) -> LatLon {
+    UnitVec::random(rng).to_latlon()
+}
+
+/// `scale·Y(place) + sigma·noise`.
+pub(crate) fn noisy(codec: &Codec, place: LatLon, scale: f64, sigma: f64, rng: &mut ChaCha8Rng) -> Coefficients {
+    let clean = codec.encode(place).into_vec();
+    Coefficients::new(clean.into_iter().map(|v| scale * v + sigma * normal(rng)).collect()).unwrap()
+}
+
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(x, y)| x * y).sum()
+}
+
+pub(crate) fn cosine(a: &[f64], b: &[f64]) -> f64 {
+    dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
+}
