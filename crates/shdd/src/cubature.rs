@@ -9,14 +9,14 @@ use crate::{Codec, Coefficients, Mode};
 use locdiff_sphere::UnitVec;
 use std::collections::HashSet;
 
-/// What is dropped is below e^-25 of the total.
-const NEGLIGIBLE_NATS: f64 = 25.0;
+/// What is dropped is below e^-20 of the total.
+const NEGLIGIBLE_NATS: f64 = 20.0;
 /// Nodes resolve a cell whose log density varies by at most this, where the density is highest…
-const RESOLVED_NATS: f64 = 7.0;
+const RESOLVED_NATS: f64 = 5.0;
 /// …and by this much more for every nat that it lies lower.
-const RESOLVED_SLACK: f64 = 0.5;
+const RESOLVED_SLACK: f64 = 0.4;
 /// Cells this wide (times 1/(L+½)) resolve the field itself.
-const START_WIDTH: f64 = 4.0;
+const FIELD_WIDTH: f64 = 4.0;
 const FINEST_LEVEL: u8 = 24;
 
 /// A cell with the field at its nodes.
@@ -73,37 +73,24 @@ pub(crate) struct Cubature {
 
 impl Cubature {
     pub(crate) fn new(codec: &Codec, e: &Coefficients, scratch: &mut SearchScratch) -> Self {
-        const MOST_MODES: usize = 512;
+        const MOST_MODES: usize = 128;
         codec.search.synthesize(e.as_slice(), scratch);
-        let mean = e.as_slice()[0] / (4.0 * std::f64::consts::PI).sqrt();
         // Even if all the rest of the sphere stood this far below the sharpest possible peak, it would not count.
         let depth = NEGLIGIBLE_NATS + (1.0 + 2.0 * codec.degree().curvature()).ln();
-        // A peak between grid points stands above its best grid point by a share of its height.
-        let slack = |highest: f64| 0.4 * (highest - mean).max(0.0);
-        let modes = codec
-            .search
-            .modes(&codec.jets, e, scratch, MOST_MODES, |highest| highest - depth - slack(highest));
+        let modes = codec.search.modes(&codec.jets, e, scratch, MOST_MODES, |highest| highest - depth);
         let grid_top = f64::from(codec.search.highest(scratch));
         let top = modes.first().map_or(grid_top, |m| m.value.max(grid_top));
 
-        let l = codec.degree().get() as f64;
-        let level = Cell::level_of_width(START_WIDTH / (l + 0.5));
-        let floor = top - depth - slack(top);
-        let reach = codec.search.spacing_rad();
+        // Start one level above the cells that resolve the field, so that every cell holds several grid points.
+        let level = field_level(codec).saturating_sub(1);
         let mut seen = HashSet::new();
-        let mut cells = Vec::new();
-        let mut mark = |point: UnitVec| {
-            let cell = Cell::containing(point, level);
-            if seen.insert(cell) {
-                cells.push(cell);
-            }
-        };
-        for point in codec.search.points_above(scratch, floor as f32) {
-            mark(point);
-            for (a, b) in [(1., 0.), (-1., 0.), (0., 1.), (0., -1.), (1., 1.), (1., -1.), (-1., 1.), (-1., -1.)] {
-                mark(point.step(a * reach, b * reach));
-            }
-        }
+        let near = codec.search.points_near_above(scratch, (top - depth) as f32);
+        let cells = near
+            .into_iter()
+            .chain(modes.iter().map(|mode| mode.point))
+            .map(|point| Cell::containing(point, level))
+            .filter(|cell| seen.insert(*cell))
+            .collect();
         let leaves = resolve(codec, e, cells, top);
         let top = leaves.iter().fold(top, |top, leaf| top.max(leaf.range().1));
         let modes = modes.into_iter().filter(|m| m.value >= top - depth).collect();
@@ -111,8 +98,14 @@ impl Cubature {
     }
 }
 
+/// The level whose cells resolve the field itself.
+fn field_level(codec: &Codec) -> u8 {
+    Cell::level_of_width(FIELD_WIDTH / (codec.degree().get() as f64 + 0.5))
+}
+
 /// Splits cells until the nodes of each resolve `exp F`.
 fn resolve(codec: &Codec, e: &Coefficients, mut cells: Vec<Cell>, top: f64) -> Vec<Leaf> {
+    let field_level = field_level(codec);
     let mut done: Vec<Leaf> = Vec::new();
     let mut total = 0.0; // of exp(F − top), a lower bound once the peaks are resolved
     while !cells.is_empty() {
@@ -126,8 +119,8 @@ fn resolve(codec: &Codec, e: &Coefficients, mut cells: Vec<Cell>, top: f64) -> V
             let area: f64 = leaf.weights.iter().sum();
             // Between nodes F may be higher than at them, by no more than it varies.
             let bound = (high - top) + 0.5 * (high - low) + area.ln();
-            let negligible = bound < reference - NEGLIGIBLE_NATS - 8.0;
-            let resolved = high - low <= RESOLVED_NATS + RESOLVED_SLACK * below;
+            let negligible = bound < reference - NEGLIGIBLE_NATS - 3.0;
+            let resolved = leaf.cell.level() >= field_level && high - low <= RESOLVED_NATS + RESOLVED_SLACK * below;
             if negligible || resolved || leaf.cell.level() >= FINEST_LEVEL {
                 total += leaf.mass(top);
                 done.push(leaf);

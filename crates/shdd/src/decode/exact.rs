@@ -5,9 +5,8 @@ use crate::{Codec, Coefficients, Mode};
 
 /// At most this many peaks are refined.
 const MOST_PEAKS: usize = 32;
-/// A peak between grid points may stand this share of its height above its best grid point, so grid maxima this far
-/// below the highest still compete.
-const COMPETE: f64 = 0.65;
+/// Peaks at least this share of the highest (above the field's mean) compete: a lower one cannot hold more mass.
+const COMPETE: f64 = 0.8;
 
 /// The maximum of F; of several, the one with the largest mass inside the window.
 pub(super) fn decode(
