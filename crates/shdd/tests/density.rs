@@ -55,7 +55,7 @@ fn cap_masses_match_a_fine_quadrature_and_fill_the_sphere() {
     let q: Vec<f64> = density.log_density(&points).iter().zip(&weights).map(|(l, w)| w * l.exp()).collect();
     let total: f64 = q.iter().sum();
     assert!((total - 1.0).abs() < 1e-7, "{total}");
-    for (lat, lon, radius) in [(60.0, 178.0, 0.1), (-20.0, 30.0, 0.2), (0.0, 100.0, 1.0), (90.0, 0.0, 0.6)] {
+    for (lat, lon, radius) in [(60.0, 178.0, 0.1), (-20.0, 30.0, 0.2), (0.0, 100.0, 1.0), (80.0, 40.0, 0.6)] {
         let center = LatLon::new(lat, lon).unwrap().to_unit();
         let exact: f64 = points.iter().zip(&q).filter(|(p, _)| p.angle_rad(center) <= radius).map(|(_, q)| q).sum();
         let ours = density.cap_mass(center, radius).unwrap();
