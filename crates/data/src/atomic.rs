@@ -1,0 +1,216 @@
+//! An output file that appears whole or not at all.
+
+use crate::DataError;
+use crate::input::display_name;
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Temporary files that exist right now, for [`AtomicFile::remove_all_pending`].
+static PENDING: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn pending() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    PENDING.lock().unwrap_or_else(PoisonError::into_inner) // a set of paths is sound even if a holder panicked
+}
+
+/// A file under a temporary name in its target's folder: [`AtomicFile::commit`] gives it the target's name, dropping
+/// it removes it. Not buffered: wrap it in a [`std::io::BufWriter`].
+///
+/// ```
+/// use locdiff_data::AtomicFile;
+/// use std::io::Write;
+/// # let folder = tempfile::tempdir().unwrap();
+/// let target = folder.path().join("report.txt");
+/// let mut file = AtomicFile::create(&target)?;
+/// file.write_all(b"whole").unwrap();
+/// assert!(!target.exists());
+/// file.commit()?;
+/// assert_eq!(std::fs::read(&target).unwrap(), b"whole");
+///
+/// drop(AtomicFile::create(&target)?); // no commit: the old file stays, nothing else is left
+/// assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+/// # Ok::<(), locdiff_data::DataError>(())
+/// ```
+#[derive(Debug)]
+pub struct AtomicFile {
+    file: File,
+    temporary: PathBuf,
+    target: PathBuf,
+    name: String,
+    committed: bool,
+}
+
+impl AtomicFile {
+    /// Opens a temporary file beside `target`. An existing target keeps its content until the commit, and its
+    /// permissions after it; a symbolic link is followed.
+    ///
+    /// # Errors
+    /// When the folder does not exist or may not be written, or the target is a folder.
+    pub fn create(target: &Path) -> Result<Self, DataError> {
+        let name = display_name(target, "-");
+        Self::create_inner(target, name.clone()).map_err(|source| DataError::write(&name, source))
+    }
+
+    fn create_inner(target: &Path, name: String) -> io::Result<Self> {
+        static COUNTER: AtomicU64 = AtomicU64::new(0);
+        let existing = match fs::metadata(target) {
+            Ok(metadata) if metadata.is_dir() => return Err(io::ErrorKind::IsADirectory.into()),
+            Ok(metadata) => Some(metadata.permissions()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        let target = if existing.is_some() { fs::canonicalize(target)? } else { target.to_owned() };
+        let file_name = target.file_name().ok_or(io::ErrorKind::IsADirectory)?.to_string_lossy();
+        // Most file systems allow 255 bytes a name: leave room for the suffix.
+        let stem: String = file_name.chars().take(50).collect();
+        loop {
+            let serial = COUNTER.fetch_add(1, Ordering::Relaxed);
+            let temporary = target.with_file_name(format!(".{stem}.{}-{serial}.tmp", std::process::id()));
+            // The lock is held while the file comes to be: no moment is left in which a signal would miss it.
+            let mut registry = pending();
+            match OpenOptions::new().write(true).create_new(true).open(&temporary) {
+                Ok(file) => {
+                    registry.insert(temporary.clone());
+                    drop(registry);
+                    let this = Self { file, temporary, target, name, committed: false };
+                    if let Some(permissions) = existing {
+                        this.file.set_permissions(permissions)?;
+                    }
+                    return Ok(this);
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// The path that [`AtomicFile::commit`] will create.
+    pub fn target(&self) -> &Path {
+        &self.target
+    }
+
+    /// Puts the content on the disk, then gives the file its name.
+    ///
+    /// # Errors
+    /// When the disk is full or the rename is refused; the temporary file is removed then.
+    pub fn commit(mut self) -> Result<(), DataError> {
+        let result = self.file.flush().and_then(|()| self.file.sync_all()).and_then(|()| {
+            // Held over the rename: a signal handler sees the file either pending or complete.
+            let mut registry = pending();
+            fs::rename(&self.temporary, &self.target)?;
+            registry.remove(&self.temporary);
+            Ok(())
+        });
+        self.committed = result.is_ok();
+        result.map_err(|source| DataError::write(&self.name, source))
+    }
+
+    /// Removes every temporary file that has not been committed, and says how many. For a signal handler that then
+    /// ends the process: it takes a lock, so run it on a thread (as the crate `ctrlc` does), not in a raw handler.
+    pub fn remove_all_pending() -> usize {
+        let mut registry = pending();
+        let removed = registry.iter().filter(|path| fs::remove_file(path).is_ok()).count();
+        registry.clear();
+        removed
+    }
+}
+
+impl Drop for AtomicFile {
+    fn drop(&mut self) {
+        if !self.committed {
+            let mut registry = pending();
+            // Gone from the registry means removed already, and the name might be someone else's by now.
+            if registry.remove(&self.temporary) {
+                let _ = fs::remove_file(&self.temporary);
+            }
+        }
+    }
+}
+
+impl Write for AtomicFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Seek for AtomicFile {
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        self.file.seek(position)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn commit_replaces_and_drop_removes() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("x.csv");
+        for text in ["first", "second"] {
+            let mut file = AtomicFile::create(&target).unwrap();
+            file.write_all(text.as_bytes()).unwrap();
+            assert_eq!(file.target().file_name(), target.file_name());
+            file.commit().unwrap();
+            assert_eq!(fs::read_to_string(&target).unwrap(), text);
+        }
+        let mut file = AtomicFile::create(&target).unwrap();
+        file.write_all(b"third").unwrap();
+        drop(file);
+        assert_eq!(fs::read_to_string(&target).unwrap(), "second");
+        assert_eq!(names(folder.path()), ["x.csv"]);
+    }
+
+    #[test]
+    fn a_panic_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = folder.path().join("x.csv");
+        let result = std::panic::catch_unwind(|| {
+            let _file = AtomicFile::create(&target).unwrap();
+            panic!("on purpose");
+        });
+        assert!(result.is_err() && names(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn bad_targets_are_named() {
+        let message = |path: &str| AtomicFile::create(Path::new(path)).unwrap_err().to_string();
+        assert_eq!(
+            message("/nowhere/x.npy"),
+            "cannot write /nowhere/x.npy: No such file or directory (os error 2); create its folder first"
+        );
+        assert!(message("/tmp").contains("give a file name, not a folder"));
+        assert!(message("/dev/null/x").contains("a part of the path is a file"));
+        assert!(message("").starts_with("cannot write"), "{}", message(""));
+        // /proc refuses new files to everyone, root included.
+        assert!(message("/proc/x.csv").starts_with("cannot write /proc/x.csv: "));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn permissions_and_links_survive() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let (target, link) = (folder.path().join("x.csv"), folder.path().join("link.csv"));
+        fs::write(&target, "old").unwrap();
+        fs::set_permissions(&target, fs::Permissions::from_mode(0o640)).unwrap();
+        symlink("x.csv", &link).unwrap();
+        let mut file = AtomicFile::create(&link).unwrap();
+        file.write_all(b"new").unwrap();
+        file.commit().unwrap();
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(fs::read_to_string(&target).unwrap(), "new");
+        assert_eq!(fs::metadata(&target).unwrap().permissions().mode() & 0o777, 0o640);
+    }
+}

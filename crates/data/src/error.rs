@@ -1,0 +1,319 @@
+//! What can be wrong with a file: each message is one line that names the file, the row, the value and the remedy.
+
+use locdiff_sphere::SphereError;
+use std::fmt;
+use std::io;
+use thiserror::Error;
+
+/// A place in a file: its name, the row of data (from 1, a header not counted) and, in text formats, the line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct At {
+    /// The file as the user named it; `standard input` for `-`.
+    pub file: String,
+    /// Row of data, from 1.
+    pub row: u64,
+    /// Line of the text, from 1.
+    pub line: Option<u64>,
+}
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, row {}", self.file, self.row)?;
+        self.line.map_or(Ok(()), |line| write!(f, " (line {line})"))
+    }
+}
+
+/// Why a file could not be read or written.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum DataError {
+    /// The path has no extension that names a format.
+    #[error(
+        "cannot tell the format of '{file}': use .csv, .jsonl, .ndjson, .npy or .safetensors, or give the format"
+    )]
+    UnknownExtension {
+        /// The path.
+        file: String,
+    },
+    /// The name is not a format's.
+    #[error("unknown format '{name}': choose csv, jsonl, npy or safetensors")]
+    UnknownFormat {
+        /// The name given.
+        name: String,
+    },
+    /// A binary format was asked for on a pipe.
+    #[error(
+        "{file}: {format} needs a regular file, not a pipe or a device: give a file, or use csv or jsonl"
+    )]
+    NeedsFile {
+        /// The stream.
+        file: String,
+        /// The format.
+        format: crate::Format,
+    },
+    /// The file cannot be opened or read.
+    #[error("cannot read {file}: {source}{}", read_remedy(.source))]
+    Read {
+        /// The file.
+        file: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The file cannot be created or written.
+    #[error("cannot write {file}: {source}{}", write_remedy(.source))]
+    Write {
+        /// The file.
+        file: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The file has no bytes, or nothing but blank lines.
+    #[error("{file} is empty: expected {expected}")]
+    Empty {
+        /// The file.
+        file: String,
+        /// What belongs in it.
+        expected: &'static str,
+    },
+    /// There is a header, but no row of data.
+    #[error("{file} has a header but no rows of data: add at least one row")]
+    NoRows {
+        /// The file.
+        file: String,
+    },
+    /// A CSV file lacks a column.
+    #[error(
+        "{file} has no column {wanted}: its columns are {available}; rename one, or name the column to use"
+    )]
+    MissingColumn {
+        /// The file.
+        file: String,
+        /// The names that would have done.
+        wanted: String,
+        /// The names in the header.
+        available: String,
+    },
+    /// Two columns could both be meant.
+    #[error("{file} has several columns for {wanted}: {available}; name the column to use")]
+    AmbiguousColumn {
+        /// The file.
+        file: String,
+        /// The names that were looked for.
+        wanted: String,
+        /// The columns that match.
+        available: String,
+    },
+    /// A JSON object lacks a key.
+    #[error("{at}: no key {wanted}: the keys are {available}; rename one, or name the key to use")]
+    MissingKey {
+        /// Where.
+        at: At,
+        /// The names that would have done.
+        wanted: String,
+        /// The object's keys.
+        available: String,
+    },
+    /// A field is not a number.
+    #[error("{at}, column {column}: '{value}' is not a number: write it like -12.5 or 1e-3")]
+    Number {
+        /// Where.
+        at: At,
+        /// The column's name, or its number from 1.
+        column: String,
+        /// The text found.
+        value: String,
+    },
+    /// A line is not the JSON expected.
+    #[error("{at}: {reason}: expected {expected} a line")]
+    Json {
+        /// Where.
+        at: At,
+        /// What the parser met.
+        reason: String,
+        /// What belongs on a line.
+        expected: &'static str,
+    },
+    /// The numbers do not name a place on Earth.
+    #[error("{at}: {source}; correct or remove the row")]
+    Place {
+        /// Where.
+        at: At,
+        /// Which number, and why.
+        source: SphereError,
+    },
+    /// A coefficient is NaN or infinite, or does not fit the output's type.
+    #[error(
+        "{at}, column {column}: {value} is not a finite number of type {dtype}; correct or remove the row"
+    )]
+    NotFinite {
+        /// Where.
+        at: At,
+        /// The column, from 1.
+        column: usize,
+        /// The value.
+        value: f64,
+        /// The type it should have.
+        dtype: &'static str,
+    },
+    /// A row has more or fewer numbers than the others.
+    #[error(
+        "{at}: expected {expected} fields as in the first row or header, found {found}; every row needs the same"
+    )]
+    RowLength {
+        /// Where.
+        at: At,
+        /// The length that fits.
+        expected: usize,
+        /// The length that came.
+        found: usize,
+    },
+    /// The header of a binary file is damaged, cut off or made to mislead.
+    #[error("{file} is not a sound {format} file: {reason}; save it again")]
+    Header {
+        /// The file.
+        file: String,
+        /// The format.
+        format: crate::Format,
+        /// What is wrong.
+        reason: String,
+    },
+    /// An array has the wrong shape.
+    #[error("{file}: the array has shape {shape:?}: expected {expected}")]
+    Shape {
+        /// The file.
+        file: String,
+        /// Its shape.
+        shape: Vec<u64>,
+        /// The shape that fits.
+        expected: &'static str,
+    },
+    /// An array has a type that cannot be read.
+    #[error("{file}: elements of type '{dtype}' cannot be read: {remedy}")]
+    ElementType {
+        /// The file.
+        file: String,
+        /// The type's name in the file.
+        dtype: String,
+        /// What to do.
+        remedy: &'static str,
+    },
+    /// A safetensors file lacks the tensor, or holds several and none was named.
+    #[error("{file}: {wanted}: its tensors are {available}; name the tensor to use")]
+    MissingTensor {
+        /// The file.
+        file: String,
+        /// What was looked for.
+        wanted: String,
+        /// The tensors in the file.
+        available: String,
+    },
+    /// The columns asked of a writer cannot be written.
+    #[error("cannot write {file}: {reason}")]
+    OutputColumns {
+        /// The file.
+        file: String,
+        /// What is wrong, and what would do.
+        reason: String,
+    },
+}
+
+impl DataError {
+    /// Whether the reader of our output has gone away (`locdiff … | head`): no error worth a message.
+    pub fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    pub(crate) fn read(file: &str, source: io::Error) -> Self {
+        Self::Read { file: file.to_owned(), source }
+    }
+
+    pub(crate) fn write(file: &str, source: io::Error) -> Self {
+        Self::Write { file: file.to_owned(), source }
+    }
+}
+
+fn read_remedy(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::NotFound => "; check the path",
+        io::ErrorKind::PermissionDenied => "; ask for the right to read it",
+        io::ErrorKind::IsADirectory => "; give a file, not a folder",
+        io::ErrorKind::UnexpectedEof => "; it is shorter than its header says: save it again",
+        _ => "",
+    }
+}
+
+fn write_remedy(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::NotFound => "; create its folder first",
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "; choose a folder you may write to"
+        }
+        io::ErrorKind::IsADirectory => "; give a file name, not a folder",
+        io::ErrorKind::NotADirectory => "; a part of the path is a file, not a folder",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "; free some space or choose another disk"
+        }
+        _ => "",
+    }
+}
+
+/// Text for one line of a message: control characters and line separators escaped.
+pub(crate) fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') {
+            line.extend(c.escape_debug());
+        } else {
+            line.push(c);
+        }
+    }
+    line
+}
+
+/// Text from a file, fit for one line of a message: [`one_line`], and cut where it is long.
+pub(crate) fn excerpt(text: &str) -> String {
+    const LONGEST: usize = 60;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => one_line(&text[..end]) + "…",
+        None => one_line(text),
+    }
+}
+
+/// Names for a message: quoted, with commas, at most a dozen.
+pub(crate) fn list_names<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    const MOST: usize = 12;
+    let mut quoted = Vec::new();
+    let mut more = 0;
+    for name in names {
+        if quoted.len() < MOST { quoted.push(format!("'{}'", excerpt(name))) } else { more += 1 }
+    }
+    match (quoted.is_empty(), more) {
+        (true, _) => "none".to_owned(),
+        (false, 0) => quoted.join(", "),
+        (false, _) => format!("{} and {more} more", quoted.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn excerpts_stay_on_one_short_line() {
+        assert_eq!(excerpt("'a'\nb\t\u{7}\u{2028}"), "'a'\\nb\\t\\u{7}\\u{2028}");
+        assert_eq!(excerpt(&"é".repeat(60)), "é".repeat(60));
+        assert_eq!(excerpt(&"é".repeat(61)), "é".repeat(60) + "…");
+    }
+
+    #[test]
+    fn name_lists_are_bounded() {
+        assert_eq!(list_names([]), "none");
+        assert_eq!(list_names(["a", "b"]), "'a', 'b'");
+        assert!(list_names(["a"; 15]).ends_with("and 3 more"));
+    }
+
+    #[test]
+    fn errors_stay_small() {
+        assert!(std::mem::size_of::<DataError>() <= 128);
+    }
+}

@@ -1,0 +1,13 @@
+//! Points in and out.
+
+mod columns;
+mod json;
+mod reader;
+mod writer;
+
+pub use columns::PointColumns;
+pub use reader::{PointReader, read_points};
+pub use writer::PointWriter;
+
+/// The safetensors tensor that holds points.
+pub(crate) const POINTS_TENSOR: &str = "points";

@@ -1,0 +1,234 @@
+//! The header of safetensors files: 8 bytes of length, then JSON: <https://github.com/huggingface/safetensors#format>.
+
+use crate::array::{ArrayLayout, Claim, Dtype, Element};
+use crate::error::{excerpt, list_names};
+use crate::input::ReadSeek;
+use crate::{DataError, Format};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::io::Read;
+
+/// The reference implementation's limit.
+const LONGEST_HEADER: u64 = 100_000_000;
+
+#[derive(Deserialize)]
+struct TensorInfo {
+    dtype: String,
+    shape: Vec<u64>,
+    data_offsets: (u64, u64),
+}
+
+/// Reads the header and checks the tensor that is called `given`, or else `preferred`, or else is the only one.
+pub(crate) fn read_header(
+    input: &mut Box<dyn ReadSeek>,
+    file_bytes: u64,
+    file: &str,
+    given: Option<&str>,
+    preferred: &str,
+) -> Result<ArrayLayout, DataError> {
+    let format = Format::Safetensors;
+    let unsound = |reason: String| DataError::Header { file: file.to_owned(), format, reason };
+    if file_bytes == 0 {
+        return Err(DataError::Empty { file: file.to_owned(), expected: "safetensors" });
+    }
+    let mut take = |count: u64| -> Result<Vec<u8>, DataError> {
+        let mut bytes = Vec::new();
+        input.by_ref().take(count).read_to_end(&mut bytes).map_err(|source| DataError::read(file, source))?;
+        if bytes.len() as u64 == count {
+            Ok(bytes)
+        } else {
+            Err(unsound("it ends inside its header".to_owned()))
+        }
+    };
+    let header_bytes = take(8)?.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
+    if header_bytes > LONGEST_HEADER || header_bytes > file_bytes.saturating_sub(8) {
+        return Err(unsound(format!("its header claims {header_bytes} bytes of {file_bytes}")));
+    }
+    let tensors = parse(&take(header_bytes)?).map_err(|error| {
+        unsound(format!("its header is not a list of tensors ({})", excerpt(&error.to_string())))
+    })?;
+    let offset = 8 + header_bytes;
+    let data_bytes = file_bytes - offset;
+    let end = tensors.values().map(|tensor| tensor.data_offsets.1).max().unwrap_or(0);
+    if end != data_bytes {
+        return Err(unsound(format!("its tensors take {end} bytes, but there are {data_bytes}")));
+    }
+    let tensor = choose(&tensors, file, given, preferred)?;
+    let element = match tensor.dtype.as_str() {
+        "F16" => Element::F16,
+        "BF16" => Element::Bf16,
+        "F32" => Element::F32,
+        "F64" => Element::F64,
+        other => {
+            return Err(DataError::ElementType {
+                file: file.to_owned(),
+                dtype: excerpt(other),
+                remedy: "save the tensor as float32",
+            });
+        }
+    };
+    let (begin, end) = tensor.data_offsets;
+    let available = end
+        .checked_sub(begin)
+        .ok_or_else(|| unsound(format!("a tensor runs from byte {begin} to byte {end}")))?;
+    let claim =
+        Claim { shape: tensor.shape.clone(), element, big_endian: false, offset: offset + begin, available };
+    ArrayLayout::check(claim, file, format)
+}
+
+/// The tensors by name. The metadata, free text for people, are left out.
+fn parse(json: &[u8]) -> serde_json::Result<BTreeMap<String, TensorInfo>> {
+    let mut entries: BTreeMap<String, serde_json::Value> = serde_json::from_slice(json)?;
+    entries.remove("__metadata__");
+    entries.into_iter().map(|(name, entry)| Ok((name, serde_json::from_value(entry)?))).collect()
+}
+
+fn choose<'a>(
+    tensors: &'a BTreeMap<String, TensorInfo>,
+    file: &str,
+    given: Option<&str>,
+    preferred: &str,
+) -> Result<&'a TensorInfo, DataError> {
+    let by_name = tensors.get(given.unwrap_or(preferred));
+    let only = || tensors.values().next().filter(|_| given.is_none() && tensors.len() == 1);
+    by_name.or_else(only).ok_or_else(|| DataError::MissingTensor {
+        file: file.to_owned(),
+        wanted: given.map_or_else(
+            || format!("it has {} tensors and none is called '{preferred}'", tensors.len()),
+            |name| format!("it has no tensor '{}'", excerpt(name)),
+        ),
+        available: list_names(tensors.keys().map(String::as_str)),
+    })
+}
+
+/// A tensor to be written.
+pub(crate) struct OutputTensor<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) dtype: Dtype,
+    pub(crate) shape: Vec<u64>,
+}
+
+impl OutputTensor<'_> {
+    fn bytes(&self) -> u64 {
+        self.shape.iter().product::<u64>() * self.dtype.bytes()
+    }
+}
+
+/// A header for tensors that follow one another, padded with blanks to a length that depends on their names and
+/// number only: it can be written again when the number of rows is known. The data begin at a multiple of 8.
+pub(crate) fn header_bytes(tensors: &[OutputTensor]) -> Vec<u8> {
+    /// Longest decimal of a u64.
+    const DIGITS: usize = 20;
+    let mut begin = 0;
+    let mut spare = 0;
+    let entries: Vec<String> = tensors
+        .iter()
+        .map(|tensor| {
+            let numbers = [begin, begin + tensor.bytes()].into_iter().chain(tensor.shape.iter().copied());
+            spare += numbers.map(|number| DIGITS - number.to_string().len()).sum::<usize>();
+            let end = begin + tensor.bytes();
+            let name = serde_json::Value::from(tensor.name);
+            let dtype = tensor.dtype.name().to_ascii_uppercase();
+            let shape = serde_json::Value::from(tensor.shape.clone());
+            let entry =
+                format!(r#"{name}:{{"dtype":"{dtype}","shape":{shape},"data_offsets":[{begin},{end}]}}"#);
+            begin = end;
+            entry
+        })
+        .collect();
+    let text = format!("{{{}}}", entries.join(","));
+    let length = (8 + text.len() + spare).next_multiple_of(8);
+    let mut bytes = ((length - 8) as u64).to_le_bytes().to_vec();
+    bytes.extend_from_slice(text.as_bytes());
+    bytes.resize(length, b' ');
+    bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+
+    fn read(bytes: &[u8], given: Option<&str>) -> Result<ArrayLayout, String> {
+        let mut input: Box<dyn ReadSeek> = Box::new(Cursor::new(bytes.to_vec()));
+        let layout = read_header(&mut input, bytes.len() as u64, "x.safetensors", given, "points");
+        layout.map_err(|error| error.to_string())
+    }
+
+    fn file(json: &str, data_bytes: usize) -> Vec<u8> {
+        let mut bytes = (json.len() as u64).to_le_bytes().to_vec();
+        bytes.extend_from_slice(json.as_bytes());
+        bytes.resize(bytes.len() + data_bytes, 0);
+        bytes
+    }
+
+    const ONE: &str =
+        r#"{"__metadata__":{"made":"by hand"},"a":{"dtype":"F32","shape":[3,2],"data_offsets":[0,24]}}"#;
+    const TWO: &str = r#"{"a":{"dtype":"F32","shape":[3,2],"data_offsets":[0,24]},
+        "b":{"dtype":"I64","shape":[3],"data_offsets":[24,48]}}"#;
+
+    #[test]
+    fn tensors_are_chosen_by_name_or_when_alone() {
+        assert!(read(&file(ONE, 24), None).is_ok());
+        assert!(read(&file(ONE, 24), Some("a")).is_ok());
+        assert!(read(&file(TWO, 48), Some("a")).is_ok());
+        assert!(read(&file(&TWO.replace("\"a\"", "\"points\""), 48), None).is_ok());
+        for (json, bytes, given, part) in [
+            (ONE, 24, Some("z"), "it has no tensor 'z': its tensors are 'a'; name the tensor"),
+            (TWO, 48, None, "it has 2 tensors and none is called 'points': its tensors are 'a', 'b'"),
+            (TWO, 48, Some("b"), "type 'I64' cannot be read: save the tensor as float32"),
+            ("{}", 0, None, "it has 0 tensors"),
+        ] {
+            let message = read(&file(json, bytes), given).unwrap_err();
+            assert!(message.contains(part), "{message}");
+        }
+    }
+
+    #[test]
+    fn every_truncation_is_an_error() {
+        let whole = file(ONE, 24);
+        for length in 0..whole.len() {
+            assert!(read(&whole[..length], None).is_err(), "{length}");
+        }
+        assert!(
+            read(&[&whole[..], b"x"].concat(), None).unwrap_err().contains("take 24 bytes, but there are 25")
+        );
+    }
+
+    #[test]
+    fn hostile_headers_are_errors() {
+        let info = |shape: &str, offsets: &str| {
+            file(&format!(r#"{{"a":{{"dtype":"F32","shape":{shape},"data_offsets":{offsets}}}}}"#), 24)
+        };
+        for (bytes, part) in [
+            (Vec::new(), "is empty"),
+            (b"\xff\xff\xff\xff\xff\xff\xff\xff{}".to_vec(), "claims 18446744073709551615 bytes"),
+            (b"\xff\xff\xff\x00\x00\x00\x00\x00{}".to_vec(), "claims 16777215 bytes of 10"),
+            (file("[1]", 0), "not a list of tensors"),
+            (file("{\"a\":1}", 0), "not a list of tensors"),
+            (info("[3,2]", "[24,0]"), "take 0 bytes, but there are 24"),
+            (info("[3,2]", "[30,24]"), "from byte 30 to byte 24"),
+            (info("[3,2]", "[8,24]"), "takes 24 bytes, but there are 16"),
+            (info("[3,2]", "[0,18446744073709551615]"), "take 18446744073709551615 bytes"),
+            (info("[9223372036854775807,9]", "[0,24]"), "more bytes than any file has"),
+            (info("[-3,2]", "[0,24]"), "not a list of tensors"),
+            (info("[2,3,1]", "[0,24]"), "shape [2, 3, 1]"),
+        ] {
+            let message = read(&bytes, None).unwrap_err();
+            assert!(message.contains(part), "{message}");
+        }
+    }
+
+    #[test]
+    fn written_headers_are_aligned_and_keep_their_length() {
+        let header = |rows: u64| {
+            let points = OutputTensor { name: "po\"ints", dtype: Dtype::F64, shape: vec![rows, 2] };
+            header_bytes(&[points, OutputTensor { name: "z", dtype: Dtype::F32, shape: vec![rows] }])
+        };
+        assert_eq!(header(1).len(), header(u64::MAX / 64).len());
+        assert_eq!(header(1).len() % 8, 0);
+        let whole = [header(3), vec![0; 60]].concat();
+        assert_eq!(read(&whole, Some("po\"ints")).map(|layout| layout.rows), Ok(3));
+        assert!(safetensors::SafeTensors::deserialize(&whole).is_ok());
+    }
+}
