@@ -1,2 +1,64 @@
-//! The `locdiff` command.
-fn main() {}
+//! `locdiff`: places on Earth as SHDD codes, and back, with an honest uncertainty.
+//!
+//! Exit codes: 0 success, 1 failure, 2 usage, 130 interrupted.
+
+mod args;
+mod commands;
+mod progress;
+mod regions;
+
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Places on Earth as spherical-harmonic codes, and back, with an honest uncertainty.
+#[derive(Debug, Parser)]
+#[command(name = "locdiff", version, about, max_term_width = 100, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Turn places into SHDD codes
+    Encode(commands::encode::Encode),
+    /// Read places off coefficient vectors
+    Decode(commands::decode::Decode),
+    /// Describe the density that a coefficient vector means: regions, modes, map
+    Density(commands::density::DensityArgs),
+    /// Regenerate a table of the paper
+    #[command(subcommand)]
+    Reproduce(commands::reproduce::Reproduce),
+}
+
+fn main() -> ExitCode {
+    // A half-written file must not survive an interrupt; a second handler elsewhere is no reason to stop.
+    let _ = ctrlc::set_handler(|| {
+        locdiff_data::AtomicFile::remove_all_pending();
+        std::process::exit(130);
+    });
+    let result = match Cli::parse().command {
+        Command::Encode(command) => command.run(),
+        Command::Decode(command) => command.run(),
+        Command::Density(command) => command.run(),
+        Command::Reproduce(command) => command.run(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Whoever reads our output has seen enough (`locdiff … | head`).
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.downcast_ref::<locdiff_data::DataError>().is_some_and(locdiff_data::DataError::is_broken_pipe)
+            || cause
+                .downcast_ref::<std::io::Error>()
+                .is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+    })
+}

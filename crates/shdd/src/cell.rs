@@ -70,7 +70,7 @@ impl Cell {
     fn place(self, x: f64, y: f64, width: f64) -> (UnitVec, f64) {
         let axis = usize::from(self.face / 2);
         let mut p = [0.0; 3];
-        p[axis] = if self.face % 2 == 0 { 1.0 } else { -1.0 };
+        p[axis] = if self.face.is_multiple_of(2) { 1.0 } else { -1.0 };
         (p[(axis + 1) % 3], p[(axis + 2) % 3]) = (x, y);
         let square = 1.0 + x * x + y * y;
         let area = (1.0 + x * x) * (1.0 + y * y) / (square * square.sqrt()) * width * width;
@@ -95,9 +95,8 @@ impl Cell {
     pub(crate) fn push_nodes(self, points: &mut Vec<UnitVec>, weights: &mut Vec<f64>) {
         let (shares, rule) = &*RULE;
         let width = Self::width_rad(self.level);
-        let tangents = |index: u32| {
-            shares.map(|share| (-FRAC_PI_4 + (f64::from(index) + share) * width).tan())
-        };
+        let tangents =
+            |index: u32| shares.map(|share| (-FRAC_PI_4 + (f64::from(index) + share) * width).tan());
         let (xs, ys) = (tangents(self.i), tangents(self.j));
         for (y, wy) in ys.iter().zip(rule) {
             for (x, wx) in xs.iter().zip(rule) {

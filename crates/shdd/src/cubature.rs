@@ -78,7 +78,7 @@ impl Cubature {
         // Even if all the rest of the sphere stood this far below the sharpest possible peak, it would not count.
         let depth = NEGLIGIBLE_NATS + (1.0 + 2.0 * codec.degree().curvature()).ln();
         let modes = codec.search.modes(&codec.jets, e, scratch, MOST_MODES, |highest| highest - depth);
-        let grid_top = f64::from(codec.search.highest(scratch));
+        let grid_top = f64::from(scratch.highest());
         let top = modes.first().map_or(grid_top, |m| m.value.max(grid_top));
 
         // Start one level above the cells that resolve the field, so that every cell holds several grid points.
@@ -120,7 +120,8 @@ fn resolve(codec: &Codec, e: &Coefficients, mut cells: Vec<Cell>, top: f64) -> V
             // Between nodes F may be higher than at them, by no more than it varies.
             let bound = (high - top) + 0.5 * (high - low) + area.ln();
             let negligible = bound < reference - NEGLIGIBLE_NATS - 3.0;
-            let resolved = leaf.cell.level() >= field_level && high - low <= RESOLVED_NATS + RESOLVED_SLACK * below;
+            let resolved =
+                leaf.cell.level() >= field_level && high - low <= RESOLVED_NATS + RESOLVED_SLACK * below;
             if negligible || resolved || leaf.cell.level() >= FINEST_LEVEL {
                 total += leaf.mass(top);
                 done.push(leaf);

@@ -51,6 +51,13 @@ pub(crate) struct SearchScratch {
     jets: Option<JetField>,
 }
 
+impl SearchScratch {
+    /// Highest value on the grid.
+    pub(crate) fn highest(&self) -> f32 {
+        self.highest.iter().fold(f32::NEG_INFINITY, |a, b| a.max(*b))
+    }
+}
+
 /// A local maximum of the grid values.
 #[derive(Debug, Clone, Copy)]
 struct GridMaximum {
@@ -79,7 +86,9 @@ impl Search {
         for m in 0..=lmax {
             for first in (0..half).step_by(LANES) {
                 legendre.extend((m..=lmax).map(|l| {
-                    CacheLine(std::array::from_fn(|i| north.get(first + i).map_or(0.0, |y| flush(y[l * l + l + m]))))
+                    CacheLine(std::array::from_fn(|i| {
+                        north.get(first + i).map_or(0.0, |y| flush(y[l * l + l + m]))
+                    }))
                 }));
             }
         }
@@ -121,7 +130,11 @@ impl Search {
                 scratch.packed.push([(scale * e[centre + m]) as f32, sine as f32]);
             }
         }
-        pulp::Arch::new().dispatch(LegendreSums { search: self, packed: &scratch.packed, rows: &mut scratch.rows });
+        pulp::Arch::new().dispatch(LegendreSums {
+            search: self,
+            packed: &scratch.packed,
+            rows: &mut scratch.rows,
+        });
         self.fft.process_with_scratch(&mut scratch.rows, &mut scratch.fft);
         pulp::Arch::new().dispatch(RowMaxima {
             longitudes: self.longitudes,
@@ -163,11 +176,6 @@ impl Search {
         (0..near.len()).filter(|&i| near[i]).map(|i| self.point(i / n, i % n)).collect()
     }
 
-    /// Highest value on the grid.
-    pub(crate) fn highest(&self, scratch: &SearchScratch) -> f32 {
-        scratch.highest.iter().fold(f32::NEG_INFINITY, |a, b| a.max(*b))
-    }
-
     /// Local maxima (among the 8 neighbours) of at least `floor`.
     fn maxima(&self, scratch: &SearchScratch, floor: f32) -> Vec<GridMaximum> {
         let (n, shift) = (self.longitudes, self.longitudes / 2);
@@ -190,7 +198,9 @@ impl Search {
                     other > value || (other == value && (other_ring, longitude % n) > (ring, j))
                 };
                 let hidden = (n - 1..=n + 1).any(|step| {
-                    above(ring, j + step) || above(north, j + north_shift + step) || above(south, j + south_shift + step)
+                    above(ring, j + step)
+                        || above(north, j + north_shift + step)
+                        || above(south, j + south_shift + step)
                 });
                 if !hidden {
                     found.push(GridMaximum { value, ring, longitude: j });
@@ -206,15 +216,16 @@ impl Search {
         let vertex = |before: f64, here: f64, after: f64| {
             let bend = before - 2.0 * here + after;
             let slope = 0.5 * (after - before);
-            if bend < 0.0 { ((-slope / bend).clamp(-0.5, 0.5), -0.5 * slope * slope / bend) } else { (0.0, 0.0) }
+            if bend < 0.0 {
+                ((-slope / bend).clamp(-0.5, 0.5), -0.5 * slope * slope / bend)
+            } else {
+                (0.0, 0.0)
+            }
         };
         let n = self.longitudes;
         let here = value(at.ring, at.longitude);
-        let (east, east_gain) = vertex(
-            value(at.ring, (at.longitude + n - 1) % n),
-            here,
-            value(at.ring, (at.longitude + 1) % n),
-        );
+        let (east, east_gain) =
+            vertex(value(at.ring, (at.longitude + n - 1) % n), here, value(at.ring, (at.longitude + 1) % n));
         let (south, south_gain) = if at.ring == 0 || at.ring + 1 == self.rings {
             (0.0, 0.0)
         } else {
@@ -236,7 +247,7 @@ impl Search {
         most: usize,
         floor: impl Fn(f64) -> f64,
     ) -> Vec<Mode> {
-        let highest = f64::from(self.highest(scratch));
+        let highest = f64::from(scratch.highest());
         let floor = floor(highest);
         // A peak stands above its best grid point: by a third of its height at the very most, by the parabolas (with
         // a margin for what they miss) as a rule.
@@ -286,7 +297,7 @@ fn fft_friendly(least: usize) -> usize {
         }
         n == 1
     };
-    (least..).find(|&n| n.is_multiple_of(2) && smooth(n)).expect("powers of two are smooth")
+    (least..=2 * least).find(|&n| n.is_multiple_of(2) && smooth(n)).expect("a power of two is smooth")
 }
 
 /// The spectra of all rows. The parity of l − m is the parity of P_lm in z, so northern sums give the southern ones.
@@ -368,7 +379,13 @@ fn order_sums<S: Simd>(
 /// Writes a ring pair's orders. With E and O the even and odd sums, the northern spectrum is E + O, the southern
 /// E − O, and the row's is north + i·south at order m and conj(north) + i·conj(south) at −m.
 #[inline(always)]
-fn write_orders(row: &mut [Complex<f32>], first: usize, orders: usize, sums: &[[[f32; LANES]; 4]; ORDERS], lane: usize) {
+fn write_orders(
+    row: &mut [Complex<f32>],
+    first: usize,
+    orders: usize,
+    sums: &[[[f32; LANES]; 4]; ORDERS],
+    lane: usize,
+) {
     let (mut ahead, mut behind) = ([Complex::default(); ORDERS], [Complex::default(); ORDERS]);
     for k in 0..ORDERS {
         let [ec, es, oc, os] = [sums[k][0][lane], sums[k][1][lane], sums[k][2][lane], sums[k][3][lane]];

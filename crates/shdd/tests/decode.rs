@@ -28,7 +28,13 @@ fn clean_codes_decode_to_within_a_metre() {
     for l in [1, 2, 3, 15, 23, 47, 127, 255] {
         let codec = codec(l);
         let mut rng = rng(l as u64);
-        let n = if l <= 47 { 10_000 } else if l == 127 { 2_000 } else { 200 };
+        let n = if l <= 47 {
+            10_000
+        } else if l == 127 {
+            2_000
+        } else {
+            200
+        };
         let places: Vec<LatLon> =
             awkward_places().into_iter().chain((0..n).map(|_| random_place(&mut rng))).collect();
         let mut worst = 0f64;
@@ -68,7 +74,12 @@ fn noisy_codes_drift_as_little_as_cramer_and_rao_allow() {
 fn batches_agree_with_single_vectors_to_the_bit() {
     let codec = codec(31);
     let mut rng = rng(5);
-    let codes: Vec<_> = (0..40).map(|_| { let p = random_place(&mut rng); noisy(&codec, p, 1.0, 0.3, &mut rng) }).collect();
+    let codes: Vec<_> = (0..40)
+        .map(|_| {
+            let p = random_place(&mut rng);
+            noisy(&codec, p, 1.0, 0.3, &mut rng)
+        })
+        .collect();
     let batch = codec.decode_batch(&codes, &Decoder::default()).unwrap();
     let single = codec.decode_single_thread(&codes, &Decoder::default()).unwrap();
     assert_eq!(batch, single);
@@ -86,7 +97,8 @@ fn the_exact_decoder_finds_the_global_maximum_of_noise() {
         let e = noisy(&codec, place, 0.0, 1.0, &mut rng);
         // A tiny window ranks peaks by height.
         let answer = codec.decode(&e, &Decoder::Exact { window_rad: Some(1e-9) }).unwrap();
-        let highest = codec.field().values(e.as_slice(), grid.points()).unwrap().into_iter().fold(f64::MIN, f64::max);
+        let highest =
+            codec.field().values(e.as_slice(), grid.points()).unwrap().into_iter().fold(f64::MIN, f64::max);
         assert!(answer.value >= highest - 1e-9, "{} {highest}", answer.value);
     }
 }

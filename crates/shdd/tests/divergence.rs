@@ -2,8 +2,11 @@
 
 mod common;
 
+use std::fmt::Write;
+
 use common::{codec, cosine, dot, noisy, random_place, rng};
 use locdiff_shdd::{Codec, Coefficients, Divergence, Loss};
+
 use locdiff_sphere::{FieldPlan, Grid, LatLon, Rings, UnitVec};
 
 /// log Z, E_q[Y] and the reverse-KL gradient on a ring grid finer than the sharpest peak.
@@ -63,12 +66,15 @@ fn gradients_match_brute_force() {
         for (name, e) in inputs(&codec, place) {
             let exact = brute_force(&codec, &e, &code);
             let loss = |kind: Divergence| codec.divergence(&kind, &e, place.to_unit()).unwrap();
-            let (reverse, forward, nll) = (loss(Divergence::ReverseKl), loss(Divergence::ForwardKl), loss(Divergence::Nll));
-            let shift = |target: &[f64]| -> Vec<f64> { exact.mean.iter().zip(target).map(|(a, b)| a - b).collect() };
+            let (reverse, forward, nll) =
+                (loss(Divergence::ReverseKl), loss(Divergence::ForwardKl), loss(Divergence::Nll));
+            let shift =
+                |target: &[f64]| -> Vec<f64> { exact.mean.iter().zip(target).map(|(a, b)| a - b).collect() };
             let exact_nll = shift(&code);
             let exact_forward = shift(&codec.zonal().mean_parameters(&code));
             let size = dot(&code, &code).sqrt();
-            let mut report = format!("L={l} {name}: log Z {:+.1e}", nll.value + dot(e.as_slice(), &code) - exact.log_z);
+            let mut report =
+                format!("L={l} {name}: log Z {:+.1e}", nll.value + dot(e.as_slice(), &code) - exact.log_z);
             for (kind, ours, reference) in [
                 ("reverse", &reverse.gradient, &exact.reverse_gradient),
                 ("forward", &forward.gradient, &exact_forward),
@@ -77,17 +83,23 @@ fn gradients_match_brute_force() {
                 if dot(reference, reference).sqrt() < 1e-6 * size {
                     // A clean code: the gradient of both KLs vanishes, and so must ours.
                     assert!(dot(ours, ours).sqrt() < 1e-6 * size, "{name} {kind}");
-                    report += &format!(", {kind} both zero");
+                    write!(report, ", {kind} both zero").unwrap();
                 } else {
                     let cos = cosine(ours, reference);
                     let norm = (dot(ours, ours) / dot(reference, reference)).sqrt();
-                    report += &format!(", {kind} 1-cos {:.0e} norm {norm:.6}", 1.0 - cos);
-                    assert!(cos > 0.999_999 && (norm - 1.0).abs() < 1e-4, "L={l} {name} {kind}: {cos} {norm}");
+                    write!(report, ", {kind} 1-cos {:.0e} norm {norm:.6}", 1.0 - cos).unwrap();
+                    assert!(
+                        cos > 0.999_999 && (norm - 1.0).abs() < 1e-4,
+                        "L={l} {name} {kind}: {cos} {norm}"
+                    );
                 }
             }
             println!("{report}");
             assert!((nll.value + dot(e.as_slice(), &code) - exact.log_z).abs() < 1e-6, "L={l} {name}: log Z");
-            assert!((reverse.value - exact.reverse_value).abs() < 1e-5 * (1.0 + exact.reverse_value), "L={l} {name}");
+            assert!(
+                (reverse.value - exact.reverse_value).abs() < 1e-5 * (1.0 + exact.reverse_value),
+                "L={l} {name}"
+            );
             assert!(reverse.value > -1e-7 && forward.value > -1e-7, "KL must not be negative");
         }
     }

@@ -126,11 +126,7 @@ impl FieldPlanF32 {
     }
 }
 
-fn values_by<T: Real>(
-    table: &OrderTable<T>,
-    coefficients: &[f64],
-    points: &[UnitVec],
-) -> Vec<T> {
+fn values_by<T: Real>(table: &OrderTable<T>, coefficients: &[f64], points: &[UnitVec]) -> Vec<T> {
     let weights = pack_by_order(table.lmax, coefficients);
     let mut out = vec![T::default(); points.len()];
     const BLOCK: usize = 256;
@@ -163,6 +159,9 @@ pub(crate) fn packed_start(lmax: usize, m: usize) -> usize {
     m * (lmax + 1) - m * (m.max(1) - 1) / 2
 }
 
+/// Sums over the cosine and over the sine coefficients, on `G` registers.
+pub(crate) type CosSin<V, const G: usize> = ([V; G], [V; G]);
+
 /// `Σ_l e_lm Q_lm(z)` for the cosine and the sine coefficients of one order, at `G` registers of heights.
 #[inline(always)]
 pub(crate) fn order_sums<S: Simd, T: Real, const G: usize>(
@@ -171,7 +170,7 @@ pub(crate) fn order_sums<S: Simd, T: Real, const G: usize>(
     weights: &[[T; 2]],
     m: usize,
     z: &[T::Vector<S>; G],
-) -> ([T::Vector<S>; G], [T::Vector<S>; G]) {
+) -> CosSin<T::Vector<S>, G> {
     let count = table.lmax - m;
     let weights = &weights[packed_start(table.lmax, m)..][..=count];
     let steps = &table.steps[table.order_start[m]..][..count];
@@ -221,7 +220,8 @@ impl<T: Real> WithSimd for Values<'_, T> {
             x.copy_from_slice(T::vectors::<S>(&parts[0][..size]));
             y.copy_from_slice(T::vectors::<S>(&parts[1][..size]));
             z.copy_from_slice(T::vectors::<S>(&parts[2][..size]));
-            let (mut re, mut im, mut sum) = ([T::splat(simd, T::from_f64(1.0)); GROUPS], [zero; GROUPS], [zero; GROUPS]);
+            let (mut re, mut im, mut sum) =
+                ([T::splat(simd, T::from_f64(1.0)); GROUPS], [zero; GROUPS], [zero; GROUPS]);
             for m in 0..self.table.orders(sine.sqrt()) {
                 if m > 0 {
                     for g in 0..GROUPS {

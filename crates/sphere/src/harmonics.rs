@@ -88,7 +88,11 @@ impl Harmonics {
     ///
     /// # Errors
     /// When `out` has another length.
-    pub fn write_single_thread<T: Scalar>(&self, points: &[UnitVec], out: &mut [T]) -> Result<(), SphereError> {
+    pub fn write_single_thread<T: Scalar>(
+        &self,
+        points: &[UnitVec],
+        out: &mut [T],
+    ) -> Result<(), SphereError> {
         expect_len("harmonics output", out.len(), points.len() * self.degree.dimension())?;
         self.write_rows(points, out);
         Ok(())
@@ -259,7 +263,8 @@ impl WithSimd for AddRows<'_> {
                 let sums = f64::vectors_mut::<S>(&mut cos[start..][..width])
                     .iter_mut()
                     .zip(f64::vectors_mut::<S>(&mut sin[start..][..width]));
-                let plane = f64::vectors::<S>(&plane.re[..width]).iter().zip(f64::vectors::<S>(&plane.im[..width]));
+                let plane =
+                    f64::vectors::<S>(&plane.re[..width]).iter().zip(f64::vectors::<S>(&plane.im[..width]));
                 for ((q, (re, im)), (c, s)) in f64::vectors::<S>(q).iter().zip(plane).zip(sums) {
                     *c = simd.mul_add_e_f64s(*q, *re, *c);
                     *s = simd.mul_add_e_f64s(*q, *im, *s);

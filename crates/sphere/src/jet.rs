@@ -138,7 +138,9 @@ impl WithSimd for TakeJet<'_> {
         let JetField { cos: e_cos, sin: e_sin, work } = self.field;
         let Work { now, before, cos, sin, plane, first, second } = work;
         for rows in [&mut *now, &mut *before, &mut *cos, &mut *sin] {
-            rows.iter_mut().for_each(|row| row.fill(0.0));
+            for row in rows {
+                row.fill(0.0);
+            }
         }
         let z = simd.splat_f64s(z);
         for l in 0..=lmax {

@@ -17,7 +17,12 @@ pub(crate) trait Real: Copy + Default + Send + Sync + 'static {
     /// `a − b`.
     fn sub<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>) -> Self::Vector<S>;
     /// `a·b + c`, fused where the CPU can.
-    fn mul_add<S: Simd>(simd: S, a: Self::Vector<S>, b: Self::Vector<S>, c: Self::Vector<S>) -> Self::Vector<S>;
+    fn mul_add<S: Simd>(
+        simd: S,
+        a: Self::Vector<S>,
+        b: Self::Vector<S>,
+        c: Self::Vector<S>,
+    ) -> Self::Vector<S>;
     /// The whole registers of a slice (a tail shorter than a register is left out).
     fn vectors<S: Simd>(slice: &[Self]) -> &[Self::Vector<S>];
     /// The whole registers of a slice, to write to.
@@ -71,11 +76,27 @@ macro_rules! real {
     };
 }
 real!(
-    f64, f64s, F64_LANES, splat_f64s, mul_f64s, sub_f64s, mul_add_e_f64s, reduce_sum_f64s, as_simd_f64s,
+    f64,
+    f64s,
+    F64_LANES,
+    splat_f64s,
+    mul_f64s,
+    sub_f64s,
+    mul_add_e_f64s,
+    reduce_sum_f64s,
+    as_simd_f64s,
     as_mut_simd_f64s
 );
 real!(
-    f32, f32s, F32_LANES, splat_f32s, mul_f32s, sub_f32s, mul_add_e_f32s, reduce_sum_f32s, as_simd_f32s,
+    f32,
+    f32s,
+    F32_LANES,
+    splat_f32s,
+    mul_f32s,
+    sub_f32s,
+    mul_add_e_f32s,
+    reduce_sum_f32s,
+    as_simd_f32s,
     as_mut_simd_f32s
 );
 

@@ -12,12 +12,8 @@ fn parse(bytes: &[u8]) -> Fixture {
     let word = |i: usize| u32::from_le_bytes(bytes[4 * i..4 * i + 4].try_into().unwrap()) as usize;
     let (count, row_count) = (word(0), word(1));
     let rows: Vec<usize> = (0..row_count).map(|i| word(2 + i)).collect();
-    let numbers: Vec<f64> = bytes[4 * (2 + row_count)..]
-        .as_chunks::<8>()
-        .0
-        .iter()
-        .map(|b| f64::from_le_bytes(*b))
-        .collect();
+    let numbers: Vec<f64> =
+        bytes[4 * (2 + row_count)..].as_chunks::<8>().0.iter().map(|b| f64::from_le_bytes(*b)).collect();
     let width: usize = rows.iter().map(|l| 2 * l + 1).sum();
     assert_eq!(numbers.len(), count * (2 + width));
     let points = (0..count)
@@ -55,7 +51,8 @@ fn f32_harmonics_are_within_rounding_of_the_row_maximum() {
     for l in [15, 47, 127, 255] {
         let degree = Degree::new(l).unwrap();
         let harmonics = Harmonics::new(degree);
-        let points: Vec<UnitVec> = parse(include_bytes!("../../../fixtures/ylm/L15.bin")).points.iter().map(|p| p.0).collect();
+        let points: Vec<UnitVec> =
+            parse(include_bytes!("../../../fixtures/ylm/L15.bin")).points.iter().map(|p| p.0).collect();
         let mut single = vec![0f32; points.len() * degree.dimension()];
         harmonics.write(&points, &mut single).unwrap();
         for (point, row) in points.iter().zip(single.chunks(degree.dimension())) {

@@ -17,7 +17,29 @@ pub struct CredibleRegion {
     pub radius_km: f64,
 }
 
+/// A cell that touches a credible region: everything within `radius_rad` of `center`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RegionCell {
+    /// The cell's centre.
+    pub center: UnitVec,
+    /// A radius that covers the cell.
+    pub radius_rad: f64,
+}
+
 impl Density<'_> {
+    /// Cells that together cover all points whose log density is at least `log_density`: where to look when drawing.
+    pub fn region_cells(&self, log_density: f64) -> Vec<RegionCell> {
+        self.fine()
+            .iter()
+            .filter(|leaf| {
+                let (low, high) = leaf.range();
+                // Corners lie outside the nodes.
+                high + 0.2 * (high - low) - self.log_z >= log_density
+            })
+            .map(|leaf| RegionCell { center: leaf.cell.center(), radius_rad: leaf.cell.radius_rad() })
+            .collect()
+    }
+
     /// The smallest region that holds probability `p`, and the radius about the highest mode that does.
     ///
     /// # Errors

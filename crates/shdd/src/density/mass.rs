@@ -70,6 +70,17 @@ impl Density<'_> {
         Ok((inside + rim).min(1.0))
     }
 
+    /// log q at the cell centres of a raster of the whole Earth, laid out like [`RasterMass`], by the fast transform.
+    pub fn raster_log_density(&self, rows: usize, columns: usize) -> Vec<f64> {
+        let rings = Rings::raster(rows, columns);
+        let mut values =
+            rings.synthesize(&self.codec.field, self.e.as_slice()).expect("the degree was checked");
+        for value in &mut values {
+            *value -= self.log_z;
+        }
+        values
+    }
+
     /// Probabilities of the cells of a raster of the whole Earth.
     pub fn raster_mass(&self, rows: usize, columns: usize) -> RasterMass {
         let (rows, columns) = (rows.max(1), columns.max(1));
@@ -79,7 +90,8 @@ impl Density<'_> {
         const SUB: usize = 3;
         const SMOOTH_NATS: f64 = 1.5;
         let samples = Rings::raster(SUB * rows, SUB * columns);
-        let values = samples.synthesize(&self.codec.field, self.e.as_slice()).expect("the degree was checked");
+        let values =
+            samples.synthesize(&self.codec.field, self.e.as_slice()).expect("the degree was checked");
         let mut rough = vec![false; rows * columns];
         for row in 0..rows {
             for column in 0..columns {

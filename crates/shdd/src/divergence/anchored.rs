@@ -18,6 +18,8 @@ fn log_softmax(mut values: Vec<f64>, weights: &[f64]) -> Vec<f64> {
     values.iter_mut().zip(weights).for_each(|(v, w)| *v += w.ln());
     let top = values.iter().fold(f64::NEG_INFINITY, |a, b| a.max(*b));
     let log_sum = top + values.iter().map(|v| (v - top).exp()).sum::<f64>().ln();
-    values.iter_mut().for_each(|v| *v -= log_sum);
+    for value in &mut values {
+        *value -= log_sum;
+    }
     values
 }

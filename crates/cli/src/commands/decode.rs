@@ -1,0 +1,109 @@
+//! `locdiff decode`: coefficient vectors in, places out.
+
+use crate::args::{DecoderArgs, VectorsInput, parse_format, read_vectors};
+use crate::progress;
+use anyhow::{Context, Result};
+use clap::Args;
+use locdiff_data::{Format, PointWriter};
+use locdiff_shdd::{Codec, Mode};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Vectors that are decoded at a time.
+const BLOCK: usize = 512;
+
+#[derive(Debug, Args)]
+pub(crate) struct Decode {
+    #[command(flatten)]
+    input: VectorsInput,
+    #[command(flatten)]
+    decoder: DecoderArgs,
+    /// Where to write the places: .csv, .jsonl, .npy or .safetensors [default: a table on standard output]
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Format of the output, where its extension does not say: csv, jsonl, npy or safetensors
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    to: Option<Format>,
+    /// Print one JSON object a vector instead of the table
+    #[arg(long, conflicts_with = "out")]
+    json: bool,
+}
+
+const COLUMNS: [&str; 5] = ["row", "lat", "lon", "peak", "spread_km"];
+
+/// Where decoded places go.
+enum Sink {
+    File(Box<PointWriter>),
+    Json,
+    Table,
+}
+
+impl Sink {
+    fn write(&mut self, row: u64, mode: &Mode) -> Result<()> {
+        let place = mode.place();
+        let (lat, lon, peak, spread) = (place.lat_deg(), place.lon_deg(), mode.value, mode.spread_km());
+        match self {
+            Self::File(writer) => {
+                // A flat field has no spread; files hold finite numbers, so the Earth's girth stands for it.
+                writer.write(place, &[row as f64, peak, spread.min(40_030.0)])?;
+            }
+            Self::Json => {
+                let spread = spread.is_finite().then_some(spread);
+                let object = serde_json::json!({"row": row, "lat": lat, "lon": lon, "peak": peak, "spread_km": spread});
+                writeln!(std::io::stdout(), "{object}")?;
+            }
+            Self::Table => {
+                writeln!(std::io::stdout(), "{row:>8} {lat:>11.6} {lon:>12.6} {peak:>10.3} {spread:>10.2}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Decode {
+    pub(crate) fn run(self) -> Result<()> {
+        let path = self
+            .input
+            .vectors
+            .clone()
+            .context("give a file of coefficient vectors, or - for standard input")?;
+        let (mut reader, degree) = self.input.open(&path)?;
+        let decoder = self.decoder.decoder()?;
+        let codec = Codec::new(degree);
+        let mut sink = match &self.out {
+            Some(out) => {
+                let format = self.to.or_else(|| (out == Path::new("-")).then_some(Format::Csv));
+                Sink::File(Box::new(PointWriter::create(out, format, &COLUMNS)?))
+            }
+            None if self.json => Sink::Json,
+            None => {
+                let header =
+                    format!("{:>8} {:>11} {:>12} {:>10} {:>10}", "row", "lat", "lon", "peak", "spread_km");
+                writeln!(std::io::stdout(), "{header}")?;
+                Sink::Table
+            }
+        };
+        let bar = progress::bar("decoding", reader.rows());
+        let mut row = 0;
+        loop {
+            let vectors = read_vectors(&mut reader, BLOCK)?;
+            if vectors.is_empty() {
+                break;
+            }
+            for mode in codec.decode_batch(&vectors, &decoder)? {
+                row += 1;
+                sink.write(row, &mode)?;
+            }
+            bar.set_position(row);
+        }
+        bar.finish_and_clear();
+        if let Sink::File(writer) = sink {
+            let rows = writer.finish()?;
+            let out = self.out.unwrap_or_default();
+            if out != Path::new("-") {
+                println!("{rows} places in {}", out.display());
+            }
+        }
+        Ok(())
+    }
+}

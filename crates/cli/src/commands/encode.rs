@@ -1,0 +1,77 @@
+//! `locdiff encode`: places in, coefficient vectors out.
+
+use crate::args::{DegreeArg, PointsInput, parse_dtype, parse_format};
+use crate::progress;
+use anyhow::Result;
+use clap::Args;
+use locdiff_data::{Dtype, Format, MatrixWriter};
+use locdiff_shdd::Codec;
+use locdiff_sphere::LatLon;
+use std::path::{Path, PathBuf};
+
+/// Rows that are encoded at a time: memory stays at one block.
+const BLOCK: usize = 1024;
+
+#[derive(Debug, Args)]
+pub(crate) struct Encode {
+    #[command(flatten)]
+    input: PointsInput,
+    #[command(flatten)]
+    degree: DegreeArg,
+    /// Where to write: .csv, .jsonl, .npy or .safetensors (tensor "coefficients"); - for standard output as .jsonl
+    #[arg(short, long, value_name = "FILE", default_value = "-")]
+    out: PathBuf,
+    /// Format of the output, where its extension does not say: csv, jsonl, npy or safetensors
+    #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
+    to: Option<Format>,
+    /// Number type of binary output, and precision of text output: f32 or f64
+    #[arg(long, value_name = "TYPE", default_value = "f64", value_parser = parse_dtype)]
+    dtype: Dtype,
+    /// Print a JSON summary when done
+    #[arg(long)]
+    json: bool,
+}
+
+impl Encode {
+    pub(crate) fn run(self) -> Result<()> {
+        let codec = Codec::new(self.degree.degree);
+        let dimension = codec.degree().dimension();
+        let to_stdout = self.out == Path::new("-");
+        let format = self.to.or_else(|| to_stdout.then_some(Format::Jsonl));
+        let (places, count) = self.input.places()?;
+        let mut writer = MatrixWriter::create(&self.out, format, dimension, self.dtype, "coefficients")?;
+        let bar = progress::bar("encoding", count);
+        let mut places = places.fuse();
+        let mut row = vec![0.0; dimension];
+        loop {
+            let block: Vec<LatLon> = places.by_ref().take(BLOCK).collect::<Result<_>>()?;
+            if block.is_empty() {
+                break;
+            }
+            let points: Vec<_> = block.iter().map(|place| place.to_unit()).collect();
+            let mut codes = vec![0.0; points.len() * dimension];
+            codec.encode_batch(&points, &mut codes)?;
+            for code in codes.chunks_exact(dimension) {
+                row.copy_from_slice(code);
+                writer.write_row(&row)?;
+            }
+            bar.inc(block.len() as u64);
+        }
+        bar.finish_and_clear();
+        let rows = writer.finish()?;
+        if self.json && !to_stdout {
+            let summary = serde_json::json!({
+                "rows": rows, "degree": codec.degree().get(), "dimension": dimension,
+                "dtype": self.dtype.name(), "out": self.out,
+            });
+            println!("{summary}");
+        } else if !to_stdout {
+            println!(
+                "{rows} codes of degree {} ({dimension} numbers each) in {}",
+                codec.degree(),
+                self.out.display()
+            );
+        }
+        Ok(())
+    }
+}

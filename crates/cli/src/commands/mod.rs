@@ -1,0 +1,6 @@
+//! One file a command.
+
+pub(crate) mod decode;
+pub(crate) mod density;
+pub(crate) mod encode;
+pub(crate) mod reproduce;
