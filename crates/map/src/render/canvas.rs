@@ -1,6 +1,7 @@
 //! Pixels, and masks that say how much of each pixel a shape covers.
 
 use super::colour::Colour;
+use std::ops::Range;
 
 /// An image in sRGB, channels 0…255.
 pub(super) struct Canvas {
@@ -25,10 +26,12 @@ impl Canvas {
     /// Paints a shape.
     pub(super) fn paint(&mut self, mask: &Mask, colour: Colour, opacity: f32) {
         let colour = colour.channels();
-        for (pixel, &coverage) in self.pixels.iter_mut().zip(&mask.coverage) {
-            if coverage > 0.0 {
-                for channel in 0..3 {
-                    pixel[channel] += opacity * coverage.min(1.0) * (colour[channel] - pixel[channel]);
+        let [columns, rows] = mask.touched.clone();
+        for y in rows {
+            for x in columns.clone() {
+                let coverage = mask.coverage[y * self.width + x];
+                if coverage > 0.0 {
+                    self.blend(x, y, colour, opacity * coverage.min(1.0));
                 }
             }
         }
@@ -36,7 +39,8 @@ impl Canvas {
 
     /// A mask of this size.
     pub(super) fn mask(&self) -> Mask {
-        Mask { width: self.width, height: self.height, coverage: vec![0.0; self.width * self.height] }
+        let coverage = vec![0.0; self.width * self.height];
+        Mask { width: self.width, height: self.height, coverage, touched: [self.width..0, self.height..0] }
     }
 
     /// Red, green and blue of every pixel.
@@ -50,6 +54,8 @@ pub(super) struct Mask {
     width: usize,
     height: usize,
     coverage: Vec<f32>,
+    /// The columns and rows that may be covered: a small marker costs little on a large image.
+    touched: [Range<usize>; 2],
 }
 
 impl Mask {
@@ -97,8 +103,11 @@ impl Mask {
     /// The most of what is there and `depth`: how far inside a pixel's middle is, in pixels.
     fn shape(&mut self, [left, top, right, bottom]: [f64; 4], depth: impl Fn(f64, f64) -> f64) {
         let limit = |value: f64, size: usize| value.clamp(0.0, size as f64) as usize;
-        for y in limit(top.floor(), self.height)..limit(bottom.ceil(), self.height) {
-            for x in limit(left.floor(), self.width)..limit(right.ceil(), self.width) {
+        let columns = limit(left.floor(), self.width)..limit(right.ceil(), self.width);
+        let rows = limit(top.floor(), self.height)..limit(bottom.ceil(), self.height);
+        self.touch(&columns, &rows);
+        for y in rows {
+            for x in columns.clone() {
                 let covered = (depth(x as f64 + 0.5, y as f64 + 0.5) + 0.5).clamp(0.0, 1.0) as f32;
                 let pixel = &mut self.coverage[y * self.width + x];
                 *pixel = pixel.max(covered);
@@ -109,8 +118,10 @@ impl Mask {
     /// Adds `weight` times the covered part of each pixel of a row between two places.
     pub(super) fn add_span(&mut self, y: usize, from: f64, to: f64, weight: f32) {
         let (from, to) = (from.clamp(0.0, self.width as f64), to.clamp(0.0, self.width as f64));
-        let row = &mut self.coverage[y * self.width..(y + 1) * self.width];
-        for (x, pixel) in row.iter_mut().enumerate().take(to.ceil() as usize).skip(from as usize) {
+        let columns = from as usize..to.ceil() as usize;
+        self.touch(&columns, &(y..y + 1));
+        for x in columns {
+            let pixel = &mut self.coverage[y * self.width + x];
             let covered = to.min(x as f64 + 1.0) - from.max(x as f64);
             *pixel += weight * covered.max(0.0) as f32;
         }
@@ -119,8 +130,18 @@ impl Mask {
     /// Adds coverage to a pixel; what lies outside the image is ignored.
     pub(super) fn add(&mut self, x: i64, y: i64, coverage: f32) {
         if (0..self.width as i64).contains(&x) && (0..self.height as i64).contains(&y) {
-            let pixel = &mut self.coverage[y as usize * self.width + x as usize];
+            let (x, y) = (x as usize, y as usize);
+            self.touch(&(x..x + 1), &(y..y + 1));
+            let pixel = &mut self.coverage[y * self.width + x];
             *pixel = pixel.max(coverage);
+        }
+    }
+
+    fn touch(&mut self, columns: &Range<usize>, rows: &Range<usize>) {
+        if !columns.is_empty() && !rows.is_empty() {
+            for (touched, new) in self.touched.iter_mut().zip([columns, rows]) {
+                *touched = touched.start.min(new.start)..touched.end.max(new.end);
+            }
         }
     }
 }

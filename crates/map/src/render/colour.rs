@@ -65,7 +65,7 @@ pub(super) fn heat_colour(share: f64) -> ([f32; 3], f32) {
         from + fraction * (to - from)
     });
     let ramp = (share / 0.3).min(1.0) as f32;
-    (colour, 0.88 * ramp * ramp * (3.0 - 2.0 * ramp))
+    (colour, 0.82 * ramp * ramp * (3.0 - 2.0 * ramp))
 }
 
 #[cfg(test)]

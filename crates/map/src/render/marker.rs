@@ -102,24 +102,14 @@ impl Marker {
     fn draw_label(&self, canvas: &mut Canvas, [x, y]: [f64; 2]) {
         let width = text_width(&self.label);
         // To the right, or to the left where the image ends.
-        let left = if x + 16.0 + width < canvas.width as f64 { x + 15.0 } else { x - 15.0 - width };
-        let top = (y - 0.5 * line_height()).clamp(0.0, (canvas.height as f64 - line_height()).max(0.0));
-        let mut halo = canvas.mask();
-        for (dx, dy) in [
-            (-1.0, 0.0),
-            (1.0, 0.0),
-            (0.0, -1.0),
-            (0.0, 1.0),
-            (-1.0, -1.0),
-            (1.0, 1.0),
-            (-1.0, 1.0),
-            (1.0, -1.0),
-        ] {
-            draw_text(&mut halo, left + dx, top + dy, &self.label);
-        }
+        let left = if x + 20.0 + width < canvas.width as f64 { x + 17.0 } else { x - 17.0 - width };
+        let top =
+            (y - 0.5 * line_height()).clamp(0.0, (canvas.height as f64 - line_height()).max(0.0)).round();
+        let mut panel = canvas.mask();
+        panel.panel([left - 4.0, top, left + width + 4.0, top + line_height()], 4.0);
+        canvas.paint(&panel, Colour::WHITE, 0.8);
         let mut text = canvas.mask();
         draw_text(&mut text, left, top, &self.label);
-        canvas.paint(&halo, Colour::WHITE, 0.9);
         canvas.paint(&text, self.colour, 1.0);
     }
 }

@@ -47,7 +47,7 @@ pub struct MapImage {
     outlines: Vec<(Vec<Polygon>, String)>,
     markers: Vec<Marker>,
     title: String,
-    graticule_deg: f64,
+    graticule_deg: Option<f64>,
 }
 
 impl MapImage {
@@ -59,7 +59,7 @@ impl MapImage {
             outlines: Vec::new(),
             markers: Vec::new(),
             title: String::new(),
-            graticule_deg: 30.0,
+            graticule_deg: None,
         }
     }
 
@@ -96,10 +96,10 @@ impl MapImage {
         self
     }
 
-    /// Degrees between the thin lines of the grid, 30 unless set; 0 or less is none.
+    /// Degrees between the thin lines of the grid; 0 or less is none. Unless set it is 30, and less in small windows.
     #[must_use]
     pub fn graticule(mut self, spacing_deg: f64) -> Self {
-        self.graticule_deg = spacing_deg;
+        self.graticule_deg = Some(spacing_deg);
         self
     }
 
@@ -144,13 +144,14 @@ impl MapImage {
 
     fn draw_lines(&self, canvas: &mut Canvas, view: &View, coast: &Coast) {
         let mut grid = canvas.mask();
-        if self.graticule_deg > 0.0 {
+        let spacing_deg = self.graticule_deg.unwrap_or_else(|| usual_spacing_deg(&self.window));
+        if spacing_deg > 0.0 {
             let (west, east) = (self.window.west_deg(), self.window.east_deg());
             let (south, north) = (self.window.south_deg(), self.window.north_deg());
             let steps = |from: f64, to: f64| {
-                let first = (from / self.graticule_deg).floor() as i64 + 1;
-                let last = (to / self.graticule_deg).ceil() as i64;
-                (first..last).take(1000).map(|step| step as f64 * self.graticule_deg)
+                let first = (from / spacing_deg).floor() as i64 + 1;
+                let last = (to / spacing_deg).ceil() as i64;
+                (first..last).take(1000).map(|step| step as f64 * spacing_deg)
             };
             for lon in steps(west, east) {
                 grid.line(view.pixel([lon, south]), view.pixel([lon, north]), 1.0);
@@ -194,6 +195,13 @@ impl MapImage {
             canvas.paint(&line, OUTLINES[index % OUTLINES.len()], 1.0);
         }
     }
+}
+
+/// 30°, or what gives a small window some four lines.
+fn usual_spacing_deg(window: &Window) -> f64 {
+    const SPACINGS_DEG: [f64; 9] = [30.0, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1, 0.05];
+    let largest_deg = window.width_deg().max(window.height_deg()) / 3.0;
+    SPACINGS_DEG.into_iter().find(|spacing| *spacing <= largest_deg).unwrap_or(0.0)
 }
 
 #[cfg(test)]
