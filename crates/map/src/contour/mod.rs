@@ -176,10 +176,10 @@ mod tests {
         #[test]
         fn any_raster_gives_sound_polygons(
             values in prop::collection::vec(prop_oneof![Just(0.0), -1.0..1.0f64, Just(f64::NAN), Just(1.0)], 42),
-            west in -180.0..180.0f64, width in 1.0..=360.0f64,
+            west in -180.0..180.0f64, width in 1.0..=360.0f64, level in prop_oneof![Just(0.5), Just(0.0), Just(1.0)],
         ) {
             let window = Window::new(-90.0, 90.0, west, west + width, 6, 7).unwrap();
-            let polygons = contour_polygons(&Raster::new(window, values.clone()).unwrap(), 0.5);
+            let polygons = contour_polygons(&Raster::new(window, values.clone()).unwrap(), level);
             for polygon in &polygons {
                 prop_assert!(polygon.area_sr() > -1e-12);
                 for ring in polygon.rings() {
@@ -187,9 +187,9 @@ mod tests {
                 }
             }
             for (index, &value) in values.iter().enumerate() {
-                if !value.is_nan() && (value - 0.5).abs() > 1e-9 {
+                if !value.is_nan() && (value - level).abs() > 1e-9 {
                     let place = window.center(index / 7, index % 7);
-                    prop_assert_eq!(polygons.iter().any(|polygon| polygon.contains(place)), value >= 0.5);
+                    prop_assert_eq!(polygons.iter().any(|polygon| polygon.contains(place)), value >= level);
                 }
             }
         }
