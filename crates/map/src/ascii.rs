@@ -1,0 +1,80 @@
+//! Esri ASCII rasters (`.asc`), which every GIS program reads.
+
+use crate::{MapError, Raster};
+use std::fmt::Write;
+
+/// The number that stands for no value.
+const NO_DATA: f64 = -9999.0;
+
+/// The raster as the text of an `.asc` file. What is not finite becomes −9999, the format's "no data". Coordinates are
+/// degrees; a window beyond the antimeridian keeps its edges, as the format has no other way.
+///
+/// # Errors
+/// When the cells are not square: the format has one cell size.
+///
+/// ```
+/// use locdiff_map::{Raster, Window, ascii_grid};
+/// let raster = Raster::new(Window::new(0.0, 1.0, 10.0, 12.0, 1, 2)?, vec![1.5, f64::NAN])?;
+/// let text = ascii_grid(&raster)?;
+/// assert_eq!(text, "ncols 2\nnrows 1\nxllcorner 10\nyllcorner 0\ncellsize 1\nNODATA_value -9999\n1.5 -9999\n");
+/// # Ok::<(), locdiff_map::MapError>(())
+/// ```
+pub fn ascii_grid(raster: &Raster) -> Result<String, MapError> {
+    let window = raster.window();
+    let (width_deg, height_deg) = (window.cell_width_deg(), window.cell_height_deg());
+    // A cell's share of the whole would shift the far edge by less than a thousandth of a cell.
+    let slack = 1e-3 / window.rows().max(window.columns()) as f64;
+    if (width_deg / height_deg - 1.0).abs() > slack {
+        return Err(MapError::NotSquare { width_deg, height_deg });
+    }
+    let mut text = format!(
+        "ncols {}\nnrows {}\nxllcorner {}\nyllcorner {}\ncellsize {width_deg}\nNODATA_value {NO_DATA}\n",
+        window.columns(),
+        window.rows(),
+        window.west_deg(),
+        window.south_deg()
+    );
+    for row in raster.values().chunks(window.columns()) {
+        for (column, &value) in row.iter().enumerate() {
+            let value = if value.is_finite() { value } else { NO_DATA };
+            let blank = if column == 0 { "" } else { " " };
+            // Debug switches to exponents for the very small; whole numbers need no ".0".
+            let written = if value.fract() == 0.0 && value.abs() < 1e15 {
+                write!(text, "{blank}{value}")
+            } else {
+                write!(text, "{blank}{value:?}")
+            };
+            written.expect("writing to a String cannot fail");
+        }
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Window;
+
+    #[test]
+    fn values_read_back_exactly() {
+        let values = [1e-300, -3.0, 0.1 + 0.2, 2.0, f64::NEG_INFINITY, 12345.678];
+        let window = Window::new(-1.0, 1.0, 179.0, 182.0, 2, 3).unwrap();
+        let text = ascii_grid(&Raster::new(window, values.to_vec()).unwrap()).unwrap();
+        let back: Vec<f64> =
+            text.lines().skip(6).flat_map(str::split_whitespace).map(|v| v.parse().unwrap()).collect();
+        assert_eq!(back, [1e-300, -3.0, 0.1 + 0.2, 2.0, NO_DATA, 12345.678]);
+        assert!(text.contains("xllcorner 179\nyllcorner -1\ncellsize 1\n"), "{text}");
+    }
+
+    #[test]
+    fn cells_must_be_square() {
+        let raster = |rows, columns| {
+            Raster::from_fn(Window::globe(rows, columns).unwrap(), locdiff_sphere::UnitVec::z)
+        };
+        assert!(ascii_grid(&raster(10, 20)).is_ok());
+        assert!(matches!(ascii_grid(&raster(10, 10)), Err(MapError::NotSquare { .. })));
+        let third = Window::new(0.0, 1.0 / 3.0, 0.0, 1.0, 7, 21).unwrap();
+        assert!(ascii_grid(&Raster::from_fn(third, locdiff_sphere::UnitVec::z)).is_ok());
+    }
+}

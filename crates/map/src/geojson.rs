@@ -1,0 +1,133 @@
+//! `GeoJSON` (RFC 7946).
+
+use crate::Polygon;
+use locdiff_sphere::LatLon;
+use serde_json::Value;
+use std::fmt;
+
+/// Features with properties; [`fmt::Display`] writes the file's text.
+///
+/// ```
+/// use locdiff_map::FeatureCollection;
+/// use locdiff_sphere::LatLon;
+/// let mut features = FeatureCollection::new();
+/// features.push_point(LatLon::new(48.86, 2.35)?, &[("name", "Paris".into()), ("log_density", 3.5.into())]);
+/// assert_eq!(
+///     features.to_string(),
+///     r#"{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"name":"Paris","log_density":3.5},"#
+///         .to_owned() + r#""geometry":{"type":"Point","coordinates":[2.35,48.86]}}]}"#
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct FeatureCollection {
+    /// Each as its JSON text: properties keep their order, and large regions take little memory.
+    features: Vec<String>,
+}
+
+impl FeatureCollection {
+    /// No features yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a region: a `Polygon`, or a `MultiPolygon` when it has several parts (or none).
+    pub fn push_region(&mut self, polygons: &[Polygon], properties: &[(&str, Value)]) {
+        let part = |polygon: &Polygon| {
+            list(polygon.rings().map(|ring| list(ring.iter().map(|&[lon, lat]| position(lon, lat)))))
+        };
+        match polygons {
+            [polygon] => self.push("Polygon", &part(polygon), properties),
+            _ => self.push("MultiPolygon", &list(polygons.iter().map(part)), properties),
+        }
+    }
+
+    /// Adds a place.
+    pub fn push_point(&mut self, place: LatLon, properties: &[(&str, Value)]) {
+        self.push("Point", &position(place.lon_deg(), place.lat_deg()), properties);
+    }
+
+    /// How many features there are.
+    pub fn len(&self) -> usize {
+        self.features.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.features.is_empty()
+    }
+
+    fn push(&mut self, kind: &str, coordinates: &str, properties: &[(&str, Value)]) {
+        let properties: Vec<String> =
+            properties.iter().map(|(name, value)| format!("{}:{value}", Value::from(*name))).collect();
+        self.features.push(format!(
+            r#"{{"type":"Feature","properties":{{{}}},"geometry":{{"type":"{kind}","coordinates":{coordinates}}}}}"#,
+            properties.join(",")
+        ));
+    }
+}
+
+impl fmt::Display for FeatureCollection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, r#"{{"type":"FeatureCollection","features":{}}}"#, list(&self.features))
+    }
+}
+
+/// A JSON array of JSON texts.
+fn list<T: AsRef<str>>(items: impl IntoIterator<Item = T>) -> String {
+    let mut text = String::from("[");
+    for (index, item) in items.into_iter().enumerate() {
+        if index > 0 {
+            text.push(',');
+        }
+        text.push_str(item.as_ref());
+    }
+    text + "]"
+}
+
+/// To a ten-millionth of a degree, 1 cm: RFC 7946 §11.2 asks for no needless digits.
+fn position(lon_deg: f64, lat_deg: f64) -> String {
+    let rounded = |degrees: f64| (degrees * 1e7).round() / 1e7 + 0.0; // + 0.0 turns −0 into 0
+    format!("[{},{}]", rounded(lon_deg), rounded(lat_deg))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Raster, Window, contour_polygons};
+    use serde_json::json;
+
+    #[test]
+    fn regions_are_polygons_or_multipolygons() {
+        let square = |west: f64| Polygon {
+            outer: vec![[west, -0.00000001], [west + 1.0, 0.0], [west + 1.0, 1.0 / 3.0], [west, -0.00000001]],
+            holes: vec![],
+        };
+        let mut features = FeatureCollection::new();
+        assert!(features.is_empty());
+        features.push_region(&[square(0.0)], &[]);
+        features.push_region(&[square(0.0), square(5.0)], &[("p", 0.5.into())]);
+        features.push_region(&[], &[]);
+        assert_eq!(features.len(), 3);
+        let value: Value = serde_json::from_str(&features.to_string()).unwrap();
+        let geometry = |index: usize| &value["features"][index]["geometry"];
+        assert_eq!(geometry(0)["type"], "Polygon");
+        assert_eq!(geometry(0)["coordinates"][0][0], json!([0, 0]));
+        assert_eq!(geometry(0)["coordinates"][0][2], json!([1, 0.3333333]));
+        assert_eq!(geometry(1)["type"], "MultiPolygon");
+        assert_eq!(geometry(1)["coordinates"].as_array().unwrap().len(), 2);
+        assert_eq!(value["features"][1]["properties"]["p"], 0.5);
+        assert_eq!(geometry(2)["coordinates"], json!([]));
+    }
+
+    #[test]
+    fn a_contour_reads_back_as_json() {
+        let place = LatLon::new(-17.0, 180.0).unwrap();
+        let raster = Raster::from_fn(Window::globe(90, 180).unwrap(), |p| -p.angle_rad(place.to_unit()));
+        let mut features = FeatureCollection::new();
+        features.push_region(&contour_polygons(&raster, -0.2), &[("share", 0.9.into())]);
+        let back: Value = serde_json::from_str(&features.to_string()).unwrap();
+        assert_eq!(back["features"][0]["properties"], json!({ "share": 0.9 }));
+        assert_eq!(back["features"][0]["geometry"]["coordinates"].as_array().unwrap().len(), 2);
+    }
+}

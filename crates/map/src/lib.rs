@@ -1,0 +1,55 @@
+//! Maps of what a density says: a window on the globe, a raster of values over it, and its contours, files and images.
+//!
+//! | you want | item |
+//! |---|---|
+//! | a part of the globe cut into cells | [`Window`] |
+//! | a value in every cell | [`Raster`] |
+//! | the regions above a level, ready for `GeoJSON` | [`contour_polygons`], [`Polygon`] |
+//! | a `GeoJSON` file | [`FeatureCollection`] |
+//! | a raster for GIS programs | [`ascii_grid`] |
+//! | land and borders | [`Coast`] |
+//! | a picture | [`MapImage`] |
+//!
+//! ```
+//! use locdiff_map::{FeatureCollection, Heat, MapImage, Raster, Window, contour_polygons};
+//! use locdiff_sphere::LatLon;
+//!
+//! let paris = LatLon::new(48.86, 2.35)?;
+//! let raster = Raster::from_fn(Window::globe(90, 180)?, |point| -8.0 * point.angle_rad(paris.to_unit()).powi(2));
+//! let region = contour_polygons(&raster, -1.0);
+//!
+//! let mut features = FeatureCollection::new();
+//! features.push_region(&region, &[("level", (-1.0).into())]);
+//! features.push_point(paris, &[("name", "Paris".into())]);
+//! assert!(features.to_string().starts_with(r#"{"type":"FeatureCollection","features":["#));
+//!
+//! let png = MapImage::new(Window::globe(360, 720)?)
+//!     .heat(raster, Heat::log_density())
+//!     .outline(region, "level -1")
+//!     .marker(paris)
+//!     .title("Where is Paris?")
+//!     .to_png();
+//! assert_eq!(&png[1..4], b"PNG");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+#![cfg_attr(test, allow(clippy::float_cmp, reason = "the numbers compared are made to be exact"))]
+
+mod ascii;
+mod coast;
+mod contour;
+mod error;
+mod geojson;
+mod polygon;
+mod raster;
+mod render;
+mod window;
+
+pub use ascii::ascii_grid;
+pub use coast::{Coast, Detail, LandRing};
+pub use contour::contour_polygons;
+pub use error::MapError;
+pub use geojson::FeatureCollection;
+pub use polygon::{Polygon, Ring};
+pub use raster::Raster;
+pub use render::{Colour, Heat, MapImage, Marker, MarkerShape};
+pub use window::Window;

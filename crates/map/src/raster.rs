@@ -1,0 +1,142 @@
+//! A value in every cell of a window.
+
+use crate::{MapError, Window};
+use locdiff_sphere::UnitVec;
+
+/// Values at the cell centres of a window, row after row from north to south.
+///
+/// ```
+/// use locdiff_map::{Raster, Window};
+/// let raster = Raster::from_fn(Window::globe(4, 8)?, |point| point.z());
+/// assert!(raster.get(0, 3) > raster.get(3, 3));
+/// assert!(Raster::new(Window::globe(4, 8)?, vec![0.0; 31]).is_err());
+/// # Ok::<(), locdiff_map::MapError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Raster {
+    window: Window,
+    values: Vec<f64>,
+}
+
+impl Raster {
+    /// A raster from its values in the order of [`Window::points`].
+    ///
+    /// # Errors
+    /// When there is not one value for each cell.
+    pub fn new(window: Window, values: Vec<f64>) -> Result<Self, MapError> {
+        if values.len() == window.len() {
+            Ok(Self { window, values })
+        } else {
+            Err(MapError::Values { rows: window.rows(), columns: window.columns(), got: values.len() })
+        }
+    }
+
+    /// A raster of a function's values.
+    pub fn from_fn(window: Window, value: impl Fn(UnitVec) -> f64) -> Self {
+        Self { window, values: window.points().into_iter().map(value).collect() }
+    }
+
+    /// The window.
+    pub const fn window(&self) -> &Window {
+        &self.window
+    }
+
+    /// The values, row after row from north to south.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// The value of a cell.
+    pub fn get(&self, row: usize, column: usize) -> f64 {
+        assert!(column < self.window.columns(), "column {column} of {}", self.window.columns());
+        self.values[row * self.window.columns() + column]
+    }
+
+    /// The largest value that is not NaN, −∞ if there is none.
+    pub fn max(&self) -> f64 {
+        self.values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+    }
+
+    /// The level above which the share `mass` (0…1) of the raster's total lies, when the values are log densities up
+    /// to a constant: the level of the smallest region that holds that share.
+    ///
+    /// ```
+    /// use locdiff_map::{Raster, Window};
+    /// use locdiff_sphere::UnitVec;
+    /// // A von Mises-Fisher density: half of it lies within acos(1 + ln(0.5)/κ) of its centre.
+    /// let kappa = 100.0;
+    /// let raster = Raster::from_fn(Window::globe(360, 720)?, |point| kappa * point.dot(UnitVec::NORTH));
+    /// assert!((raster.log_level_of_mass(0.5) - (kappa + 0.5f64.ln())).abs() < 0.02);
+    /// # Ok::<(), locdiff_map::MapError>(())
+    /// ```
+    pub fn log_level_of_mass(&self, mass: f64) -> f64 {
+        let top = self.max();
+        let columns = self.window.columns();
+        let area = |index: usize| self.window.cell_area_sr(index / columns);
+        let mut cells: Vec<(f64, f64)> = self
+            .values
+            .iter()
+            .enumerate()
+            .filter(|(_, value)| !value.is_nan())
+            .map(|(index, &value)| (value, (value - top).exp() * area(index)))
+            .collect();
+        cells.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let wanted = mass * cells.iter().map(|cell| cell.1).sum::<f64>();
+        let mut sum = 0.0;
+        let reached = cells.iter().find(|cell| {
+            sum += cell.1;
+            sum >= wanted
+        });
+        reached.or(cells.last()).map_or(f64::NEG_INFINITY, |cell| cell.0)
+    }
+
+    /// The value at a place by bilinear interpolation between centres, constant beyond the outermost; across the
+    /// seam where the window goes around. `right` and `down` count cells from the north-western corner.
+    pub(crate) fn sample(&self, down: f64, right: f64) -> f64 {
+        let (rows, columns) = (self.window.rows(), self.window.columns());
+        let y = (down - 0.5).clamp(0.0, (rows - 1) as f64);
+        let (top, fraction_y) = (y.floor() as usize, y.fract());
+        let bottom = (top + 1).min(rows - 1);
+        let (left, after, fraction_x) = if self.window.goes_around() {
+            let x = (right - 0.5).rem_euclid(columns as f64);
+            let left = (x.floor() as usize).min(columns - 1);
+            (left, (left + 1) % columns, x.fract())
+        } else {
+            let x = (right - 0.5).clamp(0.0, (columns - 1) as f64);
+            let left = x.floor() as usize;
+            (left, (left + 1).min(columns - 1), x.fract())
+        };
+        let mix = |a: f64, b: f64, t: f64| if t == 0.0 { a } else { a * (1.0 - t) + b * t };
+        let upper = mix(self.get(top, left), self.get(top, after), fraction_x);
+        let lower = mix(self.get(bottom, left), self.get(bottom, after), fraction_x);
+        mix(upper, lower, fraction_y)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_meet_the_centres_and_cross_the_seam() {
+        let globe = Window::globe(2, 4).unwrap();
+        let raster = Raster::new(globe, vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]).unwrap();
+        assert_eq!(raster.sample(0.5, 1.5), 2.0);
+        assert_eq!(raster.sample(1.0, 1.0), 3.5);
+        assert_eq!(raster.sample(0.5, 0.0), 2.5);
+        assert_eq!(raster.sample(0.5, 4.0), 2.5);
+        assert_eq!(raster.sample(-3.0, 0.5), 1.0);
+        let part = Raster::new(Window::new(0.0, 2.0, 0.0, 2.0, 1, 2).unwrap(), vec![1.0, 2.0]).unwrap();
+        assert_eq!((part.sample(0.5, -1.0), part.sample(0.5, 9.0)), (1.0, 2.0));
+    }
+
+    #[test]
+    fn levels_of_mass_know_nan_and_minus_infinity() {
+        let window = Window::new(-1.0, 1.0, 0.0, 4.0, 1, 4).unwrap();
+        let raster = Raster::new(window, vec![f64::NAN, 0.0, f64::NEG_INFINITY, -1.0]).unwrap();
+        assert_eq!(raster.max(), 0.0);
+        assert_eq!((raster.log_level_of_mass(0.5), raster.log_level_of_mass(0.9)), (0.0, -1.0));
+        let nothing = Raster::new(window, vec![f64::NAN; 4]).unwrap();
+        assert_eq!(nothing.log_level_of_mass(0.5), f64::NEG_INFINITY);
+    }
+}

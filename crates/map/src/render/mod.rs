@@ -1,0 +1,264 @@
+//! Pictures: an equirectangular map with land, a density, outlines and markers.
+
+mod canvas;
+mod colour;
+mod heat;
+mod legend;
+mod marker;
+mod text;
+mod view;
+
+pub use colour::Colour;
+pub use heat::Heat;
+pub use marker::{Marker, MarkerShape};
+
+use crate::{Coast, Detail, Polygon, Raster, Window};
+use canvas::Canvas;
+use view::View;
+
+const SEA: Colour = Colour::from_hex(0xdde7ee);
+const LAND: Colour = Colour::from_hex(0xf7f5ef);
+const SHORE: Colour = Colour::from_hex(0x7c8a94);
+const BORDER: Colour = Colour::from_hex(0xa9a294);
+const GRID: Colour = Colour::from_hex(0x44525c);
+/// Outlines in the order in which they are added, dark to light.
+const OUTLINES: [Colour; 3] =
+    [Colour::from_hex(0x08306b), Colour::from_hex(0x1f78c8), Colour::from_hex(0x5fb3e6)];
+const OUTLINE_WIDTH: f64 = 1.8;
+
+/// A map to be drawn. Its window's cells are the pixels; heat may have any other window.
+///
+/// ```
+/// use locdiff_map::{Heat, MapImage, Marker, Raster, Window};
+/// use locdiff_sphere::LatLon;
+/// let lima = LatLon::new(-12.05, -77.04)?;
+/// let raster = Raster::from_fn(Window::globe(45, 90)?, |point| 30.0 * point.dot(lima.to_unit()));
+/// let png = MapImage::new(Window::globe(180, 360)?)
+///     .heat(raster, Heat::log_density())
+///     .marker(Marker::new(lima).label("Lima"))
+///     .to_png();
+/// assert_eq!(&png[..8], b"\x89PNG\r\n\x1a\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct MapImage {
+    window: Window,
+    heat: Option<(Raster, Heat)>,
+    outlines: Vec<(Vec<Polygon>, String)>,
+    markers: Vec<Marker>,
+    title: String,
+    graticule_deg: Option<f64>,
+}
+
+impl MapImage {
+    /// A map of a window; each cell is a pixel.
+    pub fn new(window: Window) -> Self {
+        Self {
+            window,
+            heat: None,
+            outlines: Vec::new(),
+            markers: Vec::new(),
+            title: String::new(),
+            graticule_deg: None,
+        }
+    }
+
+    /// A map of the world, 1440 × 720.
+    pub fn world() -> Self {
+        Self::new(Window::globe(720, 1440).expect("a million cells are allowed"))
+    }
+
+    /// Lays a density over the map.
+    #[must_use]
+    pub fn heat(mut self, raster: Raster, heat: Heat) -> Self {
+        self.heat = Some((raster, heat));
+        self
+    }
+
+    /// Draws the edge of a region (see [`crate::contour_polygons`]); its label goes into the legend.
+    #[must_use]
+    pub fn outline(mut self, region: Vec<Polygon>, label: &str) -> Self {
+        self.outlines.push((region, label.to_owned()));
+        self
+    }
+
+    /// Marks a place.
+    #[must_use]
+    pub fn marker(mut self, marker: impl Into<Marker>) -> Self {
+        self.markers.push(marker.into());
+        self
+    }
+
+    /// A line of text above the legend.
+    #[must_use]
+    pub fn title(mut self, title: &str) -> Self {
+        title.clone_into(&mut self.title);
+        self
+    }
+
+    /// Degrees between the thin lines of the grid; 0 or less is none. Unless set it is 30, and less in small windows.
+    #[must_use]
+    pub fn graticule(mut self, spacing_deg: f64) -> Self {
+        self.graticule_deg = Some(spacing_deg);
+        self
+    }
+
+    /// Draws the map. PNG, 8-bit RGB.
+    pub fn to_png(&self) -> Vec<u8> {
+        let (width, height) = (self.window.columns(), self.window.rows());
+        let pixels = self.draw().bytes();
+        let mut bytes = Vec::new();
+        let mut encoder = png::Encoder::new(&mut bytes, width as u32, height as u32);
+        encoder.set_color(png::ColorType::Rgb);
+        encoder.set_depth(png::BitDepth::Eight);
+        encoder
+            .write_header()
+            .and_then(|mut writer| writer.write_image_data(&pixels))
+            .expect("an image of a checked size goes into memory");
+        bytes
+    }
+
+    fn draw(&self) -> Canvas {
+        let view = View { window: self.window };
+        let mut canvas = Canvas::new(self.window.columns(), self.window.rows(), SEA);
+        let coast = Coast::load(Detail::for_degrees_per_pixel(self.window.cell_width_deg()));
+        let land = view.land(&canvas, &coast);
+        canvas.paint(&land, LAND, 1.0);
+        if let Some((raster, heat)) = &self.heat {
+            heat.draw(&mut canvas, &view, raster);
+        }
+        self.draw_lines(&mut canvas, &view, &coast);
+        self.draw_outlines(&mut canvas, &view);
+        for marker in &self.markers {
+            marker.draw(&mut canvas, &view);
+        }
+        let labels: Vec<(&str, Colour)> = self
+            .outlines
+            .iter()
+            .enumerate()
+            .map(|(index, (_, label))| (label.as_str(), OUTLINES[index % OUTLINES.len()]))
+            .collect();
+        legend::draw(&mut canvas, &self.title, self.heat.as_ref().map(|(_, heat)| heat), &labels);
+        canvas
+    }
+
+    fn draw_lines(&self, canvas: &mut Canvas, view: &View, coast: &Coast) {
+        let mut grid = canvas.mask();
+        let spacing_deg = self.graticule_deg.unwrap_or_else(|| usual_spacing_deg(&self.window));
+        if spacing_deg > 0.0 {
+            let (west, east) = (self.window.west_deg(), self.window.east_deg());
+            let (south, north) = (self.window.south_deg(), self.window.north_deg());
+            let steps = |from: f64, to: f64| {
+                let first = (from / spacing_deg).floor() as i64 + 1;
+                let last = (to / spacing_deg).ceil() as i64;
+                (first..last).take(1000).map(|step| step as f64 * spacing_deg)
+            };
+            for lon in steps(west, east) {
+                grid.line(view.pixel([lon, south]), view.pixel([lon, north]), 1.0);
+            }
+            for lat in steps(south, north) {
+                grid.line(view.pixel([west, lat]), view.pixel([east, lat]), 1.0);
+            }
+        }
+        canvas.paint(&grid, GRID, 0.16);
+
+        let mut borders = canvas.mask();
+        for line in &coast.borders {
+            view.polyline(&mut borders, line, 0.7, |_, _| true);
+        }
+        canvas.paint(&borders, BORDER, 0.6);
+
+        let mut shores = canvas.mask();
+        for ring in &coast.land {
+            let closed: Vec<_> = ring.points.iter().chain(ring.points.first()).copied().collect();
+            // Antarctica is closed along the pole, which is no shore.
+            view.polyline(&mut shores, &closed, 0.9, |a, b| a[1] > -89.9 && b[1] > -89.9);
+        }
+        canvas.paint(&shores, SHORE, 0.85);
+    }
+
+    fn draw_outlines(&self, canvas: &mut Canvas, view: &View) {
+        // The outermost (last) first, so that the innermost is never covered.
+        for (index, (region, _)) in self.outlines.iter().enumerate().rev() {
+            let (mut halo, mut line) = (canvas.mask(), canvas.mask());
+            for ring in region.iter().flat_map(Polygon::rings) {
+                // The cut along the antimeridian and the closing along a pole are no edges of the region.
+                let real = |a: [f64; 2], b: [f64; 2]| {
+                    let on_cut = a[0].abs() >= 180.0 && b[0].abs() >= 180.0;
+                    let on_pole = a[1].abs() >= 90.0 && b[1].abs() >= 90.0;
+                    !on_cut && !on_pole
+                };
+                view.polyline(&mut halo, ring, OUTLINE_WIDTH + 2.4, real);
+                view.polyline(&mut line, ring, OUTLINE_WIDTH, real);
+            }
+            canvas.paint(&halo, Colour::WHITE, 0.65);
+            canvas.paint(&line, OUTLINES[index % OUTLINES.len()], 1.0);
+        }
+    }
+}
+
+/// 30°, or what gives a small window some four lines.
+fn usual_spacing_deg(window: &Window) -> f64 {
+    const SPACINGS_DEG: [f64; 9] = [30.0, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1, 0.05];
+    let largest_deg = window.width_deg().max(window.height_deg()) / 3.0;
+    SPACINGS_DEG.into_iter().find(|spacing| *spacing <= largest_deg).unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contour_polygons;
+    use locdiff_sphere::LatLon;
+
+    fn decode(png: &[u8]) -> (u32, u32, Vec<u8>) {
+        let mut reader = png::Decoder::new(std::io::Cursor::new(png)).read_info().unwrap();
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        let info = reader.next_frame(&mut pixels).unwrap();
+        (info.width, info.height, pixels)
+    }
+
+    #[test]
+    fn a_plain_map_shows_land_and_sea() {
+        let (width, height, pixels) =
+            decode(&MapImage::new(Window::globe(360, 720).unwrap()).graticule(0.0).to_png());
+        assert_eq!((width, height), (720, 360));
+        let pixel = |lat: f64, lon: f64| {
+            let index = 3 * ((90.0 - lat) as usize * 2 * 720 + (lon + 180.0) as usize * 2);
+            [pixels[index], pixels[index + 1], pixels[index + 2]].map(f32::from)
+        };
+        assert_eq!(pixel(-25.0, 134.0), LAND.channels());
+        assert_eq!(pixel(30.0, -40.0), SEA.channels());
+    }
+
+    #[test]
+    fn everything_at_once_draws_in_any_window() {
+        let place = LatLon::new(-17.8, 178.5).unwrap();
+        let raster =
+            Raster::from_fn(Window::globe(60, 120).unwrap(), |point| 40.0 * point.dot(place.to_unit()));
+        for window in [
+            Window::globe(90, 180).unwrap(),
+            Window::around(place, 2000.0, 120).unwrap(),
+            Window::new(60.0, 90.0, -180.0, 180.0, 40, 200).unwrap(),
+            Window::globe(1, 1).unwrap(),
+            Window::around(place, 0.001, 30).unwrap(),
+        ] {
+            let image = MapImage::new(window)
+                .heat(raster.clone(), Heat::log_density())
+                .outline(contour_polygons(&raster, raster.log_level_of_mass(0.5)), "50 %")
+                .outline(contour_polygons(&raster, raster.log_level_of_mass(0.9)), "90 %")
+                .marker(place)
+                .marker(
+                    Marker::new(LatLon::new(89.0, 0.0).unwrap()).shape(MarkerShape::Circle).label("far away"),
+                )
+                .title("Fiji – λ unknown");
+            let (width, height, _) = decode(&image.to_png());
+            assert_eq!((width as usize, height as usize), (window.columns(), window.rows()));
+        }
+    }
+
+    #[test]
+    fn the_same_map_is_the_same_bytes() {
+        let image = MapImage::new(Window::globe(50, 100).unwrap()).title("twice");
+        assert_eq!(image.to_png(), image.to_png());
+    }
+}

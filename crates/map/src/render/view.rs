@@ -1,0 +1,132 @@
+//! From degrees to pixels, and land and lines in them.
+
+use super::canvas::{Canvas, Mask};
+use crate::{Coast, Window};
+use locdiff_sphere::LatLon;
+
+/// Scanlines in a pixel, for the smooth edge of land.
+const SCANLINES: usize = 4;
+
+/// An equirectangular view: the window's cells are the pixels.
+#[derive(Clone, Copy)]
+pub(super) struct View {
+    pub(super) window: Window,
+}
+
+impl View {
+    /// A position in pixels from the top left corner, not wrapped.
+    pub(super) fn pixel(&self, [lon_deg, lat_deg]: [f64; 2]) -> [f64; 2] {
+        let x = (lon_deg - self.window.west_deg()) / self.window.cell_width_deg();
+        let y = (self.window.north_deg() - lat_deg) / self.window.cell_height_deg();
+        [x, y]
+    }
+
+    /// A place in pixels, at the turn in which it lies in the window; `None` outside.
+    pub(super) fn place(&self, place: LatLon) -> Option<[f64; 2]> {
+        let [x, y] = self.pixel([place.lon_deg(), place.lat_deg()]);
+        let x = x.rem_euclid(self.turn_pixels());
+        (x <= self.window.columns() as f64 && (0.0..=self.window.rows() as f64).contains(&y))
+            .then_some([x, y])
+    }
+
+    fn turn_pixels(&self) -> f64 {
+        360.0 / self.window.cell_width_deg()
+    }
+
+    /// The shifts, in pixels, at which something that reaches from `from` to `to` meets the window.
+    fn turns(&self, from: f64, to: f64) -> impl Iterator<Item = f64> {
+        let (turn, width) = (self.turn_pixels(), self.window.columns() as f64);
+        (-2..=2)
+            .map(move |count| f64::from(count) * turn)
+            .filter(move |shift| to + shift > -9.0 && from + shift < width + 9.0)
+    }
+
+    /// Draws a line through positions, wherever the window shows it.
+    pub(super) fn polyline(
+        &self,
+        mask: &mut Mask,
+        positions: &[[f64; 2]],
+        line_width: f64,
+        keep: impl Fn([f64; 2], [f64; 2]) -> bool,
+    ) {
+        for edge in positions.windows(2).filter(|edge| keep(edge[0], edge[1])) {
+            let (from, to) = (self.pixel(edge[0]), self.pixel(edge[1]));
+            for shift in self.turns(from[0].min(to[0]), from[0].max(to[0])) {
+                mask.line([from[0] + shift, from[1]], [to[0] + shift, to[1]], line_width);
+            }
+        }
+    }
+
+    /// The land's share of every pixel.
+    pub(super) fn land(&self, canvas: &Canvas, coast: &Coast) -> Mask {
+        let mut mask = canvas.mask();
+        for ring in &coast.land {
+            let pixels: Vec<[f64; 2]> = ring.points.iter().map(|&point| self.pixel(point)).collect();
+            let crossings = self.crossings(&pixels);
+            let (from, to) = pixels
+                .iter()
+                .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), p| (low.min(p[0]), high.max(p[0])));
+            let weight = if ring.is_hole { -1.0 } else { 1.0 } / SCANLINES as f32;
+            for shift in self.turns(from, to) {
+                for pair in crossings.chunks_exact(2) {
+                    mask.add_span(pair[0].0 / SCANLINES, pair[0].1 + shift, pair[1].1 + shift, weight);
+                }
+            }
+        }
+        mask
+    }
+
+    /// Where a closed line crosses the scanlines, in pairs between which lies its inside.
+    fn crossings(&self, pixels: &[[f64; 2]]) -> Vec<(usize, f64)> {
+        let scanlines = (self.window.rows() * SCANLINES) as f64;
+        let mut crossings = Vec::new();
+        for (index, &[ax, ay]) in pixels.iter().enumerate() {
+            let [bx, by] = pixels[(index + 1) % pixels.len()];
+            // Scanline s lies at (s + 1/2) / SCANLINES; those with a < s ≤ b are crossed.
+            let scan = |y: f64| (y * SCANLINES as f64 + 0.5).floor().clamp(0.0, scanlines) as usize;
+            let (first, last) = (scan(ay.min(by)), scan(ay.max(by)));
+            for line in first..last {
+                let y = (line as f64 + 0.5) / SCANLINES as f64;
+                crossings.push((line, ax + (y - ay) / (by - ay) * (bx - ax)));
+            }
+        }
+        crossings.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        crossings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Detail;
+    use crate::render::colour::Colour;
+
+    #[test]
+    fn places_find_their_pixel_across_the_antimeridian() {
+        let view = View { window: Window::new(-10.0, 10.0, 170.0, 190.0, 20, 20).unwrap() };
+        assert_eq!(view.place(LatLon::new(0.0, -175.0).unwrap()), Some([15.0, 10.0]));
+        assert_eq!(view.place(LatLon::new(0.0, 160.0).unwrap()), None);
+        assert_eq!(view.place(LatLon::new(20.0, 175.0).unwrap()), None);
+    }
+
+    #[test]
+    fn land_covers_its_share_in_every_window() {
+        for (west, detail) in
+            [(-180.0, Detail::Coarse), (-180.0, Detail::Fine), (0.0, Detail::Fine), (77.7, Detail::Fine)]
+        {
+            let view = View { window: Window::new(-90.0, 90.0, west, west + 360.0, 90, 180).unwrap() };
+            let mut canvas = Canvas::new(180, 90, Colour::from_hex(0));
+            let mask = view.land(&canvas, &Coast::load(detail));
+            canvas.paint(&mask, Colour::WHITE, 1.0);
+            let bytes = canvas.bytes();
+            let share: f64 = (0..90)
+                .map(|row| {
+                    let white: f64 = (0..180).map(|x| f64::from(bytes[3 * (row * 180 + x)]) / 255.0).sum();
+                    white * view.window.cell_area_sr(row)
+                })
+                .sum::<f64>()
+                / (4.0 * std::f64::consts::PI);
+            assert!((0.28..0.30).contains(&share), "{west} {detail:?}: {share}");
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! A part of the globe between two parallels and two meridians, cut into cells.
+
+use crate::MapError;
+use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
+
+/// A latitude–longitude rectangle of `rows` × `columns` equal cells. The eastern edge may lie beyond 180°, so that a
+/// window can cross the antimeridian; the width is at most 360°.
+///
+/// ```
+/// use locdiff_map::Window;
+/// let fiji = Window::new(-22.0, -12.0, 175.0, 185.0, 100, 100)?;
+/// assert!(fiji.center(0, 99).lon_deg() < -175.0);
+/// let globe = Window::globe(180, 360)?;
+/// assert_eq!(globe.center(0, 0).lat_deg(), 89.5);
+/// assert!(Window::new(10.0, -10.0, 0.0, 1.0, 1, 1).is_err());
+/// # Ok::<(), locdiff_map::MapError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Window {
+    south_deg: f64,
+    north_deg: f64,
+    west_deg: f64,
+    east_deg: f64,
+    rows: usize,
+    columns: usize,
+}
+
+impl Window {
+    /// The most cells a window may have: a raster of them takes 2 GiB.
+    pub const MOST_CELLS: usize = 1 << 28;
+
+    /// A window from its edges and cells. The western edge is brought to −180…180 by whole turns, the eastern with it.
+    ///
+    /// # Errors
+    /// When the edges are not finite, not in order or too far apart, or there are no cells or too many.
+    pub fn new(
+        south_deg: f64,
+        north_deg: f64,
+        west_deg: f64,
+        east_deg: f64,
+        rows: usize,
+        columns: usize,
+    ) -> Result<Self, MapError> {
+        if !(-90.0 <= south_deg && south_deg < north_deg && north_deg <= 90.0) {
+            return Err(MapError::Latitudes { south_deg, north_deg });
+        }
+        // A sum of decimal degrees may miss 360 by a rounding.
+        let in_order = west_deg < east_deg && east_deg - west_deg <= 360.0 + 1e-9;
+        if !(in_order && west_deg.abs() <= 1e6 && east_deg.abs() <= 1e6) {
+            return Err(MapError::Longitudes { west_deg, east_deg });
+        }
+        if !rows.checked_mul(columns).is_some_and(|cells| (1..=Self::MOST_CELLS).contains(&cells)) {
+            return Err(MapError::Cells { rows, columns });
+        }
+        let turns =
+            if (-180.0..=180.0).contains(&west_deg) { 0.0 } else { ((west_deg + 180.0) / 360.0).floor() };
+        let shift_deg = 360.0 * turns;
+        let (west_deg, east_deg) =
+            (west_deg - shift_deg, (east_deg - shift_deg).min(west_deg - shift_deg + 360.0));
+        Ok(Self { south_deg, north_deg, west_deg, east_deg, rows, columns })
+    }
+
+    /// The whole globe, from −180° to 180°.
+    ///
+    /// # Errors
+    /// When there are no cells or too many.
+    pub fn globe(rows: usize, columns: usize) -> Result<Self, MapError> {
+        Self::new(-90.0, 90.0, -180.0, 180.0, rows, columns)
+    }
+
+    /// A window that holds the circle of `radius_km` about a place, of `rows` rows and as many columns as make the
+    /// cells square in degrees. Where the circle holds a pole, the window goes all around.
+    ///
+    /// # Errors
+    /// When the radius is not a positive number or there are no cells or too many.
+    ///
+    /// ```
+    /// use locdiff_map::Window;
+    /// use locdiff_sphere::LatLon;
+    /// let paris = Window::around(LatLon::new(48.86, 2.35)?, 100.0, 200)?;
+    /// assert!((paris.height_deg() - 1.8).abs() < 0.01 && paris.columns() > 300);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn around(place: LatLon, radius_km: f64, rows: usize) -> Result<Self, MapError> {
+        let radius_rad = radius_km / EARTH_RADIUS_KM;
+        let (lat_deg, lon_deg, half_deg) = (place.lat_deg(), place.lon_deg(), radius_rad.to_degrees());
+        let (south_deg, north_deg) = ((lat_deg - half_deg).max(-90.0), (lat_deg + half_deg).min(90.0));
+        // The meridians that touch the circle; none do when it holds a pole.
+        let sine = radius_rad.sin() / lat_deg.to_radians().cos();
+        let holds_pole = lat_deg.abs() + half_deg >= 90.0 || sine >= 1.0;
+        let half_width_deg = if holds_pole { 180.0 } else { sine.asin().to_degrees() };
+        let (west_deg, east_deg) =
+            if holds_pole { (-180.0, 180.0) } else { (lon_deg - half_width_deg, lon_deg + half_width_deg) };
+        let columns = (rows as f64 * (east_deg - west_deg) / (north_deg - south_deg)).round().max(1.0);
+        Self::new(south_deg, north_deg, west_deg, east_deg, rows, columns as usize)
+    }
+
+    /// The same part of the globe in other cells.
+    ///
+    /// # Errors
+    /// When there are no cells or too many.
+    pub fn with_cells(self, rows: usize, columns: usize) -> Result<Self, MapError> {
+        Self::new(self.south_deg, self.north_deg, self.west_deg, self.east_deg, rows, columns)
+    }
+
+    /// Southern edge.
+    pub const fn south_deg(&self) -> f64 {
+        self.south_deg
+    }
+
+    /// Northern edge.
+    pub const fn north_deg(&self) -> f64 {
+        self.north_deg
+    }
+
+    /// Western edge, −180…180.
+    pub const fn west_deg(&self) -> f64 {
+        self.west_deg
+    }
+
+    /// Eastern edge, above the western one and possibly above 180.
+    pub const fn east_deg(&self) -> f64 {
+        self.east_deg
+    }
+
+    /// Number of rows.
+    pub const fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub const fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Number of cells.
+    pub const fn len(&self) -> usize {
+        self.rows * self.columns
+    }
+
+    /// Never: a window has at least one cell.
+    pub const fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// From edge to edge, west to east.
+    pub fn width_deg(&self) -> f64 {
+        self.east_deg - self.west_deg
+    }
+
+    /// From edge to edge, south to north.
+    pub fn height_deg(&self) -> f64 {
+        self.north_deg - self.south_deg
+    }
+
+    /// Whether the eastern edge is the western edge.
+    pub fn goes_around(&self) -> bool {
+        self.width_deg() > 360.0 - 1e-9
+    }
+
+    /// Width of a cell.
+    pub fn cell_width_deg(&self) -> f64 {
+        self.width_deg() / self.columns as f64
+    }
+
+    /// Height of a cell.
+    pub fn cell_height_deg(&self) -> f64 {
+        self.height_deg() / self.rows as f64
+    }
+
+    /// Latitude of the centres of a row; row 0 is the northernmost.
+    pub fn row_lat_deg(&self, row: usize) -> f64 {
+        self.north_deg - (row as f64 + 0.5) * self.cell_height_deg()
+    }
+
+    /// Longitude of the centres of a column, from the western edge on, possibly above 180.
+    pub fn column_lon_deg(&self, column: usize) -> f64 {
+        self.west_deg + (column as f64 + 0.5) * self.cell_width_deg()
+    }
+
+    /// Centre of a cell.
+    pub fn center(&self, row: usize, column: usize) -> LatLon {
+        LatLon::new(self.row_lat_deg(row).clamp(-90.0, 90.0), self.column_lon_deg(column))
+            .expect("a window's cells are places: its edges were checked")
+    }
+
+    /// Centre of every cell, row after row from north to south, each from west to east.
+    pub fn points(&self) -> Vec<UnitVec> {
+        let cells = (0..self.rows).flat_map(|row| (0..self.columns).map(move |column| (row, column)));
+        cells.map(|(row, column)| self.center(row, column).to_unit()).collect()
+    }
+
+    /// Area of a cell of a row on the unit sphere.
+    pub fn cell_area_sr(&self, row: usize) -> f64 {
+        let half_rad = 0.5 * self.cell_height_deg().to_radians();
+        let lat_rad = self.row_lat_deg(row).to_radians();
+        // sin(a + h) − sin(a − h), without the cancellation of small cells
+        2.0 * lat_rad.cos() * half_rad.sin() * self.cell_width_deg().to_radians()
+    }
+
+    /// The cell that holds a place, if the window does.
+    pub fn cell_of(&self, place: LatLon) -> Option<(usize, usize)> {
+        let down = (self.north_deg - place.lat_deg()) / self.cell_height_deg();
+        let right = (place.lon_deg() - self.west_deg).rem_euclid(360.0) / self.cell_width_deg();
+        let inside = (0.0..=self.rows as f64).contains(&down) && (0.0..=self.columns as f64).contains(&right);
+        inside.then(|| ((down as usize).min(self.rows - 1), (right as usize).min(self.columns - 1)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::f64::consts::PI;
+
+    #[test]
+    fn bad_windows_are_refused() {
+        let nan = f64::NAN;
+        for (south, north) in [(10.0, 10.0), (10.0, -10.0), (-90.1, 0.0), (0.0, 90.1), (nan, 0.0), (0.0, nan)]
+        {
+            let error = Window::new(south, north, 0.0, 1.0, 2, 2).unwrap_err();
+            assert!(matches!(error, MapError::Latitudes { .. }), "{south} {north}");
+        }
+        for (west, east) in
+            [(1.0, 1.0), (170.0, -170.0), (0.0, 361.0), (nan, 0.0), (0.0, nan), (0.0, f64::INFINITY)]
+        {
+            let error = Window::new(0.0, 1.0, west, east, 2, 2).unwrap_err();
+            assert!(matches!(error, MapError::Longitudes { .. }), "{west} {east}");
+        }
+        for (rows, columns) in [(0, 1), (1, 0), (usize::MAX, 2), (1 << 15, 1 << 14)] {
+            assert_eq!(Window::globe(rows, columns), Err(MapError::Cells { rows, columns }));
+        }
+    }
+
+    #[test]
+    fn edges_are_brought_near_greenwich() {
+        let window = Window::new(0.0, 1.0, 530.0, 550.0, 1, 2).unwrap();
+        assert_eq!((window.west_deg(), window.east_deg()), (170.0, 190.0));
+        assert_eq!(window.center(0, 1).lon_deg(), -175.0);
+        assert!(Window::new(0.0, 1.0, 0.0, 360.0, 1, 2).unwrap().goes_around());
+    }
+
+    #[test]
+    fn cells_cover_the_globe() {
+        let globe = Window::globe(90, 180).unwrap();
+        let area: f64 = (0..90).map(|row| globe.cell_area_sr(row) * 180.0).sum();
+        assert!((area - 4.0 * PI).abs() < 1e-12);
+        let points = globe.points();
+        assert_eq!((points.len(), globe.len()), (90 * 180, 90 * 180));
+        assert_eq!(points[181], globe.center(1, 1).to_unit());
+    }
+
+    #[test]
+    fn circles_at_poles_and_the_antimeridian_get_windows() {
+        let around = |lat, lon, km| Window::around(LatLon::new(lat, lon).unwrap(), km, 50).unwrap();
+        assert!(around(89.5, 10.0, 100.0).goes_around());
+        assert_eq!(around(-89.5, 10.0, 100.0).south_deg(), -90.0);
+        let fiji = around(-17.0, 179.9, 300.0);
+        assert!(fiji.east_deg() > 180.0 && fiji.width_deg() < 7.0);
+        assert!(around(0.0, 0.0, 30_000.0).goes_around());
+        assert!(Window::around(LatLon::new(0.0, 0.0).unwrap(), 0.0, 50).is_err());
+        assert!(Window::around(LatLon::new(0.0, 0.0).unwrap(), f64::NAN, 50).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn a_centre_lies_in_its_cell(
+            south in -90.0..80.0f64, height in 1.0..10.0f64, west in -180.0..180.0f64, width in 1.0..360.0f64,
+            row in 0usize..7, column in 0usize..9,
+        ) {
+            let window = Window::new(south, south + height, west, west + width, 7, 9).unwrap();
+            prop_assert_eq!(window.cell_of(window.center(row, column)), Some((row, column)));
+        }
+
+        #[test]
+        fn a_window_around_holds_the_circle(
+            lat in -90.0..=90.0f64, lon in -180.0..180.0f64, km in 1.0..5000.0f64, bearing in 0.0..std::f64::consts::TAU,
+        ) {
+            let place = LatLon::new(lat, lon).unwrap();
+            let window = Window::around(place, km, 40).unwrap();
+            let reach_rad = 0.999 * km / EARTH_RADIUS_KM;
+            let on_circle = place.to_unit().step(reach_rad * bearing.cos(), reach_rad * bearing.sin()).to_latlon();
+            prop_assert!(window.cell_of(on_circle).is_some());
+        }
+    }
+}
