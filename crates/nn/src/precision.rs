@@ -1,0 +1,38 @@
+//! Matrix-product precision on CUDA.
+
+use crate::NnError;
+use std::str::FromStr;
+
+/// The arithmetic of matrix products on CUDA; storage and everything else stay in f32. The CPU always uses f32.
+///
+/// ```
+/// use locdiff_nn::Precision;
+/// assert_eq!("tf32".parse::<Precision>().unwrap(), Precision::Tf32);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Precision {
+    /// Plain f32 products and sums: what the tests compare with PyTorch.
+    F32,
+    /// Operands rounded to 10 mantissa bits on the tensor cores, f32 sums: the default, as in PyTorch's `high`.
+    #[default]
+    Tf32,
+    /// Operands rounded to bf16 on the tensor cores, f32 sums.
+    Bf16,
+}
+
+impl FromStr for Precision {
+    type Err = NnError;
+
+    fn from_str(name: &str) -> Result<Self, NnError> {
+        match name {
+            "f32" => Ok(Self::F32),
+            "tf32" => Ok(Self::Tf32),
+            "bf16" => Ok(Self::Bf16),
+            _ => Err(NnError::Setting {
+                what: "precision",
+                value: name.to_owned(),
+                remedy: "use f32, tf32 or bf16".to_owned(),
+            }),
+        }
+    }
+}
