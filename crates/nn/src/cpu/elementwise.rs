@@ -156,6 +156,11 @@ pub(crate) fn axpby(y: MatMut<'_>, a: f32, x: Mat<'_>, b: f32) {
     for_rows(y, |r, y| axpby_row(y, a, x.row(r), b));
 }
 
+/// `y ← factor·y`.
+pub(crate) fn scale(y: MatMut<'_>, factor: f32) {
+    for_rows(y, |_, y| super::reduce::scale_in_place(y, factor));
+}
+
 simd_kernel! {
     fn mix_row(out: &mut [f32], a: &[f32], b: &[f32], ca: f32, cb: f32) {
         for ((o, a), b) in out.iter_mut().zip(a).zip(b) { *o = ca.mul_add(*a, cb * b); }

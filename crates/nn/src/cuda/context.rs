@@ -28,7 +28,7 @@ const SOURCES: [&str; 5] = [
     include_str!("kernels/optim.cu"),
 ];
 
-const KERNELS: [&str; 29] = [
+const KERNELS: [&str; 30] = [
     "activate",
     "activate_backward",
     "dropout_sine",
@@ -36,6 +36,7 @@ const KERNELS: [&str; 29] = [
     "film",
     "film_backward",
     "axpby",
+    "scale",
     "gather_rows",
     "mix_rows",
     "sinusoidal",

@@ -186,6 +186,20 @@ pub fn axpby(y: ViewMut<'_>, a: f32, x: View<'_>, b: f32) -> Result<()> {
     Ok(())
 }
 
+/// `y ← factor·y`.
+///
+/// # Errors
+/// [`crate::NnError::Cuda`] if the launch fails.
+pub fn scale(y: ViewMut<'_>, factor: f32) -> Result<()> {
+    const OP: &str = "scale";
+    if let Some(context) = y.cuda() {
+        let args = [Arg::Out(&y), Arg::Int(y.cols), Arg::Float(factor)];
+        return context.launch("scale", Grid::Elements { rows: y.rows, cols: y.cols }, &args);
+    }
+    cpu::elementwise::scale(y.cpu(OP)?, factor);
+    Ok(())
+}
+
 /// Copies `x` into `y`. Between column ranges it concatenates and splits.
 ///
 /// ```

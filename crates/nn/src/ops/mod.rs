@@ -13,7 +13,7 @@ mod reduce;
 
 pub use elementwise::{
     Activation, activate, activate_backward, axpby, copy, dropout_sine, dropout_sine_backward, film,
-    film_backward, gather_rows, mix_rows, sinusoidal,
+    film_backward, gather_rows, mix_rows, scale, sinusoidal,
 };
 pub use gemm::{Transpose, gemm, weight_gradient};
 pub use losses::{PointLoss, point_loss, reverse_kl};

@@ -45,6 +45,10 @@ __global__ void axpby(MAT(y), CMAT(x), int cols, float a, float b) {
     ELEMENT(cols)
     AT(y, r, c) = b == 0.f ? a * AT(x, r, c) : a * AT(x, r, c) + b * AT(y, r, c);
 }
+__global__ void scale(MAT(y), int cols, float factor) {
+    ELEMENT(cols)
+    AT(y, r, c) *= factor;
+}
 __global__ void gather_rows(MAT(out), CMAT(table), const u32 *indices, int cols, int table_rows) {
     ELEMENT(cols)
     u32 row = min(indices[r], (u32)table_rows - 1);
