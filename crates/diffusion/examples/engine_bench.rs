@@ -216,12 +216,14 @@ impl Job {
     }
 }
 
-/// User and system time of this process, in ms.
+/// Time all threads of this process ran, in ms (Linux; 0 elsewhere).
 fn cpu_ms() -> f64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let after = stat.rsplit(") ").next().unwrap_or_default();
-    let ticks: f64 = after.split_whitespace().skip(11).take(2).filter_map(|t| t.parse::<f64>().ok()).sum();
-    ticks * 10.0
+    let Ok(tasks) = std::fs::read_dir("/proc/self/task") else { return 0.0 };
+    let ran = tasks.flatten().filter_map(|task| {
+        let text = std::fs::read_to_string(task.path().join("schedstat")).ok()?;
+        text.split_whitespace().next()?.parse::<f64>().ok()
+    });
+    ran.sum::<f64>() / 1e6
 }
 
 fn peak_memory_mib() -> f64 {
@@ -282,7 +284,7 @@ fn answer(device: &Device, jobs: &mut HashMap<String, Job>, line: &str) -> Falli
             Ok("dropped".to_owned())
         }
         "memory" => {
-            let gpu = device.memory_used_bytes()?.unwrap_or(0) as f64 / (1 << 20) as f64;
+            let gpu = device.memory_used_bytes()?.unwrap_or(0) as f64 / 1_048_576.0;
             Ok(format!("peak_rss_mib {:.0} gpu_used_mib {gpu:.0}", peak_memory_mib()))
         }
         other => Err(format!("unknown command {other}").into()),

@@ -21,6 +21,10 @@ pub enum DiffusionError {
     Engine(#[from] NnError),
 }
 
-pub(crate) fn out_of_range(what: &'static str, value: impl ToString, remedy: &str) -> DiffusionError {
+pub(crate) fn out_of_range(
+    what: &'static str,
+    value: impl std::fmt::Display,
+    remedy: &str,
+) -> DiffusionError {
     DiffusionError::Setting { what, value: value.to_string(), remedy: remedy.to_owned() }
 }

@@ -1,4 +1,4 @@
-//! LocDiff's diffusion: noise schedules, samplers and guidance over any [`Denoiser`].
+//! `LocDiff`'s diffusion: noise schedules, samplers and guidance over any [`Denoiser`].
 //!
 //! The process is variance preserving: `x_t = √ᾱ_t·x_0 + √(1−ᾱ_t)·z`. A [`Schedule`] holds ᾱ, a [`Prediction`] says
 //! what the network's output means, and a [`SamplerPlan`] is a list of steps whose coefficients are worked out once on

@@ -139,7 +139,8 @@ impl SamplerPlan {
     }
 }
 
-/// q(x_to | x_t, x_0): mean (1−ᾱ')√α/(1−ᾱ)·x + √ᾱ'(1−α)/(1−ᾱ)·x_0 with α = ᾱ/ᾱ', variance (1−ᾱ')(1−α)/(1−ᾱ).
+/// `q(x_to | x_t, x_0)`: mean `(1−ᾱ')√α/(1−ᾱ)·x + √ᾱ'(1−α)/(1−ᾱ)·x_0` with `α = ᾱ/ᾱ'`, variance
+/// `(1−ᾱ')(1−α)/(1−ᾱ)`.
 fn ddpm(schedule: &Schedule, t: usize, to: usize) -> [f64; 4] {
     let (now, then) = (schedule.alpha_bar(t), schedule.alpha_bar(to));
     let alpha = now / then;
@@ -148,7 +149,7 @@ fn ddpm(schedule: &Schedule, t: usize, to: usize) -> [f64; 4] {
     [(1.0 - then) * alpha.sqrt() / rest, then.sqrt() * (1.0 - alpha) / rest, 0.0, variance.max(0.0).sqrt()]
 }
 
-/// x' = √ᾱ'·x_0 + √(1−ᾱ'−σ²)·ẑ + σ·z with ẑ = (x − √ᾱ·x_0)/√(1−ᾱ).
+/// `x' = √ᾱ'·x_0 + √(1−ᾱ'−σ²)·ẑ + σ·z` with `ẑ = (x − √ᾱ·x_0)/√(1−ᾱ)`.
 fn ddim(schedule: &Schedule, t: usize, to: usize, eta: f64) -> [f64; 4] {
     let (now, then) = (schedule.alpha_bar(t), schedule.alpha_bar(to));
     let sigma = eta * ((1.0 - then) / (1.0 - now)).sqrt() * (1.0 - now / then).max(0.0).sqrt();
@@ -157,7 +158,7 @@ fn ddim(schedule: &Schedule, t: usize, to: usize, eta: f64) -> [f64; 4] {
     [per_x, then.sqrt() - per_x * now.sqrt(), 0.0, sigma]
 }
 
-/// x' = (σ'/σ)·x − α'(e^{−h} − 1)·D with h = λ' − λ and D = (1 + 1/2r)·x_0 − 1/2r·x_0', r = h_before/h; first
+/// `x' = (σ'/σ)·x − α'(e^{−h} − 1)·D` with `h = λ' − λ` and `D = (1 + 1/2r)·x_0 − 1/2r·x_0'`, `r = h_before/h`; first
 /// order without a step before.
 fn dpm_solver(schedule: &Schedule, before: Option<usize>, t: usize, to: usize) -> [f64; 4] {
     let h = schedule.half_log_snr(to) - schedule.half_log_snr(t);
@@ -173,14 +174,14 @@ fn dpm_solver(schedule: &Schedule, before: Option<usize>, t: usize, to: usize) -
 mod tests {
     use super::*;
 
-    /// The exact denoiser of N(mean, var): E[x_0 | x_t], linear in x_t.
+    /// The exact denoiser of N(mean, var): `E[x_0 | x_t]`, linear in `x_t`.
     fn exact_x0(schedule: &Schedule, t: usize, mean: f64, var: f64) -> (f64, f64) {
         let (a, s2) = (schedule.signal(t), 1.0 - schedule.alpha_bar(t));
         let gain = a * var / (a * a * var + s2);
         (gain, mean - gain * a * mean)
     }
 
-    /// Mean and variance a plan gives for the Gaussian target, propagated exactly: x, x_0 and the noise are all linear
+    /// Mean and variance a plan gives for the Gaussian target, propagated exactly: x, `x_0` and the noise are all linear
     /// in independent standard normals, so the state is a vector of their coefficients.
     fn propagate(schedule: &Schedule, plan: &SamplerPlan, mean: f64, var: f64) -> (f64, f64) {
         // Coefficients: [constant, initial noise, noise of step 0, noise of step 1, …].
@@ -199,7 +200,7 @@ mod tests {
         (x[0], x[1..].iter().map(|c| c * c).sum())
     }
 
-    /// The last step returns E[x_0 | x_{t=0}], whose variance is that of x_0 less what the last noise hides.
+    /// The last step returns `E[x_0 | x_{t=0}]`, whose variance is that of `x_0` less what the last noise hides.
     fn expected_variance(schedule: &Schedule, var: f64) -> f64 {
         let (gain, _) = exact_x0(schedule, 0, 0.0, var);
         gain * gain * (schedule.alpha_bar(0) * var + 1.0 - schedule.alpha_bar(0))

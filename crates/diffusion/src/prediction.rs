@@ -4,15 +4,15 @@ use crate::{DiffusionError, Schedule, error::out_of_range};
 use locdiff_nn::{Device, NnError, Tensor};
 use std::str::FromStr;
 
-/// What the network predicts. All three are linear in each other given x_t.
+/// What the network predicts. All three are linear in each other given `x_t`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Prediction {
-    /// The clean code x_0 (LocDiff's choice).
+    /// The clean code `x_0` (`LocDiff`'s choice).
     #[default]
     X0,
     /// The noise z.
     Noise,
-    /// v = √ᾱ·z − √(1−ᾱ)·x_0 (Salimans and Ho).
+    /// `v = √ᾱ·z − √(1−ᾱ)·x_0` (Salimans and Ho).
     V,
 }
 
@@ -30,7 +30,7 @@ impl FromStr for Prediction {
 }
 
 impl Prediction {
-    /// The factors (of x_t, of the output) that give x_0.
+    /// The factors (of `x_t`, of the output) that give `x_0`.
     ///
     /// ```
     /// use locdiff_diffusion::Prediction;
@@ -47,7 +47,7 @@ impl Prediction {
         }
     }
 
-    /// The factors (of x_0, of z) that give the network's target in training.
+    /// The factors (of `x_0`, of z) that give the network's target in training.
     pub fn target(self, alpha_bar: f64) -> (f64, f64) {
         let (signal, noise) = (alpha_bar.sqrt(), (1.0 - alpha_bar).sqrt());
         match self {
@@ -58,16 +58,16 @@ impl Prediction {
     }
 }
 
-/// The tables training needs, on the device, for [`locdiff_nn::ops::mix_rows`]: row t holds the factors of x_0 and z.
+/// The tables training needs, on the device, for [`locdiff_nn::ops::mix_rows`]: row t holds the factors of `x_0` and z.
 pub struct TrainingTables {
-    /// x_t = row·(x_0, z).
+    /// `x_t = row·(x_0, z)`.
     pub noisy: Tensor,
-    /// target = row·(x_0, z).
+    /// `target = row·(x_0, z)`.
     pub target: Tensor,
 }
 
 impl TrainingTables {
-    /// Tables for a schedule and a kind of prediction; `scale` multiplies x_0 (√4π brings codes to unit RMS).
+    /// Tables for a schedule and a kind of prediction; `scale` multiplies `x_0` (√4π brings codes to unit RMS).
     ///
     /// # Errors
     /// Too little device memory.

@@ -2,7 +2,7 @@
 
 use crate::{DiffusionError, error::out_of_range};
 
-/// The share of signal ᾱ_t left at every time step t = 0 … T−1, in f64.
+/// The share of signal `ᾱ_t` left at every time step t = 0 … T−1, in f64.
 ///
 /// ```
 /// use locdiff_diffusion::Schedule;
@@ -19,7 +19,8 @@ pub struct Schedule {
 const MIN_ALPHA_BAR: f64 = 1e-5;
 
 impl Schedule {
-    /// The cosine schedule of Nichol and Dhariwal with s = 0.008: ᾱ_t = f(t+1)/f(0), f(t) = cos²((t/T + s)/(1 + s)·π/2).
+    /// The cosine schedule of Nichol and Dhariwal with s = 0.008: `ᾱ_t = f(t+1)/f(0)` with
+    /// `f(t) = cos²((t/T + s)/(1 + s)·π/2)`.
     ///
     /// # Errors
     /// A schedule of no steps.
@@ -78,22 +79,22 @@ impl Schedule {
         self.alpha_bar.len()
     }
 
-    /// ᾱ_t.
+    /// `ᾱ_t`.
     pub fn alpha_bar(&self, t: usize) -> f64 {
         self.alpha_bar[t]
     }
 
-    /// √ᾱ_t, the factor on the signal.
+    /// `√ᾱ_t`, the factor on the signal.
     pub fn signal(&self, t: usize) -> f64 {
         self.alpha_bar[t].sqrt()
     }
 
-    /// √(1−ᾱ_t), the factor on the noise.
+    /// `√(1−ᾱ_t)`, the factor on the noise.
     pub fn noise(&self, t: usize) -> f64 {
         (1.0 - self.alpha_bar[t]).sqrt()
     }
 
-    /// Half the log of the signal-to-noise ratio, λ_t = log(√ᾱ_t / √(1−ᾱ_t)).
+    /// Half the log of the signal-to-noise ratio, `λ_t = log(√ᾱ_t / √(1−ᾱ_t))`.
     pub fn half_log_snr(&self, t: usize) -> f64 {
         0.5 * (self.alpha_bar[t] / (1.0 - self.alpha_bar[t])).ln()
     }

@@ -1,4 +1,4 @@
-//! LocDiff's engine: a small one, made for one family of models.
+//! `LocDiff`'s engine: a small one, made for one family of models.
 //!
 //! - [`Device`]: the CPU, or a CUDA device found at run time by the same binary.
 //! - [`Tensor`], [`View`], [`ops`]: matrices, windows on them, and operations that never allocate.

@@ -11,9 +11,9 @@ use std::str::FromStr;
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Precision {
-    /// Plain f32 products and sums: what the tests compare with PyTorch.
+    /// Plain f32 products and sums: what the tests compare with `PyTorch`.
     F32,
-    /// Operands rounded to 10 mantissa bits on the tensor cores, f32 sums: the default, as in PyTorch's `high`.
+    /// Operands rounded to 10 mantissa bits on the tensor cores, f32 sums: the default, as in `PyTorch`'s `high`.
     #[default]
     Tf32,
     /// Operands rounded to bf16 on the tensor cores, f32 sums.

@@ -1,7 +1,9 @@
 //! Owned f32 matrices and u32 vectors on a device.
 
 use crate::{
-    Device, NnError, Result, View, ViewMut, cuda,
+    Device, NnError, Result, View, ViewMut,
+    cpu::AlignedVec,
+    cuda,
     device::Backend,
     error::check_shape,
     view::{Data, DataMut},
@@ -9,7 +11,7 @@ use crate::{
 use std::sync::Arc;
 
 enum Storage {
-    Cpu(Vec<f32>),
+    Cpu(AlignedVec),
     Cuda(Arc<cuda::Buffer<f32>>),
 }
 
@@ -38,7 +40,7 @@ impl Tensor {
     /// [`crate::NnError::Cuda`] if the device's memory does not suffice.
     pub fn zeros(device: &Device, rows: usize, cols: usize) -> Result<Self> {
         let storage = match &device.backend {
-            Backend::Cpu => Storage::Cpu(vec![0.0; rows * cols]),
+            Backend::Cpu => Storage::Cpu(AlignedVec::zeros(rows * cols)),
             Backend::Cuda(context) => Storage::Cuda(cuda::Buffer::zeros(context, rows * cols)?),
         };
         Ok(Self { device: device.clone(), storage, rows, cols })
@@ -63,7 +65,7 @@ impl Tensor {
             format!("{} values for a {}×{} tensor", values.len(), self.rows, self.cols)
         })?;
         match &mut self.storage {
-            Storage::Cpu(own) => own.copy_from_slice(values),
+            Storage::Cpu(own) => own.as_mut_slice().copy_from_slice(values),
             Storage::Cuda(buffer) => buffer.upload(values)?,
         }
         Ok(())
@@ -78,7 +80,7 @@ impl Tensor {
             format!("{} values for a {}×{} tensor", values.len(), self.rows, self.cols)
         })?;
         match &self.storage {
-            Storage::Cpu(own) => values.copy_from_slice(own),
+            Storage::Cpu(own) => values.copy_from_slice(own.as_slice()),
             Storage::Cuda(buffer) => buffer.download(values)?,
         }
         Ok(())
@@ -123,7 +125,7 @@ impl Tensor {
     /// `rows × cols` values that start `offset` values into the storage, seen as a matrix of their own.
     pub(crate) fn window(&self, offset: usize, rows: usize, cols: usize) -> View<'_> {
         let data = match &self.storage {
-            Storage::Cpu(values) => Data::Cpu(&values[offset..offset + rows * cols]),
+            Storage::Cpu(values) => Data::Cpu(&values.as_slice()[offset..offset + rows * cols]),
             Storage::Cuda(buffer) => {
                 assert!(offset + rows * cols <= buffer.len());
                 Data::Cuda { buffer, offset }
@@ -134,7 +136,7 @@ impl Tensor {
 
     pub(crate) fn window_mut(&mut self, offset: usize, rows: usize, cols: usize) -> ViewMut<'_> {
         let data = match &mut self.storage {
-            Storage::Cpu(values) => DataMut::Cpu(&mut values[offset..offset + rows * cols]),
+            Storage::Cpu(values) => DataMut::Cpu(&mut values.as_mut_slice()[offset..offset + rows * cols]),
             Storage::Cuda(buffer) => {
                 assert!(offset + rows * cols <= buffer.len());
                 DataMut::Cuda { buffer, offset }

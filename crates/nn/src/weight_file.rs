@@ -12,7 +12,7 @@ fn floats(bytes: &[u8]) -> Vec<f32> {
     bytes.as_chunks::<4>().0.iter().map(|four| f32::from_le_bytes(*four)).collect()
 }
 
-fn bad(path: &Path, detail: impl ToString) -> NnError {
+fn bad(path: &Path, detail: impl std::fmt::Display) -> NnError {
     NnError::WeightFile { path: path.to_owned(), detail: detail.to_string() }
 }
 

@@ -1,4 +1,4 @@
-//! Every operation against PyTorch's fixtures and against finite differences, on every device.
+//! Every operation against `PyTorch`'s fixtures and against finite differences, on every device.
 
 mod common;
 

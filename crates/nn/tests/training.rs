@@ -1,4 +1,4 @@
-//! Adam against PyTorch, exact resumption, recorded steps, weight files; on every device.
+//! Adam against `PyTorch`, exact resumption, recorded steps, weight files; on every device.
 
 mod common;
 

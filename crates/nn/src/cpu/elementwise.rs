@@ -1,4 +1,4 @@
-//! Element-wise kernels: FiLM, activations, the dropped-out sine, scaled sums.
+//! Element-wise kernels: `FiLM`, activations, the dropped-out sine, scaled sums.
 
 use super::{Mat, MatMut, for_rows, for_rows2, math, random::DropoutKey, simd::simd_kernel};
 use crate::ops::Activation;
@@ -116,11 +116,7 @@ pub(crate) fn activate_backward(kind: Activation, dx: MatMut<'_>, x: Mat<'_>, dy
 pub(crate) fn dropout_sine(y: MatMut<'_>, z: MatMut<'_>, w0: f32, key: DropoutKey) {
     let cols = z.cols;
     for_rows2(y, z, |r, y, z| {
-        key.for_each_quad(r * cols, z, |values, keep| {
-            for (value, keep) in values.iter_mut().zip(keep) {
-                *value = if keep { *value * key.scale + 0.0 } else { -0.0 };
-            }
-        });
+        key.apply(r * cols, z);
         sine_row(y, z, w0);
     });
 }
@@ -194,7 +190,7 @@ pub(crate) fn sinusoidal(out: MatMut<'_>, t: Mat<'_>) {
     });
 }
 
-/// `10⁻⁴^(j / (half − 1))`, rounded to f32 as PyTorch rounds it.
+/// `10⁻⁴^(j / (half − 1))`, rounded to f32 as `PyTorch` rounds it.
 fn frequency(j: usize, half: usize) -> f32 {
     let denominator = half.saturating_sub(1).max(1) as f32;
     (-(10_000.0_f64.ln() as f32) * j as f32 / denominator).exp()

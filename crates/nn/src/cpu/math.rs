@@ -65,6 +65,30 @@ pub(crate) fn exp(x: f32) -> f32 {
     if x < -87.3 { 0.0 } else { scale * y }
 }
 
+/// ln x for normal x > 0, relative error under 3e-7 (the Cephes polynomial on [√½, √2]).
+#[inline(always)]
+pub(crate) fn ln(x: f32) -> f32 {
+    let bits = x.to_bits();
+    // Split x = m·2^e with m in [√½, √2): subtracting √½'s bits first makes the exponent field change there.
+    let shifted = bits.wrapping_sub(0x3f35_04f3) as i32;
+    let e = (shifted >> 23) as f32;
+    let m = f32::from_bits(((shifted & 0x007f_ffff) as u32).wrapping_add(0x3f35_04f3));
+    let r = m - 1.0;
+    let s = r * r;
+    let p = 7.037_683_6e-2_f32
+        .mul_add(r, -1.151_461e-1)
+        .mul_add(r, 1.167_699_9e-1)
+        .mul_add(r, -1.242_014_1e-1)
+        .mul_add(r, 1.424_932_3e-1)
+        .mul_add(r, -1.666_805_8e-1)
+        .mul_add(r, 2.000_071_5e-1)
+        .mul_add(r, -2.499_999_4e-1)
+        .mul_add(r, 3.333_333_1e-1);
+    let tail = (r * s).mul_add(p, e * -2.121_944_4e-4);
+    let small = s.mul_add(-0.5, tail);
+    e.mul_add(0.693_359_375, r + small)
+}
+
 /// erf x, absolute error under 3e-7 (rational minimax on [−4, 4], as in Eigen).
 #[inline(always)]
 pub(crate) fn erf(x: f32) -> f32 {
@@ -116,6 +140,20 @@ mod tests {
             assert!((f64::from(exp(x)) - exact).abs() < 2e-7 * exact, "exp {x}");
         }
         assert!(exp(-1e4) == 0.0 && exp(f32::NEG_INFINITY) == 0.0 && exp(100.0).is_finite());
+    }
+
+    #[test]
+    fn logarithm_is_close_to_f64() {
+        for i in 1..200_000_u32 {
+            let x = f32::from_bits(i.wrapping_mul(10_007) % 0x7e00_0000 + 0x0080_0000);
+            let exact = f64::from(x).ln();
+            assert!((f64::from(ln(x)) - exact).abs() <= 3e-7 * exact.abs(), "ln {x}: {} {exact}", ln(x));
+        }
+        for k in 1..1000_u16 {
+            let x = 1.0 - f32::from(k) * f32::EPSILON / 2.0;
+            let exact = f64::from(x).ln();
+            assert!((f64::from(ln(x)) - exact).abs() <= 3e-7 * exact.abs(), "ln {x}: {} {exact}", ln(x));
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The CPU backend: plain loops over rows, vectorised by [`simd`], spread over rayon's threads.
 
+mod aligned;
 pub(crate) mod elementwise;
 pub(crate) mod losses;
 pub(crate) mod math;
@@ -8,6 +9,8 @@ pub(crate) mod optim;
 pub(crate) mod random;
 pub(crate) mod reduce;
 pub(crate) mod simd;
+
+pub(crate) use aligned::AlignedVec;
 
 use rayon::prelude::*;
 
@@ -72,7 +75,8 @@ pub(crate) fn for_rows(out: MatMut<'_>, f: impl Fn(usize, &mut [f32]) + Sync) {
 
 /// Calls `f(r, row of a, row of b)` for every row of two outputs of the same height.
 pub(crate) fn for_rows2(a: MatMut<'_>, b: MatMut<'_>, f: impl Fn(usize, &mut [f32], &mut [f32]) + Sync) {
-    let (rows, a_cols, b_cols, a_stride, b_stride) = (a.rows, a.cols, b.cols, a.stride, b.stride);
+    let MatMut { data: a_data, rows, cols: a_cols, stride: a_stride } = a;
+    let MatMut { data: b_data, cols: b_cols, stride: b_stride, .. } = b;
     if rows == 0 || a_cols == 0 || b_cols == 0 {
         return;
     }
@@ -83,11 +87,11 @@ pub(crate) fn for_rows2(a: MatMut<'_>, b: MatMut<'_>, f: impl Fn(usize, &mut [f3
         }
     };
     if task >= rows {
-        run(0, a.data, b.data);
+        run(0, a_data, b_data);
     } else {
-        a.data
+        a_data
             .par_chunks_mut(task * a_stride)
-            .zip(b.data.par_chunks_mut(task * b_stride))
+            .zip(b_data.par_chunks_mut(task * b_stride))
             .enumerate()
             .for_each(|(k, (x, y))| run(k * task, x, y));
     }

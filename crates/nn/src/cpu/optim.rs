@@ -1,6 +1,6 @@
 //! Adam, weight decay and the moving average in one pass over the flat buffers.
 
-use super::{MatMut, reduce::squared_norm, simd::simd_kernel};
+use super::{reduce::squared_norm, simd::simd_kernel};
 use crate::optim::{AdamConfig, Control, Rates};
 use rayon::prelude::*;
 
@@ -37,18 +37,18 @@ const PIECE: usize = 1 << 14;
 pub(crate) fn adam(
     config: &AdamConfig,
     control: &[f32],
-    w: MatMut<'_>,
+    w: &mut [f32],
     g: &[f32],
-    m: MatMut<'_>,
-    v: MatMut<'_>,
-    ema: Option<MatMut<'_>>,
+    m: &mut [f32],
+    v: &mut [f32],
+    ema: Option<&mut [f32]>,
 ) {
     let (control, rates) = (Control::read(control), Rates::from(config));
-    let pieces = w.data.par_chunks_mut(PIECE).zip(g.par_chunks(PIECE));
-    let pieces = pieces.zip(m.data.par_chunks_mut(PIECE)).zip(v.data.par_chunks_mut(PIECE));
+    let pieces = w.par_chunks_mut(PIECE).zip(g.par_chunks(PIECE));
+    let pieces = pieces.zip(m.par_chunks_mut(PIECE)).zip(v.par_chunks_mut(PIECE));
     match ema {
         Some(ema) => pieces
-            .zip(ema.data.par_chunks_mut(PIECE))
+            .zip(ema.par_chunks_mut(PIECE))
             .for_each(|((((w, g), m), v), ema)| adam_piece(w, g, m, v, ema, control, rates)),
         None => pieces.for_each(|(((w, g), m), v)| adam_piece(w, g, m, v, &mut [], control, rates)),
     }

@@ -1,7 +1,8 @@
 //! Philox4x32-10, the counter-based generator of Salmon et al. (SC 2011): the same integers as on CUDA.
 
-use super::{Mat, MatMut, elementwise::sampler_row, for_rows, for_rows2};
+use super::{Mat, MatMut, elementwise::sampler_row, for_rows, for_rows2, math, simd::simd_kernel};
 use crate::ops::SamplerStep;
+use std::ops::Range;
 
 /// Seed and counter as the kernels see them: `[seed lo, seed hi, counter lo, counter hi]`.
 pub(crate) type State = [u32; 4];
@@ -34,34 +35,101 @@ pub(crate) fn uniform(word: u32) -> f32 {
     ((word >> 9) as f32 + 0.5) * (1.0 / 8_388_608.0)
 }
 
-/// Two standard normals from two words (Box and Muller).
-fn normal_pair(a: u32, b: u32) -> [f32; 2] {
-    let radius = (-2.0 * uniform(a).ln()).sqrt();
-    let (sin, cos) = (std::f32::consts::TAU * uniform(b)).sin_cos();
-    [radius * cos, radius * sin]
-}
+/// Blocks made at once: the four words of 16 blocks fill four AVX-512 registers.
+const BLOCKS: usize = 16;
+const WORDS: usize = 4 * BLOCKS;
 
-fn normals(words: [u32; 4]) -> [f32; 4] {
-    let ([a, b], [c, d]) = (normal_pair(words[0], words[1]), normal_pair(words[2], words[3]));
-    [a, b, c, d]
-}
-
-/// Fills `row`, whose first value has number `first`, with `f` of each block's words.
-fn fill_row(state: State, stream: u32, first: usize, row: &mut [f32], f: impl Fn([u32; 4]) -> [f32; 4]) {
-    let mut i = 0;
-    while i < row.len() {
-        let number = first + i;
-        let values = f(block(state, stream, number / 4));
-        let skip = number % 4;
-        let take = (4 - skip).min(row.len() - i);
-        row[i..i + take].copy_from_slice(&values[skip..skip + take]);
-        i += take;
+simd_kernel! {
+    /// The words of 16 blocks in a row.
+    fn sixteen_blocks(out: &mut [u32; WORDS], state: State, stream: u32, first: u32) {
+        let mut x0: [u32; BLOCKS] = std::array::from_fn(|i| first.wrapping_add(i as u32));
+        let (mut x1, mut x2, mut x3) = ([stream; BLOCKS], [state[2]; BLOCKS], [state[3]; BLOCKS]);
+        let (mut k0, mut k1) = (state[0], state[1]);
+        for _ in 0..10 {
+            for i in 0..BLOCKS {
+                let a = u64::from(x0[i]) * 0xD251_1F53;
+                let b = u64::from(x2[i]) * 0xCD9E_8D57;
+                x0[i] = (b >> 32) as u32 ^ x1[i] ^ k0;
+                x1[i] = b as u32;
+                x2[i] = (a >> 32) as u32 ^ x3[i] ^ k1;
+                x3[i] = a as u32;
+            }
+            (k0, k1) = (k0.wrapping_add(0x9E37_79B9), k1.wrapping_add(0xBB67_AE85));
+        }
+        for i in 0..BLOCKS {
+            out[4 * i] = x0[i];
+            out[4 * i + 1] = x1[i];
+            out[4 * i + 2] = x2[i];
+            out[4 * i + 3] = x3[i];
+        }
     }
+}
+
+simd_kernel! {
+    fn uniforms(out: &mut [f32; WORDS], words: &[u32; WORDS]) {
+        for i in 0..WORDS { out[i] = uniform(words[i]); }
+    }
+}
+
+simd_kernel! {
+    /// Pairs of words to pairs of standard normals (Box and Muller).
+    fn normals(out: &mut [f32; WORDS], words: &[u32; WORDS]) {
+        for i in 0..WORDS / 2 {
+            let radius = (-2.0 * math::ln(uniform(words[2 * i]))).sqrt();
+            let angle = std::f32::consts::TAU * uniform(words[2 * i + 1]);
+            out[2 * i] = radius * math::cos(angle);
+            out[2 * i + 1] = radius * math::sin(angle);
+        }
+    }
+}
+
+/// Hands the words of numbers `first`, `first + 1`, … to `f`, up to 64 at a time: `f(piece of 0..len, words, skip)`,
+/// where the piece's words start `skip` into `words`.
+fn for_words(
+    state: State,
+    stream: u32,
+    first: usize,
+    len: usize,
+    mut f: impl FnMut(Range<usize>, &[u32; WORDS], usize),
+) {
+    let mut words = [0; WORDS];
+    let mut at = 0;
+    while at < len {
+        let number = first + at;
+        let skip = number % 4;
+        let take = (WORDS - skip).min(len - at);
+        let blocks = (skip + take).div_ceil(4);
+        if blocks > 4 {
+            sixteen_blocks(&mut words, state, stream, (number / 4) as u32);
+        } else {
+            for (k, four) in words.chunks_mut(4).take(blocks).enumerate() {
+                four.copy_from_slice(&block(state, stream, number / 4 + k));
+            }
+        }
+        f(at..at + take, &words, skip);
+        at += take;
+    }
+}
+
+/// Fills `row`, whose first value has number `first`.
+fn fill_row(
+    state: State,
+    stream: u32,
+    first: usize,
+    row: &mut [f32],
+    transform: fn(&mut [f32; WORDS], &[u32; WORDS]),
+) {
+    let mut values = [0.0; WORDS];
+    for_words(state, stream, first, row.len(), |piece, words, skip| {
+        transform(&mut values, words);
+        let len = piece.len();
+        row[piece].copy_from_slice(&values[skip..skip + len]);
+    });
 }
 
 pub(crate) fn fill_uniform(out: MatMut<'_>, state: State, stream: u32) {
     let cols = out.cols;
-    for_rows(out, |r, row| fill_row(state, stream, r * cols, row, |words| words.map(uniform)));
+    for_rows(out, |r, row| fill_row(state, stream, r * cols, row, uniforms));
 }
 
 pub(crate) fn fill_normal(out: MatMut<'_>, state: State, stream: u32) {
@@ -98,21 +166,20 @@ pub(crate) struct DropoutKey {
 }
 
 impl DropoutKey {
-    /// Hands out the values of `row`, whose first has number `first`, in groups of at most four with their mask.
-    pub(crate) fn for_each_quad(
-        &self,
-        first: usize,
-        row: &mut [f32],
-        mut f: impl FnMut(&mut [f32], std::iter::Take<std::iter::Skip<std::array::IntoIter<bool, 4>>>),
-    ) {
-        let mut i = 0;
-        while i < row.len() {
-            let number = first + i;
-            let keep = block(self.state, self.stream, number / 4).map(|word| word >= self.threshold);
-            let skip = number % 4;
-            let take = (4 - skip).min(row.len() - i);
-            f(&mut row[i..i + take], keep.into_iter().skip(skip).take(take));
-            i += take;
+    /// Drops values of `row`, whose first has number `first`: kept ones are scaled, dropped ones become −0.0.
+    pub(crate) fn apply(&self, first: usize, row: &mut [f32]) {
+        for_words(self.state, self.stream, first, row.len(), |piece, words, skip| {
+            let values = &mut row[piece];
+            drop_values(values, &words[skip..], self.threshold, self.scale);
+        });
+    }
+}
+
+simd_kernel! {
+    fn drop_values(values: &mut [f32], words: &[u32], threshold: u32, scale: f32) {
+        for (value, word) in values.iter_mut().zip(words) {
+            // Adding 0 turns a kept −0.0 into 0.0, so that −0.0 means dropped and nothing else.
+            *value = if *word >= threshold { *value * scale + 0.0 } else { -0.0 };
         }
     }
 }
@@ -162,6 +229,15 @@ mod tests {
     }
 
     #[test]
+    fn sixteen_blocks_are_sixteen_single_ones() {
+        let (mut words, state) = ([0; WORDS], [1, 2, 3, 4]);
+        sixteen_blocks(&mut words, state, 9, u32::MAX - 3);
+        for (k, four) in words.chunks(4).enumerate() {
+            assert_eq!(four, philox([(u32::MAX - 3).wrapping_add(k as u32), 9, 3, 4], [1, 2]));
+        }
+    }
+
+    #[test]
     fn normals_have_the_right_moments() {
         let mut values = vec![0.0_f32; 200_000];
         fill_row([1, 2, 3, 4], 5, 0, &mut values, normals);
@@ -174,7 +250,7 @@ mod tests {
 
     #[test]
     fn a_row_cut_in_two_gets_the_same_numbers() {
-        let (mut whole, mut parts) = ([0.0_f32; 23], [0.0_f32; 23]);
+        let (mut whole, mut parts) = ([0.0_f32; 323], [0.0_f32; 323]);
         fill_row([9, 0, 7, 0], 1, 6, &mut whole, normals);
         fill_row([9, 0, 7, 0], 1, 6, &mut parts[..5], normals);
         fill_row([9, 0, 7, 0], 1, 11, &mut parts[5..], normals);

@@ -72,7 +72,7 @@ type Keep = Arc<dyn Any + Send + Sync>;
 
 /// An opened CUDA device.
 pub(crate) struct Context {
-    context: Arc<CudaContext>,
+    device: Arc<CudaContext>,
     main: Arc<CudaStream>,
     lanes: Vec<Lane>,
     /// 0: the main stream; k + 1: lane k.
@@ -85,8 +85,8 @@ pub(crate) struct Context {
     name: String,
 }
 
-fn unavailable(reason: impl ToString) -> NnError {
-    NnError::CudaUnavailable { reason: reason.to_string() }
+fn unavailable(reason: String) -> NnError {
+    NnError::CudaUnavailable { reason }
 }
 
 /// Whether the libraries can be loaded at all; cudarc panics on first use where they cannot.
@@ -123,7 +123,7 @@ impl Context {
         let products = Products::new(&main, LANES + 1)?;
         let name = context.name().map_err(failed("asking for the device's name"))?;
         Ok(Arc::new(Self {
-            context,
+            device: context,
             main,
             lanes,
             current: AtomicUsize::new(0),
@@ -136,7 +136,7 @@ impl Context {
     }
 
     pub(crate) fn ordinal(&self) -> usize {
-        self.context.ordinal()
+        self.device.ordinal()
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -160,12 +160,12 @@ impl Context {
     }
 
     pub(crate) fn memory_used_bytes(&self) -> Result<usize> {
-        let (free, total) = self.context.mem_get_info().map_err(failed("asking for free memory"))?;
+        let (free, total) = self.device.mem_get_info().map_err(failed("asking for free memory"))?;
         Ok(total - free)
     }
 
     pub(super) fn bind(&self) -> Result<()> {
-        self.context.bind_to_thread().map_err(failed("binding the device to the thread"))
+        self.device.bind_to_thread().map_err(failed("binding the device to the thread"))
     }
 
     /// The main stream.

@@ -1,4 +1,4 @@
-//! Matrix products through cuBLASLt, with one plan per shape.
+//! Matrix products through `cuBLASLt`, with one plan per shape.
 
 use super::{Context, failed};
 use crate::{Precision, Result, View, ViewMut, error::check_shape, ops::Transpose};
@@ -12,10 +12,10 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
-/// cuBLASLt's scratch memory, one piece per stream.
+/// `cuBLASLt`'s scratch memory, one piece per stream.
 const WORKSPACE_BYTES: usize = 32 << 20;
 
-/// Everything an algorithm's choice depends on, in cuBLASLt's column-major terms: our `c = a·b` is its `cᵀ = bᵀ·aᵀ`.
+/// Everything an algorithm's choice depends on, in `cuBLASLt`'s column-major terms: our `c = a·b` is its `cᵀ = bᵀ·aᵀ`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct Key {
     m: usize,

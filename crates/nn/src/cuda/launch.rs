@@ -82,9 +82,10 @@ impl Context {
         let narrow = |value: usize| u64::from(u32::try_from(value).expect("a size under 2^31"));
         for arg in args {
             match arg {
-                Arg::In(view) => slots.extend([self.address(view)?, narrow(view.stride)]),
                 Arg::Out(view) => slots.extend([self.address_mut(view)?, narrow(view.stride)]),
-                Arg::Maybe(Some(view)) => slots.extend([self.address(view)?, narrow(view.stride)]),
+                Arg::In(view) | Arg::Maybe(Some(view)) => {
+                    slots.extend([self.address(view)?, narrow(view.stride)]);
+                }
                 Arg::Maybe(None) => slots.extend([0, 0]),
                 Arg::Indices(indices) => match &indices.storage {
                     IndexStorage::Cuda(buffer) if Arc::ptr_eq(buffer.context(), self) => {

@@ -1,4 +1,4 @@
-//! The one CUDA module: the driver, cuBLASLt and NVRTC, all loaded at run time, behind a safe interface.
+//! The one CUDA module: the driver, `cuBLASLt` and NVRTC, all loaded at run time, behind a safe interface.
 //!
 //! What the rest of the crate may rely on:
 //! - a [`Buffer`] is alive while any view, any queued operation or any recorded [`Graph`] uses it;

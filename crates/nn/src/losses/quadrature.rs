@@ -1,4 +1,4 @@
-//! Densities on a quadrature grid: q(g) ∝ w_g·exp(e·y_g) for a code e and grid codes y_g.
+//! Densities on a quadrature grid: `q(g) ∝ w_g·exp(e·y_g)` for a code `e` and grid codes `y_g`.
 
 use crate::{
     Device, Result, Tensor, View, ViewMut,
@@ -133,7 +133,7 @@ impl Quadrature {
         Ok(())
     }
 
-    /// The paper's reverse KL(q_e ‖ q_y) over the grid of every row into `loss`, and `scale` times its gradient by `e`.
+    /// The paper's reverse `KL(q_e ‖ q_y)` over the grid of every row into `loss`, and `scale` times its gradient by `e`.
     ///
     /// # Shapes
     /// `e`, `y`, `de`: batch × dim; `loss`: batch × 1.

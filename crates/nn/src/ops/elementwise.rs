@@ -12,7 +12,7 @@ use crate::{
 pub enum Activation {
     /// `x·σ(x)`.
     Silu,
-    /// `x·Φ(x)`, the exact form with erf, as PyTorch's default.
+    /// `x·Φ(x)`, the exact form with erf, as `PyTorch`'s default.
     Gelu,
     /// `max(x, 0)`.
     Relu,
@@ -129,7 +129,7 @@ pub fn dropout_sine_backward(
     Ok(())
 }
 
-/// FiLM with a condition: `h = (1 + α)⊙hx + ε + hi`, where `ss = [α | ε]` is twice as wide.
+/// `FiLM` with a condition: `h = (1 + α)⊙hx + ε + hi`, where `ss = [α | ε]` is twice as wide.
 ///
 /// # Errors
 /// Shapes that do not fit, or operands on different devices.

@@ -57,7 +57,7 @@ pub(crate) fn adam_step(config: &AdamConfig, buffers: &mut AdamBuffers<'_>) -> R
             Arg::Double(config.ema_warmup),
         ];
         context.launch("adam_prepare", Grid::Blocks { blocks: 1, threads: 256 }, &args)?;
-        let rates = Rates::from(&*config);
+        let rates = Rates::from(config);
         let args = [
             Arg::Out(w),
             Arg::In(*g),
@@ -82,11 +82,11 @@ pub(crate) fn adam_step(config: &AdamConfig, buffers: &mut AdamBuffers<'_>) -> R
     cpu::optim::adam(
         config,
         control,
-        w.reborrow().cpu(OP)?,
+        w.reborrow().cpu(OP)?.data,
         gradients,
-        m.reborrow().cpu(OP)?,
-        v.reborrow().cpu(OP)?,
-        ema.as_mut().map(|ema| ema.reborrow().cpu(OP)).transpose()?,
+        m.reborrow().cpu(OP)?.data,
+        v.reborrow().cpu(OP)?.data,
+        ema.as_mut().map(|ema| Ok(ema.reborrow().cpu(OP)?.data)).transpose()?,
     );
     Ok(())
 }

@@ -1,96 +1,9 @@
-//! The one module of the CPU backend with `unsafe` in it: loops compiled for several instruction sets, and the call
-//! into the `gemm` crate.
-//!
-//! [`simd_kernel`] compiles a function body three times (AVX-512, AVX2 with FMA, the build's own target) and picks one
-//! at run time. Bodies are plain safe Rust that LLVM vectorises; sums keep [`LANES`] partial sums, so that the result
-//! does not depend on the instruction set chosen.
-#![allow(unsafe_code)] // reason: calls of `#[target_feature]` functions and of `gemm`; each has its SAFETY note
+//! Matrix products: the `gemm` crate, cut into strips for threads, and [`super::skinny`] for small batches.
 
-use super::{Mat, MatMut};
+use super::{LANES, skinny};
+use crate::cpu::{Mat, MatMut};
 use gemm::Parallelism;
-use std::sync::OnceLock;
-
-/// Partial sums in a vectorised reduction: one AVX-512 register of f32.
-pub(crate) const LANES: usize = 16;
-
-/// The instruction sets a kernel is compiled for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Level {
-    /// Whatever the build's target has.
-    Baseline,
-    /// AVX2 and FMA.
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    /// AVX-512 F, BW, DQ and VL.
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
-}
-
-/// The widest instruction set this machine has.
-pub(crate) fn level() -> Level {
-    static LEVEL: OnceLock<Level> = OnceLock::new();
-    *LEVEL.get_or_init(|| {
-        #[cfg(target_arch = "x86_64")]
-        {
-            let fma = is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma");
-            let wide = is_x86_feature_detected!("avx512f")
-                && is_x86_feature_detected!("avx512bw")
-                && is_x86_feature_detected!("avx512dq")
-                && is_x86_feature_detected!("avx512vl");
-            if fma && wide {
-                return Level::Avx512;
-            }
-            if fma {
-                return Level::Avx2;
-            }
-        }
-        Level::Baseline
-    })
-}
-
-/// Defines a function compiled for every [`Level`] and dispatched at run time.
-macro_rules! simd_kernel {
-    ($(#[$meta:meta])* $vis:vis fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? $body:block) => {
-        $(#[$meta])*
-        #[allow(clippy::too_many_arguments)] // reason: kernels take slices and scalars one by one
-        $vis fn $name($($arg: $ty),*) $(-> $ret)? {
-            #[allow(clippy::inline_always, clippy::too_many_arguments)] // reason: it must take its caller's features
-            #[inline(always)]
-            fn body($($arg: $ty),*) $(-> $ret)? $body
-
-            #[cfg(target_arch = "x86_64")]
-            #[allow(clippy::too_many_arguments)]
-            #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
-            fn avx512($($arg: $ty),*) $(-> $ret)? {
-                body($($arg),*)
-            }
-
-            #[cfg(target_arch = "x86_64")]
-            #[allow(clippy::too_many_arguments)]
-            #[target_feature(enable = "avx2,fma")]
-            fn avx2($($arg: $ty),*) $(-> $ret)? {
-                body($($arg),*)
-            }
-
-            match $crate::cpu::simd::level() {
-                // SAFETY: `level` returns Avx512 only where the CPU reports every feature that `avx512` enables.
-                #[cfg(target_arch = "x86_64")]
-                $crate::cpu::simd::Level::Avx512 => {
-                    #[allow(unsafe_code)]
-                    unsafe { avx512($($arg),*) }
-                }
-                // SAFETY: `level` returns Avx2 only where the CPU reports AVX2 and FMA.
-                #[cfg(target_arch = "x86_64")]
-                $crate::cpu::simd::Level::Avx2 => {
-                    #[allow(unsafe_code)]
-                    unsafe { avx2($($arg),*) }
-                }
-                $crate::cpu::simd::Level::Baseline => body($($arg),*),
-            }
-        }
-    };
-}
-pub(crate) use simd_kernel;
+use std::ops::Range;
 
 /// One side of a product: a matrix, read as it is or transposed.
 #[derive(Clone, Copy)]
@@ -173,8 +86,25 @@ unsafe impl Sync for Strips {}
 impl Strips {
     /// # Safety
     /// The pointers must cover the given rows and columns, and no other thread may touch them in `c`.
-    unsafe fn run(&self, rows: std::ops::Range<usize>, cols: std::ops::Range<usize>) {
+    unsafe fn run(&self, rows: Range<usize>, cols: Range<usize>) {
         let (row, col) = (rows.start as isize, cols.start as isize);
+        // `x·wᵀ` with few rows of x, both with contiguous rows: the shape of a sampler's layers.
+        if self.a_strides.1 == 1 && self.b_strides.0 == 1 && skinny::pays(rows.len()) {
+            // SAFETY: guaranteed by the caller, as below.
+            unsafe {
+                skinny::product(&skinny::Operands {
+                    c: self.c.offset(row * self.c_stride + col),
+                    x: self.a.offset(row * self.a_strides.0),
+                    w: self.b.offset(col * self.b_strides.1),
+                    c_stride: self.c_stride,
+                    x_stride: self.a_strides.0,
+                    w_stride: self.b_strides.1,
+                    sizes: (rows.len(), cols.len(), self.k),
+                    accumulate: self.accumulate,
+                });
+            }
+            return;
+        }
         // SAFETY: guaranteed by the caller; offsets stay inside the operands' extents.
         unsafe {
             gemm::gemm(
