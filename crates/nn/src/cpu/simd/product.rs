@@ -21,7 +21,7 @@ impl Side<'_> {
 }
 
 /// Under this many multiplications a product stays on one thread.
-const PARALLEL_PRODUCT_FROM: usize = 1 << 17;
+const PARALLEL_PRODUCT_FROM: usize = 1 << 20;
 
 /// `c = a·b`, or `c += a·b` with `accumulate`.
 ///
