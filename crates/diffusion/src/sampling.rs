@@ -1,0 +1,57 @@
+//! Running a plan.
+
+use crate::{Denoiser, SamplerPlan};
+use locdiff_nn::{Device, NnError, Rng, Tensor, ops};
+
+/// The stream of the initial noise; step k draws from stream k.
+const INITIAL_STREAM: u32 = 0xFFFF_FFFF;
+
+/// A sampler's storage for one batch: the noisy codes, the clean estimate, the prediction.
+pub struct SampleState {
+    x: Tensor,
+    clean: Tensor,
+    prediction: Tensor,
+}
+
+impl SampleState {
+    /// Storage for `batch` codes of size `dim`.
+    ///
+    /// # Errors
+    /// Too little device memory.
+    pub fn new(device: &Device, batch: usize, dim: usize) -> Result<Self, NnError> {
+        Ok(Self {
+            x: Tensor::zeros(device, batch, dim)?,
+            clean: Tensor::zeros(device, batch, dim)?,
+            prediction: Tensor::zeros(device, batch, dim)?,
+        })
+    }
+
+    /// The last clean estimate: the sample once a plan has run.
+    pub fn clean(&self) -> &Tensor {
+        &self.clean
+    }
+}
+
+/// Draws fresh noise and runs all steps of `plan`; the samples are then in [`SampleState::clean`].
+///
+/// The numbers drawn depend on the generator's seed and counter; the counter is advanced at the end, on the device. The
+/// whole call allocates nothing and can be given to [`locdiff_nn::Recorded`].
+///
+/// # Errors
+/// What the denoiser or the engine reports.
+pub fn sample(
+    plan: &SamplerPlan,
+    denoiser: &mut impl Denoiser,
+    state: &mut SampleState,
+    rng: &mut Rng,
+) -> Result<(), NnError> {
+    let SampleState { x, clean, prediction } = state;
+    ops::fill_normal(x.view_mut(), rng, INITIAL_STREAM)?;
+    for (position, step) in plan.steps().iter().enumerate() {
+        denoiser.predict(prediction.view_mut(), x.view(), position)?;
+        let coefficients = step.coefficients();
+        let stream = position as u32;
+        ops::sampler_step(x.view_mut(), clean.view_mut(), prediction.view(), coefficients, rng, stream)?;
+    }
+    rng.advance()
+}

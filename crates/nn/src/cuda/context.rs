@@ -1,0 +1,256 @@
+//! A device, its streams, its compiled kernels, and recorded graphs.
+
+use super::{failed, gemm::Products};
+use crate::{NnError, Precision, Result};
+use cudarc::{
+    cublaslt,
+    driver::{self, CudaContext, CudaEvent, CudaFunction, CudaGraph, CudaStream, sys},
+    nvrtc::{self, CompileOptions},
+};
+use std::{
+    any::Any,
+    collections::HashMap,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicU8, AtomicUsize, Ordering},
+    },
+};
+
+/// Side lanes beside the main one.
+pub(crate) const LANES: usize = 4;
+
+/// Kernel sources, compiled together for the device at hand.
+const SOURCES: [&str; 5] = [
+    include_str!("kernels/common.cu"),
+    include_str!("kernels/elementwise.cu"),
+    include_str!("kernels/rows.cu"),
+    include_str!("kernels/random.cu"),
+    include_str!("kernels/optim.cu"),
+];
+
+const KERNELS: [&str; 30] = [
+    "activate",
+    "activate_backward",
+    "dropout_sine",
+    "dropout_sine_backward",
+    "film",
+    "film_backward",
+    "axpby",
+    "scale",
+    "gather_rows",
+    "mix_rows",
+    "sinusoidal",
+    "column_sums",
+    "softmax",
+    "log_softmax",
+    "log_sum_exp",
+    "row_dot",
+    "layer_norm",
+    "layer_norm_backward",
+    "normalise",
+    "normalise_backward",
+    "point_loss",
+    "reverse_kl",
+    "fill_random",
+    "fill_indices",
+    "drop_rows",
+    "sampler_step",
+    "advance_counter",
+    "squared_norm_partials",
+    "adam_prepare",
+    "adam",
+];
+
+/// A side stream with the events that order it against the main one.
+struct Lane {
+    stream: Arc<CudaStream>,
+    start: CudaEvent,
+    done: CudaEvent,
+}
+
+type Keep = Arc<dyn Any + Send + Sync>;
+
+/// An opened CUDA device.
+pub(crate) struct Context {
+    device: Arc<CudaContext>,
+    main: Arc<CudaStream>,
+    lanes: Vec<Lane>,
+    /// 0: the main stream; k + 1: lane k.
+    current: AtomicUsize,
+    functions: HashMap<&'static str, CudaFunction>,
+    pub(super) products: Products,
+    precision: AtomicU8,
+    /// While a graph is recorded: everything it uses.
+    recording: Mutex<Option<Vec<Keep>>>,
+    name: String,
+}
+
+fn unavailable(reason: String) -> NnError {
+    NnError::CudaUnavailable { reason }
+}
+
+/// Whether the libraries can be loaded at all; cudarc panics on first use where they cannot.
+fn check_libraries() -> Result<()> {
+    // SAFETY: these only try to open shared libraries by name.
+    let (driver, blas, compiler) = unsafe {
+        (driver::sys::is_culib_present(), cublaslt::sys::is_culib_present(), nvrtc::sys::is_culib_present())
+    };
+    for (present, what) in [(driver, "the driver, libcuda"), (blas, "libcublasLt"), (compiler, "libnvrtc")] {
+        if !present {
+            return Err(unavailable(format!("{what} was not found")));
+        }
+    }
+    Ok(())
+}
+
+impl Context {
+    pub(crate) fn open(ordinal: usize) -> Result<Arc<Self>> {
+        check_libraries()?;
+        let context = CudaContext::new(ordinal)
+            .map_err(|error| unavailable(format!("device {ordinal} cannot be opened ({error:?})")))?;
+        // SAFETY: we order streams ourselves, with one main stream and explicit events for the lanes.
+        unsafe { context.disable_event_tracking() };
+        let main = context.new_stream().map_err(failed("creating a stream"))?;
+        let lane = || -> Result<Lane> {
+            Ok(Lane {
+                stream: context.new_stream().map_err(failed("creating a stream"))?,
+                start: context.new_event(None).map_err(failed("creating an event"))?,
+                done: context.new_event(None).map_err(failed("creating an event"))?,
+            })
+        };
+        let lanes = (0..LANES).map(|_| lane()).collect::<Result<Vec<_>>>()?;
+        let functions = compile(&context)?;
+        let products = Products::new(&main, LANES + 1)?;
+        let name = context.name().map_err(failed("asking for the device's name"))?;
+        Ok(Arc::new(Self {
+            device: context,
+            main,
+            lanes,
+            current: AtomicUsize::new(0),
+            functions,
+            products,
+            precision: AtomicU8::new(Precision::Tf32 as u8),
+            recording: Mutex::new(None),
+            name,
+        }))
+    }
+
+    pub(crate) fn ordinal(&self) -> usize {
+        self.device.ordinal()
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn set_precision(&self, precision: Precision) {
+        self.precision.store(precision as u8, Ordering::Relaxed);
+    }
+
+    pub(super) fn precision(&self) -> Precision {
+        match self.precision.load(Ordering::Relaxed) {
+            code if code == Precision::F32 as u8 => Precision::F32,
+            code if code == Precision::Bf16 as u8 => Precision::Bf16,
+            _ => Precision::Tf32,
+        }
+    }
+
+    pub(crate) fn synchronize(&self) -> Result<()> {
+        self.main.synchronize().map_err(failed("waiting for the device"))
+    }
+
+    pub(crate) fn memory_used_bytes(&self) -> Result<usize> {
+        let (free, total) = self.device.mem_get_info().map_err(failed("asking for free memory"))?;
+        Ok(total - free)
+    }
+
+    pub(super) fn bind(&self) -> Result<()> {
+        self.device.bind_to_thread().map_err(failed("binding the device to the thread"))
+    }
+
+    /// The main stream.
+    pub(super) fn stream(&self) -> &Arc<CudaStream> {
+        &self.main
+    }
+
+    /// The number of the stream now in use, and the stream.
+    pub(super) fn current(&self) -> (usize, &Arc<CudaStream>) {
+        let current = self.current.load(Ordering::Relaxed);
+        if current == 0 { (0, &self.main) } else { (current, &self.lanes[current - 1].stream) }
+    }
+
+    pub(super) fn function(&self, name: &'static str) -> &CudaFunction {
+        &self.functions[name]
+    }
+
+    /// Sends what follows to a side lane, which first waits for everything given so far.
+    pub(crate) fn enter_lane(&self, lane: usize) -> Result<()> {
+        let Lane { stream, start, .. } = &self.lanes[lane];
+        start.record(&self.main).map_err(failed("recording an event"))?;
+        stream.wait(start).map_err(failed("waiting for an event"))?;
+        self.current.store(lane + 1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Sends what follows to the main stream again, without waiting for the lane.
+    pub(crate) fn leave_lane(&self) {
+        self.current.store(0, Ordering::Relaxed);
+    }
+
+    /// Makes what follows on the main stream wait for a lane.
+    pub(crate) fn join_lane(&self, lane: usize) -> Result<()> {
+        let Lane { stream, done, .. } = &self.lanes[lane];
+        done.record(stream).map_err(failed("recording an event"))?;
+        self.main.wait(done).map_err(failed("waiting for an event"))
+    }
+
+    /// Keeps `used` alive as long as the graph being recorded, if one is.
+    pub(super) fn keep(&self, used: impl FnOnce() -> Keep) {
+        if let Some(kept) = self.recording.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            kept.push(used());
+        }
+    }
+
+    /// Records what `operations` gives to the device, without running it.
+    pub(crate) fn record(self: &Arc<Self>, operations: &mut dyn FnMut() -> Result<()>) -> Result<Graph> {
+        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        self.main.begin_capture(mode).map_err(failed("starting a recording"))?;
+        *self.recording.lock().unwrap_or_else(PoisonError::into_inner) = Some(Vec::new());
+        let outcome = operations();
+        self.leave_lane();
+        let kept = self.recording.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
+        let graph =
+            self.main.end_capture(sys::CUgraphInstantiate_flags(0)).map_err(failed("ending a recording"));
+        outcome?;
+        let graph = graph?.ok_or_else(|| failed("ending a recording")("nothing was recorded"))?;
+        graph.upload().map_err(failed("preparing a graph"))?;
+        Ok(Graph { graph, _kept: kept })
+    }
+}
+
+fn compile(context: &Arc<CudaContext>) -> Result<HashMap<&'static str, CudaFunction>> {
+    let (major, minor) = context.compute_capability().map_err(failed("asking for the compute capability"))?;
+    let options = CompileOptions {
+        options: vec![format!("--gpu-architecture=compute_{major}{minor}")],
+        ..CompileOptions::default()
+    };
+    let ptx =
+        nvrtc::compile_ptx_with_opts(SOURCES.concat(), options).map_err(failed("compiling the kernels"))?;
+    let module = context.load_module(ptx).map_err(failed("loading the kernels"))?;
+    KERNELS
+        .iter()
+        .map(|&name| Ok((name, module.load_function(name).map_err(failed("finding a kernel"))?)))
+        .collect()
+}
+
+/// A recorded sequence, with everything it uses kept alive.
+pub(crate) struct Graph {
+    graph: CudaGraph,
+    _kept: Vec<Keep>,
+}
+
+impl Graph {
+    pub(crate) fn launch(&self) -> Result<()> {
+        self.graph.launch().map_err(failed("launching a graph"))
+    }
+}

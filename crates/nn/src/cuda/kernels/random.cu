@@ -1,0 +1,29 @@
+extern "C" {
+__global__ void fill_random(MAT(out), int cols, const u32 *state, u32 stream, int kind) {
+    ELEMENT(cols)
+    u64 number = (u64)r * cols + c;
+    AT(out, r, c) = kind == 0 ? to_uniform(philox_word(state, stream, number)) : philox_normal(state, stream, number);
+}
+__global__ void fill_indices(u32 *out, int len, u32 bound, const u32 *state, u32 stream) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < len) out[i] = (u32)(((u64)philox_word(state, stream, i) * bound) >> 32);
+}
+__global__ void drop_rows(MAT(out), CMAT(x), int cols, float p, const u32 *state, u32 stream) {
+    ELEMENT(cols)
+    AT(out, r, c) = to_uniform(philox_word(state, stream, r)) >= p ? AT(x, r, c) : 0.f;
+}
+__global__ void sampler_step(MAT(x), MAT(x0), CMAT(prediction), int cols, float x0_from_x, float x0_from_prediction,
+                             float x_from_x, float x_from_x0, float x_from_previous_x0, float x_from_noise,
+                             const u32 *state, u32 stream) {
+    ELEMENT(cols)
+    float v = AT(x, r, c);
+    float clean = x0_from_x * v + x0_from_prediction * AT(prediction, r, c);
+    float next = x_from_x * v + x_from_x0 * clean + x_from_previous_x0 * AT(x0, r, c);
+    if (x_from_noise != 0.f) next += x_from_noise * philox_normal(state, stream, (u64)r * cols + c);
+    AT(x, r, c) = next;
+    AT(x0, r, c) = clean;
+}
+__global__ void advance_counter(u32 *state) {
+    if (++state[2] == 0) ++state[3];
+}
+}

@@ -1,0 +1,133 @@
+// Grid::Rows: a block of 256 threads a row.
+#define EACH(i, n) for (int i = threadIdx.x; i < (n); i += blockDim.x)
+extern "C" {
+__global__ void column_sums(MAT(out), CMAT(x), int rows, int cols, int accumulate) {
+    __shared__ float part[16][33];
+    int c = blockIdx.x * 32 + threadIdx.x;
+    float s = 0.f;
+    if (c < cols) for (int r = threadIdx.y; r < rows; r += 16) s += AT(x, r, c);
+    part[threadIdx.y][threadIdx.x] = s;
+    __syncthreads();
+    if (threadIdx.y == 0 && c < cols) {
+        for (int k = 1; k < 16; k++) s += part[k][threadIdx.x];
+        out[c] = accumulate ? out[c] + s : s;
+    }
+    (void)out_stride;
+}
+__device__ float row_lse(const float *x, const float *bias, int cols, float *max_out) {
+    float m = -__int_as_float(0x7f800000), s = 0.f;
+    EACH(i, cols) m = fmaxf(m, bias ? x[i] + bias[i] : x[i]);
+    m = block_max(m);
+    EACH(i, cols) s += expf((bias ? x[i] + bias[i] : x[i]) - m);
+    if (max_out) *max_out = m;
+    return m + logf(block_sum(s));
+}
+__global__ void softmax(MAT(x), MAT(lse), CMAT(bias), int cols, float scale) {
+    float *row = x + (long long)blockIdx.x * x_stride;
+    float m = -__int_as_float(0x7f800000), s = 0.f;
+    EACH(i, cols) { float v = bias ? row[i] + bias[i] : row[i]; m = fmaxf(m, v); }
+    m = block_max(m);
+    EACH(i, cols) { float v = expf((bias ? row[i] + bias[i] : row[i]) - m); row[i] = v; s += v; }
+    s = block_sum(s);
+    float factor = scale / s;
+    EACH(i, cols) row[i] *= factor;
+    if (threadIdx.x == 0) AT(lse, blockIdx.x, 0) = m + logf(s);
+    (void)bias_stride;
+}
+__global__ void log_softmax(MAT(x), MAT(lse), CMAT(bias), int cols) {
+    float *row = x + (long long)blockIdx.x * x_stride;
+    float l = row_lse(row, bias, cols, 0);
+    EACH(i, cols) row[i] = (bias ? row[i] + bias[i] : row[i]) - l;
+    if (threadIdx.x == 0) AT(lse, blockIdx.x, 0) = l;
+    (void)bias_stride;
+}
+__global__ void log_sum_exp(MAT(lse), CMAT(x), int cols) {
+    float l = row_lse(x + (long long)blockIdx.x * x_stride, 0, cols, 0);
+    if (threadIdx.x == 0) AT(lse, blockIdx.x, 0) = l;
+}
+__global__ void row_dot(MAT(out), CMAT(a), CMAT(b), int cols, float alpha, float beta) {
+    float s = 0.f;
+    EACH(i, cols) s += AT(a, blockIdx.x, i) * AT(b, blockIdx.x, i);
+    s = block_sum(s);
+    if (threadIdx.x == 0) {
+        float kept = beta == 0.f ? 0.f : beta * AT(out, blockIdx.x, 0);
+        AT(out, blockIdx.x, 0) = alpha * s + kept;
+    }
+}
+__global__ void layer_norm(MAT(y), MAT(stats), CMAT(x), CMAT(gs), int cols, float offset, float eps) {
+    int r = blockIdx.x;
+    float s = 0.f;
+    EACH(i, cols) s += AT(x, r, i);
+    float mean = block_sum(s) / cols;
+    s = 0.f;
+    EACH(i, cols) { float d = AT(x, r, i) - mean; s += d * d; }
+    float rstd = 1.f / sqrtf(block_sum(s) / cols + eps);
+    if (threadIdx.x == 0) { AT(stats, r, 0) = mean; AT(stats, r, 1) = rstd; }
+    EACH(i, cols) AT(y, r, i) = (offset + AT(gs, r, i)) * ((AT(x, r, i) - mean) * rstd) + AT(gs, r, cols + i);
+}
+__global__ void layer_norm_backward(MAT(dx), MAT(dgs), CMAT(dy), CMAT(x), CMAT(stats), CMAT(gs), int cols, float offset) {
+    int r = blockIdx.x;
+    float mean = AT(stats, r, 0), rstd = AT(stats, r, 1), s = 0.f, sx = 0.f;
+    EACH(i, cols) {
+        float d = AT(dy, r, i), hat = (AT(x, r, i) - mean) * rstd, g = d * (offset + AT(gs, r, i));
+        AT(dgs, r, i) = d * hat;
+        AT(dgs, r, cols + i) = d;
+        s += g;
+        sx += g * hat;
+    }
+    s = block_sum(s) / cols;
+    sx = block_sum(sx) / cols;
+    EACH(i, cols) {
+        float hat = (AT(x, r, i) - mean) * rstd, g = AT(dy, r, i) * (offset + AT(gs, r, i));
+        AT(dx, r, i) = rstd * (g - s - hat * sx);
+    }
+}
+__global__ void normalise(MAT(y), MAT(norms), CMAT(x), int cols, float eps) {
+    int r = blockIdx.x;
+    float s = 0.f;
+    EACH(i, cols) s += AT(x, r, i) * AT(x, r, i);
+    float norm = fmaxf(sqrtf(block_sum(s)), eps);
+    if (threadIdx.x == 0) AT(norms, r, 0) = norm;
+    EACH(i, cols) AT(y, r, i) = AT(x, r, i) * (1.f / norm);
+}
+__global__ void normalise_backward(MAT(dx), CMAT(dy), CMAT(y), CMAT(norms), int cols) {
+    int r = blockIdx.x;
+    float s = 0.f;
+    EACH(i, cols) s += AT(y, r, i) * AT(dy, r, i);
+    s = block_sum(s);
+    float inverse = 1.f / AT(norms, r, 0);
+    EACH(i, cols) AT(dx, r, i) = (AT(dy, r, i) - AT(y, r, i) * s) * inverse;
+}
+__global__ void point_loss(MAT(de), MAT(loss), CMAT(e), CMAT(y), int cols, int kind, float scale) {
+    int r = blockIdx.x;
+    float value;
+    if (kind == 0) {
+        float ee = 0.f, yy = 0.f, ey = 0.f;
+        EACH(i, cols) { float a = AT(e, r, i), b = AT(y, r, i); ee += a * a; yy += b * b; ey += a * b; }
+        float en = fmaxf(sqrtf(block_sum(ee)), 1e-8f), yn = fmaxf(sqrtf(block_sum(yy)), 1e-8f);
+        float cosine = block_sum(ey) / (en * yn);
+        EACH(i, cols) AT(de, r, i) = -scale * (AT(y, r, i) / yn - cosine * AT(e, r, i) / en) / en;
+        value = 1.f - cosine;
+    } else {
+        float s = 0.f, k = scale / cols;
+        EACH(i, cols) {
+            float d = AT(e, r, i) - AT(y, r, i);
+            if (kind == 1) { s += fabsf(d); AT(de, r, i) = d > 0.f ? k : (d < 0.f ? -k : 0.f); }
+            else { s += d * d; AT(de, r, i) = 2.f * k * d; }
+        }
+        value = block_sum(s) / cols;
+    }
+    if (threadIdx.x == 0) AT(loss, r, 0) = value;
+}
+__global__ void reverse_kl(MAT(q), MAT(p), CMAT(bias), MAT(loss), int cols, float scale) {
+    float *qr = q + (long long)blockIdx.x * q_stride, *pr = p + (long long)blockIdx.x * p_stride;
+    float lq = row_lse(qr, bias, cols, 0), lp = row_lse(pr, bias, cols, 0), s = 0.f;
+    // q - p needs no bias: it cancels.
+    float shift = lp - lq;
+    EACH(i, cols) s += expf((bias ? qr[i] + bias[i] : qr[i]) - lq) * (qr[i] - pr[i] + shift);
+    float kl = block_sum(s);
+    EACH(i, cols) qr[i] = scale * expf((bias ? qr[i] + bias[i] : qr[i]) - lq) * (qr[i] - pr[i] + shift - kl);
+    if (threadIdx.x == 0) AT(loss, blockIdx.x, 0) = kl;
+    (void)bias_stride;
+}
+}

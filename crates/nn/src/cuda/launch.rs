@@ -1,0 +1,120 @@
+//! Kernel launches with checked arguments.
+
+use super::{Context, failed};
+use crate::{
+    Indices, NnError, Result, View, ViewMut,
+    tensor::IndexStorage,
+    view::{Data, DataMut},
+};
+use cudarc::driver::result;
+use std::{ffi::c_void, sync::Arc};
+
+/// One kernel argument. Views become a pointer and a row stride.
+pub(crate) enum Arg<'a> {
+    In(View<'a>),
+    Out(&'a ViewMut<'a>),
+    /// A view or nothing (a null pointer).
+    Maybe(Option<View<'a>>),
+    Indices(&'a Indices),
+    Int(usize),
+    Long(usize),
+    Code(i32),
+    Word(u32),
+    Float(f32),
+    Double(f64),
+}
+
+/// How a kernel spreads over its data.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Grid {
+    /// A thread a value: block x is the row, block y the piece of columns.
+    Elements { rows: usize, cols: usize },
+    /// A block of 256 threads a row.
+    Rows(usize),
+    /// 32 columns a block, 16 threads down.
+    Columns(usize),
+    /// A thread a value, 256 a block.
+    Flat(usize),
+    /// As told.
+    Blocks { blocks: usize, threads: usize },
+}
+
+type Dim = (u32, u32, u32);
+
+impl Grid {
+    fn dims(self) -> (Dim, Dim) {
+        match self {
+            Self::Elements { rows, cols } => {
+                let threads = cols.next_multiple_of(32).min(256);
+                ((rows as u32, cols.div_ceil(threads) as u32, 1), (threads as u32, 1, 1))
+            }
+            Self::Rows(rows) => ((rows as u32, 1, 1), (256, 1, 1)),
+            Self::Columns(cols) => ((cols.div_ceil(32) as u32, 1, 1), (32, 16, 1)),
+            Self::Flat(len) => ((len.div_ceil(256) as u32, 1, 1), (256, 1, 1)),
+            Self::Blocks { blocks, threads } => ((blocks as u32, 1, 1), (threads as u32, 1, 1)),
+        }
+    }
+}
+
+impl Context {
+    /// The device address of a view, which must live on this device.
+    pub(super) fn address(self: &Arc<Self>, view: &View<'_>) -> Result<u64> {
+        match view.data {
+            Data::Cuda { buffer, offset } if Arc::ptr_eq(buffer.context(), self) => {
+                self.keep(|| Arc::clone(buffer) as _);
+                Ok(buffer.address(offset))
+            }
+            _ => Err(NnError::DeviceMismatch { op: "launch" }),
+        }
+    }
+
+    pub(super) fn address_mut(self: &Arc<Self>, view: &ViewMut<'_>) -> Result<u64> {
+        match &view.data {
+            DataMut::Cuda { .. } => self.address(&view.as_view()),
+            DataMut::Cpu(_) => Err(NnError::DeviceMismatch { op: "launch" }),
+        }
+    }
+
+    /// Launches a kernel on the stream now in use.
+    pub(crate) fn launch(self: &Arc<Self>, kernel: &'static str, grid: Grid, args: &[Arg<'_>]) -> Result<()> {
+        // Every argument takes a slot of 8 bytes, of which the kernel reads as many as its type has (little endian).
+        let mut slots: Vec<u64> = Vec::with_capacity(2 * args.len());
+        let narrow = |value: usize| u64::from(u32::try_from(value).expect("a size under 2^31"));
+        for arg in args {
+            match arg {
+                Arg::Out(view) => slots.extend([self.address_mut(view)?, narrow(view.stride)]),
+                Arg::In(view) | Arg::Maybe(Some(view)) => {
+                    slots.extend([self.address(view)?, narrow(view.stride)]);
+                }
+                Arg::Maybe(None) => slots.extend([0, 0]),
+                Arg::Indices(indices) => match &indices.storage {
+                    IndexStorage::Cuda(buffer) if Arc::ptr_eq(buffer.context(), self) => {
+                        self.keep(|| Arc::clone(buffer) as _);
+                        slots.push(buffer.address(0));
+                    }
+                    _ => return Err(NnError::DeviceMismatch { op: kernel }),
+                },
+                Arg::Int(value) => slots.push(narrow(*value)),
+                Arg::Long(value) => slots.push(*value as u64),
+                Arg::Code(value) => slots.push(u64::from(*value as u32)),
+                Arg::Word(value) => slots.push(u64::from(*value)),
+                Arg::Float(value) => slots.push(u64::from(value.to_bits())),
+                Arg::Double(value) => slots.push(value.to_bits()),
+            }
+        }
+        let (blocks, threads) = grid.dims();
+        if blocks.0 == 0 || blocks.1 == 0 {
+            return Ok(());
+        }
+        let mut pointers: Vec<*mut c_void> =
+            slots.iter_mut().map(|slot| std::ptr::from_mut(slot).cast()).collect();
+        self.bind()?;
+        let (_, stream) = self.current();
+        let function = self.function(kernel).cu_function();
+        // SAFETY: `pointers` points at one live slot per parameter of the kernel, in order (each operation and its
+        // kernel are written together and tested together); addresses come from live buffers of this device, and the
+        // operation checked that the shapes fit.
+        unsafe { result::launch_kernel(function, blocks, threads, 0, stream.cu_stream(), &mut pointers) }
+            .map_err(failed(kernel))
+    }
+}

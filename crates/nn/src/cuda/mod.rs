@@ -1,0 +1,25 @@
+//! The one CUDA module: the driver, `cuBLASLt` and NVRTC, all loaded at run time, behind a safe interface.
+//!
+//! What the rest of the crate may rely on:
+//! - a [`Buffer`] is alive while any view, any queued operation or any recorded [`Graph`] uses it;
+//! - operations run in the order they were given, on one stream; side lanes ([`Context::enter_lane`]) start after
+//!   everything given before and are joined before anything that reads their results;
+//! - views were made by safe code from exclusive or shared borrows, so a kernel's outputs never overlap its inputs unless
+//!   the operation says so.
+#![allow(unsafe_code)] // reason: foreign calls; each unsafe block has its SAFETY note
+
+mod buffer;
+mod context;
+mod gemm;
+mod launch;
+
+pub(crate) use buffer::Buffer;
+pub(crate) use context::{Context, Graph, LANES};
+pub(crate) use launch::{Arg, Grid};
+
+use crate::NnError;
+
+/// Turns a library's error into ours.
+fn failed<E: std::fmt::Debug>(what: &'static str) -> impl Fn(E) -> NnError {
+    move |error| NnError::Cuda { what, detail: format!("{error:?}") }
+}

@@ -1,0 +1,186 @@
+//! Where tensors live and operations run.
+
+use crate::{NnError, Precision, Result, cuda};
+use std::{fmt, str::FromStr, sync::Arc};
+
+/// A device named but not opened yet: what `--device` parses to.
+///
+/// ```
+/// use locdiff_nn::DeviceSpec;
+/// assert_eq!("cuda:1".parse::<DeviceSpec>().unwrap(), DeviceSpec::Cuda(1));
+/// assert!("gpu".parse::<DeviceSpec>().is_err());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DeviceSpec {
+    /// CUDA where a device can be used, else the CPU.
+    #[default]
+    Auto,
+    /// The CPU.
+    Cpu,
+    /// The CUDA device of that ordinal.
+    Cuda(usize),
+}
+
+impl FromStr for DeviceSpec {
+    type Err = NnError;
+
+    fn from_str(name: &str) -> Result<Self> {
+        match name {
+            "auto" => Ok(Self::Auto),
+            "cpu" => Ok(Self::Cpu),
+            "cuda" => Ok(Self::Cuda(0)),
+            _ => name
+                .strip_prefix("cuda:")
+                .and_then(|ordinal| ordinal.parse().ok())
+                .map(Self::Cuda)
+                .ok_or_else(|| NnError::UnknownDevice(name.to_owned())),
+        }
+    }
+}
+
+#[derive(Clone)]
+pub(crate) enum Backend {
+    Cpu,
+    Cuda(Arc<cuda::Context>),
+}
+
+/// An opened device; a cheap handle that can be cloned.
+///
+/// ```
+/// use locdiff_nn::{Device, DeviceSpec};
+/// let device = Device::open(DeviceSpec::Auto)?;
+/// println!("running on {device}");
+/// # Ok::<(), locdiff_nn::NnError>(())
+/// ```
+#[derive(Clone)]
+pub struct Device {
+    pub(crate) backend: Backend,
+}
+
+impl Device {
+    /// The CPU, with rayon's global thread pool.
+    pub fn cpu() -> Self {
+        Self { backend: Backend::Cpu }
+    }
+
+    /// The CUDA device of that ordinal, with [`Precision::Tf32`] products until told otherwise.
+    ///
+    /// # Errors
+    /// [`NnError::CudaUnavailable`] where the driver, the libraries or the device are missing.
+    pub fn cuda(ordinal: usize) -> Result<Self> {
+        Ok(Self { backend: Backend::Cuda(cuda::Context::open(ordinal)?) })
+    }
+
+    /// Opens the device that `spec` names.
+    ///
+    /// # Errors
+    /// [`NnError::CudaUnavailable`] where CUDA was asked for by name and cannot be used; `Auto` falls back to the CPU.
+    pub fn open(spec: DeviceSpec) -> Result<Self> {
+        match spec {
+            DeviceSpec::Cpu => Ok(Self::cpu()),
+            DeviceSpec::Cuda(ordinal) => Self::cuda(ordinal),
+            DeviceSpec::Auto => Ok(Self::cuda(0).unwrap_or_else(|_| Self::cpu())),
+        }
+    }
+
+    /// Whether this is a CUDA device.
+    pub fn is_cuda(&self) -> bool {
+        matches!(self.backend, Backend::Cuda(_))
+    }
+
+    /// Sets the precision of matrix products on CUDA; the CPU ignores it.
+    pub fn set_precision(&self, precision: Precision) {
+        if let Backend::Cuda(context) = &self.backend {
+            context.set_precision(precision);
+        }
+    }
+
+    /// Waits until all work given to the device is done.
+    ///
+    /// # Errors
+    /// [`NnError::Cuda`] if an earlier asynchronous operation failed.
+    pub fn synchronize(&self) -> Result<()> {
+        match &self.backend {
+            Backend::Cpu => Ok(()),
+            Backend::Cuda(context) => context.synchronize(),
+        }
+    }
+
+    /// Bytes of device memory now in use on a CUDA device by everyone, `None` on the CPU.
+    ///
+    /// # Errors
+    /// [`NnError::Cuda`] if the driver does not answer.
+    pub fn memory_used_bytes(&self) -> Result<Option<usize>> {
+        match &self.backend {
+            Backend::Cpu => Ok(None),
+            Backend::Cuda(context) => context.memory_used_bytes().map(Some),
+        }
+    }
+
+    /// Side lanes, numbered from 0.
+    pub(crate) const LANES: usize = cuda::LANES;
+
+    /// Runs operations beside what follows on CUDA; they see everything given before. Nothing may change what they read,
+    /// nor read what they write, before the lane is joined. On the CPU they simply run.
+    pub(crate) fn on_lane(&self, lane: usize, operations: impl FnOnce() -> Result<()>) -> Result<()> {
+        let Backend::Cuda(context) = &self.backend else { return operations() };
+        context.enter_lane(lane)?;
+        let outcome = operations();
+        context.leave_lane();
+        outcome
+    }
+
+    /// Makes what follows wait for a lane.
+    pub(crate) fn join_lane(&self, lane: usize) -> Result<()> {
+        match &self.backend {
+            Backend::Cpu => Ok(()),
+            Backend::Cuda(context) => context.join_lane(lane),
+        }
+    }
+
+    /// Makes what follows wait for all lanes.
+    pub(crate) fn join_all_lanes(&self) -> Result<()> {
+        (0..Self::LANES).try_for_each(|lane| self.join_lane(lane))
+    }
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.backend {
+            Backend::Cpu => write!(f, "cpu ({} threads)", rayon::current_num_threads()),
+            Backend::Cuda(context) => write!(f, "cuda:{} ({})", context.ordinal(), context.name()),
+        }
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Device({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parses_every_name_and_refuses_others() {
+        assert_eq!("auto".parse::<DeviceSpec>().unwrap(), DeviceSpec::Auto);
+        assert_eq!("cpu".parse::<DeviceSpec>().unwrap(), DeviceSpec::Cpu);
+        assert_eq!("cuda".parse::<DeviceSpec>().unwrap(), DeviceSpec::Cuda(0));
+        assert_eq!("cuda:3".parse::<DeviceSpec>().unwrap(), DeviceSpec::Cuda(3));
+        for bad in ["", "gpu", "cuda:", "cuda:-1", "cuda:x", "CPU"] {
+            assert!(bad.parse::<DeviceSpec>().is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn missing_cuda_says_so_and_how_to_fix_it() {
+        if let Err(error) = Device::cuda(0) {
+            let message = error.to_string();
+            assert!(message.contains("no CUDA device can be used"), "{message}");
+            assert!(message.contains("--device cpu"), "{message}");
+        }
+        assert!(Device::open(DeviceSpec::Auto).is_ok());
+    }
+}

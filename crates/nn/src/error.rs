@@ -1,0 +1,77 @@
+//! The one error type of the engine.
+
+use std::path::PathBuf;
+
+/// What can go wrong in the engine: a wrong shape, an absent device, a bad file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NnError {
+    /// Operands whose shapes do not fit together.
+    #[error("{op}: {detail}")]
+    Shape {
+        /// The operation that refused its operands.
+        op: &'static str,
+        /// The shapes met, and what was wanted.
+        detail: String,
+    },
+    /// Operands that live on different devices.
+    #[error("{op}: the operands live on different devices; move them to one device first")]
+    DeviceMismatch {
+        /// The operation that refused its operands.
+        op: &'static str,
+    },
+    /// A device name that is none of `auto`, `cpu`, `cuda` and `cuda:N`.
+    #[error("unknown device `{0}`: use auto, cpu, cuda or cuda:N (N = 0, 1, …)")]
+    UnknownDevice(String),
+    /// CUDA was asked for and is not to be had here.
+    #[error(
+        "no CUDA device can be used: {reason}. Install the NVIDIA driver (libcuda) and the CUDA 12 or 13 libraries \
+         cuBLASLt and NVRTC, put their folder on LD_LIBRARY_PATH, or choose --device cpu"
+    )]
+    CudaUnavailable {
+        /// What was looked for and not found.
+        reason: String,
+    },
+    /// A call into CUDA failed.
+    #[error("CUDA: {what} failed: {detail}")]
+    Cuda {
+        /// The call that failed.
+        what: &'static str,
+        /// The driver's or library's own words.
+        detail: String,
+    },
+    /// A setting outside its range.
+    #[error("{what} = {value} is out of range: {remedy}")]
+    Setting {
+        /// The setting's name.
+        what: &'static str,
+        /// The value met.
+        value: String,
+        /// What would be accepted.
+        remedy: String,
+    },
+    /// A weight file that does not fit the model.
+    #[error("{path}: {detail}", path = path.display())]
+    WeightFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        detail: String,
+    },
+    /// A file that could not be read or written.
+    #[error("{path}: {source}", path = path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's own words.
+        source: std::io::Error,
+    },
+}
+
+/// A result whose error is [`NnError`].
+pub type Result<T> = std::result::Result<T, NnError>;
+
+/// Returns a shape error unless `fits` holds; `detail` is only built on failure.
+pub(crate) fn check_shape(fits: bool, op: &'static str, detail: impl FnOnce() -> String) -> Result<()> {
+    if fits { Ok(()) } else { Err(NnError::Shape { op, detail: detail() }) }
+}

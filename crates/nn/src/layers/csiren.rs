@@ -1,0 +1,184 @@
+//! The C-Siren block (the paper's section on CS-UNet; METHOD §5).
+
+use crate::{
+    Device, Gradients, Params, ParamsBuilder, Result, Tensor, View, ViewMut,
+    layers::{Accumulate, Linear},
+    ops::{self, Dropout},
+};
+
+/// `h = (1 + α)⊙Linear(x) + ε + h_I`, `y = sin(w0·dropout(Linear(h)))`.
+///
+/// The projection `h_I` of the image embedding and the hidden layer `s` of the time MLP come from outside, since all
+/// blocks of a network read the same embedding and the same time: the network computes them for all blocks with one
+/// product each. `(α, ε) = Linear(s)` is the block's own.
+///
+/// # Shapes
+/// `x`: batch × inputs, `h_cond`: batch × middle, `time`: batch × time width, `y`: batch × outputs.
+#[derive(Debug, Clone, Copy)]
+pub struct CSiren {
+    x: Linear,
+    film: Linear,
+    out: Linear,
+    w0: f32,
+}
+
+/// What a block keeps from its forward pass for its backward pass.
+pub struct CSirenState {
+    pub(crate) hx: Tensor,
+    pub(crate) ss: Tensor,
+    pub(crate) h: Tensor,
+    pub(crate) z: Tensor,
+}
+
+/// Where a block's backward pass leaves the gradients inside it.
+pub struct CSirenGradients {
+    pub(crate) dz: Tensor,
+    pub(crate) dss: Tensor,
+    pub(crate) dhx: Tensor,
+}
+
+impl CSiren {
+    /// A block named `name`: parameters `name.x`, `name.t.2` and `name.o`, each with weight and bias (the names of the
+    /// `PyTorch` prototype, where `name.t.0` and `name.I` are the shared parts).
+    pub fn new(
+        builder: &mut ParamsBuilder,
+        name: &str,
+        (inputs, middle, outputs): (usize, usize, usize),
+        time_width: usize,
+        w0: f32,
+    ) -> Self {
+        Self {
+            x: Linear::new(builder, &format!("{name}.x"), inputs, middle),
+            film: Linear::new(builder, &format!("{name}.t.2"), time_width, 2 * middle),
+            out: Linear::new(builder, &format!("{name}.o"), middle, outputs),
+            w0,
+        }
+    }
+
+    /// Number of inputs.
+    pub fn inputs(&self) -> usize {
+        self.x.inputs()
+    }
+
+    /// Width at which time and image come in.
+    pub fn middle(&self) -> usize {
+        self.x.outputs()
+    }
+
+    /// Number of outputs.
+    pub fn outputs(&self) -> usize {
+        self.out.outputs()
+    }
+
+    /// Storage for a forward pass over `batch` rows.
+    ///
+    /// # Errors
+    /// [`crate::NnError::Cuda`] if the device's memory does not suffice.
+    pub fn state(&self, device: &Device, batch: usize) -> Result<CSirenState> {
+        Ok(CSirenState {
+            hx: Tensor::zeros(device, batch, self.middle())?,
+            ss: Tensor::zeros(device, batch, 2 * self.middle())?,
+            h: Tensor::zeros(device, batch, self.middle())?,
+            z: Tensor::zeros(device, batch, self.outputs())?,
+        })
+    }
+
+    /// Storage for a backward pass over `batch` rows.
+    ///
+    /// # Errors
+    /// [`crate::NnError::Cuda`] if the device's memory does not suffice.
+    pub fn gradients(&self, device: &Device, batch: usize) -> Result<CSirenGradients> {
+        Ok(CSirenGradients {
+            dz: Tensor::zeros(device, batch, self.outputs())?,
+            dss: Tensor::zeros(device, batch, 2 * self.middle())?,
+            dhx: Tensor::zeros(device, batch, self.middle())?,
+        })
+    }
+
+    /// `(α, ε)` side by side from the time MLP's hidden layer.
+    ///
+    /// # Errors
+    /// Shapes that do not fit.
+    pub fn time_modulation(&self, params: &Params, ss: ViewMut<'_>, time: View<'_>) -> Result<()> {
+        self.film.forward(params, ss, time)
+    }
+
+    /// The block's output into `y`, with the dropout's mask drawn where one is given.
+    ///
+    /// # Errors
+    /// Shapes that do not fit.
+    pub fn forward(
+        &self,
+        params: &Params,
+        state: &mut CSirenState,
+        y: ViewMut<'_>,
+        x: View<'_>,
+        h_cond: View<'_>,
+        dropout: Option<Dropout<'_>>,
+    ) -> Result<()> {
+        let CSirenState { hx, ss, h, z } = state;
+        self.x.forward(params, hx.view_mut(), x)?;
+        ops::film(h.view_mut(), hx.view(), ss.view(), h_cond)?;
+        self.out.forward(params, z.view_mut(), h.view())?;
+        ops::dropout_sine(y, z.view_mut(), self.w0, dropout)
+    }
+
+    /// The part of the backward pass that later blocks wait for: from `dy` to the gradient of `h` (which is also that
+    /// of `h_cond`) into `dh`, those of `(α, ε)` and `Linear(x)` into `inner`, and that of `x` into `dx`.
+    ///
+    /// # Errors
+    /// Shapes that do not fit.
+    #[allow(clippy::too_many_arguments)] // reason: one argument for each of the block's ports
+    pub fn backward_inputs(
+        &self,
+        params: &Params,
+        state: &CSirenState,
+        inner: &mut CSirenGradients,
+        mut dh: ViewMut<'_>,
+        dx: Option<(ViewMut<'_>, Accumulate)>,
+        dy: View<'_>,
+        dropout_probability: f32,
+    ) -> Result<()> {
+        let CSirenGradients { dz, dss, dhx } = inner;
+        ops::dropout_sine_backward(dz.view_mut(), state.z.view(), dy, self.w0, dropout_probability)?;
+        self.out.input_gradient(params, dh.reborrow(), dz.view(), Accumulate::No)?;
+        ops::film_backward(dhx.view_mut(), dss.view_mut(), dh.as_view(), state.hx.view(), state.ss.view())?;
+        match dx {
+            Some((dx, accumulate)) => self.x.input_gradient(params, dx, dhx.view(), accumulate),
+            None => Ok(()),
+        }
+    }
+
+    /// The rest, which nothing waits for: the weights' gradients, and that of `time` into `d_time`.
+    ///
+    /// # Errors
+    /// Shapes that do not fit.
+    #[allow(clippy::too_many_arguments)] // reason: one argument for each of the block's ports
+    pub fn backward_weights(
+        &self,
+        params: &Params,
+        grads: &mut Gradients,
+        state: &CSirenState,
+        inner: &CSirenGradients,
+        x: View<'_>,
+        time: View<'_>,
+        d_time: ViewMut<'_>,
+    ) -> Result<()> {
+        self.film.input_gradient(params, d_time, inner.dss.view(), Accumulate::No)?;
+        self.film.weight_gradient(grads, time, inner.dss.view())?;
+        self.out.weight_gradient(grads, state.h.view(), inner.dz.view())?;
+        self.x.weight_gradient(grads, x, inner.dhx.view())
+    }
+
+    pub(crate) fn input_layer(&self) -> &Linear {
+        &self.x
+    }
+
+    pub(crate) fn output_layer(&self) -> &Linear {
+        &self.out
+    }
+
+    pub(crate) fn w0(&self) -> f32 {
+        self.w0
+    }
+}

@@ -1,0 +1,156 @@
+//! The choices that make a CS-UNet.
+
+use crate::{NnError, ParamsBuilder, Result, layers::CsUnet, ops::Activation};
+
+/// How the blocks' widths go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Layout {
+    /// `depth` blocks down from the hidden width to `width` in geometric steps and as many up again, the input of each
+    /// way down concatenated to the output of the way up at the same width.
+    #[default]
+    Funnel,
+    /// The same blocks and skips, all of the hidden width.
+    Constant,
+    /// `2·depth` blocks in a row, each from the hidden width down to `width` (where time and image come in) and back up
+    /// inside the block; no skips.
+    Bottleneck,
+}
+
+/// A CS-UNet's settings: `d` codes in, `d` out (METHOD §5).
+///
+/// ```
+/// use locdiff_nn::{Device, ParamsBuilder, layers::CsUnetConfig};
+/// let config = CsUnetConfig { width: 8, ..CsUnetConfig::new(64, 16) };
+/// let mut builder = ParamsBuilder::new();
+/// let net = config.register(&mut builder)?;
+/// let params = builder.build(&Device::cpu(), 0)?;
+/// assert!(params.find("dn.0.x.weight").is_some());
+/// # Ok::<(), locdiff_nn::NnError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CsUnetConfig {
+    /// Size of the codes, (L+1)².
+    pub code_dim: usize,
+    /// Size of the image embedding.
+    pub cond_dim: usize,
+    /// Size of the sinusoidal time embedding, and of the hidden layer of each block's time MLP.
+    pub time_dim: usize,
+    /// Width after the first Linear; `None` for `code_dim`.
+    pub hidden: Option<usize>,
+    /// The narrowest width.
+    pub width: usize,
+    /// Blocks down, and as many up.
+    pub depth: usize,
+    /// How the widths go.
+    pub layout: Layout,
+    /// Share of values dropped before the sine in training.
+    pub dropout: f32,
+    /// The factor inside the sine.
+    pub w0: f32,
+    /// The time MLP's activation.
+    pub time_activation: Activation,
+    /// Inner widths of the funnel are rounded to multiples of this (8 keeps the tensor cores fast; 1 is the prototype).
+    pub width_multiple: usize,
+}
+
+impl CsUnetConfig {
+    /// The defaults of METHOD §5 for codes of size `code_dim` and embeddings of size `cond_dim`.
+    pub fn new(code_dim: usize, cond_dim: usize) -> Self {
+        Self {
+            code_dim,
+            cond_dim,
+            time_dim: 200,
+            hidden: None,
+            width: 128,
+            depth: 3,
+            layout: Layout::Funnel,
+            dropout: 0.3,
+            w0: 1.0,
+            time_activation: Activation::Gelu,
+            width_multiple: 8,
+        }
+    }
+
+    /// The width after the first Linear.
+    pub fn hidden_width(&self) -> usize {
+        self.hidden.unwrap_or(self.code_dim)
+    }
+
+    /// Widths from the hidden one down to the narrowest, `depth + 1` of them.
+    pub fn widths(&self) -> Vec<usize> {
+        let hidden = self.hidden_width();
+        let steps = 0..=self.depth;
+        match self.layout {
+            Layout::Constant | Layout::Bottleneck => steps.map(|_| hidden).collect(),
+            Layout::Funnel => steps
+                .map(|k| {
+                    if k == 0 || k == self.depth {
+                        return if k == 0 { hidden } else { self.width };
+                    }
+                    let ratio = self.width as f64 / hidden as f64;
+                    let exact = hidden as f64 * ratio.powf(k as f64 / self.depth as f64);
+                    let multiple = self.width_multiple.max(1) as f64;
+                    ((exact / multiple).round_ties_even().max(1.0) * multiple) as usize
+                })
+                .collect(),
+        }
+    }
+
+    /// Adds the network's parameters to `builder`.
+    ///
+    /// # Errors
+    /// [`NnError::Setting`] for a size of 0, an odd `time_dim` or a dropout outside [0, 1).
+    pub fn register(&self, builder: &mut ParamsBuilder) -> Result<CsUnet> {
+        let sizes = [
+            ("code_dim", self.code_dim),
+            ("cond_dim", self.cond_dim),
+            ("time_dim", self.time_dim),
+            ("hidden", self.hidden_width()),
+            ("width", self.width),
+            ("depth", self.depth),
+        ];
+        if let Some((what, _)) = sizes.iter().find(|(_, size)| *size == 0) {
+            return Err(NnError::Setting { what, value: "0".into(), remedy: "at least 1".into() });
+        }
+        if !self.time_dim.is_multiple_of(2) {
+            let (value, remedy) = (self.time_dim.to_string(), "an even number".into());
+            return Err(NnError::Setting { what: "time_dim", value, remedy });
+        }
+        if !(0.0..1.0).contains(&self.dropout) {
+            let (value, remedy) = (self.dropout.to_string(), "0 ≤ dropout < 1".into());
+            return Err(NnError::Setting { what: "dropout", value, remedy });
+        }
+        Ok(CsUnet::register(*self, builder))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn widths_are_those_of_the_prototype() {
+        let exact = CsUnetConfig { width_multiple: 1, ..CsUnetConfig::new(576, 768) };
+        assert_eq!(exact.widths(), [576, 349, 211, 128]);
+        assert_eq!(CsUnetConfig::new(576, 768).widths(), [576, 352, 208, 128]);
+        assert_eq!(CsUnetConfig::new(2304, 768).widths(), [2304, 880, 336, 128]);
+        assert_eq!(
+            CsUnetConfig { layout: Layout::Constant, hidden: Some(96), ..CsUnetConfig::new(576, 768) }
+                .widths(),
+            [96; 4]
+        );
+    }
+
+    #[test]
+    fn bad_settings_are_named() {
+        let mut builder = ParamsBuilder::new();
+        for (config, what) in [
+            (CsUnetConfig { width: 0, ..CsUnetConfig::new(4, 4) }, "width"),
+            (CsUnetConfig { time_dim: 5, ..CsUnetConfig::new(4, 4) }, "time_dim"),
+            (CsUnetConfig { dropout: 1.0, ..CsUnetConfig::new(4, 4) }, "dropout"),
+        ] {
+            let message = config.register(&mut builder).err().map(|e| e.to_string()).unwrap_or_default();
+            assert!(message.contains(what), "{message}");
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! A fully connected layer.
+
+use crate::{
+    Gradients, Init, ParamId, Params, ParamsBuilder, Result, View, ViewMut,
+    ops::{self, Transpose},
+};
+
+/// What happens to the values an output holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Accumulate {
+    /// They are replaced.
+    No,
+    /// The result is added to them.
+    Yes,
+}
+
+/// `y = x·wᵀ + b`.
+///
+/// # Shapes
+/// `x`: batch × inputs, `y`: batch × outputs, weight: outputs × inputs, bias: 1 × outputs.
+#[derive(Debug, Clone, Copy)]
+pub struct Linear {
+    weight: ParamId,
+    bias: ParamId,
+}
+
+impl Linear {
+    /// A layer named `name` (parameters `name.weight` and `name.bias`) that starts like `PyTorch`'s: uniform in
+    /// ±1/√inputs.
+    pub fn new(builder: &mut ParamsBuilder, name: &str, inputs: usize, outputs: usize) -> Self {
+        Self::with_init(
+            builder,
+            name,
+            inputs,
+            outputs,
+            Init::linear_default(inputs),
+            Init::linear_default(inputs),
+        )
+    }
+
+    /// A layer with start values of one's own choice.
+    pub fn with_init(
+        builder: &mut ParamsBuilder,
+        name: &str,
+        inputs: usize,
+        outputs: usize,
+        weight: Init,
+        bias: Init,
+    ) -> Self {
+        Self {
+            weight: builder.add(&format!("{name}.weight"), outputs, inputs, weight),
+            bias: builder.add(&format!("{name}.bias"), 1, outputs, bias),
+        }
+    }
+
+    /// Several layers with the same input as one: `names` with their outputs, side by side in the result.
+    pub fn stacked(builder: &mut ParamsBuilder, parts: &[(String, usize)], inputs: usize) -> Self {
+        let init = Init::linear_default(inputs);
+        let named = |suffix: &str| -> Vec<_> {
+            parts.iter().map(|(name, outputs)| (format!("{name}.{suffix}"), *outputs)).collect()
+        };
+        Self {
+            weight: builder.add_stacked(&named("weight"), inputs, init),
+            bias: builder.add_joined(&named("bias"), init),
+        }
+    }
+
+    /// Number of inputs.
+    pub fn inputs(&self) -> usize {
+        self.weight.cols()
+    }
+
+    /// Number of outputs.
+    pub fn outputs(&self) -> usize {
+        self.weight.rows()
+    }
+
+    /// `y = x·wᵀ + b`.
+    ///
+    /// # Errors
+    /// Shapes that do not fit.
+    pub fn forward(&self, params: &Params, y: ViewMut<'_>, x: View<'_>) -> Result<()> {
+        let (weight, bias) = (params.get(self.weight), params.get(self.bias));
+        ops::gemm(y, x, Transpose::No, weight, Transpose::Yes, 0.0, Some(bias))
+    }
+
+    /// Writes the gradients of weight and bias, and that of `x` where it is wanted.
+    ///
+    /// # Errors
+    /// Shapes that do not fit.
+    pub fn backward(
+        &self,
+        params: &Params,
+        grads: &mut Gradients,
+        x: View<'_>,
+        dy: View<'_>,
+        dx: Option<(ViewMut<'_>, Accumulate)>,
+    ) -> Result<()> {
+        self.weight_gradient(grads, x, dy)?;
+        match dx {
+            Some((dx, accumulate)) => self.input_gradient(params, dx, dy, accumulate),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes the gradients of weight and bias.
+    ///
+    /// # Errors
+    /// Shapes that do not fit.
+    pub fn weight_gradient(&self, grads: &mut Gradients, x: View<'_>, dy: View<'_>) -> Result<()> {
+        ops::gemm(grads.get_mut(self.weight), dy, Transpose::Yes, x, Transpose::No, 0.0, None)?;
+        ops::column_sums(grads.get_mut(self.bias), dy, false)
+    }
+
+    /// `dx = dy·w`.
+    ///
+    /// # Errors
+    /// Shapes that do not fit.
+    pub fn input_gradient(
+        &self,
+        params: &Params,
+        dx: ViewMut<'_>,
+        dy: View<'_>,
+        accumulate: Accumulate,
+    ) -> Result<()> {
+        let beta = if accumulate == Accumulate::Yes { 1.0 } else { 0.0 };
+        ops::gemm(dx, dy, Transpose::No, params.get(self.weight), Transpose::No, beta, None)
+    }
+}

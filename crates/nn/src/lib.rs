@@ -1,0 +1,63 @@
+//! `LocDiff`'s engine: a small one, made for one family of models.
+//!
+//! - [`Device`]: the CPU, or a CUDA device found at run time by the same binary.
+//! - [`Tensor`], [`View`], [`ops`]: matrices, windows on them, and operations that never allocate.
+//! - [`Params`], [`Gradients`], [`Adam`]: all weights in one flat buffer, the optimiser wholly on the device.
+//! - [`layers`]: [`layers::Linear`], [`layers::CSiren`], [`layers::CsUnet`], written once, with explicit gradients.
+//! - [`losses`]: over a quadrature grid and value by value.
+//! - [`Rng`]: counter-based random numbers; [`Recorded`]: a whole step or sampler as one CUDA graph.
+//!
+//! The engine knows no geography: quadrature grids come in as matrices.
+//!
+//! # Example
+//! Fit a line with one [`layers::Linear`]:
+//! ```
+//! use locdiff_nn::{Adam, AdamConfig, Device, Gradients, ParamsBuilder, Tensor, layers::Linear, ops};
+//! let device = Device::cpu();
+//! let mut builder = ParamsBuilder::new();
+//! let line = Linear::new(&mut builder, "line", 1, 1);
+//! let mut params = builder.build(&device, 1)?;
+//! let mut grads = Gradients::new(&params)?;
+//! let config = AdamConfig { lr: 0.05, weight_decay: 0.0, clip_norm: 0.0, ..AdamConfig::default() };
+//! let mut adam = Adam::new(config, &params)?;
+//! let x = Tensor::from_slice(&device, 3, 1, &[-1.0, 0.0, 1.0])?;
+//! let target = Tensor::from_slice(&device, 3, 1, &[-1.0, 1.0, 3.0])?;
+//! let [mut y, mut dy, mut loss] = [0, 1, 2].map(|_| Tensor::zeros(&device, 3, 1).unwrap());
+//! for _ in 0..400 {
+//!     line.forward(&params, y.view_mut(), x.view())?;
+//!     let scale = 1.0 / 3.0;
+//!     ops::point_loss(ops::PointLoss::L2, dy.view_mut(), loss.view_mut(), y.view(), target.view(), scale)?;
+//!     line.backward(&params, &mut grads, x.view(), dy.view(), None)?;
+//!     adam.step(&mut params, &grads)?;
+//! }
+//! let weights = params.to_vec()?;
+//! assert!((weights[0] - 2.0).abs() < 1e-2 && loss.to_vec()?.iter().all(|&l| l < 1e-3));
+//! # Ok::<(), locdiff_nn::NnError>(())
+//! ```
+
+mod cpu;
+mod cuda;
+mod device;
+mod error;
+mod graph;
+pub mod layers;
+pub mod losses;
+pub mod ops;
+mod optim;
+mod params;
+mod precision;
+mod random;
+mod tensor;
+mod view;
+mod weight_file;
+
+pub use device::{Device, DeviceSpec};
+pub use error::{NnError, Result};
+pub use graph::Recorded;
+pub use optim::{Adam, AdamConfig, LrSchedule};
+pub use params::{Gradients, Init, ParamId, Params, ParamsBuilder};
+pub use precision::Precision;
+pub use random::Rng;
+pub use tensor::{Indices, Tensor};
+pub use view::{View, ViewMut};
+pub use weight_file::TrainingState;

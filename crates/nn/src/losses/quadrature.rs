@@ -1,0 +1,190 @@
+//! Densities on a quadrature grid: `q(g) ∝ w_g·exp(e·y_g)` for a code `e` and grid codes `y_g`.
+
+use crate::{
+    Device, Result, Tensor, View, ViewMut,
+    error::check_shape,
+    ops::{self, Transpose},
+};
+
+/// A quadrature grid and the losses that integrate over it (METHOD §3).
+///
+/// Rows of a batch are processed in blocks, so that the logits (rows × grid points) never take more memory than
+/// `max_logits` values.
+///
+/// ```
+/// use locdiff_nn::{Device, Tensor, losses::Quadrature};
+/// let device = Device::cpu();
+/// // Two grid points with codes +1 and −1 and equal weights: log Z = log(eᵉ + e⁻ᵉ), E[y] = tanh e.
+/// let mut quadrature = Quadrature::new(&device, 1, &[1.0, -1.0], None, 4, 1 << 20)?;
+/// let e = Tensor::from_slice(&device, 1, 1, &[0.5])?;
+/// let mut mean = Tensor::zeros(&device, 1, 1)?;
+/// quadrature.posterior_mean(mean.view_mut(), e.view())?;
+/// assert!((mean.to_vec()?[0] - 0.5_f32.tanh()).abs() < 1e-6);
+/// # Ok::<(), locdiff_nn::NnError>(())
+/// ```
+pub struct Quadrature {
+    grid: Tensor,
+    log_weights: Option<Tensor>,
+    logits: Tensor,
+    /// Logits of the target, made when [`Quadrature::reverse_kl`] is first asked for.
+    target_logits: Option<Tensor>,
+    lse: Tensor,
+}
+
+impl Quadrature {
+    /// A grid of `grid.len() / dim` codes, with log-weights (one each, or none for equal ones), for batches of up to
+    /// `max_batch` rows.
+    ///
+    /// # Errors
+    /// Sizes that do not fit, or too little device memory.
+    pub fn new(
+        device: &Device,
+        dim: usize,
+        grid: &[f32],
+        log_weights: Option<&[f32]>,
+        max_batch: usize,
+        max_logits: usize,
+    ) -> Result<Self> {
+        check_shape(dim > 0 && grid.len().is_multiple_of(dim) && !grid.is_empty(), "quadrature", || {
+            format!("{} grid values for codes of size {dim}", grid.len())
+        })?;
+        let points = grid.len() / dim;
+        if let Some(weights) = log_weights {
+            check_shape(weights.len() == points, "quadrature", || {
+                format!("{} log-weights for {points} grid points", weights.len())
+            })?;
+        }
+        let rows = (max_logits / points).clamp(1, max_batch.max(1));
+        Ok(Self {
+            grid: Tensor::from_slice(device, points, dim, grid)?,
+            log_weights: log_weights.map(|w| Tensor::from_slice(device, 1, points, w)).transpose()?,
+            logits: Tensor::zeros(device, rows, points)?,
+            target_logits: None,
+            lse: Tensor::zeros(device, rows, 1)?,
+        })
+    }
+
+    /// Number of grid points.
+    pub fn points(&self) -> usize {
+        self.grid.rows()
+    }
+
+    /// The grid's codes, points × dim.
+    pub fn grid(&self) -> View<'_> {
+        self.grid.view()
+    }
+
+    /// Replaces grid and log-weights by others of the same size, in place: fresh random anchors for every step.
+    ///
+    /// # Errors
+    /// Sizes that differ.
+    pub fn set_grid(&mut self, grid: &[f32], log_weights: Option<&[f32]>) -> Result<()> {
+        check_shape(log_weights.is_some() == self.log_weights.is_some(), "set_grid", || {
+            "log-weights given for a grid without, or the other way round".to_owned()
+        })?;
+        self.grid.upload(grid)?;
+        match (&mut self.log_weights, log_weights) {
+            (Some(own), Some(new)) => own.upload(new),
+            _ => Ok(()),
+        }
+    }
+
+    fn blocks(&self, rows: usize) -> impl Iterator<Item = std::ops::Range<usize>> + use<> {
+        let step = self.logits.rows();
+        (0..rows).step_by(step).map(move |start| start..(start + step).min(rows))
+    }
+
+    /// `softmax(e·gridᵀ + log w)·scale` of one block of rows into `logits`, its log-partition into `lse`.
+    fn soften(&mut self, e: View<'_>, scale: f32) -> Result<()> {
+        let Self { grid, log_weights, logits, lse, .. } = self;
+        let mut logits = logits.view_mut().row_range(0..e.rows());
+        ops::gemm(logits.reborrow(), e, Transpose::No, grid.view(), Transpose::Yes, 0.0, None)?;
+        let bias = log_weights.as_ref().map(Tensor::view);
+        ops::softmax(logits, lse.view_mut().row_range(0..e.rows()), bias, scale)
+    }
+
+    /// The forward KL (negative log-likelihood) `log Z(e) − e·y` of every row into `loss`, and `scale` times its
+    /// gradient `E_q[Y] − y` into `de`. With `scale = 1/batch` it is the gradient of the mean.
+    ///
+    /// # Shapes
+    /// `e`, `y`, `de`: batch × dim; `loss`: batch × 1.
+    ///
+    /// # Errors
+    /// Shapes that do not fit.
+    pub fn nll(
+        &mut self,
+        mut de: ViewMut<'_>,
+        mut loss: ViewMut<'_>,
+        e: View<'_>,
+        y: View<'_>,
+        scale: f32,
+    ) -> Result<()> {
+        for range in self.blocks(e.rows()) {
+            let (e, y) = (e.row_range(range.clone()), y.row_range(range.clone()));
+            let mut de = de.reborrow().row_range(range.clone());
+            let mut loss = loss.reborrow().row_range(range);
+            self.soften(e, scale)?;
+            ops::copy(loss.reborrow(), self.lse.view().row_range(0..e.rows()))?;
+            ops::row_dot(loss, e, y, -1.0, 1.0)?;
+            ops::axpby(de.reborrow(), -scale, y, 0.0)?;
+            let q = self.logits.view().row_range(0..e.rows());
+            ops::gemm(de, q, Transpose::No, self.grid.view(), Transpose::No, 1.0, None)?;
+        }
+        Ok(())
+    }
+
+    /// The paper's reverse `KL(q_e ‖ q_y)` over the grid of every row into `loss`, and `scale` times its gradient by `e`.
+    ///
+    /// # Shapes
+    /// `e`, `y`, `de`: batch × dim; `loss`: batch × 1.
+    ///
+    /// # Errors
+    /// Shapes that do not fit, or too little device memory for the target's logits (made at the first call).
+    pub fn reverse_kl(
+        &mut self,
+        mut de: ViewMut<'_>,
+        mut loss: ViewMut<'_>,
+        e: View<'_>,
+        y: View<'_>,
+        scale: f32,
+    ) -> Result<()> {
+        let targets = match self.target_logits.take() {
+            Some(targets) => targets,
+            None => Tensor::zeros(self.grid.device(), self.logits.rows(), self.points())?,
+        };
+        let Self { grid, log_weights, logits, .. } = self;
+        let mut targets = targets;
+        let step = logits.rows();
+        for start in (0..e.rows()).step_by(step) {
+            let range = start..(start + step).min(e.rows());
+            let rows = 0..range.len();
+            let mut q = logits.view_mut().row_range(rows.clone());
+            let mut p = targets.view_mut().row_range(rows);
+            let points = grid.view();
+            let (e, y) = (e.row_range(range.clone()), y.row_range(range.clone()));
+            ops::gemm(q.reborrow(), e, Transpose::No, points, Transpose::Yes, 0.0, None)?;
+            ops::gemm(p.reborrow(), y, Transpose::No, points, Transpose::Yes, 0.0, None)?;
+            let bias = log_weights.as_ref().map(Tensor::view);
+            ops::reverse_kl(q.reborrow(), p, bias, loss.reborrow().row_range(range.clone()), scale)?;
+            let de = de.reborrow().row_range(range);
+            ops::gemm(de, q.as_view(), Transpose::No, points, Transpose::No, 0.0, None)?;
+        }
+        self.target_logits = Some(targets);
+        Ok(())
+    }
+
+    /// The mean parameter `E_q[Y] = softmax(e·gridᵀ + log w)·grid`: the posterior-mean denoiser of METHOD §4.
+    ///
+    /// # Errors
+    /// Shapes that do not fit.
+    pub fn posterior_mean(&mut self, mut mean: ViewMut<'_>, e: View<'_>) -> Result<()> {
+        for range in self.blocks(e.rows()) {
+            let e = e.row_range(range.clone());
+            self.soften(e, 1.0)?;
+            let q = self.logits.view().row_range(0..e.rows());
+            let mean = mean.reborrow().row_range(range);
+            ops::gemm(mean, q, Transpose::No, self.grid.view(), Transpose::No, 0.0, None)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,298 @@
+//! Element-wise operations.
+
+use crate::{
+    Indices, Result, View, ViewMut, cpu,
+    cuda::{Arg, Grid},
+    error::check_shape,
+    ops::Dropout,
+};
+
+/// An element-wise function with a known derivative.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Activation {
+    /// `x·σ(x)`.
+    Silu,
+    /// `x·Φ(x)`, the exact form with erf, as `PyTorch`'s default.
+    Gelu,
+    /// `max(x, 0)`.
+    Relu,
+    /// `sin(w0·x)`.
+    Sine {
+        /// The factor on the argument.
+        w0: f32,
+    },
+}
+
+impl Activation {
+    fn kernel_args(self) -> (i32, f32) {
+        match self {
+            Self::Silu => (0, 0.0),
+            Self::Gelu => (1, 0.0),
+            Self::Relu => (2, 0.0),
+            Self::Sine { w0 } => (3, w0),
+        }
+    }
+}
+
+/// `y = f(x)`.
+///
+/// # Errors
+/// Shapes that differ, or operands on different devices.
+pub fn activate(kind: Activation, y: ViewMut<'_>, x: View<'_>) -> Result<()> {
+    const OP: &str = "activate";
+    x.expect_shape(OP, "x", y.rows, y.cols)?;
+    if let Some(context) = y.cuda() {
+        let (code, w0) = kind.kernel_args();
+        let args = [Arg::Out(&y), Arg::In(x), Arg::Int(y.cols), Arg::Code(code), Arg::Float(w0)];
+        return context.launch("activate", Grid::Elements { rows: y.rows, cols: y.cols }, &args);
+    }
+    cpu::elementwise::activate(kind, y.cpu(OP)?, x.cpu(OP)?);
+    Ok(())
+}
+
+/// `dx = dy⊙f′(x)`.
+///
+/// # Errors
+/// Shapes that differ, or operands on different devices.
+pub fn activate_backward(kind: Activation, dx: ViewMut<'_>, x: View<'_>, dy: View<'_>) -> Result<()> {
+    const OP: &str = "activate_backward";
+    x.expect_shape(OP, "x", dx.rows, dx.cols)?;
+    dy.expect_shape(OP, "dy", dx.rows, dx.cols)?;
+    if let Some(context) = dx.cuda() {
+        let (code, w0) = kind.kernel_args();
+        let args =
+            [Arg::Out(&dx), Arg::In(x), Arg::In(dy), Arg::Int(dx.cols), Arg::Code(code), Arg::Float(w0)];
+        return context.launch("activate_backward", Grid::Elements { rows: dx.rows, cols: dx.cols }, &args);
+    }
+    cpu::elementwise::activate_backward(kind, dx.cpu(OP)?, x.cpu(OP)?, dy.cpu(OP)?);
+    Ok(())
+}
+
+/// Dropout of `z` in place, then `y = sin(w0·z)`: the end of a C-Siren block.
+///
+/// Dropped values of `z` are left as −0.0, from which [`dropout_sine_backward`] reads the mask.
+///
+/// # Errors
+/// Shapes that differ, or operands on different devices.
+pub fn dropout_sine(y: ViewMut<'_>, z: ViewMut<'_>, w0: f32, dropout: Option<Dropout<'_>>) -> Result<()> {
+    const OP: &str = "dropout_sine";
+    z.expect_shape(OP, "z", y.rows, y.cols)?;
+    let Some(dropout) = dropout.filter(|dropout| dropout.probability > 0.0) else {
+        return activate(Activation::Sine { w0 }, y, z.as_view());
+    };
+    if let Some(context) = y.cuda() {
+        let (threshold, scale) = dropout.threshold_and_scale();
+        let args = [
+            Arg::Out(&y),
+            Arg::Out(&z),
+            Arg::Int(y.cols),
+            Arg::Float(w0),
+            Arg::Indices(dropout.rng.state()),
+            Arg::Word(dropout.stream),
+            Arg::Word(threshold),
+            Arg::Float(scale),
+        ];
+        return context.launch("dropout_sine", Grid::Elements { rows: y.rows, cols: y.cols }, &args);
+    }
+    cpu::elementwise::dropout_sine(y.cpu(OP)?, z.cpu(OP)?, w0, dropout.cpu_key(OP)?);
+    Ok(())
+}
+
+/// `dz = dy⊙w0·cos(w0·z)`, times the mask and `1/(1−p)` where `probability` is above 0.
+///
+/// # Errors
+/// Shapes that differ, or operands on different devices.
+pub fn dropout_sine_backward(
+    dz: ViewMut<'_>,
+    z: View<'_>,
+    dy: View<'_>,
+    w0: f32,
+    probability: f32,
+) -> Result<()> {
+    const OP: &str = "dropout_sine_backward";
+    if probability <= 0.0 {
+        return activate_backward(Activation::Sine { w0 }, dz, z, dy);
+    }
+    z.expect_shape(OP, "z", dz.rows, dz.cols)?;
+    dy.expect_shape(OP, "dy", dz.rows, dz.cols)?;
+    let scale = 1.0 / (1.0 - probability);
+    if let Some(context) = dz.cuda() {
+        let args =
+            [Arg::Out(&dz), Arg::In(z), Arg::In(dy), Arg::Int(dz.cols), Arg::Float(w0), Arg::Float(scale)];
+        return context.launch(
+            "dropout_sine_backward",
+            Grid::Elements { rows: dz.rows, cols: dz.cols },
+            &args,
+        );
+    }
+    cpu::elementwise::dropout_sine_backward(dz.cpu(OP)?, z.cpu(OP)?, dy.cpu(OP)?, w0, scale);
+    Ok(())
+}
+
+/// `FiLM` with a condition: `h = (1 + α)⊙hx + ε + hi`, where `ss = [α | ε]` is twice as wide.
+///
+/// # Errors
+/// Shapes that do not fit, or operands on different devices.
+pub fn film(h: ViewMut<'_>, hx: View<'_>, ss: View<'_>, hi: View<'_>) -> Result<()> {
+    const OP: &str = "film";
+    hx.expect_shape(OP, "hx", h.rows, h.cols)?;
+    hi.expect_shape(OP, "hi", h.rows, h.cols)?;
+    ss.expect_shape(OP, "ss", h.rows, 2 * h.cols)?;
+    if let Some(context) = h.cuda() {
+        let args = [Arg::Out(&h), Arg::In(hx), Arg::In(ss), Arg::In(hi), Arg::Int(h.cols)];
+        return context.launch("film", Grid::Elements { rows: h.rows, cols: h.cols }, &args);
+    }
+    cpu::elementwise::film(h.cpu(OP)?, hx.cpu(OP)?, ss.cpu(OP)?, hi.cpu(OP)?);
+    Ok(())
+}
+
+/// Gradients of [`film`]: `dhx = dh⊙(1 + α)` and `dss = [dh⊙hx | dh]`; that of `hi` is `dh` itself.
+///
+/// # Errors
+/// Shapes that do not fit, or operands on different devices.
+pub fn film_backward(
+    dhx: ViewMut<'_>,
+    dss: ViewMut<'_>,
+    dh: View<'_>,
+    hx: View<'_>,
+    ss: View<'_>,
+) -> Result<()> {
+    const OP: &str = "film_backward";
+    dh.expect_shape(OP, "dh", dhx.rows, dhx.cols)?;
+    hx.expect_shape(OP, "hx", dhx.rows, dhx.cols)?;
+    ss.expect_shape(OP, "ss", dhx.rows, 2 * dhx.cols)?;
+    dss.expect_shape(OP, "dss", dhx.rows, 2 * dhx.cols)?;
+    if let Some(context) = dhx.cuda() {
+        let args =
+            [Arg::Out(&dhx), Arg::Out(&dss), Arg::In(dh), Arg::In(hx), Arg::In(ss), Arg::Int(dhx.cols)];
+        return context.launch("film_backward", Grid::Elements { rows: dhx.rows, cols: dhx.cols }, &args);
+    }
+    cpu::elementwise::film_backward(dhx.cpu(OP)?, dss.cpu(OP)?, dh.cpu(OP)?, hx.cpu(OP)?, ss.cpu(OP)?);
+    Ok(())
+}
+
+/// `y = a·x + b·y`; with `b = 0` what `y` held is ignored.
+///
+/// # Errors
+/// Shapes that differ, or operands on different devices.
+pub fn axpby(y: ViewMut<'_>, a: f32, x: View<'_>, b: f32) -> Result<()> {
+    const OP: &str = "axpby";
+    x.expect_shape(OP, "x", y.rows, y.cols)?;
+    if let Some(context) = y.cuda() {
+        let args = [Arg::Out(&y), Arg::In(x), Arg::Int(y.cols), Arg::Float(a), Arg::Float(b)];
+        return context.launch("axpby", Grid::Elements { rows: y.rows, cols: y.cols }, &args);
+    }
+    cpu::elementwise::axpby(y.cpu(OP)?, a, x.cpu(OP)?, b);
+    Ok(())
+}
+
+/// `y ← factor·y`.
+///
+/// # Errors
+/// [`crate::NnError::Cuda`] if the launch fails.
+pub fn scale(y: ViewMut<'_>, factor: f32) -> Result<()> {
+    const OP: &str = "scale";
+    if let Some(context) = y.cuda() {
+        let args = [Arg::Out(&y), Arg::Int(y.cols), Arg::Float(factor)];
+        return context.launch("scale", Grid::Elements { rows: y.rows, cols: y.cols }, &args);
+    }
+    cpu::elementwise::scale(y.cpu(OP)?, factor);
+    Ok(())
+}
+
+/// Copies `x` into `y`. Between column ranges it concatenates and splits.
+///
+/// ```
+/// use locdiff_nn::{Device, Tensor, ops};
+/// let device = Device::cpu();
+/// let (a, b) = (Tensor::from_slice(&device, 2, 1, &[1.0, 2.0])?, Tensor::from_slice(&device, 2, 1, &[3.0, 4.0])?);
+/// let mut both = Tensor::zeros(&device, 2, 2)?;
+/// ops::copy(both.view_mut().columns(0..1), a.view())?;
+/// ops::copy(both.view_mut().columns(1..2), b.view())?;
+/// assert_eq!(both.to_vec()?, [1.0, 3.0, 2.0, 4.0]);
+/// # Ok::<(), locdiff_nn::NnError>(())
+/// ```
+///
+/// # Errors
+/// Shapes that differ, or operands on different devices.
+pub fn copy(y: ViewMut<'_>, x: View<'_>) -> Result<()> {
+    axpby(y, 1.0, x, 0.0)
+}
+
+/// Row r: `out = table[indices[r]]`. An index past the table is an error on the CPU and undefined on CUDA.
+///
+/// # Errors
+/// Shapes that do not fit, an index out of range, or operands on different devices.
+pub fn gather_rows(out: ViewMut<'_>, table: View<'_>, indices: &Indices) -> Result<()> {
+    const OP: &str = "gather_rows";
+    table.expect_shape(OP, "table", table.rows, out.cols)?;
+    check_shape(indices.len() == out.rows, OP, || {
+        format!("{} indices for {} rows", indices.len(), out.rows)
+    })?;
+    if let Some(context) = out.cuda() {
+        let args =
+            [Arg::Out(&out), Arg::In(table), Arg::Indices(indices), Arg::Int(out.cols), Arg::Int(table.rows)];
+        return context.launch("gather_rows", Grid::Elements { rows: out.rows, cols: out.cols }, &args);
+    }
+    let indices = indices.cpu(OP)?;
+    check_indices(OP, indices, table.rows)?;
+    cpu::elementwise::gather_rows(out.cpu(OP)?, table.cpu(OP)?, indices);
+    Ok(())
+}
+
+/// Row r: `out = c[t_r, 0]·a + c[t_r, 1]·b`: noising with signal and noise levels per time step, and v targets.
+///
+/// # Errors
+/// Shapes that do not fit, an index out of range, or operands on different devices.
+pub fn mix_rows(
+    out: ViewMut<'_>,
+    a: View<'_>,
+    b: View<'_>,
+    coefficients: View<'_>,
+    t: &Indices,
+) -> Result<()> {
+    const OP: &str = "mix_rows";
+    a.expect_shape(OP, "a", out.rows, out.cols)?;
+    b.expect_shape(OP, "b", out.rows, out.cols)?;
+    coefficients.expect_shape(OP, "coefficients", coefficients.rows, 2)?;
+    check_shape(t.len() == out.rows, OP, || format!("{} time steps for {} rows", t.len(), out.rows))?;
+    if let Some(context) = out.cuda() {
+        let args = [
+            Arg::Out(&out),
+            Arg::In(a),
+            Arg::In(b),
+            Arg::In(coefficients),
+            Arg::Indices(t),
+            Arg::Int(out.cols),
+            Arg::Int(coefficients.rows),
+        ];
+        return context.launch("mix_rows", Grid::Elements { rows: out.rows, cols: out.cols }, &args);
+    }
+    let t = t.cpu(OP)?;
+    check_indices(OP, t, coefficients.rows)?;
+    cpu::elementwise::mix_rows(out.cpu(OP)?, a.cpu(OP)?, b.cpu(OP)?, coefficients.cpu(OP)?, t);
+    Ok(())
+}
+
+fn check_indices(op: &'static str, indices: &[u32], rows: usize) -> Result<()> {
+    match indices.iter().find(|&&index| index as usize >= rows) {
+        None => Ok(()),
+        Some(index) => check_shape(false, op, || format!("index {index} in a table of {rows} rows")),
+    }
+}
+
+/// The sinusoidal embedding of `t` (one column): sines left, cosines right, frequencies `10⁻⁴^(j/(half−1))`.
+///
+/// # Errors
+/// Shapes that do not fit, or operands on different devices.
+pub fn sinusoidal(out: ViewMut<'_>, t: View<'_>) -> Result<()> {
+    const OP: &str = "sinusoidal";
+    t.expect_shape(OP, "t", out.rows, 1)?;
+    check_shape(out.cols.is_multiple_of(2), OP, || format!("odd width {}", out.cols))?;
+    if let Some(context) = out.cuda() {
+        let args = [Arg::Out(&out), Arg::In(t), Arg::Int(out.cols / 2)];
+        return context.launch("sinusoidal", Grid::Elements { rows: out.rows, cols: out.cols / 2 }, &args);
+    }
+    cpu::elementwise::sinusoidal(out.cpu(OP)?, t.cpu(OP)?);
+    Ok(())
+}

@@ -1,0 +1,92 @@
+//! Matrix products.
+
+use crate::{
+    Result, View, ViewMut,
+    cpu::simd::{Side, product},
+    error::check_shape,
+    ops,
+};
+
+/// Whether an operand is read as it lies or transposed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Transpose {
+    /// As it lies.
+    No,
+    /// Transposed.
+    Yes,
+}
+
+impl Transpose {
+    fn shape(self, view: &View<'_>) -> (usize, usize) {
+        match self {
+            Self::No => (view.rows, view.cols),
+            Self::Yes => (view.cols, view.rows),
+        }
+    }
+}
+
+/// `c = op(a)·op(b) + beta·c + bias`, the bias one row added to every row.
+///
+/// `beta` is 0 (what `c` held is ignored) or any factor without bias; with a bias it must be 0.
+///
+/// ```
+/// use locdiff_nn::{Device, Tensor, ops::{self, Transpose}};
+/// let device = Device::cpu();
+/// let x = Tensor::from_slice(&device, 1, 2, &[1.0, 2.0])?;
+/// let w = Tensor::from_slice(&device, 2, 2, &[1.0, 0.0, 0.0, 10.0])?;
+/// let bias = Tensor::from_slice(&device, 1, 2, &[0.5, 0.5])?;
+/// let mut y = Tensor::zeros(&device, 1, 2)?;
+/// ops::gemm(y.view_mut(), x.view(), Transpose::No, w.view(), Transpose::Yes, 0.0, Some(bias.view()))?;
+/// assert_eq!(y.to_vec()?, [1.5, 20.5]);
+/// # Ok::<(), locdiff_nn::NnError>(())
+/// ```
+///
+/// # Errors
+/// Shapes that do not fit, or operands on different devices.
+pub fn gemm(
+    mut c: ViewMut<'_>,
+    a: View<'_>,
+    op_a: Transpose,
+    b: View<'_>,
+    op_b: Transpose,
+    beta: f32,
+    bias: Option<View<'_>>,
+) -> Result<()> {
+    const OP: &str = "gemm";
+    let ((m, k), (k_b, n)) = (op_a.shape(&a), op_b.shape(&b));
+    check_shape(k == k_b && c.rows == m && c.cols == n, OP, || {
+        format!("{m}×{k} times {k_b}×{n} into {}×{}", c.rows, c.cols)
+    })?;
+    if let Some(bias) = &bias {
+        bias.expect_shape(OP, "bias", 1, n)?;
+        check_shape(beta == 0.0, OP, || format!("a bias with beta = {beta}"))?;
+    }
+    if let Some(context) = c.cuda() {
+        return context.gemm(&c, a, op_a, b, op_b, beta, bias);
+    }
+    if let Some(bias) = bias {
+        ops::copy(c.reborrow(), bias.broadcast_rows(0, m))?;
+    } else if beta != 0.0 && beta.to_bits() != 1.0_f32.to_bits() {
+        let mut rows = c.reborrow().cpu(OP)?;
+        for r in 0..m {
+            rows.row(r).iter_mut().for_each(|value| *value *= beta);
+        }
+    }
+    let accumulate = bias.is_some() || beta != 0.0;
+    let a = Side { mat: a.cpu(OP)?, transposed: op_a == Transpose::Yes };
+    let b = Side { mat: b.cpu(OP)?, transposed: op_b == Transpose::Yes };
+    product(&mut c.cpu(OP)?, a, b, accumulate);
+    Ok(())
+}
+
+/// The gradients of `y = x·wᵀ + b`: `dw = dyᵀ·x` and `db = Σ rows of dy`.
+///
+/// # Errors
+/// Shapes that do not fit, or operands on different devices.
+pub fn weight_gradient(dw: ViewMut<'_>, db: Option<ViewMut<'_>>, dy: View<'_>, x: View<'_>) -> Result<()> {
+    gemm(dw, dy, Transpose::Yes, x, Transpose::No, 0.0, None)?;
+    match db {
+        Some(db) => ops::column_sums(db, dy, false),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,89 @@
+//! Losses of rows, with their gradients.
+
+use crate::{
+    Result, View, ViewMut, cpu,
+    cuda::{Arg, Grid},
+};
+
+/// A loss that compares an output with its target value by value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PointLoss {
+    /// `1 − cos(e, y)`.
+    Cosine,
+    /// Mean absolute difference.
+    L1,
+    /// Mean squared difference.
+    L2,
+}
+
+/// The loss of every row into `loss`, and `scale` times its gradient into `de`.
+///
+/// # Errors
+/// Shapes that do not fit, or operands on different devices.
+pub fn point_loss(
+    kind: PointLoss,
+    de: ViewMut<'_>,
+    loss: ViewMut<'_>,
+    e: View<'_>,
+    y: View<'_>,
+    scale: f32,
+) -> Result<()> {
+    const OP: &str = "point_loss";
+    e.expect_shape(OP, "e", de.rows, de.cols)?;
+    y.expect_shape(OP, "y", de.rows, de.cols)?;
+    loss.expect_shape(OP, "loss", de.rows, 1)?;
+    if let Some(context) = de.cuda() {
+        let code = match kind {
+            PointLoss::Cosine => 0,
+            PointLoss::L1 => 1,
+            PointLoss::L2 => 2,
+        };
+        let args = [
+            Arg::Out(&de),
+            Arg::Out(&loss),
+            Arg::In(e),
+            Arg::In(y),
+            Arg::Int(de.cols),
+            Arg::Code(code),
+            Arg::Float(scale),
+        ];
+        return context.launch("point_loss", Grid::Rows(de.rows), &args);
+    }
+    cpu::losses::point_loss(kind, de.cpu(OP)?, loss.cpu(OP)?, e.cpu(OP)?, y.cpu(OP)?, scale);
+    Ok(())
+}
+
+/// KL(q‖p) of every row, where q and p are the softmax of the logits plus `bias` (one row of log-weights).
+///
+/// `q_logits` becomes `scale` times the gradient by q's logits; `p_logits` is used as scratch.
+///
+/// # Errors
+/// Shapes that do not fit, or operands on different devices.
+pub fn reverse_kl(
+    q_logits: ViewMut<'_>,
+    p_logits: ViewMut<'_>,
+    bias: Option<View<'_>>,
+    loss: ViewMut<'_>,
+    scale: f32,
+) -> Result<()> {
+    const OP: &str = "reverse_kl";
+    p_logits.expect_shape(OP, "p_logits", q_logits.rows, q_logits.cols)?;
+    loss.expect_shape(OP, "loss", q_logits.rows, 1)?;
+    if let Some(bias) = &bias {
+        bias.expect_shape(OP, "bias", 1, q_logits.cols)?;
+    }
+    if let Some(context) = q_logits.cuda() {
+        let args = [
+            Arg::Out(&q_logits),
+            Arg::Out(&p_logits),
+            Arg::Maybe(bias),
+            Arg::Out(&loss),
+            Arg::Int(q_logits.cols),
+            Arg::Float(scale),
+        ];
+        return context.launch("reverse_kl", Grid::Rows(q_logits.rows), &args);
+    }
+    let bias = bias.map(|bias| bias.cpu(OP)).transpose()?;
+    cpu::losses::reverse_kl(q_logits.cpu(OP)?, p_logits.cpu(OP)?, bias, loss.cpu(OP)?, scale);
+    Ok(())
+}

@@ -1,0 +1,23 @@
+//! Operations on views, each written once per backend behind one checked signature.
+//!
+//! All of them write into storage that exists already and none allocates, so that a whole training step or sampler can
+//! be captured by [`crate::Recorded`]. Operands must live on one device.
+
+mod elementwise;
+mod gemm;
+mod losses;
+mod norm;
+mod optim;
+mod random;
+mod reduce;
+
+pub use elementwise::{
+    Activation, activate, activate_backward, axpby, copy, dropout_sine, dropout_sine_backward, film,
+    film_backward, gather_rows, mix_rows, scale, sinusoidal,
+};
+pub use gemm::{Transpose, gemm, weight_gradient};
+pub use losses::{PointLoss, point_loss, reverse_kl};
+pub use norm::{NormGain, layer_norm, layer_norm_backward, normalise, normalise_backward};
+pub(crate) use optim::{AdamBuffers, adam_step};
+pub use random::{Dropout, SamplerStep, drop_rows, fill_indices, fill_normal, fill_uniform, sampler_step};
+pub use reduce::{column_sums, log_softmax, log_sum_exp, row_dot, softmax};

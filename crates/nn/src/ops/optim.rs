@@ -1,0 +1,92 @@
+//! The optimiser's update.
+
+use crate::{
+    Indices, Result, View, ViewMut, cpu,
+    cuda::{Arg, Grid},
+    error::check_shape,
+    optim::{AdamConfig, LrSchedule, NORM_PARTIALS, Rates},
+};
+
+/// The flat buffers one Adam step reads and writes.
+pub(crate) struct AdamBuffers<'a> {
+    pub(crate) w: ViewMut<'a>,
+    pub(crate) g: View<'a>,
+    pub(crate) m: ViewMut<'a>,
+    pub(crate) v: ViewMut<'a>,
+    pub(crate) ema: Option<ViewMut<'a>>,
+    pub(crate) step: &'a mut Indices,
+    pub(crate) control: ViewMut<'a>,
+    pub(crate) scratch: ViewMut<'a>,
+}
+
+pub(crate) fn adam_step(config: &AdamConfig, buffers: &mut AdamBuffers<'_>) -> Result<()> {
+    const OP: &str = "adam_step";
+    let AdamBuffers { w, g, m, v, ema, step, control, scratch } = buffers;
+    let len = w.cols;
+    check_shape(g.cols == len && m.cols == len && v.cols == len, OP, || {
+        format!("{len} weights, {} gradients, {} and {} moments", g.cols, m.cols, v.cols)
+    })?;
+    if let Some(context) = w.cuda() {
+        if config.clip_norm > 0.0 {
+            let args = [Arg::Out(scratch), Arg::In(*g), Arg::Long(len)];
+            context.launch(
+                "squared_norm_partials",
+                Grid::Blocks { blocks: NORM_PARTIALS, threads: 256 },
+                &args,
+            )?;
+        }
+        let (warmup, total, low) = match config.schedule {
+            LrSchedule::Constant => (-1, 0, 0.0),
+            LrSchedule::WarmupCosine { warmup_steps, total_steps, final_fraction } => {
+                (warmup_steps as i32, total_steps as i32, final_fraction)
+            }
+        };
+        let args = [
+            Arg::Indices(step),
+            Arg::Out(control),
+            Arg::Out(scratch),
+            Arg::Int(NORM_PARTIALS),
+            Arg::Double(config.lr),
+            Arg::Code(warmup),
+            Arg::Code(total),
+            Arg::Double(low),
+            Arg::Double(config.beta1),
+            Arg::Double(config.beta2),
+            Arg::Double(config.clip_norm),
+            Arg::Double(config.ema_decay.unwrap_or(0.0)),
+            Arg::Double(config.ema_warmup),
+        ];
+        context.launch("adam_prepare", Grid::Blocks { blocks: 1, threads: 256 }, &args)?;
+        let rates = Rates::from(config);
+        let args = [
+            Arg::Out(w),
+            Arg::In(*g),
+            Arg::Out(m),
+            Arg::Out(v),
+            Arg::Maybe(ema.as_ref().map(ViewMut::as_view)),
+            Arg::Out(control),
+            Arg::Long(len),
+            Arg::Float(rates.beta2),
+            Arg::Float(rates.one_minus_beta1),
+            Arg::Float(rates.one_minus_beta2),
+            Arg::Float(rates.eps),
+            Arg::Float(rates.l2),
+            Arg::Float(rates.decoupled),
+        ];
+        return context.launch("adam", Grid::Flat(len.div_ceil(4)), &args);
+    }
+    let gradients = g.cpu(OP)?.data;
+    let control = control.reborrow().cpu(OP)?.data;
+    let counter = &mut step.cpu_mut(OP)?[0];
+    cpu::optim::prepare(config, counter, control, gradients);
+    cpu::optim::adam(
+        config,
+        control,
+        w.reborrow().cpu(OP)?.data,
+        gradients,
+        m.reborrow().cpu(OP)?.data,
+        v.reborrow().cpu(OP)?.data,
+        ema.as_mut().map(|ema| Ok(ema.reborrow().cpu(OP)?.data)).transpose()?,
+    );
+    Ok(())
+}

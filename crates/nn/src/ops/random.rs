@@ -1,0 +1,176 @@
+//! Random numbers on the device, and the sampler's update, which uses them.
+
+use crate::{
+    Indices, NnError, Result, Rng, View, ViewMut, cpu,
+    cuda::{Arg, Grid},
+    error::check_shape,
+};
+
+/// Where a dropout mask comes from.
+#[derive(Clone, Copy)]
+pub struct Dropout<'a> {
+    /// Share of values dropped, from 0 up to but not including 1.
+    pub probability: f32,
+    /// The generator.
+    pub rng: &'a Rng,
+    /// The stream: a number of its own for every place that draws in one step.
+    pub stream: u32,
+}
+
+impl Dropout<'_> {
+    pub(crate) fn threshold_and_scale(&self) -> (u32, f32) {
+        let threshold = (f64::from(self.probability) * 4_294_967_296.0) as u32;
+        (threshold, 1.0 / (1.0 - self.probability))
+    }
+
+    pub(crate) fn cpu_key(&self, op: &'static str) -> Result<cpu::random::DropoutKey> {
+        let (threshold, scale) = self.threshold_and_scale();
+        Ok(cpu::random::DropoutKey { state: self.rng.cpu_state(op)?, stream: self.stream, threshold, scale })
+    }
+}
+
+/// Uniform numbers in (0, 1).
+///
+/// # Errors
+/// Operands on different devices, or more than 2³⁴ values.
+pub fn fill_uniform(out: ViewMut<'_>, rng: &Rng, stream: u32) -> Result<()> {
+    const OP: &str = "fill_uniform";
+    check_count(OP, &out)?;
+    if let Some(context) = out.cuda() {
+        return context.launch("fill_random", elements(&out), &fill_args(&out, rng, stream, 0));
+    }
+    cpu::random::fill_uniform(out.cpu(OP)?, rng.cpu_state(OP)?, stream);
+    Ok(())
+}
+
+/// Standard normal numbers.
+///
+/// # Errors
+/// Operands on different devices, or more than 2³⁴ values.
+pub fn fill_normal(out: ViewMut<'_>, rng: &Rng, stream: u32) -> Result<()> {
+    const OP: &str = "fill_normal";
+    check_count(OP, &out)?;
+    if let Some(context) = out.cuda() {
+        return context.launch("fill_random", elements(&out), &fill_args(&out, rng, stream, 1));
+    }
+    cpu::random::fill_normal(out.cpu(OP)?, rng.cpu_state(OP)?, stream);
+    Ok(())
+}
+
+fn elements(out: &ViewMut<'_>) -> Grid {
+    Grid::Elements { rows: out.rows, cols: out.cols }
+}
+
+fn fill_args<'a>(out: &'a ViewMut<'a>, rng: &'a Rng, stream: u32, code: i32) -> [Arg<'a>; 5] {
+    [Arg::Out(out), Arg::Int(out.cols), Arg::Indices(rng.state()), Arg::Word(stream), Arg::Code(code)]
+}
+
+fn check_count(op: &'static str, out: &ViewMut<'_>) -> Result<()> {
+    check_shape(out.rows * out.cols <= 1 << 34, op, || format!("{}×{} values", out.rows, out.cols))
+}
+
+/// Integers from 0 up to but not including `bound`.
+///
+/// # Errors
+/// A bound of 0, or operands on different devices.
+pub fn fill_indices(out: &mut Indices, bound: u32, rng: &Rng, stream: u32) -> Result<()> {
+    const OP: &str = "fill_indices";
+    check_shape(bound > 0, OP, || "a bound of 0".to_owned())?;
+    if let Some(context) = out.cuda() {
+        let args = [
+            Arg::Indices(out),
+            Arg::Int(out.len()),
+            Arg::Word(bound),
+            Arg::Indices(rng.state()),
+            Arg::Word(stream),
+        ];
+        return context.launch("fill_indices", Grid::Flat(out.len()), &args);
+    }
+    cpu::random::fill_indices(out.cpu_mut(OP)?, bound, rng.cpu_state(OP)?, stream);
+    Ok(())
+}
+
+/// Copies `x` with every row zeroed with probability `p`: dropping the condition for classifier-free guidance.
+///
+/// # Errors
+/// Shapes that differ, or operands on different devices.
+pub fn drop_rows(out: ViewMut<'_>, x: View<'_>, p: f32, rng: &Rng, stream: u32) -> Result<()> {
+    const OP: &str = "drop_rows";
+    x.expect_shape(OP, "x", out.rows, out.cols)?;
+    if let Some(context) = out.cuda() {
+        let args = [
+            Arg::Out(&out),
+            Arg::In(x),
+            Arg::Int(out.cols),
+            Arg::Float(p),
+            Arg::Indices(rng.state()),
+            Arg::Word(stream),
+        ];
+        return context.launch("drop_rows", elements(&out), &args);
+    }
+    cpu::random::drop_rows(out.cpu(OP)?, x.cpu(OP)?, p, rng.cpu_state(OP)?, stream);
+    Ok(())
+}
+
+/// The coefficients of one sampler step; every sampler of the diffusion crate is a list of these.
+///
+/// With the network's output `p` and the previous step's clean estimate `x0'`:
+/// `x0 = x0_from_x·x + x0_from_prediction·p`, then
+/// `x ← x_from_x·x + x_from_x0·x0 + x_from_previous_x0·x0' + x_from_noise·z` with z standard normal.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct SamplerStep {
+    /// Factor of x in the clean estimate.
+    pub x0_from_x: f32,
+    /// Factor of the network's output in the clean estimate.
+    pub x0_from_prediction: f32,
+    /// Factor of x in the next x.
+    pub x_from_x: f32,
+    /// Factor of the clean estimate in the next x.
+    pub x_from_x0: f32,
+    /// Factor of the previous step's clean estimate in the next x.
+    pub x_from_previous_x0: f32,
+    /// Factor of fresh noise in the next x.
+    pub x_from_noise: f32,
+}
+
+/// One sampler step in place: `x` is advanced, `x0` (the previous clean estimate) replaced by this step's.
+///
+/// # Errors
+/// Shapes that differ, or operands on different devices.
+pub fn sampler_step(
+    x: ViewMut<'_>,
+    x0: ViewMut<'_>,
+    prediction: View<'_>,
+    step: SamplerStep,
+    rng: &Rng,
+    stream: u32,
+) -> Result<()> {
+    const OP: &str = "sampler_step";
+    x0.expect_shape(OP, "x0", x.rows, x.cols)?;
+    prediction.expect_shape(OP, "prediction", x.rows, x.cols)?;
+    if let Some(context) = x.cuda() {
+        let args = [
+            Arg::Out(&x),
+            Arg::Out(&x0),
+            Arg::In(prediction),
+            Arg::Int(x.cols),
+            Arg::Float(step.x0_from_x),
+            Arg::Float(step.x0_from_prediction),
+            Arg::Float(step.x_from_x),
+            Arg::Float(step.x_from_x0),
+            Arg::Float(step.x_from_previous_x0),
+            Arg::Float(step.x_from_noise),
+            Arg::Indices(rng.state()),
+            Arg::Word(stream),
+        ];
+        return context.launch("sampler_step", elements(&x), &args);
+    }
+    cpu::random::sampler_step(x.cpu(OP)?, x0.cpu(OP)?, prediction.cpu(OP)?, step, rng.cpu_state(OP)?, stream);
+    Ok(())
+}
+
+impl Rng {
+    pub(crate) fn cpu_state(&self, op: &'static str) -> Result<[u32; 4]> {
+        self.state().cpu(op)?.try_into().map_err(|_| NnError::DeviceMismatch { op })
+    }
+}

@@ -1,0 +1,311 @@
+//! All weights of a model in one flat buffer, with names.
+
+use crate::{Device, Result, Tensor, View, ViewMut, cpu::random, error::check_shape};
+use std::sync::Arc;
+
+/// Every parameter starts on a multiple of this many values, which keeps matrices aligned for the tensor cores.
+const ALIGN: usize = 32;
+
+/// How a parameter starts.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Init {
+    /// Uniform in ±bound. With bound `1/√fan_in` this is `PyTorch`'s default for `Linear` (weight and bias), which the
+    /// accuracies in METHOD §4 were measured with.
+    Uniform {
+        /// The bound.
+        bound: f64,
+    },
+    /// Uniform in ±√(6/(`fan_in` + `fan_out`)) (Glorot and Bengio).
+    Xavier,
+    /// Uniform in ±√(6/`fan_in`)/w0: what keeps the distribution through a stack of `sin(w0·)` layers (Sitzmann et al.).
+    Siren {
+        /// The factor inside the sine.
+        w0: f64,
+    },
+    /// All zero.
+    Zero,
+    /// All one.
+    One,
+}
+
+impl Init {
+    /// `PyTorch`'s default for a `Linear` with that many inputs.
+    pub fn linear_default(fan_in: usize) -> Self {
+        Self::Uniform { bound: 1.0 / (fan_in as f64).sqrt() }
+    }
+}
+
+/// A parameter's place in the flat buffer: a matrix of weights, or a bias as one row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ParamId {
+    offset: usize,
+    rows: usize,
+    cols: usize,
+}
+
+impl ParamId {
+    /// Number of rows: a layer's outputs.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns: a layer's inputs.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+}
+
+/// A named parameter. One row is stored as a vector in files.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Entry {
+    pub(crate) name: String,
+    pub(crate) id: ParamId,
+    init: Init,
+}
+
+impl Entry {
+    pub(crate) fn range(&self) -> std::ops::Range<usize> {
+        self.id.offset..self.id.offset + self.id.rows * self.id.cols
+    }
+
+    /// The shape in files: biases are vectors, as in `PyTorch`.
+    pub(crate) fn file_shape(&self) -> Vec<usize> {
+        if self.id.rows == 1 { vec![self.id.cols] } else { vec![self.id.rows, self.id.cols] }
+    }
+}
+
+/// Collects the parameters of a model before their buffer exists.
+///
+/// ```
+/// use locdiff_nn::{Device, Init, ParamsBuilder};
+/// let mut builder = ParamsBuilder::new();
+/// let weight = builder.add("out.weight", 3, 2, Init::Xavier);
+/// let params = builder.build(&Device::cpu(), 0)?;
+/// assert_eq!(params.get(weight).rows(), 3);
+/// assert_eq!(params.count(), 6);
+/// # Ok::<(), locdiff_nn::NnError>(())
+/// ```
+#[derive(Default)]
+pub struct ParamsBuilder {
+    entries: Vec<Entry>,
+    len: usize,
+}
+
+impl ParamsBuilder {
+    /// An empty collection.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a parameter.
+    pub fn add(&mut self, name: &str, rows: usize, cols: usize, init: Init) -> ParamId {
+        self.add_stacked(&[(name.to_owned(), rows)], cols, init)
+    }
+
+    /// Adds parameters of equal width one below the other and returns the stack, so that one product serves them all;
+    /// in files each has its own name.
+    pub fn add_stacked(&mut self, parts: &[(String, usize)], cols: usize, init: Init) -> ParamId {
+        let offset = self.len;
+        let mut row = 0;
+        for (name, rows) in parts {
+            let id = ParamId { offset: offset + row * cols, rows: *rows, cols };
+            self.entries.push(Entry { name: name.clone(), id, init });
+            row += rows;
+        }
+        self.len = (offset + row * cols).next_multiple_of(ALIGN);
+        ParamId { offset, rows: row, cols }
+    }
+
+    /// Adds vectors one after the other (the biases of a stack) and returns them as one row.
+    pub fn add_joined(&mut self, parts: &[(String, usize)], init: Init) -> ParamId {
+        let offset = self.len;
+        let mut start = 0;
+        for (name, cols) in parts {
+            let id = ParamId { offset: offset + start, rows: 1, cols: *cols };
+            self.entries.push(Entry { name: name.clone(), id, init });
+            start += cols;
+        }
+        self.len = (offset + start).next_multiple_of(ALIGN);
+        ParamId { offset, rows: 1, cols: start }
+    }
+
+    /// Creates the buffer and draws the start values from `seed`, the same on every device.
+    ///
+    /// # Errors
+    /// [`crate::NnError::Cuda`] if the device's memory does not suffice.
+    pub fn build(self, device: &Device, seed: u64) -> Result<Params> {
+        let mut values = vec![0.0; self.len.max(1)];
+        let key = [seed as u32, (seed >> 32) as u32, 0x5EED, 0];
+        for (number, entry) in self.entries.iter().enumerate() {
+            draw(&mut values[entry.range()], entry, key, number as u32);
+        }
+        let flat = Tensor::from_slice(device, 1, values.len(), &values)?;
+        Ok(Params { layout: Arc::new(self.entries), flat })
+    }
+}
+
+fn draw(values: &mut [f32], entry: &Entry, key: random::State, stream: u32) {
+    let (fan_out, fan_in) = (entry.id.rows as f64, entry.id.cols as f64);
+    let bound = match entry.init {
+        Init::Zero => return,
+        Init::One => return values.fill(1.0),
+        Init::Uniform { bound } => bound,
+        Init::Xavier => (6.0 / (fan_in + fan_out)).sqrt(),
+        Init::Siren { w0 } => (6.0 / fan_in).sqrt() / w0,
+    };
+    for (k, four) in values.chunks_mut(4).enumerate() {
+        for (value, word) in four.iter_mut().zip(random::block(key, stream, k)) {
+            *value = (bound * (2.0 * f64::from(random::uniform(word)) - 1.0)) as f32;
+        }
+    }
+}
+
+/// The weights of a model: one flat buffer with names.
+pub struct Params {
+    pub(crate) layout: Arc<Vec<Entry>>,
+    pub(crate) flat: Tensor,
+}
+
+impl Params {
+    /// The device they live on.
+    pub fn device(&self) -> &Device {
+        self.flat.device()
+    }
+
+    /// A parameter's values.
+    pub fn get(&self, id: ParamId) -> View<'_> {
+        self.flat.window(id.offset, id.rows, id.cols)
+    }
+
+    /// A parameter's values, to be changed.
+    pub fn get_mut(&mut self, id: ParamId) -> ViewMut<'_> {
+        self.flat.window_mut(id.offset, id.rows, id.cols)
+    }
+
+    /// Names, rows and columns in the order they were added.
+    pub fn names(&self) -> impl Iterator<Item = (&str, usize, usize)> {
+        self.layout.iter().map(|entry| (entry.name.as_str(), entry.id.rows, entry.id.cols))
+    }
+
+    /// The place of a name.
+    pub fn find(&self, name: &str) -> Option<ParamId> {
+        self.layout.iter().find(|entry| entry.name == name).map(|entry| entry.id)
+    }
+
+    /// Number of weights.
+    pub fn count(&self) -> usize {
+        self.layout.iter().map(|entry| entry.id.rows * entry.id.cols).sum()
+    }
+
+    /// Values in the flat buffer, the gaps between parameters included.
+    pub fn len(&self) -> usize {
+        self.flat.cols()
+    }
+
+    /// Whether there is no parameter.
+    pub fn is_empty(&self) -> bool {
+        self.layout.is_empty()
+    }
+
+    /// The flat buffer's values, the gaps (zeros) included.
+    ///
+    /// # Errors
+    /// [`crate::NnError::Cuda`] if an earlier operation failed.
+    pub fn to_vec(&self) -> Result<Vec<f32>> {
+        self.flat.to_vec()
+    }
+
+    /// Replaces the flat buffer's values.
+    ///
+    /// # Errors
+    /// A shape error unless `values` has [`Params::len`] values.
+    pub fn upload(&mut self, values: &[f32]) -> Result<()> {
+        self.flat.upload(values)
+    }
+
+    /// Replaces one parameter by name.
+    ///
+    /// # Errors
+    /// A shape error for an unknown name or a wrong number of values.
+    pub fn set(&mut self, name: &str, values: &[f32]) -> Result<()> {
+        let entry = self.layout.iter().find(|entry| entry.name == name);
+        let range = entry.map_or(0..0, Entry::range);
+        check_shape(entry.is_some() && range.len() == values.len(), "set", || {
+            format!("`{name}` takes {} values, got {}", range.len(), values.len())
+        })?;
+        let mut all = self.to_vec()?;
+        all[range].copy_from_slice(values);
+        self.upload(&all)
+    }
+
+    /// A copy of its own on the same device.
+    ///
+    /// # Errors
+    /// [`crate::NnError::Cuda`] if the device's memory does not suffice.
+    pub fn try_clone(&self) -> Result<Self> {
+        let flat = Tensor::from_slice(self.device(), 1, self.len(), &self.to_vec()?)?;
+        Ok(Self { layout: Arc::clone(&self.layout), flat })
+    }
+
+    /// A copy on another device.
+    ///
+    /// # Errors
+    /// [`crate::NnError::Cuda`] if the device's memory does not suffice.
+    pub fn to_device(&self, device: &Device) -> Result<Self> {
+        let flat = Tensor::from_slice(device, 1, self.len(), &self.to_vec()?)?;
+        Ok(Self { layout: Arc::clone(&self.layout), flat })
+    }
+
+    pub(crate) fn flat_mut(&mut self) -> ViewMut<'_> {
+        self.flat.view_mut()
+    }
+}
+
+/// The gradients of a model's weights, laid out as [`Params`].
+pub struct Gradients {
+    layout: Arc<Vec<Entry>>,
+    flat: Tensor,
+}
+
+impl Gradients {
+    /// Gradients of zero for these parameters.
+    ///
+    /// # Errors
+    /// [`crate::NnError::Cuda`] if the device's memory does not suffice.
+    pub fn new(params: &Params) -> Result<Self> {
+        let flat = Tensor::zeros(params.device(), 1, params.len())?;
+        Ok(Self { layout: Arc::clone(&params.layout), flat })
+    }
+
+    /// A parameter's gradient.
+    pub fn get(&self, id: ParamId) -> View<'_> {
+        self.flat.window(id.offset, id.rows, id.cols)
+    }
+
+    /// A parameter's gradient, to be written.
+    pub fn get_mut(&mut self, id: ParamId) -> ViewMut<'_> {
+        self.flat.window_mut(id.offset, id.rows, id.cols)
+    }
+
+    /// A parameter's gradient by name; waits for the device.
+    ///
+    /// # Errors
+    /// A shape error for an unknown name.
+    pub fn by_name(&self, name: &str) -> Result<Vec<f32>> {
+        let entry = self.layout.iter().find(|entry| entry.name == name);
+        check_shape(entry.is_some(), "by_name", || format!("no parameter `{name}`"))?;
+        Ok(self.flat.to_vec()?[entry.map_or(0..0, Entry::range)].to_vec())
+    }
+
+    /// All gradients; gaps between parameters hold zeros.
+    ///
+    /// # Errors
+    /// [`crate::NnError::Cuda`] if an earlier operation failed.
+    pub fn to_vec(&self) -> Result<Vec<f32>> {
+        self.flat.to_vec()
+    }
+
+    pub(crate) fn flat(&self) -> View<'_> {
+        self.flat.view()
+    }
+}

@@ -1,0 +1,246 @@
+//! Owned f32 matrices and u32 vectors on a device.
+
+use crate::{
+    Device, NnError, Result, View, ViewMut,
+    cpu::AlignedVec,
+    cuda,
+    device::Backend,
+    error::check_shape,
+    view::{Data, DataMut},
+};
+use std::sync::Arc;
+
+enum Storage {
+    Cpu(AlignedVec),
+    Cuda(Arc<cuda::Buffer<f32>>),
+}
+
+/// An owned row-major f32 matrix on a device.
+///
+/// ```
+/// use locdiff_nn::{Device, Tensor};
+/// let device = Device::cpu();
+/// let a = Tensor::from_slice(&device, 2, 3, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])?;
+/// let right = a.view().columns(1..3);
+/// assert_eq!((right.rows(), right.cols()), (2, 2));
+/// assert_eq!(a.to_vec()?[4], 5.0);
+/// # Ok::<(), locdiff_nn::NnError>(())
+/// ```
+pub struct Tensor {
+    device: Device,
+    storage: Storage,
+    rows: usize,
+    cols: usize,
+}
+
+impl Tensor {
+    /// A matrix of zeros.
+    ///
+    /// # Errors
+    /// [`crate::NnError::Cuda`] if the device's memory does not suffice.
+    pub fn zeros(device: &Device, rows: usize, cols: usize) -> Result<Self> {
+        let storage = match &device.backend {
+            Backend::Cpu => Storage::Cpu(AlignedVec::zeros(rows * cols)),
+            Backend::Cuda(context) => Storage::Cuda(cuda::Buffer::zeros(context, rows * cols)?),
+        };
+        Ok(Self { device: device.clone(), storage, rows, cols })
+    }
+
+    /// A matrix with these values, row by row.
+    ///
+    /// # Errors
+    /// A shape error unless `values` holds `rows * cols` values.
+    pub fn from_slice(device: &Device, rows: usize, cols: usize, values: &[f32]) -> Result<Self> {
+        let mut tensor = Self::zeros(device, rows, cols)?;
+        tensor.upload(values)?;
+        Ok(tensor)
+    }
+
+    /// Replaces all values.
+    ///
+    /// # Errors
+    /// A shape error unless `values` holds as many values as the tensor.
+    pub fn upload(&mut self, values: &[f32]) -> Result<()> {
+        check_shape(values.len() == self.rows * self.cols, "upload", || {
+            format!("{} values for a {}×{} tensor", values.len(), self.rows, self.cols)
+        })?;
+        match &mut self.storage {
+            Storage::Cpu(own) => own.as_mut_slice().copy_from_slice(values),
+            Storage::Cuda(buffer) => buffer.upload(values)?,
+        }
+        Ok(())
+    }
+
+    /// Copies all values into `values`; waits for the device.
+    ///
+    /// # Errors
+    /// A shape error unless `values` has the tensor's size.
+    pub fn download(&self, values: &mut [f32]) -> Result<()> {
+        check_shape(values.len() == self.rows * self.cols, "download", || {
+            format!("{} values for a {}×{} tensor", values.len(), self.rows, self.cols)
+        })?;
+        match &self.storage {
+            Storage::Cpu(own) => values.copy_from_slice(own.as_slice()),
+            Storage::Cuda(buffer) => buffer.download(values)?,
+        }
+        Ok(())
+    }
+
+    /// All values, row by row; waits for the device.
+    ///
+    /// # Errors
+    /// [`crate::NnError::Cuda`] if an earlier operation failed.
+    pub fn to_vec(&self) -> Result<Vec<f32>> {
+        let mut values = vec![0.0; self.rows * self.cols];
+        self.download(&mut values)?;
+        Ok(values)
+    }
+
+    /// The device it lives on.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of columns.
+    pub fn cols(&self) -> usize {
+        self.cols
+    }
+
+    /// A window on the whole matrix.
+    pub fn view(&self) -> View<'_> {
+        self.window(0, self.rows, self.cols)
+    }
+
+    /// A writable window on the whole matrix.
+    pub fn view_mut(&mut self) -> ViewMut<'_> {
+        let (rows, cols) = (self.rows, self.cols);
+        self.window_mut(0, rows, cols)
+    }
+
+    /// `rows × cols` values that start `offset` values into the storage, seen as a matrix of their own.
+    pub(crate) fn window(&self, offset: usize, rows: usize, cols: usize) -> View<'_> {
+        let data = match &self.storage {
+            Storage::Cpu(values) => Data::Cpu(&values.as_slice()[offset..offset + rows * cols]),
+            Storage::Cuda(buffer) => {
+                assert!(offset + rows * cols <= buffer.len());
+                Data::Cuda { buffer, offset }
+            }
+        };
+        View { data, rows, cols, stride: cols }
+    }
+
+    pub(crate) fn window_mut(&mut self, offset: usize, rows: usize, cols: usize) -> ViewMut<'_> {
+        let data = match &mut self.storage {
+            Storage::Cpu(values) => DataMut::Cpu(&mut values.as_mut_slice()[offset..offset + rows * cols]),
+            Storage::Cuda(buffer) => {
+                assert!(offset + rows * cols <= buffer.len());
+                DataMut::Cuda { buffer, offset }
+            }
+        };
+        ViewMut { data, rows, cols, stride: cols }
+    }
+}
+
+pub(crate) enum IndexStorage {
+    Cpu(Vec<u32>),
+    Cuda(Arc<cuda::Buffer<u32>>),
+}
+
+/// An owned vector of u32 on a device: row numbers to gather, time steps, counters.
+///
+/// ```
+/// use locdiff_nn::{Device, Indices};
+/// let rows = Indices::from_slice(&Device::cpu(), &[2, 0, 2])?;
+/// assert_eq!(rows.to_vec()?, [2, 0, 2]);
+/// # Ok::<(), locdiff_nn::NnError>(())
+/// ```
+pub struct Indices {
+    pub(crate) storage: IndexStorage,
+    len: usize,
+}
+
+impl Indices {
+    /// A vector with these values.
+    ///
+    /// # Errors
+    /// [`crate::NnError::Cuda`] if the device's memory does not suffice.
+    pub fn from_slice(device: &Device, values: &[u32]) -> Result<Self> {
+        let storage = match &device.backend {
+            Backend::Cpu => IndexStorage::Cpu(values.to_vec()),
+            Backend::Cuda(context) => {
+                let buffer = cuda::Buffer::zeros(context, values.len())?;
+                buffer.upload(values)?;
+                IndexStorage::Cuda(buffer)
+            }
+        };
+        Ok(Self { storage, len: values.len() })
+    }
+
+    /// Replaces all values.
+    ///
+    /// # Errors
+    /// A shape error unless `values` has the vector's length.
+    pub fn upload(&mut self, values: &[u32]) -> Result<()> {
+        check_shape(values.len() == self.len, "upload", || {
+            format!("{} values for a vector of {}", values.len(), self.len)
+        })?;
+        match &mut self.storage {
+            IndexStorage::Cpu(own) => own.copy_from_slice(values),
+            IndexStorage::Cuda(buffer) => buffer.upload(values)?,
+        }
+        Ok(())
+    }
+
+    /// All values; waits for the device.
+    ///
+    /// # Errors
+    /// [`crate::NnError::Cuda`] if an earlier operation failed.
+    pub fn to_vec(&self) -> Result<Vec<u32>> {
+        match &self.storage {
+            IndexStorage::Cpu(own) => Ok(own.clone()),
+            IndexStorage::Cuda(buffer) => {
+                let mut values = vec![0; self.len];
+                buffer.download(&mut values)?;
+                Ok(values)
+            }
+        }
+    }
+
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether it holds no value.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl Indices {
+    pub(crate) fn cuda(&self) -> Option<Arc<cuda::Context>> {
+        match &self.storage {
+            IndexStorage::Cpu(_) => None,
+            IndexStorage::Cuda(buffer) => Some(Arc::clone(buffer.context())),
+        }
+    }
+
+    pub(crate) fn cpu(&self, op: &'static str) -> Result<&[u32]> {
+        match &self.storage {
+            IndexStorage::Cpu(values) => Ok(values),
+            IndexStorage::Cuda(_) => Err(NnError::DeviceMismatch { op }),
+        }
+    }
+
+    pub(crate) fn cpu_mut(&mut self, op: &'static str) -> Result<&mut [u32]> {
+        match &mut self.storage {
+            IndexStorage::Cpu(values) => Ok(values),
+            IndexStorage::Cuda(_) => Err(NnError::DeviceMismatch { op }),
+        }
+    }
+}

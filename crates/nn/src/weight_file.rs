@@ -1,0 +1,163 @@
+//! Weights and training state in safetensors files.
+
+use crate::{Adam, NnError, Params, Result, params::Entry};
+use safetensors::{Dtype, SafeTensors, tensor::TensorView};
+use std::{collections::HashMap, fs, path::Path};
+
+fn bytes(values: &[f32]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+}
+
+fn floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.as_chunks::<4>().0.iter().map(|four| f32::from_le_bytes(*four)).collect()
+}
+
+fn bad(path: &Path, detail: impl std::fmt::Display) -> NnError {
+    NnError::WeightFile { path: path.to_owned(), detail: detail.to_string() }
+}
+
+/// Writes to a file beside `path` first and renames it, so that a crash leaves the old file or the new one.
+fn write_atomically(path: &Path, contents: &[u8]) -> Result<()> {
+    let io = |source| NnError::Io { path: path.to_owned(), source };
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".partial");
+    let partial = path.with_file_name(name);
+    let file = fs::File::create(&partial).map_err(io)?;
+    std::io::Write::write_all(&mut &file, contents).map_err(io)?;
+    file.sync_all().map_err(io)?;
+    fs::rename(&partial, path).map_err(io)
+}
+
+impl Params {
+    /// Writes every parameter under its name, with `metadata` in the header; whole or not at all.
+    ///
+    /// # Errors
+    /// [`NnError::Io`] if the file cannot be written.
+    pub fn save(&self, path: &Path, metadata: HashMap<String, String>) -> Result<()> {
+        let values = self.to_vec()?;
+        let parts: Vec<_> = self.layout.iter().map(|entry| (entry, bytes(&values[entry.range()]))).collect();
+        let views = parts
+            .iter()
+            .map(|(entry, data)| {
+                let view = TensorView::new(Dtype::F32, entry.file_shape(), data).map_err(|e| bad(path, e))?;
+                Ok((entry.name.as_str(), view))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let file = safetensors::serialize(views, Some(metadata)).map_err(|e| bad(path, e))?;
+        write_atomically(path, &file)
+    }
+
+    /// Reads every parameter by name.
+    ///
+    /// # Errors
+    /// [`NnError::WeightFile`] for a file that is damaged, lacks a parameter or has one of another shape; the
+    /// parameters are then unchanged.
+    pub fn load(&mut self, path: &Path) -> Result<()> {
+        let contents = fs::read(path).map_err(|source| NnError::Io { path: path.to_owned(), source })?;
+        let file = SafeTensors::deserialize(&contents).map_err(|e| bad(path, e))?;
+        let mut values = vec![0.0; self.len()];
+        for entry in self.layout.iter() {
+            values[entry.range()].copy_from_slice(&read(path, &file, entry)?);
+        }
+        self.upload(&values)
+    }
+}
+
+fn read(path: &Path, file: &SafeTensors<'_>, entry: &Entry) -> Result<Vec<f32>> {
+    let tensor = file.tensor(&entry.name).map_err(|_| bad(path, format!("no tensor `{}`", entry.name)))?;
+    if tensor.dtype() != Dtype::F32 || tensor.shape() != entry.file_shape() {
+        let detail = format!(
+            "`{}` is {:?} {:?}, the model wants F32 {:?}",
+            entry.name,
+            tensor.dtype(),
+            tensor.shape(),
+            entry.file_shape()
+        );
+        return Err(bad(path, detail));
+    }
+    Ok(floats(tensor.data()))
+}
+
+/// Everything an optimiser and its weights hold, as plain numbers on the host: put back with [`Adam::import_state`], a
+/// run continues bit for bit.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TrainingState {
+    /// The flat buffer of the weights.
+    pub weights: Vec<f32>,
+    /// Adam's first moments.
+    pub m: Vec<f32>,
+    /// Adam's second moments.
+    pub v: Vec<f32>,
+    /// The averaged weights, empty without an average.
+    pub ema: Vec<f32>,
+    /// Steps done.
+    pub step: u32,
+}
+
+impl Adam {
+    /// Copies weights, moments, average and step counter to the host.
+    ///
+    /// # Errors
+    /// [`NnError::Cuda`] if an earlier operation failed.
+    pub fn export_state(&self, params: &Params) -> Result<TrainingState> {
+        Ok(TrainingState {
+            weights: params.to_vec()?,
+            m: self.m.to_vec()?,
+            v: self.v.to_vec()?,
+            ema: self.ema().map_or(Ok(Vec::new()), Params::to_vec)?,
+            step: self.steps_done()?,
+        })
+    }
+
+    /// Puts an exported state back.
+    ///
+    /// # Errors
+    /// A shape error if the state belongs to another model.
+    pub fn import_state(&mut self, params: &mut Params, state: &TrainingState) -> Result<()> {
+        params.upload(&state.weights)?;
+        self.m.upload(&state.m)?;
+        self.v.upload(&state.v)?;
+        if let Some(ema) = &mut self.ema {
+            ema.upload(&state.ema)?;
+        }
+        self.step.upload(&[state.step])
+    }
+}
+
+impl TrainingState {
+    /// Writes the state, with `metadata` (the generator's counter, the position in the data, …); whole or not at all.
+    ///
+    /// # Errors
+    /// [`NnError::Io`] if the file cannot be written.
+    pub fn save(&self, path: &Path, mut metadata: HashMap<String, String>) -> Result<()> {
+        metadata.insert("step".to_owned(), self.step.to_string());
+        let parts =
+            [("weights", &self.weights), ("adam.m", &self.m), ("adam.v", &self.v), ("ema", &self.ema)]
+                .map(|(name, values)| (name, values.len(), bytes(values)));
+        let views = parts
+            .iter()
+            .map(|(name, len, data)| {
+                Ok((*name, TensorView::new(Dtype::F32, vec![*len], data).map_err(|e| bad(path, e))?))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let file = safetensors::serialize(views, Some(metadata)).map_err(|e| bad(path, e))?;
+        write_atomically(path, &file)
+    }
+
+    /// Reads a state and its metadata.
+    ///
+    /// # Errors
+    /// [`NnError::WeightFile`] for a damaged or foreign file.
+    pub fn load(path: &Path) -> Result<(Self, HashMap<String, String>)> {
+        let contents = fs::read(path).map_err(|source| NnError::Io { path: path.to_owned(), source })?;
+        let (_, header) = SafeTensors::read_metadata(&contents).map_err(|e| bad(path, e))?;
+        let metadata = header.metadata().clone().unwrap_or_default();
+        let step = metadata.get("step").and_then(|step| step.parse().ok());
+        let step = step.ok_or_else(|| bad(path, "no training step in its header: not a training state"))?;
+        let file = SafeTensors::deserialize(&contents).map_err(|e| bad(path, e))?;
+        let get = |name: &str| Ok(floats(file.tensor(name).map_err(|e| bad(path, e))?.data()));
+        let state =
+            Self { weights: get("weights")?, m: get("adam.m")?, v: get("adam.v")?, ema: get("ema")?, step };
+        Ok((state, metadata))
+    }
+}

@@ -1,0 +1,254 @@
+//! Layers and quadrature losses against `PyTorch`'s fixtures and finite differences, on every device.
+
+mod common;
+
+use common::{Fixture, check_gradient, close, devices, noise, weighted};
+use locdiff_nn::{
+    Device, Gradients, Params, ParamsBuilder, Rng, Tensor,
+    layers::{Accumulate, CsUnet, CsUnetConfig, ForwardMode, Layout, Linear},
+    losses::Quadrature,
+};
+
+const TOLERANCE: f64 = 1e-5;
+
+#[test]
+fn linear_matches_pytorch() {
+    let f = Fixture::new(include_bytes!("../../../fixtures/nn/ops.safetensors"));
+    for device in devices() {
+        let mut builder = ParamsBuilder::new();
+        let layer = Linear::new(&mut builder, "l", 21, 14);
+        let mut params = builder.build(&device, 0).unwrap();
+        params.set("l.weight", &f.values("lin.w")).unwrap();
+        params.set("l.bias", &f.values("lin.b")).unwrap();
+        let mut grads = Gradients::new(&params).unwrap();
+        let (x, dy) = (f.tensor(&device, "lin.x"), f.tensor(&device, "lin.dy"));
+        let (mut y, mut dx) =
+            (Tensor::zeros(&device, 9, 14).unwrap(), Tensor::zeros(&device, 9, 21).unwrap());
+        layer.forward(&params, y.view_mut(), x.view()).unwrap();
+        layer
+            .backward(&params, &mut grads, x.view(), dy.view(), Some((dx.view_mut(), Accumulate::No)))
+            .unwrap();
+        close("y", &y.to_vec().unwrap(), &f.values("lin.y"), TOLERANCE);
+        close("dx", &dx.to_vec().unwrap(), &f.values("lin.d_x"), TOLERANCE);
+        close("dw", &grads.by_name("l.weight").unwrap(), &f.values("lin.d_w"), TOLERANCE);
+        close("db", &grads.by_name("l.bias").unwrap(), &f.values("lin.d_b"), TOLERANCE);
+        layer.input_gradient(&params, dx.view_mut(), dy.view(), Accumulate::Yes).unwrap();
+        let twice: Vec<f32> = f.values("lin.d_x").iter().map(|v| 2.0 * v).collect();
+        close("2 dx", &dx.to_vec().unwrap(), &twice, TOLERANCE);
+    }
+}
+
+struct Case {
+    fixture: Fixture,
+    config: CsUnetConfig,
+}
+
+fn cases() -> [Case; 3] {
+    let base = CsUnetConfig {
+        time_dim: 8,
+        width: 5,
+        w0: 1.25,
+        width_multiple: 1,
+        dropout: 0.3,
+        ..CsUnetConfig::new(20, 12)
+    };
+    [
+        Case {
+            fixture: Fixture::new(include_bytes!("../../../fixtures/nn/csunet_funnel.safetensors")),
+            config: base,
+        },
+        Case {
+            fixture: Fixture::new(include_bytes!("../../../fixtures/nn/csunet_constant.safetensors")),
+            config: CsUnetConfig { layout: Layout::Constant, hidden: Some(14), ..base },
+        },
+        Case {
+            fixture: Fixture::new(include_bytes!("../../../fixtures/nn/csunet_bottleneck.safetensors")),
+            config: CsUnetConfig { layout: Layout::Bottleneck, ..base },
+        },
+    ]
+}
+
+fn build(case: &Case, device: &Device) -> (CsUnet, Params) {
+    let mut builder = ParamsBuilder::new();
+    let net = case.config.register(&mut builder).unwrap();
+    let mut params = builder.build(device, 0).unwrap();
+    let names: Vec<String> = params.names().map(|(name, _, _)| name.to_owned()).collect();
+    let in_fixture = case.fixture.names().iter().filter(|name| name.starts_with("param.")).count();
+    assert_eq!(names.len(), in_fixture, "the same parameters as PyTorch's module");
+    for name in names {
+        params.set(&name, &case.fixture.values(&format!("param.{name}"))).unwrap();
+    }
+    (net, params)
+}
+
+#[test]
+fn csunet_matches_pytorch_in_every_layout_with_and_without_dropout() {
+    for device in devices() {
+        for case in cases() {
+            let (net, params) = build(&case, &device);
+            let f = &case.fixture;
+            let get = |name: &str| f.tensor(&device, name);
+            let (x, cond, t, d_out) = (get("x"), get("cond"), get("t"), get("d_out"));
+            let mut rng = Rng::new(&device, 0).unwrap();
+            rng.set(77 + (5 << 32), 11).unwrap();
+            let mut work = net.workspace(&device, 6, true).unwrap();
+            for (name, mode) in [
+                ("train", ForwardMode::Train { rng: &rng, first_stream: 40 }),
+                ("eval", ForwardMode::Evaluate),
+            ] {
+                let mut grads = Gradients::new(&params).unwrap();
+                net.forward(&params, &mut work, x.view(), cond.view(), t.view(), mode).unwrap();
+                net.backward(&params, &mut grads, &mut work, x.view(), cond.view(), d_out.view()).unwrap();
+                let what = format!("{:?} {name}", case.config.layout);
+                close(
+                    &what,
+                    &work.output_tensor().to_vec().unwrap(),
+                    &f.values(&format!("{name}.out")),
+                    TOLERANCE,
+                );
+                for (param, _, _) in params.names() {
+                    let want = f.values(&format!("{name}.grad.{param}"));
+                    close(&format!("{what} {param}"), &grads.by_name(param).unwrap(), &want, TOLERANCE);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn csunet_gradients_match_differences_parameter_by_parameter() {
+    for device in devices() {
+        for case in cases() {
+            let (net, mut params) = build(&case, &device);
+            let get = |name: &str| case.fixture.tensor(&device, name);
+            let (x, cond, t, d_out) = (get("x"), get("cond"), get("t"), get("d_out"));
+            let weights = d_out.to_vec().unwrap();
+            let mut work = net.workspace(&device, 6, true).unwrap();
+            let mut grads = Gradients::new(&params).unwrap();
+            let mode = ForwardMode::Evaluate;
+            net.forward(&params, &mut work, x.view(), cond.view(), t.view(), mode).unwrap();
+            net.backward(&params, &mut grads, &mut work, x.view(), cond.view(), d_out.view()).unwrap();
+            let names: Vec<String> = params.names().map(|(name, _, _)| name.to_owned()).collect();
+            for name in names {
+                let start = case.fixture.values(&format!("param.{name}"));
+                check_gradient(&name, &start, &grads.by_name(&name).unwrap(), |moved| {
+                    params.set(&name, moved).unwrap();
+                    net.forward(&params, &mut work, x.view(), cond.view(), t.view(), mode).unwrap();
+                    weighted(&work.output_tensor().to_vec().unwrap(), &weights)
+                });
+                params.set(&name, &start).unwrap();
+            }
+        }
+    }
+}
+
+/// The sampler's shortcut computes what the plain forward pass computes.
+#[test]
+fn prediction_with_tabulated_time_equals_the_forward_pass() {
+    for device in devices() {
+        for case in cases() {
+            let (net, params) = build(&case, &device);
+            let (x, cond) = (case.fixture.tensor(&device, "x"), case.fixture.tensor(&device, "cond"));
+            let mut work = net.workspace(&device, 6, false).unwrap();
+            let mut sampling = net.sampling_workspace(&device, 6).unwrap();
+            let steps = [0.0, 17.0, 60.0];
+            let each = net.conditioning(&params, cond.view(), &steps).unwrap();
+            let first = cond.view().row_range(0..1);
+            let one = net.conditioning(&params, first, &steps).unwrap();
+            let repeated =
+                Tensor::from_slice(&device, 6, 12, &cond.to_vec().unwrap()[..12].repeat(6)).unwrap();
+            for (k, step) in steps.iter().enumerate() {
+                let t = Tensor::from_slice(&device, 6, 1, &[*step; 6]).unwrap();
+                for (table, cond) in [(&each, &cond), (&one, &repeated)] {
+                    let mode = ForwardMode::Evaluate;
+                    net.forward(&params, &mut work, x.view(), cond.view(), t.view(), mode).unwrap();
+                    let mut out = Tensor::zeros(&device, 6, 20).unwrap();
+                    net.predict(&params, &mut sampling, out.view_mut(), x.view(), table, k).unwrap();
+                    let want = work.output_tensor().to_vec().unwrap();
+                    close("prediction", &out.to_vec().unwrap(), &want, 2e-6);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn quadrature_losses_match_pytorch_and_differences_for_every_block_size() {
+    let f = Fixture::new(include_bytes!("../../../fixtures/nn/losses.safetensors"));
+    let (grid, log_weights) = (f.values("grid"), f.values("log_weights"));
+    for device in devices() {
+        let (e, y) = (f.tensor(&device, "e"), f.tensor(&device, "y"));
+        let zeros = |cols: usize| Tensor::zeros(&device, 7, cols).unwrap();
+        // 59 grid points: 1, 3 and all 7 rows at a time.
+        for max_logits in [59, 59 * 3, 59 * 100] {
+            let mut q = Quadrature::new(&device, 16, &grid, Some(&log_weights), 7, max_logits).unwrap();
+            let (mut de, mut loss) = (zeros(16), zeros(1));
+            q.nll(de.view_mut(), loss.view_mut(), e.view(), y.view(), 1.0 / 7.0).unwrap();
+            close("nll", &loss.to_vec().unwrap(), &f.values("nll.loss"), TOLERANCE);
+            close("nll", &de.to_vec().unwrap(), &f.values("nll.de"), TOLERANCE);
+            let nll_gradient = de.to_vec().unwrap();
+            q.reverse_kl(de.view_mut(), loss.view_mut(), e.view(), y.view(), 1.0 / 7.0).unwrap();
+            close("kl", &loss.to_vec().unwrap(), &f.values("kl.loss"), TOLERANCE);
+            close("kl", &de.to_vec().unwrap(), &f.values("kl.de"), TOLERANCE);
+            let kl_gradient = de.to_vec().unwrap();
+            q.posterior_mean(de.view_mut(), e.view()).unwrap();
+            close("mean", &de.to_vec().unwrap(), &f.values("posterior_mean"), TOLERANCE);
+            let start = f.values("e");
+            for (name, gradient) in [("nll", nll_gradient), ("kl", kl_gradient)] {
+                check_gradient(name, &start, &gradient, |moved| {
+                    let e = Tensor::from_slice(&device, 7, 16, moved).unwrap();
+                    let (d, l) = (de.view_mut(), loss.view_mut());
+                    if name == "nll" {
+                        q.nll(d, l, e.view(), y.view(), 1.0).unwrap();
+                    } else {
+                        q.reverse_kl(d, l, e.view(), y.view(), 1.0).unwrap();
+                    }
+                    weighted(&loss.to_vec().unwrap(), &[1.0 / 7.0; 7])
+                });
+            }
+        }
+    }
+}
+
+#[test]
+fn huge_logits_stay_finite() {
+    for device in devices() {
+        // exp(183) overflows f32: L = 47's peak (METHOD §1).
+        let mut q = Quadrature::new(&device, 2, &[183.0, 0.0, 0.0, 183.0, 91.0, 91.0], None, 1, 100).unwrap();
+        let e = Tensor::from_slice(&device, 1, 2, &[1.0, 0.5]).unwrap();
+        let (mut de, mut loss) =
+            (Tensor::zeros(&device, 1, 2).unwrap(), Tensor::zeros(&device, 1, 1).unwrap());
+        q.nll(de.view_mut(), loss.view_mut(), e.view(), e.view(), 1.0).unwrap();
+        close("loss", &loss.to_vec().unwrap(), &[183.0 - 1.25], 1e-6);
+        q.reverse_kl(de.view_mut(), loss.view_mut(), e.view(), e.view(), 1.0).unwrap();
+        assert!(loss.to_vec().unwrap()[0].abs() < 1e-5 && de.to_vec().unwrap().iter().all(|v| v.is_finite()));
+    }
+}
+
+/// Large enough for every thread, block and lane to have work: CUDA and one thread agree with many.
+#[test]
+fn a_larger_network_gives_the_same_on_every_device() {
+    let config = CsUnetConfig { width: 24, ..CsUnetConfig::new(100, 64) };
+    let mut outcomes: Vec<(Vec<f32>, Vec<f32>)> = Vec::new();
+    for device in devices() {
+        let mut builder = ParamsBuilder::new();
+        let net = config.register(&mut builder).unwrap();
+        let params = builder.build(&device, 3).unwrap();
+        let tensor =
+            |cols: usize, key: u32| Tensor::from_slice(&device, 150, cols, &noise(150 * cols, key)).unwrap();
+        let (x, cond, d_out) = (tensor(100, 1), tensor(64, 2), tensor(100, 3));
+        let steps: Vec<f32> = (0..150).map(|i| i as f32).collect();
+        let t = Tensor::from_slice(&device, 150, 1, &steps).unwrap();
+        let rng = Rng::new(&device, 9).unwrap();
+        let mut work = net.workspace(&device, 150, true).unwrap();
+        let mut grads = Gradients::new(&params).unwrap();
+        let mode = ForwardMode::Train { rng: &rng, first_stream: 0 };
+        net.forward(&params, &mut work, x.view(), cond.view(), t.view(), mode).unwrap();
+        net.backward(&params, &mut grads, &mut work, x.view(), cond.view(), d_out.view()).unwrap();
+        outcomes.push((work.output_tensor().to_vec().unwrap(), grads.to_vec().unwrap()));
+    }
+    for (out, grads) in &outcomes[1..] {
+        close("output", out, &outcomes[0].0, 3e-5);
+        close("gradients", grads, &outcomes[0].1, 3e-5);
+    }
+}

@@ -1,0 +1,388 @@
+//! Every operation against `PyTorch`'s fixtures and against finite differences, on every device.
+
+mod common;
+
+use common::{Fixture, check_gradient, close, devices, noise, weighted};
+use locdiff_nn::{
+    Device, Indices, Rng, Tensor, ViewMut,
+    ops::{self, Activation, Dropout, NormGain, PointLoss, SamplerStep, Transpose},
+};
+
+const TOLERANCE: f64 = 1e-5;
+
+fn fixture() -> Fixture {
+    Fixture::new(include_bytes!("../../../fixtures/nn/ops.safetensors"))
+}
+
+fn zeros(device: &Device, rows: usize, cols: usize) -> Tensor {
+    Tensor::zeros(device, rows, cols).unwrap()
+}
+
+const ACTIVATIONS: [(&str, Activation); 4] = [
+    ("silu", Activation::Silu),
+    ("gelu", Activation::Gelu),
+    ("relu", Activation::Relu),
+    ("sine", Activation::Sine { w0: 1.5 }),
+];
+
+#[test]
+fn activations_match_pytorch() {
+    let f = fixture();
+    for device in devices() {
+        let (x, dy) = (f.tensor(&device, "act.x"), f.tensor(&device, "act.dy"));
+        for (name, kind) in ACTIVATIONS {
+            let (mut y, mut dx) = (zeros(&device, 5, 37), zeros(&device, 5, 37));
+            ops::activate(kind, y.view_mut(), x.view()).unwrap();
+            ops::activate_backward(kind, dx.view_mut(), x.view(), dy.view()).unwrap();
+            close(name, &y.to_vec().unwrap(), &f.values(&format!("{name}.y")), TOLERANCE);
+            close(name, &dx.to_vec().unwrap(), &f.values(&format!("{name}.dx")), TOLERANCE);
+        }
+    }
+}
+
+#[test]
+fn activation_gradients_match_differences() {
+    for device in devices() {
+        for (name, kind) in ACTIVATIONS {
+            if kind == Activation::Relu {
+                continue; // its kink is where differences lie; the fixture covers it
+            }
+            let (values, weights) = (noise(120, 1), noise(120, 2));
+            let x = Tensor::from_slice(&device, 4, 30, &values).unwrap();
+            let dy = Tensor::from_slice(&device, 4, 30, &weights).unwrap();
+            let mut dx = zeros(&device, 4, 30);
+            ops::activate_backward(kind, dx.view_mut(), x.view(), dy.view()).unwrap();
+            check_gradient(name, &values, &dx.to_vec().unwrap(), |moved| {
+                let x = Tensor::from_slice(&device, 4, 30, moved).unwrap();
+                let mut y = zeros(&device, 4, 30);
+                ops::activate(kind, y.view_mut(), x.view()).unwrap();
+                weighted(&y.to_vec().unwrap(), &weights)
+            });
+        }
+    }
+}
+
+#[test]
+fn film_matches_pytorch() {
+    let f = fixture();
+    for device in devices() {
+        let get = |name: &str| f.tensor(&device, &format!("film.{name}"));
+        let (hx, ss, hi, dh) = (get("hx"), get("ss"), get("hi"), get("dh"));
+        let (mut h, mut dhx, mut dss) = (zeros(&device, 4, 19), zeros(&device, 4, 19), zeros(&device, 4, 38));
+        ops::film(h.view_mut(), hx.view(), ss.view(), hi.view()).unwrap();
+        ops::film_backward(dhx.view_mut(), dss.view_mut(), dh.view(), hx.view(), ss.view()).unwrap();
+        close("h", &h.to_vec().unwrap(), &f.values("film.h"), TOLERANCE);
+        close("dhx", &dhx.to_vec().unwrap(), &f.values("film.d_hx"), TOLERANCE);
+        close("dss", &dss.to_vec().unwrap(), &f.values("film.d_ss"), TOLERANCE);
+        // A broadcast row gives what the same row written out gives.
+        let (mut a, mut b) = (zeros(&device, 4, 19), zeros(&device, 4, 19));
+        let repeated = Tensor::from_slice(&device, 4, 38, &f.values("film.ss")[38..76].repeat(4)).unwrap();
+        ops::film(a.view_mut(), hx.view(), ss.view().broadcast_rows(1, 4), hi.view()).unwrap();
+        ops::film(b.view_mut(), hx.view(), repeated.view(), hi.view()).unwrap();
+        assert_eq!(a.to_vec().unwrap(), b.to_vec().unwrap());
+    }
+}
+
+#[test]
+fn layer_norms_match_pytorch() {
+    let f = fixture();
+    for device in devices() {
+        let (x, dy) = (f.tensor(&device, "ln.x"), f.tensor(&device, "ln.dy"));
+        let (plain, adaptive) = (f.tensor(&device, "ln.gs"), f.tensor(&device, "adaln.ss"));
+        for (name, gs, gain) in [
+            ("ln", plain.view().broadcast_rows(0, 6), NormGain::Plain),
+            ("adaln", adaptive.view(), NormGain::OnePlus),
+        ] {
+            let (mut y, mut stats) = (zeros(&device, 6, 33), zeros(&device, 6, 2));
+            let (mut dx, mut dgs, mut sums) =
+                (zeros(&device, 6, 33), zeros(&device, 6, 66), zeros(&device, 1, 66));
+            ops::layer_norm(y.view_mut(), stats.view_mut(), x.view(), gs, gain, 1e-5).unwrap();
+            let (d, s) = (dy.view(), stats.view());
+            ops::layer_norm_backward(dx.view_mut(), dgs.view_mut(), d, x.view(), s, gs, gain).unwrap();
+            close(name, &y.to_vec().unwrap(), &f.values(&format!("{name}.y")), TOLERANCE);
+            close(name, &dx.to_vec().unwrap(), &f.values(&format!("{name}.d_x")), TOLERANCE);
+            if gain == NormGain::Plain {
+                ops::column_sums(sums.view_mut(), dgs.view(), false).unwrap();
+                close(name, &sums.to_vec().unwrap(), &f.values("ln.d_gs"), TOLERANCE);
+            } else {
+                close(name, &dgs.to_vec().unwrap(), &f.values("adaln.d_ss"), TOLERANCE);
+            }
+        }
+        let (mut y, mut norms, mut dx) = (zeros(&device, 6, 33), zeros(&device, 6, 1), zeros(&device, 6, 33));
+        ops::normalise(y.view_mut(), norms.view_mut(), x.view(), 1e-12).unwrap();
+        ops::normalise_backward(dx.view_mut(), dy.view(), y.view(), norms.view()).unwrap();
+        close("normalise", &y.to_vec().unwrap(), &f.values("norm.y"), TOLERANCE);
+        close("normalise", &dx.to_vec().unwrap(), &f.values("norm.dx"), TOLERANCE);
+    }
+}
+
+#[test]
+fn norm_gradients_match_differences() {
+    for device in devices() {
+        let (values, weights, gs) = (noise(90, 3), noise(90, 4), noise(180, 5));
+        let tensor = |cols: usize, v: &[f32]| Tensor::from_slice(&device, 3, cols, v).unwrap();
+        let (gs, dy) = (tensor(60, &gs), tensor(30, &weights));
+        let forward = |moved: &[f32], stats: ViewMut<'_>| {
+            let mut y = zeros(&device, 3, 30);
+            let x = tensor(30, moved);
+            ops::layer_norm(y.view_mut(), stats, x.view(), gs.view(), NormGain::OnePlus, 1e-5).unwrap();
+            weighted(&y.to_vec().unwrap(), &weights)
+        };
+        let (mut stats, mut dx, mut dgs) =
+            (zeros(&device, 3, 2), zeros(&device, 3, 30), zeros(&device, 3, 60));
+        forward(&values, stats.view_mut());
+        let x = tensor(30, &values);
+        let (s, g) = (stats.view(), gs.view());
+        ops::layer_norm_backward(dx.view_mut(), dgs.view_mut(), dy.view(), x.view(), s, g, NormGain::OnePlus)
+            .unwrap();
+        let mut spare = zeros(&device, 3, 2);
+        check_gradient("layer norm", &values, &dx.to_vec().unwrap(), |m| forward(m, spare.view_mut()));
+
+        let normalise = |moved: &[f32]| {
+            let (mut y, mut norms) = (zeros(&device, 3, 30), zeros(&device, 3, 1));
+            ops::normalise(y.view_mut(), norms.view_mut(), tensor(30, moved).view(), 1e-12).unwrap();
+            (y, norms)
+        };
+        let (y, norms) = normalise(&values);
+        ops::normalise_backward(dx.view_mut(), dy.view(), y.view(), norms.view()).unwrap();
+        check_gradient("normalise", &values, &dx.to_vec().unwrap(), |m| {
+            weighted(&normalise(m).0.to_vec().unwrap(), &weights)
+        });
+    }
+}
+
+#[test]
+fn soft_maxima_match_pytorch() {
+    let f = fixture();
+    for device in devices() {
+        let bias = f.tensor(&device, "soft.bias");
+        let (mut a, mut b) = (f.tensor(&device, "soft.x"), f.tensor(&device, "soft.x"));
+        let (mut lse, mut plain) = (zeros(&device, 5, 1), zeros(&device, 5, 1));
+        ops::log_sum_exp(plain.view_mut(), a.view()).unwrap();
+        close("lse", &plain.to_vec().unwrap(), &f.values("soft.lse_plain"), TOLERANCE);
+        ops::softmax(a.view_mut(), lse.view_mut(), Some(bias.view()), 1.0).unwrap();
+        close("softmax", &a.to_vec().unwrap(), &f.values("soft.softmax"), TOLERANCE);
+        close("lse", &lse.to_vec().unwrap(), &f.values("soft.lse"), TOLERANCE);
+        ops::log_softmax(b.view_mut(), lse.view_mut(), Some(bias.view())).unwrap();
+        close("log_softmax", &b.to_vec().unwrap(), &f.values("soft.log_softmax"), TOLERANCE);
+        close("lse", &lse.to_vec().unwrap(), &f.values("soft.lse"), TOLERANCE);
+    }
+}
+
+/// Every transpose, stride, beta and bias against a plain f64 product, at sizes around the kernels' blocks.
+#[test]
+fn products_match_a_plain_loop() {
+    for device in devices() {
+        for (m, n, k) in [(1, 1, 1), (3, 5, 7), (16, 64, 33), (17, 130, 40), (130, 17, 65), (64, 96, 128)] {
+            for case in 0..8 {
+                let (op_a, op_b) = (case & 1 == 1, case & 2 == 2);
+                let with_bias = case & 4 == 4;
+                let beta = if with_bias { 0.0 } else { 0.5 };
+                let (a_shape, b_shape) =
+                    (if op_a { (k, m) } else { (m, k) }, if op_b { (n, k) } else { (k, n) });
+                // Operands are column ranges of wider tensors.
+                let wide = |rows: usize, cols: usize, key: u32| {
+                    Tensor::from_slice(&device, rows, cols + 8, &noise(rows * (cols + 8), key)).unwrap()
+                };
+                let (a, b, mut c) =
+                    (wide(a_shape.0, a_shape.1, 1), wide(b_shape.0, b_shape.1, 2), wide(m, n, 3));
+                let bias = Tensor::from_slice(&device, 1, n, &noise(n, 4)).unwrap();
+                let (av, bv, cv) = (a.to_vec().unwrap(), b.to_vec().unwrap(), c.to_vec().unwrap());
+                let op = |yes: bool| if yes { Transpose::Yes } else { Transpose::No };
+                ops::gemm(
+                    c.view_mut().columns(4..4 + n),
+                    a.view().columns(4..4 + a_shape.1),
+                    op(op_a),
+                    b.view().columns(8..8 + b_shape.1),
+                    op(op_b),
+                    beta,
+                    with_bias.then(|| bias.view()),
+                )
+                .unwrap();
+                let (got, bias) = (c.to_vec().unwrap(), bias.to_vec().unwrap());
+                for r in 0..m {
+                    for j in 0..n + 8 {
+                        let old = f64::from(cv[r * (n + 8) + j]);
+                        let inside = (4..4 + n).contains(&j);
+                        let want = if inside {
+                            let sum: f64 = (0..k)
+                                .map(|i| {
+                                    let x =
+                                        if op_a { av[i * (m + 8) + 4 + r] } else { av[r * (k + 8) + 4 + i] };
+                                    let y = if op_b {
+                                        bv[(j - 4) * (k + 8) + 8 + i]
+                                    } else {
+                                        bv[i * (n + 8) + 8 + j - 4]
+                                    };
+                                    f64::from(x) * f64::from(y)
+                                })
+                                .sum();
+                            sum + f64::from(beta) * old + if with_bias { f64::from(bias[j - 4]) } else { 0.0 }
+                        } else {
+                            old
+                        };
+                        let got = f64::from(got[r * (n + 8) + j]);
+                        assert!(
+                            (got - want).abs() < 1e-5 * (k as f64).sqrt(),
+                            "{m}×{n}×{k} case {case}: {got} {want}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn random_numbers_match_the_fixture_on_every_device() {
+    let f = Fixture::new(include_bytes!("../../../fixtures/nn/random.safetensors"));
+    for device in devices() {
+        let mut rng = Rng::new(&device, 0).unwrap();
+        rng.set(0x1234_5678_9ABC_DEF0, 0x0000_0002_FFFF_FFFF).unwrap();
+        let mut out = zeros(&device, 3, 7);
+        ops::fill_uniform(out.view_mut(), &rng, 9).unwrap();
+        assert_eq!(out.to_vec().unwrap(), f.values("uniform"), "the same integers on every device");
+        ops::fill_normal(out.view_mut(), &rng, 9).unwrap();
+        close("normal", &out.to_vec().unwrap()[..20], &f.values("normal"), 1e-5);
+        let mut below = Indices::from_slice(&device, &[0; 21]).unwrap();
+        ops::fill_indices(&mut below, 1000, &rng, 9).unwrap();
+        let want: Vec<u32> = f.values("below_1000").iter().map(|v| *v as u32).collect();
+        assert_eq!(below.to_vec().unwrap(), want);
+        rng.advance().unwrap();
+        assert_eq!(rng.get().unwrap(), (0x1234_5678_9ABC_DEF0, 0x0000_0003_0000_0000));
+    }
+}
+
+#[test]
+fn dropped_rows_are_the_stated_share() {
+    for device in devices() {
+        let rng = Rng::new(&device, 5).unwrap();
+        let x = Tensor::from_slice(&device, 4000, 2, &vec![1.0; 8000]).unwrap();
+        let mut out = zeros(&device, 4000, 2);
+        ops::drop_rows(out.view_mut(), x.view(), 0.1, &rng, 3).unwrap();
+        let values = out.to_vec().unwrap();
+        assert!(values.chunks(2).all(|row| row[0].to_bits() == row[1].to_bits()));
+        let kept = values.iter().sum::<f32>() / 8000.0;
+        assert!((kept - 0.9).abs() < 0.02, "{kept}");
+    }
+}
+
+#[test]
+fn dropout_before_the_sine_is_consistent_forward_and_backward() {
+    for device in devices() {
+        let (rows, cols, p, w0) = (40, 70, 0.3, 1.25);
+        let rng = Rng::new(&device, 8).unwrap();
+        let dropout = Some(Dropout { probability: p, rng: &rng, stream: 2 });
+        let (values, weights) = (noise(rows * cols, 6), noise(rows * cols, 7));
+        let forward = |moved: &[f32]| {
+            let mut z = Tensor::from_slice(&device, rows, cols, moved).unwrap();
+            let mut y = zeros(&device, rows, cols);
+            ops::dropout_sine(y.view_mut(), z.view_mut(), w0, dropout).unwrap();
+            (y.to_vec().unwrap(), z)
+        };
+        let (y, z) = forward(&values);
+        let dropped = z.to_vec().unwrap().iter().filter(|v| v.to_bits() == 0x8000_0000).count();
+        assert!((dropped as f32 / (rows * cols) as f32 - p).abs() < 0.03, "{dropped}");
+        for ((y, z), x) in y.iter().zip(z.to_vec().unwrap()).zip(&values) {
+            let want = if z.to_bits() == 0x8000_0000 { 0.0 } else { (w0 * x / (1.0 - p)).sin() };
+            assert!((y - want).abs() < 1e-6);
+        }
+        let dy = Tensor::from_slice(&device, rows, cols, &weights).unwrap();
+        let mut dz = zeros(&device, rows, cols);
+        ops::dropout_sine_backward(dz.view_mut(), z.view(), dy.view(), w0, p).unwrap();
+        check_gradient("dropout sine", &values, &dz.to_vec().unwrap(), |m| weighted(&forward(m).0, &weights));
+        // A value of exactly zero that was kept still has a gradient.
+        let (_, z) = forward(&vec![0.0; rows * cols]);
+        ops::dropout_sine_backward(dz.view_mut(), z.view(), dy.view(), w0, p).unwrap();
+        let alive = dz.to_vec().unwrap().iter().filter(|v| **v != 0.0).count();
+        assert_eq!(alive, rows * cols - dropped);
+    }
+}
+
+#[test]
+fn gathering_mixing_and_time_embedding() {
+    let f = fixture();
+    for device in devices() {
+        let table = Tensor::from_slice(&device, 3, 2, &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
+        let rows = Indices::from_slice(&device, &[2, 0, 2, 1]).unwrap();
+        let mut out = zeros(&device, 4, 2);
+        ops::gather_rows(out.view_mut(), table.view(), &rows).unwrap();
+        assert_eq!(out.to_vec().unwrap(), [5.0, 6.0, 1.0, 2.0, 5.0, 6.0, 3.0, 4.0]);
+        let (a, b) = (
+            Tensor::from_slice(&device, 4, 2, &[1.0; 8]).unwrap(),
+            Tensor::from_slice(&device, 4, 2, &[10.0; 8]).unwrap(),
+        );
+        ops::mix_rows(out.view_mut(), a.view(), b.view(), table.view(), &rows).unwrap();
+        assert_eq!(out.to_vec().unwrap(), [65.0, 65.0, 21.0, 21.0, 65.0, 65.0, 43.0, 43.0]);
+        let t = f.tensor(&device, "time.t");
+        let mut embedding = zeros(&device, 6, 200);
+        ops::sinusoidal(embedding.view_mut(), t.view()).unwrap();
+        close("time", &embedding.to_vec().unwrap(), &f.values("time.y"), 3e-5); // angles up to 199 in f32
+    }
+    let device = Device::cpu();
+    let bad = Indices::from_slice(&device, &[3]).unwrap();
+    let table = zeros(&device, 3, 2);
+    assert!(ops::gather_rows(zeros(&device, 1, 2).view_mut(), table.view(), &bad).is_err());
+}
+
+#[test]
+fn the_sampler_step_is_its_formula() {
+    for device in devices() {
+        let rng = Rng::new(&device, 3).unwrap();
+        let (x, p, old) = (noise(600, 1), noise(600, 2), noise(600, 3));
+        let tensor = |v: &[f32]| Tensor::from_slice(&device, 2, 300, v).unwrap();
+        let (mut xt, pt, mut x0, mut z) = (tensor(&x), tensor(&p), tensor(&old), zeros(&device, 2, 300));
+        let s = SamplerStep {
+            x0_from_x: 0.3,
+            x0_from_prediction: -0.7,
+            x_from_x: 0.9,
+            x_from_x0: 0.4,
+            x_from_previous_x0: -0.2,
+            x_from_noise: 0.5,
+        };
+        ops::fill_normal(z.view_mut(), &rng, 12).unwrap();
+        ops::sampler_step(xt.view_mut(), x0.view_mut(), pt.view(), s, &rng, 12).unwrap();
+        let z = z.to_vec().unwrap();
+        let clean: Vec<f32> =
+            x.iter().zip(&p).map(|(x, p)| s.x0_from_x * x + s.x0_from_prediction * p).collect();
+        let next: Vec<f32> =
+            (0..600).map(|i| 0.9 * x[i] + 0.4 * clean[i] - 0.2 * old[i] + 0.5 * z[i]).collect();
+        close("x0", &x0.to_vec().unwrap(), &clean, 1e-6);
+        close("x", &xt.to_vec().unwrap(), &next, 1e-6);
+    }
+}
+
+#[test]
+fn point_losses_match_pytorch_and_differences() {
+    let f = Fixture::new(include_bytes!("../../../fixtures/nn/losses.safetensors"));
+    for device in devices() {
+        let (e, y) = (f.tensor(&device, "e"), f.tensor(&device, "y"));
+        for (name, kind) in [("cosine", PointLoss::Cosine), ("l1", PointLoss::L1), ("l2", PointLoss::L2)] {
+            let (mut de, mut loss) = (zeros(&device, 7, 16), zeros(&device, 7, 1));
+            ops::point_loss(kind, de.view_mut(), loss.view_mut(), e.view(), y.view(), 1.0 / 7.0).unwrap();
+            close(name, &loss.to_vec().unwrap(), &f.values(&format!("{name}.loss")), TOLERANCE);
+            close(name, &de.to_vec().unwrap(), &f.values(&format!("{name}.de")), TOLERANCE);
+            if kind == PointLoss::L1 {
+                continue; // differences across its kinks say nothing
+            }
+            check_gradient(name, &f.values("e"), &de.to_vec().unwrap(), |moved| {
+                let e = Tensor::from_slice(&device, 7, 16, moved).unwrap();
+                let (mut de, mut loss) = (zeros(&device, 7, 16), zeros(&device, 7, 1));
+                ops::point_loss(kind, de.view_mut(), loss.view_mut(), e.view(), y.view(), 1.0).unwrap();
+                weighted(&loss.to_vec().unwrap(), &[1.0 / 7.0; 7])
+            });
+        }
+    }
+}
+
+#[test]
+fn wrong_shapes_are_named() {
+    let device = Device::cpu();
+    let (a, b) = (zeros(&device, 2, 3), zeros(&device, 2, 4));
+    let mut c = zeros(&device, 2, 2);
+    let error =
+        ops::gemm(c.view_mut(), a.view(), Transpose::No, b.view(), Transpose::Yes, 0.0, None).unwrap_err();
+    assert!(error.to_string().contains("2×3 times 4×2"), "{error}");
+    assert!(ops::copy(c.view_mut(), a.view()).is_err());
+    assert!(Tensor::from_slice(&device, 2, 2, &[0.0; 3]).is_err());
+}
