@@ -27,7 +27,7 @@ def setup():
 
 def ours(operation, degree, seconds):
     target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    out = subprocess.run([target / "release" / "locdiff-bench", operation, "--degree", str(degree),
+    out = subprocess.run([target / "release" / "locdiff-bench", *operation.split(), "--degree", str(degree),
                           "--seconds", str(seconds)], check=True, capture_output=True, text=True)
     return json.loads(out.stdout)["value"]
 
@@ -79,14 +79,11 @@ def main():
         f"encode f32, {count} points": (coefficient, "encode-f32", {
             "sphericart f32": lambda: best(lambda: sh.compute(xyz32), seconds) * per / count,
         }, ("write bandwidth", lambda: best(lambda: fill32.fill(1.5), seconds) * per / count)),
-        "fused e·Y f64, 4096 points": (coefficient, "field-f64", {
-            "ducc0 synthesis_general": lambda: best(lambda: ducc0.sht.synthesis_general(
-                alm=alm, spin=0, lmax=l, loc=loc, epsilon=1e-12, nthreads=1), seconds) * per / 4096,
-        }, ("FMA throughput", lambda: ours("fma-f64", l, seconds))),
-        "fused e·Y f32, 4096 points": (coefficient, "field-f32", {
-            "ducc0 synthesis_general": lambda: best(lambda: ducc0.sht.synthesis_general(
-                alm=alm.astype(np.complex64), spin=0, lmax=l, loc=loc, epsilon=1e-5, nthreads=1), seconds) * per / 4096,
-        }, ("FMA throughput", lambda: ours("fma-f32", l, seconds))),
+        **{f"fused e·Y {name}, {n} points": (coefficient, f"field-{name} --points {n}", {
+            "ducc0 synthesis_general": lambda a=alm.astype(kind), p=loc[:n], e=accuracy, n=n: best(
+                lambda: ducc0.sht.synthesis_general(alm=a, spin=0, lmax=l, loc=p, epsilon=e, nthreads=1), seconds) * per / n,
+        }, ("FMA throughput", lambda name=name: ours(f"fma-{name}", l, seconds)))
+           for name, kind, accuracy in (("f64", np.complex128, 1e-12), ("f32", np.complex64, 1e-5)) for n in (256, 4096)},
         "decode, exact": (vector, "decode", {
             "dense, 21k anchors (paper)": lambda: best(lambda: (batch @ anchors.T).argmax(1), seconds) * 1e6 / 512,
             "our anchors mode, 21k": lambda: ours("decode-anchors", l, seconds),

@@ -1,4 +1,4 @@
-//! `locdiff-bench OPERATION --degree L [--seconds S]`: times one hot function on one thread and prints one JSON line.
+//! `locdiff-bench OPERATION --degree L [--seconds S] [--points N]`: times one hot function on one thread and prints one JSON line.
 //!
 //! `bench/codec.py` runs it in turns with the peers, so that both sides see the same machine.
 
@@ -16,8 +16,9 @@ fn main() {
     let degree = option("--degree").map_or(47, |v| v.parse().expect("--degree takes a number"));
     let seconds = option("--seconds").map_or(0.5, |v| v.parse().expect("--seconds takes a number"));
     let degree = Degree::new(degree).expect("degree");
+    let scattered = option("--points").map_or(4096, |v| v.parse().expect("--points takes a number"));
     let operation = arguments.first().map_or("", String::as_str);
-    let Some((unit, value)) = measure(operation, degree, seconds) else {
+    let Some((unit, value)) = measure(operation, degree, seconds, scattered) else {
         eprintln!(
             "usage: locdiff-bench encode-f64|encode-f32|field-f64|field-f32|jet|decode|decode-anchors|density|fma-f64|fma-f32 --degree L --seconds S"
         );
@@ -26,7 +27,7 @@ fn main() {
     println!(r#"{{"operation":"{operation}","degree":{degree},"unit":"{unit}","value":{value:.5}}}"#);
 }
 
-fn measure(operation: &str, degree: Degree, seconds: f64) -> Option<(&'static str, f64)> {
+fn measure(operation: &str, degree: Degree, seconds: f64, scattered: usize) -> Option<(&'static str, f64)> {
     let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(1);
     let mut points = |n: usize| -> Vec<UnitVec> { (0..n).map(|_| UnitVec::random(&mut rng)).collect() };
     let dimension = degree.dimension();
@@ -50,20 +51,20 @@ fn measure(operation: &str, degree: Degree, seconds: f64) -> Option<(&'static st
             ("ns/coefficient", best_seconds(seconds, run) * per_coefficient(count))
         }
         "field-f64" => {
-            let (points, mut out) = (points(4096), vec![0.0; 4096]);
+            let (points, mut out) = (points(scattered), vec![0.0; scattered]);
             let (plan, e) = (FieldPlan::new(degree), harmonics.at(UnitVec::NORTH));
             let run = || {
                 plan.values_single_thread(black_box(&e), &points, black_box(&mut out)).expect("lengths fit");
             };
-            ("ns/coefficient", best_seconds(seconds, run) * per_coefficient(4096))
+            ("ns/coefficient", best_seconds(seconds, run) * per_coefficient(scattered))
         }
         "field-f32" => {
-            let (points, mut out) = (points(4096), vec![0.0; 4096]);
+            let (points, mut out) = (points(scattered), vec![0.0; scattered]);
             let (plan, e) = (FieldPlanF32::new(degree).ok()?, harmonics.at(UnitVec::NORTH));
             let run = || {
                 plan.values_single_thread(black_box(&e), &points, black_box(&mut out)).expect("lengths fit");
             };
-            ("ns/coefficient", best_seconds(seconds, run) * per_coefficient(4096))
+            ("ns/coefficient", best_seconds(seconds, run) * per_coefficient(scattered))
         }
         "jet" => {
             let points = points(256);
