@@ -31,6 +31,7 @@ mod error;
 mod format;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
+mod header;
 mod input;
 mod json_lines;
 mod matrix;

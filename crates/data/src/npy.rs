@@ -1,10 +1,9 @@
 //! The header of `NumPy`'s `.npy` files: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>.
 
+use crate::DataError;
 use crate::array::{ArrayLayout, Claim, Dtype, Element};
 use crate::error::excerpt;
-use crate::input::ReadSeek;
-use crate::{DataError, Format};
-use std::io::Read;
+use crate::header::Header;
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 /// `NumPy` itself refuses to parse headers above 10,000 bytes.
@@ -13,54 +12,39 @@ const LONGEST_HEADER: u64 = 65_535;
 const WRITTEN_HEADER: usize = 128;
 
 /// Reads and checks a header.
-pub(crate) fn read_header(
-    input: &mut Box<dyn ReadSeek>,
-    file_bytes: u64,
-    file: &str,
-) -> Result<ArrayLayout, DataError> {
-    let unsound = |reason: String| DataError::Header { file: file.to_owned(), format: Format::Npy, reason };
-    if file_bytes == 0 {
-        return Err(DataError::Empty { file: file.to_owned(), expected: "a .npy array" });
-    }
-    let mut take = |count: u64| -> Result<Vec<u8>, DataError> {
-        let mut bytes = Vec::new();
-        input.by_ref().take(count).read_to_end(&mut bytes).map_err(|source| DataError::read(file, source))?;
-        if bytes.len() as u64 == count {
-            Ok(bytes)
-        } else {
-            Err(unsound("it ends inside its header".to_owned()))
-        }
-    };
-    let start = take(8)?;
+pub(crate) fn read_header(mut header: Header<'_>) -> Result<ArrayLayout, DataError> {
+    let start = header.take(8)?;
     if &start[..6] != MAGIC {
-        return Err(unsound("it does not begin with '\\x93NUMPY'".to_owned()));
+        return Err(header.unsound("it does not begin with '\\x93NUMPY'"));
     }
-    let (length_bytes, text_bytes) = match start[6] {
-        1 => (2, take(2)?.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte))),
-        2 | 3 => (4, take(4)?.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte))),
-        version => return Err(unsound(format!("version {version} is not 1, 2 or 3"))),
+    let length_bytes = match start[6] {
+        1 => 2,
+        2 | 3 => 4,
+        version => return Err(header.unsound(format!("version {version} is not 1, 2 or 3"))),
     };
+    let text_bytes = header.number(length_bytes)?;
     let offset = 8 + length_bytes + text_bytes;
-    if text_bytes > LONGEST_HEADER || offset > file_bytes {
-        return Err(unsound(format!("its header claims {text_bytes} bytes")));
+    if text_bytes > LONGEST_HEADER || offset > header.file_bytes {
+        return Err(header.unsound(format!("its header claims {text_bytes} bytes")));
     }
-    let text = take(text_bytes)?;
-    let text = std::str::from_utf8(&text).map_err(|_| unsound("its header is not text".to_owned()))?;
-    let header = Literal::parse(text).ok_or_else(|| {
-        unsound(format!("its header '{}' is not a description of an array", excerpt(text.trim())))
+    let text = header.take(text_bytes)?;
+    let text = std::str::from_utf8(&text).map_err(|_| header.unsound("its header is not text"))?;
+    let array = Literal::parse(text).ok_or_else(|| {
+        header.unsound(format!("its header '{}' is not a description of an array", excerpt(text.trim())))
     })?;
-    let (element, big_endian) = element(&header.descr).ok_or_else(|| DataError::ElementType {
-        file: file.to_owned(),
-        dtype: excerpt(&header.descr),
+    let (element, big_endian) = element(&array.descr).ok_or_else(|| DataError::ElementType {
+        file: header.file.to_owned(),
+        dtype: excerpt(&array.descr),
         remedy: "save the array with .astype('float32')",
     })?;
     // With one row or one column both orders are the same.
-    if header.fortran_order && header.shape.iter().filter(|&&size| size > 1).count() > 1 {
-        let reason = "its rows are interleaved (Fortran order): save np.ascontiguousarray(array)".to_owned();
-        return Err(unsound(reason));
+    if array.fortran_order && array.shape.iter().filter(|&&size| size > 1).count() > 1 {
+        let reason = "its rows are interleaved (Fortran order): save np.ascontiguousarray(array)";
+        return Err(header.unsound(reason));
     }
-    let claim = Claim { shape: header.shape, element, big_endian, offset, available: file_bytes - offset };
-    ArrayLayout::check(claim, file, Format::Npy)
+    let claim =
+        Claim { shape: array.shape, element, big_endian, offset, available: header.file_bytes - offset };
+    ArrayLayout::check(claim, header.file, header.format)
 }
 
 fn element(descr: &str) -> Option<(Element, bool)> {
@@ -180,11 +164,15 @@ fn tuple(text: &str) -> Option<(Vec<u64>, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Format;
+    use crate::header::{TensorChoice, open_array};
     use std::io::Cursor;
 
     fn read(bytes: &[u8]) -> Result<ArrayLayout, String> {
-        let mut input: Box<dyn ReadSeek> = Box::new(Cursor::new(bytes.to_vec()));
-        read_header(&mut input, bytes.len() as u64, "x.npy").map_err(|error| error.to_string())
+        let choice = TensorChoice { given: None, preferred: "" };
+        let input = Box::new(Cursor::new(bytes.to_vec()));
+        let reader = open_array(input, bytes.len() as u64, "x.npy", Format::Npy, choice);
+        reader.map(|reader| reader.layout().clone()).map_err(|error| error.to_string())
     }
 
     fn file(descr: &str, order: &str, shape: &str, data_bytes: usize) -> Vec<u8> {

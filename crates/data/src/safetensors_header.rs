@@ -1,12 +1,11 @@
 //! The header of safetensors files: 8 bytes of length, then JSON: <https://github.com/huggingface/safetensors#format>.
 
+use crate::DataError;
 use crate::array::{ArrayLayout, Claim, Dtype, Element};
 use crate::error::{excerpt, list_names};
-use crate::input::ReadSeek;
-use crate::{DataError, Format};
+use crate::header::{Header, TensorChoice};
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use std::io::Read;
 
 /// The reference implementation's limit.
 const LONGEST_HEADER: u64 = 100_000_000;
@@ -18,42 +17,26 @@ struct TensorInfo {
     data_offsets: (u64, u64),
 }
 
-/// Reads the header and checks the tensor that is called `given`, or else `preferred`, or else is the only one.
+/// Reads the header and checks the tensor chosen.
 pub(crate) fn read_header(
-    input: &mut Box<dyn ReadSeek>,
-    file_bytes: u64,
-    file: &str,
-    given: Option<&str>,
-    preferred: &str,
+    mut header: Header<'_>,
+    choice: TensorChoice<'_>,
 ) -> Result<ArrayLayout, DataError> {
-    let format = Format::Safetensors;
-    let unsound = |reason: String| DataError::Header { file: file.to_owned(), format, reason };
-    if file_bytes == 0 {
-        return Err(DataError::Empty { file: file.to_owned(), expected: "safetensors" });
-    }
-    let mut take = |count: u64| -> Result<Vec<u8>, DataError> {
-        let mut bytes = Vec::new();
-        input.by_ref().take(count).read_to_end(&mut bytes).map_err(|source| DataError::read(file, source))?;
-        if bytes.len() as u64 == count {
-            Ok(bytes)
-        } else {
-            Err(unsound("it ends inside its header".to_owned()))
-        }
-    };
-    let header_bytes = take(8)?.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
+    let file_bytes = header.file_bytes;
+    let header_bytes = header.number(8)?;
     if header_bytes > LONGEST_HEADER || header_bytes > file_bytes.saturating_sub(8) {
-        return Err(unsound(format!("its header claims {header_bytes} bytes of {file_bytes}")));
+        return Err(header.unsound(format!("its header claims {header_bytes} bytes of {file_bytes}")));
     }
-    let tensors = parse(&take(header_bytes)?).map_err(|error| {
-        unsound(format!("its header is not a list of tensors ({})", excerpt(&error.to_string())))
+    let tensors = parse(&header.take(header_bytes)?).map_err(|error| {
+        header.unsound(format!("its header is not a list of tensors ({})", excerpt(&error.to_string())))
     })?;
     let offset = 8 + header_bytes;
     let data_bytes = file_bytes - offset;
     let end = tensors.values().map(|tensor| tensor.data_offsets.1).max().unwrap_or(0);
     if end != data_bytes {
-        return Err(unsound(format!("its tensors take {end} bytes, but there are {data_bytes}")));
+        return Err(header.unsound(format!("its tensors take {end} bytes, but there are {data_bytes}")));
     }
-    let tensor = choose(&tensors, file, given, preferred)?;
+    let tensor = choose(&tensors, header.file, choice)?;
     let element = match tensor.dtype.as_str() {
         "F16" => Element::F16,
         "BF16" => Element::Bf16,
@@ -61,7 +44,7 @@ pub(crate) fn read_header(
         "F64" => Element::F64,
         other => {
             return Err(DataError::ElementType {
-                file: file.to_owned(),
+                file: header.file.to_owned(),
                 dtype: excerpt(other),
                 remedy: "save the tensor as float32",
             });
@@ -70,10 +53,10 @@ pub(crate) fn read_header(
     let (begin, end) = tensor.data_offsets;
     let available = end
         .checked_sub(begin)
-        .ok_or_else(|| unsound(format!("a tensor runs from byte {begin} to byte {end}")))?;
+        .ok_or_else(|| header.unsound(format!("a tensor runs from byte {begin} to byte {end}")))?;
     let claim =
         Claim { shape: tensor.shape.clone(), element, big_endian: false, offset: offset + begin, available };
-    ArrayLayout::check(claim, file, format)
+    ArrayLayout::check(claim, header.file, header.format)
 }
 
 /// The tensors by name. The metadata, free text for people, are left out.
@@ -86,8 +69,7 @@ fn parse(json: &[u8]) -> serde_json::Result<BTreeMap<String, TensorInfo>> {
 fn choose<'a>(
     tensors: &'a BTreeMap<String, TensorInfo>,
     file: &str,
-    given: Option<&str>,
-    preferred: &str,
+    TensorChoice { given, preferred }: TensorChoice<'_>,
 ) -> Result<&'a TensorInfo, DataError> {
     let by_name = tensors.get(given.unwrap_or(preferred));
     let only = || tensors.values().next().filter(|_| given.is_none() && tensors.len() == 1);
@@ -147,12 +129,15 @@ pub(crate) fn header_bytes(tensors: &[OutputTensor]) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Format;
+    use crate::header::open_array;
     use std::io::Cursor;
 
     fn read(bytes: &[u8], given: Option<&str>) -> Result<ArrayLayout, String> {
-        let mut input: Box<dyn ReadSeek> = Box::new(Cursor::new(bytes.to_vec()));
-        let layout = read_header(&mut input, bytes.len() as u64, "x.safetensors", given, "points");
-        layout.map_err(|error| error.to_string())
+        let choice = TensorChoice { given, preferred: "points" };
+        let input = Box::new(Cursor::new(bytes.to_vec()));
+        let reader = open_array(input, bytes.len() as u64, "x.safetensors", Format::Safetensors, choice);
+        reader.map(|reader| reader.layout().clone()).map_err(|error| error.to_string())
     }
 
     fn file(json: &str, data_bytes: usize) -> Vec<u8> {

@@ -3,9 +3,10 @@
 use crate::array::{ArrayReader, Element};
 use crate::csv_text::{CsvRows, parse_number};
 use crate::error::{At, excerpt};
+use crate::header::{TensorChoice, open_array};
 use crate::input::Input;
 use crate::json_lines::{JsonLines, json_reason};
-use crate::{DataError, Format, npy, safetensors_header};
+use crate::{DataError, Format};
 use std::path::Path;
 
 const ARRAY_EXPECTED: &str = "one array of numbers";
@@ -70,15 +71,10 @@ impl MatrixReader {
         let mut source = match input {
             Input::Text(text) if format == Format::Csv => open_csv(CsvRows::new(text, file))?,
             Input::Text(text) => Source::Jsonl(JsonLines::new(text, file)),
-            Input::Binary(mut bytes, length) => {
-                let layout = if format == Format::Npy {
-                    npy::read_header(&mut bytes, length, &file)?
-                } else {
-                    safetensors_header::read_header(&mut bytes, length, &file, tensor, "matrix")?
-                };
-                let (columns, element) = (layout.columns, layout.element());
-                let reader =
-                    ArrayReader::new(bytes, layout).map_err(|source| DataError::read(&file, source))?;
+            Input::Binary(bytes, length) => {
+                let choice = TensorChoice { given: tensor, preferred: "matrix" };
+                let reader = open_array(bytes, length, &file, format, choice)?;
+                let (columns, element) = (reader.layout().columns, reader.layout().element());
                 let source = Source::Array { reader, file, element };
                 return Ok(Self { source, columns, rows_read: 0, first: None, failed: false });
             }
@@ -265,6 +261,7 @@ fn bad_element(lines: &JsonLines) -> Option<DataError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::npy;
 
     fn read(bytes: &[u8], format: Format) -> Result<Vec<Vec<f64>>, String> {
         MatrixReader::from_bytes("x", bytes.to_vec(), format, None)

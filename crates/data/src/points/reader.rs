@@ -5,9 +5,10 @@ use super::{POINTS_TENSOR, json};
 use crate::array::ArrayReader;
 use crate::csv_text::CsvRows;
 use crate::error::{At, excerpt, list_names};
+use crate::header::{TensorChoice, open_array};
 use crate::input::Input;
 use crate::json_lines::{JsonLines, json_reason};
-use crate::{DataError, Format, npy, safetensors_header};
+use crate::{DataError, Format};
 use locdiff_sphere::LatLon;
 use std::path::Path;
 
@@ -96,13 +97,10 @@ impl PointReader {
         let source = match input {
             Input::Text(text) if format == Format::Csv => open_csv(CsvRows::new(text, file), &lat, &lon)?,
             Input::Text(text) => Source::Jsonl { lines: JsonLines::new(text, file), lat, lon },
-            Input::Binary(mut bytes, length) => {
-                let layout = if format == Format::Npy {
-                    npy::read_header(&mut bytes, length, &file)?
-                } else {
-                    let given = columns.tensor.as_deref();
-                    safetensors_header::read_header(&mut bytes, length, &file, given, POINTS_TENSOR)?
-                };
+            Input::Binary(bytes, length) => {
+                let choice = TensorChoice { given: columns.tensor.as_deref(), preferred: POINTS_TENSOR };
+                let reader = open_array(bytes, length, &file, format, choice)?;
+                let layout = reader.layout();
                 if layout.columns != 2 {
                     let shape = vec![layout.rows, layout.columns as u64];
                     return Err(DataError::Shape {
@@ -111,8 +109,6 @@ impl PointReader {
                         expected: "[N, 2], latitude and longitude in degrees",
                     });
                 }
-                let reader =
-                    ArrayReader::new(bytes, layout).map_err(|source| DataError::read(&file, source))?;
                 Source::Array { reader, file, row: Vec::with_capacity(2) }
             }
         };
@@ -239,6 +235,7 @@ fn json_number(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::npy;
 
     fn read(text: &str, format: Format) -> Result<Vec<LatLon>, DataError> {
         read_with(text, format, &PointColumns::default())
