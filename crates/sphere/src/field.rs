@@ -50,8 +50,7 @@ impl FieldPlan {
     /// # Errors
     /// When `coefficients` has not `(L+1)²` values.
     pub fn values(&self, coefficients: &[f64], points: &[UnitVec]) -> Result<Vec<f64>, SphereError> {
-        expect_len("coefficients", coefficients.len(), self.degree.dimension())?;
-        Ok(values_by(&self.table, coefficients, points))
+        values(&self.table, coefficients, points)
     }
 
     /// F at each point on this thread, for callers that spread the work themselves.
@@ -64,11 +63,7 @@ impl FieldPlan {
         points: &[UnitVec],
         out: &mut [f64],
     ) -> Result<(), SphereError> {
-        expect_len("coefficients", coefficients.len(), self.degree.dimension())?;
-        expect_len("field output", out.len(), points.len())?;
-        let weights = pack_by_order(self.table.lmax, coefficients);
-        dispatch(Values { table: &self.table, weights: &weights, points, out });
-        Ok(())
+        values_into(&self.table, coefficients, points, out)
     }
 
     pub(crate) fn table(&self) -> &OrderTable<f64> {
@@ -80,7 +75,6 @@ impl FieldPlan {
 /// for L up to [`FieldPlanF32::MAX_DEGREE`].
 #[derive(Debug)]
 pub struct FieldPlanF32 {
-    degree: Degree,
     table: OrderTable<f32>,
 }
 
@@ -96,7 +90,7 @@ impl FieldPlanF32 {
         if degree.get() > Self::MAX_DEGREE {
             return Err(SphereError::Degree(degree.get()));
         }
-        Ok(Self { degree, table: OrderTable::new(degree.get(), NEGLIGIBLE_F32) })
+        Ok(Self { table: OrderTable::new(degree.get(), NEGLIGIBLE_F32) })
     }
 
     /// F at each point, on all threads.
@@ -104,8 +98,7 @@ impl FieldPlanF32 {
     /// # Errors
     /// When `coefficients` has not `(L+1)²` values.
     pub fn values(&self, coefficients: &[f64], points: &[UnitVec]) -> Result<Vec<f32>, SphereError> {
-        expect_len("coefficients", coefficients.len(), self.degree.dimension())?;
-        Ok(values_by(&self.table, coefficients, points))
+        values(&self.table, coefficients, points)
     }
 
     /// F at each point on this thread.
@@ -118,26 +111,41 @@ impl FieldPlanF32 {
         points: &[UnitVec],
         out: &mut [f32],
     ) -> Result<(), SphereError> {
-        expect_len("coefficients", coefficients.len(), self.degree.dimension())?;
-        expect_len("field output", out.len(), points.len())?;
-        let weights = pack_by_order(self.table.lmax, coefficients);
-        dispatch(Values { table: &self.table, weights: &weights, points, out });
-        Ok(())
+        values_into(&self.table, coefficients, points, out)
     }
 }
 
-fn values_by<T: Real>(table: &OrderTable<T>, coefficients: &[f64], points: &[UnitVec]) -> Vec<T> {
-    let weights = pack_by_order(table.lmax, coefficients);
-    let mut out = vec![T::default(); points.len()];
+/// F at each point, on all threads.
+fn values<T: Real>(
+    table: &OrderTable<T>,
+    coefficients: &[f64],
+    points: &[UnitVec],
+) -> Result<Vec<T>, SphereError> {
     const BLOCK: usize = 256;
-    if points.len() <= BLOCK {
-        dispatch(Values { table, weights: &weights, points, out: &mut out });
-    } else {
-        points.par_chunks(BLOCK).zip(out.par_chunks_mut(BLOCK)).for_each(|(points, out)| {
-            dispatch(Values { table, weights: &weights, points, out });
-        });
-    }
-    out
+    let weights = pack_checked(table, coefficients)?;
+    let mut out = vec![T::default(); points.len()];
+    points.par_chunks(BLOCK).zip(out.par_chunks_mut(BLOCK)).for_each(|(points, out)| {
+        dispatch(Values { table, weights: &weights, points, out });
+    });
+    Ok(out)
+}
+
+/// F at each point, on this thread.
+fn values_into<T: Real>(
+    table: &OrderTable<T>,
+    coefficients: &[f64],
+    points: &[UnitVec],
+    out: &mut [T],
+) -> Result<(), SphereError> {
+    expect_len("field output", out.len(), points.len())?;
+    let weights = pack_checked(table, coefficients)?;
+    dispatch(Values { table, weights: &weights, points, out });
+    Ok(())
+}
+
+fn pack_checked<T: Real>(table: &OrderTable<T>, coefficients: &[f64]) -> Result<Vec<[T; 2]>, SphereError> {
+    expect_len("coefficients", coefficients.len(), (table.lmax + 1) * (table.lmax + 1))?;
+    Ok(pack_by_order(table.lmax, coefficients))
 }
 
 /// (cosine, sine) coefficients, order by order: m = 0: l = 0…L, m = 1: l = 1…L, …
