@@ -9,8 +9,8 @@ DDPM sampler (16 and 1024 samples).
 Both sides start from the same hashed weights and data; their first losses are printed and must agree. `bare` is the step
 alone; `full` adds fresh noise, dropout, condition dropout, gradient clipping, L2 decay and the moving average of the
 weights. The sampler's PyTorch twin is timed as written in the prototype (`plain`) and with our shortcut of computing the
-image and time projections once (`cached`). In mode bf16 PyTorch rounds to bf16 (autocast, bf16 weights in the sampler) while
-our engine only permits cuBLASLt to do so, which on an H200 runs the same kernels as tf32: same losses, same times. Ratio = PyTorch / ours: above 1 we are faster.
+image and time projections once (`cached`). In mode bf16 both
+round operands to bf16: PyTorch by autocast (bf16 weights in the sampler), our engine before each product. Ratio = PyTorch / ours: above 1 we are faster.
 """
 import argparse
 import contextlib

@@ -16,10 +16,8 @@ pub enum Precision {
     /// Operands rounded to 10 mantissa bits on the tensor cores, f32 sums: the default, as in `PyTorch`'s `high`.
     #[default]
     Tf32,
-    /// cuBLASLt may round operands to bf16 on the tensor cores (`CUBLAS_COMPUTE_32F_FAST_16BF`); storage stays f32.
-    ///
-    /// On an H200 with CUDA 13.0 it chose the same kernels as for [`Precision::Tf32`]: the same losses to six digits and
-    /// the same times. A gain over tf32 needs weights and activations stored in bf16, which this engine does not do.
+    /// Operands rounded to bf16 (7 mantissa bits) before every product, f32 sums and storage, as `PyTorch`'s autocast
+    /// does. The rounding is a pass over each operand, so small products gain nothing over [`Precision::Tf32`].
     Bf16,
 }
 

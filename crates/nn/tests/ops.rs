@@ -4,7 +4,7 @@ mod common;
 
 use common::{Fixture, check_gradient, close, devices, noise, weighted};
 use locdiff_nn::{
-    Device, Indices, Rng, Tensor, ViewMut,
+    Device, Indices, Precision, Rng, Tensor, ViewMut,
     ops::{self, Activation, Dropout, NormGain, PointLoss, SamplerStep, Transpose},
 };
 
@@ -173,60 +173,66 @@ fn soft_maxima_match_pytorch() {
 #[test]
 fn products_match_a_plain_loop() {
     for device in devices() {
-        for (m, n, k) in [(1, 1, 1), (3, 5, 7), (16, 64, 33), (17, 130, 40), (130, 17, 65), (64, 96, 128)] {
-            for case in 0..8 {
-                let (op_a, op_b) = (case & 1 == 1, case & 2 == 2);
-                let with_bias = case & 4 == 4;
-                let beta = if with_bias { 0.0 } else { 0.5 };
-                let (a_shape, b_shape) =
-                    (if op_a { (k, m) } else { (m, k) }, if op_b { (n, k) } else { (k, n) });
-                // Operands are column ranges of wider tensors.
-                let wide = |rows: usize, cols: usize, key: u32| {
-                    Tensor::from_slice(&device, rows, cols + 8, &noise(rows * (cols + 8), key)).unwrap()
-                };
-                let (a, b, mut c) =
-                    (wide(a_shape.0, a_shape.1, 1), wide(b_shape.0, b_shape.1, 2), wide(m, n, 3));
-                let bias = Tensor::from_slice(&device, 1, n, &noise(n, 4)).unwrap();
-                let (av, bv, cv) = (a.to_vec().unwrap(), b.to_vec().unwrap(), c.to_vec().unwrap());
-                let op = |yes: bool| if yes { Transpose::Yes } else { Transpose::No };
-                ops::gemm(
-                    c.view_mut().columns(4..4 + n),
-                    a.view().columns(4..4 + a_shape.1),
-                    op(op_a),
-                    b.view().columns(8..8 + b_shape.1),
-                    op(op_b),
-                    beta,
-                    with_bias.then(|| bias.view()),
-                )
-                .unwrap();
-                let (got, bias) = (c.to_vec().unwrap(), bias.to_vec().unwrap());
-                for r in 0..m {
-                    for j in 0..n + 8 {
-                        let old = f64::from(cv[r * (n + 8) + j]);
-                        let inside = (4..4 + n).contains(&j);
-                        let want = if inside {
-                            let sum: f64 = (0..k)
-                                .map(|i| {
-                                    let x =
-                                        if op_a { av[i * (m + 8) + 4 + r] } else { av[r * (k + 8) + 4 + i] };
-                                    let y = if op_b {
-                                        bv[(j - 4) * (k + 8) + 8 + i]
-                                    } else {
-                                        bv[i * (n + 8) + 8 + j - 4]
-                                    };
-                                    f64::from(x) * f64::from(y)
-                                })
-                                .sum();
-                            sum + f64::from(beta) * old + if with_bias { f64::from(bias[j - 4]) } else { 0.0 }
-                        } else {
-                            old
-                        };
-                        let got = f64::from(got[r * (n + 8) + j]);
-                        assert!(
-                            (got - want).abs() < 1e-5 * (k as f64).sqrt(),
-                            "{m}×{n}×{k} case {case}: {got} {want}"
-                        );
-                    }
+        products_match(&device, |x| x);
+        if device.is_cuda() {
+            // Operands rounded to bf16, sums in f32: the same loop over rounded operands, to the same tolerance.
+            device.set_precision(Precision::Bf16);
+            products_match(&device, |x| half::bf16::from_f32(x).to_f32());
+        }
+    }
+}
+
+fn products_match(device: &Device, rounded: fn(f32) -> f32) {
+    for (m, n, k) in [(1, 1, 1), (3, 5, 7), (16, 64, 33), (17, 130, 40), (130, 17, 65), (64, 96, 128)] {
+        for case in 0..8 {
+            let (op_a, op_b) = (case & 1 == 1, case & 2 == 2);
+            let with_bias = case & 4 == 4;
+            let beta = if with_bias { 0.0 } else { 0.5 };
+            let (a_shape, b_shape) = (if op_a { (k, m) } else { (m, k) }, if op_b { (n, k) } else { (k, n) });
+            // Operands are column ranges of wider tensors.
+            let wide = |rows: usize, cols: usize, key: u32| {
+                Tensor::from_slice(device, rows, cols + 8, &noise(rows * (cols + 8), key)).unwrap()
+            };
+            let (a, b, mut c) = (wide(a_shape.0, a_shape.1, 1), wide(b_shape.0, b_shape.1, 2), wide(m, n, 3));
+            let bias = Tensor::from_slice(device, 1, n, &noise(n, 4)).unwrap();
+            let (av, bv, cv) = (a.to_vec().unwrap(), b.to_vec().unwrap(), c.to_vec().unwrap());
+            let op = |yes: bool| if yes { Transpose::Yes } else { Transpose::No };
+            ops::gemm(
+                c.view_mut().columns(4..4 + n),
+                a.view().columns(4..4 + a_shape.1),
+                op(op_a),
+                b.view().columns(8..8 + b_shape.1),
+                op(op_b),
+                beta,
+                with_bias.then(|| bias.view()),
+            )
+            .unwrap();
+            let (got, bias) = (c.to_vec().unwrap(), bias.to_vec().unwrap());
+            for r in 0..m {
+                for j in 0..n + 8 {
+                    let old = f64::from(cv[r * (n + 8) + j]);
+                    let inside = (4..4 + n).contains(&j);
+                    let want = if inside {
+                        let sum: f64 = (0..k)
+                            .map(|i| {
+                                let x = if op_a { av[i * (m + 8) + 4 + r] } else { av[r * (k + 8) + 4 + i] };
+                                let y = if op_b {
+                                    bv[(j - 4) * (k + 8) + 8 + i]
+                                } else {
+                                    bv[i * (n + 8) + 8 + j - 4]
+                                };
+                                f64::from(rounded(x)) * f64::from(rounded(y))
+                            })
+                            .sum();
+                        sum + f64::from(beta) * old + if with_bias { f64::from(bias[j - 4]) } else { 0.0 }
+                    } else {
+                        old
+                    };
+                    let got = f64::from(got[r * (n + 8) + j]);
+                    assert!(
+                        (got - want).abs() < 1e-5 * (k as f64).sqrt(),
+                        "{m}×{n}×{k} case {case}: {got} {want}"
+                    );
                 }
             }
         }

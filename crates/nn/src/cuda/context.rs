@@ -28,7 +28,7 @@ const SOURCES: [&str; 5] = [
     include_str!("kernels/optim.cu"),
 ];
 
-const KERNELS: [&str; 30] = [
+const KERNELS: [&str; 31] = [
     "activate",
     "activate_backward",
     "dropout_sine",
@@ -37,6 +37,7 @@ const KERNELS: [&str; 30] = [
     "film_backward",
     "axpby",
     "scale",
+    "round_bf16",
     "gather_rows",
     "mix_rows",
     "sinusoidal",

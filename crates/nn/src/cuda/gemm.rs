@@ -1,6 +1,9 @@
 //! Matrix products through `cuBLASLt`, with one plan per shape.
 
-use super::{Context, failed};
+use super::{
+    Context, failed,
+    launch::{Arg, Grid},
+};
 use crate::{Precision, Result, View, ViewMut, error::check_shape, ops::Transpose};
 use cudarc::{
     cublaslt::{result as lt, sys},
@@ -14,6 +17,8 @@ use std::{
 
 /// `cuBLASLt`'s scratch memory, one piece per stream.
 const WORKSPACE_BYTES: usize = 32 << 20;
+/// Rows of rounded operands start at multiples of this many bf16 values, 16 bytes.
+const ROUNDED_ALIGNMENT: usize = 8;
 
 /// Everything an algorithm's choice depends on, in `cuBLASLt`'s column-major terms: our `c = a·b` is its `cᵀ = bᵀ·aᵀ`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -60,10 +65,15 @@ struct State {
 // SAFETY: handle and descriptors are plain library objects without thread affinity; the mutex serialises their use.
 unsafe impl Send for State {}
 
+/// Memory for the two operands of a product, rounded to bf16.
+type RoundedPair = [Option<Arc<CudaSlice<u16>>>; 2];
+
 /// The library handle, the plans made so far, and the scratch memory.
 pub(super) struct Products {
     state: Mutex<State>,
     workspaces: Vec<CudaSlice<u8>>,
+    /// Operands rounded to bf16: two pieces per stream, grown as products ask for more.
+    rounded: Mutex<Vec<RoundedPair>>,
 }
 
 impl Products {
@@ -76,7 +86,8 @@ impl Products {
                     .map_err(failed("allocating cuBLASLt's scratch memory"))
             })
             .collect::<Result<Vec<_>>>()?;
-        Ok(Self { state: Mutex::new(State { plans: HashMap::new(), handle }), workspaces })
+        let rounded = Mutex::new(vec![[None, None]; streams]);
+        Ok(Self { state: Mutex::new(State { plans: HashMap::new(), handle }), workspaces, rounded })
     }
 }
 
@@ -117,11 +128,11 @@ impl Plan {
     fn new(handle: sys::cublasLtHandle_t, key: &Key) -> Result<Self> {
         use sys::cublasLtMatmulDescAttributes_t as D;
         let compute = match key.precision {
-            Precision::F32 => sys::cublasComputeType_t::CUBLAS_COMPUTE_32F,
+            Precision::F32 | Precision::Bf16 => sys::cublasComputeType_t::CUBLAS_COMPUTE_32F,
             Precision::Tf32 => sys::cublasComputeType_t::CUBLAS_COMPUTE_32F_FAST_TF32,
-            Precision::Bf16 => sys::cublasComputeType_t::CUBLAS_COMPUTE_32F_FAST_16BF,
         };
         let float = sys::cudaDataType::CUDA_R_32F;
+        let operand = if key.precision == Precision::Bf16 { sys::cudaDataType::CUDA_R_16BF } else { float };
         let desc = lt::create_matmul_desc(compute, float).map_err(failed("describing a product"))?;
         // cublasOperation_t: 0 is N, 1 is T.
         let op = |transpose: Transpose| i32::from(transpose == Transpose::Yes);
@@ -138,13 +149,13 @@ impl Plan {
         };
         let (b_rows, b_cols) = stored(key.op_b, key.k, key.n);
         let (a_rows, a_cols) = stored(key.op_a, key.m, key.k);
-        let layout = |rows, cols, stride| {
-            lt::create_matrix_layout(float, rows, cols, stride as i64).map_err(failed("describing a matrix"))
+        let layout = |kind, rows, cols, stride| {
+            lt::create_matrix_layout(kind, rows, cols, stride as i64).map_err(failed("describing a matrix"))
         };
         let layouts = [
-            layout(b_rows, b_cols, key.b_stride)?,
-            layout(a_rows, a_cols, key.a_stride)?,
-            layout(key.n as u64, key.m as u64, key.c_stride)?,
+            layout(operand, b_rows, b_cols, key.b_stride)?,
+            layout(operand, a_rows, a_cols, key.a_stride)?,
+            layout(float, key.n as u64, key.m as u64, key.c_stride)?,
         ];
         let algo = choose(handle, desc, layouts, key)?;
         Ok(Self { desc, layouts, algo })
@@ -207,20 +218,26 @@ impl Context {
                 "a repeated row on CUDA".to_owned()
             })?;
         }
-        let (a_at, b_at, c_at) = (self.address(&a)?, self.address(&b)?, self.address_mut(c)?);
+        let precision = self.precision();
+        let ((a_at, a_stride), (b_at, b_stride)) = if precision == Precision::Bf16 {
+            (self.rounded(a, 0)?, self.rounded(b, 1)?)
+        } else {
+            ((self.address(&a)?, a.stride.max(a.cols)), (self.address(&b)?, b.stride.max(b.cols)))
+        };
+        let c_at = self.address_mut(c)?;
         let bias_at = bias.map(|bias| self.address(&bias)).transpose()?;
         let key = Key {
             m: c.rows,
             n: c.cols,
             k,
-            a_stride: a.stride.max(a.cols),
-            b_stride: b.stride.max(b.cols),
+            a_stride,
+            b_stride,
             c_stride: c.stride,
             op_a,
             op_b,
             accumulate: beta != 0.0,
             bias: bias.is_some(),
-            precision: self.precision(),
+            precision,
             alignment: [a_at, b_at, c_at].map(alignment),
         };
         self.bind()?;
@@ -260,5 +277,30 @@ impl Context {
             )
         }
         .map_err(failed("a matrix product"))
+    }
+
+    /// Rounds an operand to bf16 in the stream's scratch memory; returns its address and row stride.
+    ///
+    /// The memory is used again by the stream's next product, which comes after this one.
+    fn rounded(self: &Arc<Self>, operand: View<'_>, place: usize) -> Result<(u64, usize)> {
+        let stride = operand.cols.next_multiple_of(ROUNDED_ALIGNMENT);
+        let (number, stream) = self.current();
+        let memory = {
+            let mut all = self.products.rounded.lock().unwrap_or_else(PoisonError::into_inner);
+            let piece = &mut all[number][place];
+            let enough = piece.as_ref().is_some_and(|memory| memory.len() >= operand.rows * stride);
+            if !enough {
+                // On this very stream, so that the memory is there before what follows uses it.
+                let fresh = stream.alloc_zeros::<u16>(operand.rows * stride);
+                *piece = Some(Arc::new(fresh.map_err(failed("allocating memory for bf16 operands"))?));
+            }
+            Arc::clone(piece.as_ref().expect("it was just made"))
+        };
+        let address = memory.device_ptr(stream).0;
+        let (rows, cols) = (operand.rows, operand.cols);
+        let args = [Arg::Long(address as usize), Arg::In(operand), Arg::Int(stride), Arg::Int(cols)];
+        self.launch("round_bf16", Grid::Elements { rows, cols }, &args)?;
+        self.keep(|| memory as _);
+        Ok((address, stride))
     }
 }

@@ -49,6 +49,13 @@ __global__ void scale(MAT(y), int cols, float factor) {
     ELEMENT(cols)
     AT(y, r, c) *= factor;
 }
+__global__ void round_bf16(unsigned short *out, CMAT(x), int out_stride, int cols) {
+    ELEMENT(cols)
+    u32 bits = __float_as_uint(AT(x, r, c));
+    // To nearest, ties to even; a NaN stays one.
+    u32 rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+    out[(long long)r * out_stride + c] = (bits & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u : (unsigned short)rounded;
+}
 __global__ void gather_rows(MAT(out), CMAT(table), const u32 *indices, int cols, int table_rows) {
     ELEMENT(cols)
     u32 row = min(indices[r], (u32)table_rows - 1);
