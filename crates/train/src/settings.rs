@@ -145,7 +145,10 @@ impl Preset {
     /// The preset's choices for embeddings of that size.
     pub fn run_config(self, embedding_dim: usize) -> RunConfig {
         let default = RunConfig {
-            model: ModelConfig::new(23, embedding_dim),
+            model: ModelConfig {
+                low_pass_km: Some(ModelConfig::usual_low_pass_km(23)),
+                ..ModelConfig::new(23, embedding_dim)
+            },
             train: TrainSettings {
                 steps: 3000,
                 batch: 512,
@@ -188,7 +191,11 @@ impl Preset {
                 },
             },
             Self::Small => RunConfig {
-                model: ModelConfig { width: 64, ..ModelConfig::new(11, embedding_dim) },
+                model: ModelConfig {
+                    width: 64,
+                    low_pass_km: Some(ModelConfig::usual_low_pass_km(11)),
+                    ..ModelConfig::new(11, embedding_dim)
+                },
                 train: TrainSettings {
                     steps: 400,
                     batch: 128,

@@ -170,7 +170,7 @@ struct ModelArgs {
     /// Points of the quadrature [default: by degree]
     #[arg(long, value_name = "N")]
     quadrature_points: Option<usize>,
-    /// Blur the locations by a heat kernel of this deviation
+    /// Blur the locations by a heat kernel of this deviation; 0 for none [default: 4800/(L+1) for nll, else none]
     #[arg(long, value_name = "KM")]
     low_pass_km: Option<f64>,
     /// Take embeddings as they are
@@ -285,7 +285,14 @@ impl ModelArgs {
         set(&mut config.dropout, self.dropout);
         set(&mut config.w0, self.w0);
         set(&mut config.diffusion_steps, self.diffusion_steps);
-        config.low_pass_km = self.low_pass_km.or(config.low_pass_km);
+        config.low_pass_km = match self.low_pass_km {
+            Some(km) => (km != 0.0).then_some(km),
+            // The preset's, for this degree; measured for nll only.
+            None if config.loss == LossKind::Nll => {
+                config.low_pass_km.map(|_| ModelConfig::usual_low_pass_km(degree))
+            }
+            None => None,
+        };
         config.standardise &= !self.no_standardise;
         if !config.loss.has_quadrature() {
             config.quadrature = QuadratureRecipe::None;
