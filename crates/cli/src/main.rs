@@ -26,6 +26,10 @@ enum Command {
     Decode(commands::decode::Decode),
     /// Describe the density that a coefficient vector means: regions, modes, map
     Density(commands::density::DensityArgs),
+    /// Train a model on embeddings and locations
+    Train(Box<commands::train::Train>),
+    /// Locate photos: sample places for embeddings with a trained model
+    Sample(Box<commands::sample::Sample>),
     /// Regenerate a table of the paper
     #[command(subcommand)]
     Reproduce(commands::reproduce::Reproduce),
@@ -34,6 +38,9 @@ enum Command {
 fn main() -> ExitCode {
     // A half-written file must not survive an interrupt; a second handler elsewhere is no reason to stop.
     let _ = ctrlc::set_handler(|| {
+        if commands::train::ask_to_stop() {
+            return; // training saves a checkpoint first; a second interrupt ends it at once
+        }
         locdiff_data::AtomicFile::remove_all_pending();
         std::process::exit(130);
     });
@@ -41,6 +48,8 @@ fn main() -> ExitCode {
         Command::Encode(command) => command.run(),
         Command::Decode(command) => command.run(),
         Command::Density(command) => command.run(),
+        Command::Train(command) => command.run(),
+        Command::Sample(command) => command.run(),
         Command::Reproduce(command) => command.run(),
     };
     match result {

@@ -172,6 +172,36 @@ impl ArrayLayout {
     pub(crate) fn element(&self) -> Element {
         self.element
     }
+
+    /// Where the array begins in its file, and how many bytes it takes.
+    pub(crate) fn bytes(&self) -> (u64, u64) {
+        (self.offset, self.rows * self.row_bytes() as u64)
+    }
+
+    /// Bytes a row takes.
+    pub(crate) fn row_bytes(&self) -> usize {
+        self.columns * self.element.bytes()
+    }
+
+    /// The values of one row, as f32.
+    pub(crate) fn decode_f32(&self, row: &[u8], out: &mut [f32]) {
+        fn each<const N: usize>(row: &[u8], out: &mut [f32], flip: bool, value: impl Fn([u8; N]) -> f32) {
+            for (out, &chunk) in out.iter_mut().zip(row.as_chunks::<N>().0) {
+                let mut chunk = chunk;
+                if flip {
+                    chunk.reverse();
+                }
+                *out = value(chunk);
+            }
+        }
+        let flip = self.big_endian;
+        match self.element {
+            Element::F16 => each(row, out, flip, |b| f16::from_le_bytes(b).to_f32()),
+            Element::Bf16 => each(row, out, flip, |b| bf16::from_le_bytes(b).to_f32()),
+            Element::F32 => each(row, out, flip, f32::from_le_bytes),
+            Element::F64 => each(row, out, flip, |b| f64::from_le_bytes(b) as f32),
+        }
+    }
 }
 
 /// Reads an array row by row.

@@ -7,6 +7,7 @@
 //! | all points of a file | [`read_points`] |
 //! | points one by one, in and out | [`PointReader`], [`PointWriter`] |
 //! | rows of coefficients or embeddings, in and out | [`MatrixReader`], [`MatrixWriter`] |
+//! | any row of an embedding file at any time | [`RowFile`] |
 //! | any other output file, whole or not at all | [`AtomicFile`] |
 //! | what went wrong, in one line | [`DataError`] |
 //!
@@ -44,5 +45,5 @@ pub use array::Dtype;
 pub use atomic::AtomicFile;
 pub use error::{At, DataError};
 pub use format::Format;
-pub use matrix::{MatrixReader, MatrixWriter};
+pub use matrix::{MatrixReader, MatrixWriter, RowFile};
 pub use points::{PointColumns, PointReader, PointWriter, read_points};

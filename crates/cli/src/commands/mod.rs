@@ -4,3 +4,5 @@ pub(crate) mod decode;
 pub(crate) mod density;
 pub(crate) mod encode;
 pub(crate) mod reproduce;
+pub(crate) mod sample;
+pub(crate) mod train;

@@ -1,0 +1,192 @@
+//! Reading any row of a binary matrix at any time.
+
+use crate::array::ArrayLayout;
+use crate::error::At;
+use crate::input::{Input, display_name};
+use crate::{DataError, Format, npy, safetensors_header};
+use std::fs::File;
+use std::path::Path;
+
+/// Files up to this size are read into memory once.
+const SMALL_BYTES: u64 = 256 << 20;
+
+/// A `.npy` or safetensors matrix whose rows can be read in any order and from many threads at once.
+///
+/// Small files are held in memory; of larger ones every row is read where it lies, so that memory stays bounded and the
+/// system's page cache does the rest. Unlike a memory map this needs no `unsafe`, and a file that shrinks meanwhile is an
+/// error instead of a crash.
+///
+/// ```
+/// use locdiff_data::{Dtype, MatrixWriter, RowFile};
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("x.npy");
+/// let mut writer = MatrixWriter::create(&path, None, 2, Dtype::F32, "x")?;
+/// writer.write_row(&[1.0, 2.0])?;
+/// writer.write_row(&[3.0, 4.0])?;
+/// writer.finish()?;
+/// let file = RowFile::open(&path, None)?;
+/// let mut row = [0.0; 2];
+/// file.read_row(1, &mut row)?;
+/// assert_eq!((file.rows(), row), (2, [3.0, 4.0]));
+/// # Ok::<(), locdiff_data::DataError>(())
+/// ```
+#[derive(Debug)]
+pub struct RowFile {
+    name: String,
+    layout: ArrayLayout,
+    store: Store,
+}
+
+#[derive(Debug)]
+enum Store {
+    Memory(Vec<u8>),
+    Disk(File),
+}
+
+impl RowFile {
+    /// Opens a file; of a safetensors file the tensor of that name, or else the only one.
+    ///
+    /// # Errors
+    /// When the file cannot be read, is neither `.npy` nor safetensors, or its header is unsound.
+    pub fn open(path: &Path, tensor: Option<&str>) -> Result<Self, DataError> {
+        let format = Format::from_path(path)?;
+        let name = display_name(path, "standard input");
+        let (input, _) = Input::open(path, format)?;
+        let Input::Binary(mut bytes, length) = input else {
+            return Err(DataError::ElementType {
+                file: name,
+                dtype: "text".to_owned(),
+                remedy: "save the embeddings as .safetensors or .npy",
+            });
+        };
+        let layout = if format == Format::Npy {
+            npy::read_header(&mut bytes, length, &name)?
+        } else {
+            safetensors_header::read_header(&mut bytes, length, &name, tensor, "embeddings")?
+        };
+        let file = File::open(path).map_err(|source| DataError::read(&name, source))?;
+        let (begin, size) = layout.bytes();
+        let store = if size <= SMALL_BYTES {
+            let mut content = vec![0; size as usize];
+            read_at(&file, &mut content, begin).map_err(|source| DataError::read(&name, source))?;
+            Store::Memory(content)
+        } else {
+            Store::Disk(file)
+        };
+        let name = tensor.map_or(name.clone(), |tensor| format!("{name} (tensor {tensor})"));
+        Ok(Self { name, layout, store })
+    }
+
+    /// The file's name in messages, with the tensor's.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Number of rows.
+    pub fn rows(&self) -> usize {
+        self.layout.rows as usize
+    }
+
+    /// Numbers a row.
+    pub fn columns(&self) -> usize {
+        self.layout.columns
+    }
+
+    /// Reads row `index`, from 0.
+    ///
+    /// # Errors
+    /// When the file fails or the row holds NaN or infinity.
+    ///
+    /// # Panics
+    /// When there is no such row, or `out` has not one value a column.
+    pub fn read_row(&self, index: usize, out: &mut [f32]) -> Result<(), DataError> {
+        assert!(index < self.rows() && out.len() == self.columns(), "row {index} of {}", self.rows());
+        let bytes = self.layout.row_bytes();
+        match &self.store {
+            Store::Memory(content) => {
+                self.layout.decode_f32(&content[index * bytes..(index + 1) * bytes], out);
+            }
+            Store::Disk(file) => {
+                let mut row = vec![0; bytes];
+                read_at(file, &mut row, self.layout.bytes().0 + (index * bytes) as u64)
+                    .map_err(|source| DataError::read(&self.name, source))?;
+                self.layout.decode_f32(&row, out);
+            }
+        }
+        match out.iter().position(|value| !value.is_finite()) {
+            None => Ok(()),
+            Some(column) => Err(DataError::NotFinite {
+                at: At { file: self.name.clone(), row: index as u64 + 1, line: None },
+                column: column + 1,
+                value: f64::from(out[column]),
+                dtype: self.layout.element().name(),
+            }),
+        }
+    }
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, out: &mut [u8], offset: u64) -> std::io::Result<()> {
+    std::os::unix::fs::FileExt::read_exact_at(file, out, offset)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, mut out: &mut [u8], mut offset: u64) -> std::io::Result<()> {
+    while !out.is_empty() {
+        let count = std::os::windows::fs::FileExt::seek_read(file, out, offset)?;
+        if count == 0 {
+            return Err(std::io::ErrorKind::UnexpectedEof.into());
+        }
+        out = &mut out[count..];
+        offset += count as u64;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Dtype, MatrixWriter};
+
+    #[test]
+    fn rows_come_in_any_order_from_memory_and_from_disk() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.safetensors");
+        let mut writer = MatrixWriter::create(&path, None, 3, Dtype::F32, "t").unwrap();
+        for k in 0..5 {
+            writer.write_row(&[f64::from(k), 0.5, -1.0]).unwrap();
+        }
+        writer.finish().unwrap();
+        let mut file = RowFile::open(&path, Some("t")).unwrap();
+        let mut row = [0.0; 3];
+        for k in [4, 0, 2] {
+            file.read_row(k, &mut row).unwrap();
+            assert_eq!(row, [k as f32, 0.5, -1.0]);
+        }
+        file.store = Store::Disk(File::open(&path).unwrap());
+        file.read_row(3, &mut row).unwrap();
+        assert_eq!(row, [3.0, 0.5, -1.0]);
+        // The file shrinks under us.
+        let other = folder.path().join("short");
+        std::fs::write(&other, b"x").unwrap();
+        file.store = Store::Disk(File::open(&other).unwrap());
+        assert!(file.read_row(3, &mut row).unwrap_err().to_string().contains("x.safetensors"));
+        assert!(RowFile::open(&path, Some("u")).unwrap_err().to_string().contains("no tensor 'u'"));
+    }
+
+    #[test]
+    fn a_row_with_nan_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.npy");
+        let mut bytes = npy::header_bytes(Dtype::F32, 2, 2);
+        for value in [1.0_f32, 2.0, 3.0, f32::NAN] {
+            bytes.extend(value.to_le_bytes());
+        }
+        std::fs::write(&path, bytes).unwrap();
+        let file = RowFile::open(&path, None).unwrap();
+        let mut row = [0.0; 2];
+        file.read_row(0, &mut row).unwrap();
+        let message = file.read_row(1, &mut row).unwrap_err().to_string();
+        assert!(message.contains("row 2") && message.contains("x.npy"), "{message}");
+    }
+}

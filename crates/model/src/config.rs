@@ -1,0 +1,317 @@
+//! Every choice that makes a model, as it stands in `config.json`.
+
+use crate::{ModelError, error::setting};
+use locdiff_diffusion::{Prediction, Schedule};
+use locdiff_nn::layers::{CsUnetConfig, Layout};
+use locdiff_sphere::{Degree, EARTH_RADIUS_KM};
+use serde::{Deserialize, Serialize};
+
+/// The version of the model folder that this crate writes and reads.
+pub const MODEL_VERSION: u32 = 1;
+
+/// A training loss (METHOD §3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossKind {
+    /// `−log q_e(x0)`: the forward KL to a point.
+    #[default]
+    Nll,
+    /// The paper's reverse KL, over a quadrature that resolves it.
+    Kl,
+    /// The paper's reverse KL over 2048 fresh uniform random anchors a step.
+    KlPaper,
+    /// `1 − cos(e, y)`.
+    Cosine,
+    /// Mean absolute difference.
+    L1,
+    /// Mean squared difference.
+    L2,
+}
+
+impl LossKind {
+    /// Whether the network's output is compared value by value with a target, so that it may predict noise or v.
+    pub fn is_pointwise(self) -> bool {
+        matches!(self, Self::L1 | Self::L2)
+    }
+
+    /// Whether the loss integrates over a quadrature that the model keeps.
+    pub fn has_quadrature(self) -> bool {
+        matches!(self, Self::Nll | Self::Kl)
+    }
+}
+
+/// How the network's widths go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LayoutKind {
+    /// Down to the narrow width and up again, with skips.
+    #[default]
+    Funnel,
+    /// All of one width, with skips.
+    Constant,
+    /// Blocks that narrow inside, no skips.
+    Bottleneck,
+}
+
+/// A noise schedule.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ScheduleKind {
+    /// Nichol and Dhariwal.
+    #[default]
+    Cosine,
+    /// Ho et al.
+    Linear,
+}
+
+/// What the network predicts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PredictionKind {
+    /// The clean code.
+    #[default]
+    X0,
+    /// The noise.
+    Noise,
+    /// v.
+    V,
+}
+
+/// The size codes have in the diffusion.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CodeScale {
+    /// Times √4π: a root mean square of one.
+    #[default]
+    UnitRms,
+    /// As they are, as in the paper: 0.28.
+    Paper,
+}
+
+impl CodeScale {
+    /// The factor on a code.
+    pub fn factor(self) -> f64 {
+        match self {
+            Self::UnitRms => (4.0 * std::f64::consts::PI).sqrt(),
+            Self::Paper => 1.0,
+        }
+    }
+}
+
+/// The points over which the densities are integrated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum QuadratureRecipe {
+    /// A Fibonacci grid.
+    Fibonacci {
+        /// Number of points.
+        points: usize,
+    },
+    /// A Fibonacci grid with more points about training locations; its points are stored with the model.
+    Pool {
+        /// Number of points in all.
+        points: usize,
+    },
+    /// None: the loss needs none.
+    None,
+}
+
+/// Every choice that makes a model.
+///
+/// ```
+/// use locdiff_model::ModelConfig;
+/// let config = ModelConfig::new(23, 512);
+/// let text = serde_json::to_string(&config).unwrap();
+/// assert_eq!(serde_json::from_str::<ModelConfig>(&text).unwrap(), config);
+/// assert!(config.check().is_ok());
+/// ```
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelConfig {
+    /// Version of the folder's layout.
+    pub version: u32,
+    /// Spherical-harmonic degree L.
+    pub degree: usize,
+    /// Size of an embedding.
+    pub embedding_dim: usize,
+    /// How the widths go.
+    pub layout: LayoutKind,
+    /// The narrowest width.
+    pub width: usize,
+    /// Width after the first layer; (L+1)² where absent.
+    pub hidden: Option<usize>,
+    /// Blocks down, and as many up.
+    pub depth: usize,
+    /// Size of the time embedding.
+    pub time_dim: usize,
+    /// Inner widths are multiples of this.
+    pub width_multiple: usize,
+    /// Share of values dropped in training.
+    pub dropout: f32,
+    /// The factor inside the sine.
+    pub w0: f32,
+    /// The noise schedule.
+    pub schedule: ScheduleKind,
+    /// Its length T.
+    pub diffusion_steps: usize,
+    /// What the network predicts.
+    pub prediction: PredictionKind,
+    /// The loss it was trained with.
+    pub loss: LossKind,
+    /// The size of codes in the diffusion.
+    pub code_scale: CodeScale,
+    /// The quadrature of loss and posterior mean.
+    pub quadrature: QuadratureRecipe,
+    /// Codes are those of a place blurred by a heat kernel of this standard deviation.
+    pub low_pass_km: Option<f64>,
+    /// Whether embeddings are brought to mean 0 and deviation 1, column by column.
+    pub standardise: bool,
+    /// A hash of the training data.
+    pub data_fingerprint: String,
+    /// The seed of weights and training.
+    pub seed: u64,
+    /// Training steps done.
+    pub trained_steps: u64,
+}
+
+impl ModelConfig {
+    /// The defaults of METHOD §3–5 for degree `degree` and embeddings of size `embedding_dim`.
+    pub fn new(degree: usize, embedding_dim: usize) -> Self {
+        Self {
+            version: MODEL_VERSION,
+            degree,
+            embedding_dim,
+            layout: LayoutKind::Funnel,
+            width: 128,
+            hidden: None,
+            depth: 3,
+            time_dim: 200,
+            width_multiple: 8,
+            dropout: 0.3,
+            w0: 1.0,
+            schedule: ScheduleKind::Cosine,
+            diffusion_steps: 200,
+            prediction: PredictionKind::X0,
+            loss: LossKind::Nll,
+            code_scale: CodeScale::UnitRms,
+            quadrature: crate::quadrature::default_recipe(degree),
+            low_pass_km: None,
+            standardise: true,
+            data_fingerprint: String::new(),
+            seed: 0,
+            trained_steps: 0,
+        }
+    }
+
+    /// The blur that did best on validation photos for the loss `nll`, 4800/(L+1) km: 200 km at L = 23, 100 km at
+    /// L = 47. Without it a network of this size learns the training photos' exact places by heart.
+    pub fn usual_low_pass_km(degree: usize) -> f64 {
+        4800.0 / (degree as f64 + 1.0)
+    }
+
+    /// Whether the choices fit together.
+    ///
+    /// # Errors
+    /// The first setting that does not, with what would.
+    pub fn check(&self) -> Result<(), ModelError> {
+        if self.version != MODEL_VERSION {
+            let remedy = format!("this program reads version {MODEL_VERSION}; use the program that wrote it");
+            return Err(setting("version", self.version, remedy));
+        }
+        self.degree()?;
+        self.schedule()?;
+        if self.prediction != PredictionKind::X0 && !self.loss.is_pointwise() {
+            let remedy = "noise and v go with the losses l1 and l2 only; the others need x0";
+            return Err(setting("prediction", format!("{:?}", self.prediction), remedy));
+        }
+        if self.loss.has_quadrature() && self.quadrature == QuadratureRecipe::None {
+            return Err(setting("quadrature", "none", "nll and kl integrate over a quadrature"));
+        }
+        if let Some(km) = self.low_pass_km.filter(|km| !(*km >= 0.0 && *km < 20_000.0)) {
+            return Err(setting("low_pass_km", km, "0 to 20000"));
+        }
+        self.network().register(&mut locdiff_nn::ParamsBuilder::new())?;
+        Ok(())
+    }
+
+    /// The degree, checked.
+    ///
+    /// # Errors
+    /// A degree of 0 or above the largest.
+    pub fn degree(&self) -> Result<Degree, ModelError> {
+        Ok(Degree::new(self.degree)?)
+    }
+
+    /// Numbers in a code, (L+1)².
+    pub fn code_dim(&self) -> usize {
+        (self.degree + 1) * (self.degree + 1)
+    }
+
+    /// The network's settings.
+    pub fn network(&self) -> CsUnetConfig {
+        CsUnetConfig {
+            time_dim: self.time_dim,
+            hidden: self.hidden,
+            width: self.width,
+            depth: self.depth,
+            layout: match self.layout {
+                LayoutKind::Funnel => Layout::Funnel,
+                LayoutKind::Constant => Layout::Constant,
+                LayoutKind::Bottleneck => Layout::Bottleneck,
+            },
+            dropout: self.dropout,
+            w0: self.w0,
+            width_multiple: self.width_multiple,
+            ..CsUnetConfig::new(self.code_dim(), self.embedding_dim)
+        }
+    }
+
+    /// The noise schedule.
+    ///
+    /// # Errors
+    /// A length it does not take.
+    pub fn schedule(&self) -> Result<Schedule, ModelError> {
+        Ok(match self.schedule {
+            ScheduleKind::Cosine => Schedule::cosine(self.diffusion_steps)?,
+            ScheduleKind::Linear => Schedule::linear(self.diffusion_steps)?,
+        })
+    }
+
+    /// What the network predicts.
+    pub fn prediction(&self) -> Prediction {
+        match self.prediction {
+            PredictionKind::X0 => Prediction::X0,
+            PredictionKind::Noise => Prediction::Noise,
+            PredictionKind::V => Prediction::V,
+        }
+    }
+
+    /// The factor of the low-pass filter for each degree l = 0 … L: `exp(−l(l+1)σ²/2)`, all ones without a filter.
+    pub fn low_pass(&self) -> Vec<f64> {
+        let sigma = self.low_pass_km.unwrap_or(0.0) / EARTH_RADIUS_KM;
+        (0..=self.degree).map(|l| (-0.5 * sigma * sigma * (l * (l + 1)) as f64).exp()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_that_do_not_fit_are_named() {
+        let base = ModelConfig::new(7, 4);
+        for (config, what) in [
+            (ModelConfig { version: 9, ..base.clone() }, "version"),
+            (ModelConfig { prediction: PredictionKind::V, ..base.clone() }, "prediction"),
+            (ModelConfig { quadrature: QuadratureRecipe::None, ..base.clone() }, "quadrature"),
+            (ModelConfig { low_pass_km: Some(-1.0), ..base.clone() }, "low_pass_km"),
+            (ModelConfig { width: 0, ..base.clone() }, "width"),
+            (ModelConfig { diffusion_steps: 0, ..base.clone() }, "steps"),
+        ] {
+            let message = config.check().unwrap_err().to_string();
+            assert!(message.contains(what), "{message}");
+        }
+        let filter = ModelConfig { low_pass_km: Some(100.0), ..base }.low_pass();
+        assert!(filter[0] == 1.0 && filter.windows(2).all(|pair| pair[0] > pair[1]));
+    }
+}

@@ -1,0 +1,52 @@
+//! What can go wrong with a model.
+
+use std::path::PathBuf;
+
+/// A setting out of range, a model folder that cannot be used, or a failure below.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// A setting outside its range.
+    #[error("{what} = {value} cannot be used: {remedy}")]
+    Setting {
+        /// The setting's name.
+        what: &'static str,
+        /// The value met.
+        value: String,
+        /// What would be accepted.
+        remedy: String,
+    },
+    /// A model folder that cannot be used.
+    #[error("{path}: {reason}", path = path.display())]
+    Folder {
+        /// The file or folder.
+        path: PathBuf,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
+    /// The network gave a number that is not finite.
+    #[error("image {image}: the sample is not finite; the model diverged in training, or the embedding is far off")]
+    NotFinite {
+        /// The image, from 1.
+        image: usize,
+    },
+    /// A failure of the engine.
+    #[error(transparent)]
+    Engine(#[from] locdiff_nn::NnError),
+    /// A failure of the diffusion.
+    #[error(transparent)]
+    Diffusion(#[from] locdiff_diffusion::DiffusionError),
+    /// A failure of the codec.
+    #[error(transparent)]
+    Codec(#[from] locdiff_shdd::ShddError),
+    /// A failure on the sphere.
+    #[error(transparent)]
+    Sphere(#[from] locdiff_sphere::SphereError),
+    /// A file that could not be read or written.
+    #[error(transparent)]
+    Data(#[from] locdiff_data::DataError),
+}
+
+pub(crate) fn setting(what: &'static str, value: impl std::fmt::Display, remedy: impl Into<String>) -> ModelError {
+    ModelError::Setting { what, value: value.to_string(), remedy: remedy.into() }
+}

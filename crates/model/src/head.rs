@@ -1,0 +1,127 @@
+//! From noisy codes to clean ones: the network, guidance, and what its output means.
+
+use crate::{CodeWriter, LossKind, Model, ModelError};
+use locdiff_diffusion::Denoiser;
+use locdiff_nn::{
+    NnError, Params, Tensor, View, ViewMut,
+    layers::{Conditioning, CsUnet, SamplingWorkspace},
+    losses::Quadrature,
+    ops,
+};
+
+/// How a network's output becomes the prediction that the sampler takes.
+enum Reading {
+    /// Natural parameters: the mean parameters `E_q[Y]` (METHOD §4).
+    PosteriorMean(Box<Quadrature>),
+    /// A code whose degrees may not be longer than a clean code's: the paper's losses, which leave lengths free.
+    Clipped { lengths: Vec<f32>, norms: Tensor },
+    /// A direction: as long as a clean code.
+    Direction { length: f32, norms: Tensor },
+    /// The prediction itself, scaled already.
+    Plain,
+}
+
+/// The network at one batch size.
+pub(crate) struct Head<'m> {
+    net: &'m CsUnet,
+    params: &'m Params,
+    work: SamplingWorkspace,
+    pub(crate) conditioning: Conditioning,
+    /// Guidance, and what it needs.
+    guidance: Option<(f32, Conditioning, Tensor)>,
+    natural: Tensor,
+    reading: Reading,
+    scale: f32,
+}
+
+impl<'m> Head<'m> {
+    pub(crate) fn new(
+        model: &'m Model,
+        rows: usize,
+        cond: View<'_>,
+        timesteps: &[f32],
+        guidance: f32,
+    ) -> Result<Self, ModelError> {
+        let (config, net, params) = (model.config(), model.net(), model.params());
+        let device = params.device();
+        let dim = config.code_dim();
+        let clean: Vec<f64> = config
+            .low_pass()
+            .iter()
+            .enumerate()
+            .map(|(l, f)| f * ((2 * l + 1) as f64 / (4.0 * std::f64::consts::PI)).sqrt())
+            .collect();
+        let norms = || Tensor::zeros(device, rows, 1);
+        let reading = match config.loss {
+            LossKind::Nll | LossKind::Kl => {
+                let anchors = model.anchors().ok_or_else(|| {
+                    crate::error::setting("quadrature", "none", "the model lacks its quadrature's points")
+                })?;
+                let codes = CodeWriter::new(config)?;
+                Reading::PosteriorMean(Box::new(anchors.on_device(device, &codes, rows)?))
+            }
+            LossKind::KlPaper => Reading::Clipped {
+                lengths: clean.iter().map(|length| *length as f32).collect(),
+                norms: norms()?,
+            },
+            LossKind::Cosine => Reading::Direction {
+                length: clean.iter().map(|length| length * length).sum::<f64>().sqrt() as f32,
+                norms: norms()?,
+            },
+            LossKind::L1 | LossKind::L2 => Reading::Plain,
+        };
+        let guidance = if guidance == 0.0 {
+            None
+        } else {
+            let nothing = Tensor::zeros(device, 1, config.embedding_dim)?;
+            let unconditional = net.conditioning(params, nothing.view(), timesteps)?;
+            Some((guidance, unconditional, Tensor::zeros(device, rows, dim)?))
+        };
+        Ok(Self {
+            net,
+            params,
+            work: net.sampling_workspace(device, rows)?,
+            conditioning: net.conditioning(params, cond, timesteps)?,
+            guidance,
+            natural: Tensor::zeros(device, rows, dim)?,
+            reading,
+            scale: config.code_scale.factor() as f32,
+        })
+    }
+
+    /// Replaces the embeddings, in place.
+    pub(crate) fn set_cond(&mut self, cond: View<'_>) -> Result<(), NnError> {
+        self.net.set_cond(self.params, &mut self.conditioning, cond)
+    }
+}
+
+impl Denoiser for Head<'_> {
+    fn predict(&mut self, mut out: ViewMut<'_>, x: View<'_>, position: usize) -> Result<(), NnError> {
+        let Self { net, params, work, conditioning, guidance, natural, reading, scale } = self;
+        net.predict(params, work, natural.view_mut(), x, conditioning, position)?;
+        if let Some((weight, unconditional, scratch)) = guidance {
+            net.predict(params, work, scratch.view_mut(), x, unconditional, position)?;
+            ops::axpby(natural.view_mut(), -*weight, scratch.view(), 1.0 + *weight)?;
+        }
+        match reading {
+            Reading::Plain => return ops::copy(out, natural.view()),
+            Reading::PosteriorMean(quadrature) => {
+                quadrature.posterior_mean(out.reborrow(), natural.view())?;
+            }
+            Reading::Direction { length, norms } => {
+                ops::normalise(out.reborrow(), norms.view_mut(), natural.view(), 1e-12)?;
+                ops::scale(out.reborrow(), *length)?;
+            }
+            Reading::Clipped { lengths, norms } => {
+                for (l, length) in lengths.iter().enumerate() {
+                    // x / max(|x|, length), times length: shorter blocks stay, longer ones end at the length.
+                    let block = l * l..(l + 1) * (l + 1);
+                    let from = natural.view().columns(block.clone());
+                    ops::normalise(out.reborrow().columns(block.clone()), norms.view_mut(), from, *length)?;
+                    ops::scale(out.reborrow().columns(block), *length)?;
+                }
+            }
+        }
+        ops::scale(out, *scale)
+    }
+}

@@ -1,0 +1,240 @@
+//! A model: weights, standardisation, anchors; and the folder it lives in.
+
+use crate::{Anchors, ModelConfig, ModelError, QuadratureRecipe};
+use locdiff_data::AtomicFile;
+use locdiff_nn::{Device, Init, Params, ParamsBuilder, layers::CsUnet};
+use locdiff_sphere::UnitVec;
+use std::io::Write;
+use std::path::Path;
+
+/// The weights' file in a model folder.
+pub const WEIGHTS_FILE: &str = "model.safetensors";
+/// The settings' file in a model folder.
+pub const CONFIG_FILE: &str = "config.json";
+
+/// Mean and deviation of every column of the training embeddings.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Standardisation {
+    /// The means.
+    pub mean: Vec<f32>,
+    /// The deviations, all above 0.
+    pub deviation: Vec<f32>,
+}
+
+impl Standardisation {
+    /// Leaves embeddings as they are.
+    pub fn identity(dim: usize) -> Self {
+        Self { mean: vec![0.0; dim], deviation: vec![1.0; dim] }
+    }
+
+    /// Standardises rows in place.
+    pub fn apply(&self, rows: &mut [f32]) {
+        for row in rows.chunks_exact_mut(self.mean.len()) {
+            for ((value, mean), deviation) in row.iter_mut().zip(&self.mean).zip(&self.deviation) {
+                *value = (*value - mean) / deviation;
+            }
+        }
+    }
+}
+
+/// A trained (or fresh) model on a device.
+///
+/// ```
+/// use locdiff_model::{Model, ModelConfig};
+/// use locdiff_nn::Device;
+/// let folder = tempfile::tempdir().unwrap();
+/// let model = Model::new(&Device::cpu(), ModelConfig { width: 8, ..ModelConfig::new(3, 5) })?;
+/// model.save(folder.path())?;
+/// let back = Model::load(&Device::cpu(), folder.path())?;
+/// assert_eq!(back.config(), model.config());
+/// assert_eq!(back.params().to_vec()?, model.params().to_vec()?);
+/// # Ok::<(), locdiff_model::ModelError>(())
+/// ```
+pub struct Model {
+    config: ModelConfig,
+    net: CsUnet,
+    params: Params,
+    standardisation: Standardisation,
+    anchors: Option<Anchors>,
+}
+
+/// The extra tensors of a weights' file.
+const MEAN: &str = "standardisation.mean";
+const DEVIATION: &str = "standardisation.deviation";
+const POINTS: &str = "quadrature.points";
+const LOG_WEIGHTS: &str = "quadrature.log_weights";
+
+/// Network weights, then what the file holds besides; the weights' places in the buffer are those of a network alone.
+fn file_params(config: &ModelConfig) -> Result<Params, ModelError> {
+    let mut builder = ParamsBuilder::new();
+    config.network().register(&mut builder)?;
+    builder.add(MEAN, 1, config.embedding_dim, Init::Zero);
+    builder.add(DEVIATION, 1, config.embedding_dim, Init::One);
+    if let (true, QuadratureRecipe::Pool { points }) = (config.loss.has_quadrature(), config.quadrature) {
+        builder.add(POINTS, points, 3, Init::Zero);
+        builder.add(LOG_WEIGHTS, 1, points, Init::Zero);
+    }
+    Ok(builder.build(&Device::cpu(), 0)?)
+}
+
+impl Model {
+    /// A model with fresh weights from the configuration's seed. One whose quadrature is a pool needs
+    /// [`Model::set_anchors`] before it can be saved or sampled from.
+    ///
+    /// # Errors
+    /// Settings that do not fit together, or too little device memory.
+    pub fn new(device: &Device, config: ModelConfig) -> Result<Self, ModelError> {
+        config.check()?;
+        let mut builder = ParamsBuilder::new();
+        let net = config.network().register(&mut builder)?;
+        let params = builder.build(device, config.seed)?;
+        let anchors = match config.quadrature {
+            QuadratureRecipe::Fibonacci { points } if config.loss.has_quadrature() => {
+                Some(Anchors::fibonacci(points)?)
+            }
+            _ => None,
+        };
+        let standardisation = Standardisation::identity(config.embedding_dim);
+        Ok(Self { config, net, params, standardisation, anchors })
+    }
+
+    /// The settings.
+    pub fn config(&self) -> &ModelConfig {
+        &self.config
+    }
+
+    /// The settings, to be changed in what does not shape the network: fingerprint, steps.
+    pub fn config_mut(&mut self) -> &mut ModelConfig {
+        &mut self.config
+    }
+
+    /// The network.
+    pub fn net(&self) -> &CsUnet {
+        &self.net
+    }
+
+    /// The weights.
+    pub fn params(&self) -> &Params {
+        &self.params
+    }
+
+    /// The weights, to be changed.
+    pub fn params_mut(&mut self) -> &mut Params {
+        &mut self.params
+    }
+
+    /// How embeddings are standardised.
+    pub fn standardisation(&self) -> &Standardisation {
+        &self.standardisation
+    }
+
+    /// Sets how embeddings are standardised.
+    ///
+    /// # Errors
+    /// Another number of columns.
+    pub fn set_standardisation(&mut self, standardisation: Standardisation) -> Result<(), ModelError> {
+        let dim = self.config.embedding_dim;
+        if standardisation.mean.len() != dim || standardisation.deviation.len() != dim {
+            let found = standardisation.mean.len();
+            return Err(crate::error::setting("standardisation", found, format!("{dim} columns")));
+        }
+        self.standardisation = standardisation;
+        Ok(())
+    }
+
+    /// The anchors of loss and posterior mean.
+    pub fn anchors(&self) -> Option<&Anchors> {
+        self.anchors.as_ref()
+    }
+
+    /// Sets the anchors.
+    pub fn set_anchors(&mut self, anchors: Option<Anchors>) {
+        self.anchors = anchors;
+    }
+
+    /// Writes the folder: settings and weights, each whole or not at all.
+    ///
+    /// # Errors
+    /// A folder that cannot be written.
+    pub fn save(&self, folder: &Path) -> Result<(), ModelError> {
+        std::fs::create_dir_all(folder).map_err(|error| ModelError::Folder {
+            path: folder.to_owned(),
+            reason: format!("cannot create this folder: {error}"),
+        })?;
+        let mut file = file_params(&self.config)?;
+        let mut values = file.to_vec()?;
+        let weights = self.params.to_vec()?;
+        values[..weights.len()].copy_from_slice(&weights);
+        file.upload(&values)?;
+        file.set(MEAN, &self.standardisation.mean)?;
+        file.set(DEVIATION, &self.standardisation.deviation)?;
+        if file.find(POINTS).is_some() {
+            let anchors = self.anchors.as_ref();
+            let anchors =
+                anchors.ok_or_else(|| crate::error::setting("quadrature", "pool", "set its points first"))?;
+            let points: Vec<f32> =
+                anchors.points.iter().flat_map(|p| p.to_array().map(|value| value as f32)).collect();
+            file.set(POINTS, &points)?;
+            file.set(LOG_WEIGHTS, &anchors.log_weights)?;
+        }
+        let metadata = [("format".to_owned(), "locdiff".to_owned())].into();
+        file.save(&folder.join(WEIGHTS_FILE), metadata)?;
+        let text = serde_json::to_string_pretty(&self.config).expect("settings are plain data");
+        let path = folder.join(CONFIG_FILE);
+        let mut config = AtomicFile::create(&path)?;
+        let written = config.write_all(text.as_bytes()).and_then(|()| config.write_all(b"\n"));
+        written.map_err(|error| ModelError::Folder { path, reason: error.to_string() })?;
+        Ok(config.commit()?)
+    }
+
+    /// Reads a folder.
+    ///
+    /// # Errors
+    /// Missing or damaged files, another version, tensors that are missing or of another shape.
+    pub fn load(device: &Device, folder: &Path) -> Result<Self, ModelError> {
+        let path = folder.join(CONFIG_FILE);
+        let bad = |reason: String| ModelError::Folder { path: path.clone(), reason };
+        let text = std::fs::read_to_string(&path)
+            .map_err(|error| bad(format!("{error}; a model is a folder with {CONFIG_FILE} and {WEIGHTS_FILE}")))?;
+        // The version first: the rest of another version's settings may not be readable.
+        let value: serde_json::Value =
+            serde_json::from_str(&text).map_err(|error| bad(format!("not JSON: {error}")))?;
+        match value.get("version").and_then(serde_json::Value::as_u64) {
+            Some(version) if version == u64::from(crate::MODEL_VERSION) => {}
+            version => {
+                let version = version.map_or("none".to_owned(), |version| version.to_string());
+                return Err(bad(format!(
+                    "version {version}, but this program reads version {}",
+                    crate::MODEL_VERSION
+                )));
+            }
+        }
+        let config: ModelConfig =
+            serde_json::from_value(value).map_err(|error| bad(format!("not a model's settings: {error}")))?;
+        let mut model = Self::new(device, config)?;
+        let mut file = file_params(&model.config)?;
+        file.load(&folder.join(WEIGHTS_FILE))?;
+        let values = file.to_vec()?;
+        model.params.upload(&values[..model.params.len()])?;
+        let mut rest = &values[model.params.len()..];
+        // The extra tensors follow in the order they were added, each on a multiple of 32 values.
+        let mut take = |count: usize| {
+            let (head, tail) = rest.split_at(count.next_multiple_of(32).min(rest.len()));
+            rest = tail;
+            head[..count].to_vec()
+        };
+        let dim = model.config.embedding_dim;
+        model.standardisation = Standardisation { mean: take(dim), deviation: take(dim) };
+        if file.find(POINTS).is_some()
+            && let QuadratureRecipe::Pool { points } = model.config.quadrature
+        {
+            let flat = take(3 * points);
+            let points_at: Result<Vec<UnitVec>, _> = flat
+                .chunks_exact(3)
+                .map(|p| UnitVec::new(f64::from(p[0]), f64::from(p[1]), f64::from(p[2])))
+                .collect();
+            model.anchors = Some(Anchors { points: points_at?, log_weights: take(points) });
+        }
+        Ok(model)
+    }
+}

@@ -1,0 +1,97 @@
+//! The training losses on the device.
+
+use crate::{Anchors, CodeWriter, LossKind, ModelConfig, ModelError, QuadratureRecipe};
+use locdiff_nn::{Device, NnError, View, ViewMut, losses::Quadrature, ops};
+
+/// Fresh random anchors a step in the paper's training.
+pub const PAPER_ANCHORS: usize = 2048;
+
+/// A loss with its storage, for batches of one size.
+pub struct Objective {
+    kind: LossKind,
+    quadrature: Option<Quadrature>,
+}
+
+impl Objective {
+    /// For a model's loss; `anchors` are the model's, where its loss has any.
+    ///
+    /// # Errors
+    /// Missing anchors, or too little device memory.
+    pub fn new(
+        device: &Device,
+        config: &ModelConfig,
+        codes: &CodeWriter,
+        anchors: Option<&Anchors>,
+        batch: usize,
+    ) -> Result<Self, ModelError> {
+        let quadrature = match (config.loss, anchors) {
+            (LossKind::Nll | LossKind::Kl, Some(anchors)) => Some(anchors.on_device(device, codes, batch)?),
+            (LossKind::Nll | LossKind::Kl, None) => {
+                return Err(crate::error::setting("quadrature", "none", "nll and kl need anchors"));
+            }
+            (LossKind::KlPaper, _) => {
+                let grid = vec![0.0; PAPER_ANCHORS * codes.dimension()];
+                Some(Quadrature::new(device, codes.dimension(), &grid, None, batch, 1 << 28)?)
+            }
+            _ => None,
+        };
+        Ok(Self { kind: config.loss, quadrature })
+    }
+
+    /// Whether every step needs anchors of its own, through [`Objective::set_anchors`].
+    pub fn wants_fresh_anchors(&self) -> bool {
+        self.kind == LossKind::KlPaper
+    }
+
+    /// Replaces the anchors by the codes of [`PAPER_ANCHORS`] others.
+    ///
+    /// # Errors
+    /// Another number of values.
+    pub fn set_anchors(&mut self, codes: &[f32]) -> Result<(), NnError> {
+        self.quadrature.as_mut().map_or(Ok(()), |quadrature| quadrature.set_grid(codes, None))
+    }
+
+    /// The loss of every row into `loss`, and `scale` times its gradient into `de`. `target` is the code of the true
+    /// place, or what the network should give for the losses `l1` and `l2`.
+    ///
+    /// # Errors
+    /// Shapes that do not fit.
+    pub fn apply(
+        &mut self,
+        de: ViewMut<'_>,
+        loss: ViewMut<'_>,
+        e: View<'_>,
+        target: View<'_>,
+        scale: f32,
+    ) -> Result<(), NnError> {
+        match (self.kind, &mut self.quadrature) {
+            (LossKind::Nll, Some(quadrature)) => quadrature.nll(de, loss, e, target, scale),
+            (LossKind::Kl | LossKind::KlPaper, Some(quadrature)) => {
+                quadrature.reverse_kl(de, loss, e, target, scale)
+            }
+            (LossKind::L1, _) => ops::point_loss(ops::PointLoss::L1, de, loss, e, target, scale),
+            (LossKind::L2, _) => ops::point_loss(ops::PointLoss::L2, de, loss, e, target, scale),
+            _ => ops::point_loss(ops::PointLoss::Cosine, de, loss, e, target, scale),
+        }
+    }
+}
+
+/// The anchors that a configuration asks for; `locations` are the training locations, for a pool.
+///
+/// # Errors
+/// A recipe that cannot be followed.
+pub fn make_anchors(
+    config: &ModelConfig,
+    locations: &[locdiff_sphere::UnitVec],
+) -> Result<Option<Anchors>, ModelError> {
+    if !config.loss.has_quadrature() {
+        return Ok(None);
+    }
+    Ok(match config.quadrature {
+        QuadratureRecipe::Fibonacci { points } => Some(Anchors::fibonacci(points)?),
+        QuadratureRecipe::Pool { points } => {
+            Some(Anchors::pool(config.degree, locations, points, config.seed)?)
+        }
+        QuadratureRecipe::None => None,
+    })
+}

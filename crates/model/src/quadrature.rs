@@ -1,0 +1,122 @@
+//! The points over which densities are integrated (METHOD §3).
+
+use crate::{CodeWriter, ModelError, QuadratureRecipe, chance, error::setting};
+use locdiff_nn::{Device, losses::Quadrature};
+use locdiff_sphere::{Grid, UnitVec};
+use rayon::prelude::*;
+use std::f64::consts::PI;
+
+/// Above this degree a Fibonacci grid that resolves the densities would be too large.
+const LARGEST_FIBONACCI_DEGREE: usize = 31;
+/// Fibonacci points for every number of a code: 12,288 at L = 23.
+const POINTS_PER_NUMBER: f64 = 12_288.0 / 576.0;
+/// Points of a pool: a share for the Fibonacci grid, the rest about training locations.
+const POOL_POINTS: usize = 49_152;
+const POOL_UNIFORM: usize = 16_384;
+/// The pool's kernels, in units of 1/(L+1) rad. A clean code's density has a deviation of 0.15 of these units.
+const POOL_SCALES: [f64; 3] = [0.12, 0.4, 1.5];
+/// Kernels further than this many squared deviations away count nothing.
+const FAR: f64 = 40.0;
+
+/// The recipe that fits a degree.
+pub(crate) fn default_recipe(degree: usize) -> QuadratureRecipe {
+    if degree <= LARGEST_FIBONACCI_DEGREE {
+        let points = (POINTS_PER_NUMBER * ((degree + 1) * (degree + 1)) as f64).round() as usize;
+        QuadratureRecipe::Fibonacci { points: points.next_multiple_of(64) }
+    } else {
+        QuadratureRecipe::Pool { points: POOL_POINTS }
+    }
+}
+
+/// Points with the logs of their weights in steradian.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Anchors {
+    /// The points.
+    pub points: Vec<UnitVec>,
+    /// One log weight a point.
+    pub log_weights: Vec<f32>,
+}
+
+impl Anchors {
+    /// A Fibonacci grid.
+    ///
+    /// # Errors
+    /// No points.
+    pub fn fibonacci(points: usize) -> Result<Self, ModelError> {
+        let grid = Grid::fibonacci(points)?;
+        let log_weights = grid.weights().iter().map(|w| w.ln() as f32).collect();
+        Ok(Self { points: grid.points().to_vec(), log_weights })
+    }
+
+    /// `count` points: a Fibonacci grid, and jittered copies of training locations at several scales of 1/(L+1). Each
+    /// point's weight is one over the density of the whole mixture there, so that sums are unbiased integrals.
+    ///
+    /// # Errors
+    /// No locations, or fewer points than the grid's share.
+    pub fn pool(degree: usize, locations: &[UnitVec], count: usize, seed: u64) -> Result<Self, ModelError> {
+        if locations.is_empty() || count < 64 {
+            return Err(setting("quadrature pool", count, "at least 64 points and one training location"));
+        }
+        let uniform = POOL_UNIFORM.min(count / 3);
+        let scales = POOL_SCALES.map(|scale| scale / (degree as f64 + 1.0));
+        let centres = distinct(locations, (count - uniform) / scales.len(), seed);
+        let uniform = count - centres.len() * scales.len(); // few locations leave more for the grid
+        let mut points = Grid::fibonacci(uniform)?.points().to_vec();
+        for (k, scale) in scales.iter().enumerate() {
+            points.extend(centres.iter().enumerate().map(|(i, centre)| {
+                let (a, b) = chance::normals([seed, 0x700 + k as u64, i as u64]);
+                centre.step(a * scale, b * scale)
+            }));
+        }
+        let log_weights = points
+            .par_iter()
+            .map(|point| {
+                let mut density = uniform as f64 / (4.0 * PI);
+                for centre in &centres {
+                    let squared = 2.0 * (1.0 - centre.dot(*point)).max(0.0);
+                    for scale in scales {
+                        let variance = scale * scale;
+                        if squared < FAR * variance {
+                            density += (-0.5 * squared / variance).exp() / (2.0 * PI * variance);
+                        }
+                    }
+                }
+                -density.ln() as f32
+            })
+            .collect();
+        Ok(Self { points, log_weights })
+    }
+
+    /// Puts the points' codes on a device, for batches of up to `max_batch` rows.
+    ///
+    /// # Errors
+    /// Too little device memory.
+    pub fn on_device(
+        &self,
+        device: &Device,
+        codes: &CodeWriter,
+        max_batch: usize,
+    ) -> Result<Quadrature, ModelError> {
+        let dimension = codes.dimension();
+        let mut grid = vec![0.0; self.points.len() * dimension];
+        codes.write_plain(&self.points, &mut grid)?;
+        let max_logits = if device.is_cuda() { 1 << 28 } else { 1 << 22 };
+        Ok(Quadrature::new(device, dimension, &grid, Some(&self.log_weights), max_batch, max_logits)?)
+    }
+}
+
+/// At most `most` different locations, a random choice where there are more.
+fn distinct(locations: &[UnitVec], most: usize, seed: u64) -> Vec<UnitVec> {
+    let mut keyed: Vec<(u64, [u64; 3], usize)> = locations
+        .iter()
+        .enumerate()
+        .map(|(i, point)| {
+            let bits = point.to_array().map(f64::to_bits);
+            (chance::hash(&[seed, bits[0], bits[1], bits[2]]), bits, i)
+        })
+        .collect();
+    keyed.sort_unstable();
+    keyed.dedup_by_key(|(_, bits, _)| *bits);
+    keyed.truncate(most);
+    keyed.into_iter().map(|(_, _, i)| locations[i]).collect()
+}

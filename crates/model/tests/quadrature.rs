@@ -1,0 +1,90 @@
+//! The quadratures beside the codec's exact integrals: log Z and the gradient of the loss.
+
+use locdiff_model::{Anchors, CodeWriter, LossKind, ModelConfig, Objective, chance};
+use locdiff_nn::{Device, Tensor};
+use locdiff_shdd::{Codec, Coefficients, Divergence};
+use locdiff_sphere::{Degree, UnitVec};
+
+/// Fields as a network gives them: codes of places, sharp or flattened, mixed and with noise.
+fn fields(codec: &Codec, truths: &[UnitVec]) -> Vec<Vec<f64>> {
+    let dim = codec.degree().dimension();
+    truths
+        .iter()
+        .enumerate()
+        .map(|(k, truth)| {
+            let sharpness = [1.0, 0.5, 0.2][k % 3];
+            let near = truth.step(0.3 / (codec.degree().get() as f64), 0.0);
+            let (a, b) = (codec.harmonics().at(*truth), codec.harmonics().at(near));
+            (0..dim)
+                .map(|i| {
+                    let noise = chance::normals([1, k as u64, i as u64]).0;
+                    sharpness * (0.7 * a[i] + 0.3 * b[i]) + 0.02 * noise
+                })
+                .collect()
+        })
+        .collect()
+}
+
+/// The largest error of the loss in nats and the smallest cosine of the gradients.
+fn compare(degree: usize, anchors: &Anchors, truths: &[UnitVec]) -> (f64, f64) {
+    let codec = Codec::new(Degree::new(degree).unwrap());
+    let config = ModelConfig { loss: LossKind::Nll, ..ModelConfig::new(degree, 4) };
+    let codes = CodeWriter::new(&config).unwrap();
+    let (device, n, dim) = (Device::cpu(), truths.len(), codes.dimension());
+    let fields = fields(&codec, truths);
+    let flat: Vec<f32> = fields.iter().flatten().map(|value| *value as f32).collect();
+    let mut target = vec![0.0; n * dim];
+    codes.write(truths, &mut target).unwrap();
+    let e = Tensor::from_slice(&device, n, dim, &flat).unwrap();
+    let y = Tensor::from_slice(&device, n, dim, &target).unwrap();
+    let mut gradient = Tensor::zeros(&device, n, dim).unwrap();
+    let mut loss = Tensor::zeros(&device, n, 1).unwrap();
+    let mut objective = Objective::new(&device, &config, &codes, Some(anchors), n).unwrap();
+    objective.apply(gradient.view_mut(), loss.view_mut(), e.view(), y.view(), 1.0).unwrap();
+    let (gradient, loss) = (gradient.to_vec().unwrap(), loss.to_vec().unwrap());
+    let (mut worst, mut cosine) = (0.0_f64, 1.0_f64);
+    for (k, (field, truth)) in fields.into_iter().zip(truths).enumerate() {
+        let exact = codec.divergence(&Divergence::Nll, &Coefficients::new(field).unwrap(), *truth).unwrap();
+        worst = worst.max((exact.value - f64::from(loss[k])).abs());
+        let ours = &gradient[k * dim..(k + 1) * dim];
+        let dot: f64 = exact.gradient.iter().zip(ours).map(|(a, b)| a * f64::from(*b)).sum();
+        let norm = |values: &mut dyn Iterator<Item = f64>| values.map(|v| v * v).sum::<f64>().sqrt();
+        let product =
+            norm(&mut exact.gradient.iter().copied()) * norm(&mut ours.iter().map(|v| f64::from(*v)));
+        cosine = cosine.min(dot / product);
+    }
+    (worst, cosine)
+}
+
+#[test]
+fn a_fibonacci_grid_is_exact_up_to_degree_31() {
+    let truths: Vec<UnitVec> = (0..6).map(|k| chance::point([9, 9, k])).collect();
+    for degree in [7, 23, 31] {
+        let locdiff_model::QuadratureRecipe::Fibonacci { points } = ModelConfig::new(degree, 4).quadrature
+        else {
+            panic!("degree {degree} takes a Fibonacci grid");
+        };
+        let (error, cosine) = compare(degree, &Anchors::fibonacci(points).unwrap(), &truths);
+        assert!(error < 0.05 && cosine > 0.99, "L = {degree}: {error} nats, cosine {cosine}");
+    }
+}
+
+#[test]
+fn a_pool_is_close_where_photos_are() {
+    // Two hundred towns of forty photos each.
+    let locations: Vec<UnitVec> = (0..8000)
+        .map(|k| {
+            let (a, b) = chance::normals([5, 6, k]);
+            chance::point([3, 4, k / 40]).step(a * 60.0 / 6371.0, b * 60.0 / 6371.0)
+        })
+        .collect();
+    let anchors = Anchors::pool(47, &locations, 32_768, 1).unwrap();
+    assert_eq!((anchors.points.len(), anchors.log_weights.len()), (32_768, 32_768));
+    // The weights are those of an integral: they sum to the sphere's area.
+    let area: f64 = anchors.log_weights.iter().map(|w| f64::from(*w).exp()).sum();
+    assert!((area / (4.0 * std::f64::consts::PI) - 1.0).abs() < 0.05, "{area}");
+    let truths: Vec<UnitVec> = (0..6).map(|k| locations[k * 1300]).collect();
+    let (error, cosine) = compare(47, &anchors, &truths);
+    // A pool is a Monte Carlo quadrature near the photos: good enough for a gradient, not exact.
+    assert!(error < 1.0 && cosine > 0.8, "{error} nats, cosine {cosine}");
+}

@@ -1,0 +1,167 @@
+//! Embeddings with locations, read row by row.
+
+use crate::{TrainError, error::setting};
+use locdiff_data::{PointColumns, RowFile, read_points};
+use locdiff_model::{Standardisation, chance};
+use locdiff_sphere::{LatLon, UnitVec};
+use rayon::prelude::*;
+use std::path::{Path, PathBuf};
+
+/// Rows that one task reads in a pass over a file; fixed, so that sums do not depend on the number of threads.
+const BLOCK: usize = 2048;
+
+/// An embedding file, and the tensor of a safetensors file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// The file.
+    pub path: PathBuf,
+    /// The tensor; the only one where absent.
+    pub tensor: Option<String>,
+}
+
+/// Embeddings of photos, several copies of each where there are any, with the photos' locations.
+#[derive(Debug)]
+pub struct Dataset {
+    copies: Vec<RowFile>,
+    places: Vec<LatLon>,
+}
+
+impl Dataset {
+    /// Opens embedding files (the first is the photo itself, the others augmented copies) and the file of locations.
+    ///
+    /// # Errors
+    /// Files that cannot be read, are empty, or differ in rows or columns.
+    pub fn open(sources: &[Source], locations: &Path) -> Result<Self, TrainError> {
+        let copies = sources
+            .iter()
+            .map(|source| Ok(RowFile::open(&source.path, source.tensor.as_deref())?))
+            .collect::<Result<Vec<_>, TrainError>>()?;
+        let Some(first) = copies.first() else {
+            return Err(setting("embeddings", "none", "give at least one file"));
+        };
+        for other in &copies[1..] {
+            same_rows(first, other.name(), other.rows())?;
+            if other.columns() != first.columns() {
+                return Err(TrainError::Columns {
+                    first: first.name().to_owned(),
+                    first_columns: first.columns(),
+                    second: other.name().to_owned(),
+                    second_columns: other.columns(),
+                });
+            }
+        }
+        let places = read_points(locations, None, &PointColumns::default())?;
+        same_rows(first, &locations.display().to_string(), places.len())?;
+        Ok(Self { copies, places })
+    }
+
+    /// Number of photos.
+    pub fn len(&self) -> usize {
+        self.places.len()
+    }
+
+    /// Whether there is no photo; never true for a data set that was opened.
+    pub fn is_empty(&self) -> bool {
+        self.places.is_empty()
+    }
+
+    /// Size of an embedding.
+    pub fn columns(&self) -> usize {
+        self.copies[0].columns()
+    }
+
+    /// Copies of each photo's embedding, itself included.
+    pub fn copies(&self) -> usize {
+        self.copies.len()
+    }
+
+    /// The locations.
+    pub fn places(&self) -> &[LatLon] {
+        &self.places
+    }
+
+    /// Reads one copy of one photo's embedding.
+    ///
+    /// # Errors
+    /// When the file fails.
+    pub fn read(&self, row: usize, copy: usize, out: &mut [f32]) -> Result<(), TrainError> {
+        Ok(self.copies[copy].read_row(row, out)?)
+    }
+
+    /// One pass over the given rows of all copies: mean and deviation of every column, and a hash of everything.
+    ///
+    /// # Errors
+    /// A row that holds NaN or infinity, named; or a file that fails.
+    pub fn survey(&self, rows: &[u32]) -> Result<(Standardisation, String), TrainError> {
+        let columns = self.columns();
+        struct Part {
+            sum: Vec<f64>,
+            square: Vec<f64>,
+            hash: u64,
+        }
+        let parts = (0..self.copies.len())
+            .flat_map(|copy| rows.chunks(BLOCK).map(move |block| (copy, block)))
+            .collect::<Vec<_>>()
+            .into_par_iter()
+            .map(|(copy, block)| {
+                let mut part = Part { sum: vec![0.0; columns], square: vec![0.0; columns], hash: 0 };
+                let mut row = vec![0.0_f32; columns];
+                for &index in block {
+                    self.read(index as usize, copy, &mut row)?;
+                    for (k, value) in row.iter().enumerate() {
+                        let exact = f64::from(*value);
+                        part.sum[k] += exact;
+                        part.square[k] += exact * exact;
+                        part.hash = (part.hash ^ u64::from(value.to_bits())).wrapping_mul(0x0100_0000_01B3);
+                    }
+                    let place = self.places[index as usize];
+                    let words = [part.hash, place.lat_deg().to_bits(), place.lon_deg().to_bits()];
+                    part.hash = chance::hash(&words);
+                }
+                Ok(part)
+            })
+            .collect::<Result<Vec<_>, TrainError>>()?;
+        let count = (self.copies.len() * rows.len()) as f64;
+        let (mut mean, mut square) = (vec![0.0; columns], vec![0.0; columns]);
+        let mut hash = chance::hash(&[rows.len() as u64, columns as u64, self.copies.len() as u64]);
+        for part in parts {
+            mean.iter_mut().zip(&part.sum).for_each(|(m, s)| *m += s / count);
+            square.iter_mut().zip(&part.square).for_each(|(m, s)| *m += s / count);
+            hash = chance::hash(&[hash, part.hash]);
+        }
+        let deviation = |(m, s): (&f64, &f64)| (((s - m * m).max(0.0)).sqrt() + 1e-6) as f32;
+        let standardisation = Standardisation {
+            deviation: mean.iter().zip(&square).map(deviation).collect(),
+            mean: mean.iter().map(|m| *m as f32).collect(),
+        };
+        Ok((standardisation, format!("{hash:016x}")))
+    }
+}
+
+fn same_rows(first: &RowFile, name: &str, rows: usize) -> Result<(), TrainError> {
+    if first.rows() == rows {
+        return Ok(());
+    }
+    Err(TrainError::RowCounts {
+        first: first.name().to_owned(),
+        first_rows: first.rows(),
+        second: name.to_owned(),
+        second_rows: rows,
+    })
+}
+
+/// Some rows of a data set, to train on or to validate with.
+#[derive(Debug, Clone, Copy)]
+pub struct Rows<'a> {
+    /// The data.
+    pub data: &'a Dataset,
+    /// The rows.
+    pub rows: &'a [u32],
+}
+
+impl Rows<'_> {
+    /// The rows' locations as unit vectors.
+    pub fn points(&self) -> Vec<UnitVec> {
+        self.rows.iter().map(|&row| self.data.places[row as usize].to_unit()).collect()
+    }
+}

@@ -1,0 +1,76 @@
+//! What can go wrong in training.
+
+use std::path::PathBuf;
+
+/// Data that do not fit, a run folder that cannot be used, or a failure below.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrainError {
+    /// Files that should have the same rows and have not.
+    #[error("{first} has {first_rows} rows, {second} has {second_rows}: row k of both must be the same photo")]
+    RowCounts {
+        /// One file.
+        first: String,
+        /// Its rows.
+        first_rows: usize,
+        /// The other file.
+        second: String,
+        /// Its rows.
+        second_rows: usize,
+    },
+    /// Embeddings of different sizes.
+    #[error("{first} has embeddings of {first_columns} numbers, {second} of {second_columns}: one encoder must make all")]
+    Columns {
+        /// One file.
+        first: String,
+        /// Its columns.
+        first_columns: usize,
+        /// The other file.
+        second: String,
+        /// Its columns.
+        second_columns: usize,
+    },
+    /// A setting outside its range.
+    #[error("{what} = {value} cannot be used: {remedy}")]
+    Setting {
+        /// The setting's name.
+        what: &'static str,
+        /// The value met.
+        value: String,
+        /// What would be accepted.
+        remedy: String,
+    },
+    /// A run folder that cannot be used.
+    #[error("{path}: {reason}", path = path.display())]
+    Folder {
+        /// The file or folder.
+        path: PathBuf,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
+    /// The loss is no number any more.
+    #[error("the loss is {loss} at step {step}: lower --lr; the checkpoints before it are sound")]
+    Diverged {
+        /// The step.
+        step: u32,
+        /// The loss.
+        loss: f64,
+    },
+    /// A failure of the model.
+    #[error(transparent)]
+    Model(#[from] locdiff_model::ModelError),
+    /// A failure of the engine.
+    #[error(transparent)]
+    Engine(#[from] locdiff_nn::NnError),
+    /// A file that could not be read or written.
+    #[error(transparent)]
+    Data(#[from] locdiff_data::DataError),
+}
+
+pub(crate) fn setting(what: &'static str, value: impl std::fmt::Display, remedy: impl Into<String>) -> TrainError {
+    TrainError::Setting { what, value: value.to_string(), remedy: remedy.into() }
+}
+
+pub(crate) fn folder(path: &std::path::Path, reason: impl std::fmt::Display) -> TrainError {
+    TrainError::Folder { path: path.to_owned(), reason: reason.to_string() }
+}

@@ -1,0 +1,27 @@
+//! LocDiff's training: embeddings and locations in, a model folder out, with checkpoints that resume bit for bit.
+//!
+//! | you want | item |
+//! |---|---|
+//! | named sets of choices | [`Preset`], [`RunConfig`], [`TrainSettings`] |
+//! | embedding files with locations | [`Dataset`], [`Source`], [`Rows`] |
+//! | a validation split without neighbours | [`split_by_blocks`] |
+//! | the loop | [`train`], [`Job`], [`Event`], [`Outcome`] |
+//!
+//! A run's folder: `config.json` and `model.safetensors` (the model, once finished), `best/` (the model of the best
+//! validation), `run.json` (every choice), `metrics.jsonl`, `checkpoints/`.
+
+mod batches;
+mod checkpoint;
+mod dataset;
+mod error;
+mod metrics;
+mod run;
+mod settings;
+mod split;
+mod step;
+
+pub use dataset::{Dataset, Rows, Source};
+pub use error::TrainError;
+pub use run::{BEST_FOLDER, Event, Job, Outcome, train};
+pub use settings::{Preset, RateKind, RunConfig, TrainSettings};
+pub use split::{Split, split_by_blocks};

@@ -1,0 +1,212 @@
+//! How to train: settings and presets.
+
+use crate::{TrainError, error::setting};
+use locdiff_model::{CodeScale, LossKind, ModelConfig, QuadratureRecipe};
+use locdiff_nn::{AdamConfig, LrSchedule};
+use serde::{Deserialize, Serialize};
+
+/// How the learning rate goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RateKind {
+    /// A linear rise, then half a cosine down to 0.
+    #[default]
+    Cosine,
+    /// Always the same.
+    Constant,
+}
+
+/// How to train.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainSettings {
+    /// Steps in all.
+    pub steps: u32,
+    /// Rows a step.
+    pub batch: usize,
+    /// The highest learning rate.
+    pub lr: f64,
+    /// How it goes.
+    pub rate: RateKind,
+    /// Steps of its rise.
+    pub warmup_steps: u32,
+    /// L2 decay.
+    pub weight_decay: f64,
+    /// Largest norm of the gradient.
+    pub clip_norm: f64,
+    /// Decay of the averaged weights.
+    pub ema_decay: f64,
+    /// Share of rows whose embedding is dropped, for guidance.
+    pub condition_dropout: f32,
+    /// Deviation of normal noise on the standardised embeddings.
+    pub embedding_noise: f32,
+    /// Steps between validations; 0 for none but at the end.
+    pub validate_every: u32,
+    /// Samples an image in validations.
+    pub validation_samples: usize,
+    /// Sampler steps in validations.
+    pub validation_steps: usize,
+    /// Most rows that a validation looks at.
+    pub validation_rows: usize,
+    /// Stop after this many validations without a better one, and keep the best.
+    pub patience: Option<u32>,
+    /// Steps between checkpoints.
+    pub checkpoint_every: u32,
+    /// Checkpoints kept.
+    pub keep_checkpoints: usize,
+    /// Steps between rows of metrics.
+    pub log_every: u32,
+}
+
+impl TrainSettings {
+    /// Whether the settings can be used.
+    ///
+    /// # Errors
+    /// The first one that cannot, with what would be accepted.
+    pub fn check(&self) -> Result<(), TrainError> {
+        let positive = [
+            ("steps", self.steps as usize),
+            ("batch", self.batch),
+            ("checkpoint_every", self.checkpoint_every as usize),
+            ("keep_checkpoints", self.keep_checkpoints),
+            ("log_every", self.log_every as usize),
+            ("validation_samples", self.validation_samples),
+            ("validation_rows", self.validation_rows),
+        ];
+        if let Some((what, _)) = positive.iter().find(|(_, value)| *value == 0) {
+            return Err(setting(what, 0, "at least 1"));
+        }
+        let shares = [("condition_dropout", self.condition_dropout), ("embedding_noise", self.embedding_noise)];
+        for (what, value) in shares {
+            if !(0.0..=10.0).contains(&value) || (what == "condition_dropout" && value > 1.0) {
+                return Err(setting(what, value, "0 to 1 (noise: to 10)"));
+            }
+        }
+        for (what, value) in
+            [("lr", self.lr), ("weight_decay", self.weight_decay), ("clip_norm", self.clip_norm)]
+        {
+            if !(value >= 0.0 && value.is_finite()) {
+                return Err(setting(what, value, "a finite number, 0 or more"));
+            }
+        }
+        if !(0.0..1.0).contains(&self.ema_decay) {
+            return Err(setting("ema_decay", self.ema_decay, "0 up to but not including 1"));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn adam(&self) -> AdamConfig {
+        AdamConfig {
+            lr: self.lr,
+            schedule: match self.rate {
+                RateKind::Constant => LrSchedule::Constant,
+                RateKind::Cosine => LrSchedule::WarmupCosine {
+                    warmup_steps: self.warmup_steps,
+                    total_steps: self.steps,
+                    final_fraction: 0.0,
+                },
+            },
+            weight_decay: self.weight_decay,
+            clip_norm: self.clip_norm,
+            ema_decay: Some(self.ema_decay),
+            ..AdamConfig::default()
+        }
+    }
+}
+
+/// A run's every choice: what `run.json` holds and `--resume` compares.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunConfig {
+    /// The model.
+    pub model: ModelConfig,
+    /// The training.
+    pub train: TrainSettings,
+}
+
+/// A named set of choices.
+///
+/// ```
+/// use locdiff_train::Preset;
+/// let run = Preset::Paper.run_config(768);
+/// assert_eq!((run.model.degree, run.train.steps), (47, 750_000));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Preset {
+    /// What works best here (METHOD §3–4).
+    #[default]
+    Default,
+    /// The paper's own settings (METHOD §5).
+    Paper,
+    /// A quick run on a CPU.
+    Small,
+}
+
+impl Preset {
+    /// The preset's choices for embeddings of that size.
+    pub fn run_config(self, embedding_dim: usize) -> RunConfig {
+        let default = RunConfig {
+            model: ModelConfig {
+                low_pass_km: Some(ModelConfig::usual_low_pass_km(23)),
+                ..ModelConfig::new(23, embedding_dim)
+            },
+            train: TrainSettings {
+                steps: 3000,
+                batch: 512,
+                lr: 3e-4,
+                rate: RateKind::Cosine,
+                warmup_steps: 200,
+                weight_decay: 5e-4,
+                clip_norm: 1.0,
+                ema_decay: 0.999,
+                condition_dropout: 0.1,
+                embedding_noise: 0.0,
+                validate_every: 1000,
+                validation_samples: 8,
+                validation_steps: 10,
+                validation_rows: 1024,
+                patience: None,
+                checkpoint_every: 1000,
+                keep_checkpoints: 3,
+                log_every: 50,
+            },
+        };
+        match self {
+            Self::Default => default,
+            Self::Paper => RunConfig {
+                model: ModelConfig {
+                    loss: LossKind::KlPaper,
+                    code_scale: CodeScale::Paper,
+                    quadrature: QuadratureRecipe::None,
+                    ..ModelConfig::new(47, embedding_dim)
+                },
+                train: TrainSettings {
+                    steps: 750_000,
+                    lr: 1e-4,
+                    rate: RateKind::Constant,
+                    warmup_steps: 0,
+                    validate_every: 10_000,
+                    checkpoint_every: 5000,
+                    log_every: 100,
+                    ..default.train
+                },
+            },
+            Self::Small => RunConfig {
+                model: ModelConfig {
+                    width: 64,
+                    low_pass_km: Some(ModelConfig::usual_low_pass_km(11)),
+                    ..ModelConfig::new(11, embedding_dim)
+                },
+                train: TrainSettings {
+                    steps: 400,
+                    batch: 128,
+                    lr: 1e-3,
+                    warmup_steps: 50,
+                    validate_every: 200,
+                    checkpoint_every: 100,
+                    log_every: 20,
+                    ..default.train
+                },
+            },
+        }
+    }
+}

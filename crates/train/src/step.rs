@@ -1,0 +1,180 @@
+//! One training step on the device, recorded as one graph on CUDA.
+
+use crate::{TrainError, TrainSettings, batches::Batch};
+use locdiff_diffusion::TrainingTables;
+use locdiff_model::{CodeWriter, Model, Objective};
+use locdiff_nn::{
+    Adam, Device, Gradients, Indices, NnError, Params, Recorded, Rng, Tensor, TrainingState,
+    layers::{CsUnet, CsUnetWorkspace, ForwardMode},
+    ops,
+};
+
+/// The streams of random numbers inside a step.
+const NOISE: u32 = 0;
+const TIME: u32 = 1;
+const DROP_CONDITION: u32 = 2;
+const EMBEDDING_NOISE: u32 = 3;
+const DROPOUT: u32 = 10;
+
+/// Weights, optimiser and storage of a run.
+pub(crate) struct TrainStep {
+    net: CsUnet,
+    params: Params,
+    grads: Gradients,
+    adam: Adam,
+    objective: Objective,
+    work: CsUnetWorkspace,
+    tables: TrainingTables,
+    rng: Rng,
+    seed: u64,
+    batch: usize,
+    diffusion_steps: u32,
+    condition_dropout: f32,
+    embedding_noise: f32,
+    /// Losses that compare value by value want the mixed target instead of the code.
+    pointwise: bool,
+    code: Tensor,
+    cond: Tensor,
+    cond_noise: Tensor,
+    cond_kept: Tensor,
+    noise: Tensor,
+    noisy: Tensor,
+    target: Tensor,
+    d_out: Tensor,
+    t: Indices,
+    t_table: Tensor,
+    t_value: Tensor,
+    loss: Tensor,
+    loss_sum: Tensor,
+    recorded: Recorded,
+}
+
+impl TrainStep {
+    pub(crate) fn new(
+        device: &Device,
+        model: &Model,
+        codes: &CodeWriter,
+        settings: &TrainSettings,
+    ) -> Result<Self, TrainError> {
+        let (config, batch) = (model.config(), settings.batch);
+        let params = model.params().to_device(device)?;
+        let zeros = |cols: usize| Tensor::zeros(device, batch, cols);
+        let (dim, cond) = (config.code_dim(), config.embedding_dim);
+        let schedule = config.schedule()?;
+        let steps: Vec<f32> = (0..schedule.steps()).map(|t| t as f32).collect();
+        Ok(Self {
+            net: model.net().clone(),
+            grads: Gradients::new(&params)?,
+            adam: Adam::new(settings.adam(), &params)?,
+            objective: Objective::new(device, config, codes, model.anchors(), batch)?,
+            work: model.net().workspace(device, batch, true)?,
+            tables: TrainingTables::new(
+                device,
+                &schedule,
+                config.prediction(),
+                config.code_scale.factor(),
+            )?,
+            rng: Rng::new(device, config.seed)?,
+            seed: config.seed,
+            batch,
+            diffusion_steps: schedule.steps() as u32,
+            condition_dropout: settings.condition_dropout,
+            embedding_noise: settings.embedding_noise,
+            pointwise: config.loss.is_pointwise(),
+            code: zeros(dim)?,
+            cond: zeros(cond)?,
+            cond_noise: zeros(cond)?,
+            cond_kept: zeros(cond)?,
+            noise: zeros(dim)?,
+            noisy: zeros(dim)?,
+            target: zeros(dim)?,
+            d_out: zeros(dim)?,
+            t: Indices::from_slice(device, &vec![0; batch])?,
+            t_table: Tensor::from_slice(device, steps.len(), 1, &steps)?,
+            t_value: zeros(1)?,
+            loss: zeros(1)?,
+            loss_sum: Tensor::zeros(device, 1, 1)?,
+            recorded: Recorded::new(device),
+            params,
+        })
+    }
+
+    /// Whether every batch needs anchors of its own.
+    pub(crate) fn wants_fresh_anchors(&self) -> bool {
+        self.objective.wants_fresh_anchors()
+    }
+
+    /// One step with a batch.
+    pub(crate) fn run(&mut self, batch: &Batch) -> Result<(), TrainError> {
+        self.cond.upload(&batch.cond)?;
+        self.code.upload(&batch.codes)?;
+        if self.objective.wants_fresh_anchors() {
+            self.objective.set_anchors(&batch.anchors)?;
+        }
+        let mut recorded = std::mem::replace(&mut self.recorded, Recorded::new(&Device::cpu()));
+        let outcome = recorded.run(|| self.operations());
+        self.recorded = recorded;
+        Ok(outcome?)
+    }
+
+    fn operations(&mut self) -> Result<(), NnError> {
+        ops::fill_normal(self.noise.view_mut(), &self.rng, NOISE)?;
+        ops::fill_indices(&mut self.t, self.diffusion_steps, &self.rng, TIME)?;
+        let mut cond = self.cond.view();
+        if self.embedding_noise > 0.0 {
+            ops::fill_normal(self.cond_noise.view_mut(), &self.rng, EMBEDDING_NOISE)?;
+            ops::axpby(self.cond_noise.view_mut(), 1.0, cond, self.embedding_noise)?;
+            cond = self.cond_noise.view();
+        }
+        let (p, kept) = (self.condition_dropout, self.cond_kept.view_mut());
+        ops::drop_rows(kept, cond, p, &self.rng, DROP_CONDITION)?;
+        let (code, noise, cond) = (self.code.view(), self.noise.view(), self.cond_kept.view());
+        ops::mix_rows(self.noisy.view_mut(), code, noise, self.tables.noisy.view(), &self.t)?;
+        ops::gather_rows(self.t_value.view_mut(), self.t_table.view(), &self.t)?;
+        let mode = ForwardMode::Train { rng: &self.rng, first_stream: DROPOUT };
+        let noisy = self.noisy.view();
+        self.net.forward(&self.params, &mut self.work, noisy, cond, self.t_value.view(), mode)?;
+        let target = if self.pointwise {
+            ops::mix_rows(self.target.view_mut(), code, noise, self.tables.target.view(), &self.t)?;
+            self.target.view()
+        } else {
+            code
+        };
+        let scale = 1.0 / self.batch as f32;
+        let (de, loss) = (self.d_out.view_mut(), self.loss.view_mut());
+        self.objective.apply(de, loss, self.work.output(), target, scale)?;
+        ops::column_sums(self.loss_sum.view_mut(), self.loss.view(), true)?;
+        let d_out = self.d_out.view();
+        self.net.backward(&self.params, &mut self.grads, &mut self.work, noisy, cond, d_out)?;
+        self.adam.step(&mut self.params, &self.grads)?;
+        self.rng.advance()
+    }
+
+    /// The mean loss since the last call, over `steps` steps; waits for the device.
+    pub(crate) fn take_loss(&mut self, steps: u32) -> Result<f64, TrainError> {
+        let sum = f64::from(self.loss_sum.to_vec()?[0]);
+        self.loss_sum.upload(&[0.0])?;
+        Ok(sum / (f64::from(steps) * self.batch as f64))
+    }
+
+    /// Learning rate and norm of the gradient of the last step.
+    pub(crate) fn last_step(&self) -> Result<(f32, f32), TrainError> {
+        Ok(self.adam.last_step()?)
+    }
+
+    /// The averaged weights.
+    pub(crate) fn averaged(&self) -> Result<Vec<f32>, TrainError> {
+        Ok(self.adam.ema().unwrap_or(&self.params).to_vec()?)
+    }
+
+    /// Everything that a checkpoint needs.
+    pub(crate) fn export(&self) -> Result<TrainingState, TrainError> {
+        Ok(self.adam.export_state(&self.params)?)
+    }
+
+    /// Goes back to a checkpoint.
+    pub(crate) fn import(&mut self, state: &TrainingState) -> Result<(), TrainError> {
+        self.adam.import_state(&mut self.params, state)?;
+        Ok(self.rng.set(self.seed, u64::from(state.step))?)
+    }
+}
