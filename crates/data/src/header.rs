@@ -1,6 +1,6 @@
 //! What the headers of `.npy` and safetensors files have in common.
 
-use crate::array::ArrayReader;
+use crate::array::{ArrayLayout, ArrayReader};
 use crate::input::ReadSeek;
 use crate::{DataError, Format, npy, safetensors_header};
 use std::io::Read;
@@ -21,16 +21,27 @@ pub(crate) fn open_array(
     format: Format,
     choice: TensorChoice<'_>,
 ) -> Result<ArrayReader, DataError> {
-    let header = Header { input: &mut input, file_bytes, file, format };
+    let layout = read_layout(&mut input, file_bytes, file, format, choice)?;
+    ArrayReader::new(input, layout).map_err(|source| DataError::read(file, source))
+}
+
+/// Reads a binary file's header.
+pub(crate) fn read_layout(
+    input: &mut Box<dyn ReadSeek>,
+    file_bytes: u64,
+    file: &str,
+    format: Format,
+    choice: TensorChoice<'_>,
+) -> Result<ArrayLayout, DataError> {
     if file_bytes == 0 {
         return Err(DataError::Empty { file: file.to_owned(), expected: "an array" });
     }
-    let layout = if format == Format::Npy {
-        npy::read_header(header)?
+    let header = Header { input, file_bytes, file, format };
+    if format == Format::Npy {
+        npy::read_header(header)
     } else {
-        safetensors_header::read_header(header, choice)?
-    };
-    ArrayReader::new(input, layout).map_err(|source| DataError::read(file, source))
+        safetensors_header::read_header(header, choice)
+    }
 }
 
 /// A header while it is read.

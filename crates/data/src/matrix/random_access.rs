@@ -2,8 +2,9 @@
 
 use crate::array::ArrayLayout;
 use crate::error::At;
+use crate::header::{TensorChoice, read_layout};
 use crate::input::{Input, display_name};
-use crate::{DataError, Format, npy, safetensors_header};
+use crate::{DataError, Format};
 use std::fs::File;
 use std::path::Path;
 
@@ -59,11 +60,8 @@ impl RowFile {
                 remedy: "save the embeddings as .safetensors or .npy",
             });
         };
-        let layout = if format == Format::Npy {
-            npy::read_header(&mut bytes, length, &name)?
-        } else {
-            safetensors_header::read_header(&mut bytes, length, &name, tensor, "embeddings")?
-        };
+        let choice = TensorChoice { given: tensor, preferred: "embeddings" };
+        let layout = read_layout(&mut bytes, length, &name, format, choice)?;
         let file = File::open(path).map_err(|source| DataError::read(&name, source))?;
         let (begin, size) = layout.bytes();
         let store = if size <= SMALL_BYTES {
