@@ -1,8 +1,8 @@
-//! Matrix products: the `gemm` crate, cut into strips for threads, and [`super::skinny`] for small batches.
+//! Matrix products: the f32 part of the `gemm` crate, cut into strips for threads, and [`super::skinny`] for small batches.
 
 use super::{LANES, skinny};
 use crate::cpu::{Mat, MatMut};
-use gemm::Parallelism;
+use gemm_common::Parallelism;
 use std::ops::Range;
 
 /// One side of a product: a matrix, read as it is or transposed.
@@ -107,20 +107,21 @@ impl Strips {
         }
         // SAFETY: guaranteed by the caller; offsets stay inside the operands' extents.
         unsafe {
-            gemm::gemm(
-                rows.len(),
+            // The kernels want column-major results: cᵀ = bᵀ·aᵀ. Column strides come before row strides.
+            gemm_f32::gemm::f32::get_gemm_fn()(
                 cols.len(),
+                rows.len(),
                 self.k,
                 self.c.offset(row * self.c_stride + col),
-                1,
                 self.c_stride,
+                1,
                 self.accumulate,
-                self.a.offset(row * self.a_strides.0),
-                self.a_strides.1,
-                self.a_strides.0,
                 self.b.offset(col * self.b_strides.1),
-                self.b_strides.1,
                 self.b_strides.0,
+                self.b_strides.1,
+                self.a.offset(row * self.a_strides.0),
+                self.a_strides.0,
+                self.a_strides.1,
                 1.0_f32,
                 1.0_f32,
                 false,
