@@ -32,9 +32,8 @@ impl Accuracy {
         let mut distances: Vec<f64> = pairs.into_iter().map(|(a, b)| haversine_km(a, b)).collect();
         distances.sort_by(f64::total_cmp);
         let n = distances.len();
-        let within = RADII_KM.map(|radius| {
-            distances.iter().filter(|d| **d < radius).count() as f64 / n.max(1) as f64
-        });
+        let within =
+            RADII_KM.map(|radius| distances.iter().filter(|d| **d < radius).count() as f64 / n.max(1) as f64);
         let median_km = match n {
             0 => f64::NAN,
             n if n % 2 == 1 => distances[n / 2],

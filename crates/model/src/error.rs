@@ -25,7 +25,9 @@ pub enum ModelError {
         reason: String,
     },
     /// The network gave a number that is not finite.
-    #[error("image {image}: the sample is not finite; the model diverged in training, or the embedding is far off")]
+    #[error(
+        "image {image}: the sample is not finite; the model diverged in training, or the embedding is far off"
+    )]
     NotFinite {
         /// The image, from 1.
         image: usize,
@@ -47,6 +49,10 @@ pub enum ModelError {
     Data(#[from] locdiff_data::DataError),
 }
 
-pub(crate) fn setting(what: &'static str, value: impl std::fmt::Display, remedy: impl Into<String>) -> ModelError {
+pub(crate) fn setting(
+    what: &'static str,
+    value: impl std::fmt::Display,
+    remedy: impl Into<String>,
+) -> ModelError {
     ModelError::Setting { what, value: value.to_string(), remedy: remedy.into() }
 }

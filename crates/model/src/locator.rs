@@ -102,8 +102,7 @@ impl<'m> Locator<'m> {
         }
         let mut rows = embeddings.to_vec();
         self.model.standardisation().apply(&mut rows);
-        let repeated: Vec<f32> =
-            rows.chunks_exact(dim).flat_map(|row| row.repeat(samples)).collect();
+        let repeated: Vec<f32> = rows.chunks_exact(dim).flat_map(|row| row.repeat(samples)).collect();
         let engine = self.engine(images * samples)?;
         engine.cond.upload(&repeated)?;
         let (seed, plan) = (self.options.seed, &self.plan);

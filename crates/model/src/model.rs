@@ -194,8 +194,9 @@ impl Model {
     pub fn load(device: &Device, folder: &Path) -> Result<Self, ModelError> {
         let path = folder.join(CONFIG_FILE);
         let bad = |reason: String| ModelError::Folder { path: path.clone(), reason };
-        let text = std::fs::read_to_string(&path)
-            .map_err(|error| bad(format!("{error}; a model is a folder with {CONFIG_FILE} and {WEIGHTS_FILE}")))?;
+        let text = std::fs::read_to_string(&path).map_err(|error| {
+            bad(format!("{error}; a model is a folder with {CONFIG_FILE} and {WEIGHTS_FILE}"))
+        })?;
         // The version first: the rest of another version's settings may not be readable.
         let value: serde_json::Value =
             serde_json::from_str(&text).map_err(|error| bad(format!("not JSON: {error}")))?;

@@ -38,7 +38,8 @@ fn a_folder_gives_back_the_same_model_and_samples() {
         assert_eq!(back.standardisation(), model.standardisation());
         let options =
             SampleOptions { samples: 3, steps: 5, guidance: 0.5, seed: 4, ..SampleOptions::default() };
-        let sample = |model: &Model| Locator::new(model, options).unwrap().sample_block(2, &embeddings).unwrap();
+        let sample =
+            |model: &Model| Locator::new(model, options).unwrap().sample_block(2, &embeddings).unwrap();
         let (a, b) = (sample(&model), sample(&back));
         // A pool's points are stored in f32.
         let far = a.iter().zip(&b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
@@ -53,7 +54,9 @@ fn a_folder_gives_back_the_same_model_and_samples() {
 #[test]
 fn damaged_folders_are_named() {
     let folder = tempfile::tempdir().unwrap();
-    let load = || Model::load(&Device::cpu(), folder.path()).err().map(|error| error.to_string()).unwrap_or_default();
+    let load = || {
+        Model::load(&Device::cpu(), folder.path()).err().map(|error| error.to_string()).unwrap_or_default()
+    };
     assert!(load().contains("a model is a folder with config.json"), "{}", load());
     model(LossKind::Nll, QuadratureRecipe::Fibonacci { points: 500 }).save(folder.path()).unwrap();
     let (config, weights) = (folder.path().join(CONFIG_FILE), folder.path().join(WEIGHTS_FILE));

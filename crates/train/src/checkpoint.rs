@@ -38,7 +38,8 @@ impl Checkpoints {
     /// In a run's folder.
     pub(crate) fn new(run: &Path, keep: usize) -> Result<Self, TrainError> {
         let path = run.join("checkpoints");
-        fs::create_dir_all(&path).map_err(|error| folder(&path, format!("cannot create this folder: {error}")))?;
+        fs::create_dir_all(&path)
+            .map_err(|error| folder(&path, format!("cannot create this folder: {error}")))?;
         Ok(Self { folder: path, keep })
     }
 
@@ -74,7 +75,10 @@ impl Checkpoints {
             let mut partial = path.clone().into_os_string();
             partial.push(".partial");
             let _ = fs::remove_file(partial);
-            return Err(folder(&path, format!("{error}; make room and use --resume: older checkpoints are whole")));
+            return Err(folder(
+                &path,
+                format!("{error}; make room and use --resume: older checkpoints are whole"),
+            ));
         }
         for step in self.steps().into_iter().skip(self.keep) {
             let _ = fs::remove_file(self.path(step)); // one too many does no harm

@@ -7,7 +7,9 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum TrainError {
     /// Files that should have the same rows and have not.
-    #[error("{first} has {first_rows} rows, {second} has {second_rows}: row k of both must be the same photo")]
+    #[error(
+        "{first} has {first_rows} rows, {second} has {second_rows}: row k of both must be the same photo"
+    )]
     RowCounts {
         /// One file.
         first: String,
@@ -19,7 +21,9 @@ pub enum TrainError {
         second_rows: usize,
     },
     /// Embeddings of different sizes.
-    #[error("{first} has embeddings of {first_columns} numbers, {second} of {second_columns}: one encoder must make all")]
+    #[error(
+        "{first} has embeddings of {first_columns} numbers, {second} of {second_columns}: one encoder must make all"
+    )]
     Columns {
         /// One file.
         first: String,
@@ -67,7 +71,11 @@ pub enum TrainError {
     Data(#[from] locdiff_data::DataError),
 }
 
-pub(crate) fn setting(what: &'static str, value: impl std::fmt::Display, remedy: impl Into<String>) -> TrainError {
+pub(crate) fn setting(
+    what: &'static str,
+    value: impl std::fmt::Display,
+    remedy: impl Into<String>,
+) -> TrainError {
     TrainError::Setting { what, value: value.to_string(), remedy: remedy.into() }
 }
 

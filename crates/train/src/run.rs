@@ -111,7 +111,8 @@ pub fn train(job: Job<'_>, mut on_event: impl FnMut(Event)) -> Result<Outcome, T
     }
     let (standardisation, fingerprint) = training.data.survey(training.rows)?;
     config.model.data_fingerprint = fingerprint;
-    std::fs::create_dir_all(out).map_err(|error| folder(out, format!("cannot create this folder: {error}")))?;
+    std::fs::create_dir_all(out)
+        .map_err(|error| folder(out, format!("cannot create this folder: {error}")))?;
     let checkpoints = Checkpoints::new(out, config.train.keep_checkpoints)?;
     claim_folder(out, &config, resume, &checkpoints)?;
 
@@ -184,7 +185,9 @@ fn claim_folder(
         if resume {
             let old: serde_json::Value =
                 serde_json::from_str(&text).map_err(|error| folder(&path, format!("not JSON: {error}")))?;
-            let new = serde_json::to_value(config).expect("settings are plain data");
+            // Through text, as the old one came: 0.3 as f32 and as f64 are different numbers.
+            let text = serde_json::to_string(config).expect("settings are plain data");
+            let new: serde_json::Value = serde_json::from_str(&text).expect("it was written just now");
             for part in ["model", "train"] {
                 for (key, value) in new[part].as_object().into_iter().flatten() {
                     if old[part][key] != *value {
@@ -244,7 +247,8 @@ impl Loop<'_> {
             self.done += 1;
             let end = self.done == settings.steps;
             let due = |every: u32| every > 0 && self.done.is_multiple_of(every);
-            let (validate, checkpoint) = (due(settings.validate_every) || end, due(settings.checkpoint_every));
+            let (validate, checkpoint) =
+                (due(settings.validate_every) || end, due(settings.checkpoint_every));
             if due(settings.log_every) || validate {
                 let elapsed = since.elapsed().as_secs_f64();
                 self.log(self.done - logged_at, elapsed)?;
@@ -253,7 +257,10 @@ impl Loop<'_> {
                 let stopped_early = validate && self.validate(&mut last)?;
                 since = Instant::now();
                 if stopped_early {
-                    (self.on_event)(Event::Message(format!("no better validation: stopping at step {}", self.done)));
+                    (self.on_event)(Event::Message(format!(
+                        "no better validation: stopping at step {}",
+                        self.done
+                    )));
                     break;
                 }
             }

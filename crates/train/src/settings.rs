@@ -76,7 +76,8 @@ impl TrainSettings {
         if let Some((what, _)) = positive.iter().find(|(_, value)| *value == 0) {
             return Err(setting(what, 0, "at least 1"));
         }
-        let shares = [("condition_dropout", self.condition_dropout), ("embedding_noise", self.embedding_noise)];
+        let shares =
+            [("condition_dropout", self.condition_dropout), ("embedding_noise", self.embedding_noise)];
         for (what, value) in shares {
             if !(0.0..=10.0).contains(&value) || (what == "condition_dropout" && value > 1.0) {
                 return Err(setting(what, value, "0 to 1 (noise: to 10)"));

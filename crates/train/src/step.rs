@@ -68,12 +68,7 @@ impl TrainStep {
             adam: Adam::new(settings.adam(), &params)?,
             objective: Objective::new(device, config, codes, model.anchors(), batch)?,
             work: model.net().workspace(device, batch, true)?,
-            tables: TrainingTables::new(
-                device,
-                &schedule,
-                config.prediction(),
-                config.code_scale.factor(),
-            )?,
+            tables: TrainingTables::new(device, &schedule, config.prediction(), config.code_scale.factor())?,
             rng: Rng::new(device, config.seed)?,
             seed: config.seed,
             batch,

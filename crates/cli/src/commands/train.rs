@@ -7,7 +7,9 @@ use locdiff_model::{
     Accuracy, CodeScale, LayoutKind, LossKind, ModelConfig, PredictionKind, QuadratureRecipe, ScheduleKind,
 };
 use locdiff_nn::{Device, DeviceSpec};
-use locdiff_train::{Dataset, Event, Job, Outcome, Preset, RateKind, Rows, RunConfig, Source, split_by_blocks, train};
+use locdiff_train::{
+    Dataset, Event, Job, Outcome, Preset, RateKind, Rows, RunConfig, Source, split_by_blocks, train,
+};
 use serde_json::json;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -366,7 +368,10 @@ impl Train {
             _ => None,
         };
         let share = self.validation_share.unwrap_or(0.0);
-        anyhow::ensure!((0.0..1.0).contains(&share), "--validation-share {share}: give 0 up to but not including 1");
+        anyhow::ensure!(
+            (0.0..1.0).contains(&share),
+            "--validation-share {share}: give 0 up to but not including 1"
+        );
         let split = split_by_blocks(data.places(), share, self.seed);
         let other_rows: Vec<u32> = (0..other.as_ref().map_or(0, Dataset::len) as u32).collect();
         let validation = match &other {
@@ -383,7 +388,11 @@ impl Train {
         );
         if !self.json {
             let rows = split.train.len();
-            println!("{device}: {rows} photos, {} copies each, degree {}", data.copies(), config.model.degree);
+            println!(
+                "{device}: {rows} photos, {} copies each, degree {}",
+                data.copies(),
+                config.model.degree
+            );
         }
         RUNNING.store(true, Ordering::SeqCst);
         let job = Job {
@@ -403,7 +412,9 @@ impl Train {
                 bar.set_position(u64::from(step));
                 let left = f64::from(steps - step) / steps_per_second.max(1e-9);
                 let left = indicatif::HumanDuration(std::time::Duration::from_secs_f64(left.min(1e9)));
-                bar.set_message(format!("loss {loss:.3} lr {lr:.1e} {steps_per_second:.1}/s {left} left{accuracy}"));
+                bar.set_message(format!(
+                    "loss {loss:.3} lr {lr:.1e} {steps_per_second:.1}/s {left} left{accuracy}"
+                ));
             }
             Event::Validation { step, accuracy: found } => {
                 accuracy = format!(" | {}", percentages(&found));
@@ -441,7 +452,8 @@ impl Train {
 
 /// "25/200/750/2500 km: 1.0 5.2 30.1 50.3 %".
 fn percentages(accuracy: &Accuracy) -> String {
-    let shares: Vec<String> = accuracy.within[1..].iter().map(|share| format!("{:.1}", 100.0 * share)).collect();
+    let shares: Vec<String> =
+        accuracy.within[1..].iter().map(|share| format!("{:.1}", 100.0 * share)).collect();
     format!("25/200/750/2500 km: {} %", shares.join(" "))
 }
 
@@ -449,5 +461,8 @@ fn percentages(accuracy: &Accuracy) -> String {
 pub(crate) fn describe(accuracy: &Accuracy) -> String {
     let shares: Vec<String> = accuracy.within.iter().map(|share| format!("{:.1}", 100.0 * share)).collect();
     let shares = shares.join(" ");
-    format!("within 1/25/200/750/2500 km: {shares} % (n = {}), median {:.0} km", accuracy.n, accuracy.median_km)
+    format!(
+        "within 1/25/200/750/2500 km: {shares} % (n = {}), median {:.0} km",
+        accuracy.n, accuracy.median_km
+    )
 }
