@@ -1,7 +1,7 @@
 //! Reading any row of a binary matrix at any time.
 
 use crate::array::ArrayLayout;
-use crate::error::At;
+use crate::error::{At, excerpt};
 use crate::input::{Input, display_name};
 use crate::{DataError, Format, npy, safetensors_header};
 use std::fs::File;
@@ -59,6 +59,13 @@ impl RowFile {
                 remedy: "save the embeddings as .safetensors or .npy",
             });
         };
+        if let (Format::Npy, Some(tensor)) = (format, tensor) {
+            return Err(DataError::MissingTensor {
+                file: name,
+                wanted: format!("a .npy file holds one array and no tensor '{}'", excerpt(tensor)),
+                available: "nameless".to_owned(),
+            });
+        }
         let layout = if format == Format::Npy {
             npy::read_header(&mut bytes, length, &name)?
         } else {
@@ -188,5 +195,7 @@ mod tests {
         file.read_row(0, &mut row).unwrap();
         let message = file.read_row(1, &mut row).unwrap_err().to_string();
         assert!(message.contains("row 2") && message.contains("x.npy"), "{message}");
+        let message = RowFile::open(&path, Some("t")).unwrap_err().to_string();
+        assert!(message.contains("no tensor 't'"), "{message}");
     }
 }
