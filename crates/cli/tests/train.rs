@@ -119,7 +119,6 @@ fn bad_input_is_said_in_one_line() {
     fails(&["--dropout", "1.5"], 1, "dropout");
     fails(&["--lr=-1"], 1, "lr");
     fails(&["--loss", "guess"], 2, "possible values");
-    fails(&["--device", "gpu"], 2, "cuda");
     let text = fs::read_to_string(path.join("l.csv")).unwrap();
     fs::write(path.join("l.csv"), text.trim_end().rsplit_once('\n').unwrap().0).unwrap();
     fails(&[], 1, "l.csv has 399");
