@@ -1,5 +1,6 @@
 //! `locdiff sample` as people use it.
 
+use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -23,8 +24,8 @@ fn toy(folder: &Path) {
         let (lat, lon) = towns[k % 4];
         let jitter = (k as f64 * 0.7).sin();
         let row: Vec<f64> = (0..5).map(|c| if c == k % 4 { 1.0 } else { 0.1 * jitter }).collect();
-        embeddings += &format!("{row:?}\n");
-        places += &format!("{k},{},{}\n", lat + jitter, lon - jitter);
+        writeln!(embeddings, "{row:?}").unwrap();
+        writeln!(places, "{k},{},{}", lat + jitter, lon - jitter).unwrap();
     }
     fs::write(folder.join("e.jsonl"), embeddings).unwrap();
     fs::write(folder.join("l.csv"), places).unwrap();

@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// 400 photos whose embedding is a function of the place.
-pub fn toy(folder: &Path) {
+fn toy(folder: &Path) {
     let (rows, columns) = (400, 8);
     let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
@@ -54,7 +54,7 @@ fn wait_for_checkpoint(folder: &Path, out: &str) {
         if whole.filter(|f| f.path().extension().is_some_and(|e| e == "safetensors")).count() > 0 {
             return;
         }
-        assert!(start.elapsed() < Duration::from_secs(60), "no checkpoint");
+        assert!(start.elapsed() < Duration::from_mins(1), "no checkpoint");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
@@ -114,13 +114,11 @@ fn bad_input_is_said_in_one_line() {
         assert_eq!(output.status.code(), Some(code), "{error}");
         assert!(error.contains(part), "{error}");
     };
-    fails(&["--augmented", "crops"], 1, "e.npy");
+    fails(&["--augmented", "crops"], 1, "no tensor 'crops'");
     fails(&["--prediction", "v"], 1, "noise and v go with the losses l1 and l2 only");
     fails(&["--dropout", "1.5"], 1, "dropout");
-    fails(&["--lr", "-1"], 2, "");
+    fails(&["--lr=-1"], 1, "lr");
     fails(&["--loss", "guess"], 2, "possible values");
-    fails(&["--device", "gpu"], 2, "cuda");
-    fails(&["--validation-share", "2"], 2, "");
     let text = fs::read_to_string(path.join("l.csv")).unwrap();
     fs::write(path.join("l.csv"), text.trim_end().rsplit_once('\n').unwrap().0).unwrap();
     fails(&[], 1, "l.csv has 399");

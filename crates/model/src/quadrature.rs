@@ -8,7 +8,8 @@ use std::f64::consts::PI;
 
 /// Above this degree a Fibonacci grid that resolves the densities would be too large.
 const LARGEST_FIBONACCI_DEGREE: usize = 31;
-/// Fibonacci points for every number of a code: 12,288 at L = 23.
+/// Fibonacci points for every number of a code, up to L = 23: 12,288 there. Above, the densities' width falls with L²,
+/// so that points must grow with L⁴.
 const POINTS_PER_NUMBER: f64 = 12_288.0 / 576.0;
 /// Points of a pool: a share for the Fibonacci grid, the rest about training locations.
 const POOL_POINTS: usize = 49_152;
@@ -21,7 +22,8 @@ const FAR: f64 = 40.0;
 /// The recipe that fits a degree.
 pub(crate) fn default_recipe(degree: usize) -> QuadratureRecipe {
     if degree <= LARGEST_FIBONACCI_DEGREE {
-        let points = (POINTS_PER_NUMBER * ((degree + 1) * (degree + 1)) as f64).round() as usize;
+        let numbers = ((degree + 1) * (degree + 1)) as f64;
+        let points = (POINTS_PER_NUMBER * numbers * (numbers / 576.0).max(1.0)).round() as usize;
         QuadratureRecipe::Fibonacci { points: points.next_multiple_of(64) }
     } else {
         QuadratureRecipe::Pool { points: POOL_POINTS }

@@ -2,7 +2,7 @@
 
 use crate::{TrainError, error::folder};
 use locdiff_model::chance;
-use locdiff_nn::TrainingState;
+use locdiff_nn::{NnError, TrainingState};
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -75,9 +75,13 @@ impl Checkpoints {
             let mut partial = path.clone().into_os_string();
             partial.push(".partial");
             let _ = fs::remove_file(partial);
+            let reason = match error {
+                NnError::Io { source, .. } => source.to_string(), // the path is named already
+                other => other.to_string(),
+            };
             return Err(folder(
                 &path,
-                format!("{error}; make room and use --resume: older checkpoints are whole"),
+                format!("{reason}; make room and use --resume: older checkpoints are whole"),
             ));
         }
         for step in self.steps().into_iter().skip(self.keep) {

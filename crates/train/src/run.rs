@@ -185,7 +185,9 @@ fn claim_folder(
         if resume {
             let old: serde_json::Value =
                 serde_json::from_str(&text).map_err(|error| folder(&path, format!("not JSON: {error}")))?;
-            let new = serde_json::to_value(config).expect("settings are plain data");
+            // Through text, as the old one came: 0.3 as f32 and as f64 are different numbers.
+            let text = serde_json::to_string(config).expect("settings are plain data");
+            let new: serde_json::Value = serde_json::from_str(&text).expect("it was written just now");
             for part in ["model", "train"] {
                 for (key, value) in new[part].as_object().into_iter().flatten() {
                     if old[part][key] != *value {

@@ -5,6 +5,7 @@ use locdiff_model::{LossKind, Model, ModelConfig, QuadratureRecipe, chance};
 use locdiff_nn::Device;
 use locdiff_sphere::UnitVec;
 use locdiff_train::{Dataset, Event, Job, Outcome, Preset, Rows, RunConfig, Source, TrainError, train};
+use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +27,7 @@ fn toy(folder: &Path, name: &str, rows: usize, seed: u64) -> (PathBuf, PathBuf) 
             .collect();
         writer.write_row(&row).unwrap();
         let place = point.to_latlon();
-        text += &format!("{},{},a\n", place.lat_deg(), place.lon_deg());
+        writeln!(text, "{},{},a", place.lat_deg(), place.lon_deg()).unwrap();
     }
     writer.finish().unwrap();
     fs::write(&locations, text).unwrap();

@@ -65,8 +65,8 @@ pub(crate) struct Sample {
     #[arg(long, value_name = "FILE")]
     codes: Option<PathBuf>,
     /// Where to write every sample's place: columns row, sample, lat, lon
-    #[arg(long, value_name = "FILE")]
-    per_sample: Option<PathBuf>,
+    #[arg(long = "per-sample", value_name = "FILE")]
+    every: Option<PathBuf>,
     /// True locations, row by row: prints how good the answers are
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
@@ -107,7 +107,7 @@ impl Sample {
             codes: codes
                 .map(|path| MatrixWriter::create(path, None, dimension, Dtype::F32, "coefficients"))
                 .transpose()?,
-            samples: points(&self.per_sample, &["row", "sample", "lat", "lon"])?,
+            samples: points(&self.every, &["row", "sample", "lat", "lon"])?,
         })
     }
 
@@ -152,7 +152,7 @@ impl Sample {
                 file.read_row(row, out)?;
             }
             let codes = locator.sample_block(block as u64, &embeddings)?;
-            for answer in answers(&codec, &codes, self.samples, pooling, self.per_sample.is_some())? {
+            for answer in answers(&codec, &codes, self.samples, pooling, self.every.is_some())? {
                 found.push(answer.place);
                 let row = found.len() as f64;
                 if let Some(places) = &mut sinks.places {

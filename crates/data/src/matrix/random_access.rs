@@ -1,7 +1,7 @@
 //! Reading any row of a binary matrix at any time.
 
 use crate::array::ArrayLayout;
-use crate::error::At;
+use crate::error::{At, excerpt};
 use crate::header::{TensorChoice, read_layout};
 use crate::input::{Input, display_name};
 use crate::{DataError, Format};
@@ -60,6 +60,13 @@ impl RowFile {
                 remedy: "save the embeddings as .safetensors or .npy",
             });
         };
+        if let (Format::Npy, Some(tensor)) = (format, tensor) {
+            return Err(DataError::MissingTensor {
+                file: name,
+                wanted: format!("a .npy file holds one array and no tensor '{}'", excerpt(tensor)),
+                available: "nameless".to_owned(),
+            });
+        }
         let choice = TensorChoice { given: tensor, preferred: "embeddings" };
         let layout = read_layout(&mut bytes, length, &name, format, choice)?;
         let file = File::open(path).map_err(|source| DataError::read(&name, source))?;
@@ -186,5 +193,7 @@ mod tests {
         file.read_row(0, &mut row).unwrap();
         let message = file.read_row(1, &mut row).unwrap_err().to_string();
         assert!(message.contains("row 2") && message.contains("x.npy"), "{message}");
+        let message = RowFile::open(&path, Some("t")).unwrap_err().to_string();
+        assert!(message.contains("no tensor 't'"), "{message}");
     }
 }
