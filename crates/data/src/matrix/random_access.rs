@@ -183,7 +183,7 @@ mod tests {
     fn a_row_with_nan_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.npy");
-        let mut bytes = npy::header_bytes(Dtype::F32, 2, 2);
+        let mut bytes = crate::npy::header_bytes(Dtype::F32, 2, 2);
         for value in [1.0_f32, 2.0, 3.0, f32::NAN] {
             bytes.extend(value.to_le_bytes());
         }
