@@ -1,7 +1,7 @@
 //! `-`: standard input and output, in a process of its own.
 
 use locdiff_data::{Dtype, Format, MatrixReader, MatrixWriter, PointColumns, PointReader, PointWriter};
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -75,7 +75,14 @@ fn a_reader_that_goes_away_is_told_apart() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    drop(child.stdout.take());
+    // The harness of the child prints first, and gives up if it cannot: leave only once the rows come.
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("0.5") {
+        line.clear();
+        assert!(stdout.read_line(&mut line).unwrap() > 0, "the child never started");
+    }
+    drop(stdout);
     let output = child.wait_with_output().unwrap();
     // The test harness itself then fails to print its summary; what counts is what the child saw.
     assert!(String::from_utf8_lossy(&output.stderr).contains("the pipe broke"));
