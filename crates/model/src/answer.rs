@@ -33,6 +33,18 @@ pub struct Answer {
 /// Answers for the images of a block; `codes` as [`crate::Locator::sample_block`] gives them. The samples' own places are
 /// decoded where `pooling` needs them or `every_sample` asks.
 ///
+/// ```
+/// use locdiff_model::{Pooling, answers};
+/// use locdiff_shdd::Codec;
+/// use locdiff_sphere::{Degree, LatLon, haversine_km};
+/// let codec = Codec::new(Degree::new(15)?);
+/// let place = LatLon::new(35.0, 139.0)?;
+/// let code: Vec<f32> = codec.encode(place).as_slice().iter().map(|v| *v as f32).collect();
+/// let found = answers(&codec, &code.repeat(2), 2, Pooling::Pool, false)?;
+/// assert!(haversine_km(found[0].place, place) < 0.1);
+/// # Ok::<(), locdiff_model::ModelError>(())
+/// ```
+///
 /// # Errors
 /// A number of values that does not fit.
 pub fn answers(

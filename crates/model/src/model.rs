@@ -13,6 +13,13 @@ pub const WEIGHTS_FILE: &str = "model.safetensors";
 pub const CONFIG_FILE: &str = "config.json";
 
 /// Mean and deviation of every column of the training embeddings.
+///
+/// ```
+/// use locdiff_model::Standardisation;
+/// let mut rows = [3.0, 10.0];
+/// Standardisation { mean: vec![1.0, 10.0], deviation: vec![2.0, 5.0] }.apply(&mut rows);
+/// assert_eq!(rows, [1.0, 0.0]);
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Standardisation {
     /// The means.

@@ -7,6 +7,24 @@ use locdiff_nn::{Device, NnError, View, ViewMut, losses::Quadrature, ops};
 pub const PAPER_ANCHORS: usize = 2048;
 
 /// A loss with its storage, for batches of one size.
+///
+/// ```
+/// use locdiff_model::{CodeWriter, Model, ModelConfig, Objective};
+/// use locdiff_nn::{Device, Tensor};
+/// use locdiff_sphere::UnitVec;
+/// let device = Device::cpu();
+/// let model = Model::new(&device, ModelConfig::new(3, 8))?;
+/// let codes = CodeWriter::new(model.config())?;
+/// let mut objective = Objective::new(&device, model.config(), &codes, model.anchors(), 1)?;
+/// let mut code = [0.0; 16];
+/// codes.write(&[UnitVec::NORTH], &mut code)?;
+/// let target = Tensor::from_slice(&device, 1, 16, &code)?;
+/// let flat = Tensor::zeros(&device, 1, 16)?;
+/// let (mut gradient, mut loss) = (Tensor::zeros(&device, 1, 16)?, Tensor::zeros(&device, 1, 1)?);
+/// objective.apply(gradient.view_mut(), loss.view_mut(), flat.view(), target.view(), 1.0)?;
+/// assert!((loss.to_vec()?[0] - 2.531).abs() < 1e-3); // a uniform density: log 4π
+/// # Ok::<(), locdiff_model::ModelError>(())
+/// ```
 pub struct Objective {
     kind: LossKind,
     quadrature: Option<Quadrature>,

@@ -31,6 +31,15 @@ pub(crate) fn default_recipe(degree: usize) -> QuadratureRecipe {
 }
 
 /// Points with the logs of their weights in steradian.
+///
+/// ```
+/// use locdiff_model::Anchors;
+/// use locdiff_sphere::UnitVec;
+/// let pool = Anchors::pool(47, &[UnitVec::NORTH], 1000, 7)?;
+/// let area: f64 = pool.log_weights.iter().map(|w| f64::from(*w).exp()).sum();
+/// assert!((area / 12.566 - 1.0).abs() < 0.05); // 4π
+/// # Ok::<(), locdiff_model::ModelError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Anchors {
     /// The points.

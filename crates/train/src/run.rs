@@ -90,6 +90,26 @@ pub struct Job<'a> {
 /// Everything drawn is a function of (seed, step): a run that is stopped at any moment, by `kill -9` too, and resumed
 /// ends with the same weights bit for bit (on the same kind of device).
 ///
+/// ```no_run
+/// use locdiff_nn::{Device, DeviceSpec};
+/// use locdiff_train::{Dataset, Job, Preset, Rows, Source, split_by_blocks, train};
+/// let source = Source { path: "embeddings.safetensors".into(), tensor: None };
+/// let data = Dataset::open(&[source], "places.csv".as_ref())?;
+/// let split = split_by_blocks(data.places(), 0.1, 0);
+/// let job = Job {
+///     device: &Device::open(DeviceSpec::Auto)?,
+///     config: Preset::Default.run_config(data.columns()),
+///     training: Rows { data: &data, rows: &split.train },
+///     validation: Some(Rows { data: &data, rows: &split.validation }),
+///     out: "run".as_ref(),
+///     resume: false,
+///     stop: &false.into(),
+/// };
+/// let outcome = train(job, |event| println!("{event:?}"))?;
+/// println!("{} steps", outcome.step);
+/// # Ok::<(), locdiff_train::TrainError>(())
+/// ```
+///
 /// # Errors
 /// Settings or data that cannot be used, a run folder that belongs to another run, a full disk, a loss that diverges.
 pub fn train(job: Job<'_>, mut on_event: impl FnMut(Event)) -> Result<Outcome, TrainError> {
