@@ -3,7 +3,7 @@
 use crate::pointwise::{BLOCK, padded};
 use pulp::{Simd, WithSimd};
 
-/// A depthwise convolution with ReLU6, kernel 3×3 or 5×5.
+/// A depthwise convolution with ReLU6, kernel 3×3 or 5×5, stride 1 or 2.
 #[derive(Clone)]
 pub(crate) struct Depthwise {
     channels: usize,
@@ -18,7 +18,11 @@ impl Depthwise {
     /// `weights[c * kernel² + t]` is tap `t` of channel `c`.
     pub(crate) fn new(channels: usize, kernel: usize, stride: usize, weights: &[f32], bias: &[f32]) -> Self {
         let area = kernel * kernel;
-        assert!(matches!(kernel, 3 | 5) && weights.len() == channels * area && bias.len() == channels);
+        assert!(
+            matches!((kernel, stride), (3 | 5, 1 | 2))
+                && weights.len() == channels * area
+                && bias.len() == channels
+        );
         let width = padded(channels);
         let mut taps = Vec::with_capacity(width * area);
         for first in (0..width).step_by(BLOCK) {
@@ -65,54 +69,75 @@ impl WithSimd for Run<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        match self.layer.kernel {
-            3 => run::<S, 3, 9>(simd, self),
-            _ => run::<S, 5, 25>(simd, self),
+        match (self.layer.kernel, self.layer.stride) {
+            (3, 1) => run::<S, 3, 1>(simd, self),
+            (3, _) => run::<S, 3, 2>(simd, self),
+            (_, 1) => run::<S, 5, 1>(simd, self),
+            _ => run::<S, 5, 2>(simd, self),
         }
     }
 }
 
-/// Row by row, so that the input rows stay in the cache; within a row channel by channel, so that the taps stay in
-/// registers.
+/// Pixels of a row that are summed side by side, so that a tap and a value are loaded once for all of them. All widths
+/// of Lite0 are multiples of it.
+const ABREAST: usize = 7;
+/// The most columns that `ABREAST` pixels reach: stride 2, kernel 5.
+const MOST_COLUMNS: usize = (ABREAST - 1) * 2 + 5;
+
 #[inline(always)]
-fn run<S: Simd, const K: usize, const AREA: usize>(simd: S, job: Run<'_>) {
-    let Run { layer, input, row, output, height, width } = job;
-    let channels = layer.bias.len();
+fn run<S: Simd, const K: usize, const STRIDE: usize>(simd: S, mut job: Run<'_>) {
+    for y in 0..job.height {
+        let mut x = 0;
+        while x + ABREAST <= job.width {
+            pixels::<S, K, STRIDE, ABREAST>(simd, &mut job, y, x);
+            x += ABREAST;
+        }
+        while x < job.width {
+            pixels::<S, K, STRIDE, 1>(simd, &mut job, y, x);
+            x += 1;
+        }
+    }
+}
+
+/// All channels of `P` neighbouring pixels, from pixel `x` of row `y`.
+#[inline(always)]
+fn pixels<S: Simd, const K: usize, const STRIDE: usize, const P: usize>(
+    simd: S,
+    job: &mut Run<'_>,
+    y: usize,
+    x: usize,
+) {
+    let layer = job.layer;
     let vectors = BLOCK / S::F32_LANES;
-    let pixel = channels / S::F32_LANES;
-    let input = S::as_simd_f32s(input).0;
-    let output = S::as_mut_simd_f32s(output).0;
+    let pixel = layer.bias.len() / S::F32_LANES;
+    let columns = (P - 1) * STRIDE + K;
     let bias = S::as_simd_f32s(&layer.bias).0;
-    let taps = S::as_simd_f32s(&layer.taps).0;
+    let blocks = S::as_simd_f32s(&layer.taps).0;
+    let input = S::as_simd_f32s(job.input).0;
+    let output = &mut S::as_mut_simd_f32s(job.output).0[(y * job.width + x) * pixel..][..P * pixel];
+    let mut rows: [&[S::f32s]; K] = [&[]; K];
+    for ky in 0..K {
+        let first = (y * STRIDE + ky) * job.row + x * STRIDE;
+        rows[ky] = &input[first * pixel..][..columns * pixel];
+    }
     let (zero, six) = (simd.splat_f32s(0.0), simd.splat_f32s(6.0));
-    for y in 0..height {
-        let out = &mut output[y * width * pixel..][..width * pixel];
-        for vector in 0..pixel {
-            let mut weights = [zero; AREA];
-            let block = &taps[vector / vectors * vectors * AREA..][..vectors * AREA];
-            for t in 0..AREA {
-                weights[t] = block[t * vectors + vector % vectors];
+    for vector in 0..pixel {
+        let taps = &blocks[vector / vectors * vectors * K * K + vector % vectors..];
+        let mut sums = [bias[vector]; P];
+        for ky in 0..K {
+            let mut values = [zero; MOST_COLUMNS];
+            for column in 0..columns {
+                values[column] = rows[ky][column * pixel + vector];
             }
-            // One slice for each row of the kernel; all of one length, for one check a tap at most.
-            let length = ((width - 1) * layer.stride + K - 1) * pixel + 1;
-            let mut rows: [&[S::f32s]; K] = [&[]; K];
-            for ky in 0..K {
-                rows[ky] = &input[(y * layer.stride + ky) * row * pixel + vector..][..length];
-            }
-            for x in 0..width {
-                // Two sums: a chain of 25 dependent additions would wait for itself.
-                let mut sums = [bias[vector], zero];
-                let start = x * layer.stride * pixel;
-                for ky in 0..K {
-                    for kx in 0..K {
-                        let value = rows[ky][start + kx * pixel];
-                        let t = ky * K + kx;
-                        sums[t % 2] = simd.mul_add_e_f32s(value, weights[t], sums[t % 2]);
-                    }
+            for kx in 0..K {
+                let tap = taps[(ky * K + kx) * vectors];
+                for p in 0..P {
+                    sums[p] = simd.mul_add_e_f32s(values[p * STRIDE + kx], tap, sums[p]);
                 }
-                let sum = simd.add_f32s(sums[0], sums[1]);
-                out[x * pixel + vector] = simd.min_f32s(simd.max_f32s(sum, zero), six);
             }
+        }
+        for p in 0..P {
+            output[p * pixel + vector] = simd.min_f32s(simd.max_f32s(sums[p], zero), six);
         }
     }
 }

@@ -9,7 +9,7 @@ pub struct Stage {
     pub repeat: usize,
     /// Side of the depthwise kernel: 3 or 5.
     pub kernel: usize,
-    /// Step of the first block's depthwise convolution.
+    /// Step of the first block's depthwise convolution: 1 or 2.
     pub stride: usize,
     /// Inner channels for each channel that comes in; 1 leaves out the expanding convolution.
     pub expand: usize,
@@ -82,8 +82,11 @@ impl EfficientNetLiteConfig {
             if !matches!(stage.kernel, 3 | 5) {
                 return bad("a depthwise kernel other than 3 or 5");
             }
-            if [stage.stride, stage.expand, stage.out].contains(&0) {
-                return bad("a stage of stride, expansion or width 0");
+            if !matches!(stage.stride, 1 | 2) {
+                return bad("a stride other than 1 or 2");
+            }
+            if stage.expand == 0 || stage.out == 0 {
+                return bad("a stage of expansion or width 0");
             }
         }
         Ok(())

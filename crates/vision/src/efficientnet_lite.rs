@@ -7,6 +7,7 @@ use crate::{
     pointwise::{Grid, Pointwise, padded},
 };
 use rayon::prelude::*;
+use std::sync::{Mutex, PoisonError};
 
 const STEM_KERNEL: usize = 3;
 const STEM_STRIDE: usize = 2;
@@ -48,11 +49,13 @@ pub struct EfficientNetLite {
     blocks: Vec<Block>,
     head: Pointwise,
     embed: Pointwise,
+    /// Buffers not in use; touching fresh memory would take a tenth of a picture's time.
+    workspaces: Mutex<Vec<Workspace>>,
 }
 
 /// The buffers of one picture on its way through the network, kept from picture to picture.
 #[derive(Default)]
-pub(crate) struct Workspace {
+struct Workspace {
     patches: Vec<f32>,
     input: Vec<f32>,
     output: Vec<f32>,
@@ -126,7 +129,7 @@ impl EfficientNetLite {
         let head = Pointwise::new(channels, config.head, &weight, &bias, true);
         let (weight, bias) = layer("embed", &[config.embedding, config.head])?;
         let embed = Pointwise::new(config.head, config.embedding, &weight, &bias, false);
-        Ok(Self { stem, blocks, head, embed })
+        Ok(Self { stem, blocks, head, embed, workspaces: Mutex::default() })
     }
 
     /// Values of an embedding.
@@ -147,18 +150,19 @@ impl EfficientNetLite {
             let what = format!("pictures of {width}×{height} RGB pixels (or a multiple)");
             return Err(VisionError::InputSize { what, wanted: one, got: pictures.len() });
         }
-        let embed = |workspace: &mut Workspace, picture| self.embed(workspace, picture, height, width);
-        Ok(pictures.par_chunks_exact(one).map_init(Workspace::default, embed).collect())
+        Ok(pictures.par_chunks_exact(one).map(|picture| self.embed(picture, height, width)).collect())
     }
 
     /// The embedding of one picture on this thread; `picture` holds `height * width` pixels, at least one.
-    pub(crate) fn embed(
-        &self,
-        space: &mut Workspace,
-        picture: &[f32],
-        height: usize,
-        width: usize,
-    ) -> Vec<f32> {
+    pub(crate) fn embed(&self, picture: &[f32], height: usize, width: usize) -> Vec<f32> {
+        let idle = || self.workspaces.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut space = idle().pop().unwrap_or_default();
+        let embedding = self.embed_in(&mut space, picture, height, width);
+        idle().push(space);
+        embedding
+    }
+
+    fn embed_in(&self, space: &mut Workspace, picture: &[f32], height: usize, width: usize) -> Vec<f32> {
         let (mut height, mut width) = self.run_stem(space, picture, height, width);
         for block in &self.blocks {
             (height, width) = block.run(space, height, width);

@@ -2,7 +2,6 @@
 
 use crate::{
     EfficientNetLite, EfficientNetLiteConfig, Photo, Result, VisionError,
-    efficientnet_lite::Workspace,
     resize::{Filter, centre_crop, half_pixel_bilinear, resize_short_side},
     weights::Weights,
 };
@@ -90,10 +89,7 @@ impl Encoder {
     /// [`VisionError::TooThin`] for a photo whose sides are too unlike.
     pub fn embed(&self, photos: &[Photo]) -> Result<Vec<Vec<f32>>> {
         let side = self.input_side();
-        let embed = |workspace: &mut Workspace, photo| {
-            Ok(self.network.embed(workspace, &self.preprocess(photo)?, side, side))
-        };
-        photos.par_iter().map_init(Workspace::default, embed).collect()
+        photos.par_iter().map(|photo| Ok(self.network.embed(&self.preprocess(photo)?, side, side))).collect()
     }
 
     /// What the network sees of a photo: resized, cropped and normalised, `[side, side, 3]`.

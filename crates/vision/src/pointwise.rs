@@ -163,45 +163,71 @@ impl Run<'_> {
         let panel = &self.layer.panels[first * BLOCK * inputs..][..inputs * B * BLOCK];
         let panel = S::as_simd_f32s(panel).0.as_chunks::<V>().0.as_chunks::<B>().0;
         let bias = S::as_simd_f32s(&self.layer.bias[first * BLOCK..][..B * BLOCK]).0.as_chunks::<V>().0;
-        let mut sums = [[[simd.splat_f32s(0.0); V]; B]; P];
-        for p in 0..P {
-            sums[p].copy_from_slice(bias);
-            // Known to the compiler, this spares a check in every step of the loop below.
-            assert!(rows[p].len() == panel.len());
-        }
-        for i in 0..panel.len() {
-            let weights = &panel[i];
-            for p in 0..P {
-                let value = simd.splat_f32s(rows[p][i]);
-                for b in 0..B {
-                    for v in 0..V {
-                        sums[p][b][v] = simd.mul_add_e_f32s(value, weights[b][v], sums[p][b][v]);
-                    }
-                }
-            }
-        }
+        let sums = sums::<S, P, V, B>(simd, rows, panel, bias);
         let (zero, six) = (simd.splat_f32s(0.0), simd.splat_f32s(6.0));
         for p in 0..P {
             let place = places[p] * channels + first * BLOCK;
             let out = S::as_mut_simd_f32s(&mut self.output[place..][..B * BLOCK]).0.as_chunks_mut::<V>().0;
+            let mut values = sums[p];
             if let Some(residual) = self.residual {
                 let residual = &residual[(pixel + p) * channels + first * BLOCK..][..B * BLOCK];
                 let residual = S::as_simd_f32s(residual).0.as_chunks::<V>().0;
                 for b in 0..B {
                     for v in 0..V {
-                        sums[p][b][v] = simd.add_f32s(sums[p][b][v], residual[b][v]);
+                        values[b][v] = simd.add_f32s(values[b][v], residual[b][v]);
                     }
                 }
             }
             for b in 0..B {
                 for v in 0..V {
-                    let sum = sums[p][b][v];
-                    let clipped = simd.min_f32s(simd.max_f32s(sum, zero), six);
-                    out[b][v] = if self.layer.relu6 { clipped } else { sum };
+                    let clipped = simd.min_f32s(simd.max_f32s(values[b][v], zero), six);
+                    out[b][v] = if self.layer.relu6 { clipped } else { values[b][v] };
                 }
             }
         }
     }
+}
+
+/// Bias and products of one tile. The sums must stay in registers from the first input to the last: they are copied out
+/// one by one at the end, as an array that is indexed later would be written to memory in every step.
+#[inline(always)]
+fn sums<S: Simd, const P: usize, const V: usize, const B: usize>(
+    simd: S,
+    rows: [&[f32]; P],
+    panel: &[[[S::f32s; V]; B]],
+    bias: &[[S::f32s; V]],
+) -> [[[S::f32s; V]; B]; P] {
+    let zero = simd.splat_f32s(0.0);
+    let mut sums = [[[zero; V]; B]; P];
+    for p in 0..P {
+        for b in 0..B {
+            for v in 0..V {
+                sums[p][b][v] = bias[b][v];
+            }
+        }
+        // Known to the compiler, this spares a check in every step of the loop below.
+        assert!(rows[p].len() == panel.len());
+    }
+    for i in 0..panel.len() {
+        let weights = panel[i];
+        for p in 0..P {
+            let value = simd.splat_f32s(rows[p][i]);
+            for b in 0..B {
+                for v in 0..V {
+                    sums[p][b][v] = simd.mul_add_e_f32s(value, weights[b][v], sums[p][b][v]);
+                }
+            }
+        }
+    }
+    let mut result = [[[zero; V]; B]; P];
+    for p in 0..P {
+        for b in 0..B {
+            for v in 0..V {
+                result[p][b][v] = sums[p][b][v];
+            }
+        }
+    }
+    result
 }
 
 #[cfg(test)]
