@@ -141,3 +141,43 @@ fn pixels<S: Simd, const K: usize, const STRIDE: usize, const P: usize>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Depthwise, Run};
+    use crate::pointwise::{InstructionSet, padded};
+
+    #[test]
+    fn agrees_with_plain_sums() {
+        for (kernel, stride, channels, height, width) in
+            [(3, 1, 5, 4, 16), (3, 2, 33, 3, 8), (5, 1, 16, 2, 7), (5, 2, 40, 3, 9)]
+        {
+            let area = kernel * kernel;
+            let wave = |i: usize| ((i * 37 % 101) as f32 - 50.0) / 60.0;
+            let weights: Vec<f32> = (0..channels * area).map(|i| wave(i + 3)).collect();
+            let bias: Vec<f32> = (0..channels).map(|i| wave(i) + 1.0).collect();
+            let layer = Depthwise::new(channels, kernel, stride, &weights, &bias);
+            let (pixel, row) = (padded(channels), (width - 1) * stride + kernel);
+            let rows = (height - 1) * stride + kernel;
+            let input: Vec<f32> = (0..rows * row * pixel).map(|i| wave(i * 7)).collect();
+            let run = |set: InstructionSet| {
+                let mut output = vec![9.0; height * width * pixel];
+                set.run(Run { layer: &layer, input: &input, row, output: &mut output, height, width });
+                output
+            };
+            let outputs = InstructionSet::ALL.map(run);
+            for place in 0..height * width * channels {
+                let (y, x, c) = (place / channels / width, place / channels % width, place % channels);
+                let tap = |t: usize| {
+                    let (down, across) = (y * stride + t / kernel, x * stride + t % kernel);
+                    weights[c * area + t] * input[(down * row + across) * pixel + c]
+                };
+                let expected = (bias[c] + (0..area).map(tap).sum::<f32>()).clamp(0.0, 6.0);
+                for output in &outputs {
+                    let got = output[(y * width + x) * pixel + c];
+                    assert!((got - expected).abs() < 1e-5, "{kernel} {stride} {y} {x} {c}: {got} {expected}");
+                }
+            }
+        }
+    }
+}

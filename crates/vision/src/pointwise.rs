@@ -230,9 +230,36 @@ fn sums<S: Simd, const P: usize, const V: usize, const B: usize>(
     result
 }
 
+/// What a kernel is compiled for; elsewhere the CPU's widest is taken.
+#[cfg(test)]
+#[derive(Clone, Copy)]
+pub(crate) enum InstructionSet {
+    Widest,
+    Avx2,
+    Scalar,
+}
+
+#[cfg(test)]
+impl InstructionSet {
+    pub(crate) const ALL: [Self; 3] = [Self::Widest, Self::Avx2, Self::Scalar];
+
+    /// Runs a kernel; with the widest set where there is no AVX2.
+    pub(crate) fn run<K: WithSimd>(self, kernel: K) -> K::Output {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => match pulp::x86::V3::try_new() {
+                Some(v3) => Simd::vectorize(v3, kernel),
+                None => pulp::Arch::new().dispatch(kernel),
+            },
+            Self::Scalar => Simd::vectorize(pulp::Scalar::new(), kernel),
+            _ => pulp::Arch::new().dispatch(kernel),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{BLOCK, Grid, Pointwise, padded};
+    use super::{BLOCK, Grid, InstructionSet, Pointwise, Run, padded};
 
     fn noise(len: usize, mut seed: u32) -> Vec<f32> {
         let mut next = || {
@@ -250,14 +277,26 @@ mod tests {
             let (stride, channels) = (inputs + 5, padded(outputs));
             let input = noise(pixels * stride, 3);
             let residual = noise(pixels * channels, 4);
-            let mut output = vec![9.0; pixels * channels];
-            layer.run(&input, stride, &mut output, Grid::packed(pixels), Some(&residual));
-            for p in 0..pixels {
-                for o in 0..outputs {
-                    let row = weights[o * inputs..][..inputs].iter().zip(&input[p * stride..]);
-                    let sum: f32 = row.map(|(w, x)| w * x).sum();
-                    let expected = sum + bias[o] + residual[p * channels + o];
-                    assert!((output[p * channels + o] - expected).abs() < 1e-5, "{inputs} {outputs} {p} {o}");
+            for set in InstructionSet::ALL {
+                let mut output = vec![9.0; pixels * channels];
+                set.run(Run {
+                    layer: &layer,
+                    input: &input,
+                    stride,
+                    output: &mut output,
+                    grid: Grid::packed(pixels),
+                    residual: Some(&residual),
+                });
+                for p in 0..pixels {
+                    for o in 0..outputs {
+                        let row = weights[o * inputs..][..inputs].iter().zip(&input[p * stride..]);
+                        let sum: f32 = row.map(|(w, x)| w * x).sum();
+                        let expected = sum + bias[o] + residual[p * channels + o];
+                        assert!(
+                            (output[p * channels + o] - expected).abs() < 1e-5,
+                            "{inputs} {outputs} {p} {o}"
+                        );
+                    }
                 }
             }
         }
