@@ -2,7 +2,7 @@
 
 use crate::{
     EfficientNetLite, EfficientNetLiteConfig, Photo, Result, VisionError,
-    resize::{Filter, centre_crop, half_pixel_bilinear, resize_short_side},
+    resize::{Filter, half_pixel_bilinear, resize_and_crop},
     weights::Weights,
 };
 use rayon::prelude::*;
@@ -98,8 +98,7 @@ impl Encoder {
     /// [`VisionError::TooThin`] for a photo whose sides are too unlike.
     pub fn preprocess(&self, photo: &Photo) -> Result<Vec<f32>> {
         let Description { short_side, resize_filter, input_side, mean, std, .. } = self.description;
-        let small = resize_short_side(photo, short_side, resize_filter)?;
-        let crop = centre_crop(&small, self.description.centre_crop)?;
+        let crop = resize_and_crop(photo, short_side, self.description.centre_crop, resize_filter)?;
         let mut pixels = half_pixel_bilinear(&crop, input_side, input_side);
         for pixel in pixels.as_chunks_mut::<3>().0 {
             for c in 0..3 {

@@ -2,7 +2,7 @@
 //! the columns, rounded to bytes in between. Which of the two comes first decides the last bit.
 
 use crate::{Photo, Result, VisionError};
-use std::borrow::Cow;
+use std::ops::Range;
 
 /// The filters encoders were trained with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
@@ -44,7 +44,8 @@ struct Taps {
     weights: Vec<i32>,
 }
 
-fn taps(from: usize, to: usize, filter: Filter) -> Vec<Taps> {
+/// For every pixel of `window`, a part of the `to` pixels made of `from`.
+fn taps(from: usize, to: usize, window: Range<usize>, filter: Filter) -> Vec<Taps> {
     let scale = from as f64 / to as f64;
     let stretch = scale.max(1.0);
     let support = filter.support() * stretch;
@@ -61,7 +62,7 @@ fn taps(from: usize, to: usize, filter: Filter) -> Vec<Taps> {
         };
         Taps { first, weights: weights.into_iter().map(fixed).collect() }
     };
-    (0..to).map(one).collect()
+    window.map(one).collect()
 }
 
 const HALF: i32 = 1 << (FRACTION_BITS - 1);
@@ -78,19 +79,35 @@ pub fn resize(photo: &Photo, width: u32, height: u32, filter: Filter) -> Result<
     if width == 0 || height == 0 {
         return Err(VisionError::PixelCount { width, height, wanted: 0, got: 0 });
     }
-    let (from, to) = (size(photo), (width as usize, height as usize));
-    let rgb = if columns_first(from, to) {
-        let short = along_columns(photo.rgb(), from, to.1, filter);
-        along_rows(&short, from.0, to.0, filter).into_owned()
-    } else {
-        let narrow = along_rows(photo.rgb(), from.0, to.0, filter);
-        along_columns(&narrow, (to.0, from.1), to.1, filter).into_owned()
-    };
+    let rgb = window(photo, (width, height), 0..width as usize, 0..height as usize, filter);
     Photo::from_rgb(width, height, rgb)
 }
 
-fn size(photo: &Photo) -> (usize, usize) {
-    (photo.width() as usize, photo.height() as usize)
+/// The pixels `across` × `down` of a photo resized to `to`.
+fn window(
+    photo: &Photo,
+    to: (u32, u32),
+    across: Range<usize>,
+    down: Range<usize>,
+    filter: Filter,
+) -> Vec<u8> {
+    let from = (photo.width() as usize, photo.height() as usize);
+    let to = (to.0 as usize, to.1 as usize);
+    let (width, row_bytes) = (across.len(), 3 * from.0);
+    let horizontal = taps(from.0, to.0, across, filter);
+    let mut vertical = taps(from.1, to.1, down, filter);
+    if columns_first(from, to) {
+        let short = along_columns(photo.rgb(), row_bytes, &vertical);
+        return along_rows(&short, row_bytes, &horizontal);
+    }
+    // Only the rows that the window is made of.
+    let first = vertical.iter().map(|tap| tap.first).min().unwrap_or(0);
+    let end = vertical.iter().map(|tap| tap.first + tap.weights.len()).max().unwrap_or(0);
+    for tap in &mut vertical {
+        tap.first -= first;
+    }
+    let narrow = along_rows(&photo.rgb()[first * row_bytes..end * row_bytes], row_bytes, &horizontal);
+    along_columns(&narrow, 3 * width, &vertical)
 }
 
 /// The order in which Pillow 13.0 takes the two passes, found by experiment; the fixtures hold sizes
@@ -101,15 +118,11 @@ fn columns_first(from: (usize, usize), to: (usize, usize)) -> bool {
     down > 0 && down > 2 * across
 }
 
-fn along_rows(rgb: &[u8], from: usize, to: usize, filter: Filter) -> Cow<'_, [u8]> {
-    if from == to {
-        return Cow::Borrowed(rgb);
-    }
-    let taps = taps(from, to, filter);
-    let mut out = Vec::with_capacity(rgb.len() / from * to);
-    for row in rgb.chunks_exact(3 * from) {
+fn along_rows(rgb: &[u8], row_bytes: usize, taps: &[Taps]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(rgb.len() / row_bytes * 3 * taps.len());
+    for row in rgb.chunks_exact(row_bytes) {
         let (pixels, _) = row.as_chunks::<3>();
-        for tap in &taps {
+        for tap in taps {
             let [mut r, mut g, mut b] = [HALF; 3];
             for (pixel, weight) in pixels[tap.first..].iter().zip(&tap.weights) {
                 r += i32::from(pixel[0]) * weight;
@@ -119,17 +132,13 @@ fn along_rows(rgb: &[u8], from: usize, to: usize, filter: Filter) -> Cow<'_, [u8
             out.extend([to_byte(r), to_byte(g), to_byte(b)]);
         }
     }
-    Cow::Owned(out)
+    out
 }
 
-fn along_columns(rgb: &[u8], (width, from): (usize, usize), to: usize, filter: Filter) -> Cow<'_, [u8]> {
-    if from == to {
-        return Cow::Borrowed(rgb);
-    }
-    let row_bytes = 3 * width;
-    let mut out = Vec::with_capacity(row_bytes * to);
+fn along_columns(rgb: &[u8], row_bytes: usize, taps: &[Taps]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(row_bytes * taps.len());
     let mut sums = vec![HALF; row_bytes];
-    for tap in taps(from, to, filter) {
+    for tap in taps {
         sums.fill(HALF);
         for (row, &weight) in rgb[tap.first * row_bytes..].chunks_exact(row_bytes).zip(&tap.weights) {
             for (sum, &byte) in sums.iter_mut().zip(row) {
@@ -138,7 +147,18 @@ fn along_columns(rgb: &[u8], (width, from): (usize, usize), to: usize, filter: F
         }
         out.extend(sums.iter().map(|&sum| to_byte(sum)));
     }
-    Cow::Owned(out)
+    out
+}
+
+/// The size of a photo whose shorter side becomes `side` pixels; the longer one keeps the proportion, rounded down.
+fn short_side_size(photo: &Photo, side: u32) -> Result<(u32, u32)> {
+    const LONGEST: u64 = 100_000;
+    let (width, height) = (photo.width(), photo.height());
+    let long = u64::from(side) * u64::from(width.max(height)) / u64::from(width.min(height));
+    if long > LONGEST {
+        return Err(VisionError::TooThin { width, height });
+    }
+    Ok(if width <= height { (side, long as u32) } else { (long as u32, side) })
 }
 
 /// A photo whose shorter side is `side` pixels and whose longer side keeps the proportion, rounded down.
@@ -146,35 +166,39 @@ fn along_columns(rgb: &[u8], (width, from): (usize, usize), to: usize, filter: F
 /// # Errors
 /// [`VisionError::TooThin`] if the longer side would exceed 100 000 pixels.
 pub fn resize_short_side(photo: &Photo, side: u32, filter: Filter) -> Result<Photo> {
-    const LONGEST: u64 = 100_000;
-    let (width, height) = (photo.width(), photo.height());
-    let long = u64::from(side) * u64::from(width.max(height)) / u64::from(width.min(height));
-    if long > LONGEST {
-        return Err(VisionError::TooThin { width, height });
-    }
-    let long = long as u32;
-    if width <= height { resize(photo, side, long, filter) } else { resize(photo, long, side, filter) }
+    let (width, height) = short_side_size(photo, side)?;
+    resize(photo, width, height, filter)
 }
 
-/// The middle `side × side` pixels; where the margin is odd, the half pixel rounds to even, as in torchvision.
+/// [`resize_short_side`] and [`centre_crop`] at once, without the pixels that the crop throws away.
+///
+/// # Errors
+/// Theirs.
+pub fn resize_and_crop(photo: &Photo, side: u32, crop: u32, filter: Filter) -> Result<Photo> {
+    let (width, height) = short_side_size(photo, side)?;
+    let (across, down) = (middle(width, crop)?, middle(height, crop)?);
+    Photo::from_rgb(crop, crop, window(photo, (width, height), across, down, filter))
+}
+
+/// The middle `side` of `length` pixels; where the margin is odd, its half rounds to even, as in torchvision.
+fn middle(length: u32, side: u32) -> Result<Range<usize>> {
+    let Some(margin) = length.checked_sub(side) else {
+        let wanted = 3 * u64::from(side) * u64::from(side);
+        let got = 3 * u64::from(side) * u64::from(length);
+        return Err(VisionError::PixelCount { width: side, height: side, wanted, got });
+    };
+    let start = (f64::from(margin) / 2.0).round_ties_even() as usize;
+    Ok(start..start + side as usize)
+}
+
+/// The middle `side × side` pixels; where the margin is odd, its half rounds to even, as in torchvision.
 ///
 /// # Errors
 /// [`VisionError::PixelCount`] if the photo is smaller than that, or `side` is 0.
 pub fn centre_crop(photo: &Photo, side: u32) -> Result<Photo> {
-    let (width, height) = (photo.width(), photo.height());
-    if width < side || height < side {
-        let wanted = 3 * u64::from(side) * u64::from(side);
-        return Err(VisionError::PixelCount {
-            width: side,
-            height: side,
-            wanted,
-            got: photo.rgb().len() as u64,
-        });
-    }
-    let start = |length: u32| (f64::from(length - side) / 2.0).round_ties_even() as usize;
-    let (left, top, side_pixels) = (start(width), start(height), side as usize);
-    let rows = photo.rgb().chunks_exact(3 * width as usize).skip(top).take(side_pixels);
-    let rgb = rows.flat_map(|row| &row[3 * left..3 * (left + side_pixels)]).copied().collect();
+    let (across, down) = (middle(photo.width(), side)?, middle(photo.height(), side)?);
+    let rows = photo.rgb().chunks_exact(3 * photo.width() as usize).skip(down.start).take(down.len());
+    let rgb = rows.flat_map(|row| &row[3 * across.start..3 * across.end]).copied().collect();
     Photo::from_rgb(side, side, rgb)
 }
 

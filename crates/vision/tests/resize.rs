@@ -5,7 +5,7 @@ mod common;
 use common::{bytes, floats};
 use locdiff_vision::{
     Photo, VisionError,
-    resize::{Filter, centre_crop, half_pixel_bilinear, resize, resize_short_side},
+    resize::{Filter, centre_crop, half_pixel_bilinear, resize, resize_and_crop, resize_short_side},
 };
 use safetensors::SafeTensors;
 
@@ -50,6 +50,11 @@ fn the_short_side_decides_and_the_crop_is_central() {
     // Margins of 5 and 3: torchvision's round() gives 2 and 2.
     let crop = centre_crop(&photo(15, 13), 10).unwrap();
     assert_eq!(crop.rgb()[..6], [2, 2, 0, 3, 2, 0]);
+    for (width, height) in [(64, 43), (43, 64), (20, 90), (24, 24), (10, 7)] {
+        let photo = photo(width, height);
+        let steps = centre_crop(&resize_short_side(&photo, 24, Filter::Bicubic).unwrap(), 21).unwrap();
+        assert_eq!(resize_and_crop(&photo, 24, 21, Filter::Bicubic).unwrap(), steps);
+    }
     assert!(matches!(centre_crop(&photo(9, 20), 10), Err(VisionError::PixelCount { .. })));
     assert!(matches!(resize(&photo(9, 20), 0, 10, Filter::Bicubic), Err(VisionError::PixelCount { .. })));
     let thin = resize_short_side(&photo(60000, 1), 240, Filter::Bicubic);
