@@ -1,0 +1,38 @@
+//! From photo to embedding.
+//!
+//! | you want | item |
+//! |---|---|
+//! | a photo from a file, upright, within limits | [`Photo`], [`PhotoLimits`] |
+//! | resizing as encoders were trained with | [`resize`](mod@resize) |
+//! | embeddings from an encoder's folder | [`Encoder`] |
+//! | the network itself | [`EfficientNetLite`], [`EfficientNetLiteConfig`] |
+//! | what went wrong, in one line | [`VisionError`] |
+//!
+//! # Example
+//! ```
+//! use locdiff_vision::{Encoder, Photo, PhotoLimits};
+//! # let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+//! let encoder = Encoder::open(&root.join("models/streetview-lite0"))?;
+//! let photo = Photo::open(&root.join("fixtures/vision/china.jpg"), &PhotoLimits::default())?;
+//! let embeddings = encoder.embed(&[photo])?;
+//! assert_eq!(embeddings[0].len(), 512);
+//! # Ok::<(), locdiff_vision::VisionError>(())
+//! ```
+
+mod depthwise;
+mod efficientnet_config;
+mod efficientnet_lite;
+mod encoder;
+mod error;
+mod gps;
+mod jpeg;
+mod photo;
+mod pointwise;
+pub mod resize;
+mod weights;
+
+pub use efficientnet_config::{EfficientNetLiteConfig, Stage};
+pub use efficientnet_lite::EfficientNetLite;
+pub use encoder::Encoder;
+pub use error::{Result, VisionError};
+pub use photo::{Photo, PhotoLimits};

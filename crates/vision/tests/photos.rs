@@ -1,0 +1,142 @@
+//! Photos against Pillow, and files that are not what they should be.
+
+mod common;
+
+use common::{bytes, fixture};
+use locdiff_vision::{Photo, PhotoLimits, VisionError};
+use safetensors::SafeTensors;
+
+fn decode(contents: &[u8]) -> Result<Photo, VisionError> {
+    Photo::decode(contents, "photo", &PhotoLimits::default())
+}
+
+#[test]
+fn every_kind_of_picture_has_pillows_pixels() {
+    let contents = bytes("photos.safetensors");
+    let expected = SafeTensors::deserialize(&contents).unwrap();
+    assert_eq!(expected.len(), 28);
+    for (name, tensor) in expected.iter() {
+        let photo = Photo::open(&fixture(name), &PhotoLimits::default()).unwrap();
+        let shape = [photo.height() as usize, photo.width() as usize, 3];
+        assert_eq!(shape, tensor.shape(), "{name}");
+        let differences = || photo.rgb().iter().zip(tensor.data()).map(|(a, b)| a.abs_diff(*b));
+        // Lossless files are exact; decoders of lossy ones round differently.
+        let lossy = matches!(name.rsplit_once('.'), Some((_, "jpg")))
+            || name == "lossy.webp"
+            || name.starts_with("cmyk");
+        let (most, mean) = if lossy { (6, 1.0) } else { (0, 0.0) };
+        let average = differences().map(f64::from).sum::<f64>() / tensor.data().len() as f64;
+        let worst = differences().max().unwrap();
+        assert!(worst <= most && average <= mean, "{name}: worst {worst}, mean {average}");
+    }
+}
+
+#[test]
+fn the_place_in_a_photo_is_reported() {
+    let place = |name: &str| Photo::open(&fixture(name), &PhotoLimits::default()).unwrap().gps();
+    let found = place("turned_6.jpg").unwrap();
+    assert!((found.lat_deg() + (33.0 + 51.0 / 60.0 + 24.84 / 3600.0)).abs() < 1e-9);
+    assert!((found.lon_deg() + (151.0 + 12.0 / 60.0 + 54.0 / 3600.0)).abs() < 1e-9);
+    assert_eq!(place("turned_5.jpg"), None);
+    assert_eq!(place("lzw.tiff"), None);
+}
+
+#[test]
+fn content_decides_not_the_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("photo.png");
+    std::fs::copy(fixture("rgb.jpg"), &path).unwrap();
+    assert_eq!(Photo::open(&path, &PhotoLimits::default()).unwrap().width(), 24);
+}
+
+#[test]
+fn bad_files_get_one_line_that_names_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("holiday.jpg");
+    let open = || Photo::open(&path, &PhotoLimits::default()).unwrap_err();
+    let check = |error: &VisionError, words: &str| {
+        let message = error.to_string();
+        assert!(message.contains("holiday.jpg") && message.contains(words), "{message}");
+        assert!(!message.contains('\n'), "{message}");
+    };
+    check(&open(), "check the path");
+    std::fs::write(&path, b"").unwrap();
+    check(&open(), "0 bytes");
+    std::fs::write(&path, b"<html>404</html>").unwrap();
+    check(&open(), "not a JPEG, PNG, WebP, TIFF, GIF or BMP");
+    for name in
+        ["rgb.jpg", "progressive.jpg", "rgb.png", "lossless.webp", "lossy.webp", "lzw.tiff", "rgb.bmp"]
+    {
+        let whole = bytes(name);
+        // TIFF keeps its directory at the end or its strips there: either way something is missing.
+        std::fs::write(&path, &whole[..whole.len() * 2 / 3]).unwrap();
+        check(&open(), "again");
+    }
+    let gif = bytes("animated.gif");
+    std::fs::write(&path, &gif[..gif.len() / 4]).unwrap();
+    check(&open(), "again");
+}
+
+/// A PNG header that promises 30,000 × 30,000 pixels, with next to no data behind it.
+fn bomb() -> Vec<u8> {
+    let mut png = bytes("rgb.png");
+    png[16..20].copy_from_slice(&30_000_u32.to_be_bytes());
+    png[20..24].copy_from_slice(&30_000_u32.to_be_bytes());
+    let mut crc = !0_u32;
+    for &byte in &png[12..29] {
+        crc ^= u32::from(byte);
+        for _ in 0..8 {
+            crc = (crc >> 1) ^ (0xEDB8_8320 & (crc & 1).wrapping_neg());
+        }
+    }
+    png[29..33].copy_from_slice(&(!crc).to_be_bytes());
+    png
+}
+
+#[test]
+fn a_picture_above_the_limits_is_refused_with_its_size() {
+    let message = decode(&bomb()).unwrap_err().to_string();
+    assert!(message.contains("30000×30000") && message.contains("100000000"), "{message}");
+    let tight = PhotoLimits { max_pixels: 24 * 17 - 1, ..PhotoLimits::default() };
+    for name in ["rgb.jpg", "rgb.png", "lossy.webp", "lzw.tiff", "animated.gif", "rgb.bmp"] {
+        let error = Photo::open(&fixture(name), &tight).unwrap_err();
+        assert!(matches!(error, VisionError::TooManyPixels { width: 24, height: 17, .. }), "{error}");
+    }
+    let tight = PhotoLimits { max_bytes: 1223, ..PhotoLimits::default() };
+    let error = Photo::open(&fixture("rgb.png"), &tight).unwrap_err();
+    assert!(matches!(error, VisionError::TooManyBytes { bytes: 1224, .. }), "{error}");
+    let error = Photo::open(&fixture("china.jpg"), &tight).unwrap_err();
+    assert!(matches!(error, VisionError::TooManyBytes { bytes: 196653, .. }), "{error}");
+}
+
+/// Bytes changed at random and files cut at random: an error or a picture, never a panic, never above the limit.
+#[test]
+fn damaged_files_never_panic() {
+    let limits = PhotoLimits { max_pixels: 100_000, max_bytes: 1 << 20 };
+    let mut state = 1_u32;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(1664525).wrapping_add(1013904223);
+        (state >> 8) as usize % below
+    };
+    let contents = bytes("photos.safetensors");
+    let names = SafeTensors::deserialize(&contents).unwrap();
+    let mut names: Vec<_> = names.names().into_iter().map(str::to_owned).collect();
+    names.sort();
+    for name in names {
+        let whole = bytes(&name);
+        for round in 0..300 {
+            let mut damaged = whole.clone();
+            for _ in 0..=random(4) {
+                let at = random(damaged.len());
+                damaged[at] = random(256) as u8;
+            }
+            if round % 4 == 0 {
+                damaged.truncate(random(whole.len()));
+            }
+            if let Ok(photo) = Photo::decode(&damaged, &name, &limits) {
+                let pixels = u64::from(photo.width()) * u64::from(photo.height());
+                assert!(pixels <= limits.max_pixels && photo.rgb().len() as u64 == 3 * pixels);
+            }
+        }
+    }
+}
