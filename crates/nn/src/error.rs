@@ -25,7 +25,7 @@ pub enum NnError {
     UnknownDevice(String),
     /// CUDA was asked for and is not to be had here.
     #[error(
-        "no CUDA device can be used: {reason}. Install the NVIDIA driver (libcuda) and the CUDA 12 or 13 libraries \
+        "no CUDA device can be used: {reason}. Install the NVIDIA driver (libcuda) and the CUDA 13 libraries \
          cuBLASLt and NVRTC, put their folder on LD_LIBRARY_PATH, or choose --device cpu"
     )]
     CudaUnavailable {

@@ -42,7 +42,6 @@ impl Encode {
         let mut writer = MatrixWriter::create(&self.out, format, dimension, self.dtype, "coefficients")?;
         let bar = progress::bar("encoding", count);
         let mut places = places.fuse();
-        let mut row = vec![0.0; dimension];
         loop {
             let block: Vec<LatLon> = places.by_ref().take(BLOCK).collect::<Result<_>>()?;
             if block.is_empty() {
@@ -52,8 +51,7 @@ impl Encode {
             let mut codes = vec![0.0; points.len() * dimension];
             codec.encode_batch(&points, &mut codes)?;
             for code in codes.chunks_exact(dimension) {
-                row.copy_from_slice(code);
-                writer.write_row(&row)?;
+                writer.write_row(code)?;
             }
             bar.inc(block.len() as u64);
         }
