@@ -43,22 +43,29 @@ impl Encoder {
     /// # Errors
     /// [`VisionError::Read`] for a missing file, [`VisionError::Encoder`] for one that is damaged or does not fit.
     pub fn open(folder: &Path) -> Result<Self> {
-        let description_path = folder.join("encoder.json");
-        let description: Description = serde_json::from_slice(&read(&description_path)?)
-            .map_err(|error| bad(&description_path, error.to_string()))?;
-        description.check().map_err(|detail| bad(&description_path, detail))?;
+        let (description, weights) = (folder.join("encoder.json"), folder.join("model.safetensors"));
+        Self::from_bytes((&description, &read(&description)?), (&weights, &read(&weights)?))
+    }
+
+    /// An encoder from the contents of its two files, each with the name that errors shall give.
+    ///
+    /// # Errors
+    /// [`VisionError::Encoder`] for contents that are damaged or do not fit.
+    pub fn from_bytes(description: (&Path, &[u8]), weights: (&Path, &[u8])) -> Result<Self> {
+        let (description_path, description) = description;
+        let description: Description =
+            serde_json::from_slice(description).map_err(|error| bad(description_path, error.to_string()))?;
+        description.check().map_err(|detail| bad(description_path, detail))?;
         let variant = description.architecture.strip_prefix("efficientnet-lite");
         let Some(variant) = variant.and_then(|digit| digit.parse().ok()) else {
             let met = &description.architecture;
             let detail =
                 format!("unknown architecture `{met}`: known are efficientnet-lite0 … efficientnet-lite4");
-            return Err(bad(&description_path, detail));
+            return Err(bad(description_path, detail));
         };
         let config = EfficientNetLiteConfig::lite(variant, description.embedding)
-            .map_err(|error| bad(&description_path, error.to_string()))?;
-        let model_path = folder.join("model.safetensors");
-        let contents = read(&model_path)?;
-        let weights = Weights::parse(&model_path, &contents)?;
+            .map_err(|error| bad(description_path, error.to_string()))?;
+        let weights = Weights::parse(weights.0, weights.1)?;
         let network = EfficientNetLite::new(&config, |name, shape| weights.tensor(name, shape))?;
         Ok(Self { description, network })
     }
