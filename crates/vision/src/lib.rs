@@ -4,6 +4,7 @@
 //! |---|---|
 //! | a photo from a file, upright, within limits | [`Photo`], [`PhotoLimits`] |
 //! | resizing as encoders were trained with | [`resize`](mod@resize) |
+//! | other views of a photo: crops and colours, seeded | [`Augmentation`] |
 //! | embeddings from an encoder's folder | [`Encoder`] |
 //! | the network itself | [`EfficientNetLite`], [`EfficientNetLiteConfig`] |
 //! | what went wrong, in one line | [`VisionError`] |
@@ -19,18 +20,22 @@
 //! # Ok::<(), locdiff_vision::VisionError>(())
 //! ```
 
+mod augment;
+mod colour;
 mod depthwise;
 mod efficientnet_config;
 mod efficientnet_lite;
 mod encoder;
 mod error;
 mod gps;
+mod iso_media;
 mod jpeg;
 mod photo;
 mod pointwise;
 pub mod resize;
 mod weights;
 
+pub use augment::{Augmentation, Crop};
 pub use efficientnet_config::{EfficientNetLiteConfig, Stage};
 pub use efficientnet_lite::EfficientNetLite;
 pub use encoder::Encoder;
