@@ -4,6 +4,8 @@
 
 mod args;
 mod commands;
+mod encoder;
+mod interrupt;
 mod progress;
 mod regions;
 
@@ -30,6 +32,8 @@ enum Command {
     Train(Box<commands::train::Train>),
     /// Locate photos: sample places for embeddings with a trained model
     Sample(Box<commands::sample::Sample>),
+    /// Turn photos into embeddings, with their locations: a training set from a folder
+    Embed(Box<commands::embed::Embed>),
     /// Regenerate a table of the paper
     #[command(subcommand)]
     Reproduce(commands::reproduce::Reproduce),
@@ -38,8 +42,8 @@ enum Command {
 fn main() -> ExitCode {
     // A half-written file must not survive an interrupt; a second handler elsewhere is no reason to stop.
     let _ = ctrlc::set_handler(|| {
-        if commands::train::ask_to_stop() {
-            return; // training saves a checkpoint first; a second interrupt ends it at once
+        if interrupt::ask_to_stop() {
+            return; // the command saves what it has first; a second interrupt ends it at once
         }
         locdiff_data::AtomicFile::remove_all_pending();
         std::process::exit(130);
@@ -50,6 +54,7 @@ fn main() -> ExitCode {
         Command::Density(command) => command.run(),
         Command::Train(command) => command.run(),
         Command::Sample(command) => command.run(),
+        Command::Embed(command) => command.run(),
         Command::Reproduce(command) => command.run(),
     };
     match result {

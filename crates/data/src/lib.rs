@@ -8,6 +8,7 @@
 //! | points one by one, in and out | [`PointReader`], [`PointWriter`] |
 //! | rows of coefficients or embeddings, in and out | [`MatrixReader`], [`MatrixWriter`] |
 //! | any row of an embedding file at any time | [`RowFile`] |
+//! | named columns of text in CSV, in and out | [`TableReader`], [`TableWriter`] |
 //! | any other output file, whole or not at all | [`AtomicFile`] |
 //! | what went wrong, in one line | [`DataError`] |
 //!
@@ -40,6 +41,7 @@ mod npy;
 mod output;
 mod points;
 mod safetensors_header;
+mod table;
 
 pub use array::Dtype;
 pub use atomic::AtomicFile;
@@ -47,3 +49,4 @@ pub use error::{At, DataError};
 pub use format::Format;
 pub use matrix::{MatrixReader, MatrixWriter, RowFile};
 pub use points::{PointColumns, PointReader, PointWriter, read_points};
+pub use table::{TableReader, TableWriter};

@@ -193,21 +193,21 @@ fn cut(photo: &Photo, crop: Crop) -> Vec<u8> {
 }
 
 /// Pillow's grey of a pixel: ITU-R 601-2 in 16-bit fixed point, rounded.
-fn grey(&[r, g, b]: &[u8; 3]) -> u8 {
+fn grey([r, g, b]: [u8; 3]) -> u8 {
     ((19595 * u32::from(r) + 38470 * u32::from(g) + 7471 * u32::from(b) + 0x8000) >> 16) as u8
 }
 
 /// The mean grey as Pillow's `ImageEnhance.Contrast` takes it.
 fn mean_grey(rgb: &[u8]) -> u8 {
     let (pixels, _) = rgb.as_chunks::<3>();
-    let sum: u64 = pixels.iter().map(|pixel| u64::from(grey(pixel))).sum();
+    let sum: u64 = pixels.iter().map(|&pixel| u64::from(grey(pixel))).sum();
     (sum as f64 / pixels.len().max(1) as f64 + 0.5) as u8
 }
 
 /// Pillow's `Image.blend(towards, photo, factor)`: truncated, as Pillow does.
-fn blend(rgb: &mut [u8], factor: f32, towards: impl Fn(&[u8; 3]) -> u8) {
+fn blend(rgb: &mut [u8], factor: f32, towards: impl Fn([u8; 3]) -> u8) {
     for pixel in rgb.as_chunks_mut::<3>().0 {
-        let other = f32::from(towards(pixel));
+        let other = f32::from(towards(*pixel));
         *pixel = pixel.map(|value| (other + factor * (f32::from(value) - other)).clamp(0.0, 255.0) as u8);
     }
 }

@@ -15,7 +15,7 @@ pub(crate) fn to_srgb(rgb: &mut [u8], icc: &[u8]) {
     let Ok(profile) = ColorProfile::new_from_slice(icc) else { return };
     let layout = match profile.color_space {
         DataColorSpace::Rgb => Layout::Rgb,
-        DataColorSpace::Gray if rgb.as_chunks::<3>().0.iter().all(is_grey) => Layout::Gray,
+        DataColorSpace::Gray if rgb.as_chunks::<3>().0.iter().copied().all(is_grey) => Layout::Gray,
         _ => return,
     };
     let srgb = ColorProfile::new_srgb();
@@ -43,7 +43,7 @@ pub(crate) fn tiff_profile(contents: Vec<u8>) -> Option<Vec<u8>> {
     }
 }
 
-fn is_grey(&[r, g, b]: &[u8; 3]) -> bool {
+fn is_grey([r, g, b]: [u8; 3]) -> bool {
     r == g && g == b
 }
 
@@ -51,7 +51,7 @@ fn is_grey(&[r, g, b]: &[u8; 3]) -> bool {
 fn probe(layout: Layout) -> Vec<u8> {
     let colours = PROBE_STEPS.map(|r| PROBE_STEPS.map(|g| PROBE_STEPS.map(|b| [r, g, b])));
     let colours = colours.as_flattened().as_flattened().iter();
-    colours.filter(|colour| layout != Layout::Gray || is_grey(colour)).flatten().copied().collect()
+    colours.filter(|colour| layout != Layout::Gray || is_grey(**colour)).flatten().copied().collect()
 }
 
 /// Transforms RGB bytes in place; a grey profile takes the first channel, as all three are equal. False, and bytes as

@@ -2,6 +2,7 @@
 
 pub(crate) mod decode;
 pub(crate) mod density;
+pub(crate) mod embed;
 pub(crate) mod encode;
 pub(crate) mod reproduce;
 pub(crate) mod sample;
