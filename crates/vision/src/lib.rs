@@ -5,6 +5,7 @@
 //! | a photo from a file, upright, within limits | [`Photo`], [`PhotoLimits`] |
 //! | resizing as encoders were trained with | [`resize`](mod@resize) |
 //! | embeddings from an encoder's folder | [`Encoder`] |
+//! | what an encoder does to a photo first | [`Preprocessing`] |
 //! | the network itself | [`EfficientNetLite`], [`EfficientNetLiteConfig`] |
 //! | what went wrong, in one line | [`VisionError`] |
 //!
@@ -20,14 +21,17 @@
 //! ```
 
 mod depthwise;
+mod description;
 mod efficientnet_config;
 mod efficientnet_lite;
 mod encoder;
 mod error;
 mod gps;
 mod jpeg;
+mod network;
 mod photo;
 mod pointwise;
+mod preprocessing;
 pub mod resize;
 mod weights;
 
@@ -36,3 +40,4 @@ pub use efficientnet_lite::EfficientNetLite;
 pub use encoder::Encoder;
 pub use error::{Result, VisionError};
 pub use photo::{Photo, PhotoLimits};
+pub use preprocessing::{CentreCrop, CropRounding, Preprocessing, ResizeRule};
