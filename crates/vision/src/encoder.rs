@@ -1,8 +1,9 @@
-//! An encoder from its folder: LocDiff's own (`encoder.json` and `model.safetensors`).
+//! An encoder from its folder: LocDiff's own (`encoder.json` and `model.safetensors`), or a CLIP as Hugging Face saves it
+//! (`config.json`, `preprocessor_config.json`, `model.safetensors`).
 
 use crate::{
-    EfficientNetLite, EfficientNetLiteConfig, Photo, Preprocessing, Result, VisionError,
-    description::Description, network::Network, weights::Weights,
+    EfficientNetLite, EfficientNetLiteConfig, Photo, Preprocessing, Result, VisionError, VisionTransformer,
+    description::Description, hugging_face, network::Network, weights::Weights,
 };
 use locdiff_nn::Device;
 use rayon::prelude::*;
@@ -29,7 +30,8 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// Reads an encoder's folder and makes it ready on the CPU.
+    /// Reads an encoder's folder and makes it ready on the CPU: one with an `encoder.json`, or a CLIP as Hugging Face
+    /// saves it (projected features where the folder has a projection, else the pooled output).
     ///
     /// # Errors
     /// [`VisionError::Read`] for a missing file, [`VisionError::Encoder`] for one that is damaged or does not fit.
@@ -43,6 +45,9 @@ impl Encoder {
     /// As [`Encoder::open`], and [`VisionError::Device`] if the device's memory does not suffice.
     pub fn open_on(folder: &Path, device: &Device) -> Result<Self> {
         let path = folder.join("encoder.json");
+        if !path.exists() && folder.join("config.json").exists() {
+            return Self::clip(&hugging_face::Folder::open(folder)?, device);
+        }
         let description = Description::parse(&path, &read(&path)?)?;
         let weights = || Weights::open(&BTreeSet::from([folder.join("model.safetensors")]));
         Self::described(&path, &description, weights, device)
@@ -69,6 +74,18 @@ impl Encoder {
         let (path, contents) = description;
         let description = Description::parse(path, contents)?;
         Self::described(path, &description, || Weights::parse(weights.0, weights.1), device)
+    }
+
+    fn clip(folder: &hugging_face::Folder, _device: &Device) -> Result<Self> {
+        let network = VisionTransformer::new(&folder.config, |name, shape| folder.tensor(name, shape))?;
+        let about = About {
+            family: "CLIP vision transformer",
+            architecture: folder.architecture.clone(),
+            licence: folder.licence.clone(),
+            parameters: folder.weights.values_read(),
+            file_bytes: folder.weights.file_bytes(),
+        };
+        Ok(Self { about, preprocessing: folder.preprocessing.clone(), network: Box::new(network) })
     }
 
     /// The network that `encoder.json` describes.
