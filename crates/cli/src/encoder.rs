@@ -1,32 +1,37 @@
 //! The encoder that a command uses: a folder, or the one inside the binary.
 
+use crate::commands::train::DeviceArg;
 use anyhow::Result;
 use clap::Args;
+use locdiff_nn::Device;
 use locdiff_vision::{Encoder, Photo};
 use std::path::{Path, PathBuf};
 
-/// Which encoder.
+/// Which encoder, and where it runs.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct EncoderArg {
-    /// Folder of the image encoder [default: the bundled streetview-lite0]
+    /// Folder of the image encoder: one with an encoder.json, or a CLIP from Hugging Face [default: the bundled
+    /// streetview-lite0]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) encoder: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) device: DeviceArg,
 }
 
 impl EncoderArg {
     pub(crate) fn open(&self) -> Result<Encoder> {
-        open(self.encoder.as_deref())
+        open(self.encoder.as_deref(), &Device::open(self.device.device)?)
     }
 }
 
 /// Opens the encoder in a folder, or the bundled one.
-pub(crate) fn open(folder: Option<&Path>) -> Result<Encoder> {
+pub(crate) fn open(folder: Option<&Path>, device: &Device) -> Result<Encoder> {
     Ok(if let Some(folder) = folder {
-        Encoder::open(folder)?
+        Encoder::open_on(folder, device)?
     } else {
         let (description, weights) = locdiff_bundled::encoder();
         let name = Path::new("the bundled encoder");
-        Encoder::from_bytes((name, description), (name, weights))?
+        Encoder::from_bytes_on((name, description), (name, weights), device)?
     })
 }
 

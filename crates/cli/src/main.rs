@@ -34,6 +34,9 @@ enum Command {
     Sample(Box<commands::sample::Sample>),
     /// Turn photos into embeddings, with their locations: a training set from a folder
     Embed(Box<commands::embed::Embed>),
+    /// Look at image encoders
+    #[command(subcommand)]
+    Encoder(commands::encoder::EncoderCommand),
     /// Regenerate a table of the paper
     #[command(subcommand)]
     Reproduce(commands::reproduce::Reproduce),
@@ -55,6 +58,7 @@ fn main() -> ExitCode {
         Command::Train(command) => command.run(),
         Command::Sample(command) => command.run(),
         Command::Embed(command) => command.run(),
+        Command::Encoder(command) => command.run(),
         Command::Reproduce(command) => command.run(),
     };
     match result {

@@ -160,14 +160,14 @@ fn files_tables_lists_and_shards_give_the_same_rows() {
     assert_eq!(tensor("embeddings").len(), 4);
     assert!(tensor("augmented_1") != tensor("embeddings") && tensor("augmented_1") != tensor("augmented_2"));
 
-    fs::write(path.join("list.txt"), (0..5).map(|n| format!("photos/0000{n}.bmp\n")).collect::<String>())
-        .unwrap();
+    let list: Vec<String> = (0..5).map(|n| format!("photos/0000{n}.bmp")).collect();
+    fs::write(path.join("list.txt"), list.join("\n")).unwrap();
     // Paths from the table's own folder; a place may be missing.
     let places = ["1,2", "3.5,-4", "0,0", ",", "-90,180"];
-    let table = places.iter().enumerate().map(|(n, place)| format!("x,{place},0000{n}.bmp\n"));
+    let table = places.iter().enumerate().map(|(n, place)| format!("x,{place},0000{n}.bmp"));
     fs::write(
         path.join("photos/places.csv"),
-        format!("id,Latitude,lng,photo\n{}", table.collect::<String>()),
+        format!("id,Latitude,lng,photo\n{}\n", table.collect::<Vec<_>>().join("\n")),
     )
     .unwrap();
     let mut shard = tar::Builder::new(fs::File::create(path.join("a.tar")).unwrap());
@@ -206,8 +206,9 @@ fn a_folder_of_photos_with_places_trains_a_model() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     many(&path.join("photos"), 40);
-    let table = (0..40).map(|n| format!("photos/{n:05}.bmp,{},{}\n", n - 20, 4 * n - 80));
-    fs::write(path.join("photos.csv"), format!("path,lat,lon\n{}", table.collect::<String>())).unwrap();
+    let table = (0..40).map(|n| format!("photos/{n:05}.bmp,{},{}", n - 20, 4 * n - 80));
+    fs::write(path.join("photos.csv"), format!("path,lat,lon\n{}\n", table.collect::<Vec<_>>().join("\n")))
+        .unwrap();
     embed(path, &["photos.csv", "-o", "e.safetensors", "--augment", "1", "--require-gps"]);
     let train = "train --embeddings e.safetensors --augmented augmented_1 --locations e.csv --preset small --degree 3 \
                  --width 8 --batch 8 --steps 3 --device cpu --out model --json";
@@ -308,4 +309,40 @@ fn what_cannot_work_is_refused_at_once() {
     }
     let left: Vec<_> = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left.len(), 6, "{left:?}");
+}
+
+#[test]
+fn an_encoder_is_described_checked_and_timed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let inspect = |arguments: &[&str]| {
+        let output = output(path, &[&["encoder", "inspect", "--device", "cpu"], arguments].concat());
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let (code, text, _) = inspect(&[]);
+    assert_eq!(code, Some(0));
+    for words in
+        ["efficientnet-lite0", "short side to 240", "224×224", "512 numbers", "Apache-2.0", "ms a photo"]
+    {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/streetview-lite0");
+    let (code, text, _) = inspect(&[model, "--json"]);
+    let json: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((code, &json["embedding"], &json["input_side"]), (Some(0), &512.into(), &224.into()));
+    assert!(json["milliseconds"]["encode_one_thread"].as_f64().unwrap() > 0.0);
+    assert!(json["parameters"].as_u64().unwrap() > 3_000_000);
+    assert_eq!(inspect(&["nowhere"]).0, Some(1));
+
+    // Weights that are all zero are sound numbers, but no encoder.
+    let dead = path.join("dead");
+    fs::create_dir(&dead).unwrap();
+    fs::copy(Path::new(model).join("encoder.json"), dead.join("encoder.json")).unwrap();
+    let mut weights = fs::read(Path::new(model).join("model.safetensors")).unwrap();
+    let header = 8 + u64::from_le_bytes(*weights.first_chunk().unwrap()) as usize;
+    weights[header..].fill(0);
+    fs::write(dead.join("model.safetensors"), weights).unwrap();
+    let (code, _, message) = inspect(&["dead"]);
+    assert!(code == Some(1) && message.contains("gives the same answer to every picture"), "{message}");
 }

@@ -117,6 +117,9 @@ pub enum VisionError {
         /// How many came.
         got: usize,
     },
+    /// The device refused, or its memory does not suffice.
+    #[error(transparent)]
+    Device(#[from] locdiff_nn::NnError),
     /// A network that cannot be built.
     #[error("a network cannot have {0}")]
     Architecture(String),

@@ -67,7 +67,7 @@ fn crops_are_spread_as_asked() {
     for (k, ((mean, deviation), low, high)) in expected.into_iter().enumerate() {
         let uniform = (high - low) / 12.0_f64.sqrt();
         let error = 5.0 * uniform / f64::from(N).sqrt();
-        assert!((mean - (low + high) / 2.0).abs() < error, "{k}: mean {mean}");
+        assert!((mean - f64::midpoint(low, high)).abs() < error, "{k}: mean {mean}");
         assert!((deviation / uniform - 1.0).abs() < 0.05, "{k}: deviation {deviation} {uniform}");
     }
 }

@@ -4,6 +4,7 @@ pub(crate) mod decode;
 pub(crate) mod density;
 pub(crate) mod embed;
 pub(crate) mod encode;
+pub(crate) mod encoder;
 pub(crate) mod reproduce;
 pub(crate) mod sample;
 pub(crate) mod train;
