@@ -5,6 +5,7 @@
 //! | the nearest town of 5,000 inhabitants or more | [`Places::nearest`] |
 //! | a phrase such as "12 km north-east of Beijing, China" | [`describe`], [`Description`] |
 //! | the country of a point, or one by name or code | [`Countries::at`], [`Countries::find`] |
+//! | names to write on a map | [`map_labels`] |
 //! | a box, a country or a `GeoJSON` file as a region | [`Region::parse`], [`Region::contains`] |
 //!
 //! Towns are from GeoNames (© GeoNames, CC BY 4.0), outlines from Natural Earth (public domain): `assets/README.md`.
@@ -23,6 +24,7 @@ mod countries;
 mod describe;
 mod error;
 mod geojson;
+mod labels;
 mod region;
 mod shape;
 mod towns;
@@ -32,5 +34,6 @@ pub use compass::Compass;
 pub use countries::{Countries, Country};
 pub use describe::{Description, describe};
 pub use error::PlacesError;
+pub use labels::map_labels;
 pub use region::Region;
 pub use towns::{NearestPlace, Places};
