@@ -101,9 +101,9 @@ fn all_gps_tags_are_there() {
         let area = text(Tag::GPSAreaInformation);
         let units: Vec<u16> = area[8..]
             .chunks_exact(2)
-            .map(|pair| match exif.little_endian() {
-                true => u16::from_le_bytes([pair[0], pair[1]]),
-                false => u16::from_be_bytes([pair[0], pair[1]]),
+            .map(|pair| {
+                let pair = [pair[0], pair[1]];
+                if exif.little_endian() { u16::from_le_bytes(pair) } else { u16::from_be_bytes(pair) }
             })
             .collect();
         assert_eq!(
