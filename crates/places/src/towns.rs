@@ -129,34 +129,27 @@ impl Places {
 
     /// The nearest town.
     pub fn nearest(&self, place: LatLon) -> NearestPlace {
-        let point = place.to_unit();
+        /// A few hundred towns all over the Earth give a first bound.
+        const SAMPLED: usize = 97;
+        let (lat_deg, point) = (place.lat_deg(), place.to_unit());
         let (mut best, mut best_cos, mut reach_deg) = (0, -2.0, f64::INFINITY);
-        // Outwards from the point's own parallel: a town is never nearer than its parallel.
-        let after = self.lats_deg.partition_point(|&lat_deg| lat_deg < place.lat_deg());
-        let (mut south, mut north) = (after, after);
-        loop {
-            let below = south.checked_sub(1).map(|i| (i, place.lat_deg() - self.lats_deg[i]));
-            let above = self.lats_deg.get(north).map(|lat_deg| (north, lat_deg - place.lat_deg()));
-            let (index, parallel_deg) = match (below, above) {
-                (Some(below), Some(above)) if below.1 <= above.1 => below,
-                (_, Some(above)) => above,
-                (Some(below), None) => below,
-                (None, None) => break,
-            };
-            if parallel_deg > reach_deg {
-                break;
-            }
-            if index < after {
-                south -= 1;
-            } else {
-                north += 1;
-            }
+        let mut consider = |index: usize| {
             let cos = self.points[index].dot(point);
             if cos > best_cos {
                 (best, best_cos) = (index, cos);
                 reach_deg = cos.clamp(-1.0, 1.0).acos().to_degrees() + 1e-6;
             }
+            reach_deg
+        };
+        for index in (0..self.towns.len()).step_by(SAMPLED) {
+            consider(index);
         }
+        // Then outwards from the point's own parallel: a town is never nearer than its parallel.
+        let after = self.lats_deg.partition_point(|&town_deg| town_deg < lat_deg);
+        let mut northwards = after..self.towns.len();
+        let mut southwards = (0..after).rev();
+        let _ = northwards.find(|&index| self.lats_deg[index] - lat_deg > consider(index));
+        let _ = southwards.find(|&index| lat_deg - self.lats_deg[index] > consider(index));
         self.seen_from(&self.towns[best], place)
     }
 
