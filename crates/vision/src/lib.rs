@@ -6,7 +6,7 @@
 //! | resizing as encoders were trained with | [`resize`](mod@resize) |
 //! | embeddings from an encoder's folder | [`Encoder`] |
 //! | what an encoder does to a photo first | [`Preprocessing`] |
-//! | the network itself | [`EfficientNetLite`], [`EfficientNetLiteConfig`]; [`VisionTransformer`], [`VitConfig`] |
+//! | the network itself | [`EfficientNetLite`], [`EfficientNetLiteCuda`], [`EfficientNetLiteConfig`]; [`VisionTransformer`], [`VisionTransformerCuda`], [`VitConfig`] |
 //! | what went wrong, in one line | [`VisionError`] |
 //!
 //! # Example
@@ -23,7 +23,9 @@
 mod depthwise;
 mod description;
 mod efficientnet_config;
+mod efficientnet_cuda;
 mod efficientnet_lite;
+mod efficientnet_weights;
 mod encoder;
 mod error;
 mod gps;
@@ -38,9 +40,11 @@ pub mod resize;
 mod rows;
 mod vit;
 mod vit_config;
+mod vit_cuda;
 mod weights;
 
 pub use efficientnet_config::{EfficientNetLiteConfig, Stage};
+pub use efficientnet_cuda::EfficientNetLiteCuda;
 pub use efficientnet_lite::EfficientNetLite;
 pub use encoder::Encoder;
 pub use error::{Result, VisionError};
@@ -49,3 +53,4 @@ pub use photo::{Photo, PhotoLimits};
 pub use preprocessing::{CentreCrop, CropRounding, Preprocessing, ResizeRule};
 pub use vit::VisionTransformer;
 pub use vit_config::VitConfig;
+pub use vit_cuda::VisionTransformerCuda;
