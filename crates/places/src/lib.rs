@@ -5,6 +5,7 @@
 //! | the nearest town of 5,000 inhabitants or more | [`Places::nearest`] |
 //! | a phrase such as "12 km north-east of Beijing, China" | [`describe`], [`Description`] |
 //! | the country of a point, or one by name or code | [`Countries::at`], [`Countries::find`] |
+//! | its continent | [`continent`] |
 //! | a box, a country or a `GeoJSON` file as a region | [`Region::parse`], [`Region::contains`] |
 //!
 //! Towns are from GeoNames (© GeoNames, CC BY 4.0), outlines from Natural Earth (public domain): `assets/README.md`.
@@ -19,6 +20,7 @@
 //! ```
 
 mod compass;
+mod continents;
 mod countries;
 mod describe;
 mod error;
@@ -29,6 +31,7 @@ mod towns;
 mod unpack;
 
 pub use compass::Compass;
+pub use continents::continent;
 pub use countries::{Countries, Country};
 pub use describe::{Description, describe};
 pub use error::PlacesError;

@@ -263,7 +263,7 @@ fn describe(place: LatLon) -> String {
     format!("{:.4}° {ns}, {:.4}° {ew}", lat.abs(), lon.abs())
 }
 
-fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
+pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut file = AtomicFile::create(path)?;
     file.write_all(bytes).with_context(|| format!("{}: cannot be written", path.display()))?;
     file.commit()?;

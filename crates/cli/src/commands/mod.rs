@@ -3,6 +3,8 @@
 pub(crate) mod decode;
 pub(crate) mod density;
 pub(crate) mod encode;
+pub(crate) mod evaluate;
+pub(crate) mod gallery_bias;
 pub(crate) mod reproduce;
 pub(crate) mod sample;
 pub(crate) mod train;
