@@ -6,6 +6,7 @@
 //! | a phrase such as "12 km north-east of Beijing, China" | [`describe`], [`Description`] |
 //! | the country of a point, or one by name or code | [`Countries::at`], [`Countries::find`] |
 //! | its continent | [`continent`] |
+//! | names to write on a map | [`map_labels`] |
 //! | a box, a country or a `GeoJSON` file as a region | [`Region::parse`], [`Region::contains`] |
 //!
 //! Towns are from GeoNames (© GeoNames, CC BY 4.0), outlines from Natural Earth (public domain): `assets/README.md`.
@@ -25,6 +26,7 @@ mod countries;
 mod describe;
 mod error;
 mod geojson;
+mod labels;
 mod region;
 mod shape;
 mod towns;
@@ -35,5 +37,6 @@ pub use continents::continent;
 pub use countries::{Countries, Country};
 pub use describe::{Description, describe};
 pub use error::PlacesError;
+pub use labels::map_labels;
 pub use region::Region;
 pub use towns::{NearestPlace, Places};

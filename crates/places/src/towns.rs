@@ -32,7 +32,6 @@ pub struct NearestPlace {
 #[derive(Debug)]
 struct Town {
     place: LatLon,
-    point: UnitVec,
     population_thousands: u32,
     region: u32,
     name: String,
@@ -58,6 +57,9 @@ struct Region {
 pub struct Places {
     /// By latitude.
     towns: Vec<Town>,
+    /// The towns' latitudes and points, apart from their names so that a search runs through little memory.
+    lats_deg: Vec<f64>,
+    points: Vec<UnitVec>,
     regions: Vec<Region>,
 }
 
@@ -97,7 +99,6 @@ impl Places {
                     LatLon::new(degrees(lats[index]), degrees(lons[index])).expect("towns are places");
                 Town {
                     place,
-                    point: place.to_unit(),
                     population_thousands: populations[index] as u32,
                     region: region_of_town[index],
                     name: unpacker.string(),
@@ -106,7 +107,9 @@ impl Places {
             .collect();
         debug_assert!(unpacker.is_at_end(), "the whole table is read");
         towns.sort_by(|a, b| a.place.lat_deg().total_cmp(&b.place.lat_deg()));
-        Self { towns, regions }
+        let lats_deg = towns.iter().map(|town| town.place.lat_deg()).collect();
+        let points = towns.iter().map(|town| town.place.to_unit()).collect();
+        Self { towns, lats_deg, points, regions }
     }
 
     /// How many towns there are.
@@ -119,16 +122,21 @@ impl Places {
         self.towns.is_empty()
     }
 
+    /// Every town's name, place and inhabitants.
+    pub(crate) fn towns_with_population(&self) -> impl Iterator<Item = (&str, LatLon, u32)> {
+        self.towns.iter().map(|town| (town.name.as_str(), town.place, 1000 * town.population_thousands))
+    }
+
     /// The nearest town.
     pub fn nearest(&self, place: LatLon) -> NearestPlace {
         let point = place.to_unit();
         let (mut best, mut best_cos, mut reach_deg) = (0, -2.0, f64::INFINITY);
         // Outwards from the point's own parallel: a town is never nearer than its parallel.
-        let after = self.towns.partition_point(|town| town.place.lat_deg() < place.lat_deg());
+        let after = self.lats_deg.partition_point(|&lat_deg| lat_deg < place.lat_deg());
         let (mut south, mut north) = (after, after);
         loop {
-            let below = south.checked_sub(1).map(|i| (i, place.lat_deg() - self.towns[i].place.lat_deg()));
-            let above = self.towns.get(north).map(|town| (north, town.place.lat_deg() - place.lat_deg()));
+            let below = south.checked_sub(1).map(|i| (i, place.lat_deg() - self.lats_deg[i]));
+            let above = self.lats_deg.get(north).map(|lat_deg| (north, lat_deg - place.lat_deg()));
             let (index, parallel_deg) = match (below, above) {
                 (Some(below), Some(above)) if below.1 <= above.1 => below,
                 (_, Some(above)) => above,
@@ -143,7 +151,7 @@ impl Places {
             } else {
                 north += 1;
             }
-            let cos = self.towns[index].point.dot(point);
+            let cos = self.points[index].dot(point);
             if cos > best_cos {
                 (best, best_cos) = (index, cos);
                 reach_deg = cos.clamp(-1.0, 1.0).acos().to_degrees() + 1e-6;
@@ -157,14 +165,14 @@ impl Places {
     pub fn city_around(&self, place: LatLon) -> Option<NearestPlace> {
         const WIDEST_KM: f64 = 45.0;
         let reach_deg = (WIDEST_KM / EARTH_RADIUS_KM).to_degrees();
-        let from = self.towns.partition_point(|town| town.place.lat_deg() < place.lat_deg() - reach_deg);
+        let from = self.lats_deg.partition_point(|&lat_deg| lat_deg < place.lat_deg() - reach_deg);
         let point = place.to_unit();
         self.towns[from..]
             .iter()
             .take_while(|town| town.place.lat_deg() <= place.lat_deg() + reach_deg)
             .filter(|town| {
                 let radius_km = (f64::from(town.population_thousands) / (4.0 * std::f64::consts::PI)).sqrt();
-                town.point.angle_rad(point) * EARTH_RADIUS_KM <= radius_km.clamp(3.0, WIDEST_KM)
+                town.place.to_unit().angle_rad(point) * EARTH_RADIUS_KM <= radius_km.clamp(3.0, WIDEST_KM)
             })
             .max_by_key(|town| town.population_thousands)
             .map(|town| self.seen_from(town, place))
@@ -181,7 +189,7 @@ impl Places {
             population: 1000 * town.population_thousands,
             lat_deg: town.place.lat_deg(),
             lon_deg: town.place.lon_deg(),
-            distance_km: town.point.angle_rad(place.to_unit()) * EARTH_RADIUS_KM,
+            distance_km: town.place.to_unit().angle_rad(place.to_unit()) * EARTH_RADIUS_KM,
             bearing: Compass::from_to(town.place, place),
         }
     }
@@ -201,7 +209,7 @@ mod tests {
         #[test]
         fn nearest_is_what_brute_force_finds(lat in -90.0..=90.0f64, lon in -180.0..=180.0f64) {
             let (places, point) = (Places::bundled(), place(lat, lon).to_unit());
-            let least = places.towns.iter().map(|town| town.point.angle_rad(point)).fold(f64::INFINITY, f64::min);
+            let least = places.towns.iter().map(|town| town.place.to_unit().angle_rad(point)).fold(f64::INFINITY, f64::min);
             let found = places.nearest(place(lat, lon));
             prop_assert!((found.distance_km - least * EARTH_RADIUS_KM).abs() < 1e-6);
         }
@@ -212,7 +220,8 @@ mod tests {
         let places = Places::bundled();
         for (lat, lon) in [(90.0, 0.0), (-90.0, 45.0), (-16.8, 180.0), (-16.8, -180.0), (65.0, -179.99)] {
             let point = place(lat, lon).to_unit();
-            let least = places.towns.iter().map(|t| t.point.angle_rad(point)).fold(f64::INFINITY, f64::min);
+            let least =
+                places.towns.iter().map(|t| t.place.to_unit().angle_rad(point)).fold(f64::INFINITY, f64::min);
             let found = places.nearest(place(lat, lon));
             assert!((found.distance_km - least * EARTH_RADIUS_KM).abs() < 1e-6, "{lat} {lon}");
         }
