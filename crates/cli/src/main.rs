@@ -32,6 +32,9 @@ enum Command {
     Sample(Box<commands::sample::Sample>),
     /// Judge places by the truth: accuracy by published rules with intervals, calibration, comparison, report
     Evaluate(Box<commands::evaluate::Evaluate>),
+    /// Draw pictures that explain codes and densities
+    #[command(subcommand)]
+    Plot(commands::plot::Plot),
     /// Regenerate a table of the paper
     #[command(subcommand)]
     Reproduce(commands::reproduce::Reproduce),
@@ -53,6 +56,7 @@ fn main() -> ExitCode {
         Command::Train(command) => command.run(),
         Command::Sample(command) => command.run(),
         Command::Evaluate(command) => command.run(),
+        Command::Plot(command) => command.run(),
         Command::Reproduce(command) => command.run(),
     };
     match result {

@@ -5,6 +5,7 @@ pub(crate) mod density;
 pub(crate) mod encode;
 pub(crate) mod evaluate;
 pub(crate) mod gallery_bias;
+pub(crate) mod plot;
 pub(crate) mod reproduce;
 pub(crate) mod sample;
 pub(crate) mod train;
