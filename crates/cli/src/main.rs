@@ -37,6 +37,10 @@ enum Command {
     /// Look at image encoders
     #[command(subcommand)]
     Encoder(commands::encoder::EncoderCommand),
+    /// Judge places by the truth: accuracy by published rules with intervals, calibration, comparison, report
+    Evaluate(Box<commands::evaluate::Evaluate>),
+    /// Draw pictures that explain codes and densities
+    Plot(commands::plot::Plot),
     /// Regenerate a table of the paper
     #[command(subcommand)]
     Reproduce(commands::reproduce::Reproduce),
@@ -59,6 +63,8 @@ fn main() -> ExitCode {
         Command::Sample(command) => command.run(),
         Command::Embed(command) => command.run(),
         Command::Encoder(command) => command.run(),
+        Command::Evaluate(command) => command.run(),
+        Command::Plot(command) => command.run(),
         Command::Reproduce(command) => command.run(),
     };
     match result {

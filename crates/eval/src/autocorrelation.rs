@@ -31,7 +31,7 @@ pub struct Lag {
 /// A correlogram of the errors by great-circle lag.
 ///
 /// The quantity is ln(1 + error in km), because errors spread over four orders of magnitude. Where the first lags say
-/// that neighbours err alike, there are fewer independent photos than photos, and intervals are wider than they look.
+/// that neighbours err alike, there are fewer independent photos than photos, and intervals that take them for independent are too narrow.
 ///
 /// ```
 /// use locdiff_eval::Correlogram;

@@ -12,6 +12,8 @@
 //! | whether regions and radii hold what they promise | [`Calibration`] |
 //! | scores by country, or by distance to training photos | [`by_label`], [`by_novelty`], [`Nearby`] |
 //! | whether neighbours err alike | [`Correlogram`] |
+//! | a plot of your own | [`svg::Plot`] |
+//! | all of it as text, JSON, CSV or a page | [`Report`] |
 
 mod accuracy;
 mod autocorrelation;
@@ -25,7 +27,9 @@ mod nearby;
 mod paired;
 mod prdc;
 mod preset;
+mod report;
 mod scores;
+pub mod svg;
 
 pub use accuracy::Accuracy;
 pub use autocorrelation::{Correlogram, Lag};
@@ -39,4 +43,5 @@ pub use nearby::Nearby;
 pub use paired::{Paired, PairedRadius, sign_test};
 pub use prdc::{PRDC_CHUNKS, PRDC_NEIGHBOURS, Prdc};
 pub use preset::{DistanceRule, Preset, RADII_KM, RADIUS_NAMES, Rules};
+pub use report::{Breakdown, PrdcReport, Report, Rival};
 pub use scores::{ErrorQuantile, RadiusShare, Scores};

@@ -14,12 +14,15 @@ use std::f64::consts::{FRAC_PI_2, TAU};
 pub(crate) enum Reproduce {
     /// The perturbation-drift table: how far a decoded place moves when its code gets Gaussian noise
     Drift(Drift),
+    /// The gallery-bias table: how many places of GeoCLIP's gallery lie near the photos of Im2GPS3k
+    GalleryBias(crate::commands::gallery_bias::GalleryBias),
 }
 
 impl Reproduce {
     pub(crate) fn run(self) -> Result<()> {
         match self {
             Self::Drift(drift) => drift.run(),
+            Self::GalleryBias(table) => table.run(),
         }
     }
 }
