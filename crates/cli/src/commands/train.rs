@@ -3,8 +3,9 @@
 use crate::progress;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
+use locdiff_eval::Accuracy;
 use locdiff_model::{
-    Accuracy, CodeScale, LayoutKind, LossKind, ModelConfig, PredictionKind, QuadratureRecipe, ScheduleKind,
+    CodeScale, LayoutKind, LossKind, ModelConfig, PredictionKind, QuadratureRecipe, ScheduleKind,
 };
 use locdiff_nn::{Device, DeviceSpec};
 use locdiff_train::{
