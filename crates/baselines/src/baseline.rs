@@ -1,7 +1,7 @@
 //! What every method can do.
 
 use crate::{BaselineError, Examples};
-use locdiff_model::Accuracy;
+use locdiff_eval::Accuracy;
 use locdiff_sphere::{LatLon, UnitVec};
 
 /// What a method may see: it learns from `training`, and chooses among its settings on `validation` alone.

@@ -20,6 +20,8 @@ pub struct Effort {
     pub dropout: f32,
     /// Validations during training; the best one's weights are kept.
     pub validations: u32,
+    /// LocDiff's degree.
+    pub locdiff_degree: usize,
     /// Samples an image, for methods that sample.
     pub samples: usize,
     /// Steps of their samplers.
@@ -29,7 +31,7 @@ pub struct Effort {
 impl Effort {
     /// For 2 cores and half an hour for everything.
     pub fn quick() -> Self {
-        Self { steps: 800, width: 256, ..Self::full() }
+        Self { steps: 800, width: 256, locdiff_degree: 15, ..Self::full() }
     }
 
     /// What the tables of `docs/results.md` use.
@@ -41,6 +43,7 @@ impl Effort {
             lr: 1e-3,
             dropout: 0.3,
             validations: 8,
+            locdiff_degree: 23,
             samples: 16,
             sampler_steps: 20,
         }

@@ -39,6 +39,9 @@ pub enum BaselineError {
     /// A failure on the sphere.
     #[error(transparent)]
     Sphere(#[from] locdiff_sphere::SphereError),
+    /// A failure of the codec.
+    #[error(transparent)]
+    Codec(#[from] locdiff_shdd::ShddError),
     /// A failure of the model.
     #[error(transparent)]
     Model(#[from] locdiff_model::ModelError),

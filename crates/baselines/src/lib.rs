@@ -11,6 +11,8 @@
 //! | densities of von Mises and Fisher | [`VonMisesFisher`], [`VmfMixture`] |
 //! | diffusion and flows of coordinates | [`CoordinateGenerator`], [`CoordinatePath`] |
 //! | image–location contrast | [`Contrastive`], [`RetrievalGallery`] |
+//! | location encoders with a learned decoder | [`EncoderAblation`], [`LocationEncoder`], [`EncoderKind`], [`NnDecoder`] |
+//! | LocDiff itself | [`LocDiff`] |
 //!
 //! Every choice (neighbours, kernel widths, the best step of a training) is made on the validation data; networks, optimiser
 //! and budget are the same for all neural methods.
@@ -34,10 +36,12 @@ mod cells;
 mod contrastive;
 mod coordinates;
 mod effort;
+mod encoders;
 mod error;
 mod examples;
 mod knn;
 mod learner;
+mod locdiff;
 mod method;
 mod mlp;
 #[cfg(test)]
@@ -49,9 +53,11 @@ pub use cells::{CellClassifier, CellScheme, Partition};
 pub use contrastive::{Contrastive, RetrievalGallery};
 pub use coordinates::{CoordinateGenerator, CoordinatePath};
 pub use effort::Effort;
+pub use encoders::{EncoderAblation, EncoderKind, LocationEncoder, NnDecoder};
 pub use error::BaselineError;
 pub use examples::Examples;
 pub use knn::NearestNeighbours;
 pub use learner::BoxedBaseline;
+pub use locdiff::LocDiff;
 pub use method::Method;
 pub use vmf::{VmfMixture, VonMisesFisher};

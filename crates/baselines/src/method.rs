@@ -2,7 +2,8 @@
 
 use crate::{
     BaselineError, BoxedBaseline, CellClassifier, CellScheme, Contrastive, CoordinateGenerator,
-    CoordinatePath, Effort, NearestNeighbours, RetrievalGallery, VmfMixture, VonMisesFisher, error::setting,
+    CoordinatePath, Effort, EncoderAblation, EncoderKind, LocDiff, NearestNeighbours, RetrievalGallery,
+    VmfMixture, VonMisesFisher, error::setting,
 };
 use locdiff_nn::Device;
 use std::{fmt, str::FromStr};
@@ -28,11 +29,24 @@ pub enum Method {
     VmfMixture,
     /// Diffusion or a flow of coordinates.
     Coordinates(CoordinatePath),
+    /// Diffusion of a location encoder's vectors, with a learned decoder.
+    Encoder(EncoderKind),
+    /// LocDiff itself.
+    LocDiff,
 }
 
 impl Method {
     /// All methods, in the order of tables.
     pub fn all() -> Vec<Self> {
+        let mut all = Self::main();
+        let ours = all.pop();
+        all.extend(EncoderKind::ALL.map(Self::Encoder));
+        all.extend(ours);
+        all
+    }
+
+    /// All but the location encoders.
+    pub fn main() -> Vec<Self> {
         vec![
             Self::NearestNeighbours,
             Self::Cells(CellScheme::Hard),
@@ -46,6 +60,7 @@ impl Method {
             Self::Coordinates(CoordinatePath::DiffusionR3),
             Self::Coordinates(CoordinatePath::FlowR3),
             Self::Coordinates(CoordinatePath::FlowS2),
+            Self::LocDiff,
         ]
     }
 
@@ -64,6 +79,8 @@ impl Method {
             Self::Coordinates(CoordinatePath::DiffusionR3) => "diff-r3",
             Self::Coordinates(CoordinatePath::FlowR3) => "fm-r3",
             Self::Coordinates(CoordinatePath::FlowS2) => "rfm-s2",
+            Self::Encoder(kind) => kind.name(),
+            Self::LocDiff => "locdiff",
         }
     }
 
@@ -84,6 +101,8 @@ impl Method {
             Self::Coordinates(CoordinatePath::DiffusionR3) => "diffusion in R³",
             Self::Coordinates(CoordinatePath::FlowR3) => "flow matching in R³",
             Self::Coordinates(CoordinatePath::FlowS2) => "Riemannian flow matching on S²",
+            Self::Encoder(kind) => kind.paper_name(),
+            Self::LocDiff => "LocDiff (ours)",
         }
     }
 
@@ -101,6 +120,8 @@ impl Method {
             Self::Vmf => Box::new(VonMisesFisher::new(device, effort, seed)),
             Self::VmfMixture => Box::new(VmfMixture::new(device, effort, seed)),
             Self::Coordinates(path) => Box::new(CoordinateGenerator::new(device, effort, seed, path)),
+            Self::Encoder(kind) => Box::new(EncoderAblation::new(device, effort, seed, kind)),
+            Self::LocDiff => Box::new(LocDiff::new(device, &effort, seed)),
         }
     }
 }

@@ -30,6 +30,8 @@ enum Command {
     Train(Box<commands::train::Train>),
     /// Locate photos: sample places for embeddings with a trained model
     Sample(Box<commands::sample::Sample>),
+    /// Train and test LocDiff and its rivals on the same embeddings
+    Compare(Box<commands::compare::Compare>),
     /// Regenerate a table of the paper
     #[command(subcommand)]
     Reproduce(commands::reproduce::Reproduce),
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
         Command::Density(command) => command.run(),
         Command::Train(command) => command.run(),
         Command::Sample(command) => command.run(),
+        Command::Compare(command) => command.run(),
         Command::Reproduce(command) => command.run(),
     };
     match result {

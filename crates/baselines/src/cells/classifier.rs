@@ -114,9 +114,10 @@ impl Net {
                     row[own] = 1.0;
                     continue;
                 }
-                // PIGEON's smoothing: exp(−(d(centre, photo) − d(own centre, photo))/width).
+                // PIGEON's smoothing, exp(−(d(centre, photo) − d(own centre, photo))/width) over its sum, in which the second
+                // distance cancels; that of the nearest centre in its place keeps the numbers small.
                 let distance_km = |c: &UnitVec| point.angle_rad(*c) * EARTH_RADIUS_KM;
-                let base = distance_km(&partition.centres()[own]);
+                let base = partition.centres().iter().map(distance_km).fold(f64::INFINITY, f64::min);
                 for (value, centre) in row.iter_mut().zip(partition.centres()) {
                     *value = (-(distance_km(centre) - base) / width_km).exp() as f32;
                 }
