@@ -40,7 +40,10 @@ enum Command {
     /// Judge places by the truth: accuracy by published rules with intervals, calibration, comparison, report
     Evaluate(Box<commands::evaluate::Evaluate>),
     /// Draw pictures that explain codes and densities
+    #[command(subcommand)]
     Plot(commands::plot::Plot),
+    /// Train and test LocDiff and its rivals on the same embeddings
+    Compare(Box<commands::compare::Compare>),
     /// Regenerate a table of the paper
     #[command(subcommand)]
     Reproduce(commands::reproduce::Reproduce),
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         Command::Encoder(command) => command.run(),
         Command::Evaluate(command) => command.run(),
         Command::Plot(command) => command.run(),
+        Command::Compare(command) => command.run(),
         Command::Reproduce(command) => command.run(),
     };
     match result {

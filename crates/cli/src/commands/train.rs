@@ -1,6 +1,7 @@
 //! `locdiff train`: embeddings and locations in, a model out.
 
 use crate::interrupt::Careful;
+use crate::commands::experiment::copies;
 use crate::progress;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
@@ -336,16 +337,7 @@ impl Train {
 
     /// The photos themselves, then their other copies.
     fn sources(&self) -> Vec<Source> {
-        let own = Source { path: self.embeddings.clone(), tensor: self.tensor.clone() };
-        let others = self.augmented.iter().map(|name| {
-            let path = PathBuf::from(name);
-            if path.is_file() {
-                Source { path, tensor: None }
-            } else {
-                Source { path: self.embeddings.clone(), tensor: Some(name.clone()) }
-            }
-        });
-        std::iter::once(own).chain(others).collect()
+        copies(&self.embeddings, self.tensor.as_deref(), &self.augmented)
     }
 
     pub(crate) fn run(self) -> Result<()> {

@@ -1,0 +1,147 @@
+//! Embeddings with their places, in memory.
+
+use crate::{BaselineError, error::setting};
+use locdiff_model::Standardisation;
+use locdiff_nn::{Device, Tensor};
+use locdiff_sphere::UnitVec;
+use locdiff_train::Dataset;
+
+/// Embeddings of photos, one or more copies of each (other crops), with the photos' places.
+///
+/// ```
+/// use locdiff_baselines::Examples;
+/// use locdiff_sphere::UnitVec;
+/// let examples = Examples::new(2, &[vec![1.0, 0.0]], vec![UnitVec::NORTH])?;
+/// assert_eq!((examples.len(), examples.columns(), examples.photos()), (1, 2, &[1.0, 0.0][..]));
+/// # Ok::<(), locdiff_baselines::BaselineError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Examples {
+    columns: usize,
+    /// Copy after copy, row after row.
+    embeddings: Vec<f32>,
+    points: Vec<UnitVec>,
+}
+
+impl Examples {
+    /// From the copies' embeddings, each row by row, and the places.
+    ///
+    /// # Errors
+    /// No rows, numbers of values that do not fit, or a value that is not finite.
+    pub fn new(columns: usize, copies: &[Vec<f32>], points: Vec<UnitVec>) -> Result<Self, BaselineError> {
+        if points.is_empty() || columns == 0 || copies.is_empty() {
+            return Err(setting("examples", "none", "at least one photo with its embedding"));
+        }
+        if let Some(copy) = copies.iter().find(|copy| copy.len() != columns * points.len()) {
+            let remedy = format!("{} photos of {columns} numbers", points.len());
+            return Err(setting("embeddings", format!("{} numbers", copy.len()), remedy));
+        }
+        let embeddings = copies.concat();
+        if let Some(at) = embeddings.iter().position(|value| !value.is_finite()) {
+            let row = at / columns % points.len() + 1;
+            return Err(setting("embedding", format!("not finite in row {row}"), "remove that photo"));
+        }
+        Ok(Self { columns, embeddings, points })
+    }
+
+    /// Reads a whole data set. Baselines keep their data in memory, unlike LocDiff's own training.
+    ///
+    /// # Errors
+    /// Files that fail, or rows that are not finite.
+    pub fn read(data: &Dataset) -> Result<Self, BaselineError> {
+        let columns = data.columns();
+        let mut copies = Vec::with_capacity(data.copies());
+        for copy in 0..data.copies() {
+            let mut rows = vec![0.0; data.len() * columns];
+            for (row, out) in rows.chunks_exact_mut(columns).enumerate() {
+                data.read(row, copy, out)?;
+            }
+            copies.push(rows);
+        }
+        Self::new(columns, &copies, data.places().iter().map(|place| place.to_unit()).collect())
+    }
+
+    /// Number of photos.
+    pub fn len(&self) -> usize {
+        self.points.len()
+    }
+
+    /// Whether there is no photo; never true for examples that were constructed.
+    pub fn is_empty(&self) -> bool {
+        self.points.is_empty()
+    }
+
+    /// Size of an embedding.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// Copies of each photo's embedding, itself included.
+    pub fn copies(&self) -> usize {
+        self.embeddings.len() / (self.columns * self.points.len())
+    }
+
+    /// The photos' own embeddings, without their other copies.
+    pub fn photos(&self) -> &[f32] {
+        &self.embeddings[..self.columns * self.points.len()]
+    }
+
+    /// The embeddings of all copies, one copy after the other.
+    pub fn all_copies(&self) -> &[f32] {
+        &self.embeddings
+    }
+
+    /// The places.
+    pub fn points(&self) -> &[UnitVec] {
+        &self.points
+    }
+
+    /// Mean and deviation of every column, over all copies.
+    pub fn standardisation(&self) -> Standardisation {
+        let count = (self.embeddings.len() / self.columns) as f64;
+        let mut mean = vec![0.0; self.columns];
+        let mut square = vec![0.0; self.columns];
+        for row in self.embeddings.chunks_exact(self.columns) {
+            for ((value, mean), square) in row.iter().zip(&mut mean).zip(&mut square) {
+                let value = f64::from(*value);
+                *mean += value / count;
+                *square += value * value / count;
+            }
+        }
+        let deviation = |(m, s): (&f64, &f64)| ((s - m * m).max(0.0).sqrt() + 1e-6) as f32;
+        Standardisation {
+            deviation: mean.iter().zip(&square).map(deviation).collect(),
+            mean: mean.iter().map(|m| *m as f32).collect(),
+        }
+    }
+}
+
+/// Standardised embeddings on a device, with the standardisation for those that come later.
+pub(crate) struct Bank {
+    pub(crate) embeddings: Tensor,
+    pub(crate) standardisation: Standardisation,
+}
+
+impl Bank {
+    pub(crate) fn new(device: &Device, training: &Examples) -> Result<Self, BaselineError> {
+        let standardisation = training.standardisation();
+        let embeddings = upload(device, &standardisation, training.all_copies())?;
+        Ok(Self { embeddings, standardisation })
+    }
+}
+
+/// Standardises rows and puts them on the device.
+pub(crate) fn upload(
+    device: &Device,
+    standardisation: &Standardisation,
+    embeddings: &[f32],
+) -> Result<Tensor, BaselineError> {
+    let columns = standardisation.mean.len();
+    if embeddings.is_empty() || !embeddings.len().is_multiple_of(columns) {
+        let remedy = format!("rows of {columns} numbers");
+        return Err(setting("embeddings", format!("{} numbers", embeddings.len()), remedy));
+    }
+    let mut rows = embeddings.to_vec();
+    standardisation.apply(&mut rows);
+    Ok(Tensor::from_slice(device, rows.len() / columns, columns, &rows)?)
+}
