@@ -148,6 +148,46 @@ fn densities_are_judged() {
     refused(path, "evaluate --truth t.csv --codes t.csv", "a row is not a coefficient vector");
 }
 
+/// 60 photos in three towns whose embedding says which, as .npy.
+fn towns(folder: &Path) {
+    let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (60, 3), }";
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    let padded = format!("{header:<117}\n");
+    bytes.extend((padded.len() as u16).to_le_bytes());
+    bytes.extend(padded.as_bytes());
+    let mut truth = "row,lat,lon\n".to_owned();
+    for k in 0..60_usize {
+        let (lat, lon) = [(48.0, 2.0), (-33.0, 151.0), (40.0, -100.0)][k % 3];
+        let jitter = (k as f64 * 0.7).sin();
+        writeln!(truth, "{k},{},{}", lat + jitter, lon - jitter).unwrap();
+        for column in 0..3 {
+            let value = if column == k % 3 { 1.0 } else { 0.1 * jitter as f32 };
+            bytes.extend(value.to_le_bytes());
+        }
+    }
+    fs::write(folder.join("e.npy"), bytes).unwrap();
+    fs::write(folder.join("l.csv"), truth).unwrap();
+}
+
+/// A model is judged as its own predictions are.
+#[test]
+fn models_are_judged() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    towns(path);
+    let train = "train --locations l.csv --embeddings e.npy --preset small --degree 7 --width 16 --batch 32 --steps 60";
+    ok(path, &format!("{train} --device cpu --out run --json"));
+    let options = "--model run --embeddings e.npy --device cpu --samples 4 --steps 8 --seed 5";
+    ok(path, &format!("sample {options} --out p.csv"));
+    let judged = json(path, &format!("evaluate {options} --truth l.csv"));
+    // The truth counts rows from 0, the predictions from 1: matched by order all the same.
+    let predicted = json(path, "evaluate --predictions p.csv --truth l.csv --seed 5");
+    assert_eq!((&judged["name"], &predicted["name"]), (&"run".into(), &"p.csv".into()));
+    assert_eq!(judged["scores"]["radii"], predicted["scores"]["radii"]);
+    assert_eq!(judged["breakdowns"][0]["groups"].as_array().unwrap().len(), 3);
+    refused(path, "evaluate --truth t.csv --model run --embeddings e.npy", "cannot read t.csv");
+}
+
 #[test]
 fn wrong_files_are_refused_in_one_line() {
     let folder = tempfile::tempdir().unwrap();

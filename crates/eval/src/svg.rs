@@ -121,7 +121,7 @@ impl Plot {
         let up = 0.5 * (TOP + bottom);
         draw!(
             plot,
-            "<text class=title transform='translate(14 {up}) rotate(-90)' text-anchor='middle'>{}</text>",
+            "<text class='title' transform='translate(14 {up}) rotate(-90)' text-anchor='middle'>{}</text>",
             escape(plot.y.label)
         );
         plot
@@ -203,6 +203,11 @@ mod tests {
         assert!((plot.px(10.0) - 0.5 * (LEFT + WIDTH - RIGHT)).abs() < 1e-9);
         assert_eq!(plot.py(1e9), TOP);
         plot.line("a", [(1.0, 1.0), (f64::NAN, 2.0), (100.0, 100.0)].into_iter());
+        plot.band("b", &[(1.0, 1.0, 2.0), (50.0, 3.0, 4.0)]);
+        plot.dot("c", 10.0, 10.0, "a 'dot' & <more>");
+        let file = plot.clone().finish_file("a <plot>");
+        let parsed = roxmltree::Document::parse(&file).expect("well-formed XML");
+        assert!(parsed.descendants().any(|node| node.text() == Some("a 'dot' & <more>")));
         let picture = plot.finish("a <plot>");
         assert!(
             picture.contains("&lt;10&gt;") && !picture.contains("NaN") && picture.contains("a &lt;plot&gt;")

@@ -149,23 +149,19 @@ impl Coefficients {
             bar.inc(points.len() as u64);
         }
         bar.finish_and_clear();
-        let top = largest.iter().copied().fold(0f32, f32::max);
-        let ticks = |values: &[f64]| values.iter().map(|v| (*v, format!("{v}"))).collect();
-        let quarters: Vec<f64> = (0..=4).map(|k| (k * dimension / 4) as f64).collect();
+        let top = 1.3 * f64::from(largest.iter().copied().fold(0f32, f32::max));
+        let ticks = |values: Vec<f64>| values.iter().map(|v| (*v, format!("{v}"))).collect();
+        let quarters = (0..=4).map(|k| (k * dimension / 4) as f64).collect();
         let x = Axis {
             from: 0.0,
             to: dimension as f64,
             is_log: false,
-            ticks: ticks(&quarters),
+            ticks: ticks(quarters),
             label: "dimension l² + l + m",
         };
-        let y = Axis {
-            from: 0.2,
-            to: 1.3 * f64::from(top),
-            is_log: true,
-            ticks: ticks(&[0.25, 0.5, 1.0, 2.0, 4.0, 8.0].map(|v: f64| v.min(1.3 * f64::from(top)))),
-            label: "largest |Y_lm|",
-        };
+        let doublings =
+            [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0].into_iter().filter(|value| *value < top).collect();
+        let y = Axis { from: 0.2, to: top, is_log: true, ticks: ticks(doublings), label: "largest |Y_lm|" };
         let mut plot = Diagram::new(x, y);
         plot.line("line first", largest.iter().enumerate().map(|(k, v)| (k as f64, f64::from(*v))));
         let text = format!("Largest absolute value of each dimension of an SHDD code, L = {degree}");
@@ -183,7 +179,7 @@ pub(crate) struct Resolution {
     #[arg(short = 'L', long, value_name = "L,L,…", value_delimiter = ',', default_values_t = [7, 15, 23, 31, 47, 63])]
     degrees: Vec<usize>,
     /// How far the maps reach
-    #[arg(long, value_name = "KM", default_value = "1200", value_parser = parse_positive)]
+    #[arg(long, value_name = "KM", default_value = "600", value_parser = parse_positive)]
     reach_km: f64,
     /// Maps beside each other
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
@@ -211,7 +207,7 @@ impl Resolution {
     }
 
     fn maps(&self, degrees: &[Degree]) -> Result<Vec<u8>> {
-        const PIXELS: usize = 420;
+        const PIXELS: usize = 480;
         let bar = progress::bar("drawing", Some(degrees.len() as u64));
         let mut images = Vec::new();
         for degree in degrees {
@@ -221,7 +217,7 @@ impl Resolution {
             let window = Window::around(self.at, self.reach_km, PIXELS)?.with_cells(PIXELS, PIXELS)?;
             let heat = Raster::new(window, density.log_density(&window.points()))?;
             let title = format!("L = {degree}: spread {:.0} km", spread_km(*degree));
-            images.push(draw(&density, window, heat, &title)?.marker(self.at));
+            images.push(draw(&density, window, heat, &title)?);
             bar.inc(1);
         }
         bar.finish_and_clear();

@@ -320,7 +320,15 @@ impl Evaluate {
             let by = "distance to the nearest training photo".to_owned();
             report.breakdowns.push(Breakdown { by, groups });
         }
-        report.correlogram = Some(Correlogram::new(truths, &errors_km, self.seed)?);
+        let correlogram = Correlogram::new(truths, &errors_km, self.seed)?;
+        if let Some(lag) = correlogram.lags.first().filter(|lag| lag.z > 3.0 && lag.moran_i > 0.1) {
+            report.notes.push(format!(
+                "photos within {} km of each other err alike (Moran's I {:.2}): they count for fewer, and the true \
+                 intervals are wider than those told",
+                lag.to_km, lag.moran_i
+            ));
+        }
+        report.correlogram = Some(correlogram);
         if system.strange > 0 {
             report
                 .notes
