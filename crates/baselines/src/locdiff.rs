@@ -1,7 +1,7 @@
 //! LocDiff itself behind the same trait.
 
 use crate::{Baseline, BaselineError, Effort, Examples, FitData};
-use locdiff_model::{Answer, Locator, Model, Pooling, SampleOptions, answers};
+use locdiff_model::{Answer, CodeSampler, Model, Pooling, SampleOptions, answers};
 use locdiff_nn::Device;
 use locdiff_shdd::{Codec, Coefficients};
 use locdiff_sphere::{LatLon, UnitVec};
@@ -61,7 +61,7 @@ impl LocDiff {
 
     fn answers(&self, embeddings: &[f32]) -> Result<Vec<Answer>, BaselineError> {
         let (model, codec) = self.fitted()?;
-        let mut locator = Locator::new(model, self.options)?;
+        let mut locator = CodeSampler::new(model, self.options)?;
         let per_block = locator.images_per_block() * model.config().embedding_dim;
         let mut found = Vec::new();
         for (block, rows) in embeddings.chunks(per_block).enumerate() {

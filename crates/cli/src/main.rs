@@ -28,6 +28,8 @@ enum Command {
     Decode(commands::decode::Decode),
     /// Describe the density that a coefficient vector means: regions, modes, map
     Density(commands::density::DensityArgs),
+    /// Say where photos were taken: places with probabilities, radii, maps
+    Locate(Box<commands::locate::Locate>),
     /// Train a model on embeddings and locations
     Train(Box<commands::train::Train>),
     /// Locate photos: sample places for embeddings with a trained model
@@ -44,6 +46,8 @@ enum Command {
     Plot(commands::plot::Plot),
     /// Train and test LocDiff and its rivals on the same embeddings
     Compare(Box<commands::compare::Compare>),
+    /// Make a model's probabilities hold what they say, with photos whose places are known
+    Calibrate(commands::calibrate::Calibrate),
     /// Regenerate a table of the paper
     #[command(subcommand)]
     Reproduce(commands::reproduce::Reproduce),
@@ -62,6 +66,7 @@ fn main() -> ExitCode {
         Command::Encode(command) => command.run(),
         Command::Decode(command) => command.run(),
         Command::Density(command) => command.run(),
+        Command::Locate(command) => command.run(),
         Command::Train(command) => command.run(),
         Command::Sample(command) => command.run(),
         Command::Embed(command) => command.run(),
@@ -69,6 +74,7 @@ fn main() -> ExitCode {
         Command::Evaluate(command) => command.run(),
         Command::Plot(command) => command.run(),
         Command::Compare(command) => command.run(),
+        Command::Calibrate(command) => command.run(),
         Command::Reproduce(command) => command.run(),
     };
     match result {

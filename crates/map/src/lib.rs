@@ -6,7 +6,7 @@
 //! | a value in every cell | [`Raster`] |
 //! | the regions above a level, ready for `GeoJSON` | [`contour_polygons`], [`Polygon`] |
 //! | a `GeoJSON` or KML file | [`FeatureCollection`], [`KmlDocument`] |
-//! | a raster for GIS programs | [`ascii_grid`] |
+//! | a raster for GIS programs, and back | [`ascii_grid`], [`parse_ascii_grid`] |
 //! | land and borders | [`Coast`] |
 //! | a picture, or several in one | [`MapImage`], [`sheet_png`] |
 //! | a page with a map to look at | [`HtmlMap`] |
@@ -49,7 +49,7 @@ mod render;
 mod trace;
 mod window;
 
-pub use ascii::ascii_grid;
+pub use ascii::{ascii_grid, parse_ascii_grid};
 pub use coast::{Coast, Detail, LandRing};
 pub use contour::contour_polygons;
 pub use error::MapError;

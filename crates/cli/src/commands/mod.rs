@@ -1,5 +1,6 @@
 //! One file a command.
 
+pub(crate) mod calibrate;
 pub(crate) mod compare;
 pub(crate) mod decode;
 pub(crate) mod density;
@@ -7,9 +8,10 @@ pub(crate) mod embed;
 pub(crate) mod encode;
 pub(crate) mod encoder;
 pub(crate) mod evaluate;
-pub(crate) mod gallery_bias;
-pub(crate) mod plot;
 pub(crate) mod experiment;
+pub(crate) mod gallery_bias;
+pub(crate) mod locate;
+pub(crate) mod plot;
 pub(crate) mod reproduce;
 pub(crate) mod reproduce_anchors;
 pub(crate) mod reproduce_models;

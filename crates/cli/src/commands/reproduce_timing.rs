@@ -5,7 +5,7 @@ use crate::progress;
 use anyhow::Result;
 use clap::Args;
 use locdiff_diffusion::Sampler;
-use locdiff_model::{Locator, Model, ModelConfig, SampleOptions, chance};
+use locdiff_model::{CodeSampler, Model, ModelConfig, SampleOptions, chance};
 use locdiff_nn::Device;
 use locdiff_shdd::{Anchors, Codec, Coefficients, Decoder};
 use locdiff_sphere::{Degree, Grid, LatLon, UnitVec};
@@ -80,7 +80,7 @@ impl Timing {
         let photos = self.photos as usize;
         let embeddings: Vec<f32> =
             (0..photos * EMBEDDING).map(|k| chance::normals([1, 2, k as u64]).0 as f32).collect();
-        let mut locator = Locator::new(&model, options)?;
+        let mut locator = CodeSampler::new(&model, options)?;
         if device.is_cuda() {
             locator.sample_block(0, &embeddings)?; // records the graph
         }

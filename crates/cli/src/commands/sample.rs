@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use locdiff_data::{Dtype, MatrixWriter, PointColumns, PointWriter, RowFile, read_points};
 use locdiff_diffusion::Sampler;
 use locdiff_eval::Accuracy;
-use locdiff_model::{Locator, Model, Pooling, SampleOptions, answers};
+use locdiff_model::{CodeSampler, Model, Pooling, SampleOptions, answers};
 use locdiff_nn::Device;
 use locdiff_shdd::Codec;
 use locdiff_sphere::LatLon;
@@ -15,10 +15,20 @@ use serde_json::json;
 use std::path::PathBuf;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum SamplerArg {
+pub(crate) enum SamplerArg {
     Ddpm,
     Ddim,
     Dpmpp,
+}
+
+impl SamplerArg {
+    pub(crate) fn sampler(self) -> Sampler {
+        match self {
+            Self::Ddpm => Sampler::Ddpm,
+            Self::Ddim => Sampler::Ddim { eta: 0.0 },
+            Self::Dpmpp => Sampler::DpmSolverPlusPlus2M,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -87,11 +97,7 @@ impl Sample {
     fn options(&self) -> SampleOptions {
         SampleOptions {
             samples: self.samples,
-            sampler: match self.sampler {
-                SamplerArg::Ddpm => Sampler::Ddpm,
-                SamplerArg::Ddim => Sampler::Ddim { eta: 0.0 },
-                SamplerArg::Dpmpp => Sampler::DpmSolverPlusPlus2M,
-            },
+            sampler: self.sampler.sampler(),
             steps: self.steps,
             guidance: self.guidance,
             seed: self.seed,
@@ -136,7 +142,7 @@ impl Sample {
             config.embedding_dim
         );
         let codec = Codec::new(config.degree()?);
-        let mut locator = Locator::new(&model, self.options())?;
+        let mut sampler = CodeSampler::new(&model, self.options())?;
         let pooling = match self.pool {
             PoolArg::Pool => Pooling::Pool,
             PoolArg::Mean => Pooling::Mean,
@@ -145,14 +151,14 @@ impl Sample {
         let mut sinks = self.sinks(config.code_dim())?;
         let bar = progress::bar("locating", Some(file.rows() as u64));
         let mut found: Vec<LatLon> = Vec::new();
-        let per_block = locator.images_per_block();
+        let per_block = sampler.images_per_block();
         for (block, start) in (0..file.rows()).step_by(per_block).enumerate() {
             let rows = start..(start + per_block).min(file.rows());
             let mut embeddings = vec![0.0; rows.len() * file.columns()];
             for (out, row) in embeddings.chunks_exact_mut(file.columns()).zip(rows) {
                 file.read_row(row, out)?;
             }
-            let codes = locator.sample_block(block as u64, &embeddings)?;
+            let codes = sampler.sample_block(block as u64, &embeddings)?;
             for answer in answers(&codec, &codes, self.samples, pooling, self.every.is_some())? {
                 found.push(answer.place);
                 let row = found.len() as f64;

@@ -1,7 +1,7 @@
 //! `locdiff train`: embeddings and locations in, a model out.
 
-use crate::interrupt::Careful;
 use crate::commands::experiment::copies;
+use crate::interrupt::Careful;
 use crate::progress;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};

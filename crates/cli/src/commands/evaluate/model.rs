@@ -5,7 +5,7 @@ use crate::progress;
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_data::RowFile;
-use locdiff_model::{Locator, Model, Pooling, SampleOptions, answers};
+use locdiff_model::{CodeSampler, Model, Pooling, SampleOptions, answers};
 use locdiff_nn::Device;
 use locdiff_shdd::Codec;
 use locdiff_sphere::LatLon;
@@ -59,7 +59,7 @@ impl ModelArgs {
             ..SampleOptions::default()
         };
         let codec = Codec::new(model.config().degree()?);
-        let mut locator = Locator::new(&model, options)?;
+        let mut locator = CodeSampler::new(&model, options)?;
         let bar = progress::bar("locating", Some(file.rows() as u64));
         let mut found = Vec::with_capacity(file.rows());
         let per_block = locator.images_per_block();
