@@ -9,7 +9,7 @@ of the whole of `locdiff embed` on all cores.
 Reads models/streetview-lite0 and prints the distance to the fixture's embedding beside the times. The second form makes
 PHOTOS (200) JPEGs of 1 to 2 megapixels from fixtures/vision/china.jpg in a temporary folder and takes turns: LOCDIFF
 (the binary) embeds them, then as many processes as there are cores each decode, resize and encode photo after photo.
-Starting up is counted for neither. On a shared machine the processor time of a photo says more than photos a second:
+Starting up is counted in locdiff's processor time only. On a shared machine the processor time of a photo says more than photos a second:
 both are printed, the medians of ROUNDS (5) turns.
 """
 import json

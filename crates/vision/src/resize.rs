@@ -67,7 +67,6 @@ fn taps(from: usize, to: usize, window: Range<usize>, filter: Filter) -> Vec<Tap
 
 const HALF: i32 = 1 << (FRACTION_BITS - 1);
 
-#[inline(always)]
 fn to_byte(sum: i32) -> u8 {
     (sum >> FRACTION_BITS).clamp(0, 255) as u8
 }
@@ -120,88 +119,35 @@ fn columns_first(from: (usize, usize), to: (usize, usize)) -> bool {
 }
 
 fn along_rows(rgb: &[u8], row_bytes: usize, taps: &[Taps]) -> Vec<u8> {
-    let mut out = vec![0; rgb.len() / row_bytes * 3 * taps.len()];
-    pulp::Arch::new().dispatch(AlongRows { rgb, row_bytes, taps, out: &mut out });
-    out
-}
-
-/// The pass along the rows, compiled for the instructions of this machine. Sums of integers come out the same in any
-/// order, so that vectors of pixels change nothing.
-struct AlongRows<'a> {
-    rgb: &'a [u8],
-    row_bytes: usize,
-    taps: &'a [Taps],
-    out: &'a mut [u8],
-}
-
-impl pulp::WithSimd for AlongRows<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _simd: S) {
-        let width = self.row_bytes / 3;
-        // A colour at a time: its values lie side by side.
-        let mut planes = vec![0_i32; 3 * width];
-        let (red, rest) = planes.split_at_mut(width);
-        let (green, blue) = rest.split_at_mut(width);
-        let rows = self.rgb.chunks_exact(self.row_bytes);
-        for (row, out) in rows.zip(self.out.chunks_exact_mut(3 * self.taps.len())) {
-            for (x, pixel) in row.as_chunks::<3>().0.iter().enumerate() {
-                red[x] = i32::from(pixel[0]);
-                green[x] = i32::from(pixel[1]);
-                blue[x] = i32::from(pixel[2]);
+    let mut out = Vec::with_capacity(rgb.len() / row_bytes * 3 * taps.len());
+    for row in rgb.chunks_exact(row_bytes) {
+        let (pixels, _) = row.as_chunks::<3>();
+        for tap in taps {
+            let [mut r, mut g, mut b] = [HALF; 3];
+            for (pixel, weight) in pixels[tap.first..].iter().zip(&tap.weights) {
+                r += i32::from(pixel[0]) * weight;
+                g += i32::from(pixel[1]) * weight;
+                b += i32::from(pixel[2]) * weight;
             }
-            for (tap, pixel) in self.taps.iter().zip(out.as_chunks_mut::<3>().0) {
-                for (value, plane) in pixel.iter_mut().zip([&*red, &*green, &*blue]) {
-                    *value = to_byte(weighted_sum(&plane[tap.first..][..tap.weights.len()], &tap.weights));
-                }
-            }
+            out.extend([to_byte(r), to_byte(g), to_byte(b)]);
         }
     }
-}
-
-#[inline(always)]
-fn weighted_sum(values: &[i32], weights: &[i32]) -> i32 {
-    let mut sum = HALF;
-    for (value, weight) in values.iter().zip(weights) {
-        sum += value * weight;
-    }
-    sum
+    out
 }
 
 fn along_columns(rgb: &[u8], row_bytes: usize, taps: &[Taps]) -> Vec<u8> {
-    let mut out = vec![0; row_bytes * taps.len()];
-    pulp::Arch::new().dispatch(AlongColumns { rgb, row_bytes, taps, out: &mut out });
-    out
-}
-
-/// The pass along the columns, likewise.
-struct AlongColumns<'a> {
-    rgb: &'a [u8],
-    row_bytes: usize,
-    taps: &'a [Taps],
-    out: &'a mut [u8],
-}
-
-impl pulp::WithSimd for AlongColumns<'_> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _simd: S) {
-        let mut sums = vec![HALF; self.row_bytes];
-        for (tap, out) in self.taps.iter().zip(self.out.chunks_exact_mut(self.row_bytes)) {
-            sums.fill(HALF);
-            let rows = self.rgb[tap.first * self.row_bytes..].chunks_exact(self.row_bytes);
-            for (row, &weight) in rows.zip(&tap.weights) {
-                for (sum, &byte) in sums.iter_mut().zip(row) {
-                    *sum += i32::from(byte) * weight;
-                }
-            }
-            for (value, &sum) in out.iter_mut().zip(&sums) {
-                *value = to_byte(sum);
+    let mut out = Vec::with_capacity(row_bytes * taps.len());
+    let mut sums = vec![HALF; row_bytes];
+    for tap in taps {
+        sums.fill(HALF);
+        for (row, &weight) in rgb[tap.first * row_bytes..].chunks_exact(row_bytes).zip(&tap.weights) {
+            for (sum, &byte) in sums.iter_mut().zip(row) {
+                *sum += i32::from(byte) * weight;
             }
         }
+        out.extend(sums.iter().map(|&sum| to_byte(sum)));
     }
+    out
 }
 
 /// The size of a photo whose shorter side becomes `side` pixels; the longer one keeps the proportion, rounded down.
