@@ -10,14 +10,15 @@ use crate::{
     device::Backend,
     error::check_shape,
 };
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Rows start at multiples of this many values, 16 bytes.
 const ALIGNMENT: usize = 8;
 /// The widest row of a norm: a warp holds it in registers.
 const WIDEST_NORM: usize = 2048;
-/// Warps of an attention block, 16 queries each. 257 tokens are 17 times 16: three blocks of six lose little.
-const ATTENTION_WARPS: usize = 6;
+/// Warps of an attention block, 16 queries each: the fastest of 4, 5, 6 and 9 for 257 tokens on an H200.
+const ATTENTION_WARPS: usize = 4;
 
 /// An owned row-major bf16 matrix on a CUDA device; spare values at the end of its rows are zero or never read.
 pub struct Bf16Tensor {
@@ -66,15 +67,29 @@ impl Bf16Tensor {
         check_shape(values.len() == rows * cols && cols > 0, "upload", || {
             format!("{} values for a {rows}×{cols} matrix", values.len())
         })?;
-        let tensor = Self::zeros(device, rows, cols)?;
-        let mut rounded = vec![0; rows * tensor.stride];
-        for (to, from) in rounded.chunks_exact_mut(tensor.stride).zip(values.chunks_exact(cols)) {
+        let mut tensor = Self::zeros(device, rows, cols)?;
+        tensor.upload_rows(values, &mut Vec::new())?;
+        Ok(tensor)
+    }
+
+    /// Replaces the first rows, as many as `values` fills; rounds on all threads, into `rounded`: memory kept from call to
+    /// call, as touching fresh memory takes longer.
+    ///
+    /// # Errors
+    /// A shape error unless `values` holds whole rows, no more than the matrix.
+    pub fn upload_rows(&mut self, values: &[f32], rounded: &mut Vec<u16>) -> Result<()> {
+        let (cols, stride) = (self.cols, self.stride);
+        check_shape(values.len().is_multiple_of(cols) && values.len() <= self.rows * cols, "upload", || {
+            format!("{} values for rows of a {}×{cols} matrix", values.len(), self.rows)
+        })?;
+        rounded.resize(values.len() / cols * stride, 0);
+        rounded.par_chunks_exact_mut(stride).zip(values.par_chunks_exact(cols)).for_each(|(to, from)| {
             for (to, from) in to.iter_mut().zip(from) {
                 *to = half::bf16::from_f32(*from).to_bits();
             }
-        }
-        tensor.buffer.upload(&rounded)?;
-        Ok(tensor)
+            to[cols..].fill(0);
+        });
+        self.buffer.upload(rounded)
     }
 
     /// All values, row by row; waits for the device.
@@ -185,7 +200,8 @@ pub fn layer_norm(y: Bf16ViewMut<'_>, x: View<'_>, gain_shift: View<'_>, eps: f3
     check_norm(OP, y.cols, &gain_shift)?;
     let args =
         [Arg::Bf16(y), Arg::In(x), Arg::In(gain_shift), Arg::Int(y.rows), Arg::Int(y.cols), Arg::Float(eps)];
-    y.context().launch("layer_norm_bf16", Grid::Blocks { blocks: y.rows.div_ceil(8), threads: 256 }, &args)
+    let kernel = if y.cols <= 1024 { "layer_norm_bf16" } else { "layer_norm_wide_bf16" };
+    y.context().launch(kernel, Grid::Blocks { blocks: y.rows.div_ceil(8), threads: 256 }, &args)
 }
 
 /// The tokens of pictures: row `t` of a picture is `positions[t]`, plus its patch `t − 1` unless `t` = 0, through a layer
@@ -226,13 +242,13 @@ pub fn embed_tokens(
 ///
 /// # Errors
 /// Shapes that do not fit, or operands on different devices.
-pub fn patches(out: Bf16ViewMut<'_>, pixels: View<'_>, side: usize, patch: usize) -> Result<()> {
+pub fn patches(out: Bf16ViewMut<'_>, pixels: Bf16View<'_>, side: usize, patch: usize) -> Result<()> {
     const OP: &str = "bf16::patches";
     let out = out.0;
     pixels.expect_shape(OP, "pixels", pixels.rows, side * side * 3)?;
     check_shape(patch > 0 && patch <= side, OP, || format!("patches of {patch} in {side} pixels"))?;
     out.expect_shape(OP, "out", pixels.rows * (side / patch).pow(2), patch * patch * 3)?;
-    let args = [Arg::Bf16(out), Arg::In(pixels), Arg::Int(out.cols), Arg::Int(side), Arg::Int(patch)];
+    let args = [Arg::Bf16(out), Arg::Bf16(pixels), Arg::Int(out.cols), Arg::Int(side), Arg::Int(patch)];
     out.context().launch("patches_bf16", Grid::Elements { rows: out.rows, cols: out.stride }, &args)
 }
 

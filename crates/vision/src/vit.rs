@@ -258,12 +258,12 @@ impl VisionTransformer {
             let key_value = &key_value[picture * tokens * kv_stride + first..];
             self.scratches.with(|scratch| {
                 let Scratch { scores, packed, .. } = scratch;
-                packed.pack(head, tokens, |token, i| key_value[token * kv_stride + i]);
+                packed.pack_outputs(head, tokens, |token| &key_value[token * kv_stride..]);
                 let score_stride = packed.width();
                 let scores = window(scores, queries * score_stride);
                 packed.run(queries, query, stride, scores, score_stride, Finish::Store);
                 scores.chunks_exact_mut(score_stride).for_each(|row| softmax(&mut row[..tokens]));
-                packed.pack(tokens, head, |i, token| key_value[token * kv_stride + width + i]);
+                packed.pack_inputs(tokens, head, |token| &key_value[token * kv_stride + width..]);
                 packed.run(queries, scores, score_stride, out, head_stride, Finish::Store);
             });
         };

@@ -17,7 +17,7 @@ use std::{
 
 const RGB: usize = 3;
 /// Rows of tokens that keep the device busy; batches have about as many.
-const ROWS: usize = 32768;
+const ROWS: usize = 40_000;
 /// Batches are multiples of this many pictures.
 const BATCH_STEP: usize = 64;
 /// Batch sizes whose graphs are kept.
@@ -57,7 +57,8 @@ struct Weights {
 
 /// The activations of a batch.
 struct Buffers {
-    pixels: Tensor,
+    /// Rounded before they travel: the patches are rounded anyway.
+    pixels: Bf16Tensor,
     patches: Bf16Tensor,
     embedded: Bf16Tensor,
     tokens: Tensor,
@@ -71,6 +72,8 @@ struct Buffers {
 }
 
 struct State {
+    /// Pixels on their way to the device.
+    rounded: Vec<u16>,
     buffers: Buffers,
     graphs: HashMap<usize, Recorded>,
 }
@@ -98,7 +101,8 @@ impl VisionTransformerCuda {
         config.check()?;
         let weights = read(config, device, tensor)?;
         let batch = (ROWS / config.tokens() / BATCH_STEP).max(1) * BATCH_STEP;
-        let state = State { buffers: Buffers::new(config, device, batch)?, graphs: HashMap::new() };
+        let buffers = Buffers::new(config, device, batch)?;
+        let state = State { rounded: Vec::new(), buffers, graphs: HashMap::new() };
         Ok(Self { config: config.clone(), device: device.clone(), batch, weights, state: Mutex::new(state) })
     }
 
@@ -123,7 +127,8 @@ impl VisionTransformerCuda {
             return Ok(Vec::new());
         }
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.buffers.pixels.upload_rows(pictures)?;
+        let State { rounded, buffers, .. } = &mut *state;
+        buffers.pixels.upload_rows(pictures, rounded)?;
         self.run(&mut state, count)?;
         let width = self.config.embedding();
         let mut values = vec![0.0; count * width];
@@ -143,7 +148,7 @@ impl VisionTransformerCuda {
     }
 
     fn run(&self, state: &mut State, count: usize) -> Result<()> {
-        let State { buffers, graphs } = state;
+        let State { buffers, graphs, .. } = state;
         if !graphs.contains_key(&count) && graphs.len() >= GRAPHS {
             graphs.clear();
         }
@@ -157,7 +162,7 @@ impl VisionTransformerCuda {
         let (tokens, weights) = (self.config.tokens(), &self.weights);
         let (rows, places) = (count * tokens, count * (tokens - 1));
         let Buffers { pixels, patches, embedded, tokens: x, .. } = buffers;
-        bf16::patches(patches.rows_mut(places), pixels.view().row_range(0..count), side, patch)?;
+        bf16::patches(patches.rows_mut(places), pixels.rows(count), side, patch)?;
         bf16::linear(embedded.rows_mut(places), patches.rows(places), weights.patches.view(), None)?;
         let (positions, before) = (weights.positions.view(), weights.before.view());
         bf16::embed_tokens(x.view_mut().row_range(0..rows), embedded.rows(places), positions, before, eps)?;
@@ -195,13 +200,13 @@ impl VisionTransformerCuda {
         let heads = self.config.heads;
         bf16::attention(attended.rows_mut(queries), query.rows(queries), key_value.rows(rows), count, heads)?;
         layer.out.add(x.view_mut().row_range(0..rows).every_row(step), attended.rows(queries))?;
-        let stream = x.view().row_range(0..rows).every_row(step);
-        bf16::layer_norm(normed.rows_mut(queries), stream, layer.norm2.view(), eps)?;
-        layer.fc1.run(inner.rows_mut(queries), normed.rows(queries))?;
         let gelu = match self.config.activation {
             Activation::QuickGelu => Gelu::Quick,
             Activation::Gelu => Gelu::Exact,
         };
+        let stream = x.view().row_range(0..rows).every_row(step);
+        bf16::layer_norm(normed.rows_mut(queries), stream, layer.norm2.view(), eps)?;
+        layer.fc1.run(inner.rows_mut(queries), normed.rows(queries))?;
         bf16::activate(gelu, inner.rows_mut(queries))?;
         layer.fc2.add(x.view_mut().row_range(0..rows).every_row(step), inner.rows(queries))
     }
@@ -268,7 +273,7 @@ impl Buffers {
         let VitConfig { side, patch, width, inner, .. } = *config;
         let (rows, places) = (batch * config.tokens(), batch * config.patches());
         Ok(Self {
-            pixels: Tensor::zeros(device, batch, side * side * RGB)?,
+            pixels: Bf16Tensor::zeros(device, batch, side * side * RGB)?,
             patches: Bf16Tensor::zeros(device, places, RGB * patch * patch)?,
             embedded: Bf16Tensor::zeros(device, places, width)?,
             tokens: Tensor::zeros(device, rows, width)?,

@@ -81,6 +81,7 @@ const EXTRAS: [Extra; 2] = [
             "attention_96",
             "attention_128",
             "layer_norm_bf16",
+            "layer_norm_wide_bf16",
             "embed_tokens",
             "activate_bf16",
             "patches_bf16",

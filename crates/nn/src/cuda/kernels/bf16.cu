@@ -11,14 +11,18 @@ __device__ __forceinline__ u32 pack2(float low, float high) {
 }
 __device__ __forceinline__ float low_half(u32 both) { return __uint_as_float(both << 16); }
 __device__ __forceinline__ float high_half(u32 both) { return __uint_as_float(both & 0xffff0000u); }
+__device__ __forceinline__ float power2(float x) {
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
 __device__ __forceinline__ float warp_sum(float v) {
     for (int o = 16; o; o >>= 1) v += __shfl_xor_sync(~0u, v, o);
     return v;
 }
 
-// A warp a row of up to 2048 values, four at a time in each lane.
-#define QUADS 16
-template <class Load, class Store>
+// A warp a row of up to 128·QUADS values, four at a time in each lane.
+template <int QUADS, class Load, class Store>
 __device__ __forceinline__ void norm_row(int cols, const float *gain_shift, float eps, Load load, Store store) {
     int lane = threadIdx.x & 31;
     float4 v[QUADS];
@@ -49,6 +53,84 @@ __device__ __forceinline__ void norm_row(int cols, const float *gain_shift, floa
     }
 }
 
+// One chunk of keys for the 16 queries of a warp. Whole chunks have no branches, so that the loads of one product hide
+// behind the arithmetic of another; of the last one only `left` keys count.
+template <int D, int KEYS, bool WHOLE>
+__device__ __forceinline__ void attend_chunk(
+    const half_t *k_tile, const half_t *v_tile, const u32 (&qf)[D / 16][4], float (&o)[D / 8][4], float (&best)[2],
+    float (&total)[2], float scale, int left
+) {
+    const int PAD = D + 8;
+    int lane = threadIdx.x & 31, pair = (lane & 3) * 2;
+    float s[KEYS / 8][4];
+#pragma unroll
+    for (int n = 0; n < KEYS / 8; n += 2) {
+#pragma unroll
+        for (int i = 0; i < 4; i++) s[n][i] = s[n + 1][i] = 0.f;
+        if (WHOLE || n * 8 < left) {
+#pragma unroll
+            for (int d = 0; d < D / 16; d++) {
+                // Keys n*8 … +15, values d*16 … +15: four 8×8 matrices.
+                int row = n * 8 + (lane & 7) + (lane >> 4) * 8, col = d * 16 + (lane >> 3 & 1) * 8;
+                u32 from = (u32)__cvta_generic_to_shared(k_tile + row * PAD + col), b[4];
+                asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
+                             : "=r"(b[0]), "=r"(b[1]), "=r"(b[2]), "=r"(b[3]) : "r"(from));
+#pragma unroll
+                for (int j = 0; j < 2; j++)
+                    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+                                 : "+f"(s[n + j][0]), "+f"(s[n + j][1]), "+f"(s[n + j][2]), "+f"(s[n + j][3])
+                                 : "r"(qf[d][0]), "r"(qf[d][1]), "r"(qf[d][2]), "r"(qf[d][3]), "r"(b[2 * j]), "r"(b[2 * j + 1]));
+            }
+        }
+    }
+    // Online softmax, in powers of 2.
+    float top[2] = {best[0], best[1]}, offset[2];
+#pragma unroll
+    for (int n = 0; n < KEYS / 8; n++)
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            if (!WHOLE && n * 8 + pair + (i & 1) >= left) s[n][i] = -1e30f;
+            top[i >> 1] = fmaxf(top[i >> 1], s[n][i]);
+        }
+#pragma unroll
+    for (int r = 0; r < 2; r++) {
+        top[r] = fmaxf(top[r], __shfl_xor_sync(~0u, top[r], 1));
+        top[r] = fmaxf(top[r], __shfl_xor_sync(~0u, top[r], 2));
+        offset[r] = -top[r] * scale;
+        float shrink = power2((best[r] - top[r]) * scale);
+        best[r] = top[r];
+        total[r] *= shrink;
+#pragma unroll
+        for (int d = 0; d < D / 8; d++) { o[d][2 * r] *= shrink; o[d][2 * r + 1] *= shrink; }
+    }
+#pragma unroll
+    for (int n = 0; n < KEYS / 8; n += 2) {
+        if (WHOLE || n * 8 < left) {
+#pragma unroll
+            for (int j = n; j < n + 2; j++)
+#pragma unroll
+                for (int i = 0; i < 4; i++) {
+                    s[j][i] = power2(fmaf(s[j][i], scale, offset[i >> 1]));
+                    total[i >> 1] += s[j][i];
+                }
+            u32 p[4] = {pack2(s[n][0], s[n][1]), pack2(s[n][2], s[n][3]),
+                        pack2(s[n + 1][0], s[n + 1][1]), pack2(s[n + 1][2], s[n + 1][3])};
+#pragma unroll
+            for (int d = 0; d < D / 8; d += 2) {
+                int row = n * 8 + (lane & 7) + (lane >> 3 & 1) * 8, col = d * 8 + (lane >> 4) * 8;
+                u32 from = (u32)__cvta_generic_to_shared(v_tile + row * PAD + col), b[4];
+                asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+                             : "=r"(b[0]), "=r"(b[1]), "=r"(b[2]), "=r"(b[3]) : "r"(from));
+#pragma unroll
+                for (int j = 0; j < 2; j++)
+                    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
+                                 : "+f"(o[d + j][0]), "+f"(o[d + j][1]), "+f"(o[d + j][2]), "+f"(o[d + j][3])
+                                 : "r"(p[0]), "r"(p[1]), "r"(p[2]), "r"(p[3]), "r"(b[2 * j]), "r"(b[2 * j + 1]));
+            }
+        }
+    }
+}
+
 // O = softmax(Q Kᵀ) V for 16 queries a warp, keys in chunks of KEYS through shared memory, D values a head (padded).
 template <int D, int KEYS>
 __device__ __forceinline__ void attend(
@@ -66,8 +148,23 @@ __device__ __forceinline__ void attend(
     int first = (tile * warps + warp) * 16;
     q += image * queries * q_stride + h * head;
     out += image * queries * out_stride + h * head;
-    const half_t *k = kv + image * tokens * kv_stride + h * head, *v = k + heads * head;
+    const half_t *k = kv + image * tokens * kv_stride + h * head;
+    int to_value = heads * head;
 
+    // 16 bytes a thread; what lies beyond the keys or the head is zero.
+    auto fetch = [&](int stage, int from) {
+        for (int i = threadIdx.x; i < KEYS * (D / 8); i += blockDim.x) {
+            int row = i / (D / 8), col = i % (D / 8) * 8;
+            int bytes = from + row < tokens && col < head ? 16 : 0;
+            const half_t *source = bytes ? k + (long long)(from + row) * kv_stride + col : k;
+            u32 to_k = (u32)__cvta_generic_to_shared(k_tile[stage] + row * PAD + col);
+            u32 to_v = (u32)__cvta_generic_to_shared(v_tile[stage] + row * PAD + col);
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to_k), "l"(source), "r"(bytes));
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to_v), "l"(source + to_value), "r"(bytes));
+        }
+        asm volatile("cp.async.commit_group;");
+    };
+    fetch(0, 0);
     u32 qf[D / 16][4];
 #pragma unroll
     for (int d = 0; d < D / 16; d++)
@@ -81,21 +178,7 @@ __device__ __forceinline__ void attend(
     for (int d = 0; d < D / 8; d++) o[d][0] = o[d][1] = o[d][2] = o[d][3] = 0.f;
     float best[2] = {-1e30f, -1e30f}, total[2] = {0.f, 0.f};
 
-    // 16 bytes a thread; what lies beyond the keys or the head is zero.
-    auto fetch = [&](int stage, int from) {
-        for (int i = threadIdx.x; i < KEYS * (D / 8) * 2; i += blockDim.x) {
-            int which = i / (KEYS * (D / 8)), at = i % (KEYS * (D / 8));
-            int row = at / (D / 8), col = at % (D / 8) * 8;
-            const half_t *source = (which ? v : k) + (long long)(from + row) * kv_stride + col;
-            half_t *target = (which ? v_tile[stage] : k_tile[stage]) + row * PAD + col;
-            bool there = from + row < tokens && col < head;
-            u32 to = (u32)__cvta_generic_to_shared(target);
-            asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(there ? source : k), "r"(there ? 16 : 0));
-        }
-        asm volatile("cp.async.commit_group;");
-    };
     int chunks = (tokens + KEYS - 1) / KEYS;
-    fetch(0, 0);
     for (int chunk = 0; chunk < chunks; chunk++) {
         int stage = chunk & 1, left = tokens - chunk * KEYS;
         if (chunk + 1 < chunks) {
@@ -106,72 +189,8 @@ __device__ __forceinline__ void attend(
         }
         __syncthreads();
         if (first < queries) {
-            float s[KEYS / 8][4];
-#pragma unroll
-            for (int n = 0; n < KEYS / 8; n += 2) {
-#pragma unroll
-                for (int i = 0; i < 4; i++) s[n][i] = s[n + 1][i] = 0.f;
-                if (n * 8 < left) {
-#pragma unroll
-                    for (int d = 0; d < D / 16; d++) {
-                        // Keys n*8 … +15, values d*16 … +15: four 8×8 matrices.
-                        int row = n * 8 + (lane & 7) + (lane >> 4) * 8, col = d * 16 + (lane >> 3 & 1) * 8;
-                        u32 from = (u32)__cvta_generic_to_shared(k_tile[stage] + row * PAD + col), b[4];
-                        asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0,%1,%2,%3}, [%4];"
-                                     : "=r"(b[0]), "=r"(b[1]), "=r"(b[2]), "=r"(b[3]) : "r"(from));
-#pragma unroll
-                        for (int j = 0; j < 2; j++)
-                            asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                                         : "+f"(s[n + j][0]), "+f"(s[n + j][1]), "+f"(s[n + j][2]), "+f"(s[n + j][3])
-                                         : "r"(qf[d][0]), "r"(qf[d][1]), "r"(qf[d][2]), "r"(qf[d][3]), "r"(b[2 * j]), "r"(b[2 * j + 1]));
-                    }
-                }
-            }
-            // Online softmax, in powers of 2.
-            float top[2] = {best[0], best[1]};
-#pragma unroll
-            for (int n = 0; n < KEYS / 8; n++)
-#pragma unroll
-                for (int i = 0; i < 4; i++) {
-                    s[n][i] = n * 8 + pair + (i & 1) < left ? s[n][i] * scale : -1e30f;
-                    top[i >> 1] = fmaxf(top[i >> 1], s[n][i]);
-                }
-#pragma unroll
-            for (int r = 0; r < 2; r++) {
-                top[r] = fmaxf(top[r], __shfl_xor_sync(~0u, top[r], 1));
-                top[r] = fmaxf(top[r], __shfl_xor_sync(~0u, top[r], 2));
-                float shrink = exp2f(best[r] - top[r]);
-                best[r] = top[r];
-                total[r] *= shrink;
-#pragma unroll
-                for (int d = 0; d < D / 8; d++) { o[d][2 * r] *= shrink; o[d][2 * r + 1] *= shrink; }
-            }
-#pragma unroll
-            for (int n = 0; n < KEYS / 8; n++)
-#pragma unroll
-                for (int i = 0; i < 4; i++) {
-                    s[n][i] = exp2f(s[n][i] - best[i >> 1]);
-                    total[i >> 1] += s[n][i];
-                }
-#pragma unroll
-            for (int n = 0; n < KEYS / 8; n += 2) {
-                if (n * 8 < left) {
-                    u32 p[4] = {pack2(s[n][0], s[n][1]), pack2(s[n][2], s[n][3]),
-                                pack2(s[n + 1][0], s[n + 1][1]), pack2(s[n + 1][2], s[n + 1][3])};
-#pragma unroll
-                    for (int d = 0; d < D / 8; d += 2) {
-                        int row = n * 8 + (lane & 7) + (lane >> 3 & 1) * 8, col = d * 8 + (lane >> 4) * 8;
-                        u32 from = (u32)__cvta_generic_to_shared(v_tile[stage] + row * PAD + col), b[4];
-                        asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
-                                     : "=r"(b[0]), "=r"(b[1]), "=r"(b[2]), "=r"(b[3]) : "r"(from));
-#pragma unroll
-                        for (int j = 0; j < 2; j++)
-                            asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, {%0,%1,%2,%3};"
-                                         : "+f"(o[d + j][0]), "+f"(o[d + j][1]), "+f"(o[d + j][2]), "+f"(o[d + j][3])
-                                         : "r"(p[0]), "r"(p[1]), "r"(p[2]), "r"(p[3]), "r"(b[2 * j]), "r"(b[2 * j + 1]));
-                    }
-                }
-            }
+            if (left >= KEYS) attend_chunk<D, KEYS, true>(k_tile[stage], v_tile[stage], qf, o, best, total, scale, left);
+            else attend_chunk<D, KEYS, false>(k_tile[stage], v_tile[stage], qf, o, best, total, scale, left);
         }
         __syncthreads();
     }
@@ -192,7 +211,7 @@ __device__ __forceinline__ void attend(
 }
 
 #define ATTENTION(D, KEYS) \
-    __global__ void attention_##D(HMAT(out), CHMAT(q), CHMAT(kv), int tokens, int queries, int heads, int head, float scale) { \
+    __global__ void __launch_bounds__(128, D > 64 ? 2 : 4) attention_##D(HMAT(out), CHMAT(q), CHMAT(kv), int tokens, int queries, int heads, int head, float scale) { \
         attend<D, KEYS>(out, out_stride, q, q_stride, kv, kv_stride, tokens, queries, heads, head, scale); \
     }
 
@@ -202,21 +221,24 @@ ATTENTION(64, 64)
 ATTENTION(96, 32)
 ATTENTION(128, 32)
 
-// Eight rows a block.
-__global__ void layer_norm_bf16(HMAT(y), CMAT(x), const float *gain_shift, int gain_shift_stride, int rows, int cols, float eps) {
-    int r = blockIdx.x * 8 + (threadIdx.x >> 5);
-    if (r >= rows) return;
-    norm_row(cols, gain_shift, eps,
-        [&](int c) { return *(const float4 *)(x + (long long)r * x_stride + c); },
-        [&](int c, float4 v) { *(uint2 *)(y + (long long)r * y_stride + c) = make_uint2(pack2(v.x, v.y), pack2(v.z, v.w)); });
-    (void)gain_shift_stride;
-}
+// Eight rows a block; fewer registers, and so more rows at a time, for rows of up to 1024 values.
+#define LAYER_NORM(NAME, QUADS) \
+    __global__ void NAME(HMAT(y), CMAT(x), const float *gain_shift, int gain_shift_stride, int rows, int cols, float eps) { \
+        int r = blockIdx.x * 8 + (threadIdx.x >> 5); \
+        if (r >= rows) return; \
+        norm_row<QUADS>(cols, gain_shift, eps, \
+            [&](int c) { return *(const float4 *)(x + (long long)r * x_stride + c); }, \
+            [&](int c, float4 v) { *(uint2 *)(y + (long long)r * y_stride + c) = make_uint2(pack2(v.x, v.y), pack2(v.z, v.w)); }); \
+        (void)gain_shift_stride; \
+    }
+LAYER_NORM(layer_norm_bf16, 8)
+LAYER_NORM(layer_norm_wide_bf16, 16)
 // Token t of an image: its patch (none for t = 0) plus its position, through a layer norm.
 __global__ void embed_tokens(MAT(x), CHMAT(patches), CMAT(positions), const float *gain_shift, int gain_shift_stride, int rows, int tokens, int cols, float eps) {
     int r = blockIdx.x * 8 + (threadIdx.x >> 5);
     if (r >= rows) return;
     int image = r / tokens, t = r % tokens;
-    norm_row(cols, gain_shift, eps,
+    norm_row<16>(cols, gain_shift, eps,
         [&](int c) {
             float4 v = *(const float4 *)(positions + (long long)t * positions_stride + c);
             if (t) {
@@ -246,12 +268,11 @@ __global__ void activate_bf16(HMAT(x), int rows, int cols, int kind) {
     *at = eight;
 }
 // Squares of `patch` pixels as rows, from pictures of side×side RGB values; spare columns are zero.
-__global__ void patches_bf16(HMAT(out), CMAT(pixels), int cols, int side, int patch) {
+__global__ void patches_bf16(HMAT(out), CHMAT(pixels), int cols, int side, int patch) {
     int r = blockIdx.x, c = blockIdx.y * blockDim.x + threadIdx.x;
     if (c >= out_stride) return;
     int across = side / patch, image = r / (across * across), place = r % (across * across);
     int y = place / across * patch + c / (3 * patch), x = place % across * patch * 3 + c % (3 * patch);
-    float v = c < cols ? pixels[(long long)image * pixels_stride + y * side * 3 + x] : 0.f;
-    out[(long long)r * out_stride + c] = (half_t)pack2(v, 0.f);
+    out[(long long)r * out_stride + c] = c < cols ? pixels[(long long)image * pixels_stride + y * side * 3 + x] : (half_t)0;
 }
 }
