@@ -61,6 +61,34 @@ impl Examples {
         Self::new(columns, &copies, data.places().iter().map(|place| place.to_unit()).collect())
     }
 
+    /// The photos of these rows alone, with all their copies.
+    ///
+    /// # Errors
+    /// No rows.
+    ///
+    /// # Panics
+    /// A row that is not there.
+    pub fn select(&self, rows: &[usize]) -> Result<Self, BaselineError> {
+        let copies: Vec<Vec<f32>> = self
+            .embeddings
+            .chunks_exact(self.columns * self.len())
+            .map(|copy| {
+                rows.iter()
+                    .flat_map(|&row| &copy[row * self.columns..(row + 1) * self.columns])
+                    .copied()
+                    .collect()
+            })
+            .collect();
+        Self::new(self.columns, &copies, rows.iter().map(|&row| self.points[row]).collect())
+    }
+
+    /// At most `most` photos, evenly spread, without their other copies.
+    pub(crate) fn some(&self, most: usize) -> (Vec<f32>, Vec<UnitVec>) {
+        let stride = self.len().div_ceil(most).max(1);
+        let rows = self.photos().chunks_exact(self.columns).step_by(stride);
+        (rows.flatten().copied().collect(), self.points.iter().copied().step_by(stride).collect())
+    }
+
     /// Number of photos.
     pub fn len(&self) -> usize {
         self.points.len()
@@ -130,6 +158,13 @@ impl Bank {
     }
 }
 
+/// Rows standardised, on the host.
+pub(crate) fn standardised(standardisation: &Standardisation, embeddings: &[f32]) -> Vec<f32> {
+    let mut rows = embeddings.to_vec();
+    standardisation.apply(&mut rows);
+    rows
+}
+
 /// Standardises rows and puts them on the device.
 pub(crate) fn upload(
     device: &Device,
@@ -141,7 +176,34 @@ pub(crate) fn upload(
         let remedy = format!("rows of {columns} numbers");
         return Err(setting("embeddings", format!("{} numbers", embeddings.len()), remedy));
     }
-    let mut rows = embeddings.to_vec();
-    standardisation.apply(&mut rows);
+    let rows = standardised(standardisation, embeddings);
     Ok(Tensor::from_slice(device, rows.len() / columns, columns, &rows)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::toy;
+
+    #[test]
+    fn rows_are_selected_with_all_their_copies() {
+        let all = toy::cities(5, 1);
+        let some = all.select(&[3, 0]).unwrap();
+        assert_eq!((some.len(), some.copies(), some.columns()), (2, 2, 6));
+        assert_eq!(some.points(), [all.points()[3], all.points()[0]]);
+        assert_eq!(some.all_copies()[..6], all.all_copies()[18..24]);
+        assert_eq!(some.all_copies()[12..18], all.all_copies()[30 + 18..30 + 24]);
+        assert!(all.select(&[]).is_err());
+    }
+
+    #[test]
+    fn bad_data_are_named() {
+        let point = vec![UnitVec::NORTH];
+        let message = |columns, copies: &[Vec<f32>], points| {
+            Examples::new(columns, copies, points).unwrap_err().to_string()
+        };
+        assert!(message(2, &[vec![1.0]], point.clone()).contains("1 photos of 2 numbers"));
+        assert!(message(2, &[vec![1.0, f32::NAN]], point).contains("row 1"));
+        assert!(message(2, &[], vec![]).contains("at least one photo"));
+    }
 }

@@ -1,6 +1,6 @@
 //! The training loop that the neural methods share.
 
-use crate::{Baseline, BaselineError, Effort, examples::Bank};
+use crate::{BaselineError, Effort, examples::Bank};
 use locdiff_model::chance;
 use locdiff_nn::{
     Adam, AdamConfig, Device, Gradients, Indices, LrSchedule, Params, ParamsBuilder, Rng, Tensor, View, ops,
@@ -150,6 +150,3 @@ pub(crate) fn choose<S: Copy, F>(
     best.map(|(_, setting, fitted)| (setting, fitted))
         .ok_or_else(|| crate::error::setting("settings", "none", "at least one"))
 }
-
-/// A boxed method, as [`crate::Method::build`] gives it.
-pub type BoxedBaseline = Box<dyn Baseline>;

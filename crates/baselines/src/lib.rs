@@ -57,7 +57,6 @@ pub use encoders::{EncoderAblation, EncoderKind, LocationEncoder, NnDecoder};
 pub use error::BaselineError;
 pub use examples::Examples;
 pub use knn::NearestNeighbours;
-pub use learner::BoxedBaseline;
 pub use locdiff::LocDiff;
 pub use method::Method;
 pub use vmf::{VmfMixture, VonMisesFisher};

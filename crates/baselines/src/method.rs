@@ -1,9 +1,9 @@
 //! The methods by name.
 
 use crate::{
-    BaselineError, BoxedBaseline, CellClassifier, CellScheme, Contrastive, CoordinateGenerator,
-    CoordinatePath, Effort, EncoderAblation, EncoderKind, LocDiff, NearestNeighbours, RetrievalGallery,
-    VmfMixture, VonMisesFisher, error::setting,
+    Baseline, BaselineError, CellClassifier, CellScheme, Contrastive, CoordinateGenerator, CoordinatePath,
+    Effort, EncoderAblation, EncoderKind, LocDiff, NearestNeighbours, RetrievalGallery, VmfMixture,
+    VonMisesFisher, error::setting,
 };
 use locdiff_nn::Device;
 use std::{fmt, str::FromStr};
@@ -112,7 +112,7 @@ impl Method {
     }
 
     /// The method, to be fitted.
-    pub fn build(self, device: &Device, effort: Effort, seed: u64) -> BoxedBaseline {
+    pub fn build(self, device: &Device, effort: Effort, seed: u64) -> Box<dyn Baseline> {
         match self {
             Self::NearestNeighbours => Box::new(NearestNeighbours::new(device)),
             Self::Cells(scheme) => Box::new(CellClassifier::new(device, effort, seed, scheme)),

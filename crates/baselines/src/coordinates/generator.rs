@@ -5,9 +5,9 @@ use super::{
     path::{Particle, Plan, TIMES},
 };
 use crate::{
-    Baseline, BaselineError, Effort, Examples, FitData,
+    Baseline, BaselineError, Effort, FitData,
     baseline::score,
-    examples::Bank,
+    examples::{Bank, standardised},
     learner::{Batch, Learner, Weights, choose, learn},
 };
 use locdiff_diffusion::Schedule;
@@ -115,10 +115,6 @@ impl PathSampler {
     }
 }
 
-fn pooled(places: &[UnitVec], samples: usize, pooling: SamplePooling) -> Vec<LatLon> {
-    places.chunks_exact(samples).map(|own| pooling.apply(own).to_latlon()).collect()
-}
-
 impl CoordinateGenerator {
     /// A method to be fitted.
     pub fn new(device: &Device, effort: Effort, seed: u64, path: CoordinatePath) -> Self {
@@ -146,12 +142,6 @@ impl CoordinateGenerator {
     fn fitted(&self) -> Result<&Fitted, BaselineError> {
         self.fitted.as_ref().ok_or(BaselineError::NotFitted { method: self.name() })
     }
-}
-
-fn standardised(standardisation: &Standardisation, embeddings: &[f32]) -> Vec<f32> {
-    let mut rows = embeddings.to_vec();
-    standardisation.apply(&mut rows);
-    rows
 }
 
 struct Training<'a> {
@@ -212,15 +202,8 @@ impl Learner for Training<'_> {
         let params = self.weights.averaged();
         let places = self.sampler.sample(params, &self.validation, VALIDATION_SAMPLES, VALIDATION_STEPS)?;
         let pooling = SamplePooling::Densest { width_km: 500.0 };
-        Ok(score(&pooled(&places, VALIDATION_SAMPLES, pooling), &self.truth))
+        Ok(score(&pooling.answers(&places, VALIDATION_SAMPLES), &self.truth))
     }
-}
-
-/// At most `most` photos, evenly spread.
-fn some_photos(examples: &Examples, most: usize) -> (Vec<f32>, Vec<UnitVec>) {
-    let stride = examples.len().div_ceil(most).max(1);
-    let rows = examples.photos().chunks_exact(examples.columns()).step_by(stride);
-    (rows.flatten().copied().collect(), examples.points().iter().copied().step_by(stride).collect())
 }
 
 impl Baseline for CoordinateGenerator {
@@ -238,7 +221,7 @@ impl Baseline for CoordinateGenerator {
         };
         let net = config.register(&mut builder)?;
         let zeros = |columns: usize| Tensor::zeros(device, batch, columns);
-        let (some, truth) = some_photos(validation, VALIDATION_PHOTOS);
+        let (some, truth) = validation.some(VALIDATION_PHOTOS);
         let schedule = Schedule::cosine(TIMES)?;
         let mut learner = Training {
             work: net.workspace(device, batch, true)?,
@@ -259,7 +242,7 @@ impl Baseline for CoordinateGenerator {
         let Effort { samples, sampler_steps, .. } = self.effort;
         let places = sampler.sample(&params, &inputs, samples, sampler_steps)?;
         let (pooling, ()) = choose(&POOLINGS, &mut |_| (), |pooling, _| {
-            Ok((score(&pooled(&places, samples, pooling), validation.points()), ()))
+            Ok((score(&pooling.answers(&places, samples), validation.points()), ()))
         })?;
         let standardisation = bank.standardisation;
         self.fitted = Some(Fitted { sampler, params, standardisation, pooling });
@@ -267,7 +250,7 @@ impl Baseline for CoordinateGenerator {
     }
 
     fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>, BaselineError> {
-        Ok(pooled(&self.samples(embeddings)?, self.effort.samples, self.fitted()?.pooling))
+        Ok(self.fitted()?.pooling.answers(&self.samples(embeddings)?, self.effort.samples))
     }
 
     fn parameters(&self) -> usize {

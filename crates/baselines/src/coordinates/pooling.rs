@@ -1,6 +1,6 @@
 //! From a photo's samples to one answer.
 
-use locdiff_sphere::{EARTH_RADIUS_KM, UnitVec, medoid, spherical_mean};
+use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec, medoid, spherical_mean};
 
 /// How samples become one answer; validation chooses.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,6 +26,11 @@ pub(crate) const POOLINGS: [SamplePooling; 6] = [
 ];
 
 impl SamplePooling {
+    /// One answer for each photo, whose `samples` places follow each other.
+    pub(crate) fn answers(self, places: &[UnitVec], samples: usize) -> Vec<LatLon> {
+        places.chunks_exact(samples).map(|own| self.apply(own).to_latlon()).collect()
+    }
+
     pub(crate) fn apply(self, samples: &[UnitVec]) -> UnitVec {
         match self {
             Self::Single => samples[0],

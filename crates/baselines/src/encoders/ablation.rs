@@ -5,7 +5,7 @@ use crate::{
     Baseline, BaselineError, Effort, FitData,
     baseline::score,
     coordinates::{POOLINGS, SamplePooling},
-    examples::Bank,
+    examples::{Bank, standardised},
     learner::{Batch, Learner, Weights, choose, learn},
 };
 use locdiff_diffusion::{
@@ -113,16 +113,6 @@ impl Generator {
     }
 }
 
-fn pooled(places: &[UnitVec], samples: usize, pooling: SamplePooling) -> Vec<LatLon> {
-    places.chunks_exact(samples).map(|own| pooling.apply(own).to_latlon()).collect()
-}
-
-fn standardised(standardisation: &Standardisation, rows: &[f32]) -> Vec<f32> {
-    let mut rows = rows.to_vec();
-    standardisation.apply(&mut rows);
-    rows
-}
-
 impl EncoderAblation {
     /// A method to be fitted.
     pub fn new(device: &Device, effort: Effort, seed: u64, kind: EncoderKind) -> Self {
@@ -143,7 +133,7 @@ impl EncoderAblation {
     }
 }
 
-struct Training<'a> {
+struct Training {
     generator: Generator,
     weights: Weights,
     work: CsUnetWorkspace,
@@ -158,10 +148,10 @@ struct Training<'a> {
     t_table: Tensor,
     t_value: Tensor,
     validation: Vec<f32>,
-    truth: &'a [UnitVec],
+    truth: Vec<UnitVec>,
 }
 
-impl Learner for Training<'_> {
+impl Learner for Training {
     fn weights(&mut self) -> &mut Weights {
         &mut self.weights
     }
@@ -192,7 +182,7 @@ impl Learner for Training<'_> {
         let params = self.weights.averaged();
         let places = self.generator.sample(params, &self.validation, VALIDATION_SAMPLES, VALIDATION_STEPS)?;
         let pooling = SamplePooling::Densest { width_km: 500.0 };
-        Ok(score(&pooled(&places, VALIDATION_SAMPLES, pooling), self.truth))
+        Ok(score(&pooling.answers(&places, VALIDATION_SAMPLES), &self.truth))
     }
 }
 
@@ -219,7 +209,7 @@ impl Baseline for EncoderAblation {
         let schedule = Schedule::cosine(TIMES)?;
         let zeros = |columns: usize| Tensor::zeros(device, batch, columns);
         let times: Vec<f32> = (0..TIMES).map(|t| t as f32).collect();
-        let some = validation.len().min(VALIDATION_PHOTOS);
+        let (some, truth) = validation.some(VALIDATION_PHOTOS);
         let mut learner = Training {
             work: net.workspace(device, batch, true)?,
             tables: TrainingTables::new(device, &schedule, Prediction::X0, 1.0)?,
@@ -234,11 +224,8 @@ impl Baseline for EncoderAblation {
             t: Indices::from_slice(device, &vec![0; batch])?,
             t_table: Tensor::from_slice(device, TIMES, 1, &times)?,
             t_value: zeros(1)?,
-            validation: standardised(
-                &bank.standardisation,
-                &validation.photos()[..some * validation.columns()],
-            ),
-            truth: &validation.points()[..some],
+            validation: standardised(&bank.standardisation, &some),
+            truth,
         };
         let mut rest = |share: f64| progress(0.4 + 0.6 * share);
         learn(&mut learner, self.kind.name(), &bank, training.len(), &self.effort, self.seed, &mut rest)?;
@@ -246,7 +233,7 @@ impl Baseline for EncoderAblation {
         let inputs = standardised(&bank.standardisation, validation.photos());
         let places = generator.sample(&params, &inputs, samples, sampler_steps)?;
         let (pooling, ()) = choose(&POOLINGS, &mut |_| (), |pooling, _| {
-            Ok((score(&pooled(&places, samples, pooling), validation.points()), ()))
+            Ok((score(&pooling.answers(&places, samples), validation.points()), ()))
         })?;
         self.fitted = Some(Fitted { generator, params, standardisation: bank.standardisation, pooling });
         Ok(())
@@ -256,7 +243,7 @@ impl Baseline for EncoderAblation {
         let Fitted { generator, params, standardisation, pooling } = self.fitted()?;
         let Effort { samples, sampler_steps, .. } = self.effort;
         let inputs = standardised(standardisation, embeddings);
-        Ok(pooled(&generator.sample(params, &inputs, samples, sampler_steps)?, samples, *pooling))
+        Ok(pooling.answers(&generator.sample(params, &inputs, samples, sampler_steps)?, samples))
     }
 
     fn parameters(&self) -> usize {

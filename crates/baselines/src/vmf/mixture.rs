@@ -5,18 +5,20 @@ use crate::{
     Baseline, BaselineError, Effort, FitData, Partition,
     baseline::score,
     examples::{Bank, upload},
-    learner::{Batch, Learner, Weights, learn},
+    learner::{Batch, Learner, Weights, choose, learn},
     mlp::{Draw, Mlp, MlpWork},
 };
 use locdiff_model::Standardisation;
 use locdiff_nn::{Device, Init, ParamId, Params, ParamsBuilder, Tensor, View, ops, ops::Transpose};
-use locdiff_sphere::{LatLon, UnitVec};
+use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 
 /// Components, where there are enough photos.
 const COMPONENTS: usize = 256;
 /// Concentrations at the start lie between these: deviations of 2000 km and 30 km.
 const START_KAPPA: (f64, f64) = (10.0, 50_000.0);
 
+/// Widths of the kernel that the density is blurred by before its mode is sought; validation chooses.
+const WINDOWS_KM: [f64; 5] = [0.0, 100.0, 250.0, 500.0, 1000.0];
 /// κ is the exponential of this many times its parameter, and directions start this much shorter than one: one rate then
 /// suits them and the network.
 const RATE: f64 = 5.0;
@@ -35,6 +37,7 @@ struct Fitted {
     net: Net,
     standardisation: Standardisation,
     components: Components,
+    window_km: f64,
 }
 
 struct Net {
@@ -94,17 +97,20 @@ impl Components {
         Ok(out)
     }
 
-    /// For each row of weights' logits the centre at which the mixture's density is highest.
-    fn modes(&self, mut logits: Tensor) -> Result<Vec<LatLon>, BaselineError> {
+    /// For each row of weights' logits the centre at which the mixture's density, blurred by a kernel, is highest.
+    fn modes(&self, mut logits: Tensor, window_km: f64) -> Result<Vec<LatLon>, BaselineError> {
         let (device, count) = (logits.device().clone(), self.centres.len());
         let mut lse = Tensor::zeros(&device, logits.rows(), 1)?;
         ops::softmax(logits.view_mut(), lse.view_mut(), None, 1.0)?;
+        // Two densities blur each other to one whose 1/κ is nearly the sum of theirs.
+        let blur = (window_km / EARTH_RADIUS_KM).powi(2);
+        let kappas: Vec<f64> = self.kappas.iter().map(|kappa| 1.0 / (1.0 / kappa + blur)).collect();
         // The components' densities at each centre, in f64: κμ·x and log C(κ) nearly cancel.
         let at_centres: Vec<f32> = self
             .centres
             .iter()
             .flat_map(|point| {
-                let pairs = self.centres.iter().zip(&self.kappas);
+                let pairs = self.centres.iter().zip(&kappas);
                 pairs
                     .map(|(centre, kappa)| (log_normaliser(*kappa) + kappa * centre.dot(*point)).exp() as f32)
             })
@@ -226,7 +232,7 @@ impl Learner for Training<'_> {
         let Net { mlp, weights, directions, log_kappas } = &self.net;
         let params = weights.averaged();
         let components = Components::read(params, *directions, *log_kappas)?;
-        Ok(score(&components.modes(mlp.run(params, self.validation.view())?)?, self.truth))
+        Ok(score(&components.modes(mlp.run(params, self.validation.view())?, 0.0)?, self.truth))
     }
 }
 
@@ -255,18 +261,22 @@ impl Baseline for VmfMixture {
         learn(&mut learner, "vmf-mixture", &bank, training.len(), &self.effort, self.seed, progress)?;
         let net = learner.net;
         let components = Components::read(&net.weights.params, net.directions, net.log_kappas)?;
-        self.fitted = Some(Fitted { net, standardisation: bank.standardisation, components });
+        let (window_km, ()) = choose(&WINDOWS_KM, &mut |_| (), |window_km, _| {
+            let logits = net.mlp.run(&net.weights.params, learner.validation.view())?;
+            Ok((score(&components.modes(logits, window_km)?, validation.points()), ()))
+        })?;
+        self.fitted = Some(Fitted { net, standardisation: bank.standardisation, components, window_km });
         Ok(())
     }
 
     fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>, BaselineError> {
-        let Fitted { net, standardisation, components } = self.fitted()?;
+        let Fitted { net, standardisation, components, window_km } = self.fitted()?;
         let inputs = upload(&self.device, standardisation, embeddings)?;
-        components.modes(net.mlp.run(&net.weights.params, inputs.view())?)
+        components.modes(net.mlp.run(&net.weights.params, inputs.view())?, *window_km)
     }
 
     fn log_density(&self, embeddings: &[f32], points: &[UnitVec]) -> Result<Option<Vec<f64>>, BaselineError> {
-        let Fitted { net, standardisation, components } = self.fitted()?;
+        let Fitted { net, standardisation, components, .. } = self.fitted()?;
         let inputs = upload(&self.device, standardisation, embeddings)?;
         let logits = net.mlp.run(&net.weights.params, inputs.view())?.to_vec()?;
         let count = components.kappas.len();
@@ -290,9 +300,9 @@ impl Baseline for VmfMixture {
     }
 
     fn chosen(&self) -> String {
-        self.fitted
-            .as_ref()
-            .map_or(String::new(), |fitted| format!("{} components", fitted.components.kappas.len()))
+        self.fitted.as_ref().map_or(String::new(), |fitted| {
+            format!("{} components, window {} km", fitted.components.kappas.len(), fitted.window_km)
+        })
     }
 }
 

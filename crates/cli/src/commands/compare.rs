@@ -209,7 +209,8 @@ impl Report {
     }
 
     fn far_table(&self) -> Option<Table> {
-        if self.far.is_empty() {
+        // Where every photo is far, the first table says it all.
+        if self.far.is_empty() || self.far.len() == self.n {
             return None;
         }
         let mut table = Table::new(&["method", "200 km", "750 km", "2500 km"]);
@@ -228,7 +229,7 @@ impl Report {
         let cpu = self.cpu_seconds.map_or(String::new(), |seconds| format!(", {seconds:.0} s of CPU time"));
         let mut out = format!("{}; {:.0} s in all{cpu}.\n", self.title, self.seconds);
         out += "Share of test photos (%) answered nearer than each radius [95 % bootstrap interval over photos]; NLL in \
-                nats per steradian (uniform: 2.53).\n";
+                nats per steradian (uniform: 2.53), of LocDiff's pooled code as it is, before any calibration.\n";
         out += &heading("Accuracy");
         out += &show(&self.accuracy());
         if let Some(table) = self.leads(&self.all()) {
@@ -247,7 +248,8 @@ impl Report {
                 out += &show(&table);
             }
         } else {
-            out += &heading(&format!("No test photo is > {} km from all training photos", self.far_km));
+            let which = if self.far.is_empty() { "No test photo is" } else { "All test photos are" };
+            out += &heading(&format!("{which} > {} km from every training photo", self.far_km));
         }
         out += &heading("Cost");
         out += &show(&self.costs());

@@ -4,7 +4,9 @@ use crate::commands::train::DeviceArg;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use locdiff_baselines::{Effort, Examples};
+use locdiff_eval::{Nearby, Rules};
 use locdiff_nn::Device;
+use locdiff_sphere::LatLon;
 use locdiff_train::{Dataset, Source};
 use std::path::{Path, PathBuf};
 
@@ -42,6 +44,9 @@ pub(crate) struct SplitArgs {
     /// Their places
     #[arg(long, value_name = "FILE")]
     test_locations: PathBuf,
+    /// Leave out training photos within this distance of a test photo: every test photo then is of an unseen place
+    #[arg(long, value_name = "KM", value_parser = crate::args::parse_positive)]
+    hide_km: Option<f64>,
 }
 
 /// The three sets.
@@ -77,7 +82,7 @@ impl SplitArgs {
             }]
         };
         let training = copies(&self.embeddings, self.train_tensor.as_deref(), &self.augmented);
-        let splits = Splits {
+        let mut splits = Splits {
             training: read(&training, &self.locations)?,
             validation: read(
                 &other(&self.validation_embeddings, &self.validation_tensor),
@@ -94,6 +99,17 @@ impl SplitArgs {
                 "the {name} embeddings have {} numbers, those to train on {columns}: one encoder must make all",
                 examples.columns()
             );
+        }
+        if let Some(km) = self.hide_km {
+            let test: Vec<LatLon> = splits.test.points().iter().map(|point| point.to_latlon()).collect();
+            let nearby = Nearby::new(&test, Rules::default());
+            let is_far = |row: &usize| {
+                nearby
+                    .nearest_km(splits.training.points()[*row].to_latlon())
+                    .is_none_or(|nearest| nearest > km)
+            };
+            let rows: Vec<usize> = (0..splits.training.len()).filter(is_far).collect();
+            splits.training = splits.training.select(&rows).context("--hide-km leaves no training photo")?;
         }
         Ok(splits)
     }

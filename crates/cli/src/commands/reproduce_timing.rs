@@ -140,7 +140,7 @@ impl Timing {
         for row in rows {
             let number = |x: f64| if x < 0.01 { format!("{x:.2e}") } else { format!("{x:.3}") };
             let ratio =
-                if row.unit == "s" { format!("{:.1}", row.paper / row.ours) } else { "–".to_owned() };
+                if row.unit == "s" { format!("{:.2}", row.paper / row.ours) } else { "–".to_owned() };
             table.push(vec![
                 row.what.clone(),
                 number(row.paper),

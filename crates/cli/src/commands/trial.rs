@@ -59,7 +59,8 @@ impl Trial {
         let log_densities = method.log_density(splits.test.photos(), splits.test.points())?;
         let errors_km = errors_km(&answers, splits);
         if let Some(folder) = out {
-            write_answers(&folder.join(format!("{}-{seed}.csv", self.name)), &answers)?;
+            let path = folder.join(format!("{}-{seed}.csv", self.name));
+            write_answers(&path, &answers, log_densities.as_deref())?;
         }
         self.parameters = method.parameters();
         self.chosen = method.chosen();
@@ -176,10 +177,17 @@ fn errors_km(answers: &[LatLon], splits: &Splits) -> Vec<f64> {
     answers.iter().zip(truths).map(|(a, b)| rules.distance_km(*a, b.to_latlon())).collect()
 }
 
-fn write_answers(path: &Path, answers: &[LatLon]) -> Result<()> {
-    let mut writer = PointWriter::create(path, None, &["row", "lat", "lon"])?;
+/// Answers as `locdiff evaluate` takes them, with the log densities at the truths where there are any.
+fn write_answers(path: &Path, answers: &[LatLon], log_densities: Option<&[f64]>) -> Result<()> {
+    let columns = ["row", "lat", "lon", "truth_log_density"];
+    let given = if log_densities.is_some() { &columns[..] } else { &columns[..3] };
+    let mut writer = PointWriter::create(path, None, given)?;
     for (row, place) in answers.iter().enumerate() {
-        writer.write(*place, &[(row + 1) as f64])?;
+        let number = (row + 1) as f64;
+        match log_densities {
+            Some(logs) => writer.write(*place, &[number, logs[row]])?,
+            None => writer.write(*place, &[number])?,
+        }
     }
     writer.finish()?;
     Ok(())
