@@ -34,7 +34,7 @@ fn pictures_are_drawn() {
     ok(path, "plot density c.npy --rows 3,1,2 --truth t.csv --out d.png");
     assert_eq!(size(&path.join("d.png")), (2 * 720 + 8, 2 * 360 + 8));
     ok(path, "plot resolution -L 7,15 --out r.png");
-    assert_eq!(size(&path.join("r.png")), (2 * 480 + 8, 480));
+    assert_eq!(size(&path.join("r.png")), (2 * 500 + 8, 500));
     ok(path, "plot resolution --out r.svg");
     let curve = fs::read_to_string(path.join("r.svg")).unwrap();
     assert!(curve.contains("L = 47: 19.6 km") && curve.contains("L = 23: 78.5 km"), "{curve}");

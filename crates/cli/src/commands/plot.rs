@@ -176,7 +176,7 @@ pub(crate) struct Resolution {
     #[arg(long, value_name = "LAT,LON", value_parser = parse_place, allow_hyphen_values = true, default_value = "39.999,116.275")]
     at: LatLon,
     /// The degrees
-    #[arg(short = 'L', long, value_name = "L,L,…", value_delimiter = ',', default_values_t = [7, 15, 23, 31, 47, 63])]
+    #[arg(short = 'L', long, value_name = "L,L,…", value_delimiter = ',', default_values_t = [11, 15, 23, 31, 47, 63])]
     degrees: Vec<usize>,
     /// How far the maps reach
     #[arg(long, value_name = "KM", default_value = "600", value_parser = parse_positive)]
@@ -207,7 +207,7 @@ impl Resolution {
     }
 
     fn maps(&self, degrees: &[Degree]) -> Result<Vec<u8>> {
-        const PIXELS: usize = 480;
+        const PIXELS: usize = 500;
         let bar = progress::bar("drawing", Some(degrees.len() as u64));
         let mut images = Vec::new();
         for degree in degrees {

@@ -2,7 +2,7 @@
 
 use super::page::Page;
 use super::plots::{self, ERROR_CLASSES, MOST_DOTS, error_class};
-use super::{Breakdown, Report, Rival, km, km_interval, p_value, percent, percent_interval};
+use super::{Breakdown, PrdcReport, Report, Rival, km, km_interval, p_value, percent, percent_interval};
 use crate::{RADIUS_NAMES, Scores};
 
 type Cell = (String, String);
@@ -131,18 +131,31 @@ fn scores_table(page: &mut Page, report: &Report) {
             (format!("{:.3}", likelihood.plonk), uniform),
         ]);
     }
-    if let Some(prdc) = &report.prdc {
-        let parts = [("all photos", prdc.whole), ("mean of chunks", prdc.chunked)];
-        for (what, found) in parts {
-            let Some(p) = found else { continue };
-            let name = format!("precision / recall / density / coverage, {what}, k = {}", prdc.neighbours);
-            let value =
-                format!("{:.3} / {:.3} / {:.3} / {:.3}", p.precision, p.recall, p.density, p.coverage);
-            rows.push(vec![plain(name), plain(value)]);
-        }
-    }
     page.heading("Numbers");
     page.table(&["measure", "value"], &rows);
+    if let Some(prdc) = &report.prdc {
+        spread_table(page, prdc);
+    }
+}
+
+fn spread_table(page: &mut Page, prdc: &PrdcReport) {
+    let parts =
+        [("all photos".to_owned(), prdc.whole), (format!("mean of {} chunks", prdc.chunks), prdc.chunked)];
+    let rows: Vec<Vec<Cell>> = parts
+        .into_iter()
+        .filter_map(|(what, found)| {
+            let p = found?;
+            let numbers = [p.precision, p.recall, p.density, p.coverage];
+            let numbers = numbers.map(|value| (format!("{value:.3}"), String::new()));
+            Some([vec![(what, String::new())], numbers.to_vec()].concat())
+        })
+        .collect();
+    page.heading("Whether answers are spread as truths are");
+    page.table(&["", "precision", "recall", "density", "coverage"], &rows);
+    page.paragraph(&format!(
+        "Balls reach to the {} nearest neighbours (PRDC, Naeem et al. 2020).",
+        prdc.neighbours
+    ));
 }
 
 fn comparison(page: &mut Page, report: &Report, rival: &Rival) {

@@ -20,6 +20,7 @@ use locdiff_sphere::{Degree, LatLon};
 use model::ModelArgs;
 use rayon::prelude::*;
 use rows::{Matching, match_rows};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// PRDC of all photos at once is quadratic: 20,000 take about 2 seconds, 100,000 a minute.
@@ -188,7 +189,9 @@ impl Evaluate {
             .collect();
         ensure!(!truths.is_empty(), "no row has a truth and an answer: there is nothing to evaluate");
 
-        let mut report = self.report(&truths, &first, bootstrap)?;
+        let steps = 4 + self.by.len() + usize::from(second.is_some());
+        let bar = progress::bar("evaluating", Some(steps as u64));
+        let mut report = self.report(&truths, &first, bootstrap, || bar.inc(1))?;
         (report.without_truth, report.skipped) = (without_truth, skipped);
         if let Some(second) = second {
             let (a, b) = (self.errors_km(&truths, &first)?, self.errors_km(&truths, &second)?);
@@ -198,18 +201,20 @@ impl Evaluate {
                 name: second.name,
             });
         }
+        bar.finish_and_clear();
         if let Some(path) = &self.html {
             write_file(path, report.to_html().as_bytes())?;
         }
         if let Some(path) = &self.csv {
             write_file(path, report.to_csv().as_bytes())?;
         }
+        let mut out = std::io::stdout().lock();
         if self.json {
-            println!("{}", report.to_json());
+            writeln!(out, "{}", report.to_json())?;
         } else {
-            print!("{}", report.to_text());
+            write!(out, "{}", report.to_text())?;
             for path in [&self.html, &self.csv].into_iter().flatten() {
-                println!("wrote {}", path.display());
+                writeln!(out, "wrote {}", path.display())?;
             }
         }
         Ok(())
@@ -291,13 +296,22 @@ impl Evaluate {
         }
     }
 
-    fn report(&self, truths: &[LatLon], system: &System, bootstrap: Bootstrap) -> Result<Report> {
+    /// Everything about one system; `step` is told whenever a part is done.
+    fn report(
+        &self,
+        truths: &[LatLon],
+        system: &System,
+        bootstrap: Bootstrap,
+        step: impl Fn(),
+    ) -> Result<Report> {
         let rules = self.rules();
         let errors_km = self.errors_km(truths, system)?;
         let scores = Scores::new(&errors_km, rules, &bootstrap);
         let truth_name = short_name(&self.truth);
         let mut report = Report::new(&system.name, &truth_name, self.preset, bootstrap, scores);
+        step();
         self.add_prdc(&mut report, truths, &system.answers)?;
+        step();
         report.likelihood = system.log_density.as_ref().map(|logs| Likelihood::new(logs, &bootstrap));
         report.regions = system.region_level.as_ref().map(|levels| Calibration::of_levels(levels));
         if !system.radii.is_empty() {
@@ -311,6 +325,7 @@ impl Evaluate {
             };
             let groups = by_label(&labels, &errors_km, rules, &bootstrap)?;
             report.breakdowns.push(Breakdown { by: by.to_owned(), groups });
+            step();
         }
         if let Some(path) = &self.train {
             let nearby = Nearby::new(&read_points(path, None, &PointColumns::default())?, rules);
@@ -320,7 +335,9 @@ impl Evaluate {
             let by = "distance to the nearest training photo".to_owned();
             report.breakdowns.push(Breakdown { by, groups });
         }
+        step();
         let correlogram = Correlogram::new(truths, &errors_km, self.seed)?;
+        step();
         if let Some(lag) = correlogram.lags.first().filter(|lag| lag.z > 3.0 && lag.moran_i > 0.1) {
             report.notes.push(format!(
                 "photos within {} km of each other err alike (Moran's I {:.2}): they count for fewer, and the true \
