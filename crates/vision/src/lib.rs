@@ -33,6 +33,8 @@ mod hugging_face;
 mod jpeg;
 mod linear;
 mod network;
+#[cfg(feature = "onnx")]
+mod onnx;
 mod photo;
 mod pointwise;
 mod preprocessing;
