@@ -1,5 +1,5 @@
-//! An encoder from its folder: LocDiff's own (`encoder.json` and `model.safetensors`), or a CLIP as Hugging Face saves it
-//! (`config.json`, `preprocessor_config.json`, `model.safetensors`).
+//! An encoder from its folder: LocDiff's own (`encoder.json` and `model.safetensors`), a CLIP as Hugging Face saves it
+//! (`config.json`, `preprocessor_config.json`, `model.safetensors`), or an ONNX file (`encoder.json` and `model.onnx`).
 
 use crate::{
     EfficientNetLite, EfficientNetLiteConfig, EfficientNetLiteCuda, Photo, Preprocessing, Result,
@@ -51,6 +51,9 @@ impl Encoder {
             return Self::clip(&hugging_face::Folder::open(folder)?, device);
         }
         let description = Description::parse(&path, &read(&path)?)?;
+        if description.architecture == "onnx" {
+            return Self::onnx(&path, &description);
+        }
         let weights = || Weights::open(&BTreeSet::from([folder.join("model.safetensors")]));
         Self::described(&path, &description, weights, device)
     }
@@ -76,6 +79,27 @@ impl Encoder {
         let (path, contents) = description;
         let description = Description::parse(path, contents)?;
         Self::described(path, &description, || Weights::parse(weights.0, weights.1), device)
+    }
+
+    /// `model.onnx` beside `encoder.json`, on the CPU whatever the device.
+    #[cfg(feature = "onnx")]
+    fn onnx(path: &Path, description: &Description) -> Result<Self> {
+        let network = crate::onnx::OnnxNetwork::open(&path.with_file_name("model.onnx"), description)?;
+        let about = About {
+            family: "ONNX",
+            architecture: description.architecture.clone(),
+            licence: description.licence.clone(),
+            parameters: network.parameters(),
+            file_bytes: network.file_bytes(),
+        };
+        Ok(Self { about, preprocessing: description.preprocessing(), network: Box::new(network) })
+    }
+
+    #[cfg(not(feature = "onnx"))]
+    fn onnx(path: &Path, _: &Description) -> Result<Self> {
+        let detail =
+            "ONNX encoders need the feature `onnx`: build with `cargo build --release --features onnx`";
+        Err(VisionError::encoder(path, detail))
     }
 
     fn clip(folder: &hugging_face::Folder, device: &Device) -> Result<Self> {
@@ -105,8 +129,9 @@ impl Encoder {
         let variant = description.architecture.strip_prefix("efficientnet-lite");
         let Some(variant) = variant.and_then(|digit| digit.parse().ok()) else {
             let met = &description.architecture;
-            let detail =
-                format!("unknown architecture `{met}`: known are efficientnet-lite0 … efficientnet-lite4");
+            let detail = format!(
+                "unknown architecture `{met}`: known are efficientnet-lite0 … efficientnet-lite4 and onnx"
+            );
             return Err(VisionError::encoder(path, detail));
         };
         let config = EfficientNetLiteConfig::lite(variant, description.embedding)

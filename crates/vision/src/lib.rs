@@ -37,6 +37,8 @@ mod iso_media;
 mod jpeg;
 mod linear;
 mod network;
+#[cfg(feature = "onnx")]
+mod onnx;
 mod photo;
 mod pointwise;
 mod preprocessing;
