@@ -120,7 +120,7 @@ fn a_model_is_calibrated_and_answers_as_sample_does() {
     assert_eq!(silent + score["summary"]["answered"]["n"].as_u64().unwrap(), 120);
 
     // What is known besides holds.
-    for (more, lat) in [("--within -45,110,-10,160", -45.0..=-10.0), ("--within FR", 41.0..=52.0)] {
+    for (more, lat) in [("--within -45,110,-10,160", -45.0..=-10.0), ("--within DE", 47.0..=55.5)] {
         for line in ok(path, &format!("{locate} --json {more}")).lines().take(8) {
             let answer: Value = serde_json::from_str(line).unwrap();
             assert!(lat.contains(&answer["best"]["lat"].as_f64().unwrap()), "{more}: {answer}");

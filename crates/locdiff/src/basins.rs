@@ -131,8 +131,8 @@ mod tests {
             })
             .collect();
         let total: f64 = density.iter().sum::<f64>() * pixels.area_sr();
-        for d in &mut density {
-            *d = (*d / total).ln();
+        for value in &mut density {
+            *value = (*value / total).ln();
         }
         let order = densest_first(&density);
         let home = pixels.index_of(LatLon::new(-21.0, 128.0).unwrap());

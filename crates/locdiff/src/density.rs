@@ -3,7 +3,7 @@
 use crate::basins::{Basin, basins, densest_first};
 use crate::calibration::log_integral;
 use crate::{Globe, Knowledge};
-use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
+use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, Pixels, UnitVec};
 use std::f64::consts::PI;
 use std::sync::{Arc, OnceLock};
 
@@ -179,8 +179,7 @@ impl<'g> AnswerDensity<'g> {
             held[((center.angle_rad(*point) * EARTH_RADIUS_KM) as usize).min(BINS - 1)] += mass;
         }
         // A pixel's mass is spread over the pixel: without this, radii near its size would jump.
-        let reach = (self.globe.pixels().area_sr() / PI).sqrt() * EARTH_RADIUS_KM;
-        let spread = smooth(&held, reach);
+        let spread = smooth(&held, pixel_reach_rad(self.globe.pixels()) * EARTH_RADIUS_KM);
         let (mut sum, mut bin, mut radii) = (0.0, 0, Vec::new());
         for share in shares {
             while bin < BINS && sum + spread[bin] < *share {
@@ -195,9 +194,10 @@ impl<'g> AnswerDensity<'g> {
 
     /// The probability within a distance of a place.
     pub fn mass_within_km(&self, center: LatLon, radius_km: f64) -> f64 {
-        let (center, near) = (center.to_unit(), (radius_km / EARTH_RADIUS_KM).min(PI).cos());
-        let inside = self.masses().zip(self.globe.pixels().points()).filter(|(_, p)| p.dot(center) >= near);
-        inside.map(|(mass, _)| mass).sum()
+        let (pixels, center) = (self.globe.pixels(), center.to_unit());
+        let (radius_rad, reach_rad) = (radius_km / EARTH_RADIUS_KM, pixel_reach_rad(pixels));
+        let inside = |p: &UnitVec| share_within(center.angle_rad(*p), reach_rad, radius_rad);
+        self.masses().zip(pixels.points()).map(|(mass, point)| mass * inside(point)).sum()
     }
 
     /// The probability that a place is right to within 750 km, about a country: 0 to 1.
@@ -247,6 +247,18 @@ fn log_sum(part: f64, floor: f64) -> f64 {
     let floor = floor.ln();
     let top = part.max(floor);
     top + ((part - top).exp() + (floor - top).exp()).ln()
+}
+
+/// The radius of a disc of a pixel's area.
+pub(crate) fn pixel_reach_rad(pixels: &Pixels) -> f64 {
+    (pixels.area_sr() / PI).sqrt()
+}
+
+/// How much of a pixel at a distance lies within a radius, its mass taken as spread evenly over `reach_rad` towards the
+/// centre and away from it: without this, what is smaller than a pixel would be all or nothing.
+pub(crate) fn share_within(distance_rad: f64, reach_rad: f64, radius_rad: f64) -> f64 {
+    let (from, to) = ((distance_rad - reach_rad).max(0.0), distance_rad + reach_rad);
+    ((radius_rad - from) / (to - from)).clamp(0.0, 1.0)
 }
 
 /// Each bin's mass spread evenly over `reach` bins on both sides, as far as there are any.

@@ -1,6 +1,7 @@
 //! Fitting a calibration to photos whose places are known.
 
 use crate::calibration::{Calibration, FLOOR, FitReport, log_integral};
+use crate::density::{pixel_reach_rad, share_within};
 use crate::{Globe, LEVELS, LocateError, Reliability};
 use locdiff_sphere::{LatLon, UnitVec};
 use rayon::prelude::*;
@@ -72,7 +73,8 @@ pub fn fit(
             .map(|seen| {
                 let (truth, said) = (seen.truth.to_unit(), field(&seen.evidence, pixels.points())?);
                 let at = (field(&seen.evidence, &[truth])?[0], field(background, &[truth])?[0]);
-                Ok(factors.iter().map(|f| outcome(globe, (&said, &behind), at, seen, *f, whole)).collect())
+                let nearer = if whole { shares_nearer(globe, seen) } else { Vec::new() };
+                Ok(factors.iter().map(|f| outcome(globe, (&said, &behind), at, &nearer, *f)).collect())
             })
             .collect()
     };
@@ -132,30 +134,33 @@ fn quantiles(mut values: Vec<f64>) -> [f64; 9] {
     })
 }
 
-/// What factors give for a photo: `fields` are evidence and background at the pixels, `at` the same at the truth.
+/// How much of each pixel is nearer to the answer than the truth is.
+fn shares_nearer(globe: &Globe, seen: &Observation) -> Vec<f64> {
+    let (pixels, center) = (globe.pixels(), seen.answer.to_unit());
+    let (radius_rad, reach_rad) = (center.angle_rad(seen.truth.to_unit()), pixel_reach_rad(pixels));
+    pixels.points().iter().map(|p| share_within(center.angle_rad(*p), reach_rad, radius_rad)).collect()
+}
+
+/// What factors give for a photo: `fields` are evidence and background at the pixels, `at` the same at the truth; without
+/// [`shares_nearer`] the density alone.
 fn outcome(
     globe: &Globe,
     fields: (&[f64], &[f64]),
     at: (f64, f64),
-    seen: &Observation,
+    shares_nearer: &[f64],
     Factors(t, s): Factors,
-    whole: bool,
 ) -> Outcome {
-    let pixels = globe.pixels();
+    let area = globe.pixels().area_sr();
     let sum: Vec<f64> = fields.0.iter().zip(fields.1).map(|(a, b)| t * a + s * b).collect();
-    let log_z = log_integral(&sum, pixels.area_sr());
+    let log_z = log_integral(&sum, area);
     let floor = FLOOR / (4.0 * std::f64::consts::PI);
     let here = t * at.0 + s * at.1 - log_z;
     let nll = -((1.0 - FLOOR) * here.exp() + floor).ln();
     let (mut denser, mut nearer) = (0.0, 0.0);
-    if whole {
-        let center = seen.answer.to_unit();
-        let reach = center.dot(seen.truth.to_unit());
-        for (value, point) in sum.iter().zip(pixels.points()) {
-            let mass = ((1.0 - FLOOR) * (value - log_z).exp() + floor) * pixels.area_sr();
-            denser += if value - log_z > here { mass } else { 0.0 };
-            nearer += if point.dot(center) > reach { mass } else { 0.0 };
-        }
+    for (value, share) in sum.iter().zip(shares_nearer) {
+        let mass = ((1.0 - FLOOR) * (value - log_z).exp() + floor) * area;
+        denser += if value - log_z > here { mass } else { 0.0 };
+        nearer += share * mass;
     }
     Outcome { nll, denser, nearer }
 }

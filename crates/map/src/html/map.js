@@ -108,7 +108,8 @@
     for (const outline of photo.outlines) for (const line of outline.lines)
       for (let i = 0; i < line.length; i += 2) points.push([worldX(line[i]), worldY(line[i + 1])]);
     for (const marker of photo.markers) points.push([worldX(marker.lon), worldY(marker.lat)]);
-    if (!points.length) return worldView();
+    // A single point covers nothing: a film of the world begins in the world.
+    if (points.length < 2) return worldView();
     const centre = photo.markers.length ? worldX(photo.markers[0].lon) : points[0][0];
     let x0 = 9, x1 = -9, y0 = 9, y1 = -9;
     for (const [x, y] of points) {

@@ -19,9 +19,11 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
-/// Exit codes: 0 all answered, 1 some photo could not be read (the others are answered), 2 usage, 130 interrupted
-/// (what was answered is written).
 #[derive(Debug, Args)]
+#[command(
+    after_help = "Exit codes: 0 all answered; 1 failure, or some photos could not be read (they are named, the others \
+                        answered); 2 usage; 130 interrupted (what was answered is written)."
+)]
 pub(crate) struct Locate {
     /// Photos: files, folders (searched by name), .csv with a column of paths, .tar shards, @list.txt
     #[arg(value_name = "PHOTOS", required_unless_present = "embeddings")]

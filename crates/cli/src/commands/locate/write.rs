@@ -323,19 +323,16 @@ fn picture(located: &Located<'_>, drawn: &Drawn) -> Result<Vec<u8>> {
     Ok(image.title(&title).to_png())
 }
 
-/// The backward process: the mean of the samples' clean estimates, read as a density, at every step.
+/// The backward process: at every step the mean of the samples' clean estimates, read as the paper reads a code, by the
+/// density `exp(e·Y)`.
 fn film(located: &Located<'_>) -> Result<Trace> {
-    /// Ringing goes below zero; this far below the top nothing is drawn anyway.
-    const FAINTEST: f64 = 1e-4;
     let best = place(located.answer.best);
     let window = Window::globe(180, 360)?;
     let points = window.points();
     let mut trace = Trace::new(located.name).answer(best, &describe(best).to_string());
     for (t, code) in located.trace {
-        let values = located.density.globe().codec().field().values(code, &points)?;
-        let top = values.iter().copied().fold(0.0, f64::max).max(f64::MIN_POSITIVE);
-        let log = values.into_iter().map(|value| value.max(FAINTEST * top).ln()).collect();
-        trace.push(&format!("t = {t}"), Raster::new(window, log)?);
+        let log_density = located.density.globe().codec().field().values(code, &points)?;
+        trace.push(&format!("t = {t}"), Raster::new(window, log_density)?);
     }
     Ok(trace)
 }
