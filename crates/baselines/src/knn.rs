@@ -1,4 +1,4 @@
-//! Retrieval: the places of the photos that look most alike ([L]kNN).
+//! Retrieval: the places of the photos that look most alike (`[L]kNN`).
 
 use crate::{Baseline, BaselineError, FitData, baseline::score, examples::upload, learner::choose};
 use locdiff_model::Standardisation;

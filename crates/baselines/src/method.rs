@@ -17,7 +17,7 @@ use std::{fmt, str::FromStr};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Method {
-    /// [L]kNN: the mode of the nearest photos' places.
+    /// `[L]kNN`: the mode of the nearest photos' places.
     NearestNeighbours,
     /// Classification into cells.
     Cells(CellScheme),

@@ -342,8 +342,8 @@ mod tests {
 
     #[test]
     fn densities_have_mass_one_and_beat_the_uniform_one() {
-        let (training, test) = (toy::anywhere(2000, 1), toy::anywhere(100, 2));
-        let grid = Grid::fibonacci(10_000).unwrap();
+        let (training, test) = (toy::anywhere(3000, 1), toy::anywhere(200, 2));
+        let grid = Grid::fibonacci(20_000).unwrap();
         let effort = Effort { steps: 150, ..Effort::tiny() };
         for scheme in SCHEMES {
             let mut method = CellClassifier::new(&Device::cpu(), effort, 5, scheme);

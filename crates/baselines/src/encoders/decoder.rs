@@ -142,14 +142,14 @@ mod tests {
     #[test]
     fn an_easy_encoding_is_decoded() {
         let effort = Effort { steps: 400, batch: 128, ..Effort::tiny() };
-        let encoder = LocationEncoder::new(EncoderKind::Nerf, &[], 1).unwrap();
+        let encoder = LocationEncoder::new(EncoderKind::Xyz, &[], 1).unwrap();
         let decoder = NnDecoder::fit(&encoder, &Device::cpu(), &effort, 2, &mut |_| ()).unwrap();
         let mean = |variance: f64| {
             let drifts = decoder.drifts_km(&encoder, variance, 300, 5).unwrap();
             drifts.iter().sum::<f64>() / drifts.len() as f64
         };
         let (clean, noisy) = (mean(0.0), mean(0.25));
-        assert!(clean < 500.0, "{clean}");
+        assert!(clean < 800.0, "{clean}");
         assert!(noisy > clean, "{clean} {noisy}");
     }
 }

@@ -1,7 +1,7 @@
 //! The encoders by name.
 
 /// A location encoder of the paper's appendix. λ is the longitude and φ the latitude in radians; λˢ and φˢ are these divided by
-/// the scale αˢ, one of [`SCALES`] from [`MIN_RADIUS`] to [`MAX_RADIUS`] in geometric steps.
+/// the scale αˢ, one of 16 (8 for `dfs`) from 0.05 to 1 in geometric steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EncoderKind {
     /// One number for each cell of a grid of 15°: 1 inside, 0 outside.

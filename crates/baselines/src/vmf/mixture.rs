@@ -327,15 +327,21 @@ mod tests {
         let n = logs.len() as f64;
         let gap = validation.points().iter().map(true_log).sum::<f64>() / n - logs.iter().sum::<f64>() / n;
         assert!(gap.abs() < 0.05, "nats lost: {gap}");
-        let Fitted { components, .. } = method.fitted().unwrap();
+        let Fitted { net, standardisation, components, .. } = method.fitted().unwrap();
         for (centre, kappa) in toy::mixture_centres().into_iter().zip(toy::KAPPAS) {
             let near = (0..components.kappas.len())
                 .filter(|&k| components.centres[k].angle_rad(centre) < 0.05)
                 .map(|k| components.kappas[k] / kappa);
             assert!(near.into_iter().any(|ratio| (ratio - 1.0).abs() < 0.2), "{:?}", components.kappas);
         }
-        // 0.3·C(60) outweighs 0.7·C(20): the mode is the sharper peak.
-        let place = method.predict(&validation.photos()[..2]).unwrap()[0];
-        assert!(place.to_unit().angle_rad(toy::mixture_centres()[0]) < 0.05);
+        // 0.3·C(60) outweighs 0.7·C(20): the mode is the sharper peak, until the density is blurred.
+        let inputs = upload(&Device::cpu(), standardisation, &validation.photos()[..2]).unwrap();
+        for (window_km, peak) in [(0.0, 0), (2000.0, 1)] {
+            let logits = net.mlp.run(&net.weights.params, inputs.view()).unwrap();
+            let mode = components.modes(logits, window_km).unwrap()[0].to_unit();
+            assert!(mode.angle_rad(toy::mixture_centres()[peak]) < 0.05, "{window_km} km");
+        }
+        let place = method.predict(&validation.photos()[..2]).unwrap()[0].to_unit();
+        assert!(toy::mixture_centres().iter().any(|centre| place.angle_rad(*centre) < 0.05));
     }
 }
