@@ -8,6 +8,7 @@
 //! | points one by one, in and out | [`PointReader`], [`PointWriter`] |
 //! | rows of coefficients or embeddings, in and out | [`MatrixReader`], [`MatrixWriter`] |
 //! | any row of an embedding file at any time | [`RowFile`] |
+//! | any part of another file at any time | [`PositionedFile`] |
 //! | any other output file, whole or not at all | [`AtomicFile`] |
 //! | what went wrong, in one line | [`DataError`] |
 //!
@@ -39,6 +40,7 @@ mod matrix;
 mod npy;
 mod output;
 mod points;
+mod positioned;
 mod safetensors_header;
 
 pub use array::Dtype;
@@ -47,3 +49,4 @@ pub use error::{At, DataError};
 pub use format::Format;
 pub use matrix::{MatrixReader, MatrixWriter, RowFile};
 pub use points::{PointColumns, PointReader, PointWriter, read_points};
+pub use positioned::PositionedFile;

@@ -208,7 +208,8 @@ fn matrix_side(
 }
 
 fn location_sizes(tensors: &BTreeMap<String, PthTensor>) -> std::result::Result<LocationSizes, String> {
-    let capsules = (0..).take_while(|k| tensors.contains_key(&format!("LocEnc{k}.capsule.0.b"))).count();
+    let capsules =
+        (0..tensors.len()).take_while(|k| tensors.contains_key(&format!("LocEnc{k}.capsule.0.b"))).count();
     if capsules == 0 {
         return Err("no tensor 'LocEnc0.capsule.0.b': not GeoCLIP's location encoder".to_owned());
     }

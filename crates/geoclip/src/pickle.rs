@@ -194,9 +194,9 @@ impl<'a> Machine<'a> {
             return Err(format!("its pickle skips to number {index} of its memo"));
         }
         if index == self.memo.len() {
-            self.memo.push(Some(value))
+            self.memo.push(Some(value));
         } else {
-            self.memo[index] = Some(value)
+            self.memo[index] = Some(value);
         }
         Ok(())
     }
@@ -219,8 +219,8 @@ impl<'a> Machine<'a> {
                 b'N' => self.stack.push(Value::None),
                 0x88 | 0x89 => self.stack.push(Value::Bool),
                 b'K' => {
-                    let value = self.take(1)?[0];
-                    self.stack.push(Value::Int(i64::from(value)));
+                    let value = i64::from(self.take(1)?[0]);
+                    self.stack.push(Value::Int(value));
                 }
                 b'M' => {
                     let value = u16::from_le_bytes(self.number()?);
@@ -287,13 +287,7 @@ impl<'a> Machine<'a> {
                     let items = self.above_mark()?;
                     self.set_items(items)?;
                 }
-                b'b' => {
-                    // A state_dict carries its version numbers as attributes: looked at by type and dropped.
-                    let state = self.pop()?;
-                    if !matches!((&state, self.stack.last()), (Value::Dict(..), Some(Value::Dict(..)))) {
-                        return Err(format!("its pickle sets the state of an object to {}", state.kind()));
-                    }
-                }
+                b'b' => self.set_state()?,
                 b'.' => {
                     let root = self.pop()?;
                     return if self.stack.is_empty() && self.input.is_empty() {
@@ -309,6 +303,14 @@ impl<'a> Machine<'a> {
                     ));
                 }
             }
+        }
+    }
+
+    /// A state_dict carries its version numbers as attributes: looked at by type and dropped.
+    fn set_state(&mut self) -> Result<(), String> {
+        match (self.pop()?, self.stack.last()) {
+            (Value::Dict(..), Some(Value::Dict(..))) => Ok(()),
+            (state, _) => Err(format!("its pickle sets the state of an object to {}", state.kind())),
         }
     }
 
