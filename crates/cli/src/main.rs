@@ -4,6 +4,7 @@
 
 mod args;
 mod commands;
+mod hybrid;
 mod progress;
 mod regions;
 
@@ -30,6 +31,14 @@ enum Command {
     Train(Box<commands::train::Train>),
     /// Locate photos: sample places for embeddings with a trained model
     Sample(Box<commands::sample::Sample>),
+    /// Turn places into GeoCLIP's vectors
+    EmbedLocation(commands::embed_location::EmbedLocation),
+    /// Build and search galleries of places with embeddings
+    #[command(subcommand)]
+    Gallery(commands::gallery::GalleryCommand),
+    /// Bring in models of others
+    #[command(subcommand)]
+    Import(commands::import::Import),
     /// Regenerate a table of the paper
     #[command(subcommand)]
     Reproduce(commands::reproduce::Reproduce),
@@ -50,6 +59,9 @@ fn main() -> ExitCode {
         Command::Density(command) => command.run(),
         Command::Train(command) => command.run(),
         Command::Sample(command) => command.run(),
+        Command::EmbedLocation(command) => command.run(),
+        Command::Gallery(command) => command.run(),
+        Command::Import(command) => command.run(),
         Command::Reproduce(command) => command.run(),
     };
     match result {

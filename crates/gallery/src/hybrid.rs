@@ -116,17 +116,17 @@ pub fn hybrid(
     let most = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let weights: Vec<f64> = logits.iter().map(|logit| (logit - most).exp()).collect();
     let total: f64 = weights.iter().sum();
-    let around = |point: UnitVec| -> f64 {
-        let near = |(other, weight): (&UnitVec, &f64)| {
-            weight * (-point.angle_rad(*other) * EARTH_RADIUS_KM / options.kernel_km).exp()
-        };
-        points.iter().zip(&weights).map(near).sum::<f64>() / total
-    };
-    let shares: Vec<f64> = if options.kernel_km > 0.0 {
-        points.iter().map(|point| around(*point)).collect()
-    } else {
-        weights.iter().map(|weight| weight / total).collect()
-    };
+    let mut shares: Vec<f64> = weights.iter().map(|weight| weight / total).collect();
+    if options.kernel_km > 0.0 {
+        let own = shares.clone();
+        for i in 0..points.len() {
+            for j in i + 1..points.len() {
+                let near = (-points[i].angle_rad(points[j]) * EARTH_RADIUS_KM / options.kernel_km).exp();
+                shares[i] += own[j] * near;
+                shares[j] += own[i] * near;
+            }
+        }
+    }
     // Of equal shares the first: hits come best first.
     let (best, confidence) = shares
         .iter()

@@ -1,5 +1,6 @@
 //! What can go wrong with GeoCLIP: each message is one line that names the file and the remedy.
 
+use locdiff_pth::Refused;
 use std::{io, path::PathBuf};
 
 /// Why weights could not be read or a model could not be used.
@@ -14,14 +15,9 @@ pub enum GeoClipError {
         /// The system's reason.
         source: io::Error,
     },
-    /// A weight file with anything in it but plain tensors, or a damaged one. Nothing of it was used.
-    #[error("{file} is refused: {reason}")]
-    Refused {
-        /// The file.
-        file: String,
-        /// What is wrong with it, and what would be right.
-        reason: String,
-    },
+    /// A weight file with anything in it but plain tensors, or a damaged one.
+    #[error(transparent)]
+    Refused(#[from] Refused),
     /// Tensors that are no GeoCLIP.
     #[error("{file}: {reason}")]
     Weights {
@@ -48,13 +44,3 @@ pub enum GeoClipError {
 
 /// A result whose error is [`GeoClipError`].
 pub type Result<T> = std::result::Result<T, GeoClipError>;
-
-/// Text from a file for one line of a message: printable, and cut where it is long.
-pub(crate) fn excerpt(text: &str) -> String {
-    const LONGEST: usize = 60;
-    let mut line: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
-    if text.chars().nth(LONGEST).is_some() {
-        line.push('…');
-    }
-    line
-}

@@ -1,11 +1,11 @@
 //! From the Python package's wheel, folder or files to a model folder.
 
-use crate::archive::Archive;
 use crate::location::LocationSizes;
 use crate::model::Settings;
-use crate::{GALLERY_FILE, GeoClip, GeoClipError, PthTensor, Result, read_pth};
+use crate::{GALLERY_FILE, GeoClip, GeoClipError, Result};
 use locdiff_data::{AtomicFile, Format, PointColumns, PointReader};
 use locdiff_nn::Device;
+use locdiff_pth::{Archive, PthTensor, Refused, read_pth};
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -75,7 +75,7 @@ impl Sources {
 
     fn tensors(&self, file: &str) -> Result<BTreeMap<String, PthTensor>> {
         let (name, bytes) = &self.files[file];
-        read_pth(name, bytes)
+        Ok(read_pth(name, bytes)?)
     }
 }
 
@@ -87,10 +87,8 @@ fn read(path: &Path) -> Result<Vec<u8>> {
     let failed = |source| GeoClipError::Read { file: path.display().to_string(), source };
     let bytes = std::fs::metadata(path).map_err(failed)?.len();
     if bytes > LARGEST_FILE_BYTES {
-        return Err(GeoClipError::Refused {
-            file: path.display().to_string(),
-            reason: format!("it has {bytes} bytes, GeoCLIP's files have at most 40 MB"),
-        });
+        let reason = format!("it has {bytes} bytes, GeoCLIP's files have at most 40 MB");
+        return Err(Refused { file: path.display().to_string(), reason }.into());
     }
     std::fs::read(path).map_err(failed)
 }
@@ -113,7 +111,7 @@ fn walk(folder: &Path, depth: usize, files: &mut BTreeMap<&'static str, Found>) 
 fn open_wheel(path: &Path, files: &mut BTreeMap<&'static str, Found>) -> Result<()> {
     let bytes = read(path)?;
     let wheel = path.display().to_string();
-    let refused = |reason| GeoClipError::Refused { file: wheel.clone(), reason };
+    let refused = |reason| Refused { file: wheel.clone(), reason };
     let mut archive = Archive::open(&bytes).map_err(refused)?;
     let members: Vec<(&'static str, String)> = archive
         .names()

@@ -4,24 +4,17 @@
 //! |---|---|
 //! | the package's wheel, folder or files as a model folder | [`import`], [`Sources`] |
 //! | a GeoCLIP model: places and CLIP features into one space | [`GeoClip`] |
-//! | the tensors of a `.pth` file, and nothing but tensors | [`read_pth`], [`PthTensor`] |
 //! | what went wrong, in one line | [`GeoClipError`] |
 //!
 //! GeoCLIP (Vivanco Cepeda, Nayak and Shah, 2023) puts photos and places into one space: a photo's CLIP ViT-L/14 features
 //! go through a small head, a place through the Equal Earth projection, random Fourier features at three scales and three
 //! capsules; the cosine says how well they fit. CLIP itself is an encoder folder of `locdiff-vision`.
 
-mod archive;
 mod error;
-#[cfg(feature = "fuzzing")]
-pub mod fuzzing;
 mod import;
 mod location;
 mod model;
-mod pickle;
-mod pth;
 
 pub use error::{GeoClipError, Result};
 pub use import::{Sources, import};
 pub use model::{GALLERY_FILE, GeoClip, SETTINGS_FILE, WEIGHTS_FILE};
-pub use pth::{PthTensor, read_pth};

@@ -1,8 +1,9 @@
 //! The same numbers as PyTorch, from the same files: a small GeoCLIP with random weights, written by
 //! `scripts/geoclip_fixtures.py`.
 
-use locdiff_geoclip::{GALLERY_FILE, GeoClip, Sources, import, read_pth};
+use locdiff_geoclip::{GALLERY_FILE, GeoClip, Sources, import};
 use locdiff_nn::Device;
+use locdiff_pth::read_pth;
 use locdiff_sphere::LatLon;
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,7 @@
 //! `locdiff sample`: embeddings in, places out.
 
 use crate::commands::train::{DeviceArg, describe};
+use crate::hybrid::HybridArgs;
 use crate::progress;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
@@ -73,6 +74,8 @@ pub(crate) struct Sample {
     /// Print a JSON summary
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    hybrid: HybridArgs,
 }
 
 /// Where answers go.
@@ -135,6 +138,7 @@ impl Sample {
             config.embedding_dim
         );
         let codec = Codec::new(config.degree()?);
+        let hybrid = self.hybrid.open(&file, &device)?;
         let mut locator = Locator::new(&model, self.options())?;
         let pooling = match self.pool {
             PoolArg::Pool => Pooling::Pool,
@@ -144,6 +148,7 @@ impl Sample {
         let mut sinks = self.sinks(config.code_dim())?;
         let bar = progress::bar("locating", Some(file.rows() as u64));
         let mut found: Vec<LatLon> = Vec::new();
+        let mut from_gallery = 0;
         let per_block = locator.images_per_block();
         for (block, start) in (0..file.rows()).step_by(per_block).enumerate() {
             let rows = start..(start + per_block).min(file.rows());
@@ -152,7 +157,14 @@ impl Sample {
                 file.read_row(row, out)?;
             }
             let codes = locator.sample_block(block as u64, &embeddings)?;
-            for answer in answers(&codec, &codes, self.samples, pooling, self.every.is_some())? {
+            let every_sample = self.every.is_some() || hybrid.is_some();
+            for mut answer in answers(&codec, &codes, self.samples, pooling, every_sample)? {
+                if let Some(hybrid) = &hybrid {
+                    let (samples, plain) = (&answer.samples, answer.place);
+                    let chosen = hybrid.answer(found.len(), samples, plain, &codec, &answer.code)?;
+                    answer.place = chosen.place;
+                    from_gallery += usize::from(chosen.row.is_some());
+                }
                 found.push(answer.place);
                 let row = found.len() as f64;
                 if let Some(places) = &mut sinks.places {
@@ -180,11 +192,15 @@ impl Sample {
         if self.json {
             println!(
                 "{}",
-                json!({"rows": found.len(), "out": self.out, "model": self.model, "accuracy": accuracy, "seed": self.seed})
+                json!({"rows": found.len(), "out": self.out, "model": self.model, "accuracy": accuracy, "seed": self.seed,
+                    "from_gallery": hybrid.is_some().then_some(from_gallery)})
             );
         } else {
             if let Some(out) = &self.out {
                 println!("{} places in {}", found.len(), out.display());
+            }
+            if hybrid.is_some() {
+                println!("{from_gallery} of them places of the gallery, the others the model's own");
             }
             if let Some(accuracy) = &accuracy {
                 println!("{}", describe(accuracy));

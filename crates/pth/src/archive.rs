@@ -10,8 +10,12 @@ const LARGEST_MEMBER_BYTES: u64 = 512 << 20;
 /// Weights hardly compress; a member that grows more than this is a bomb.
 const LARGEST_GROWTH: u64 = 100;
 
-/// An archive in memory. Errors are reasons, without the file's name.
-pub(crate) struct Archive<'a> {
+/// A zip archive in memory. Errors are reasons, without the file's name.
+///
+/// ```
+/// assert!(locdiff_pth::Archive::open(b"PK").is_err());
+/// ```
+pub struct Archive<'a> {
     zip: ZipArchive<Cursor<&'a [u8]>>,
     names: Vec<String>,
     /// Bytes of stored members that may still be read: their sum is at most the archive's size unless they overlap.
@@ -19,7 +23,11 @@ pub(crate) struct Archive<'a> {
 }
 
 impl<'a> Archive<'a> {
-    pub(crate) fn open(bytes: &'a [u8]) -> Result<Self, String> {
+    /// Reads the directory.
+    ///
+    /// # Errors
+    /// When it is cut off, or has too many members.
+    pub fn open(bytes: &'a [u8]) -> Result<Self, String> {
         let zip = ZipArchive::new(Cursor::new(bytes))
             .map_err(|error| format!("it is not a whole zip archive ({error}); copy or download it again"))?;
         if zip.len() > MOST_MEMBERS {
@@ -31,12 +39,16 @@ impl<'a> Archive<'a> {
         Ok(Self { zip, names, stored_left: bytes.len() as u64 })
     }
 
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+    /// The members' names.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }
 
     /// The bytes of a stored (not compressed) member, as every `.pth` file has them.
-    pub(crate) fn stored(&mut self, name: &str) -> Result<Vec<u8>, String> {
+    ///
+    /// # Errors
+    /// A member that is missing, damaged, compressed or overlaps others.
+    pub fn stored(&mut self, name: &str) -> Result<Vec<u8>, String> {
         let size = {
             let member = self.member(name)?;
             if member.compression() != CompressionMethod::Stored || member.size() != member.compressed_size()
@@ -57,7 +69,10 @@ impl<'a> Archive<'a> {
     }
 
     /// The bytes of a member, stored or deflated.
-    pub(crate) fn unpacked(&mut self, name: &str) -> Result<Vec<u8>, String> {
+    ///
+    /// # Errors
+    /// A member that is missing, damaged or grows like a zip bomb.
+    pub fn unpacked(&mut self, name: &str) -> Result<Vec<u8>, String> {
         let size = {
             let member = self.member(name)?;
             let (size, packed) = (member.size(), member.compressed_size());

@@ -2,7 +2,7 @@
 
 use crate::archive::Archive;
 use crate::pickle::{self, Element, LONGEST_PICKLE, TensorInfo};
-use crate::{GeoClipError, Result, error::excerpt};
+use crate::{Refused, excerpt};
 use half::{bf16, f16};
 use std::collections::{BTreeMap, HashMap};
 
@@ -23,17 +23,17 @@ pub struct PthTensor {
 /// than its storage.
 ///
 /// # Errors
-/// [`GeoClipError::Refused`].
+/// What is wrong with the file.
 ///
 /// ```
-/// let error = locdiff_geoclip::read_pth("weights.pth", b"\x80\x02cos\nsystem\n").unwrap_err().to_string();
+/// let error = locdiff_pth::read_pth("weights.pth", b"\x80\x02cos\nsystem\n").unwrap_err().to_string();
 /// assert!(error.starts_with("weights.pth is refused: "), "{error}");
 /// ```
-pub fn read_pth(file: &str, bytes: &[u8]) -> Result<BTreeMap<String, PthTensor>> {
-    read(bytes).map_err(|reason| GeoClipError::Refused { file: file.to_owned(), reason })
+pub fn read_pth(file: &str, bytes: &[u8]) -> Result<BTreeMap<String, PthTensor>, Refused> {
+    read(bytes).map_err(|reason| Refused { file: file.to_owned(), reason })
 }
 
-fn read(bytes: &[u8]) -> std::result::Result<BTreeMap<String, PthTensor>, String> {
+fn read(bytes: &[u8]) -> Result<BTreeMap<String, PthTensor>, String> {
     if !bytes.starts_with(b"PK") {
         return Err(if bytes.is_empty() {
             "it is empty; copy or download it again".to_owned()
@@ -128,7 +128,7 @@ fn numbers(raw: &[u8], element: Element, big_endian: bool) -> Vec<f32> {
 }
 
 /// Copies a window of a storage, row by row.
-fn gather(info: &TensorInfo, storage: &[f32]) -> std::result::Result<PthTensor, String> {
+fn gather(info: &TensorInfo, storage: &[f32]) -> Result<PthTensor, String> {
     const MOST_DIMENSIONS: usize = 8;
     let TensorInfo { offset, shape, stride, .. } = info;
     if shape.len() != stride.len() || shape.len() > MOST_DIMENSIONS {
