@@ -4,7 +4,9 @@
 
 mod args;
 mod commands;
+mod encoder;
 mod hybrid;
+mod interrupt;
 mod progress;
 mod regions;
 
@@ -39,6 +41,11 @@ enum Command {
     /// Bring in models of others
     #[command(subcommand)]
     Import(commands::import::Import),
+    /// Turn photos into embeddings, with their locations: a training set from a folder
+    Embed(Box<commands::embed::Embed>),
+    /// Look at image encoders
+    #[command(subcommand)]
+    Encoder(commands::encoder::EncoderCommand),
     /// Regenerate a table of the paper
     #[command(subcommand)]
     Reproduce(commands::reproduce::Reproduce),
@@ -47,8 +54,8 @@ enum Command {
 fn main() -> ExitCode {
     // A half-written file must not survive an interrupt; a second handler elsewhere is no reason to stop.
     let _ = ctrlc::set_handler(|| {
-        if commands::train::ask_to_stop() {
-            return; // training saves a checkpoint first; a second interrupt ends it at once
+        if interrupt::ask_to_stop() {
+            return; // the command saves what it has first; a second interrupt ends it at once
         }
         locdiff_data::AtomicFile::remove_all_pending();
         std::process::exit(130);
@@ -62,6 +69,8 @@ fn main() -> ExitCode {
         Command::EmbedLocation(command) => command.run(),
         Command::Gallery(command) => command.run(),
         Command::Import(command) => command.run(),
+        Command::Embed(command) => command.run(),
+        Command::Encoder(command) => command.run(),
         Command::Reproduce(command) => command.run(),
     };
     match result {

@@ -13,6 +13,8 @@ use std::io::{self, SeekFrom};
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Dtype {
+    /// 2 bytes, 3 digits, up to 65504: enough for embeddings.
+    F16,
     /// 4 bytes, 7 digits: what models use.
     F32,
     /// 8 bytes, 16 digits: exact.
@@ -20,9 +22,10 @@ pub enum Dtype {
 }
 
 impl Dtype {
-    /// `f32` or `f64`.
+    /// `f16`, `f32` or `f64`.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::F16 => "f16",
             Self::F32 => "f32",
             Self::F64 => "f64",
         }
@@ -30,6 +33,7 @@ impl Dtype {
 
     pub(crate) const fn bytes(self) -> u64 {
         match self {
+            Self::F16 => 2,
             Self::F32 => 4,
             Self::F64 => 8,
         }
@@ -38,6 +42,7 @@ impl Dtype {
     /// Appends a value, little-endian.
     pub(crate) fn push(self, bytes: &mut Vec<u8>, value: f64) {
         match self {
+            Self::F16 => bytes.extend_from_slice(&f16::from_f64(value).to_le_bytes()),
             Self::F32 => bytes.extend_from_slice(&(value as f32).to_le_bytes()),
             Self::F64 => bytes.extend_from_slice(&value.to_le_bytes()),
         }
@@ -46,6 +51,7 @@ impl Dtype {
     /// Whether a value is finite in this type.
     pub(crate) fn holds(self, value: f64) -> bool {
         match self {
+            Self::F16 => f16::from_f64(value).is_finite(),
             Self::F32 => (value as f32).is_finite(),
             Self::F64 => value.is_finite(),
         }
@@ -57,12 +63,13 @@ impl std::str::FromStr for Dtype {
 
     fn from_str(name: &str) -> Result<Self, DataError> {
         match name {
+            "f16" => Ok(Self::F16),
             "f32" => Ok(Self::F32),
             "f64" => Ok(Self::F64),
             _ => Err(DataError::ElementType {
                 file: "the output".to_owned(),
                 dtype: crate::error::excerpt(name),
-                remedy: "choose f32 or f64",
+                remedy: "choose f16, f32 or f64",
             }),
         }
     }
@@ -286,7 +293,7 @@ mod tests {
         for dtype in [Dtype::F32, Dtype::F64] {
             assert_eq!(dtype.to_string().parse::<Dtype>().unwrap(), dtype);
         }
-        assert!("f8".parse::<Dtype>().unwrap_err().to_string().contains("choose f32 or f64"));
+        assert!("f8".parse::<Dtype>().unwrap_err().to_string().contains("choose f16, f32 or f64"));
         assert!(Dtype::F64.holds(1e300) && !Dtype::F32.holds(1e300));
     }
 }

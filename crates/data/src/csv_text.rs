@@ -190,8 +190,8 @@ pub(crate) fn parse_number(field: &[u8]) -> Option<f64> {
     std::str::from_utf8(field.trim_ascii()).ok()?.parse().ok()
 }
 
-/// Appends a header line, with quotes where a name needs them.
-pub(crate) fn push_header<'a>(text: &mut Vec<u8>, names: impl Iterator<Item = &'a str>) {
+/// Appends a line of fields, with quotes where one needs them.
+pub(crate) fn push_record<'a>(text: &mut Vec<u8>, names: impl Iterator<Item = &'a str>) {
     for (index, name) in names.enumerate() {
         if index > 0 {
             text.push(b',');
@@ -261,7 +261,7 @@ mod tests {
             names in prop::collection::vec("[a-c\",\n\r é]{1,600}", 1..200),
         ) {
             let mut text = Vec::new();
-            push_header(&mut text, names.iter().map(String::as_str));
+            push_record(&mut text, names.iter().map(String::as_str));
             // A lone blank line end is no record.
             prop_assume!(names.len() > 1 || !names[0].trim_matches(['\n', '\r']).is_empty());
             let mut rows = rows_of(&text);

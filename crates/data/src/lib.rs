@@ -9,6 +9,7 @@
 //! | rows of coefficients or embeddings, in and out | [`MatrixReader`], [`MatrixWriter`] |
 //! | any row of an embedding file at any time | [`RowFile`] |
 //! | any part of another file at any time | [`PositionedFile`] |
+//! | named columns of text in CSV, in and out | [`TableReader`], [`TableWriter`] |
 //! | any other output file, whole or not at all | [`AtomicFile`] |
 //! | what went wrong, in one line | [`DataError`] |
 //!
@@ -42,6 +43,7 @@ mod output;
 mod points;
 mod positioned;
 mod safetensors_header;
+mod table;
 
 pub use array::Dtype;
 pub use atomic::AtomicFile;
@@ -50,3 +52,4 @@ pub use format::Format;
 pub use matrix::{MatrixReader, MatrixWriter, RowFile};
 pub use points::{PointColumns, PointReader, PointWriter, read_points};
 pub use positioned::PositionedFile;
+pub use table::{TableReader, TableWriter};

@@ -5,6 +5,7 @@
 //! - [`Params`], [`Gradients`], [`Adam`]: all weights in one flat buffer, the optimiser wholly on the device.
 //! - [`layers`]: [`layers::Linear`], [`layers::CSiren`], [`layers::CsUnet`], written once, with explicit gradients.
 //! - [`losses`]: over a quadrature grid and value by value.
+//! - [`math`]: f32 functions for vectorised loops of other crates.
 //! - [`Rng`]: counter-based random numbers; [`Recorded`]: a whole step or sampler as one CUDA graph.
 //!
 //! The engine knows no geography: quadrature grids come in as matrices.
@@ -50,6 +51,11 @@ mod random;
 mod tensor;
 mod view;
 mod weight_file;
+
+/// Branch-free f32 functions that LLVM can vectorise inside a kernel compiled for wide registers.
+pub mod math {
+    pub use crate::cpu::math::{erf, exp};
+}
 
 pub use device::{Device, DeviceSpec};
 pub use error::{NnError, Result};

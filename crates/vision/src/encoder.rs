@@ -1,83 +1,149 @@
-//! An encoder from its folder: `encoder.json` says what it is, `model.safetensors` holds the weights.
+//! An encoder from its folder: LocDiff's own (`encoder.json` and `model.safetensors`), or a CLIP as Hugging Face saves it
+//! (`config.json`, `preprocessor_config.json`, `model.safetensors`).
 
 use crate::{
-    EfficientNetLite, EfficientNetLiteConfig, Photo, Result, VisionError,
-    resize::{Filter, half_pixel_bilinear, resize_and_crop},
-    weights::Weights,
+    EfficientNetLite, EfficientNetLiteConfig, Photo, Preprocessing, Result, VisionError, VisionTransformer,
+    description::Description, hugging_face, network::Network, weights::Weights,
 };
+use locdiff_nn::Device;
 use rayon::prelude::*;
-use serde::Deserialize;
 use std::{
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
 };
 
-/// The largest side an encoder may ask for: a typing error shall not take all memory.
-const MAX_SIDE: u32 = 4096;
-const MAX_EMBEDDING: usize = 65536;
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Description {
-    architecture: String,
-    short_side: u32,
-    resize_filter: Filter,
-    centre_crop: u32,
-    /// Reached from the crop by bilinear interpolation between pixel centres, where they differ.
-    input_side: u32,
-    mean: [f32; 3],
-    std: [f32; 3],
-    embedding: usize,
-    licence: String,
+/// What an encoder says of itself.
+pub(crate) struct About {
+    pub(crate) family: &'static str,
+    pub(crate) architecture: String,
+    pub(crate) licence: String,
+    pub(crate) parameters: usize,
+    pub(crate) file_bytes: u64,
 }
 
 /// A frozen image encoder: from photos to embeddings.
 pub struct Encoder {
-    description: Description,
-    network: EfficientNetLite,
+    about: About,
+    preprocessing: Preprocessing,
+    network: Box<dyn Network>,
 }
 
 impl Encoder {
-    /// Reads `encoder.json` and `model.safetensors` in `folder`.
+    /// Reads an encoder's folder and makes it ready on the CPU: one with an `encoder.json`, or a CLIP as Hugging Face
+    /// saves it (projected features where the folder has a projection, else the pooled output).
     ///
     /// # Errors
     /// [`VisionError::Read`] for a missing file, [`VisionError::Encoder`] for one that is damaged or does not fit.
     pub fn open(folder: &Path) -> Result<Self> {
-        let (description, weights) = (folder.join("encoder.json"), folder.join("model.safetensors"));
-        Self::from_bytes((&description, &read(&description)?), (&weights, &read(&weights)?))
+        Self::open_on(folder, &Device::cpu())
     }
 
-    /// An encoder from the contents of its two files, each with the name that errors shall give.
+    /// Reads an encoder's folder and makes it ready on `device`.
+    ///
+    /// # Errors
+    /// As [`Encoder::open`], and [`VisionError::Device`] if the device's memory does not suffice.
+    pub fn open_on(folder: &Path, device: &Device) -> Result<Self> {
+        let path = folder.join("encoder.json");
+        if !path.exists() && folder.join("config.json").exists() {
+            return Self::clip(&hugging_face::Folder::open(folder)?, device);
+        }
+        let description = Description::parse(&path, &read(&path)?)?;
+        let weights = || Weights::open(&BTreeSet::from([folder.join("model.safetensors")]));
+        Self::described(&path, &description, weights, device)
+    }
+
+    /// An encoder on the CPU from the contents of `encoder.json` and `model.safetensors`, each with the name that errors
+    /// shall give.
     ///
     /// # Errors
     /// [`VisionError::Encoder`] for contents that are damaged or do not fit.
     pub fn from_bytes(description: (&Path, &[u8]), weights: (&Path, &[u8])) -> Result<Self> {
-        let (description_path, description) = description;
-        let description: Description =
-            serde_json::from_slice(description).map_err(|error| bad(description_path, error.to_string()))?;
-        description.check().map_err(|detail| bad(description_path, detail))?;
+        Self::from_bytes_on(description, weights, &Device::cpu())
+    }
+
+    /// [`Encoder::from_bytes`] on a device. EfficientNet-Lite runs on the CPU whatever the device.
+    ///
+    /// # Errors
+    /// Its errors, and [`VisionError::Device`] if the device's memory does not suffice.
+    pub fn from_bytes_on(
+        description: (&Path, &[u8]),
+        weights: (&Path, &[u8]),
+        device: &Device,
+    ) -> Result<Self> {
+        let (path, contents) = description;
+        let description = Description::parse(path, contents)?;
+        Self::described(path, &description, || Weights::parse(weights.0, weights.1), device)
+    }
+
+    fn clip(folder: &hugging_face::Folder, _device: &Device) -> Result<Self> {
+        let network = VisionTransformer::new(&folder.config, |name, shape| folder.tensor(name, shape))?;
+        let about = About {
+            family: "CLIP vision transformer",
+            architecture: folder.architecture.clone(),
+            licence: folder.licence.clone(),
+            parameters: folder.weights.values_read(),
+            file_bytes: folder.weights.file_bytes(),
+        };
+        Ok(Self { about, preprocessing: folder.preprocessing.clone(), network: Box::new(network) })
+    }
+
+    /// The network that `encoder.json` describes.
+    fn described<'a>(
+        path: &Path,
+        description: &Description,
+        weights: impl FnOnce() -> Result<Weights<'a>>,
+        _device: &Device,
+    ) -> Result<Self> {
         let variant = description.architecture.strip_prefix("efficientnet-lite");
         let Some(variant) = variant.and_then(|digit| digit.parse().ok()) else {
             let met = &description.architecture;
             let detail =
                 format!("unknown architecture `{met}`: known are efficientnet-lite0 … efficientnet-lite4");
-            return Err(bad(description_path, detail));
+            return Err(VisionError::encoder(path, detail));
         };
         let config = EfficientNetLiteConfig::lite(variant, description.embedding)
-            .map_err(|error| bad(description_path, error.to_string()))?;
-        let weights = Weights::parse(weights.0, weights.1)?;
+            .map_err(|error| VisionError::encoder(path, error.to_string()))?;
+        let weights = weights()?;
         let network = EfficientNetLite::new(&config, |name, shape| weights.tensor(name, shape))?;
-        Ok(Self { description, network })
+        let about = About {
+            family: "EfficientNet-Lite",
+            architecture: description.architecture.clone(),
+            licence: description.licence.clone(),
+            parameters: weights.values_read(),
+            file_bytes: weights.file_bytes(),
+        };
+        Ok(Self { about, preprocessing: description.preprocessing(), network: Box::new(network) })
+    }
+
+    /// The family of the network, for people to read.
+    pub fn family(&self) -> &str {
+        self.about.family
     }
 
     /// The network's name.
     pub fn architecture(&self) -> &str {
-        &self.description.architecture
+        &self.about.architecture
     }
 
     /// The licence of the weights.
     pub fn licence(&self) -> &str {
-        &self.description.licence
+        &self.about.licence
+    }
+
+    /// Weights that the network uses.
+    pub fn parameters(&self) -> usize {
+        self.about.parameters
+    }
+
+    /// Bytes of the files that hold the weights.
+    pub fn file_bytes(&self) -> u64 {
+        self.about.file_bytes
+    }
+
+    /// What happens to a photo before the network sees it.
+    pub fn preprocessing(&self) -> &Preprocessing {
+        &self.preprocessing
     }
 
     /// Values of an embedding.
@@ -87,16 +153,22 @@ impl Encoder {
 
     /// Width and height of the network's input in pixels.
     pub fn input_side(&self) -> usize {
-        self.description.input_side as usize
+        self.preprocessing.input_side as usize
     }
 
-    /// The embeddings of photos, in their order; one photo a thread, on all threads of the current rayon pool.
+    /// The embeddings of photos, in their order, on all threads of the current rayon pool or on the device.
     ///
     /// # Errors
     /// [`VisionError::TooThin`] for a photo whose sides are too unlike.
     pub fn embed(&self, photos: &[Photo]) -> Result<Vec<Vec<f32>>> {
         let side = self.input_side();
-        photos.par_iter().map(|photo| Ok(self.network.embed(&self.preprocess(photo)?, side, side))).collect()
+        let mut embeddings = Vec::with_capacity(photos.len());
+        for batch in photos.chunks(self.network.batch()) {
+            let pictures =
+                batch.par_iter().map(|photo| self.preprocess(photo)).collect::<Result<Vec<_>>>()?.concat();
+            embeddings.extend(self.network.forward(&pictures, side)?);
+        }
+        Ok(embeddings)
     }
 
     /// What the network sees of a photo: resized, cropped and normalised, `[side, side, 3]`.
@@ -104,15 +176,7 @@ impl Encoder {
     /// # Errors
     /// [`VisionError::TooThin`] for a photo whose sides are too unlike.
     pub fn preprocess(&self, photo: &Photo) -> Result<Vec<f32>> {
-        let Description { short_side, resize_filter, input_side, mean, std, .. } = self.description;
-        let crop = resize_and_crop(photo, short_side, self.description.centre_crop, resize_filter)?;
-        let mut pixels = half_pixel_bilinear(&crop, input_side, input_side);
-        for pixel in pixels.as_chunks_mut::<3>().0 {
-            for c in 0..3 {
-                pixel[c] = (pixel[c] - mean[c]) / std[c];
-            }
-        }
-        Ok(pixels)
+        self.preprocessing.apply(photo)
     }
 
     /// The embeddings of pictures already resized and normalised, `[n, side, side, 3]`.
@@ -120,46 +184,17 @@ impl Encoder {
     /// # Errors
     /// [`VisionError::InputSize`] unless `pixels` holds whole pictures.
     pub fn embed_pixels(&self, pixels: &[f32]) -> Result<Vec<Vec<f32>>> {
-        self.network.forward(pixels, self.input_side(), self.input_side())
-    }
-}
-
-impl Description {
-    fn check(&self) -> std::result::Result<(), String> {
-        let sides = [
-            ("short_side", self.short_side),
-            ("centre_crop", self.centre_crop),
-            ("input_side", self.input_side),
-        ];
-        for (name, side) in sides {
-            if side == 0 || side > MAX_SIDE {
-                return Err(format!("{name} = {side} is out of range: choose 1 … {MAX_SIDE}"));
-            }
+        let side = self.input_side();
+        let one = side * side * 3;
+        if !pixels.len().is_multiple_of(one) {
+            let what = format!("pictures of {side}×{side} RGB pixels (or a multiple)");
+            return Err(VisionError::InputSize { what, wanted: one, got: pixels.len() });
         }
-        if self.centre_crop > self.short_side {
-            return Err(format!(
-                "centre_crop = {} exceeds short_side = {}",
-                self.centre_crop, self.short_side
-            ));
-        }
-        if self.embedding == 0 || self.embedding > MAX_EMBEDDING {
-            return Err(format!(
-                "embedding = {} is out of range: choose 1 … {MAX_EMBEDDING}",
-                self.embedding
-            ));
-        }
-        let finite = self.mean.iter().chain(&self.std).all(|value| value.is_finite());
-        if !finite || self.std.iter().any(|&std| std <= 0.0) {
-            return Err(format!("mean = {:?}, std = {:?}: std must be above 0", self.mean, self.std));
-        }
-        Ok(())
+        let batches = pixels.chunks(one * self.network.batch());
+        Ok(batches.map(|batch| self.network.forward(batch, side)).collect::<Result<Vec<_>>>()?.concat())
     }
 }
 
 fn read(path: &PathBuf) -> Result<Vec<u8>> {
     fs::read(path).map_err(|source| VisionError::Read { file: path.display().to_string(), source })
-}
-
-fn bad(path: &Path, detail: String) -> VisionError {
-    VisionError::Encoder { path: path.to_owned(), detail }
 }

@@ -27,6 +27,16 @@ pub enum VisionError {
         /// The file.
         file: String,
     },
+    /// A picture of a kind that is known, but not decoded here.
+    #[error(
+        "{file} is {format}, which cannot be read: convert it to JPEG first (magick PHOTO photo.jpg, or save it anew)"
+    )]
+    Unsupported {
+        /// The file.
+        file: String,
+        /// The kind, by its content.
+        format: &'static str,
+    },
     /// More pixels than the limit allows.
     #[error(
         "{file} has {width}×{height} pixels, above the limit of {max_pixels}: make it smaller or raise the limit"
@@ -107,6 +117,9 @@ pub enum VisionError {
         /// How many came.
         got: usize,
     },
+    /// The device refused, or its memory does not suffice.
+    #[error(transparent)]
+    Device(#[from] locdiff_nn::NnError),
     /// A network that cannot be built.
     #[error("a network cannot have {0}")]
     Architecture(String),

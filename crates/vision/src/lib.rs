@@ -4,8 +4,10 @@
 //! |---|---|
 //! | a photo from a file, upright, within limits | [`Photo`], [`PhotoLimits`] |
 //! | resizing as encoders were trained with | [`resize`](mod@resize) |
+//! | other views of a photo: crops and colours, seeded | [`Augmentation`] |
 //! | embeddings from an encoder's folder | [`Encoder`] |
-//! | the network itself | [`EfficientNetLite`], [`EfficientNetLiteConfig`] |
+//! | what an encoder does to a photo first | [`Preprocessing`] |
+//! | the network itself | [`EfficientNetLite`], [`EfficientNetLiteConfig`]; [`VisionTransformer`], [`VitConfig`] |
 //! | what went wrong, in one line | [`VisionError`] |
 //!
 //! # Example
@@ -19,20 +21,36 @@
 //! # Ok::<(), locdiff_vision::VisionError>(())
 //! ```
 
+mod augment;
+mod colour;
 mod depthwise;
+mod description;
 mod efficientnet_config;
 mod efficientnet_lite;
 mod encoder;
 mod error;
 mod gps;
+mod hugging_face;
+mod iso_media;
 mod jpeg;
+mod linear;
+mod network;
 mod photo;
 mod pointwise;
+mod preprocessing;
 pub mod resize;
+mod rows;
+mod vit;
+mod vit_config;
 mod weights;
 
+pub use augment::{Augmentation, Crop};
 pub use efficientnet_config::{EfficientNetLiteConfig, Stage};
 pub use efficientnet_lite::EfficientNetLite;
 pub use encoder::Encoder;
 pub use error::{Result, VisionError};
+pub use linear::Activation;
 pub use photo::{Photo, PhotoLimits};
+pub use preprocessing::{CentreCrop, CropRounding, Preprocessing, ResizeRule};
+pub use vit::VisionTransformer;
+pub use vit_config::VitConfig;

@@ -1,6 +1,6 @@
-//! Photos: decoded by content, turned upright, as RGB bytes, within limits.
+//! Photos: decoded by content, turned upright, as sRGB bytes, within limits.
 
-use crate::{Result, VisionError, gps, jpeg};
+use crate::{Result, VisionError, colour, gps, iso_media, jpeg};
 use image::{
     DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits as DecoderLimits, RgbImage,
 };
@@ -23,7 +23,7 @@ impl Default for PhotoLimits {
     }
 }
 
-/// An upright picture of RGB bytes, row by row.
+/// An upright picture of sRGB bytes, row by row.
 ///
 /// ```
 /// use locdiff_vision::{Photo, PhotoLimits};
@@ -43,6 +43,7 @@ pub struct Photo {
 
 impl Photo {
     /// Reads and decodes a file: JPEG, PNG, WebP, TIFF, GIF (its first frame) or BMP, told apart by content.
+    /// Colours are brought to sRGB where the file has another ICC profile.
     ///
     /// # Errors
     /// A [`VisionError`] that names the file: unreadable, empty, no picture, cut off, damaged, or above a limit.
@@ -68,7 +69,12 @@ impl Photo {
         }
         let format = match image::guess_format(contents) {
             Ok(format) if format.reading_enabled() => format,
-            _ => return Err(VisionError::UnknownFormat { file }),
+            _ => {
+                return Err(match iso_media::kind(contents) {
+                    Some(format) => VisionError::Unsupported { file, format },
+                    None => VisionError::UnknownFormat { file },
+                });
+            }
         };
         if format == ImageFormat::Jpeg && !jpeg::is_whole(contents) {
             return Err(VisionError::Truncated { file });
@@ -97,8 +103,16 @@ impl Photo {
         };
         let gps = exif.and_then(gps::place);
         let orientation = decoder.orientation().map_err(failed)?;
-        let mut upright =
-            DynamicImage::ImageRgb8(to_rgb(DynamicImage::from_decoder(decoder).map_err(failed)?));
+        let profile = if format == ImageFormat::Tiff {
+            colour::tiff_profile(contents.to_vec())
+        } else {
+            decoder.icc_profile().unwrap_or_default()
+        };
+        let mut rgb = to_rgb(DynamicImage::from_decoder(decoder).map_err(failed)?);
+        if let Some(profile) = profile {
+            colour::to_srgb(&mut rgb, &profile);
+        }
+        let mut upright = DynamicImage::ImageRgb8(rgb);
         upright.apply_orientation(orientation);
         let (width, height) = (upright.width(), upright.height());
         Ok(Self { gps, ..Self::from_rgb(width, height, upright.into_rgb8().into_raw())? })
@@ -129,6 +143,10 @@ impl Photo {
     /// The pixels, row by row from the top, three bytes each.
     pub fn rgb(&self) -> &[u8] {
         &self.rgb
+    }
+
+    pub(crate) fn into_rgb(self) -> Vec<u8> {
+        self.rgb
     }
 
     /// Where the photo says it was taken; to report, never to predict from.

@@ -9,7 +9,7 @@ use pulp::{Simd, WithSimd};
 /// Channels are laid out in whole blocks of this many values (one AVX-512 register); the spare ones hold 0.
 pub(crate) const BLOCK: usize = 16;
 /// Blocks of output channels that a tile covers.
-const PANEL: usize = 3;
+pub(crate) const PANEL: usize = 3;
 
 /// Channels rounded up to whole blocks: the distance between neighbouring pixels in a buffer.
 pub(crate) const fn padded(channels: usize) -> usize {
@@ -191,7 +191,7 @@ impl Run<'_> {
 /// Bias and products of one tile. The sums must stay in registers from the first input to the last: they are copied out
 /// one by one at the end, as an array that is indexed later would be written to memory in every step.
 #[inline(always)]
-fn sums<S: Simd, const P: usize, const V: usize, const B: usize>(
+pub(crate) fn sums<S: Simd, const P: usize, const V: usize, const B: usize>(
     simd: S,
     rows: [&[f32]; P],
     panel: &[[[S::f32s; V]; B]],

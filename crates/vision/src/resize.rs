@@ -5,7 +5,7 @@ use crate::{Photo, Result, VisionError};
 use std::ops::Range;
 
 /// The filters encoders were trained with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Filter {
     /// Keys' cubic with a = −½: Pillow's `BICUBIC`.
@@ -84,7 +84,7 @@ pub fn resize(photo: &Photo, width: u32, height: u32, filter: Filter) -> Result<
 }
 
 /// The pixels `across` × `down` of a photo resized to `to`.
-fn window(
+pub(crate) fn window(
     photo: &Photo,
     to: (u32, u32),
     across: Range<usize>,
@@ -151,7 +151,7 @@ fn along_columns(rgb: &[u8], row_bytes: usize, taps: &[Taps]) -> Vec<u8> {
 }
 
 /// The size of a photo whose shorter side becomes `side` pixels; the longer one keeps the proportion, rounded down.
-fn short_side_size(photo: &Photo, side: u32) -> Result<(u32, u32)> {
+pub(crate) fn short_side_size(photo: &Photo, side: u32) -> Result<(u32, u32)> {
     const LONGEST: u64 = 100_000;
     let (width, height) = (photo.width(), photo.height());
     let long = u64::from(side) * u64::from(width.max(height)) / u64::from(width.min(height));
@@ -168,16 +168,6 @@ fn short_side_size(photo: &Photo, side: u32) -> Result<(u32, u32)> {
 pub fn resize_short_side(photo: &Photo, side: u32, filter: Filter) -> Result<Photo> {
     let (width, height) = short_side_size(photo, side)?;
     resize(photo, width, height, filter)
-}
-
-/// [`resize_short_side`] and [`centre_crop`] at once, without the pixels that the crop throws away.
-///
-/// # Errors
-/// Theirs.
-pub fn resize_and_crop(photo: &Photo, side: u32, crop: u32, filter: Filter) -> Result<Photo> {
-    let (width, height) = short_side_size(photo, side)?;
-    let (across, down) = (middle(width, crop)?, middle(height, crop)?);
-    Photo::from_rgb(crop, crop, window(photo, (width, height), across, down, filter))
 }
 
 /// The middle `side` of `length` pixels; where the margin is odd, its half rounds to even, as in torchvision.

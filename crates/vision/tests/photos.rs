@@ -32,6 +32,27 @@ fn every_kind_of_picture_has_pillows_pixels() {
 }
 
 #[test]
+fn profiles_are_brought_to_srgb_as_little_cms_does() {
+    let contents = bytes("profiles.safetensors");
+    let expected = SafeTensors::deserialize(&contents).unwrap();
+    assert_eq!(expected.len(), 7);
+    for (name, tensor) in expected.iter() {
+        let photo = Photo::open(&fixture(name), &PhotoLimits::default()).unwrap();
+        let differences = || photo.rgb().iter().zip(tensor.data()).map(|(a, b)| a.abs_diff(*b));
+        let worst = differences().max().unwrap();
+        let mean = differences().map(f64::from).sum::<f64>() / tensor.data().len() as f64;
+        println!("{name}: worst {worst}, mean {mean:.3}");
+        // sRGB and damaged profiles change nothing; two colour engines round differently, two JPEG decoders more so.
+        let most = match name {
+            "profile_srgb.png" | "profile_damaged.png" => 0,
+            "profile_adobe.jpg" => 6,
+            _ => 2,
+        };
+        assert!(worst <= most && mean <= 1.0, "{name}: worst {worst}, mean {mean}");
+    }
+}
+
+#[test]
 fn the_place_in_a_photo_is_reported() {
     let place = |name: &str| Photo::open(&fixture(name), &PhotoLimits::default()).unwrap().gps();
     let found = place("turned_6.jpg").unwrap();
@@ -64,6 +85,12 @@ fn bad_files_get_one_line_that_names_them() {
     check(&open(), "0 bytes");
     std::fs::write(&path, b"<html>404</html>").unwrap();
     check(&open(), "not a JPEG, PNG, WebP, TIFF, GIF or BMP");
+    for (brands, kind) in [("heicmif1", "HEIC"), ("mif1msf1avif", "AVIF"), ("avis", "AVIF")] {
+        let mut start = (brands.len() as u32 + 8).to_be_bytes().to_vec();
+        start.extend([b"ftyp", brands.as_bytes(), b"\0\0\x02\0meta"].concat());
+        std::fs::write(&path, start).unwrap();
+        check(&open(), &format!("is {kind}, which cannot be read: convert it to JPEG"));
+    }
     for name in
         ["rgb.jpg", "progressive.jpg", "rgb.png", "lossless.webp", "lossy.webp", "lzw.tiff", "rgb.bmp"]
     {

@@ -4,8 +4,8 @@ mod common;
 
 use common::{bytes, floats};
 use locdiff_vision::{
-    Photo, VisionError,
-    resize::{Filter, centre_crop, half_pixel_bilinear, resize, resize_and_crop, resize_short_side},
+    CentreCrop, CropRounding, Photo, Preprocessing, ResizeRule, VisionError,
+    resize::{Filter, centre_crop, half_pixel_bilinear, resize, resize_short_side},
 };
 use safetensors::SafeTensors;
 
@@ -53,7 +53,17 @@ fn the_short_side_decides_and_the_crop_is_central() {
     for (width, height) in [(64, 43), (43, 64), (20, 90), (24, 24), (10, 7)] {
         let photo = photo(width, height);
         let steps = centre_crop(&resize_short_side(&photo, 24, Filter::Bicubic).unwrap(), 21).unwrap();
-        assert_eq!(resize_and_crop(&photo, 24, 21, Filter::Bicubic).unwrap(), steps);
+        let at_once = Preprocessing {
+            resize: ResizeRule::ShortSide(24),
+            filter: Filter::Bicubic,
+            crop: Some(CentreCrop { width: 21, height: 21, rounding: CropRounding::Even }),
+            input_side: 21,
+            scale: 1.0,
+            mean: [0.0; 3],
+            std: [1.0; 3],
+        };
+        let steps: Vec<f32> = steps.rgb().iter().map(|&byte| f32::from(byte)).collect();
+        assert_eq!(at_once.apply(&photo).unwrap(), steps);
     }
     assert!(matches!(centre_crop(&photo(9, 20), 10), Err(VisionError::PixelCount { .. })));
     assert!(matches!(resize(&photo(9, 20), 0, 10, Filter::Bicubic), Err(VisionError::PixelCount { .. })));

@@ -2,8 +2,10 @@
 
 pub(crate) mod decode;
 pub(crate) mod density;
+pub(crate) mod embed;
 pub(crate) mod embed_location;
 pub(crate) mod encode;
+pub(crate) mod encoder;
 pub(crate) mod gallery;
 pub(crate) mod import;
 pub(crate) mod reproduce;

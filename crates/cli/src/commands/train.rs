@@ -1,5 +1,6 @@
 //! `locdiff train`: embeddings and locations in, a model out.
 
+use crate::interrupt::Careful;
 use crate::progress;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
@@ -12,16 +13,6 @@ use locdiff_train::{
 };
 use serde_json::json;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Training runs now, and has been asked to stop.
-static RUNNING: AtomicBool = AtomicBool::new(false);
-static STOP: AtomicBool = AtomicBool::new(false);
-
-/// Asks a training that runs to save and stop; false if none runs or it has been asked before.
-pub(crate) fn ask_to_stop() -> bool {
-    RUNNING.load(Ordering::SeqCst) && !STOP.swap(true, Ordering::SeqCst)
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum PresetArg {
@@ -394,7 +385,7 @@ impl Train {
                 config.model.degree
             );
         }
-        RUNNING.store(true, Ordering::SeqCst);
+        let careful = Careful::begin();
         let job = Job {
             device: &device,
             config,
@@ -402,7 +393,7 @@ impl Train {
             validation,
             out: &self.out,
             resume: self.resume,
-            stop: &STOP,
+            stop: careful.stop(),
         };
         let mut accuracy = String::new();
         let json_out = self.json;
@@ -423,7 +414,7 @@ impl Train {
                 }
             }
         });
-        RUNNING.store(false, Ordering::SeqCst);
+        drop(careful);
         bar.finish_and_clear();
         let outcome = outcome?;
         self.tell(&outcome, &device.to_string());

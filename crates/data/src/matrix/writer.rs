@@ -2,9 +2,11 @@
 
 use crate::array::Dtype;
 use crate::error::At;
+use crate::input::display_name;
 use crate::output::{Output, push_number, push_number_f32};
 use crate::safetensors_header::{self, OutputTensor};
 use crate::{DataError, Format, npy};
+use half::f16;
 use std::path::Path;
 
 /// Writes rows one by one; their number need not be known. Nothing is left on the disk unless
@@ -27,7 +29,8 @@ pub struct MatrixWriter {
     format: Format,
     dtype: Dtype,
     columns: usize,
-    tensor: String,
+    /// Their rows follow one another, as many for each.
+    tensors: Vec<String>,
     rows: u64,
     buffer: Vec<u8>,
 }
@@ -45,10 +48,34 @@ impl MatrixWriter {
         dtype: Dtype,
         tensor: &str,
     ) -> Result<Self, DataError> {
+        Self::create_tensors(path, format, columns, dtype, &[tensor])
+    }
+
+    /// As [`MatrixWriter::create`], for several matrices of the same shape in one file: all rows of the first are
+    /// written, then all of the second, and so on. Several need a safetensors file.
+    ///
+    /// # Errors
+    /// As [`MatrixWriter::create`], and when another format shall hold several matrices.
+    pub fn create_tensors(
+        path: &Path,
+        format: Option<Format>,
+        columns: usize,
+        dtype: Dtype,
+        tensors: &[&str],
+    ) -> Result<Self, DataError> {
         let format = Format::resolve(path, format)?;
+        if tensors.len() != 1 && format != Format::Safetensors {
+            return Err(DataError::OutputColumns {
+                file: display_name(path, "standard output"),
+                reason: format!(
+                    "{format} holds one matrix, not {}: write a .safetensors file",
+                    tensors.len()
+                ),
+            });
+        }
         let output = Output::create(path, format)?;
-        let tensor = tensor.to_owned();
-        let mut this = Self { output, format, dtype, columns, tensor, rows: 0, buffer: Vec::new() };
+        let tensors = tensors.iter().map(ToString::to_string).collect();
+        let mut this = Self { output, format, dtype, columns, tensors, rows: 0, buffer: Vec::new() };
         if let Some(header) = this.header() {
             this.output.write(&header)?;
         }
@@ -86,8 +113,13 @@ impl MatrixWriter {
     /// Completes the file. Returns how many rows it holds.
     ///
     /// # Errors
-    /// When the output fails; no file is left then.
+    /// When the output fails, or several matrices have not as many rows each; no file is left then.
     pub fn finish(mut self) -> Result<u64, DataError> {
+        let count = self.tensors.len() as u64;
+        if !self.rows.is_multiple_of(count) {
+            let reason = format!("{} rows are no {count} matrices of the same length", self.rows);
+            return Err(DataError::OutputColumns { file: self.output.name().to_owned(), reason });
+        }
         if let Some(header) = self.header() {
             self.output.write_at_start(&header)?;
         }
@@ -102,9 +134,10 @@ impl MatrixWriter {
             Format::Csv | Format::Jsonl => None,
             Format::Npy => Some(npy::header_bytes(self.dtype, rows, columns)),
             Format::Safetensors => {
-                let tensor =
-                    OutputTensor { name: &self.tensor, dtype: self.dtype, shape: vec![rows, columns] };
-                Some(safetensors_header::header_bytes(&[tensor]))
+                let rows = rows / self.tensors.len() as u64;
+                let tensor = |name| OutputTensor { name, dtype: self.dtype, shape: vec![rows, columns] };
+                let tensors: Vec<_> = self.tensors.iter().map(|name| tensor(name.as_str())).collect();
+                Some(safetensors_header::header_bytes(&tensors))
             }
         }
     }
@@ -116,6 +149,7 @@ impl MatrixWriter {
                 self.buffer.push(b',');
             }
             match self.dtype {
+                Dtype::F16 => push_number_f32(&mut self.buffer, f16::from_f64(value).to_f32()),
                 Dtype::F32 => push_number_f32(&mut self.buffer, value as f32),
                 Dtype::F64 => push_number(&mut self.buffer, value),
             }
@@ -192,6 +226,36 @@ mod tests {
         let tensor = file.tensor("codes").unwrap();
         assert_eq!((tensor.dtype(), tensor.shape()), (safetensors::Dtype::F32, &[2, 2][..]));
         assert_eq!(tensor.data()[..8], [0.1f32.to_le_bytes(), (-2f32).to_le_bytes()].concat());
+    }
+
+    #[test]
+    fn several_tensors_of_f16_lie_one_after_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.safetensors");
+        let create = |path: &Path| {
+            MatrixWriter::create_tensors(path, None, 2, Dtype::F16, &["embeddings", "augmented_1"])
+        };
+        let mut writer = create(&path).unwrap();
+        for row in [[1.0, 0.1], [2.0, 3.0], [4.0, -5.0], [6.0, 1e-9]] {
+            writer.write_row(&row).unwrap();
+        }
+        assert!(writer.write_row(&[7e4, 0.0]).unwrap_err().to_string().contains("finite number of type f16"));
+        assert_eq!(writer.finish().unwrap(), 4);
+        let bytes = std::fs::read(&path).unwrap();
+        let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+        for (name, expected) in [("embeddings", [1.0, 0.1, 2.0, 3.0]), ("augmented_1", [4.0, -5.0, 6.0, 0.0])]
+        {
+            let tensor = file.tensor(name).unwrap();
+            assert_eq!((tensor.dtype(), tensor.shape()), (safetensors::Dtype::F16, &[2, 2][..]));
+            let expected: Vec<u8> = expected.iter().flat_map(|&v| f16::from_f64(v).to_le_bytes()).collect();
+            assert_eq!(tensor.data(), expected);
+        }
+        let mut odd = create(&path).unwrap();
+        odd.write_row(&[1.0, 2.0]).unwrap();
+        assert!(odd.finish().unwrap_err().to_string().contains("1 rows are no 2 matrices"));
+        let message = create(&folder.path().join("x.npy")).unwrap_err().to_string();
+        assert!(message.contains("npy holds one matrix, not 2: write a .safetensors file"), "{message}");
+        assert_eq!(std::fs::read(&path).unwrap(), bytes);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::POINTS_TENSOR;
 use crate::array::Dtype;
-use crate::csv_text::push_header;
+use crate::csv_text::push_record;
 use crate::error::excerpt;
 use crate::output::{Output, push_number};
 use crate::safetensors_header::{self, OutputTensor};
@@ -62,7 +62,7 @@ impl PointWriter {
         let mut this = Self { output, format, columns, rows: 0, buffer: Vec::new(), extra_tensors };
         match format {
             Format::Csv => {
-                push_header(&mut this.buffer, this.columns.iter().map(Column::name));
+                push_record(&mut this.buffer, this.columns.iter().map(Column::name));
                 this.output.write(&this.buffer)?;
             }
             Format::Npy => this.output.write(&npy::header_bytes(Dtype::F64, 0, 2))?,

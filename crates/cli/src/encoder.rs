@@ -1,0 +1,47 @@
+//! The encoder that a command uses: a folder, or the one inside the binary.
+
+use crate::commands::train::DeviceArg;
+use anyhow::Result;
+use clap::Args;
+use locdiff_nn::Device;
+use locdiff_vision::{Encoder, Photo};
+use std::path::{Path, PathBuf};
+
+/// Which encoder, and where it runs.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct EncoderArg {
+    /// Folder of the image encoder: one with an encoder.json, or a CLIP from Hugging Face [default: the bundled
+    /// streetview-lite0]
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) encoder: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) device: DeviceArg,
+}
+
+impl EncoderArg {
+    pub(crate) fn open(&self) -> Result<Encoder> {
+        open(self.encoder.as_deref(), &Device::open(self.device.device)?)
+    }
+}
+
+/// Opens the encoder in a folder, or the bundled one.
+pub(crate) fn open(folder: Option<&Path>, device: &Device) -> Result<Encoder> {
+    Ok(if let Some(folder) = folder {
+        Encoder::open_on(folder, device)?
+    } else {
+        let (description, weights) = locdiff_bundled::encoder();
+        let name = Path::new("the bundled encoder");
+        Encoder::from_bytes_on((name, description), (name, weights), device)?
+    })
+}
+
+/// A colourful picture that is the same everywhere, to try an encoder with.
+pub(crate) fn test_picture() -> Photo {
+    const SIDE: u32 = 256;
+    let pixel = |i: u32| {
+        let (x, y) = (i % SIDE, i / SIDE);
+        [x as u8, y as u8, (x * y / 64) as u8]
+    };
+    let rgb = (0..SIDE * SIDE).flat_map(pixel).collect();
+    Photo::from_rgb(SIDE, SIDE, rgb).expect("three bytes a pixel")
+}

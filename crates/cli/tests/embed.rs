@@ -1,0 +1,348 @@
+//! `locdiff embed` as people use it: good and bad photos, every kind of input, kill it, interrupt it, resume it.
+#![cfg(unix)]
+
+use safetensors::SafeTensors;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision")).join(name)
+}
+
+fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_locdiff"));
+    command.args(arguments).current_dir(folder).stdin(Stdio::null());
+    command
+}
+
+fn output(folder: &Path, arguments: &[&str]) -> Output {
+    command(folder, arguments).output().unwrap()
+}
+
+/// The summary of a run that ends well.
+fn embed(folder: &Path, arguments: &[&str]) -> Value {
+    let output = output(folder, &[&["embed", "--json"], arguments].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The one line that a run which fails says.
+fn refused(folder: &Path, arguments: &[&str]) -> String {
+    let output = output(folder, &[&["embed"], arguments].concat());
+    assert_eq!(output.status.code(), Some(1), "{arguments:?}");
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(message.lines().count(), 1, "{message}");
+    message
+}
+
+fn lines(path: PathBuf) -> Vec<String> {
+    fs::read_to_string(path).unwrap().lines().map(str::to_owned).collect()
+}
+
+/// The f32 rows of a tensor.
+fn rows(path: PathBuf, tensor: &str) -> Vec<Vec<u8>> {
+    let bytes = fs::read(path).unwrap();
+    let file = SafeTensors::deserialize(&bytes).unwrap();
+    let tensor = file.tensor(tensor).unwrap();
+    let width = 4 * tensor.shape()[1];
+    tensor.data().chunks(width).map(<[u8]>::to_vec).collect()
+}
+
+/// A small BMP picture, another for each number.
+fn bmp(path: &Path, number: u32) {
+    const SIDE: u32 = 24;
+    let mut bytes = b"BM".to_vec();
+    for value in [54 + 3 * SIDE * SIDE, 0, 54, 40, SIDE, SIDE, 1 | 24 << 16, 0, 0, 0, 0, 0, 0] {
+        bytes.extend(value.to_le_bytes());
+    }
+    let pixel = |i: u32| [i * number, i + 91 * number, (i / SIDE) * (number + 3)].map(|value| value as u8);
+    bytes.extend((0..SIDE * SIDE).flat_map(pixel));
+    fs::write(path, bytes).unwrap();
+}
+
+fn many(folder: &Path, count: u32) {
+    fs::create_dir_all(folder).unwrap();
+    for number in 0..count {
+        bmp(&folder.join(format!("{number:05}.bmp")), number);
+    }
+}
+
+/// A PNG header that promises 30,000 × 30,000 pixels.
+fn bomb() -> Vec<u8> {
+    let mut png = fs::read(fixture("rgb.png")).unwrap();
+    png[16..20].copy_from_slice(&30_000_u32.to_be_bytes());
+    png[20..24].copy_from_slice(&30_000_u32.to_be_bytes());
+    let sum = crc32fast::hash(&png[12..29]);
+    png[29..33].copy_from_slice(&sum.to_be_bytes());
+    png
+}
+
+#[test]
+fn bad_photos_are_listed_and_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let photos = path.join("photos");
+    fs::create_dir_all(photos.join("inner")).unwrap();
+    let mut expected = Vec::new();
+    for name in
+        ["rgb.jpg", "progressive.jpg", "rgb.png", "lossy.webp", "lossless.webp", "lzw.tiff", "rgb.bmp"]
+    {
+        let whole = fs::read(fixture(name)).unwrap();
+        fs::write(photos.join(format!("cut_{name}")), &whole[..whole.len() * 2 / 3]).unwrap();
+        expected.push((format!("photos/cut_{name}"), "again"));
+    }
+    let gif = fs::read(fixture("animated.gif")).unwrap();
+    fs::write(photos.join("cut.gif"), &gif[..gif.len() / 4]).unwrap();
+    fs::write(photos.join("bomb.png"), bomb()).unwrap();
+    fs::write(photos.join("none.jpg"), b"").unwrap();
+    fs::write(photos.join("page.jpeg"), b"<html>").unwrap();
+    fs::write(photos.join("phone.heic"), b"\0\0\0\x18ftypheic\0\0\0\0mif1heic").unwrap();
+    fs::write(photos.join("notes.txt"), b"not a picture, and not called one").unwrap();
+    fs::write(photos.join(".hidden.jpg"), b"").unwrap();
+    for (name, words) in [
+        ("bomb.png", "30000×30000 pixels, above the limit of 100000000"),
+        ("cut.gif", "again"),
+        ("none.jpg", "0 bytes"),
+        ("page.jpeg", "not a JPEG, PNG"),
+        ("phone.heic", "is HEIC, which cannot be read: convert it"),
+    ] {
+        expected.push((format!("photos/{name}"), words));
+    }
+    expected.sort();
+    let good = ["animated.gif", "cmyk.jpg", "cmyk.tiff", "grey16.png", "rgba.webp", "turned_6.jpg"];
+    for name in good {
+        fs::copy(fixture(name), photos.join("inner").join(name)).unwrap();
+    }
+    fs::copy(fixture("rgb.png"), photos.join("wrong_name.jpg")).unwrap();
+
+    let summary = embed(path, &["photos", "-o", "e.safetensors"]);
+    let count = |key: &str| summary[key].as_u64().unwrap();
+    assert_eq!([count("photos"), count("rows"), count("bad"), count("other_files")], [19, 7, 12, 1]);
+    let bad = lines(path.join("e.bad.csv"));
+    assert_eq!(bad.len(), 13);
+    for (line, (name, words)) in bad[1..].iter().zip(&expected) {
+        assert!(line.starts_with(&format!("{name},")) && line.contains(words), "{line}: {words}");
+    }
+    let table = lines(path.join("e.csv"));
+    assert_eq!(table[0], "row,path,lat,lon,source");
+    for (row, name) in good.iter().enumerate() {
+        let ending = if *name == "turned_6.jpg" { "-33.8569,-151.21499999999997,exif" } else { ",," };
+        assert_eq!(table[row + 1], format!("{},photos/inner/{name},{ending}", row + 1));
+    }
+    assert_eq!(table[7], "7,photos/wrong_name.jpg,,,");
+
+    // The same bytes alone as among others; a strict run writes the same and fails.
+    let all = rows(path.join("e.safetensors"), "embeddings");
+    for (row, name) in [(1, "inner/cmyk.jpg"), (6, "wrong_name.jpg")] {
+        let photo = format!("photos/{name}");
+        embed(path, &[&photo, "-o", "one.safetensors"]);
+        assert_eq!(rows(path.join("one.safetensors"), "embeddings"), all[row..=row]);
+        assert!(!path.join("one.bad.csv").exists());
+    }
+    assert!(refused(path, &["photos", "-o", "s.safetensors", "--strict"]).contains("12 of 19 photos"));
+    assert_eq!(rows(path.join("s.safetensors"), "embeddings"), all);
+    assert!(refused(path, &["photos/none.jpg", "-o", "n.safetensors"]).contains("none of the 1 photos"));
+    assert!(!path.join("n.safetensors").exists() && !path.join("n.safetensors.partial").exists());
+}
+
+#[test]
+fn files_tables_lists_and_shards_give_the_same_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    many(&path.join("photos"), 5);
+    fs::write(path.join("photos/00002.bmp"), b"BM, but no picture").unwrap();
+    embed(path, &["photos", "-o", "folder.safetensors", "--augment", "2", "--seed", "3"]);
+    let expected = fs::read(path.join("folder.safetensors")).unwrap();
+    let tensor = |name: &str| rows(path.join("folder.safetensors"), name);
+    assert_eq!(tensor("embeddings").len(), 4);
+    assert!(tensor("augmented_1") != tensor("embeddings") && tensor("augmented_1") != tensor("augmented_2"));
+
+    let list: Vec<String> = (0..5).map(|n| format!("photos/0000{n}.bmp")).collect();
+    fs::write(path.join("list.txt"), list.join("\n")).unwrap();
+    // Paths from the table's own folder; a place may be missing.
+    let places = ["1,2", "3.5,-4", "0,0", ",", "-90,180"];
+    let table = places.iter().enumerate().map(|(n, place)| format!("x,{place},0000{n}.bmp"));
+    fs::write(
+        path.join("photos/places.csv"),
+        format!("id,Latitude,lng,photo\n{}\n", table.collect::<Vec<_>>().join("\n")),
+    )
+    .unwrap();
+    let mut shard = tar::Builder::new(fs::File::create(path.join("a.tar")).unwrap());
+    for n in 0..5 {
+        let json = format!("{{\"caption\": \"{n}\", \"lat\": {n}.25, \"lon\": -{n}}}");
+        let mut header = tar::Header::new_gnu();
+        header.set_size(json.len() as u64);
+        shard.append_data(&mut header, format!("k{n}.json"), json.as_bytes()).unwrap();
+        shard.append_path_with_name(path.join(format!("photos/0000{n}.bmp")), format!("k{n}.bmp")).unwrap();
+    }
+    shard.into_inner().unwrap();
+    let sure = ["--augment", "2", "--seed", "3", "--batch", "4"];
+    for (input, second, last) in [
+        ("@list.txt", "2,photos/00001.bmp,,,", "4,photos/00004.bmp,,,"),
+        ("photos/places.csv", "2,photos/00001.bmp,3.5,-4,csv", "4,photos/00004.bmp,-90,180,csv"),
+        ("a.tar", "2,a.tar/k1.bmp,1.25,-1,json", "4,a.tar/k4.bmp,4.25,-4,json"),
+    ] {
+        let summary =
+            embed(path, &[&[input, "-o", "x.safetensors", "--locations", "places.csv"], &sure[..]].concat());
+        assert_eq!((&summary["rows"], &summary["bad"]), (&4.into(), &1.into()));
+        assert_eq!(fs::read(path.join("x.safetensors")).unwrap(), expected, "{input}");
+        let table = lines(path.join("places.csv"));
+        assert_eq!((table[2].as_str(), table[4].as_str()), (second, last));
+    }
+    let summary = embed(path, &["photos/places.csv", "-o", "x.npy", "--require-gps", "--dtype", "f16"]);
+    assert_eq!((&summary["rows"], &summary["left_out_without_location"]), (&3.into(), &1.into()));
+    assert_eq!(fs::metadata(path.join("x.npy")).unwrap().len(), 128 + 3 * 512 * 2);
+    let words = "x.bad.csv";
+    assert!(
+        lines(path.join(words)).iter().any(|line| line.contains("00003.bmp") && line.contains("no location"))
+    );
+}
+
+#[test]
+fn a_folder_of_photos_with_places_trains_a_model() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    many(&path.join("photos"), 40);
+    let table = (0..40).map(|n| format!("photos/{n:05}.bmp,{},{}", n - 20, 4 * n - 80));
+    fs::write(path.join("photos.csv"), format!("path,lat,lon\n{}\n", table.collect::<Vec<_>>().join("\n")))
+        .unwrap();
+    embed(path, &["photos.csv", "-o", "e.safetensors", "--augment", "1", "--require-gps"]);
+    let train = "train --embeddings e.safetensors --augmented augmented_1 --locations e.csv --preset small --degree 3 \
+                 --width 8 --batch 8 --steps 3 --device cpu --out model --json";
+    let output = output(path, &train.split_whitespace().collect::<Vec<_>>());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(path.join("model/model.safetensors").exists());
+}
+
+fn wait_for_bytes(path: &Path, bytes: u64, limit: Duration) -> bool {
+    let start = Instant::now();
+    while start.elapsed() < limit {
+        if fs::metadata(path).is_ok_and(|data| data.len() >= bytes) {
+            return true;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    false
+}
+
+#[test]
+fn killed_and_interrupted_runs_resume_to_the_same_bytes() {
+    const COUNT: u32 = 160;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    many(&path.join("photos"), COUNT);
+    fs::write(path.join("photos/00077.bmp"), b"").unwrap();
+    let files = ["safetensors", "csv", "bad.csv"];
+    let read = |stem: &str| files.map(|ending| fs::read(path.join(format!("{stem}.{ending}"))).unwrap());
+    let options = ["--batch", "8", "--augment", "1", "--seed", "9"];
+    embed(path, &[&["photos", "-o", "whole.safetensors"], &options[..]].concat());
+
+    let arguments =
+        [&["embed", "photos", "-o", "cut.safetensors", "--resume", "--json"], &options[..]].concat();
+    let partial = path.join("cut.safetensors.partial");
+    let mut kept = 0;
+    // kill -9 twice, then an interrupt, each once there is more than before.
+    for (round, signal) in ["-KILL", "-KILL", "-INT"].into_iter().enumerate() {
+        let mut child = command(path, &arguments);
+        let mut child = child.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        assert!(wait_for_bytes(&partial, kept + 20_000, Duration::from_mins(1)), "round {round}");
+        let sent = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        let output = child.wait().unwrap();
+        if signal == "-INT" {
+            assert_eq!(output.code(), Some(130));
+            let message = std::io::read_to_string(child.stderr.take().unwrap()).unwrap();
+            assert!(message.contains("of 160 photos: go on with --resume"), "{message}");
+        } else {
+            assert_eq!(output.code(), None, "it was killed");
+        }
+        assert!(!path.join("cut.safetensors").exists());
+        kept = fs::metadata(&partial).unwrap().len();
+    }
+    let again = refused(path, &["photos", "-o", "cut.safetensors", "--batch", "8"]);
+    assert!(again.contains("holds an unfinished run: add --resume"), "{again}");
+    let other = refused(path, &["photos", "-o", "cut.safetensors", "--batch", "8", "--resume"]);
+    assert!(other.contains("another --augment (1, now 0)"), "{other}");
+    let summary = output(path, &arguments);
+    let summary: Value = serde_json::from_slice(&summary.stdout).unwrap();
+    let resumed = summary["resumed_from"].as_u64().unwrap();
+    assert!(resumed >= 12 && resumed.is_multiple_of(4) && resumed < COUNT.into(), "{resumed}");
+    assert!(read("cut") == read("whole"), "resumed at {resumed}");
+    assert!(!partial.exists());
+}
+
+#[test]
+fn what_cannot_work_is_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    many(&path.join("photos"), 1);
+    fs::create_dir(path.join("empty")).unwrap();
+    fs::write(path.join("a.csv"), "name,lat\nx,1\n").unwrap();
+    fs::write(path.join("b.csv"), "path,lat,lon\nphotos/00000.bmp,95,0\n").unwrap();
+    fs::write(path.join("c.tar"), [7; 700]).unwrap();
+    fs::write(path.join("d.tar.gz"), "").unwrap();
+    let photo = "photos/00000.bmp";
+    for (arguments, words) in [
+        (&["empty", "-o", "e.npy"][..], "no photos"),
+        (&["nowhere.jpg", "-o", "e.npy"], "cannot read nowhere.jpg"),
+        (&["@nowhere.txt", "-o", "e.npy"], "cannot read the list nowhere.txt"),
+        (&["photos", photo, "-o", "e.npy"], "photos/00000.bmp comes twice, as photo 1 and 2"),
+        (&[photo, "./photos/00000.bmp", "-o", "e.npy"], "comes twice"),
+        (&["a.csv", "-o", "e.npy"], "--path-column"),
+        (&["b.csv", "-o", "e.npy"], "b.csv, row 1 (line 2): latitude 95"),
+        (&["c.tar", "-o", "e.npy"], "c.tar is not a whole tar file"),
+        (&["d.tar.gz", "-o", "e.npy"], "unpack it"),
+        (&[photo, "-o", "e.jpg"], "cannot tell the format of 'e.jpg'"),
+        (&[photo, "-o", "nowhere/e.npy"], "create its folder first"),
+        (&[photo, "-o", "photos"], "not a folder"),
+        (&[photo, "-o", "e.npy", "--augment", "1"], "write a .safetensors file"),
+        (&[photo, "-o", "e.csv"], "--out and --locations are both e.csv"),
+        (&[photo, "-o", "e.npy", "--bad", photo], "is a photo or list to read and --bad at once"),
+        (&["b.csv", "-o", "b.npy", "--path-column", "lat"], "b.csv"),
+        (&[photo, "-o", "e.npy", "--encoder", "empty"], "empty/encoder.json"),
+    ] {
+        let message = refused(path, arguments);
+        assert!(message.contains(words), "{arguments:?}: {message}");
+    }
+    let left: Vec<_> = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left.len(), 6, "{left:?}");
+}
+
+#[test]
+fn an_encoder_is_described_checked_and_timed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let inspect = |arguments: &[&str]| {
+        let output = output(path, &[&["encoder", "inspect", "--device", "cpu"], arguments].concat());
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let (code, text, _) = inspect(&[]);
+    assert_eq!(code, Some(0));
+    for words in
+        ["efficientnet-lite0", "short side to 240", "224×224", "512 numbers", "Apache-2.0", "ms a photo"]
+    {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/streetview-lite0");
+    let (code, text, _) = inspect(&[model, "--json"]);
+    let json: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!((code, &json["embedding"], &json["input_side"]), (Some(0), &512.into(), &224.into()));
+    assert!(json["milliseconds"]["encode_one_thread"].as_f64().unwrap() > 0.0);
+    assert!(json["parameters"].as_u64().unwrap() > 3_000_000);
+    assert_eq!(inspect(&["nowhere"]).0, Some(1));
+
+    // Weights that are all zero are sound numbers, but no encoder.
+    let dead = path.join("dead");
+    fs::create_dir(&dead).unwrap();
+    fs::copy(Path::new(model).join("encoder.json"), dead.join("encoder.json")).unwrap();
+    let mut weights = fs::read(Path::new(model).join("model.safetensors")).unwrap();
+    let header = 8 + u64::from_le_bytes(*weights.first_chunk().unwrap()) as usize;
+    weights[header..].fill(0);
+    fs::write(dead.join("model.safetensors"), weights).unwrap();
+    let (code, _, message) = inspect(&["dead"]);
+    assert!(code == Some(1) && message.contains("gives the same answer to every picture"), "{message}");
+}

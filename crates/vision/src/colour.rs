@@ -1,0 +1,78 @@
+//! Colours as the photo's embedded ICC profile means them, brought to sRGB.
+
+use exif::{Context, In, Reader, Tag, Value};
+use moxcms::{ColorProfile, DataColorSpace, Layout, TransformExecutor, TransformOptions};
+
+/// Steps of the grid of colours that tells whether a profile changes anything.
+const PROBE_STEPS: [u8; 5] = [0, 64, 128, 192, 255];
+/// Profiles that change no probed colour by more than this are sRGB, rounded one way or the other.
+const UNCHANGED: u8 = 2;
+
+/// Brings RGB bytes to sRGB by the profile that came with them. Pixels stay to the bit as they were where the profile is
+/// sRGB itself, is damaged (most viewers ignore it then, too), or speaks of inks, which the decoder has turned into RGB, or of greys
+/// where there are colours.
+pub(crate) fn to_srgb(rgb: &mut [u8], icc: &[u8]) {
+    let Ok(profile) = ColorProfile::new_from_slice(icc) else { return };
+    let layout = match profile.color_space {
+        DataColorSpace::Rgb => Layout::Rgb,
+        DataColorSpace::Gray if rgb.as_chunks::<3>().0.iter().copied().all(is_grey) => Layout::Gray,
+        _ => return,
+    };
+    let srgb = ColorProfile::new_srgb();
+    let options =
+        TransformOptions { rendering_intent: profile.rendering_intent, ..TransformOptions::default() };
+    let Ok(transform) = profile.create_transform_8bit(layout, &srgb, Layout::Rgb, options) else { return };
+    let mut probe = probe(layout);
+    let before = probe.clone();
+    if !apply(&*transform, layout, &mut probe) {
+        return;
+    }
+    if before.iter().zip(&probe).all(|(a, b)| a.abs_diff(*b) <= UNCHANGED) {
+        return;
+    }
+    apply(&*transform, layout, rgb);
+}
+
+/// The profile in a TIFF file. `image` 0.25 asks for it as numbers of another type than TIFF writers use, and finds none.
+pub(crate) fn tiff_profile(contents: Vec<u8>) -> Option<Vec<u8>> {
+    const ICC_PROFILE: Tag = Tag(Context::Tiff, 34675);
+    let exif = Reader::new().read_raw(contents).ok()?;
+    match &exif.get_field(ICC_PROFILE, In::PRIMARY)?.value {
+        Value::Undefined(bytes, _) | Value::Byte(bytes) => Some(bytes.clone()),
+        _ => None,
+    }
+}
+
+fn is_grey([r, g, b]: [u8; 3]) -> bool {
+    r == g && g == b
+}
+
+/// A grid of colours, or of greys where the profile knows no others.
+fn probe(layout: Layout) -> Vec<u8> {
+    let colours = PROBE_STEPS.map(|r| PROBE_STEPS.map(|g| PROBE_STEPS.map(|b| [r, g, b])));
+    let colours = colours.as_flattened().as_flattened().iter();
+    colours.filter(|colour| layout != Layout::Gray || is_grey(**colour)).flatten().copied().collect()
+}
+
+/// Transforms RGB bytes in place; a grey profile takes the first channel, as all three are equal. False, and bytes as
+/// they were, where the profile turns out not to work.
+fn apply(transform: &(impl TransformExecutor<u8> + ?Sized), layout: Layout, rgb: &mut [u8]) -> bool {
+    /// Pixels at a time: the copy stays small whatever the photo's size.
+    const PIXELS: usize = 4096;
+    let mut source = vec![0; 3 * PIXELS];
+    for block in rgb.chunks_mut(3 * PIXELS) {
+        let source = if layout == Layout::Gray {
+            for (grey, pixel) in source.iter_mut().zip(block.as_chunks::<3>().0) {
+                *grey = pixel[0];
+            }
+            &source[..block.len() / 3]
+        } else {
+            source[..block.len()].copy_from_slice(block);
+            &source[..block.len()]
+        };
+        if transform.transform(source, block).is_err() {
+            return false;
+        }
+    }
+    true
+}

@@ -1,0 +1,255 @@
+//! CLIP folders against transformers, on every device, and folders that are no CLIP.
+
+mod common;
+
+use common::{floats, relative_error};
+use locdiff_nn::Device;
+use locdiff_vision::{Encoder, Photo};
+use safetensors::{Dtype, SafeTensors, tensor::TensorView};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/clip").join(name)
+}
+
+fn expected() -> Vec<u8> {
+    fs::read(fixture("expected.safetensors")).unwrap()
+}
+
+/// The pictures of scripts/clip_fixtures.py.
+fn picture(name: &str) -> Photo {
+    let (width, height) = if name == "wide" { (90, 61) } else { (23, 40) };
+    let byte = |i: u32| {
+        let (x, y, c) = (i / 3 % width, i / 3 / width, i % 3);
+        (x * 7 + y * 13 + c * 50 + x * y / 5) as u8
+    };
+    Photo::from_rgb(width, height, (0..3 * width * height).map(byte).collect()).unwrap()
+}
+
+/// A copy of a fixture's folder.
+fn copied(name: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for file in fs::read_dir(fixture(name)).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), folder.path().join(file.file_name())).unwrap();
+    }
+    folder
+}
+
+fn replace(folder: &Path, file: &str, from: &str, to: &str) {
+    let text = fs::read_to_string(folder.join(file)).unwrap();
+    assert!(text.contains(from), "{file}: {from}");
+    fs::write(folder.join(file), text.replace(from, to)).unwrap();
+}
+
+/// The CPU with its bound, and the first CUDA device with the bound of bf16 where there is one.
+fn devices() -> Vec<(Device, f64)> {
+    let mut devices = vec![(Device::cpu(), 1e-4)];
+    match Device::cuda(0) {
+        Ok(device) => devices.push((device, 1e-2)),
+        Err(error) => println!("skipping CUDA: {error}"),
+    }
+    devices
+}
+
+#[test]
+fn features_agree_with_transformers() {
+    let contents = expected();
+    let expected = SafeTensors::deserialize(&contents).unwrap();
+    for (device, bound) in devices() {
+        for folder in ["whole", "tower"] {
+            let encoder = Encoder::open_on(&fixture(folder), &device).unwrap();
+            let photos = ["wide", "small"].map(picture);
+            let got = encoder.embed(&photos).unwrap();
+            for (name, got) in ["wide", "small"].iter().zip(&got) {
+                let error = relative_error(got, &floats(&expected, &format!("{folder}/{name}/features")));
+                println!("{device}, {folder}, {name}: {error:.1e} relative");
+                assert!(error < bound, "{device}, {folder}, {name}: {error:e}");
+            }
+            // Many pictures at once, as many as threads and fewer, give what one gives.
+            let many: Vec<Photo> = photos.iter().cycle().take(19).cloned().collect();
+            for count in [1, 2, 3, 19] {
+                let again = encoder.embed(&many[..count]).unwrap();
+                for (i, embedding) in again.iter().enumerate() {
+                    assert!(
+                        relative_error(embedding, &got[i % 2]) < 1e-6,
+                        "{device}, {folder}, {count}, {i}"
+                    );
+                }
+            }
+            assert!(encoder.embed(&[]).unwrap().is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_folder_says_what_it_is() {
+    let whole = Encoder::open(&fixture("whole")).unwrap();
+    assert_eq!(whole.architecture(), "clip-vit-width32-patch8-32");
+    assert_eq!((whole.licence(), whole.embedding(), whole.input_side()), ("mit", 24, 32));
+    // Patches, class, positions, norms; three layers; the projection.
+    let layer = 4 * (32 * 32 + 32) + 4 * 32 + 2 * 32 * 72 + 72 + 32;
+    assert_eq!(whole.parameters(), 32 * 192 + 32 + 17 * 32 + 4 * 32 + 3 * layer + 24 * 32);
+    let tower = Encoder::open(&fixture("tower")).unwrap();
+    assert_eq!((tower.embedding(), tower.input_side()), (40, 30));
+    assert!(tower.licence().contains("not stated"));
+}
+
+#[test]
+fn preprocessing_agrees_with_transformers() {
+    let contents = expected();
+    let expected = SafeTensors::deserialize(&contents).unwrap();
+    let encoder = Encoder::open(&fixture("whole")).unwrap();
+    let got = encoder.preprocess(&picture("wide")).unwrap();
+    let wanted = floats(&expected, "whole/wide/pixels");
+    let worst = got.iter().zip(&wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(worst < 1e-5, "{worst}");
+
+    let plain = r#""do_rescale": false, "do_normalize": false"#;
+    for (variant, options) in [
+        ("short", r#""size": {"shortest_edge": 36}, "crop_size": 32"#),
+        ("short", r#""size": 36, "crop_size": {"height": 32, "width": 32}, "resample": 3"#),
+        ("short", r#""size": [36], "crop_size": [32, 32]"#),
+        ("exact", r#""size": {"height": 32, "width": 32}, "do_center_crop": false, "resample": 2"#),
+        ("padded", r#""do_resize": false, "crop_size": 32"#),
+        ("narrow", r#""size": {"height": 25, "width": 47}, "crop_size": 32"#),
+    ] {
+        for file in ["preprocessor_config.json", "processor_config.json"] {
+            let folder = copied("whole");
+            fs::remove_file(folder.path().join("preprocessor_config.json")).unwrap();
+            let text = format!("{{{plain}, {options}}}");
+            let nested = format!(r#"{{"image_processor": {text}}}"#);
+            let text = if file == "processor_config.json" { nested } else { text };
+            fs::write(folder.path().join(file), text).unwrap();
+            let encoder = Encoder::open(folder.path()).unwrap();
+            for name in ["wide", "small"] {
+                let got = encoder.preprocess(&picture(name)).unwrap();
+                let wanted = expected.tensor(&format!("variant/{variant}/{name}")).unwrap();
+                assert_eq!(got.len(), wanted.data().len());
+                let same = got.iter().zip(wanted.data()).all(|(got, &wanted)| *got == f32::from(wanted));
+                assert!(same, "{variant}, {name}: {options}");
+            }
+        }
+    }
+}
+
+/// `whole`'s weights with one tensor's values and type changed.
+fn rewrite(folder: &Path, change: impl Fn(&str, &mut Vec<f32>), dtype: Dtype) {
+    let path = folder.join("model.safetensors");
+    let contents = fs::read(&path).unwrap();
+    let file = SafeTensors::deserialize(&contents).unwrap();
+    let tensors: Vec<(String, Vec<usize>, Vec<u8>)> = file
+        .tensors()
+        .into_iter()
+        .filter(|(_, tensor)| tensor.dtype() == Dtype::F16)
+        .map(|(name, tensor)| {
+            let halves = tensor.data().as_chunks::<2>().0.iter();
+            let mut values: Vec<f32> = halves.map(|&b| half::f16::from_le_bytes(b).to_f32()).collect();
+            change(&name, &mut values);
+            let bytes = values.iter().flat_map(|value| match dtype {
+                Dtype::F32 => value.to_le_bytes().to_vec(),
+                Dtype::F64 => f64::from(*value).to_le_bytes().to_vec(),
+                _ => half::f16::from_f32(*value).to_le_bytes().to_vec(),
+            });
+            let bytes = bytes.collect();
+            (name, tensor.shape().to_vec(), bytes)
+        })
+        .collect();
+    let views = tensors
+        .iter()
+        .map(|(name, shape, bytes)| (name, TensorView::new(dtype, shape.clone(), bytes).unwrap()));
+    let bytes = safetensors::serialize(views, None).unwrap();
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn f32_weights_give_the_same_features() {
+    let folder = copied("whole");
+    rewrite(folder.path(), |_, _| {}, Dtype::F32);
+    let photos = [picture("wide")];
+    let (a, b) = (Encoder::open(&fixture("whole")).unwrap(), Encoder::open(folder.path()).unwrap());
+    assert_eq!(a.embed(&photos).unwrap(), b.embed(&photos).unwrap());
+    assert!(b.file_bytes() > a.file_bytes());
+}
+
+#[test]
+fn folders_that_do_not_fit_are_refused() {
+    let refused = |folder: &Path, words: &[&str]| {
+        let message = Encoder::open(folder).err().unwrap().to_string();
+        assert!(!message.contains('\n') && words.iter().all(|word| message.contains(word)), "{message}");
+    };
+    for file in ["preprocessor_config.json", "model.safetensors"] {
+        let folder = copied("whole");
+        fs::remove_file(folder.path().join(file)).unwrap();
+        refused(folder.path(), &[file, "check the path"]);
+    }
+    for (file, from, to, words) in [
+        ("config.json", "\"model_type\": \"clip\"", "\"model_type\": \"siglip\"", "`siglip`"),
+        ("config.json", "\"hidden_size\": 32", "\"hidden_size\": 64", "has the shape"),
+        ("config.json", "\"hidden_size\": 32", "\"hidden_size\": 33", "33 shared by 2 heads"),
+        ("config.json", "quick_gelu", "relu", "hidden_act is `relu`"),
+        ("config.json", "\"patch_size\": 8", "\"patch_size\": 0", "patch_size = 0"),
+        ("config.json", "\"patch_size\": 8", "\"patch_size\": 16", "has the shape"),
+        (
+            "config.json",
+            "\"num_hidden_layers\": 3",
+            "\"num_hidden_layers\": 4",
+            "no tensor `vision_model.encoder.layers.3.",
+        ),
+        ("config.json", "{", "", "config.json"),
+        (
+            "preprocessor_config.json",
+            "\"height\": 32",
+            "\"height\": 40",
+            "40 pixels, config.json wants 32×32",
+        ),
+        ("preprocessor_config.json", "\"resample\": 3", "\"resample\": 1", "resample = 1"),
+        ("preprocessor_config.json", "\"shortest_edge\": 36", "\"longest_edge\": 36", "shortest_edge"),
+        (
+            "preprocessor_config.json",
+            "\"shortest_edge\": 36",
+            "\"shortest_edge\": 0",
+            "0 pixels is out of range",
+        ),
+        ("preprocessor_config.json", "0.27577711", "0", "std must be above 0"),
+        ("preprocessor_config.json", "\"do_center_crop\": true", "\"do_center_crop\": false", "any size"),
+    ] {
+        let folder = copied("whole");
+        replace(folder.path(), file, from, to);
+        refused(folder.path(), &[words]);
+    }
+    let folder = copied("whole");
+    let model = folder.path().join("model.safetensors");
+    let contents = fs::read(&model).unwrap();
+    for length in [0, 5, 8, 100, contents.len() / 2, contents.len() - 1] {
+        fs::write(&model, &contents[..length]).unwrap();
+        refused(folder.path(), &["model.safetensors", "not a whole safetensors file", "copy it again"]);
+    }
+    let mut hostile = contents.clone();
+    hostile[..8].copy_from_slice(&u64::MAX.to_le_bytes());
+    fs::write(&model, &hostile).unwrap();
+    refused(folder.path(), &["not a whole safetensors file"]);
+
+    let folder = copied("whole");
+    let spoil = |name: &str, values: &mut Vec<f32>| {
+        if name == "vision_model.encoder.layers.1.mlp.fc1.weight" {
+            values[7] = f32::NAN;
+        }
+    };
+    rewrite(folder.path(), spoil, Dtype::F16);
+    refused(folder.path(), &["layers.1.mlp.fc1.weight", "NaN", "damaged"]);
+    let folder = copied("whole");
+    rewrite(folder.path(), |_, _| {}, Dtype::F64);
+    refused(folder.path(), &["F64", "save it as"]);
+
+    let folder = copied("tower");
+    fs::remove_file(folder.path().join("model-00002-of-00003.safetensors")).unwrap();
+    refused(folder.path(), &["model-00002-of-00003.safetensors"]);
+    let folder = copied("tower");
+    let index = "model.safetensors.index.json";
+    replace(folder.path(), index, "model-00003-of", "../../model-00003-of");
+    refused(folder.path(), &["is not the name of a file beside it"]);
+}
