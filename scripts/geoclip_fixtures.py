@@ -43,7 +43,8 @@ def write_safetensors(path, tensors):
 def main():
     location, functional = package_modules()
     torch.manual_seed(7)
-    frequencies, hidden, outputs, features, image_hidden = 8, 12, 10, 14, 9
+    frequencies, hidden, outputs, image_hidden = 8, 12, 10, 9
+    features = 24  # as the CLIP of fixtures/clip/whole gives
 
     class Fourier(nn.Module):
         def __init__(self, sigma):

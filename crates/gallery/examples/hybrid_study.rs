@@ -1,5 +1,5 @@
 //! Chooses the hybrid's settings on validation photos and reports them on test photos, from what `locdiff sample` wrote.
-//! `scripts/hybrid_study.py` runs everything; alone:
+//! `scripts/hybrid_study.py` trains, samples and runs it; alone:
 //!
 //!     cargo run --release -p locdiff-gallery --example hybrid_study -- GALLERY DATA SAMPLES SEEDS
 //!

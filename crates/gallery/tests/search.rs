@@ -154,7 +154,7 @@ fn geoclip_vectors_are_computed_once_for_each_content() {
     let again = open(&cache);
     assert_eq!(computed, 1, "one block the first time, none the second");
     // The scores are the cosines of the model's own vectors.
-    let features: Vec<f32> = (0..14).map(|k| (k as f32 * 0.7).sin()).collect();
+    let features: Vec<f32> = (0..24).map(|k| (k as f32 * 0.7).sin()).collect();
     let image = model.embed_features(&features).unwrap();
     let all = locdiff_data::read_points(&places, None, &locdiff_data::PointColumns::default()).unwrap();
     let own = model.embed_places(&all).unwrap();

@@ -32,7 +32,7 @@ fn places_and_photos_get_pytorchs_vectors() {
     assert_eq!(import(&sources, folder.path()).unwrap(), Some(20));
     assert!(folder.path().join(GALLERY_FILE).exists());
     let model = GeoClip::open(folder.path(), &Device::cpu()).unwrap();
-    assert_eq!((model.dimension(), model.feature_dimension()), (10, 14));
+    assert_eq!((model.dimension(), model.feature_dimension()), (10, 24));
     assert!((model.scale().unwrap() - 2.6593_f32.exp()).abs() < 1e-4);
 
     let places: Vec<LatLon> = expected("places")
@@ -46,7 +46,7 @@ fn places_and_photos_get_pytorchs_vectors() {
     let difference = worst(&model.embed_features(&features).unwrap(), &expected("feature_vectors").1);
     assert!(difference < 1e-5, "{difference}");
     let error = model.embed_features(&features[1..]).unwrap_err().to_string();
-    assert!(error.contains("not rows of 14"), "{error}");
+    assert!(error.contains("not rows of 24"), "{error}");
 }
 
 #[test]

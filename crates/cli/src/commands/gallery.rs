@@ -1,6 +1,8 @@
 //! `locdiff gallery`: places with embeddings, built once and searched.
 
+use crate::commands::embed::Embed;
 use crate::commands::train::{DeviceArg, describe};
+use crate::encoder::EncoderArg;
 use crate::hybrid::{check_dimension, open_places, open_retriever};
 use crate::progress;
 use anyhow::{Context, Result};
@@ -12,7 +14,7 @@ use locdiff_model::Accuracy;
 use locdiff_nn::Device;
 use locdiff_sphere::LatLon;
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum GalleryCommand {
@@ -48,26 +50,32 @@ impl From<TypeArg> for VectorType {
 
 #[derive(Debug, Args)]
 pub(crate) struct Build {
-    /// Embeddings of photos, one a row: .safetensors or .npy, f16 or f32
-    #[arg(long, value_name = "FILE", required_unless_present = "geoclip")]
+    /// Geotagged photos: files, folders, .csv with a column of paths (and lat, lon), .tar shards, @list.txt
+    #[arg(value_name = "PHOTOS", required_unless_present = "locations", conflicts_with_all = ["embeddings", "locations", "geoclip"])]
+    photos: Vec<PathBuf>,
+    /// Instead of photos their embeddings, one a row: .safetensors or .npy, f16 or f32
+    #[arg(long, value_name = "FILE", requires = "locations")]
     embeddings: Option<PathBuf>,
     /// Tensor of a safetensors file that holds several
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", requires = "embeddings")]
     tensor: Option<String>,
     /// Locations, row by row: .csv or .jsonl with lat and lon, .npy or .safetensors [N, 2]
     #[arg(long, value_name = "FILE")]
-    locations: PathBuf,
-    /// GeoCLIP's folder: the vectors are GeoCLIP's of the locations, kept beside their file
-    #[arg(long, value_name = "FOLDER", conflicts_with_all = ["embeddings", "out"])]
+    locations: Option<PathBuf>,
+    /// Instead of photos GeoCLIP's vectors of the locations, by GeoCLIP's folder; they are kept beside the locations
+    #[arg(long, value_name = "FOLDER", requires = "locations", conflicts_with_all = ["embeddings", "out"])]
     geoclip: Option<PathBuf>,
+    #[command(flatten)]
+    encoder: EncoderArg,
     /// Number type of the vectors kept
     #[arg(long, value_enum, default_value_t = TypeArg::F16)]
     dtype: TypeArg,
-    #[command(flatten)]
-    device: DeviceArg,
     /// The folder to write
     #[arg(short, long, value_name = "FOLDER", required_unless_present = "geoclip")]
     out: Option<PathBuf>,
+    /// Go on with photos that were cut off: give the same arguments
+    #[arg(long)]
+    resume: bool,
     /// Print a JSON summary
     #[arg(long)]
     json: bool,
@@ -75,23 +83,31 @@ pub(crate) struct Build {
 
 impl Build {
     fn run(self) -> Result<()> {
-        let (gallery, folder) = match (&self.geoclip, &self.embeddings, &self.out) {
-            (Some(model), _, _) => {
+        let (gallery, folder) = match (&self.geoclip, &self.locations, &self.out) {
+            (Some(model), Some(locations), _) => {
                 let cache = GeoClipCache {
-                    places: self.locations.clone(),
+                    places: locations.clone(),
                     model: model.clone(),
                     vectors: self.dtype.into(),
                 };
-                let model = GeoClip::open(model, &Device::open(self.device.device)?).context("--geoclip")?;
+                let device = Device::open(self.encoder.device.device)?;
+                let model = GeoClip::open(model, &device).context("--geoclip")?;
                 (open_places(&cache, &model)?, cache.folder())
             }
-            (None, Some(embeddings), Some(out)) => {
-                let file = RowFile::open(embeddings, self.tensor.as_deref())?;
-                let places = read_points(&self.locations, None, &PointColumns::default())?;
+            (None, locations, Some(out)) => {
+                let (embeddings, locations) = match (&self.embeddings, locations) {
+                    (Some(embeddings), Some(locations)) => (embeddings.clone(), locations.clone()),
+                    (None, None) => self.embed(out)?,
+                    _ => anyhow::bail!("--locations alone make no gallery: give --embeddings or --geoclip"),
+                };
+                let file = RowFile::open(&embeddings, self.tensor.as_deref())?;
+                let places = read_points(&locations, None, &PointColumns::default())?;
                 build_photos(&file, &places, self.dtype.into(), out)?;
                 (Gallery::open(out)?, out.clone())
             }
-            _ => anyhow::bail!("give --embeddings and --out, or --geoclip"),
+            _ => {
+                anyhow::bail!("give photos, or --embeddings with --locations, or --geoclip with --locations")
+            }
         };
         let (places, dimension) = (gallery.len(), gallery.dimension());
         if self.json {
@@ -104,6 +120,15 @@ impl Build {
         }
         Ok(())
     }
+
+    /// Embeds the photos that have a location; embeddings and the list of photos stay in the gallery's folder.
+    fn embed(&self, out: &Path) -> Result<(PathBuf, PathBuf)> {
+        std::fs::create_dir_all(out).with_context(|| format!("cannot create {}", out.display()))?;
+        let embeddings = out.join("photos.safetensors");
+        let (photos, encoder) = (self.photos.clone(), self.encoder.clone());
+        Embed::for_gallery(photos, embeddings.clone(), encoder, self.resume).run()?;
+        Ok((embeddings, out.join("photos.csv")))
+    }
 }
 
 /// A gallery of photos from their embeddings and places.
@@ -111,7 +136,7 @@ pub(crate) fn build_photos(
     embeddings: &RowFile,
     places: &[LatLon],
     vectors: VectorType,
-    out: &std::path::Path,
+    out: &Path,
 ) -> Result<()> {
     anyhow::ensure!(
         embeddings.rows() == places.len(),
