@@ -18,6 +18,8 @@ def package():
     for name in ("AutoProcessor", "CLIPConfig", "CLIPImageProcessor", "CLIPModel"):
         setattr(stub, name, object)
     sys.modules["transformers"] = stub
+    training = sys.modules["geoclip.train"] = types.ModuleType("geoclip.train")  # it wants torchvision and geopy
+    training.train = training.eval_images = training.img_train_transform = training.img_val_transform = training.GeoDataLoader = None
     from geoclip import GeoCLIP
     from geoclip.model.location_encoder import LocationEncoder
     from geoclip.model.misc import file_dir, load_gps_data

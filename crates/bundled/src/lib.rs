@@ -19,3 +19,28 @@ pub fn encoder() -> (&'static [u8], &'static [u8]) {
         include_bytes!("../../../models/streetview-lite0/model.safetensors"),
     )
 }
+
+/// The files of a model's folder.
+#[derive(Debug, Clone, Copy)]
+pub struct ModelFiles {
+    /// `config.json`.
+    pub config: &'static [u8],
+    /// `model.safetensors`.
+    pub weights: &'static [u8],
+    /// `calibration.json`.
+    pub calibration: &'static [u8],
+}
+
+/// The default model, `models/streetview-l23`.
+///
+/// ```
+/// let files = locdiff_bundled::model();
+/// assert!(files.weights.len() < 10_000_000);
+/// ```
+pub fn model() -> ModelFiles {
+    ModelFiles {
+        config: include_bytes!("../../../models/streetview-l23/config.json"),
+        weights: include_bytes!("../../../models/streetview-l23/model.safetensors"),
+        calibration: include_bytes!("../../../models/streetview-l23/calibration.json"),
+    }
+}

@@ -26,13 +26,13 @@ impl EncoderArg {
 
 /// Opens the encoder in a folder, or the bundled one.
 pub(crate) fn open(folder: Option<&Path>, device: &Device) -> Result<Encoder> {
-    Ok(if let Some(folder) = folder {
-        Encoder::open_on(folder, device)?
-    } else {
-        let (description, weights) = locdiff_bundled::encoder();
-        let name = Path::new("the bundled encoder");
-        Encoder::from_bytes_on((name, description), (name, weights), device)?
-    })
+    match folder {
+        Some(folder) => Ok(Encoder::open_on(folder, device)?),
+        #[cfg(feature = "bundled")]
+        None => Ok(locdiff::bundled_encoder(device)?),
+        #[cfg(not(feature = "bundled"))]
+        None => anyhow::bail!("this program was built without the bundled encoder: give --encoder FOLDER"),
+    }
 }
 
 /// A colourful picture that is the same everywhere, to try an encoder with.

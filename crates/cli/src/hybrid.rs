@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use locdiff_data::RowFile;
 use locdiff_gallery::{
-    Fusion, Gallery, GeoClipCache, GeoClipRetriever, HybridAnswer, HybridOptions, PhotoRetriever, Retriever,
-    VectorType, hybrid, open_geoclip_gallery,
+    Centres, Fusion, Gallery, GeoClipCache, GeoClipRetriever, HybridAnswer, HybridOptions, PhotoRetriever,
+    Retriever, VectorType, hybrid, open_geoclip_gallery,
 };
 use locdiff_geoclip::GeoClip;
 use locdiff_nn::Device;
@@ -19,6 +19,12 @@ use std::path::{Path, PathBuf};
 enum RuleArg {
     Fused,
     Paper,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum CentresArg {
+    Samples,
+    Answer,
 }
 
 /// LocDiff-H: retrieval within caps around the samples.
@@ -40,16 +46,19 @@ pub(crate) struct HybridArgs {
     /// fused: the model's density times a softmax of the retrieval; paper: the best match near a sample
     #[arg(long, value_enum, default_value_t = RuleArg::Fused, requires = "hybrid")]
     hybrid_rule: RuleArg,
-    /// Candidates lie within this distance of a sample
+    /// Candidates lie around every sample, or around the model's own answer
+    #[arg(long, value_enum, default_value_t = CentresArg::Samples, requires = "hybrid")]
+    hybrid_around: CentresArg,
+    /// Candidates lie within this distance [default: fused 400, paper 200]
     #[arg(long, value_name = "KM", value_parser = parse_positive, requires = "hybrid")]
     hybrid_radius_km: Option<f64>,
     /// Temperature of the softmax over cosines [default: the retriever's own]
     #[arg(long, value_name = "T", value_parser = parse_positive, requires = "hybrid")]
     hybrid_temperature: Option<f64>,
-    /// Weight of the model's log density in the fused rule
+    /// Weight of the model's log density in the fused rule [default: 1]
     #[arg(long, value_name = "W", requires = "hybrid")]
     hybrid_weight: Option<f64>,
-    /// Below this share of probability around the best candidate the model's own answer stands
+    /// Below this share of probability around the best candidate the model's own answer stands [default: 0]
     #[arg(long, value_name = "SHARE", requires = "hybrid")]
     hybrid_confidence: Option<f64>,
 }
@@ -59,6 +68,10 @@ impl HybridArgs {
         let mut options = match self.hybrid_rule {
             RuleArg::Fused => HybridOptions::default(),
             RuleArg::Paper => HybridOptions::PAPER,
+        };
+        options.centres = match self.hybrid_around {
+            CentresArg::Samples => Centres::Samples,
+            CentresArg::Answer => Centres::Answer,
         };
         options.radius_km = self.hybrid_radius_km.unwrap_or(options.radius_km);
         options.temperature = self.hybrid_temperature.or(options.temperature);
@@ -70,35 +83,42 @@ impl HybridArgs {
         options
     }
 
-    /// The hybrid for the photos of `embeddings`, where one was asked for.
-    pub(crate) fn open<'a>(&self, embeddings: &'a RowFile, device: &Device) -> Result<Option<Hybrid<'a>>> {
+    /// Whether the retrieval has embeddings of its own.
+    pub(crate) fn has_own_embeddings(&self) -> bool {
+        self.hybrid_embeddings.is_some()
+    }
+
+    /// The hybrid, where one was asked for, for so many photos with embeddings of so many numbers.
+    pub(crate) fn open(
+        &self,
+        (name, rows, columns): (&str, usize, usize),
+        device: &Device,
+    ) -> Result<Option<Hybrid>> {
         let Some(gallery) = &self.hybrid else { return Ok(None) };
         let retriever = open_retriever(gallery, self.geoclip.as_deref(), device).context("--hybrid")?;
         let own = match &self.hybrid_embeddings {
             Some(path) => Some(RowFile::open(path, self.hybrid_tensor.as_deref())?),
             None => None,
         };
-        let file = own.as_ref().unwrap_or(embeddings);
-        anyhow::ensure!(
-            file.rows() == embeddings.rows(),
-            "{} has {} rows, {} has {}: row k of both must be the same photo",
-            file.name(),
-            file.rows(),
-            embeddings.name(),
-            embeddings.rows()
-        );
-        check_dimension(file, retriever.as_ref())?;
-        Ok(Some(Hybrid { retriever, own, shared: embeddings, options: self.options() }))
+        if let Some(file) = &own {
+            anyhow::ensure!(
+                file.rows() == rows,
+                "{} has {} rows, {name} has {rows}: row k of both must be the same photo",
+                file.name(),
+                file.rows()
+            );
+        }
+        let (name, columns) = own.as_ref().map_or((name, columns), |file| (file.name(), file.columns()));
+        check_dimension(name, columns, retriever.as_ref())?;
+        Ok(Some(Hybrid { retriever, own, options: self.options() }))
     }
 }
 
 /// Fails where embeddings are not the retriever's.
-pub(crate) fn check_dimension(file: &RowFile, retriever: &dyn Retriever) -> Result<()> {
+pub(crate) fn check_dimension(name: &str, columns: usize, retriever: &dyn Retriever) -> Result<()> {
     anyhow::ensure!(
-        file.columns() == retriever.input_dimension(),
-        "{} has embeddings of {} numbers, the retrieval takes {}: use the encoder the gallery was built with",
-        file.name(),
-        file.columns(),
+        columns == retriever.input_dimension(),
+        "{name} has embeddings of {columns} numbers, the retrieval takes {}: use the encoder the gallery was built with",
         retriever.input_dimension()
     );
     Ok(())
@@ -137,32 +157,40 @@ pub(crate) fn open_places(cache: &GeoClipCache, model: &GeoClip) -> Result<Galle
     Ok(gallery)
 }
 
+/// What the model says about a photo.
+pub(crate) struct Found<'a> {
+    /// The photo's number, from 0.
+    pub(crate) row: usize,
+    pub(crate) embedding: &'a [f32],
+    /// The samples' places.
+    pub(crate) samples: &'a [LatLon],
+    /// The model's own answer.
+    pub(crate) plain: LatLon,
+    /// The pooled code; its field is the mean of the samples' densities, cut at the code's degree.
+    pub(crate) code: &'a [f64],
+}
+
 /// LocDiff-H for the photos of one run.
-pub(crate) struct Hybrid<'a> {
+pub(crate) struct Hybrid {
     retriever: Box<dyn Retriever>,
     own: Option<RowFile>,
-    shared: &'a RowFile,
     options: HybridOptions,
 }
 
-impl Hybrid<'_> {
-    /// The answer for photo `row`, from 0. The pooled code's field is the mean of the samples' densities, cut at the code's
-    /// degree.
-    pub(crate) fn answer(
-        &self,
-        row: usize,
-        samples: &[LatLon],
-        plain: LatLon,
-        codec: &Codec,
-        code: &[f64],
-    ) -> Result<HybridAnswer> {
-        let file = self.own.as_ref().unwrap_or(self.shared);
-        let mut embedding = vec![0.0; file.columns()];
-        file.read_row(row, &mut embedding)?;
+impl Hybrid {
+    /// The answer for a photo.
+    pub(crate) fn answer(&self, codec: &Codec, found: &Found<'_>) -> Result<HybridAnswer> {
+        let mut own = Vec::new();
+        if let Some(file) = &self.own {
+            own.resize(file.columns(), 0.0);
+            file.read_row(found.row, &mut own)?;
+        }
+        let embedding = if self.own.is_some() { &own[..] } else { found.embedding };
         let log_density = |points: &[UnitVec]| -> Vec<f64> {
-            let values = codec.field().values(code, points).unwrap_or_else(|_| vec![0.0; points.len()]);
+            let values = codec.field().values(found.code, points).unwrap_or_else(|_| vec![0.0; points.len()]);
             values.into_iter().map(|density| density.max(f64::MIN_POSITIVE).ln()).collect()
         };
-        Ok(hybrid(self.retriever.as_ref(), &embedding, samples, plain, &log_density, &self.options)?)
+        let retriever = self.retriever.as_ref();
+        Ok(hybrid(retriever, embedding, found.samples, found.plain, &log_density, &self.options)?)
     }
 }

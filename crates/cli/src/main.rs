@@ -29,6 +29,8 @@ enum Command {
     Decode(commands::decode::Decode),
     /// Describe the density that a coefficient vector means: regions, modes, map
     Density(commands::density::DensityArgs),
+    /// Say where photos were taken: places with probabilities, radii, maps
+    Locate(Box<commands::locate::Locate>),
     /// Train a model on embeddings and locations
     Train(Box<commands::train::Train>),
     /// Locate photos: sample places for embeddings with a trained model
@@ -46,6 +48,8 @@ enum Command {
     /// Look at image encoders
     #[command(subcommand)]
     Encoder(commands::encoder::EncoderCommand),
+    /// Make a model's probabilities hold what they say, with photos whose places are known
+    Calibrate(commands::calibrate::Calibrate),
     /// Regenerate a table of the paper
     #[command(subcommand)]
     Reproduce(commands::reproduce::Reproduce),
@@ -64,6 +68,7 @@ fn main() -> ExitCode {
         Command::Encode(command) => command.run(),
         Command::Decode(command) => command.run(),
         Command::Density(command) => command.run(),
+        Command::Locate(command) => command.run(),
         Command::Train(command) => command.run(),
         Command::Sample(command) => command.run(),
         Command::EmbedLocation(command) => command.run(),
@@ -71,6 +76,7 @@ fn main() -> ExitCode {
         Command::Import(command) => command.run(),
         Command::Embed(command) => command.run(),
         Command::Encoder(command) => command.run(),
+        Command::Calibrate(command) => command.run(),
         Command::Reproduce(command) => command.run(),
     };
     match result {

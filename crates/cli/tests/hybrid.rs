@@ -138,6 +138,22 @@ fn the_hybrid_finds_the_street_where_the_model_knows_the_town() {
         assert!(near(&plain, 0) < 0.1 && near(&found, 0) > 0.5, "{rule}: {plain} {found}");
         assert!(found["from_gallery"].as_u64().unwrap() > 60);
     }
+    // `locate` says the same place, with probabilities about it.
+    let rule =
+        "--device cpu --samples 8 --steps 10 --hybrid gallery --hybrid-rule paper --hybrid-radius-km 1500";
+    ok(path, &format!("sample --model run --embeddings test.npy --out h.csv {rule}"));
+    let located = ok(path, &format!("locate --model run --embeddings test.npy --json {rule}"));
+    let places = fs::read_to_string(path.join("h.csv")).unwrap();
+    assert_eq!(located.lines().count(), 120);
+    for (line, row) in located.lines().zip(places.lines().skip(1)) {
+        let (answer, row) = (json(line), row.split(',').map(str::to_owned).collect::<Vec<_>>());
+        assert_eq!(answer["best"]["lat"].as_f64().unwrap().to_string(), row[1]);
+        assert_eq!(answer["best"]["lon"].as_f64().unwrap().to_string(), row[2]);
+        assert!(answer["radius_50_km"].as_f64().unwrap() > 0.0);
+    }
+    let message =
+        error(path, &format!("locate --model run --embeddings test.npy --within -10,-10,10,10 {rule}"));
+    assert!(message.contains("--hybrid does not go with --within"), "{message}");
     // No gallery point near: the model's own answers, to the byte.
     fs::write(path.join("far.csv"), "lat,lon\n-89,0\n").unwrap();
     write_npy(&path.join("one.npy"), &[vec![1.0; 6]]);

@@ -1,6 +1,6 @@
 //! Running a plan.
 
-use crate::{Denoiser, SamplerPlan};
+use crate::{Denoiser, PlannedStep, SamplerPlan};
 use locdiff_nn::{Device, NnError, Rng, Tensor, ops};
 
 /// The stream of the initial noise; step k draws from stream k.
@@ -45,13 +45,28 @@ pub fn sample(
     state: &mut SampleState,
     rng: &mut Rng,
 ) -> Result<(), NnError> {
-    let SampleState { x, clean, prediction } = state;
-    ops::fill_normal(x.view_mut(), rng, INITIAL_STREAM)?;
+    sample_watched(plan, denoiser, state, rng, |_, _| Ok(()))
+}
+
+/// The same, and `watch` sees every step with the state after it.
+///
+/// # Errors
+/// What the denoiser, the engine or `watch` reports.
+pub fn sample_watched(
+    plan: &SamplerPlan,
+    denoiser: &mut impl Denoiser,
+    state: &mut SampleState,
+    rng: &mut Rng,
+    mut watch: impl FnMut(&PlannedStep, &SampleState) -> Result<(), NnError>,
+) -> Result<(), NnError> {
+    ops::fill_normal(state.x.view_mut(), rng, INITIAL_STREAM)?;
     for (position, step) in plan.steps().iter().enumerate() {
+        let SampleState { x, clean, prediction } = state;
         denoiser.predict(prediction.view_mut(), x.view(), position)?;
         let coefficients = step.coefficients();
         let stream = position as u32;
         ops::sampler_step(x.view_mut(), clean.view_mut(), prediction.view(), coefficients, rng, stream)?;
+        watch(step, state)?;
     }
     rng.advance()
 }

@@ -7,7 +7,7 @@
 //! (every sample) and SPLIT-SEED-codes.npy (pooled codes).
 
 use locdiff_data::{MatrixReader, PointColumns, RowFile, read_points};
-use locdiff_gallery::{Fusion, Gallery, HybridOptions, PhotoRetriever, Retriever, hybrid};
+use locdiff_gallery::{Centres, Fusion, Gallery, HybridOptions, PhotoRetriever, Retriever, hybrid};
 use locdiff_shdd::Codec;
 use locdiff_sphere::{Degree, LatLon, UnitVec, haversine_km};
 use rand::{RngExt, SeedableRng};
@@ -235,11 +235,17 @@ fn main() -> Anyhow<()> {
         text(shares(&study.hybrid(&validation, &HybridOptions::PAPER)?))
     );
     let mut best: (f64, HybridOptions) = (f64::NEG_INFINITY, HybridOptions::PAPER);
-    for radius_km in [200.0, 400.0] {
+    for (centres, radius_km) in [
+        (Centres::Samples, 200.0),
+        (Centres::Samples, 400.0),
+        (Centres::Answer, 400.0),
+        (Centres::Answer, 750.0),
+    ] {
         for temperature in [0.05, 0.1] {
-            for confidence in [0.0, 0.2, 0.3] {
+            for confidence in [0.0, 0.2, 0.25, 0.3] {
                 let (weight, kernel_km) = (1.0, 100.0);
                 let options = HybridOptions {
+                    centres,
                     radius_km,
                     hits: 200,
                     temperature: Some(temperature),
@@ -249,7 +255,7 @@ fn main() -> Anyhow<()> {
                 };
                 let found = shares(&study.hybrid(&validation, &options)?);
                 println!(
-                    "| hybrid, {radius_km} km, T {temperature}, weight {weight}, kernel {kernel_km} km, confidence {confidence} | {} |",
+                    "| hybrid, {radius_km} km of {centres:?}, T {temperature}, weight {weight}, kernel {kernel_km} km, confidence {confidence} | {} |",
                     text(found)
                 );
                 // Good at 25 and 200 km; a point lost at 750 or 2500 km against the plain answer counts as much.

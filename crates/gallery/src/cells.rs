@@ -137,6 +137,13 @@ impl Cells {
     /// until few places remain, which are looked at one by one.
     fn within_one(&self, cap: &Cap) -> Vec<Range<usize>> {
         let radius_rad = cap.radius_km / EARTH_RADIUS_KM;
+        // Chords say the same as angles, without an inverse function for every place.
+        let longest_chord = 2.0 * (radius_rad.clamp(0.0, std::f64::consts::PI) / 2.0).sin();
+        let inside = |point: UnitVec| {
+            let [a, b, c] = point.to_array();
+            let [x, y, z] = cap.centre.to_array();
+            (a - x).powi(2) + (b - y).powi(2) + (c - z).powi(2) <= longest_chord.powi(2)
+        };
         let mut runs: Vec<Range<usize>> = Vec::new();
         let mut add = |run: Range<usize>| match runs.last_mut() {
             Some(last) if last.end == run.start => last.end = run.end,
@@ -164,7 +171,7 @@ impl Cells {
                 add(run);
             } else if run.len() <= FEW || depth == DEPTH {
                 for position in run {
-                    if cap.contains(self.place(position).to_unit()) {
+                    if inside(self.place(position).to_unit()) {
                         add(position..position + 1);
                     }
                 }

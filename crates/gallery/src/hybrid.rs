@@ -12,10 +12,21 @@ pub struct Fusion {
     pub floor: f64,
 }
 
+/// What candidates lie around.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Centres {
+    /// Every sample, as the paper has it.
+    Samples,
+    /// The diffusion model's own answer, which the samples agreed on.
+    Answer,
+}
+
 /// How samples and retrieval become one answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HybridOptions {
-    /// Candidates are the gallery's places within this distance of any sample.
+    /// What candidates lie around.
+    pub centres: Centres,
+    /// Candidates are the gallery's places within this distance of any centre.
     pub radius_km: f64,
     /// The best this many candidates take part.
     pub hits: usize,
@@ -32,8 +43,15 @@ pub struct HybridOptions {
 
 impl HybridOptions {
     /// The paper's: the best candidate within 200 km of a sample.
-    pub const PAPER: Self =
-        Self { radius_km: 200.0, hits: 1, temperature: None, fusion: None, kernel_km: 0.0, confidence: 0.0 };
+    pub const PAPER: Self = Self {
+        centres: Centres::Samples,
+        radius_km: 200.0,
+        hits: 1,
+        temperature: None,
+        fusion: None,
+        kernel_km: 0.0,
+        confidence: 0.0,
+    };
 
     fn check(&self) -> Result<()> {
         let bad =
@@ -64,10 +82,10 @@ impl Default for HybridOptions {
     /// Chosen on validation photos: see `bench/hybrid_results.md`.
     fn default() -> Self {
         Self {
+            radius_km: 400.0,
             hits: 200,
             fusion: Some(Fusion { weight: 1.0, floor: 0.1 }),
             kernel_km: 100.0,
-            confidence: 0.2,
             ..Self::PAPER
         }
     }
@@ -84,7 +102,7 @@ pub struct HybridAnswer {
     pub confidence: f64,
 }
 
-/// Retrieval within caps around the samples; `plain` where there is nothing or it is not sure enough. `log_density` gives
+/// Retrieval within caps around the samples (or the answer); `plain` where there is nothing or it is not sure enough. `log_density` gives
 /// the model's log density per steradian at points; it is asked only with [`HybridOptions::fusion`].
 ///
 /// # Errors
@@ -98,8 +116,12 @@ pub fn hybrid(
     options: &HybridOptions,
 ) -> Result<HybridAnswer> {
     options.check()?;
+    let centres = match options.centres {
+        Centres::Samples => samples,
+        Centres::Answer => std::slice::from_ref(&plain),
+    };
     let caps: Vec<Cap> =
-        samples.iter().map(|place| Cap { centre: place.to_unit(), radius_km: options.radius_km }).collect();
+        centres.iter().map(|place| Cap { centre: place.to_unit(), radius_km: options.radius_km }).collect();
     let hits = retriever.retrieve(embedding, Some(&caps), options.hits)?;
     if hits.is_empty() {
         return Ok(HybridAnswer { place: plain, row: None, confidence: 0.0 });
@@ -196,6 +218,9 @@ mod tests {
         let both = [far, place(50.5, 50.0), plain];
         let answer = hybrid(&retriever(), &[1.0], &both, far, &flat, &HybridOptions::PAPER).unwrap();
         assert_eq!(answer.row, Some(3));
+        // Around the answer alone.
+        let around = HybridOptions { centres: Centres::Answer, ..HybridOptions::PAPER };
+        assert_eq!(hybrid(&retriever(), &[1.0], &both, plain, &flat, &around).unwrap().row, Some(2));
     }
 
     #[test]

@@ -29,5 +29,5 @@ pub use error::{GalleryError, Result};
 pub use folder::{GALLERY_FILE, Kind, VectorType};
 pub use gallery::{Gallery, Hit};
 pub use geoclip_cache::{GeoClipCache, open_geoclip_gallery};
-pub use hybrid::{Fusion, HybridAnswer, HybridOptions, hybrid};
+pub use hybrid::{Centres, Fusion, HybridAnswer, HybridOptions, hybrid};
 pub use retriever::{GeoClipRetriever, PhotoRetriever, Retriever};

@@ -1,6 +1,9 @@
 //! Draws a few maps: `cargo run -p locdiff-map --example maps -- FOLDER`.
 
-use locdiff_map::{Colour, Heat, MapImage, Marker, MarkerShape, Raster, Window, contour_polygons};
+use locdiff_map::{
+    Colour, Heat, HtmlMap, HtmlMarker, HtmlPhoto, MapImage, Marker, MarkerShape, Raster, Window,
+    contour_polygons,
+};
 use locdiff_sphere::{LatLon, UnitVec};
 use std::error::Error;
 use std::path::PathBuf;
@@ -23,6 +26,29 @@ fn draw(view: Window, raster: Raster, title: &str) -> MapImage {
         .outline(half, "50 %")
         .outline(most, "90 %")
         .title(title)
+}
+
+/// A page of two photos, the second with frames in time.
+fn page(guesses: &[(LatLon, f64, f64)], sharpened: &[LatLon]) -> Result<String, Box<dyn Error>> {
+    let cells = Window::globe(360, 720)?;
+    let raster = Raster::from_fn(cells, mixture(guesses));
+    let mut photo = HtmlPhoto::new("holiday <b>2024</b>.jpg").summary("near Paris, France");
+    photo = photo.fact("50 % within", "610 km").fact("90 % within", "9,400 km").fact("locatability", "0.42");
+    photo = photo.heat(&raster, Heat::log_density());
+    for (share, label) in [(0.5, "50 % region"), (0.9, "90 % region")] {
+        photo = photo.outline(&contour_polygons(&raster, raster.log_level_of_mass(share)), label);
+    }
+    for &(place, _, weight) in guesses {
+        photo = photo.marker(HtmlMarker::new(place, "a guess").probability(weight));
+    }
+    let mut steps = HtmlPhoto::new("steps.jpg").summary("the backward process");
+    for step in 0..12 {
+        let kappa = 2f64.powi(step - 1);
+        let bumps: Vec<_> = sharpened.iter().map(|&place| (place, kappa, 0.5)).collect();
+        let raster = Raster::from_fn(Window::globe(180, 360)?, mixture(&bumps));
+        steps = steps.frame(&format!("step {step}"), &raster, Heat::log_density());
+    }
+    Ok(HtmlMap::new("LocDiff").photo(photo).photo(steps).to_html())
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -70,5 +96,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         MapImage::new(Window::globe(180, 360)?).marker(lima).to_png(),
     )?;
     std::fs::write(folder.join("plain.png"), MapImage::world().to_png())?;
+    std::fs::write(folder.join("map.html"), page(&guesses, &[fiji, paris])?)?;
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Esri ASCII rasters (`.asc`), which every GIS program reads.
 
-use crate::{MapError, Raster};
+use crate::{MapError, Raster, Window};
 use std::fmt::Write;
 
 /// The number that stands for no value.
@@ -51,10 +51,52 @@ pub fn ascii_grid(raster: &Raster) -> Result<String, MapError> {
     Ok(text)
 }
 
+/// The raster in the text of an `.asc` file; "no data" becomes NaN.
+///
+/// # Errors
+/// [`MapError::Ascii`] with what is missing or wrong, or an error of the window.
+///
+/// ```
+/// use locdiff_map::{Raster, Window, ascii_grid, parse_ascii_grid};
+/// let raster = Raster::from_fn(Window::globe(9, 18)?, |point| point.z());
+/// assert_eq!(parse_ascii_grid(&ascii_grid(&raster)?)?, raster);
+/// assert!(parse_ascii_grid("P6 12 12").is_err());
+/// # Ok::<(), locdiff_map::MapError>(())
+/// ```
+pub fn parse_ascii_grid(text: &str) -> Result<Raster, MapError> {
+    let bad = |reason: String| MapError::Ascii { reason };
+    let mut words = text.split_whitespace().peekable();
+    let mut head = std::collections::HashMap::new();
+    while let Some(name) = words.next_if(|word| word.starts_with(|c: char| c.is_ascii_alphabetic())) {
+        let name = name.to_ascii_lowercase();
+        let value = words.next().and_then(|word| word.parse::<f64>().ok());
+        let value = value.ok_or_else(|| bad(format!("no number after {name}")))?;
+        head.insert(name, value);
+    }
+    let get = |name: &str| head.get(name).copied().ok_or_else(|| bad(format!("no {name} in its header")));
+    let (columns, rows, cell) = (get("ncols")?, get("nrows")?, get("cellsize")?);
+    let half = |corner: &str, center: &str| get(corner).or_else(|_| Ok(get(center)? - 0.5 * cell));
+    let (west, south) = (half("xllcorner", "xllcenter")?, half("yllcorner", "yllcenter")?);
+    if !(columns >= 1.0 && rows >= 1.0 && cell > 0.0 && columns * rows <= Window::MOST_CELLS as f64) {
+        return Err(bad(format!("{rows} rows and {columns} columns of {cell} degrees")));
+    }
+    let no_data = head.get("nodata_value").copied().unwrap_or(NO_DATA);
+    let (rows, columns) = (rows as usize, columns as usize);
+    // A cell size of few digits may put the far edge past the pole by a rounding.
+    let north = (south + cell * rows as f64).min(90.0);
+    let window =
+        Window::new(south.max(-90.0), north, west, west + (cell * columns as f64).min(360.0), rows, columns)?;
+    let values = words.map(|word| match word.parse::<f64>() {
+        Ok(value) if value == no_data => Ok(f64::NAN),
+        Ok(value) => Ok(value),
+        Err(_) => Err(bad(format!("'{}' is no number", word.chars().take(20).collect::<String>()))),
+    });
+    Raster::new(window, values.collect::<Result<_, _>>()?)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Window;
 
     #[test]
     fn values_read_back_exactly() {

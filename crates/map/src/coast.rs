@@ -15,7 +15,7 @@ impl Detail {
         if degrees > 0.6 { Self::Coarse } else { Self::Fine }
     }
 
-    const fn bytes(self) -> &'static [u8] {
+    pub(crate) const fn bytes(self) -> &'static [u8] {
         match self {
             Self::Coarse => include_bytes!("../assets/coast_110m.bin"),
             Self::Fine => include_bytes!("../assets/coast_50m.bin"),

@@ -56,4 +56,10 @@ pub enum MapError {
         /// A cell's height.
         height_deg: f64,
     },
+    /// Text that is no ASCII grid.
+    #[error("no ASCII grid: {reason}; give ncols, nrows, xllcorner, yllcorner, cellsize, then the values")]
+    Ascii {
+        /// What is wrong.
+        reason: String,
+    },
 }

@@ -5,10 +5,12 @@
 //! | a part of the globe cut into cells | [`Window`] |
 //! | a value in every cell | [`Raster`] |
 //! | the regions above a level, ready for `GeoJSON` | [`contour_polygons`], [`Polygon`] |
-//! | a `GeoJSON` file | [`FeatureCollection`] |
-//! | a raster for GIS programs | [`ascii_grid`] |
+//! | a `GeoJSON` or KML file | [`FeatureCollection`], [`KmlDocument`] |
+//! | a raster for GIS programs, and back | [`ascii_grid`], [`parse_ascii_grid`] |
 //! | land and borders | [`Coast`] |
 //! | a picture | [`MapImage`] |
+//! | a page with a map to look at | [`HtmlMap`] |
+//! | a film of a density in time | [`Trace`] |
 //!
 //! ```
 //! use locdiff_map::{FeatureCollection, Heat, MapImage, Raster, Window, contour_polygons};
@@ -39,17 +41,23 @@ mod coast;
 mod contour;
 mod error;
 mod geojson;
+mod html;
+mod kml;
 mod polygon;
 mod raster;
 mod render;
+mod trace;
 mod window;
 
-pub use ascii::ascii_grid;
+pub use ascii::{ascii_grid, parse_ascii_grid};
 pub use coast::{Coast, Detail, LandRing};
 pub use contour::contour_polygons;
 pub use error::MapError;
 pub use geojson::FeatureCollection;
+pub use html::{HtmlMap, HtmlMarker, HtmlPhoto, MapLabel};
+pub use kml::{KmlDocument, KmlFolder};
 pub use polygon::{Polygon, Ring};
 pub use raster::Raster;
 pub use render::{Colour, Heat, MapImage, Marker, MarkerShape};
+pub use trace::Trace;
 pub use window::Window;

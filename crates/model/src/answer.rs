@@ -30,7 +30,7 @@ pub struct Answer {
     pub code: Vec<f64>,
 }
 
-/// Answers for the images of a block; `codes` as [`crate::Locator::sample_block`] gives them. The samples' own places are
+/// Answers for the images of a block; `codes` as [`crate::CodeSampler::sample_block`] gives them. The samples' own places are
 /// decoded where `pooling` needs them or `every_sample` asks.
 ///
 /// ```

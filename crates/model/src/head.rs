@@ -30,6 +30,8 @@ pub(crate) struct Head<'m> {
     /// Guidance, and what it needs.
     guidance: Option<(f32, Conditioning, Tensor)>,
     natural: Tensor,
+    /// What the network gave at the plan's first step, pure noise.
+    first: Tensor,
     reading: Reading,
     scale: f32,
 }
@@ -84,9 +86,15 @@ impl<'m> Head<'m> {
             conditioning: net.conditioning(params, cond, timesteps)?,
             guidance,
             natural: Tensor::zeros(device, rows, dim)?,
+            first: Tensor::zeros(device, rows, dim)?,
             reading,
             scale: config.code_scale.factor() as f32,
         })
+    }
+
+    /// The network's output at the plan's first step of the last run.
+    pub(crate) fn first(&self) -> &Tensor {
+        &self.first
     }
 
     /// Replaces the embeddings, in place.
@@ -97,11 +105,14 @@ impl<'m> Head<'m> {
 
 impl Denoiser for Head<'_> {
     fn predict(&mut self, mut out: ViewMut<'_>, x: View<'_>, position: usize) -> Result<(), NnError> {
-        let Self { net, params, work, conditioning, guidance, natural, reading, scale } = self;
+        let Self { net, params, work, conditioning, guidance, natural, first, reading, scale } = self;
         net.predict(params, work, natural.view_mut(), x, conditioning, position)?;
         if let Some((weight, unconditional, scratch)) = guidance {
             net.predict(params, work, scratch.view_mut(), x, unconditional, position)?;
             ops::axpby(natural.view_mut(), -*weight, scratch.view(), 1.0 + *weight)?;
+        }
+        if position == 0 {
+            ops::copy(first.view_mut(), natural.view())?;
         }
         match reading {
             Reading::Plain => return ops::copy(out, natural.view()),

@@ -164,6 +164,18 @@ impl Model {
     /// # Errors
     /// A folder that cannot be written.
     pub fn save(&self, folder: &Path) -> Result<(), ModelError> {
+        self.save_as(folder, false)
+    }
+
+    /// The same with the network's weights rounded to f16: half the size, for models that travel.
+    ///
+    /// # Errors
+    /// A folder that cannot be written.
+    pub fn save_half(&self, folder: &Path) -> Result<(), ModelError> {
+        self.save_as(folder, true)
+    }
+
+    fn save_as(&self, folder: &Path, half: bool) -> Result<(), ModelError> {
         std::fs::create_dir_all(folder).map_err(|error| ModelError::Folder {
             path: folder.to_owned(),
             reason: format!("cannot create this folder: {error}"),
@@ -185,7 +197,8 @@ impl Model {
             file.set(LOG_WEIGHTS, &anchors.log_weights)?;
         }
         let metadata = [("format".to_owned(), "locdiff".to_owned())].into();
-        file.save(&folder.join(WEIGHTS_FILE), metadata)?;
+        let is_half = |name: &str| half && ![MEAN, DEVIATION, POINTS, LOG_WEIGHTS].contains(&name);
+        file.save_narrowed(&folder.join(WEIGHTS_FILE), metadata, is_half)?;
         let text = serde_json::to_string_pretty(&self.config).expect("settings are plain data");
         let path = folder.join(CONFIG_FILE);
         let mut config = AtomicFile::create(&path)?;
@@ -200,13 +213,29 @@ impl Model {
     /// Missing or damaged files, another version, tensors that are missing or of another shape.
     pub fn load(device: &Device, folder: &Path) -> Result<Self, ModelError> {
         let path = folder.join(CONFIG_FILE);
-        let bad = |reason: String| ModelError::Folder { path: path.clone(), reason };
-        let text = std::fs::read_to_string(&path).map_err(|error| {
-            bad(format!("{error}; a model is a folder with {CONFIG_FILE} and {WEIGHTS_FILE}"))
+        let text = std::fs::read(&path).map_err(|error| ModelError::Folder {
+            path: path.clone(),
+            reason: format!("{error}; a model is a folder with {CONFIG_FILE} and {WEIGHTS_FILE}"),
         })?;
+        let weights = folder.join(WEIGHTS_FILE);
+        let contents = std::fs::read(&weights)
+            .map_err(|error| ModelError::Folder { path: weights.clone(), reason: error.to_string() })?;
+        Self::from_bytes(device, (&path, &text), (&weights, &contents))
+    }
+
+    /// A model from the contents of its two files, each with the name that errors shall give.
+    ///
+    /// # Errors
+    /// As [`Model::load`].
+    pub fn from_bytes(
+        device: &Device,
+        config: (&Path, &[u8]),
+        weights: (&Path, &[u8]),
+    ) -> Result<Self, ModelError> {
+        let bad = |reason: String| ModelError::Folder { path: config.0.to_owned(), reason };
         // The version first: the rest of another version's settings may not be readable.
         let value: serde_json::Value =
-            serde_json::from_str(&text).map_err(|error| bad(format!("not JSON: {error}")))?;
+            serde_json::from_slice(config.1).map_err(|error| bad(format!("not JSON: {error}")))?;
         match value.get("version").and_then(serde_json::Value::as_u64) {
             Some(version) if version == u64::from(crate::MODEL_VERSION) => {}
             version => {
@@ -221,7 +250,7 @@ impl Model {
             serde_json::from_value(value).map_err(|error| bad(format!("not a model's settings: {error}")))?;
         let mut model = Self::new(device, config)?;
         let mut file = file_params(&model.config)?;
-        file.load(&folder.join(WEIGHTS_FILE))?;
+        file.load_bytes(weights.0, weights.1)?;
         let values = file.to_vec()?;
         model.params.upload(&values[..model.params.len()])?;
         let mut rest = &values[model.params.len()..];

@@ -1,7 +1,7 @@
 //! The model folder: round trips, and what a damaged one gets.
 
 use locdiff_model::{
-    Anchors, CONFIG_FILE, Locator, LossKind, Model, ModelConfig, QuadratureRecipe, SampleOptions,
+    Anchors, CONFIG_FILE, CodeSampler, LossKind, Model, ModelConfig, QuadratureRecipe, SampleOptions,
     Standardisation, WEIGHTS_FILE,
 };
 use locdiff_nn::Device;
@@ -39,13 +39,13 @@ fn a_folder_gives_back_the_same_model_and_samples() {
         let options =
             SampleOptions { samples: 3, steps: 5, guidance: 0.5, seed: 4, ..SampleOptions::default() };
         let sample =
-            |model: &Model| Locator::new(model, options).unwrap().sample_block(2, &embeddings).unwrap();
+            |model: &Model| CodeSampler::new(model, options).unwrap().sample_block(2, &embeddings).unwrap();
         let (a, b) = (sample(&model), sample(&back));
         // A pool's points are stored in f32.
         let far = a.iter().zip(&b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         assert!(far < 1e-4, "{loss:?}: {far}");
         // An image's samples do not depend on the images beside it.
-        let alone = Locator::new(&model, options).unwrap().sample_block(2, &embeddings[..7]).unwrap();
+        let alone = CodeSampler::new(&model, options).unwrap().sample_block(2, &embeddings[..7]).unwrap();
         let far = a.iter().zip(&alone).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         assert!(far < 1e-4, "{loss:?}: {far}");
     }

@@ -1,6 +1,7 @@
 //! Weights and training state in safetensors files.
 
 use crate::{Adam, NnError, Params, Result, params::Entry};
+use half::f16;
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{collections::HashMap, fs, path::Path};
 
@@ -8,8 +9,16 @@ fn bytes(values: &[f32]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 
+fn half_bytes(values: &[f32]) -> Vec<u8> {
+    values.iter().flat_map(|value| f16::from_f32(*value).to_le_bytes()).collect()
+}
+
 fn floats(bytes: &[u8]) -> Vec<f32> {
     bytes.as_chunks::<4>().0.iter().map(|four| f32::from_le_bytes(*four)).collect()
+}
+
+fn half_floats(bytes: &[u8]) -> Vec<f32> {
+    bytes.as_chunks::<2>().0.iter().map(|two| f16::from_le_bytes(*two).to_f32()).collect()
 }
 
 fn bad(path: &Path, detail: impl std::fmt::Display) -> NnError {
@@ -34,12 +43,35 @@ impl Params {
     /// # Errors
     /// [`NnError::Io`] if the file cannot be written.
     pub fn save(&self, path: &Path, metadata: HashMap<String, String>) -> Result<()> {
+        self.save_narrowed(path, metadata, |_| false)
+    }
+
+    /// The same, with the parameters whose name `is_half` picks rounded to f16: half the size on disk.
+    ///
+    /// # Errors
+    /// [`NnError::Io`] if the file cannot be written.
+    pub fn save_narrowed(
+        &self,
+        path: &Path,
+        metadata: HashMap<String, String>,
+        is_half: impl Fn(&str) -> bool,
+    ) -> Result<()> {
         let values = self.to_vec()?;
-        let parts: Vec<_> = self.layout.iter().map(|entry| (entry, bytes(&values[entry.range()]))).collect();
+        let parts: Vec<_> = self
+            .layout
+            .iter()
+            .map(|entry| {
+                let values = &values[entry.range()];
+                let narrow = is_half(&entry.name);
+                let (dtype, data) =
+                    if narrow { (Dtype::F16, half_bytes(values)) } else { (Dtype::F32, bytes(values)) };
+                (entry, dtype, data)
+            })
+            .collect();
         let views = parts
             .iter()
-            .map(|(entry, data)| {
-                let view = TensorView::new(Dtype::F32, entry.file_shape(), data).map_err(|e| bad(path, e))?;
+            .map(|(entry, dtype, data)| {
+                let view = TensorView::new(*dtype, entry.file_shape(), data).map_err(|e| bad(path, e))?;
                 Ok((entry.name.as_str(), view))
             })
             .collect::<Result<Vec<_>>>()?;
@@ -47,14 +79,22 @@ impl Params {
         write_atomically(path, &file)
     }
 
-    /// Reads every parameter by name.
+    /// Reads every parameter by name, f32 or f16.
     ///
     /// # Errors
     /// [`NnError::WeightFile`] for a file that is damaged, lacks a parameter or has one of another shape; the
     /// parameters are then unchanged.
     pub fn load(&mut self, path: &Path) -> Result<()> {
         let contents = fs::read(path).map_err(|source| NnError::Io { path: path.to_owned(), source })?;
-        let file = SafeTensors::deserialize(&contents).map_err(|e| bad(path, e))?;
+        self.load_bytes(path, &contents)
+    }
+
+    /// The same from the contents of a file; `path` is the name that errors give.
+    ///
+    /// # Errors
+    /// As [`Params::load`].
+    pub fn load_bytes(&mut self, path: &Path, contents: &[u8]) -> Result<()> {
+        let file = SafeTensors::deserialize(contents).map_err(|e| bad(path, e))?;
         let mut values = vec![0.0; self.len()];
         for entry in self.layout.iter() {
             values[entry.range()].copy_from_slice(&read(path, &file, entry)?);
@@ -65,9 +105,10 @@ impl Params {
 
 fn read(path: &Path, file: &SafeTensors<'_>, entry: &Entry) -> Result<Vec<f32>> {
     let tensor = file.tensor(&entry.name).map_err(|_| bad(path, format!("no tensor `{}`", entry.name)))?;
-    if tensor.dtype() != Dtype::F32 || tensor.shape() != entry.file_shape() {
+    let known = matches!(tensor.dtype(), Dtype::F32 | Dtype::F16);
+    if !known || tensor.shape() != entry.file_shape() {
         let detail = format!(
-            "`{}` is {:?} {:?}, the model wants F32 {:?}",
+            "`{}` is {:?} {:?}, the model wants F32 or F16 {:?}",
             entry.name,
             tensor.dtype(),
             tensor.shape(),
@@ -75,7 +116,7 @@ fn read(path: &Path, file: &SafeTensors<'_>, entry: &Entry) -> Result<Vec<f32>> 
         );
         return Err(bad(path, detail));
     }
-    Ok(floats(tensor.data()))
+    Ok(if tensor.dtype() == Dtype::F16 { half_floats(tensor.data()) } else { floats(tensor.data()) })
 }
 
 /// Everything an optimiser and its weights hold, as plain numbers on the host: put back with [`Adam::import_state`], a

@@ -6,7 +6,7 @@
 //! | a place, checked | [`LatLon`], [`UnitVec`] |
 //! | a distance | [`haversine_km`], [`geodesic_km`], [`UnitVec::angle_rad`] |
 //! | a centre or a path | [`spherical_mean`], [`medoid`], [`interpolate`] |
-//! | points that cover the sphere | [`Grid`], [`Rings`] |
+//! | points that cover the sphere | [`Grid`], [`Pixels`], [`Rings`] |
 //! | all Y_lm at points | [`Harmonics`] |
 //! | Σ e·Y at points, never storing Y | [`FieldPlan`], [`FieldPlanF32`] |
 //! | its gradient and Hessian | [`JetPlan`] |
@@ -34,7 +34,7 @@ pub use distance::{EARTH_RADIUS_KM, geodesic_km, haversine_km};
 pub use error::SphereError;
 pub use field::{FieldPlan, FieldPlanF32};
 pub use gauss::gauss_legendre;
-pub use grid::Grid;
+pub use grid::{Grid, Pixels};
 pub use harmonics::{Harmonics, Scalar};
 pub use jet::{Jet, JetField, JetPlan};
 pub use point::{LatLon, UnitVec};

@@ -9,7 +9,7 @@ use crate::{Rows, RunConfig, TrainError};
 use locdiff_data::AtomicFile;
 use locdiff_diffusion::Sampler;
 use locdiff_model::{
-    Accuracy, CodeWriter, Locator, Model, Pooling, SampleOptions, Standardisation, answers, make_anchors,
+    Accuracy, CodeSampler, CodeWriter, Model, Pooling, SampleOptions, Standardisation, answers, make_anchors,
 };
 use locdiff_nn::Device;
 use locdiff_shdd::Codec;
@@ -367,17 +367,17 @@ fn validate(
         sampler: Sampler::DpmSolverPlusPlus2M,
         ..SampleOptions::default()
     };
-    let mut locator = Locator::new(model, options)?;
+    let mut sampler = CodeSampler::new(model, options)?;
     let stride = rows.rows.len().div_ceil(settings.validation_rows).max(1);
     let chosen: Vec<usize> = rows.rows.iter().step_by(stride).map(|&row| row as usize).collect();
     let columns = rows.data.columns();
     let mut pairs: Vec<(LatLon, LatLon)> = Vec::new();
-    for (block, images) in chosen.chunks(locator.images_per_block()).enumerate() {
+    for (block, images) in chosen.chunks(sampler.images_per_block()).enumerate() {
         let mut embeddings = vec![0.0; images.len() * columns];
         for (out, &row) in embeddings.chunks_exact_mut(columns).zip(images) {
             rows.data.read(row, 0, out)?;
         }
-        let codes = locator.sample_block(block as u64, &embeddings)?;
+        let codes = sampler.sample_block(block as u64, &embeddings)?;
         let found = answers(codec, &codes, options.samples, Pooling::Pool, false)?;
         pairs.extend(found.iter().zip(images).map(|(answer, &row)| (answer.place, rows.data.places()[row])));
     }

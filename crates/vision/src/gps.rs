@@ -5,7 +5,9 @@ use locdiff_sphere::LatLon;
 
 /// The place in a block of EXIF data (a TIFF structure), if it holds a valid one.
 pub(crate) fn place(exif: Vec<u8>) -> Option<LatLon> {
-    let exif = Reader::new().read_raw(exif).ok()?;
+    // Widespread writers leave faults elsewhere in the structure that do not touch the place.
+    let read = Reader::new().continue_on_error(true).read_raw(exif);
+    let exif = read.or_else(|error| error.distill_partial_result(|_| {})).ok()?;
     let lat_deg = degrees(&exif, Tag::GPSLatitude, Tag::GPSLatitudeRef, b'S')?;
     let lon_deg = degrees(&exif, Tag::GPSLongitude, Tag::GPSLongitudeRef, b'W')?;
     // Cameras without a fix write 0, 0.

@@ -257,13 +257,13 @@ fn mode_json(mode: &WeightedMode) -> serde_json::Value {
 }
 
 /// "39.9990° N, 116.2750° E".
-fn describe(place: LatLon) -> String {
+pub(crate) fn describe(place: LatLon) -> String {
     let (lat, lon) = (place.lat_deg(), place.lon_deg());
     let (ns, ew) = (if lat < 0.0 { 'S' } else { 'N' }, if lon < 0.0 { 'W' } else { 'E' });
     format!("{:.4}° {ns}, {:.4}° {ew}", lat.abs(), lon.abs())
 }
 
-fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
+pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut file = AtomicFile::create(path)?;
     file.write_all(bytes).with_context(|| format!("{}: cannot be written", path.display()))?;
     file.commit()?;

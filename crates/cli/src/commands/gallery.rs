@@ -202,7 +202,7 @@ impl Search {
         anyhow::ensure!(self.top > 0, "--top = 0 cannot be used: at least 1");
         let device = Device::open(self.device.device)?;
         let retriever = open_retriever(&self.gallery, self.geoclip.as_deref(), &device)?;
-        check_dimension(&file, retriever.as_ref())?;
+        check_dimension(file.name(), file.columns(), retriever.as_ref())?;
         let columns = ["row", "rank", "lat", "lon", "gallery_row", "score"];
         let out = self.out.as_ref();
         let mut sink = out.map(|path| PointWriter::create(path, None, &columns)).transpose()?;

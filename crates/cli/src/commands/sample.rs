@@ -1,13 +1,13 @@
 //! `locdiff sample`: embeddings in, places out.
 
 use crate::commands::train::{DeviceArg, describe};
-use crate::hybrid::HybridArgs;
+use crate::hybrid::{Found, HybridArgs};
 use crate::progress;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use locdiff_data::{Dtype, MatrixWriter, PointColumns, PointWriter, RowFile, read_points};
 use locdiff_diffusion::Sampler;
-use locdiff_model::{Accuracy, Locator, Model, Pooling, SampleOptions, answers};
+use locdiff_model::{Accuracy, CodeSampler, Model, Pooling, SampleOptions, answers};
 use locdiff_nn::Device;
 use locdiff_shdd::Codec;
 use locdiff_sphere::LatLon;
@@ -15,10 +15,20 @@ use serde_json::json;
 use std::path::PathBuf;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum SamplerArg {
+pub(crate) enum SamplerArg {
     Ddpm,
     Ddim,
     Dpmpp,
+}
+
+impl SamplerArg {
+    pub(crate) fn sampler(self) -> Sampler {
+        match self {
+            Self::Ddpm => Sampler::Ddpm,
+            Self::Ddim => Sampler::Ddim { eta: 0.0 },
+            Self::Dpmpp => Sampler::DpmSolverPlusPlus2M,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -89,11 +99,7 @@ impl Sample {
     fn options(&self) -> SampleOptions {
         SampleOptions {
             samples: self.samples,
-            sampler: match self.sampler {
-                SamplerArg::Ddpm => Sampler::Ddpm,
-                SamplerArg::Ddim => Sampler::Ddim { eta: 0.0 },
-                SamplerArg::Dpmpp => Sampler::DpmSolverPlusPlus2M,
-            },
+            sampler: self.sampler.sampler(),
             steps: self.steps,
             guidance: self.guidance,
             seed: self.seed,
@@ -138,8 +144,8 @@ impl Sample {
             config.embedding_dim
         );
         let codec = Codec::new(config.degree()?);
-        let hybrid = self.hybrid.open(&file, &device)?;
-        let mut locator = Locator::new(&model, self.options())?;
+        let hybrid = self.hybrid.open((file.name(), file.rows(), file.columns()), &device)?;
+        let mut sampler = CodeSampler::new(&model, self.options())?;
         let pooling = match self.pool {
             PoolArg::Pool => Pooling::Pool,
             PoolArg::Mean => Pooling::Mean,
@@ -149,19 +155,27 @@ impl Sample {
         let bar = progress::bar("locating", Some(file.rows() as u64));
         let mut found: Vec<LatLon> = Vec::new();
         let mut from_gallery = 0;
-        let per_block = locator.images_per_block();
+        let per_block = sampler.images_per_block();
         for (block, start) in (0..file.rows()).step_by(per_block).enumerate() {
             let rows = start..(start + per_block).min(file.rows());
             let mut embeddings = vec![0.0; rows.len() * file.columns()];
             for (out, row) in embeddings.chunks_exact_mut(file.columns()).zip(rows) {
                 file.read_row(row, out)?;
             }
-            let codes = locator.sample_block(block as u64, &embeddings)?;
+            let codes = sampler.sample_block(block as u64, &embeddings)?;
             let every_sample = self.every.is_some() || hybrid.is_some();
             for mut answer in answers(&codec, &codes, self.samples, pooling, every_sample)? {
                 if let Some(hybrid) = &hybrid {
-                    let (samples, plain) = (&answer.samples, answer.place);
-                    let chosen = hybrid.answer(found.len(), samples, plain, &codec, &answer.code)?;
+                    let row = found.len();
+                    let embedding = &embeddings[(row - start) * file.columns()..][..file.columns()];
+                    let found = Found {
+                        row,
+                        embedding,
+                        samples: &answer.samples,
+                        plain: answer.place,
+                        code: &answer.code,
+                    };
+                    let chosen = hybrid.answer(&codec, &found)?;
                     answer.place = chosen.place;
                     from_gallery += usize::from(chosen.row.is_some());
                 }

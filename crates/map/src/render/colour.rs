@@ -55,7 +55,7 @@ const STEPS: [[u8; 3]; 17] = [
 
 /// The scale's colour at `share` (0…1), and how opaque it is: the least is transparent. The last steps, almost black,
 /// are not used, for they would hide coastlines and markers.
-pub(super) fn heat_colour(share: f64) -> ([f32; 3], f32) {
+pub(crate) fn heat_colour(share: f64) -> ([f32; 3], f32) {
     const LAST_STEP: f64 = 12.0;
     let share = share.clamp(0.0, 1.0);
     let place = share * LAST_STEP;

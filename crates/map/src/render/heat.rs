@@ -44,7 +44,7 @@ impl Heat {
     }
 
     /// 1 at the top, 0 where colour ends; `None` for what is NaN.
-    fn share(&self, value: f64, top: f64) -> Option<f64> {
+    pub(crate) fn share(&self, value: f64, top: f64) -> Option<f64> {
         let below_nats = if self.is_log { top - value } else { (top / value.max(0.0)).ln() };
         let share = if value >= top { 1.0 } else { 1.0 - below_nats / self.range_nats };
         (!share.is_nan()).then_some(share)

@@ -9,9 +9,11 @@ mod text;
 mod view;
 
 pub use colour::Colour;
+pub(crate) use colour::heat_colour;
 pub use heat::Heat;
 pub use marker::{Marker, MarkerShape};
 
+use crate::polygon::is_edge_of_region;
 use crate::{Coast, Detail, Polygon, Raster, Window};
 use canvas::Canvas;
 use view::View;
@@ -106,7 +108,7 @@ impl MapImage {
     /// Draws the map. PNG, 8-bit RGB.
     pub fn to_png(&self) -> Vec<u8> {
         let (width, height) = (self.window.columns(), self.window.rows());
-        let pixels = self.draw().bytes();
+        let pixels = self.to_rgb();
         let mut bytes = Vec::new();
         let mut encoder = png::Encoder::new(&mut bytes, width as u32, height as u32);
         encoder.set_color(png::ColorType::Rgb);
@@ -116,6 +118,11 @@ impl MapImage {
             .and_then(|mut writer| writer.write_image_data(&pixels))
             .expect("an image of a checked size goes into memory");
         bytes
+    }
+
+    /// Draws the map: three bytes a pixel, row after row from the top.
+    pub fn to_rgb(&self) -> Vec<u8> {
+        self.draw().bytes()
     }
 
     fn draw(&self) -> Canvas {
@@ -182,14 +189,8 @@ impl MapImage {
         for (index, (region, _)) in self.outlines.iter().enumerate().rev() {
             let (mut halo, mut line) = (canvas.mask(), canvas.mask());
             for ring in region.iter().flat_map(Polygon::rings) {
-                // The cut along the antimeridian and the closing along a pole are no edges of the region.
-                let real = |a: [f64; 2], b: [f64; 2]| {
-                    let on_cut = a[0].abs() >= 180.0 && b[0].abs() >= 180.0;
-                    let on_pole = a[1].abs() >= 90.0 && b[1].abs() >= 90.0;
-                    !on_cut && !on_pole
-                };
-                view.polyline(&mut halo, ring, OUTLINE_WIDTH + 2.4, real);
-                view.polyline(&mut line, ring, OUTLINE_WIDTH, real);
+                view.polyline(&mut halo, ring, OUTLINE_WIDTH + 2.4, is_edge_of_region);
+                view.polyline(&mut line, ring, OUTLINE_WIDTH, is_edge_of_region);
             }
             canvas.paint(&halo, Colour::WHITE, 0.65);
             canvas.paint(&line, OUTLINES[index % OUTLINES.len()], 1.0);

@@ -18,3 +18,14 @@ pub(super) fn points(depth: u8) -> Result<Vec<UnitVec>, SphereError> {
         })
         .collect())
 }
+
+/// The pixel that holds a place.
+pub(super) fn index_of(depth: u8, place: crate::LatLon) -> usize {
+    healpix::get(depth).hash([place.lon_deg().to_radians(), place.lat_deg().to_radians()]) as usize
+}
+
+/// Replaces `out` by the pixels that touch pixel `index`.
+pub(super) fn neighbours(depth: u8, index: usize, out: &mut Vec<usize>) {
+    out.clear();
+    out.extend(healpix::get(depth).neighbors(index as u64).values().map(|pixel| *pixel as usize));
+}

@@ -2,7 +2,10 @@
 
 mod fibonacci;
 mod healpix;
+mod pixels;
 mod random;
+
+pub use pixels::Pixels;
 
 use crate::{Rings, SphereError, UnitVec};
 use std::f64::consts::PI;

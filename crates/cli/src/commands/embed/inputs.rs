@@ -108,6 +108,14 @@ impl Source {
         }
     }
 
+    /// The photo's own file, where it is one.
+    pub(crate) fn file_path(&self) -> Option<&Path> {
+        match &self.bytes {
+            Bytes::File(path) => Some(path),
+            Bytes::Member { .. } => None,
+        }
+    }
+
     /// The file on the disk, to keep outputs from overwriting it.
     pub(crate) fn path(&self) -> &Path {
         match &self.bytes {

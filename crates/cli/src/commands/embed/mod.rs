@@ -1,6 +1,6 @@
 //! `locdiff embed`: photos in, embeddings and locations out.
 
-mod inputs;
+pub(crate) mod inputs;
 mod journal;
 mod pipeline;
 mod shard;

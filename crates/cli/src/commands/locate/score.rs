@@ -1,0 +1,82 @@
+//! How good answers are, where the truth is known.
+
+use super::print::place;
+use crate::commands::train::describe;
+use anyhow::{Result, ensure};
+use locdiff::{Answer, AnswerDensity, LEVELS, Reliability};
+use locdiff_data::{PointColumns, read_points};
+use locdiff_model::Accuracy;
+use locdiff_sphere::LatLon;
+use serde_json::json;
+use std::io::Write;
+use std::path::Path;
+
+/// Truths and what was answered.
+pub(crate) struct Score {
+    truth: Vec<LatLon>,
+    /// Answer, truth, and whether it could be told.
+    pairs: Vec<(LatLon, LatLon, bool)>,
+    /// Probability of everything denser than the truth, and of everything nearer to the answer.
+    denser: Vec<f64>,
+    nearer: Vec<f64>,
+    log_density: f64,
+}
+
+impl Score {
+    pub(crate) fn open(path: &Path, count: usize) -> Result<Self> {
+        let truth = read_points(path, None, &PointColumns::default())?;
+        ensure!(
+            truth.len() == count,
+            "the embeddings have {count} rows, --truth has {}: row k of both must be the same photo",
+            truth.len()
+        );
+        Ok(Self { truth, pairs: Vec::new(), denser: Vec::new(), nearer: Vec::new(), log_density: 0.0 })
+    }
+
+    pub(crate) fn add(&mut self, row: usize, answer: &Answer, density: &AnswerDensity<'_>) {
+        let (best, truth) = (place(answer.best), self.truth[row]);
+        self.pairs.push((best, truth, answer.can_tell));
+        self.denser.push(density.mass_denser_than(truth.to_unit()));
+        self.nearer.push(density.mass_within_km(best, locdiff_sphere::haversine_km(best, truth)));
+        self.log_density += density.log_density(&[truth.to_unit()])[0];
+    }
+
+    pub(crate) fn tell(&self, as_json: bool) -> Result<()> {
+        let mut out = std::io::stdout();
+        let of = |told: Option<bool>| {
+            let chosen = self.pairs.iter().filter(|(_, _, can)| told.is_none_or(|told| told == *can));
+            Accuracy::new(chosen.map(|(answer, truth, _)| (*answer, *truth)))
+        };
+        let (all, told, silent) = (of(None), of(Some(true)), of(Some(false)));
+        let regions = Reliability::new(self.denser.iter().copied());
+        let radii = Reliability::new(self.nearer.iter().copied());
+        let nll = -self.log_density / self.pairs.len().max(1) as f64;
+        if as_json {
+            let summary = json!({
+                "summary": {
+                    "accuracy": all, "answered": told, "cannot_tell": silent, "nll_nats": nll, "levels": LEVELS,
+                    "regions": regions, "radii": radii, "worst_deviation": regions.worst().max(radii.worst()),
+                    "standard_error": regions.standard_error(),
+                }
+            });
+            return Ok(writeln!(out, "{summary}")?);
+        }
+        let percent = |shares: &[f64; 9]| {
+            let each: Vec<String> = shares.iter().map(|share| format!("{:>4.1}", 100.0 * share)).collect();
+            each.join(" ")
+        };
+        writeln!(out, "all          {}", describe(&all))?;
+        writeln!(out, "answered     {}", describe(&told))?;
+        writeln!(out, "can't tell   {}", describe(&silent))?;
+        writeln!(out, "−log density {nll:.3} nats per steradian (uniform 2.531)")?;
+        writeln!(out, "said         {} %", percent(&LEVELS))?;
+        writeln!(out, "in regions   {} %", percent(&regions.shares))?;
+        writeln!(
+            out,
+            "within radii {} % (standard error {:.1} points)",
+            percent(&radii.shares),
+            100.0 * regions.standard_error()
+        )?;
+        Ok(())
+    }
+}

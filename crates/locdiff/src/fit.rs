@@ -1,0 +1,192 @@
+//! Fitting a calibration to photos whose places are known.
+
+use crate::calibration::{Calibration, FLOOR, FitReport, log_integral};
+use crate::{Globe, LEVELS, LocateError, Reliability};
+use locdiff_sphere::{LatLon, UnitVec};
+use rayon::prelude::*;
+
+/// Factors on the evidence that are tried, and on the background.
+const EVIDENCE: std::ops::Range<u32> = 4..25; // of 0.05
+const BACKGROUND: std::ops::Range<u32> = 0..8; // of 0.1
+/// Densities this much worse than the best (nats a photo) are not looked at, however well they are calibrated.
+const NEAR_BEST_NATS: f64 = 0.03;
+/// Below the threshold of "I can't tell", at most this share of answers is on the right continent…
+const RIGHT_WHEN_SILENT: f64 = 1.0 / 3.0;
+/// …which is this far.
+const CONTINENT_KM: f64 = 2500.0;
+/// A threshold rests on as many answers as this.
+const FEWEST_SILENT: usize = 10;
+/// Fewer photos than this say too little.
+const FEWEST_PHOTOS: usize = 50;
+
+/// What the model said about a photo whose place is known.
+#[derive(Debug, Clone)]
+pub struct Observation {
+    /// The natural parameters at pure noise, [`locdiff_model::CodeSampler::evidence`].
+    pub evidence: Vec<f64>,
+    /// The place that was answered.
+    pub answer: LatLon,
+    /// The true place.
+    pub truth: LatLon,
+}
+
+/// Factors on evidence and background.
+#[derive(Debug, Clone, Copy)]
+struct Factors(f64, f64);
+
+/// What a pair of factors gives.
+#[derive(Debug, Clone, Copy)]
+struct Outcome {
+    nll: f64,
+    /// Probability of everything denser, and of everything nearer to the answer, than the truth.
+    denser: f64,
+    nearer: f64,
+}
+
+/// The calibration under which the densities of `observations` say what holds: of all pairs of factors whose mean
+/// −log density is within 0.03 nats of the best, the one whose regions and radii deviate least from what they say.
+///
+/// # Errors
+/// Too few photos, or numbers of another degree.
+pub fn fit(
+    globe: &Globe,
+    background: &[f64],
+    observations: &[Observation],
+    samples: usize,
+    seed: u64,
+) -> Result<Calibration, LocateError> {
+    if observations.len() < FEWEST_PHOTOS {
+        return Err(LocateError::Setting {
+            what: "photos with known places",
+            value: observations.len().to_string(),
+            remedy: format!("a calibration needs {FEWEST_PHOTOS} or more"),
+        });
+    }
+    let pixels = globe.pixels();
+    let field =
+        |e: &[f64], points: &[UnitVec]| Ok::<_, LocateError>(globe.codec().field().values(e, points)?);
+    let behind = field(background, pixels.points())?;
+    let try_all = |factors: &[Factors], whole: bool| -> Result<Vec<Vec<Outcome>>, LocateError> {
+        observations
+            .par_iter()
+            .map(|seen| {
+                let (truth, said) = (seen.truth.to_unit(), field(&seen.evidence, pixels.points())?);
+                let at = (field(&seen.evidence, &[truth])?[0], field(background, &[truth])?[0]);
+                Ok(factors.iter().map(|f| outcome(globe, (&said, &behind), at, seen, *f, whole)).collect())
+            })
+            .collect()
+    };
+    let all: Vec<Factors> = EVIDENCE
+        .flat_map(|t| BACKGROUND.map(move |s| Factors(0.05 * f64::from(t), 0.1 * f64::from(s))))
+        .collect();
+    let mean_nll = |outcomes: &[Vec<Outcome>], k: usize| {
+        outcomes.iter().map(|photo| photo[k].nll).sum::<f64>() / outcomes.len() as f64
+    };
+    let outcomes = try_all(&all, false)?;
+    let nll: Vec<f64> = (0..all.len()).map(|k| mean_nll(&outcomes, k)).collect();
+    let best = nll.iter().copied().fold(f64::INFINITY, f64::min);
+    let good: Vec<Factors> =
+        all.into_iter().zip(&nll).filter(|(_, nll)| **nll <= best + NEAR_BEST_NATS).map(|(f, _)| f).collect();
+    let outcomes = try_all(&good, true)?;
+    let curves = |k: usize| {
+        let of = |pick: fn(&Outcome) -> f64| Reliability::new(outcomes.iter().map(|photo| pick(&photo[k])));
+        (of(|o| o.denser), of(|o| o.nearer))
+    };
+    let deviation = |k: usize| {
+        let (regions, radii) = curves(k);
+        regions.mean_deviation() + radii.mean_deviation()
+    };
+    let chosen = (0..good.len()).min_by(|&a, &b| deviation(a).total_cmp(&deviation(b))).unwrap_or(0);
+    let (regions, radii) = curves(chosen);
+    let background_nll_nats = background_nll(globe, &behind, background, observations)?;
+    let report = FitReport {
+        n: observations.len(),
+        samples,
+        seed,
+        nll_nats: mean_nll(&outcomes, chosen),
+        background_nll_nats,
+        regions: regions.shares,
+        radii: radii.shares,
+    };
+    let Factors(evidence, background_weight) = good[chosen];
+    let mut calibration = Calibration {
+        evidence,
+        background_weight,
+        fit: Some(report),
+        ..Calibration::none(background.to_vec())
+    };
+    calibration.can_tell_from = threshold(globe, &calibration, observations);
+    Ok(calibration)
+}
+
+/// What factors give for a photo: `fields` are evidence and background at the pixels, `at` the same at the truth.
+fn outcome(
+    globe: &Globe,
+    fields: (&[f64], &[f64]),
+    at: (f64, f64),
+    seen: &Observation,
+    Factors(t, s): Factors,
+    whole: bool,
+) -> Outcome {
+    let pixels = globe.pixels();
+    let sum: Vec<f64> = fields.0.iter().zip(fields.1).map(|(a, b)| t * a + s * b).collect();
+    let log_z = log_integral(&sum, pixels.area_sr());
+    let floor = FLOOR / (4.0 * std::f64::consts::PI);
+    let here = t * at.0 + s * at.1 - log_z;
+    let nll = -((1.0 - FLOOR) * here.exp() + floor).ln();
+    let (mut denser, mut nearer) = (0.0, 0.0);
+    if whole {
+        let center = seen.answer.to_unit();
+        let reach = center.dot(seen.truth.to_unit());
+        for (value, point) in sum.iter().zip(pixels.points()) {
+            let mass = ((1.0 - FLOOR) * (value - log_z).exp() + floor) * pixels.area_sr();
+            denser += if value - log_z > here { mass } else { 0.0 };
+            nearer += if point.dot(center) > reach { mass } else { 0.0 };
+        }
+    }
+    Outcome { nll, denser, nearer }
+}
+
+fn background_nll(
+    globe: &Globe,
+    behind: &[f64],
+    background: &[f64],
+    observations: &[Observation],
+) -> Result<f64, LocateError> {
+    let log_z = log_integral(behind, globe.pixels().area_sr());
+    let truths: Vec<UnitVec> = observations.iter().map(|seen| seen.truth.to_unit()).collect();
+    let floor = FLOOR / (4.0 * std::f64::consts::PI);
+    let values = globe.codec().field().values(background, &truths)?;
+    let log_density = values.iter().map(|v| ((1.0 - FLOOR) * (v - log_z).exp() + floor).ln());
+    Ok(-log_density.sum::<f64>() / observations.len() as f64)
+}
+
+/// The locatability below which at most a third of the answers lies on the right continent.
+fn threshold(globe: &Globe, calibration: &Calibration, observations: &[Observation]) -> f64 {
+    let mut found: Vec<(f64, bool)> = observations
+        .par_iter()
+        .map(|seen| {
+            let density = calibration.density(globe, &seen.evidence, None);
+            let right = locdiff_sphere::haversine_km(seen.answer, seen.truth) < CONTINENT_KM;
+            (density.locatability(seen.answer), right)
+        })
+        .collect();
+    found.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (mut right, mut last) = (0, 0.0);
+    for (k, (score, is_right)) in found.iter().enumerate() {
+        right += usize::from(*is_right);
+        if k + 1 >= FEWEST_SILENT && right as f64 <= RIGHT_WHEN_SILENT * (k + 1) as f64 {
+            last = *score;
+        }
+    }
+    last
+}
+
+impl FitReport {
+    /// The largest deviation of any region or radius from what it says.
+    pub fn worst_deviation(&self) -> f64 {
+        let off =
+            |shares: &[f64; 9]| shares.iter().zip(LEVELS).map(|(s, l)| (s - l).abs()).fold(0.0, f64::max);
+        off(&self.regions).max(off(&self.radii))
+    }
+}

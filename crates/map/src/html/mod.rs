@@ -1,0 +1,360 @@
+//! A page with a map to look at: one file that needs no network.
+
+mod heat_image;
+
+use crate::polygon::is_edge_of_region;
+use crate::{Detail, Heat, Polygon, Raster};
+use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
+use heat_image::HeatImage;
+use locdiff_sphere::LatLon;
+use serde_json::{Value, json};
+
+/// A page of maps, one for each photo: land and borders, a density, outlines, numbered markers and a list beside them;
+/// zoom and pan by mouse, finger and keyboard. Everything is in the one file; nothing is loaded.
+///
+/// Mercator's projection: what lies beyond 85° of latitude is not shown.
+///
+/// ```
+/// use locdiff_map::{Heat, HtmlMap, HtmlMarker, HtmlPhoto, Raster, Window};
+/// use locdiff_sphere::LatLon;
+/// let lima = LatLon::new(-12.05, -77.04)?;
+/// let raster = Raster::from_fn(Window::globe(90, 180)?, |point| 300.0 * point.dot(lima.to_unit()));
+/// let photo = HtmlPhoto::new("street.jpg")
+///     .summary("in Lima, Peru")
+///     .fact("50 % within", "210 km")
+///     .heat(&raster, Heat::log_density())
+///     .marker(HtmlMarker::new(lima, "in Lima, Peru").probability(0.61));
+/// let page = HtmlMap::new("LocDiff").photo(photo).to_html();
+/// assert!(page.starts_with("<!doctype html>") && page.contains("in Lima, Peru"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct HtmlMap {
+    title: String,
+    credit: String,
+    labels: Vec<MapLabel>,
+    photos: Vec<HtmlPhoto>,
+}
+
+/// A name on the map, shown from a zoom level on (0 is a world of 256 pixels, each level doubles it).
+#[derive(Debug, Clone, PartialEq)]
+pub struct MapLabel {
+    /// Where.
+    pub place: LatLon,
+    /// The name.
+    pub text: String,
+    /// The first level at which it is shown.
+    pub least_zoom: f64,
+    /// A town gets a dot; a country does not.
+    pub is_town: bool,
+}
+
+/// A place in the list beside the map, and its numbered pin.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HtmlMarker {
+    place: LatLon,
+    label: String,
+    probability: Option<f64>,
+    is_truth: bool,
+}
+
+/// One photo's answer.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct HtmlPhoto {
+    name: String,
+    summary: String,
+    facts: Vec<(String, String)>,
+    thumbnail: Option<String>,
+    frames: Vec<(String, HeatImage)>,
+    outlines: Vec<(String, Vec<Vec<[f64; 2]>>)>,
+    markers: Vec<HtmlMarker>,
+}
+
+impl HtmlMap {
+    /// A page without photos yet.
+    pub fn new(title: &str) -> Self {
+        Self {
+            title: title.to_owned(),
+            credit: "Map: Natural Earth".to_owned(),
+            labels: Vec::new(),
+            photos: Vec::new(),
+        }
+    }
+
+    /// Adds a photo; with several, a list lets one choose.
+    #[must_use]
+    pub fn photo(mut self, photo: HtmlPhoto) -> Self {
+        self.photos.push(photo);
+        self
+    }
+
+    /// Names on the map; where two would overlap, the earlier is shown.
+    #[must_use]
+    pub fn labels(mut self, labels: impl IntoIterator<Item = MapLabel>) -> Self {
+        self.labels.extend(labels);
+        self
+    }
+
+    /// The line in the corner that names the sources; Natural Earth unless set.
+    #[must_use]
+    pub fn credit(mut self, credit: &str) -> Self {
+        credit.clone_into(&mut self.credit);
+        self
+    }
+
+    /// The page's text.
+    pub fn to_html(&self) -> String {
+        let ramp: Vec<String> = (0..=10).map(|step| heat_image::css_colour(f64::from(step) / 10.0)).collect();
+        let labels: Vec<Value> = self
+            .labels
+            .iter()
+            .map(|label| {
+                let [lon, lat] = degrees(label.place);
+                json!([lon, lat, label.text, label.least_zoom, u8::from(label.is_town)])
+            })
+            .collect();
+        let photos: Vec<Value> = self.photos.iter().map(HtmlPhoto::json).collect();
+        let data = json!({ "credit": self.credit, "ramp": ramp, "labels": labels, "photos": photos });
+        // Inside a script element only "<" could end it or open a comment.
+        let data = data.to_string().replace('<', "\\u003c");
+        let mut page = include_str!("page.html");
+        let mut html = String::with_capacity(data.len() + (400 << 10));
+        while let Some((before, name, after)) = next_field(page) {
+            html.push_str(before);
+            match name {
+                "title" => html.push_str(&escape(&self.title)),
+                "style" => html.push_str(include_str!("style.css")),
+                "script" => html.push_str(include_str!("map.js")),
+                "coast_coarse" => BASE64.encode_string(Detail::Coarse.bytes(), &mut html),
+                "coast_fine" => BASE64.encode_string(Detail::Fine.bytes(), &mut html),
+                "data" => html.push_str(&data),
+                other => unreachable!("page.html has no field {other}"),
+            }
+            page = after;
+        }
+        html + page
+    }
+}
+
+impl HtmlMarker {
+    /// A marker with a label such as "12 km north of Lima, Peru".
+    pub fn new(place: LatLon, label: &str) -> Self {
+        Self { place, label: label.to_owned(), probability: None, is_truth: false }
+    }
+
+    /// How likely the photo was taken around here, 0…1.
+    #[must_use]
+    pub fn probability(mut self, probability: f64) -> Self {
+        self.probability = Some(probability);
+        self
+    }
+
+    /// Where the photo really was taken: ticked, not numbered. Add it after the guesses.
+    #[must_use]
+    pub fn truth(mut self) -> Self {
+        self.is_truth = true;
+        self
+    }
+}
+
+impl HtmlPhoto {
+    /// A photo by its file name.
+    pub fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), ..Self::default() }
+    }
+
+    /// The answer in one phrase.
+    #[must_use]
+    pub fn summary(mut self, summary: &str) -> Self {
+        summary.clone_into(&mut self.summary);
+        self
+    }
+
+    /// A line of the table below the answer.
+    #[must_use]
+    pub fn fact(mut self, name: &str, value: &str) -> Self {
+        self.facts.push((name.to_owned(), value.to_owned()));
+        self
+    }
+
+    /// A small picture of the photo as a `data:image/…` address; any other address is left out, for the page loads
+    /// nothing.
+    #[must_use]
+    pub fn thumbnail(mut self, data_uri: &str) -> Self {
+        self.thumbnail = data_uri.starts_with("data:image/").then(|| data_uri.to_owned());
+        self
+    }
+
+    /// The density.
+    #[must_use]
+    pub fn heat(self, raster: &Raster, heat: Heat) -> Self {
+        self.frame("", raster, heat)
+    }
+
+    /// A density in time, with its label: with two or more a slider and a play button appear. The last is shown first.
+    #[must_use]
+    pub fn frame(mut self, label: &str, raster: &Raster, heat: Heat) -> Self {
+        self.frames.push((label.to_owned(), HeatImage::new(raster, heat)));
+        self
+    }
+
+    /// The edge of a region (see [`crate::contour_polygons`]); its label goes into the legend.
+    #[must_use]
+    pub fn outline(mut self, region: &[Polygon], label: &str) -> Self {
+        let lines = region.iter().flat_map(Polygon::rings).flat_map(|ring| real_lines(ring)).collect();
+        self.outlines.push((label.to_owned(), lines));
+        self
+    }
+
+    /// Marks a place; the first is number 1.
+    #[must_use]
+    pub fn marker(mut self, marker: HtmlMarker) -> Self {
+        self.markers.push(marker);
+        self
+    }
+
+    fn json(&self) -> Value {
+        let frames: Vec<Value> =
+            self.frames.iter().map(|(label, heat)| json!({ "label": label, "heat": heat.json() })).collect();
+        let outlines: Vec<Value> = self
+            .outlines
+            .iter()
+            .map(|(label, lines)| {
+                let lines: Vec<Vec<f64>> = lines
+                    .iter()
+                    .map(|line| line.iter().flat_map(|&[lon, lat]| [rounded(lon), rounded(lat)]).collect())
+                    .collect();
+                json!({ "label": label, "lines": lines })
+            })
+            .collect();
+        let markers: Vec<Value> = self
+            .markers
+            .iter()
+            .map(|marker| {
+                let [lon, lat] = degrees(marker.place);
+                json!({
+                    "lon": lon, "lat": lat, "label": marker.label, "probability": marker.probability,
+                    "is_truth": marker.is_truth,
+                })
+            })
+            .collect();
+        json!({
+            "name": self.name, "summary": self.summary, "facts": self.facts, "thumbnail": self.thumbnail,
+            "frames": frames, "outlines": outlines, "markers": markers,
+        })
+    }
+}
+
+/// The stretches of a ring that are edges of its region, not the cut along the antimeridian or a pole.
+fn real_lines(ring: &[[f64; 2]]) -> Vec<Vec<[f64; 2]>> {
+    let mut lines = Vec::new();
+    let mut line: Vec<[f64; 2]> = Vec::new();
+    for edge in ring.windows(2) {
+        if !is_edge_of_region(edge[0], edge[1]) {
+            lines.push(std::mem::take(&mut line));
+            continue;
+        }
+        if line.is_empty() {
+            line.push(edge[0]);
+        }
+        line.push(edge[1]);
+    }
+    lines.push(line);
+    lines.retain(|line| line.len() > 1);
+    lines
+}
+
+fn degrees(place: LatLon) -> [f64; 2] {
+    [rounded(place.lon_deg()), rounded(place.lat_deg())]
+}
+
+/// To 0.0001°, 11 m: finer than any map here.
+fn rounded(degrees: f64) -> f64 {
+    (degrees * 1e4).round() / 1e4
+}
+
+/// The text before the next `{{field}}`, its name, and the text after it.
+fn next_field(text: &str) -> Option<(&str, &str, &str)> {
+    let (before, rest) = text.split_once("{{")?;
+    let (name, after) = rest.split_once("}}")?;
+    Some((before, name, after))
+}
+
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Window, contour_polygons};
+
+    /// The JSON that a page holds.
+    fn data_of(page: &str) -> Value {
+        let (_, rest) = page.split_once(r#"id="data">"#).unwrap();
+        serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap()
+    }
+
+    #[test]
+    fn hostile_names_stay_text() {
+        let hostile = "</script><script>alert('x')</script><!-- \u{2028} \"&{{data}}.jpg";
+        let place = LatLon::new(1.0, 2.0).unwrap();
+        let photo = HtmlPhoto::new(hostile)
+            .summary(hostile)
+            .fact(hostile, hostile)
+            .thumbnail("https://example.org/x.png")
+            .outline(&[], hostile)
+            .marker(HtmlMarker::new(place, hostile));
+        let label = MapLabel { place, text: hostile.to_owned(), least_zoom: 0.0, is_town: true };
+        let page = HtmlMap::new(hostile).photo(photo).labels([label]).credit(hostile).to_html();
+        let plain = HtmlMap::new("x").photo(HtmlPhoto::new("x")).to_html();
+        let count = |text: &str, part: &str| text.matches(part).count();
+        for part in ["<script", "</script", "<!--"] {
+            assert_eq!(count(&page, part), count(&plain, part), "{part}");
+        }
+        let data = data_of(&page);
+        assert_eq!(data["photos"][0]["name"], hostile);
+        assert_eq!(data["photos"][0]["markers"][0]["label"], hostile);
+        assert_eq!(data["labels"][0][2], hostile);
+        assert_eq!(data["photos"][0]["thumbnail"], Value::Null);
+        assert!(page.contains("<title>&lt;/script&gt;&lt;script&gt;"));
+    }
+
+    #[test]
+    fn the_page_loads_nothing() {
+        let page = HtmlMap::new("x").to_html();
+        for part in ["http://", "https://", "src=\"", "href=", "@import", "url(", "innerHTML", "{{"] {
+            assert!(!page.contains(part), "{part}");
+        }
+        assert!(page.contains("default-src 'none'"));
+    }
+
+    #[test]
+    fn answers_go_into_the_page() {
+        let fiji = LatLon::new(-17.8, 178.0).unwrap();
+        let raster = Raster::from_fn(Window::globe(180, 360).unwrap(), |p| 400.0 * p.dot(fiji.to_unit()));
+        let region = contour_polygons(&raster, raster.log_level_of_mass(0.9));
+        assert_eq!(region.len(), 2, "the region is cut at the antimeridian");
+        let photo = HtmlPhoto::new("fiji.jpg")
+            .heat(&raster, Heat::log_density())
+            .outline(&region, "90 %")
+            .marker(HtmlMarker::new(fiji, "in Fiji").probability(0.5))
+            .marker(HtmlMarker::new(fiji, "here").truth())
+            .thumbnail("data:image/png;base64,AA==");
+        let data = data_of(&HtmlMap::new("x").photo(photo).to_html());
+        let photo = &data["photos"][0];
+        assert_eq!(photo["markers"][0]["probability"], 0.5);
+        assert_eq!(photo["markers"][1]["is_truth"], true);
+        assert_eq!(photo["thumbnail"], "data:image/png;base64,AA==");
+        // No line runs along the cut.
+        for line in photo["outlines"][0]["lines"].as_array().unwrap() {
+            let lons: Vec<f64> =
+                line.as_array().unwrap().iter().step_by(2).map(|v| v.as_f64().unwrap()).collect();
+            assert!(lons.windows(2).all(|pair| !(pair[0].abs() == 180.0 && pair[1].abs() == 180.0)));
+        }
+        let heat = &photo["frames"][0]["heat"];
+        assert!(heat["uri"].as_str().unwrap().starts_with("data:image/png;base64,"));
+        let (west, east) = (heat["x0"].as_f64().unwrap(), heat["x1"].as_f64().unwrap());
+        assert!(west < 1.0 && east > 1.0 && east - west < 0.3, "{west} {east}: across the antimeridian");
+    }
+}

@@ -1,0 +1,181 @@
+//! KML 2.2, for Google Earth and its like.
+
+use crate::Polygon;
+use locdiff_sphere::LatLon;
+use std::fmt::{self, Write};
+
+/// Colours of regions in the order in which a folder gets them, as KML writes them: opacity, blue, green, red.
+const REGIONS: [(&str, &str); 3] =
+    [("ff6b3008", "556b3008"), ("ffc8781f", "33c8781f"), ("ffe6b35f", "22e6b35f")];
+const PIN: &str = "ff3a26b3";
+
+/// A document of folders; [`fmt::Display`] writes the file's text.
+///
+/// ```
+/// use locdiff_map::{KmlDocument, KmlFolder};
+/// use locdiff_sphere::LatLon;
+/// let mut folder = KmlFolder::new("street.jpg");
+/// folder.push_point(LatLon::new(-12.05, -77.04)?, "1: 61 %", "in Lima, Peru");
+/// let mut document = KmlDocument::new("LocDiff");
+/// document.push(folder);
+/// assert!(document.to_string().contains("<coordinates>-77.04,-12.05</coordinates>"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct KmlDocument {
+    name: String,
+    folders: Vec<KmlFolder>,
+}
+
+/// Places and regions under one name, such as a photo's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KmlFolder {
+    name: String,
+    regions: usize,
+    placemarks: String,
+}
+
+impl KmlDocument {
+    /// A document without folders yet.
+    pub fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), folders: Vec::new() }
+    }
+
+    /// Adds a folder.
+    pub fn push(&mut self, folder: KmlFolder) {
+        self.folders.push(folder);
+    }
+}
+
+impl KmlFolder {
+    /// An empty folder.
+    pub fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), regions: 0, placemarks: String::new() }
+    }
+
+    /// Adds a place.
+    pub fn push_point(&mut self, place: LatLon, name: &str, description: &str) {
+        let mut position = String::new();
+        push_position(&mut position, [place.lon_deg(), place.lat_deg()]);
+        let geometry = format!("<Point><coordinates>{position}</coordinates></Point>");
+        self.push_placemark(name, description, "place", &geometry);
+    }
+
+    /// Adds a region (see [`crate::contour_polygons`]).
+    pub fn push_region(&mut self, polygons: &[Polygon], name: &str, description: &str) {
+        let mut geometry = String::from("<MultiGeometry>");
+        for polygon in polygons {
+            geometry.push_str("<Polygon><tessellate>1</tessellate>");
+            for (index, ring) in polygon.rings().enumerate() {
+                let boundary = if index == 0 { "outerBoundaryIs" } else { "innerBoundaryIs" };
+                let _ = write!(geometry, "<{boundary}><LinearRing><coordinates>");
+                for (index, &position) in ring.iter().enumerate() {
+                    if index > 0 {
+                        geometry.push(' ');
+                    }
+                    push_position(&mut geometry, position);
+                }
+                let _ = write!(geometry, "</coordinates></LinearRing></{boundary}>");
+            }
+            geometry.push_str("</Polygon>");
+        }
+        geometry.push_str("</MultiGeometry>");
+        let style = format!("region{}", self.regions % REGIONS.len());
+        self.regions += 1;
+        self.push_placemark(name, description, &style, &geometry);
+    }
+
+    fn push_placemark(&mut self, name: &str, description: &str, style: &str, geometry: &str) {
+        let (name, description) = (escape(name), escape(description));
+        let _ = writeln!(
+            self.placemarks,
+            "<Placemark><name>{name}</name><description>{description}</description>\
+             <styleUrl>#{style}</styleUrl>{geometry}</Placemark>"
+        );
+    }
+}
+
+impl fmt::Display for KmlDocument {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
+        writeln!(f, r#"<kml xmlns="http://www.opengis.net/kml/2.2">"#)?;
+        writeln!(f, "<Document><name>{}</name>", escape(&self.name))?;
+        writeln!(f, r#"<Style id="place"><IconStyle><color>{PIN}</color></IconStyle></Style>"#)?;
+        for (index, (line, fill)) in REGIONS.iter().enumerate() {
+            writeln!(
+                f,
+                r#"<Style id="region{index}"><LineStyle><color>{line}</color><width>2</width></LineStyle><PolyStyle><color>{fill}</color></PolyStyle></Style>"#
+            )?;
+        }
+        for folder in &self.folders {
+            write!(f, "<Folder><name>{}</name>\n{}</Folder>\n", escape(&folder.name), folder.placemarks)?;
+        }
+        writeln!(f, "</Document>\n</kml>")
+    }
+}
+
+/// Longitude, then latitude, to 1 cm.
+fn push_position(text: &mut String, [lon_deg, lat_deg]: [f64; 2]) {
+    let rounded = |degrees: f64| (degrees * 1e7).round() / 1e7 + 0.0; // + 0.0 turns −0 into 0
+    let _ = write!(text, "{},{}", rounded(lon_deg), rounded(lat_deg));
+}
+
+/// Text as XML 1.0 may hold it: markup escaped, forbidden control characters replaced.
+fn escape(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '\t' | '\n' => escaped.push(letter),
+            '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
+            _ => escaped.push(letter),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Raster, Window, contour_polygons};
+
+    #[test]
+    fn an_xml_parser_reads_everything_back() {
+        let hostile = "a]]><script>&amp;\"'\u{1}\u{ffff} \u{202e}é.jpg";
+        let fiji = LatLon::new(-17.8, 178.0).unwrap();
+        let raster = Raster::from_fn(Window::globe(90, 180).unwrap(), |p| -p.angle_rad(fiji.to_unit()));
+        let ring = |west: f64, size: f64| {
+            vec![[west, 0.0], [west + size, 0.0], [west + size, size], [west, size], [west, 0.0]]
+        };
+        let mut folder = KmlFolder::new(hostile);
+        folder.push_region(&contour_polygons(&raster, -0.2), hostile, "two parts");
+        folder.push_region(&[Polygon { outer: ring(0.0, 9.0), holes: vec![ring(2.0, 1.0)] }], "hole", "");
+        folder.push_point(fiji, hostile, hostile);
+        let mut document = KmlDocument::new(hostile);
+        document.push(folder);
+        let text = document.to_string();
+        let xml = roxmltree::Document::parse(&text).unwrap();
+        assert_eq!(xml.root_element().tag_name().namespace(), Some("http://www.opengis.net/kml/2.2"));
+        let all = |name: &str| xml.descendants().filter(|node| node.has_tag_name(name)).collect::<Vec<_>>();
+        let cleaned = hostile.replace(['\u{1}', '\u{ffff}'], "\u{fffd}");
+        assert_eq!(all("name")[0].text(), Some(cleaned.as_str()));
+        assert_eq!(all("Placemark").len(), 3);
+        assert_eq!((all("Polygon").len(), all("innerBoundaryIs").len()), (3, 1));
+        // Every style that is used is there.
+        let styles: Vec<_> =
+            all("Style").iter().map(|node| format!("#{}", node.attribute("id").unwrap())).collect();
+        assert!(
+            all("styleUrl").iter().all(|node| styles.iter().any(|style| Some(style.as_str()) == node.text()))
+        );
+        // Every ring is closed and made of places.
+        for node in all("LinearRing") {
+            let text = node.descendants().find_map(|part| part.text()).unwrap();
+            let positions: Vec<Vec<f64>> =
+                text.split(' ').map(|p| p.split(',').map(|n| n.parse().unwrap()).collect()).collect();
+            assert_eq!(positions.first(), positions.last());
+            assert!(positions.iter().all(|p| p.len() == 2 && p[0].abs() <= 180.0 && p[1].abs() <= 90.0));
+        }
+    }
+}

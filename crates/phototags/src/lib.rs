@@ -1,0 +1,35 @@
+//! A place written into a copy of a photo as EXIF, or beside the photo as an XMP file. The photo itself is never touched,
+//! and everything else in it stays: the pixels, the other tags and whatever follows the picture.
+//!
+//! | you want | item |
+//! |---|---|
+//! | what to write | [`GeoTag`] |
+//! | a tagged copy of a JPEG, PNG, WebP or TIFF file | [`write_copy`] |
+//! | the same in memory | [`tagged`] |
+//! | a file `photo.jpg.xmp` beside the photo | [`write_sidecar`], [`sidecar_path`] |
+//! | whether a photo says already where it was taken | [`has_location`] |
+//!
+//! ```
+//! use locdiff_phototags::{GeoTag, Overwrite, has_location, tagged};
+//! use locdiff_sphere::LatLon;
+//! let photo = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/rgb.jpg"))?;
+//! let tag = GeoTag::new(LatLon::new(39.999, 116.275)?).radius_km(210.0).area("in Beijing, China");
+//! let copy = tagged(&photo, "rgb.jpg", &tag, Overwrite::Never)?;
+//! assert!(has_location(&copy) && !has_location(&photo));
+//! // A photo that knows its place keeps it.
+//! assert!(tagged(&copy, "rgb.jpg", &tag, Overwrite::Never).is_err());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod containers;
+mod error;
+mod files;
+mod gps_ifd;
+mod tag;
+mod tiff;
+mod xmp;
+
+pub use containers::{has_location, tagged};
+pub use error::{Result, TagError};
+pub use files::{sidecar_path, write_copy, write_sidecar};
+pub use tag::{GeoTag, Overwrite};

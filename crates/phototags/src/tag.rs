@@ -1,0 +1,51 @@
+//! What is written.
+
+use locdiff_sphere::LatLon;
+
+/// An estimated place, marked as LocDiff's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GeoTag {
+    pub(crate) place: LatLon,
+    pub(crate) radius_km: Option<f64>,
+    pub(crate) area: Option<String>,
+}
+
+/// Whether a location that is there already, or a file of the target's name, may be replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Overwrite {
+    /// It is an error.
+    Never,
+    /// It is replaced.
+    Force,
+}
+
+impl GeoTag {
+    /// A place alone.
+    pub fn new(place: LatLon) -> Self {
+        Self { place, radius_km: None, area: None }
+    }
+
+    /// How far off it may be: `GPSHPositioningError`. Numbers that are not positive are left out.
+    #[must_use]
+    pub fn radius_km(mut self, radius_km: f64) -> Self {
+        self.radius_km = (radius_km.is_finite() && radius_km > 0.0).then_some(radius_km);
+        self
+    }
+
+    /// The place in words: `GPSAreaInformation`.
+    #[must_use]
+    pub fn area(mut self, area: &str) -> Self {
+        self.area = Some(area.to_owned());
+        self
+    }
+
+    /// Metres, as a whole number.
+    pub(crate) fn radius_m(&self) -> Option<u32> {
+        self.radius_km.map(|km| (1000.0 * km).round().clamp(1.0, f64::from(u32::MAX)) as u32)
+    }
+}
+
+/// What `GPSProcessingMethod` says, so that an estimate is never taken for a measurement.
+pub(crate) const METHOD: &str = "LocDiff estimate from the picture";
+/// The datum of the coordinates.
+pub(crate) const DATUM: &str = "WGS-84";

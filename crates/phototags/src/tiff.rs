@@ -1,0 +1,160 @@
+//! The directories of a TIFF structure, which EXIF data is. Nothing is moved: a changed directory is appended and the
+//! pointer to it changed, so that offsets within maker notes and picture data stay true.
+
+/// What is wrong with a structure, in words.
+pub(crate) type Reason = String;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ByteOrder {
+    Little,
+    Big,
+}
+
+impl ByteOrder {
+    pub(crate) fn u16(self, value: u16) -> [u8; 2] {
+        if self == Self::Little { value.to_le_bytes() } else { value.to_be_bytes() }
+    }
+
+    pub(crate) fn u32(self, value: u32) -> [u8; 4] {
+        if self == Self::Little { value.to_le_bytes() } else { value.to_be_bytes() }
+    }
+
+    fn read_u16(self, bytes: [u8; 2]) -> u16 {
+        if self == Self::Little { u16::from_le_bytes(bytes) } else { u16::from_be_bytes(bytes) }
+    }
+
+    fn read_u32(self, bytes: [u8; 4]) -> u32 {
+        if self == Self::Little { u32::from_le_bytes(bytes) } else { u32::from_be_bytes(bytes) }
+    }
+}
+
+/// An entry of a directory: twelve bytes, of which the last four hold the value or point to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) tag: u16,
+    /// Type, count and value as they stand in the file.
+    pub(crate) rest: [u8; 10],
+}
+
+/// A directory.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Directory {
+    pub(crate) entries: Vec<Entry>,
+    /// Where the next one of the chain stands; 0 at its end.
+    pub(crate) next: u32,
+}
+
+impl Directory {
+    pub(crate) fn find(&self, tag: u16) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.tag == tag)
+    }
+}
+
+/// A TIFF structure.
+#[derive(Debug, Clone)]
+pub(crate) struct Tiff {
+    bytes: Vec<u8>,
+    order: ByteOrder,
+}
+
+impl Tiff {
+    /// An empty structure: a header and a first directory without entries.
+    pub(crate) fn empty() -> Self {
+        let bytes = vec![b'M', b'M', 0, 42, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0];
+        Self { bytes, order: ByteOrder::Big }
+    }
+
+    pub(crate) fn parse(bytes: Vec<u8>) -> Result<Self, Reason> {
+        let order = match bytes.first_chunk() {
+            Some(b"II*\0") => ByteOrder::Little,
+            Some(b"MM\0*") => ByteOrder::Big,
+            Some(b"II+\0" | b"MM\0+") => return Err("it is a BigTIFF file".to_owned()),
+            _ => return Err("its EXIF part has no header".to_owned()),
+        };
+        Ok(Self { bytes, order })
+    }
+
+    pub(crate) fn order(&self) -> ByteOrder {
+        self.order
+    }
+
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
+    /// The first directory.
+    pub(crate) fn first(&self) -> Result<Directory, Reason> {
+        self.directory(self.u32_at(4)?)
+    }
+
+    pub(crate) fn directory(&self, offset: u32) -> Result<Directory, Reason> {
+        let start = offset as usize;
+        let count = usize::from(self.order.read_u16(self.array_at(start)?));
+        let entries = (0..count)
+            .map(|index| {
+                let [a, b, rest @ ..] = self.array_at::<12>(start + 2 + 12 * index)?;
+                Ok(Entry { tag: self.order.read_u16([a, b]), rest })
+            })
+            .collect::<Result<_, Reason>>()?;
+        // Some writers leave out the pointer at the very end.
+        let next = self.u32_at(start + 2 + 12 * count).unwrap_or(0);
+        Ok(Directory { entries, next })
+    }
+
+    /// The offset that an entry holds, such as that of the GPS directory.
+    pub(crate) fn pointer(&self, entry: &Entry) -> u32 {
+        let [_, _, _, _, _, _, value @ ..] = entry.rest;
+        self.order.read_u32(value)
+    }
+
+    /// Appends a directory and says where it stands.
+    pub(crate) fn append_directory(&mut self, mut directory: Directory) -> Result<u32, Reason> {
+        directory.entries.sort_by_key(|entry| entry.tag);
+        let count = u16::try_from(directory.entries.len()).map_err(|_| "it has too many tags")?;
+        let offset = self.append(&self.order.u16(count))?;
+        for entry in directory.entries {
+            self.bytes.extend(self.order.u16(entry.tag));
+            self.bytes.extend(entry.rest);
+        }
+        self.bytes.extend(self.order.u32(directory.next));
+        Ok(offset)
+    }
+
+    /// Makes a directory that stands at `offset` the first.
+    pub(crate) fn set_first(&mut self, offset: u32) {
+        self.bytes[4..8].copy_from_slice(&self.order.u32(offset));
+    }
+
+    /// An entry with its value in place or, where it is longer than four bytes, appended.
+    pub(crate) fn entry(&mut self, tag: u16, kind: u16, count: u32, value: &[u8]) -> Result<Entry, Reason> {
+        let mut rest = [0; 10];
+        rest[..2].copy_from_slice(&self.order.u16(kind));
+        rest[2..6].copy_from_slice(&self.order.u32(count));
+        if value.len() <= 4 {
+            rest[6..6 + value.len()].copy_from_slice(value);
+        } else {
+            let offset = self.append(value)?;
+            rest[6..].copy_from_slice(&self.order.u32(offset));
+        }
+        Ok(Entry { tag, rest })
+    }
+
+    /// Appends bytes at an even offset.
+    fn append(&mut self, bytes: &[u8]) -> Result<u32, Reason> {
+        if self.bytes.len() % 2 == 1 {
+            self.bytes.push(0);
+        }
+        let offset = u32::try_from(self.bytes.len()).map_err(|_| "it is larger than 4 GiB")?;
+        self.bytes.extend(bytes);
+        Ok(offset)
+    }
+
+    fn u32_at(&self, at: usize) -> Result<u32, Reason> {
+        Ok(self.order.read_u32(self.array_at(at)?))
+    }
+
+    fn array_at<const N: usize>(&self, at: usize) -> Result<[u8; N], Reason> {
+        let found = self.bytes.get(at..).and_then(<[u8]>::first_chunk);
+        found.copied().ok_or_else(|| "its EXIF part is damaged".to_owned())
+    }
+}

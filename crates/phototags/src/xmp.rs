@@ -1,0 +1,76 @@
+//! The same facts as an XMP packet.
+
+use crate::GeoTag;
+use crate::tag::{DATUM, METHOD};
+
+/// An XMP file that says where.
+pub(crate) fn packet(tag: &GeoTag) -> String {
+    let (lat_deg, lon_deg) = (tag.place.lat_deg(), tag.place.lon_deg());
+    let mut properties = vec![
+        ("GPSVersionID", "2.3.0.0".to_owned()),
+        ("GPSLatitude", coordinate(lat_deg, "N", "S")),
+        ("GPSLongitude", coordinate(lon_deg, "E", "W")),
+        ("GPSMapDatum", DATUM.to_owned()),
+        ("GPSProcessingMethod", METHOD.to_owned()),
+    ];
+    if let Some(metres) = tag.radius_m() {
+        properties.push(("GPSHPositioningError", format!("{metres}/1")));
+    }
+    if let Some(area) = &tag.area {
+        properties.push(("GPSAreaInformation", escape(area)));
+    }
+    let properties: Vec<String> =
+        properties.iter().map(|(name, value)| format!("   <exif:{name}>{value}</exif:{name}>\n")).collect();
+    let properties = properties.concat();
+    format!(
+        "<?xpacket begin=\"\u{feff}\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>\n\
+         <x:xmpmeta xmlns:x=\"adobe:ns:meta/\" x:xmptk=\"LocDiff\">\n \
+          <rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\">\n  \
+           <rdf:Description rdf:about=\"\" xmlns:exif=\"http://ns.adobe.com/exif/1.0/\">\n\
+         {properties}  \
+           </rdf:Description>\n \
+          </rdf:RDF>\n\
+         </x:xmpmeta>\n\
+         <?xpacket end=\"w\"?>\n"
+    )
+}
+
+/// "39,59.94000000N": degrees, then minutes to 0.02 mm.
+fn coordinate(signed_deg: f64, positive: &str, negative: &str) -> String {
+    const PARTS: u64 = 100_000_000;
+    let parts = (signed_deg.abs() * 60.0 * PARTS as f64).round() as u64;
+    let (degrees, rest) = (parts / (60 * PARTS), parts % (60 * PARTS));
+    let side = if signed_deg < 0.0 { negative } else { positive };
+    format!("{degrees},{}.{:08}{side}", rest / PARTS, rest % PARTS)
+}
+
+/// Text as XML 1.0 may hold it.
+fn escape(text: &str) -> String {
+    let plain =
+        text.replace(|letter: char| letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}'), " ");
+    plain.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use locdiff_sphere::LatLon;
+
+    #[test]
+    fn an_xml_parser_reads_the_packet() {
+        let tag = GeoTag::new(LatLon::new(-12.05, -77.999_999_999_99).unwrap())
+            .radius_km(0.25)
+            .area("<in> \"Łódź\" & \u{1}elsewhere");
+        let packet = packet(&tag);
+        let xml = roxmltree::Document::parse(&packet).unwrap();
+        let text = |name| {
+            let found =
+                xml.descendants().find(|node| node.has_tag_name(("http://ns.adobe.com/exif/1.0/", name)));
+            found.and_then(|node| node.text()).unwrap()
+        };
+        assert_eq!(text("GPSLatitude"), "12,3.00000000S");
+        assert_eq!(text("GPSLongitude"), "78,0.00000000W");
+        assert_eq!(text("GPSHPositioningError"), "250/1");
+        assert_eq!(text("GPSAreaInformation"), "<in> \"Łódź\" &  elsewhere");
+    }
+}

@@ -1,0 +1,42 @@
+//! A page with names on the map: `cargo run -p locdiff-places --example labelled_map -- FILE.html LAT,LON`.
+
+use locdiff_map::{Heat, HtmlMap, HtmlMarker, HtmlPhoto, Raster, Window, contour_polygons};
+use locdiff_places::{Places, describe, map_labels};
+use locdiff_sphere::LatLon;
+use std::error::Error;
+use std::time::Instant;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().collect();
+    let [_, file, place] = &arguments[..] else { return Err("give FILE.html LAT,LON".into()) };
+    let (lat, lon) = place.split_once(',').ok_or("give LAT,LON")?;
+    let place = LatLon::new(lat.parse()?, lon.parse()?)?;
+    let phrase = describe(place).to_string();
+    let raster = Raster::from_fn(Window::globe(360, 720)?, |point| 3000.0 * point.dot(place.to_unit()));
+    let mut photo = HtmlPhoto::new("example.jpg").summary(&phrase).heat(&raster, Heat::log_density());
+    for (share, label) in [(0.5, "50 % region"), (0.9, "90 % region")] {
+        photo = photo.outline(&contour_polygons(&raster, raster.log_level_of_mass(share)), label);
+    }
+    photo = photo.marker(HtmlMarker::new(place, &phrase).probability(1.0));
+    let page = HtmlMap::new("LocDiff")
+        .credit("Map: Natural Earth · Places: GeoNames, CC BY 4.0")
+        .labels(map_labels(200_000))
+        .photo(photo);
+    std::fs::write(file, page.to_html())?;
+
+    // How long a question takes, over a grid of the whole Earth.
+    let points: Vec<LatLon> = (0..10_000)
+        .map(|index| {
+            let (row, column) = (f64::from(index / 100), f64::from(index % 100));
+            LatLon::new(-89.0 + 1.79 * row, -180.0 + 3.6 * column)
+        })
+        .collect::<Result<_, _>>()?;
+    let begin = Instant::now();
+    let sum_km: f64 = points.iter().map(|&point| Places::bundled().nearest(point).distance_km).sum();
+    let each_us = begin.elapsed().as_secs_f64() * 1e6 / points.len() as f64;
+    println!(
+        "{phrase}; nearest(): {each_us:.1} µs each, mean distance {:.0} km",
+        sum_km / points.len() as f64
+    );
+    Ok(())
+}

@@ -1,0 +1,73 @@
+//! What can be wrong with a country's name or a region.
+
+use std::io;
+use thiserror::Error;
+
+/// A country or region that cannot be understood; each message is one line with a remedy.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum PlacesError {
+    /// No country has this name or code.
+    #[error(
+        "no country is called \"{name}\"{}: give an English name or an ISO 3166 code such as FR",
+        hint(near)
+    )]
+    UnknownCountry {
+        /// What was asked for.
+        name: String,
+        /// Names that look alike, best first.
+        near: Vec<String>,
+    },
+    /// The country's outline is part of another's.
+    #[error(
+        "{name} has no outline of its own on the 1:50 million map: give a box \"lat0,lon0,lat1,lon1\" or a GeoJSON file"
+    )]
+    NoOutline {
+        /// The country.
+        name: String,
+    },
+    /// Numbers that are no box.
+    #[error(
+        "\"{text}\" is not a box: {reason}; give \"lat0,lon0,lat1,lon1\", two opposite corners, the western one first"
+    )]
+    Box {
+        /// What was given.
+        text: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Neither a box, nor a country, nor a file.
+    #[error(
+        "\"{text}\" is no region: no such file, and no country of that name{}; give \"lat0,lon0,lat1,lon1\", a country \
+         or a GeoJSON file",
+        hint(near)
+    )]
+    UnknownRegion {
+        /// What was given.
+        text: String,
+        /// Countries that look alike, best first.
+        near: Vec<String>,
+    },
+    /// A file that cannot be read.
+    #[error("cannot read {file}: {source}; check the path and its permissions")]
+    Read {
+        /// The file.
+        file: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A file that is no `GeoJSON` of polygons.
+    #[error(
+        "{file} is no GeoJSON region: {reason}; give Polygon or MultiPolygon geometries in degrees, longitude first"
+    )]
+    GeoJson {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+}
+
+fn hint(near: &[String]) -> String {
+    if near.is_empty() { String::new() } else { format!(" (did you mean {}?)", near.join(", ")) }
+}

@@ -1,0 +1,250 @@
+//! Towns, and the one nearest to a point.
+
+use crate::unpack::Unpacker;
+use crate::{Compass, Countries, Country};
+use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
+use serde::{Deserialize, Serialize};
+use std::sync::OnceLock;
+
+/// A town and where a point lies from it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NearestPlace {
+    /// The town.
+    pub name: String,
+    /// The state, province or the like; empty where GeoNames knows none.
+    pub region: String,
+    /// The country's English name.
+    pub country: String,
+    /// Two letters of ISO 3166.
+    pub country_code: String,
+    /// Inhabitants, to the thousand.
+    pub population: u32,
+    /// The town's own latitude.
+    pub lat_deg: f64,
+    /// The town's own longitude.
+    pub lon_deg: f64,
+    /// From the town's centre to the point.
+    pub distance_km: f64,
+    /// The direction in which the point lies from the town.
+    pub bearing: Compass,
+}
+
+#[derive(Debug)]
+struct Town {
+    place: LatLon,
+    population_thousands: u32,
+    region: u32,
+    name: String,
+}
+
+#[derive(Debug)]
+struct Region {
+    country_code: String,
+    name: String,
+}
+
+/// The towns of 5,000 inhabitants and more.
+///
+/// ```
+/// use locdiff_places::{Compass, Places};
+/// use locdiff_sphere::LatLon;
+/// let nearest = Places::bundled().nearest(LatLon::new(63.0, -22.0)?);
+/// assert_eq!((nearest.name.as_str(), nearest.country_code.as_str()), ("Reykjanesbær", "IS"));
+/// assert_eq!(nearest.bearing, Compass::South);
+/// # Ok::<(), locdiff_sphere::SphereError>(())
+/// ```
+#[derive(Debug)]
+pub struct Places {
+    /// By latitude.
+    towns: Vec<Town>,
+    /// The towns' latitudes and points, apart from their names so that a search runs through little memory.
+    lats_deg: Vec<f64>,
+    points: Vec<UnitVec>,
+    regions: Vec<Region>,
+}
+
+impl Places {
+    /// The embedded towns (© GeoNames, CC BY 4.0), unpacked on first use.
+    pub fn bundled() -> &'static Self {
+        static BUNDLED: OnceLock<Places> = OnceLock::new();
+        BUNDLED.get_or_init(|| Self::unpack(include_bytes!("../assets/towns.bin")))
+    }
+
+    fn unpack(deflated: &[u8]) -> Self {
+        const UNITS_PER_DEGREE: f64 = 1000.0;
+        let mut unpacker = Unpacker::new(deflated);
+        let mut region_of_town = Vec::new();
+        let regions = (0..unpacker.number())
+            .map(|index| {
+                let region = Region { country_code: unpacker.text(2), name: unpacker.string() };
+                let towns = unpacker.number();
+                region_of_town.extend(std::iter::repeat_n(index as u32, towns));
+                region
+            })
+            .collect();
+        let count = region_of_town.len();
+        let [lats, lons]: [Vec<i32>; 2] = std::array::from_fn(|_| {
+            let mut sum = 0;
+            let mut next = || {
+                sum += unpacker.delta();
+                sum
+            };
+            (0..count).map(|_| next()).collect()
+        });
+        let populations: Vec<usize> = (0..count).map(|_| unpacker.number()).collect();
+        let mut towns: Vec<Town> = (0..count)
+            .map(|index| {
+                let degrees = |units: i32| f64::from(units) / UNITS_PER_DEGREE;
+                let place =
+                    LatLon::new(degrees(lats[index]), degrees(lons[index])).expect("towns are places");
+                Town {
+                    place,
+                    population_thousands: populations[index] as u32,
+                    region: region_of_town[index],
+                    name: unpacker.string(),
+                }
+            })
+            .collect();
+        debug_assert!(unpacker.is_at_end(), "the whole table is read");
+        towns.sort_by(|a, b| a.place.lat_deg().total_cmp(&b.place.lat_deg()));
+        let lats_deg = towns.iter().map(|town| town.place.lat_deg()).collect();
+        let points = towns.iter().map(|town| town.place.to_unit()).collect();
+        Self { towns, lats_deg, points, regions }
+    }
+
+    /// How many towns there are.
+    pub fn len(&self) -> usize {
+        self.towns.len()
+    }
+
+    /// Never.
+    pub fn is_empty(&self) -> bool {
+        self.towns.is_empty()
+    }
+
+    /// Every town's name, place and inhabitants.
+    pub(crate) fn towns_with_population(&self) -> impl Iterator<Item = (&str, LatLon, u32)> {
+        self.towns.iter().map(|town| (town.name.as_str(), town.place, 1000 * town.population_thousands))
+    }
+
+    /// The nearest town.
+    pub fn nearest(&self, place: LatLon) -> NearestPlace {
+        let point = place.to_unit();
+        let (mut best, mut best_cos, mut reach_deg) = (0, -2.0, f64::INFINITY);
+        // Outwards from the point's own parallel: a town is never nearer than its parallel.
+        let after = self.lats_deg.partition_point(|&lat_deg| lat_deg < place.lat_deg());
+        let (mut south, mut north) = (after, after);
+        loop {
+            let below = south.checked_sub(1).map(|i| (i, place.lat_deg() - self.lats_deg[i]));
+            let above = self.lats_deg.get(north).map(|lat_deg| (north, lat_deg - place.lat_deg()));
+            let (index, parallel_deg) = match (below, above) {
+                (Some(below), Some(above)) if below.1 <= above.1 => below,
+                (_, Some(above)) => above,
+                (Some(below), None) => below,
+                (None, None) => break,
+            };
+            if parallel_deg > reach_deg {
+                break;
+            }
+            if index < after {
+                south -= 1;
+            } else {
+                north += 1;
+            }
+            let cos = self.points[index].dot(point);
+            if cos > best_cos {
+                (best, best_cos) = (index, cos);
+                reach_deg = cos.clamp(-1.0, 1.0).acos().to_degrees() + 1e-6;
+            }
+        }
+        self.seen_from(&self.towns[best], place)
+    }
+
+    /// The largest town whose built-up area a point probably lies in, taking towns as discs of 4,000 inhabitants a
+    /// square kilometre and at least 3 km of radius. In Beijing's outskirts this is Beijing, not the nearest suburb.
+    pub fn city_around(&self, place: LatLon) -> Option<NearestPlace> {
+        const WIDEST_KM: f64 = 45.0;
+        let reach_deg = (WIDEST_KM / EARTH_RADIUS_KM).to_degrees();
+        let from = self.lats_deg.partition_point(|&lat_deg| lat_deg < place.lat_deg() - reach_deg);
+        let point = place.to_unit();
+        self.towns[from..]
+            .iter()
+            .take_while(|town| town.place.lat_deg() <= place.lat_deg() + reach_deg)
+            .filter(|town| {
+                let radius_km = (f64::from(town.population_thousands) / (4.0 * std::f64::consts::PI)).sqrt();
+                town.place.to_unit().angle_rad(point) * EARTH_RADIUS_KM <= radius_km.clamp(3.0, WIDEST_KM)
+            })
+            .max_by_key(|town| town.population_thousands)
+            .map(|town| self.seen_from(town, place))
+    }
+
+    fn seen_from(&self, town: &Town, place: LatLon) -> NearestPlace {
+        let region = &self.regions[town.region as usize];
+        let country = Countries::bundled().by_code(&region.country_code).map_or("", Country::name);
+        NearestPlace {
+            name: town.name.clone(),
+            region: region.name.clone(),
+            country: country.to_owned(),
+            country_code: region.country_code.clone(),
+            population: 1000 * town.population_thousands,
+            lat_deg: town.place.lat_deg(),
+            lon_deg: town.place.lon_deg(),
+            distance_km: town.place.to_unit().angle_rad(place.to_unit()) * EARTH_RADIUS_KM,
+            bearing: Compass::from_to(town.place, place),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn place(lat: f64, lon: f64) -> LatLon {
+        LatLon::new(lat, lon).unwrap()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+        #[test]
+        fn nearest_is_what_brute_force_finds(lat in -90.0..=90.0f64, lon in -180.0..=180.0f64) {
+            let (places, point) = (Places::bundled(), place(lat, lon).to_unit());
+            let least = places.towns.iter().map(|town| town.place.to_unit().angle_rad(point)).fold(f64::INFINITY, f64::min);
+            let found = places.nearest(place(lat, lon));
+            prop_assert!((found.distance_km - least * EARTH_RADIUS_KM).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn poles_and_the_antimeridian_have_a_nearest_town() {
+        let places = Places::bundled();
+        for (lat, lon) in [(90.0, 0.0), (-90.0, 45.0), (-16.8, 180.0), (-16.8, -180.0), (65.0, -179.99)] {
+            let point = place(lat, lon).to_unit();
+            let least =
+                places.towns.iter().map(|t| t.place.to_unit().angle_rad(point)).fold(f64::INFINITY, f64::min);
+            let found = places.nearest(place(lat, lon));
+            assert!((found.distance_km - least * EARTH_RADIUS_KM).abs() < 1e-6, "{lat} {lon}");
+        }
+        assert_eq!(places.nearest(place(-16.8, 180.0)).country_code, "FJ");
+        assert_eq!(places.nearest(place(-90.0, 0.0)).bearing, Compass::South);
+    }
+
+    #[test]
+    fn every_town_has_a_name_and_a_country() {
+        let places = Places::bundled();
+        assert_eq!(places.len(), 69_472);
+        assert!(places.towns.iter().all(|town| !town.name.trim().is_empty()));
+        for region in &places.regions {
+            let country = Countries::bundled().by_code(&region.country_code);
+            assert!(country.is_some(), "{}", region.country_code);
+        }
+    }
+
+    #[test]
+    fn large_cities_hold_their_suburbs() {
+        let places = Places::bundled();
+        assert_eq!(places.city_around(place(39.999, 116.275)).unwrap().name, "Beijing");
+        assert_eq!(places.city_around(place(48.89, 2.34)).unwrap().name, "Paris");
+        assert_eq!(places.city_around(place(30.0, -40.0)), None);
+    }
+}
