@@ -7,9 +7,11 @@
 
 Needs torch and transformers. On the CPU PyTorch runs f32 with as many threads as there are cores; on CUDA bf16, eager with
 SDPA and as a CUDA graph of the compiled model, the faster of which is its figure. Both sides get the same pixels and
-give back features in memory; the distance between the features is printed.
+give back features in memory ("whole"); on CUDA also the pass alone is timed, with the pixels already there. The distance
+between the features is printed.
 """
 import json
+import os
 import subprocess
 import sys
 import time
@@ -23,6 +25,11 @@ def noise(shape):
     """The same formula stands in crates/vision/examples/tower_bench.rs."""
     numbers = np.arange(np.prod(shape), dtype=np.uint64) * 2654435761 % 2**32
     return (numbers.astype(np.float32) / np.float32(2**31) - 1).reshape(shape)
+
+
+def cpu_seconds(pid):
+    fields = open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def median(times):
@@ -46,26 +53,46 @@ def main():
         if cuda:
             peers["compiled"] = torch.compile(model, mode="reduce-overhead")
 
-        def peer(model):
-            inputs = pixels.to(device, non_blocking=True).to(torch.bfloat16) if cuda else pixels
-            return model(inputs).image_embeds.float().cpu()
+        def whole(one):
+            inputs = pixels.to(device).to(torch.bfloat16) if cuda else pixels
+            return one(inputs).image_embeds.float().cpu()
 
+        resident = pixels.to(device).to(torch.bfloat16) if cuda else pixels
+
+        def alone(one):
+            one(resident)
+            torch.cuda.synchronize()
+
+        measures = {"whole": whole, "pass alone": alone} if cuda else {"whole": whole}
         for one in peers.values():
-            for _ in range(3):
-                peer(one)
-        times = {"ours": [], **{name: [] for name in peers}}
+            for _ in range(4):
+                for measure in measures.values():
+                    measure(one)
+        wall = {(name, what): [] for name in ["ours", *peers] for what in measures}
+        cpu = {name: 0.0 for name in ["ours", *peers]}
         for _ in range(rounds):
+            before = cpu_seconds(ours.pid)
             ours.stdin.write("\n")
-            times["ours"].append(float(ours.stdout.readline()))
+            for what, ms in zip(measures, ours.stdout.readline().split(), strict=True):
+                wall["ours", what].append(float(ms))
+            cpu["ours"] += cpu_seconds(ours.pid) - before
             for name, one in peers.items():
-                start = time.perf_counter()
-                peer(one)
-                times[name].append((time.perf_counter() - start) * 1e3)
+                before = time.process_time()
+                for what, measure in measures.items():
+                    start = time.perf_counter()
+                    measure(one)
+                    wall[name, what].append((time.perf_counter() - start) * 1e3)
+                cpu[name] += time.process_time() - before
     ours.stdin.close()
-    best = min(median(times[name]) for name in peers)
-    for name, all_times in times.items():
-        middle = median(all_times)
-        print(f"{name:<9} median {middle:9.2f} ms  fastest {min(all_times):9.2f} ms  {batch / middle * 1e3:8.1f} pictures/s  {best / middle:5.2f}× the faster PyTorch")
+    for what in measures:
+        best = min(median(wall[name, what]) for name in peers)
+        for name in ["ours", *peers]:
+            times = wall[name, what]
+            middle = median(times)
+            print(
+                f"{what:<10} {name:<9} median {middle:9.2f} ms  fastest {min(times):9.2f} ms  {batch / middle * 1e3:8.1f} pictures/s  "
+                f"{best / middle:5.2f}× the faster PyTorch  {cpu[name] / rounds * 1e3:9.1f} ms of CPU time a round"
+            )
     print(f"{folder}, batch {batch}, {rounds} rounds, {device}, {torch.get_num_threads()} threads, torch {torch.__version__}")
 
 

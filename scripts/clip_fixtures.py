@@ -17,9 +17,7 @@ import numpy as np
 import torch
 from PIL import Image
 from safetensors.numpy import save_file
-from transformers import (
-    CLIPConfig, CLIPImageProcessorPil, CLIPModel, CLIPVisionConfig, CLIPVisionModel, CLIPVisionModelWithProjection,
-)
+from transformers import CLIPConfig, CLIPModel, CLIPVisionConfig, CLIPVisionModel, CLIPVisionModelWithProjection
 
 OUT = Path(__file__).resolve().parent.parent / "fixtures" / "clip"
 SIZES = {
@@ -60,6 +58,8 @@ def features(model, processor, image):
 
 
 def whole(expected):
+    from transformers import CLIPImageProcessorPil
+
     vision = dict(hidden_size=32, intermediate_size=72, num_hidden_layers=3, num_attention_heads=2, image_size=32, patch_size=8, projection_dim=24)
     text = dict(hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_attention_heads=1, vocab_size=16, max_position_embeddings=4)
     model = spread(CLIPModel(CLIPConfig(vision_config=vision, text_config=text, projection_dim=24)), 1).half()
@@ -89,6 +89,8 @@ def whole(expected):
 
 
 def tower(expected):
+    from transformers import CLIPImageProcessorPil
+
     config = CLIPVisionConfig(
         hidden_size=40, intermediate_size=56, num_hidden_layers=2, num_attention_heads=5, image_size=30, patch_size=7, hidden_act="gelu", layer_norm_eps=1e-6
     )
@@ -111,7 +113,7 @@ def of_size(folder, name):
     side = options.get("image_size", 224)
     model = CLIPVisionModelWithProjection(CLIPVisionConfig(**dict(dict(projection_dim=512), **options)))
     model.eval().save_pretrained(folder)
-    CLIPImageProcessorPil(size={"shortest_edge": side}, crop_size=side).save_pretrained(folder)
+    (folder / "preprocessor_config.json").write_text(json.dumps({"size": side, "crop_size": side}) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,12 +1,24 @@
 #!/usr/bin/env python3
-"""The peer of crates/vision/examples/encoder_bench.rs: the same encoder in onnxruntime, fed by Pillow, on one thread.
+"""The same encoder in onnxruntime, fed by Pillow: the peer of crates/vision/examples/encoder_bench.rs on one thread, and
+of the whole of `locdiff embed` on all cores.
 
     pip install onnx onnxruntime pillow numpy safetensors
     python scripts/vision_bench.py [PHOTO] [ROUNDS]
+    python scripts/vision_bench.py --pipeline LOCDIFF [PHOTOS] [ROUNDS]
 
-Reads models/streetview-lite0, writes no file, and prints the distance to the fixture's embedding beside the times.
+Reads models/streetview-lite0 and prints the distance to the fixture's embedding beside the times. The second form makes
+PHOTOS (200) JPEGs of 1 to 2 megapixels from fixtures/vision/china.jpg in a temporary folder and takes turns: LOCDIFF
+(the binary) embeds them, then as many processes as there are cores each decode, resize and encode photo after photo.
+Starting up is counted in locdiff's processor time only. On a shared machine the processor time of a photo says more than photos a second:
+both are printed, the medians of ROUNDS (5) turns.
 """
+import json
+import multiprocessing
+import os
+import resource
+import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -87,13 +99,79 @@ def timed(what, rounds, call):
     return result
 
 
-def main():
-    path = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "fixtures/vision/china.jpg"
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 50
+def session_on_one_thread():
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     model = graph(load_file(ROOT / "models/streetview-lite0/model.safetensors"))
-    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def start_worker():
+    global SESSION
+    SESSION = session_on_one_thread()
+    SESSION.run(None, {"pixels": np.zeros((1, 3, 224, 224), np.float32)})
+
+
+def embed_one(path):
+    """The embedding of a photo and the seconds of processor time it took."""
+    start = time.process_time()
+    with Image.open(path) as image:
+        pixels = preprocess(image.convert("RGB"))
+    return SESSION.run(None, {"pixels": pixels})[0][0], time.process_time() - start
+
+
+def make_photos(folder, count):
+    """JPEGs of 1 to 2 megapixels, each another part of the photo, with some grain as cameras have it."""
+    china = Image.open(ROOT / "fixtures/vision/china.jpg").convert("RGB")
+    random = np.random.default_rng(0)
+    for k in range(count):
+        width = int(random.integers(1200, 1680))
+        height = int(width * random.uniform(0.65, 0.75))
+        left, top = random.uniform(0, 160), random.uniform(0, 60)
+        box = (left, top, left + 480, top + 480 * height / width)
+        image = china.resize((width, height), Image.BICUBIC, box=box)
+        grain = random.normal(0, 4, (height, width, 1))
+        Image.fromarray((np.asarray(image) + grain).clip(0, 255).astype(np.uint8)).save(folder / f"{k:05}.jpg", quality=90)
+
+
+def pipeline(binary, count=200, rounds=5):
+    cores = len(os.sched_getaffinity(0))
+    with tempfile.TemporaryDirectory() as folder:
+        photos = Path(folder) / "photos"
+        photos.mkdir()
+        make_photos(photos, count)
+        paths = sorted(photos.iterdir())
+        megapixels = sum(w * h for w, h in (Image.open(p).size for p in paths)) / count / 1e6
+        ours, peers = [], []
+        with multiprocessing.Pool(cores, start_worker) as pool:
+            pool.map(embed_one, paths[: 4 * cores])  # warm
+            for turn in range(rounds):
+                before = resource.getrusage(resource.RUSAGE_CHILDREN)
+                out = Path(folder) / "e.safetensors"
+                run = subprocess.run([binary, "embed", photos, "-o", out, "--json", "--device", "cpu"], check=True, capture_output=True)
+                after = resource.getrusage(resource.RUSAGE_CHILDREN)
+                processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+                ours.append((json.loads(run.stdout)["photos_per_second"], 1e3 * processor / count))
+                start = time.perf_counter()
+                results = pool.map(embed_one, paths, chunksize=4)
+                rate = count / (time.perf_counter() - start)
+                peers.append((rate, 1e3 * sum(seconds for _, seconds in results) / count))
+                print(f"turn {turn + 1}: locdiff {ours[-1][0]:.1f} photos/s, {ours[-1][1]:.1f} ms of processor a photo; "
+                      f"onnxruntime + Pillow {peers[-1][0]:.1f} photos/s, {peers[-1][1]:.1f} ms", flush=True)
+        got, expected = load_file(out)["embeddings"], np.stack([embedding for embedding, _ in results])
+        distance = np.linalg.norm(got - expected, axis=1) / np.linalg.norm(expected, axis=1)
+    (our_rate, our_ms), (rate, ms) = (np.median(np.array(turns), 0) for turns in (ours, peers))
+    print(f"{count} photos of {megapixels:.2f} megapixels, {cores} cores, medians of {rounds} turns: "
+          f"{our_rate:.1f} and {rate:.1f} photos/s ({our_rate / rate:.2f} times), {our_ms:.1f} and {ms:.1f} ms of processor "
+          f"a photo ({ms / our_ms:.2f} times); embeddings differ by {np.median(distance):.1e}, at most {distance.max():.1e} relative")
+
+
+def main():
+    if sys.argv[1:2] == ["--pipeline"]:
+        return pipeline(sys.argv[2], *map(int, sys.argv[3:5]))
+    path = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "fixtures/vision/china.jpg"
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 50
+    session = session_on_one_thread()
     image = timed("decode", rounds, lambda: Image.open(path).convert("RGB"))
     pixels = timed("resize", rounds, lambda: preprocess(image))
     embedding = timed("encode", rounds, lambda: session.run(None, {"pixels": pixels})[0])

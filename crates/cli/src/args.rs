@@ -157,7 +157,8 @@ impl DecoderArgs {
     }
 }
 
-fn parse_grid(text: &str, seed: u64) -> Result<Grid> {
+/// A grid by its name, or the places of a file.
+pub(crate) fn parse_grid(text: &str, seed: u64) -> Result<Grid> {
     let size = |part: &str| {
         part.parse::<usize>().with_context(|| format!("anchors '{text}': '{part}' is not a whole number"))
     };

@@ -48,6 +48,13 @@ enum Command {
     /// Look at image encoders
     #[command(subcommand)]
     Encoder(commands::encoder::EncoderCommand),
+    /// Judge places by the truth: accuracy by published rules with intervals, calibration, comparison, report
+    Evaluate(Box<commands::evaluate::Evaluate>),
+    /// Draw pictures that explain codes and densities
+    #[command(subcommand)]
+    Plot(commands::plot::Plot),
+    /// Train and test LocDiff and its rivals on the same embeddings
+    Compare(Box<commands::compare::Compare>),
     /// Make a model's probabilities hold what they say, with photos whose places are known
     Calibrate(commands::calibrate::Calibrate),
     /// Regenerate a table of the paper
@@ -76,6 +83,9 @@ fn main() -> ExitCode {
         Command::Import(command) => command.run(),
         Command::Embed(command) => command.run(),
         Command::Encoder(command) => command.run(),
+        Command::Evaluate(command) => command.run(),
+        Command::Plot(command) => command.run(),
+        Command::Compare(command) => command.run(),
         Command::Calibrate(command) => command.run(),
         Command::Reproduce(command) => command.run(),
     };

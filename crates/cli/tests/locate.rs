@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 use serde_json::Value;
+use std::fmt::Write;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -48,7 +49,7 @@ fn toy(folder: &Path) {
         let jitter = (k as f64 * 0.7).sin();
         let row = (0..5).map(|c| if c == k % 4 { 1.0 } else { 0.1 * jitter as f32 });
         bytes.extend(row.flat_map(f32::to_le_bytes));
-        places += &format!("{k},{},{}\n", lat + jitter, lon - jitter);
+        writeln!(places, "{k},{},{}", lat + jitter, lon - jitter).unwrap();
     }
     fs::write(folder.join("e.npy"), bytes).unwrap();
     fs::write(folder.join("l.csv"), places).unwrap();

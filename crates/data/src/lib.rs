@@ -6,6 +6,7 @@
 //! | the format of a path | [`Format`] |
 //! | all points of a file | [`read_points`] |
 //! | points one by one, in and out | [`PointReader`], [`PointWriter`] |
+//! | places with names and numbers, some without an answer | [`PlaceTable`] |
 //! | rows of coefficients or embeddings, in and out | [`MatrixReader`], [`MatrixWriter`] |
 //! | any row of an embedding file at any time | [`RowFile`] |
 //! | any part of another file at any time | [`PositionedFile`] |
@@ -50,6 +51,6 @@ pub use atomic::AtomicFile;
 pub use error::{At, DataError};
 pub use format::Format;
 pub use matrix::{MatrixReader, MatrixWriter, RowFile};
-pub use points::{PointColumns, PointReader, PointWriter, read_points};
+pub use points::{PlaceTable, PointColumns, PointReader, PointWriter, read_points};
 pub use positioned::PositionedFile;
 pub use table::{TableReader, TableWriter};

@@ -1,6 +1,7 @@
 //! Which places a density speaks of: its peaks, each with the probability of the land around it.
 
 use locdiff_sphere::Pixels;
+use rayon::prelude::*;
 
 /// A peak with the pixels that belong to it.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,26 +12,31 @@ pub(crate) struct Basin {
     pub(crate) mass: f64,
 }
 
+/// Pixels with any probability, densest first.
+pub(crate) fn densest_first(log_density: &[f64]) -> Vec<u32> {
+    let mut order: Vec<u32> =
+        (0..log_density.len() as u32).filter(|&i| log_density[i as usize] > f64::NEG_INFINITY).collect();
+    let value = |i: u32| log_density[i as usize];
+    order.par_sort_unstable_by(|&a, &b| value(b).total_cmp(&value(a)).then(a.cmp(&b)));
+    order
+}
+
 /// Peaks of a density on pixels and the probability that belongs to each, the most probable first; all together hold
 /// `covered` of the probability at least (what lies below is left out). Beside them, the basin that pixel `home`
 /// belongs to.
 ///
-/// Pixels are taken from the densest down. One without a denser neighbour begins a basin; one that joins several
+/// Pixels are taken in `order`, from the densest down. One without a denser neighbour begins a basin; one that joins several
 /// merges those whose peak stands less than `prominence_nats` above it into the highest of them, so that a ripple on a
 /// slope is no hypothesis of its own. What cannot be merged is shared: the pixel goes to its densest neighbour's basin.
 pub(crate) fn basins(
     pixels: &Pixels,
     log_density: &[f64],
+    order: &[u32],
     prominence_nats: f64,
     covered: f64,
     home: usize,
 ) -> (Vec<Basin>, Option<usize>) {
     let mass = |pixel: usize| log_density[pixel].exp() * pixels.area_sr();
-    let mut order: Vec<u32> =
-        (0..log_density.len() as u32).filter(|&i| log_density[i as usize] > f64::NEG_INFINITY).collect();
-    order.sort_unstable_by(|&a, &b| {
-        log_density[b as usize].total_cmp(&log_density[a as usize]).then(a.cmp(&b))
-    });
     const NONE: u32 = u32::MAX;
     let mut owner = vec![NONE; log_density.len()];
     let mut found: Vec<Basin> = Vec::new();
@@ -38,7 +44,7 @@ pub(crate) fn basins(
     let mut around = Vec::new();
     let mut near: Vec<u32> = Vec::new();
     let mut total = 0.0;
-    for pixel in order {
+    for &pixel in order {
         let pixel = pixel as usize;
         pixels.neighbours(pixel, &mut around);
         near.clear();
@@ -126,8 +132,9 @@ mod tests {
             .collect();
         let total: f64 = density.iter().sum::<f64>() * pixels.area_sr();
         density.iter_mut().for_each(|d| *d = (*d / total).ln());
+        let order = densest_first(&density);
         let home = pixels.index_of(LatLon::new(-21.0, 128.0).unwrap());
-        let (found, owner) = basins(&pixels, &density, 0.7, 1.0, home);
+        let (found, owner) = basins(&pixels, &density, &order, 0.7, 1.0, home);
         assert_eq!(owner, Some(1));
         assert_eq!(found.len(), 2, "{found:?}");
         for (basin, (center, mass, _)) in found.iter().zip(&hills) {
@@ -135,7 +142,7 @@ mod tests {
             assert!(pixels.points()[basin.peak].angle_rad(*center) < 0.03);
         }
         // With no prominence asked for, every local maximum counts, and the masses still sum to what is covered.
-        let (all, _) = basins(&pixels, &density, 0.0, 0.99, home);
+        let (all, _) = basins(&pixels, &density, &order, 0.0, 0.99, home);
         let sum: f64 = all.iter().map(|b| b.mass).sum();
         assert!(all.len() >= 2 && (0.99..1.0).contains(&sum), "{} {sum}", all.len());
     }

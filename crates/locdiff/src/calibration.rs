@@ -1,7 +1,7 @@
 //! How far a model's word can be trusted, measured on photos it has not seen, and stored with it.
 
 use crate::density::{AnswerDensity, Term};
-use crate::{Globe, Knowledge, LocateError};
+use crate::{Globe, Knowledge, LEVELS, LocateError};
 use locdiff_data::AtomicFile;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
@@ -32,6 +32,10 @@ pub struct Calibration {
     pub floor: f64,
     /// Answers whose locatability is lower say "I can't tell".
     pub can_tell_from: f64,
+    /// For 10, 20 … 90 %, the probability that the density must hold within a radius about the answer for the radius to
+    /// hold that share of true places: an answer is where the model errs, if it errs, so its radii must be a little larger
+    /// than the density alone would have them.
+    pub radius_levels: [f64; 9],
     /// What it was fitted on; absent for a model that never was.
     pub fit: Option<FitReport>,
     /// e₀.
@@ -54,7 +58,7 @@ pub struct FitReport {
     pub background_nll_nats: f64,
     /// Shares of true places inside the regions said to hold 10, 20 … 90 %.
     pub regions: [f64; 9],
-    /// Shares of true places within the radii said to hold 10, 20 … 90 %.
+    /// Shares of true places within the radii that the density alone says hold 10, 20 … 90 %.
     pub radii: [f64; 9],
 }
 
@@ -67,6 +71,7 @@ impl Calibration {
             background_weight: 0.0,
             floor: FLOOR,
             can_tell_from: 0.0,
+            radius_levels: LEVELS,
             fit: None,
             background,
         }
@@ -103,7 +108,9 @@ impl Calibration {
         let finite = read.background.iter().all(|value| value.is_finite());
         let in_range = (0.0..=10.0).contains(&read.evidence)
             && (0.0..=10.0).contains(&read.background_weight)
-            && (0.0..1.0).contains(&read.floor);
+            && (0.0..1.0).contains(&read.floor)
+            && read.radius_levels.windows(2).all(|pair| pair[0] <= pair[1])
+            && read.radius_levels.iter().all(|level| (0.0..=1.0).contains(level));
         if read.version != VERSION || read.background.len() != wanted || !finite || !in_range {
             return Err(bad(format!(
                 "version {}, {} background coefficients: this model needs version {VERSION} and {wanted}; make it anew \
@@ -127,6 +134,23 @@ impl Calibration {
             .and_then(|()| file.write_all(b"\n"))
             .map_err(|error| LocateError::Calibration { path, reason: error.to_string() })?;
         Ok(file.commit()?)
+    }
+
+    /// The probability that the density must hold within a radius for the radius to hold the share `p` of true places.
+    ///
+    /// ```
+    /// use locdiff::Calibration;
+    /// let plain = Calibration::none(vec![0.0; 4]);
+    /// assert!((plain.radius_level(0.37) - 0.37).abs() < 1e-12);
+    /// assert!((plain.radius_share(0.96) - 0.96).abs() < 1e-12);
+    /// ```
+    pub fn radius_level(&self, p: f64) -> f64 {
+        between(p, LEVELS, self.radius_levels)
+    }
+
+    /// The other way around: the share that a radius holds within which the density holds `level`.
+    pub fn radius_share(&self, level: f64) -> f64 {
+        between(level, self.radius_levels, LEVELS)
     }
 
     /// The density for what the network said about a photo.
@@ -158,6 +182,18 @@ impl Calibration {
         let term = Term { log_scale: (1.0 - self.floor).ln() - log_z, coefficients: e };
         AnswerDensity::new(globe, term, &field, self.floor / (4.0 * PI), knowledge)
     }
+}
+
+/// Linear interpolation from one rising list to another, both with 0 before and 1 after.
+fn between(x: f64, from: [f64; 9], to: [f64; 9]) -> f64 {
+    let ends = |inner: [f64; 9]| -> Vec<f64> {
+        std::iter::once(0.0).chain(inner).chain(std::iter::once(1.0)).collect()
+    };
+    let (from, to) = (ends(from), ends(to));
+    let k = from.partition_point(|level| *level <= x).clamp(1, 10);
+    let width = from[k] - from[k - 1];
+    let part = if width > 0.0 { ((x - from[k - 1]) / width).clamp(0.0, 1.0) } else { 1.0 };
+    to[k - 1] + part * (to[k] - to[k - 1])
 }
 
 /// log Σ exp(value)·area.

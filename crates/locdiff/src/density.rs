@@ -1,11 +1,11 @@
 //! The density of an answer: what the model says, calibrated, times what the user knows.
 
-use crate::basins::{Basin, basins};
+use crate::basins::{Basin, basins, densest_first};
 use crate::calibration::log_integral;
 use crate::{Globe, Knowledge};
 use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use std::f64::consts::PI;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// A peak counts as a hypothesis of its own when it stands this far (a factor of 1.5) above the pass to a higher one.
 const PROMINENCE_NATS: f64 = 0.405;
@@ -37,6 +37,8 @@ pub struct AnswerDensity<'g> {
     log_total: f64,
     /// Log density at the pixels' centres.
     log_density: Vec<f64>,
+    /// Pixels that are possible at all, densest first, once they are asked for.
+    order: OnceLock<Vec<u32>>,
 }
 
 /// The smallest region that holds a probability.
@@ -74,8 +76,10 @@ impl<'g> AnswerDensity<'g> {
             log_density.iter_mut().zip(known).for_each(|(value, known)| *value += known);
         }
         let log_total = log_integral(&log_density, globe.pixels().area_sr());
-        log_density.iter_mut().for_each(|value| *value -= log_total);
-        Self { globe, term, floor, knowledge, log_total, log_density }
+        for value in &mut log_density {
+            *value -= log_total;
+        }
+        Self { globe, term, floor, knowledge, log_total, log_density, order: OnceLock::new() }
     }
 
     /// Whether there is any probability at all: knowledge may leave no place.
@@ -143,12 +147,10 @@ impl<'g> AnswerDensity<'g> {
 
     /// The smallest region that holds probability `p`.
     pub fn region(&self, p: f64) -> Region {
-        let mut order: Vec<f64> =
-            self.log_density.iter().copied().filter(|v| *v > f64::NEG_INFINITY).collect();
-        order.sort_unstable_by(|a, b| b.total_cmp(a));
         let area = self.globe.pixels().area_sr();
         let (mut held, mut count, mut threshold) = (0.0, 0.0, f64::INFINITY);
-        for value in order {
+        for pixel in self.order() {
+            let value = self.log_density[*pixel as usize];
             let mass = value.exp() * area;
             threshold = value;
             if held + mass >= p {
@@ -207,7 +209,8 @@ impl<'g> AnswerDensity<'g> {
     /// `most`.
     pub fn peaks(&self, home: LatLon, most: usize) -> Vec<Peak> {
         let (pixels, at) = (self.globe.pixels(), self.globe.pixels().index_of(home));
-        let (mut found, owner) = basins(pixels, &self.log_density, PROMINENCE_NATS, COVERED, at);
+        let (mut found, owner) =
+            basins(pixels, &self.log_density, self.order(), PROMINENCE_NATS, COVERED, at);
         // Where the density is too thin to be looked at, the peak that stands nearest.
         let near = |basin: &Basin| pixels.points()[basin.peak].dot(home.to_unit());
         let owner =
@@ -224,6 +227,10 @@ impl<'g> AnswerDensity<'g> {
     /// The globe it is drawn on.
     pub fn globe(&self) -> &'g Globe {
         self.globe
+    }
+
+    fn order(&self) -> &[u32] {
+        self.order.get_or_init(|| densest_first(&self.log_density))
     }
 
     fn masses(&self) -> impl Iterator<Item = f64> {

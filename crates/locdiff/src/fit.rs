@@ -112,11 +112,24 @@ pub fn fit(
     let mut calibration = Calibration {
         evidence,
         background_weight,
+        radius_levels: quantiles(outcomes.iter().map(|photo| photo[chosen].nearer).collect()),
         fit: Some(report),
         ..Calibration::none(background.to_vec())
     };
     calibration.can_tell_from = threshold(globe, &calibration, observations);
     Ok(calibration)
+}
+
+/// The values that 10, 20 … 90 % of all do not exceed.
+fn quantiles(mut values: Vec<f64>) -> [f64; 9] {
+    values.sort_by(f64::total_cmp);
+    LEVELS.map(|level| {
+        // Between the two values at whose rank the share is reached.
+        let at = level * values.len() as f64 - 0.5;
+        let (low, part) = (at.floor().max(0.0) as usize, at - at.floor());
+        let high = (low + 1).min(values.len() - 1);
+        (values[low] + part * (values[high] - values[low])).clamp(0.0, 1.0)
+    })
 }
 
 /// What factors give for a photo: `fields` are evidence and background at the pixels, `at` the same at the truth.

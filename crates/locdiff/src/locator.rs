@@ -95,12 +95,11 @@ impl Locator {
             return Err(LocateError::Mismatch { encoder: encoder.embedding(), model: config.embedding_dim });
         }
         let globe = Globe::new(config.degree)?;
-        let calibration = match calibration {
-            Some(calibration) => calibration,
-            None => {
-                let sampler = CodeSampler::new(&model, SampleOptions::default())?;
-                Calibration::none(sampler.background(BACKGROUND_DRAWS)?)
-            }
+        let calibration = if let Some(calibration) = calibration {
+            calibration
+        } else {
+            let sampler = CodeSampler::new(&model, SampleOptions::default())?;
+            Calibration::none(sampler.background(BACKGROUND_DRAWS)?)
         };
         let background = calibration.background_density(&globe).pixel_log_density().to_vec();
         Ok(Self { model, encoder, calibration, globe, background })
@@ -175,6 +174,11 @@ pub struct Session<'l> {
 }
 
 impl<'l> Session<'l> {
+    /// The calibration that answers are made with.
+    pub fn calibration(&self) -> &'l Calibration {
+        &self.locator.calibration
+    }
+
     /// Photos in a block; the last block may hold fewer.
     pub fn photos_per_block(&self) -> usize {
         self.sampler.images_per_block()
@@ -255,7 +259,8 @@ impl<'l> Session<'l> {
             Some(_) => density.climb(density.densest_pixel()).to_latlon(),
             None => finding.place,
         };
-        let radii = density.radii_km(best, &[0.5, 0.9]);
+        let levels = [0.5, 0.9].map(|share| calibration.radius_level(share));
+        let radii = density.radii_km(best, &levels);
         let locatability = density.locatability(best);
         let hypotheses = density.peaks(best, self.options.hypotheses).into_iter();
         let answer = Answer {

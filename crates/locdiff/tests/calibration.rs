@@ -38,6 +38,10 @@ fn a_loud_model_is_turned_down() {
     // 400 photos: a standard error of 2.5 points at ½, and the largest of 18 deviations.
     assert!(report.worst_deviation() < 0.07, "{report:?}");
     assert!(report.nll_nats < report.background_nll_nats);
+    // Radii say what holds by construction; here, where answers are honest, they need little help.
+    for (level, said) in found.radius_levels.iter().zip(locdiff::LEVELS) {
+        assert!((level - said).abs() < 0.08 && (found.radius_share(*level) - said).abs() < 1e-9, "{found:?}");
+    }
     assert!(fit(&globe, &flat, &seen[..10], 1, 0).unwrap_err().to_string().contains("50 or more"));
 
     let folder = tempfile::tempdir().unwrap();

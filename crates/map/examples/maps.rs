@@ -1,7 +1,7 @@
 //! Draws a few maps: `cargo run -p locdiff-map --example maps -- FOLDER`.
 
 use locdiff_map::{
-    Colour, Heat, HtmlMap, HtmlMarker, HtmlPhoto, MapImage, Marker, MarkerShape, Raster, Window,
+    Colour, Heat, HtmlMap, HtmlMarker, HtmlPhoto, MapImage, Marker, MarkerShape, Raster, Trace, Window,
     contour_polygons,
 };
 use locdiff_sphere::{LatLon, UnitVec};
@@ -97,5 +97,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     )?;
     std::fs::write(folder.join("plain.png"), MapImage::world().to_png())?;
     std::fs::write(folder.join("map.html"), page(&guesses, &[fiji, paris])?)?;
+    let mut trace = Trace::new("photo.jpg").answer(paris, "in Paris, France");
+    for step in 0..12 {
+        let raster = Raster::from_fn(Window::globe(180, 360)?, mixture(&[(paris, 2f64.powi(step - 1), 1.0)]));
+        trace.push(&format!("step {step}"), raster);
+    }
+    std::fs::write(folder.join("trace.gif"), trace.to_gif(400)?)?;
+    std::fs::write(folder.join("trace.html"), trace.to_html())?;
     Ok(())
 }

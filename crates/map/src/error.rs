@@ -45,6 +45,14 @@ pub enum MapError {
         /// Values given.
         got: usize,
     },
+    /// Maps that do not make a sheet.
+    #[error("{maps} maps in {columns} columns make no sheet: give maps of one size, and at least one column")]
+    Sheet {
+        /// Maps given.
+        maps: usize,
+        /// Columns asked for.
+        columns: usize,
+    },
     /// The format needs square cells.
     #[error(
         "an ASCII grid needs square cells, these are {width_deg} x {height_deg} degrees: choose rows and columns in the \

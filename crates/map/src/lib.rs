@@ -8,7 +8,7 @@
 //! | a `GeoJSON` or KML file | [`FeatureCollection`], [`KmlDocument`] |
 //! | a raster for GIS programs, and back | [`ascii_grid`], [`parse_ascii_grid`] |
 //! | land and borders | [`Coast`] |
-//! | a picture | [`MapImage`] |
+//! | a picture, or several in one | [`MapImage`], [`sheet_png`] |
 //! | a page with a map to look at | [`HtmlMap`] |
 //! | a film of a density in time | [`Trace`] |
 //!
@@ -58,6 +58,6 @@ pub use html::{HtmlMap, HtmlMarker, HtmlPhoto, MapLabel};
 pub use kml::{KmlDocument, KmlFolder};
 pub use polygon::{Polygon, Ring};
 pub use raster::Raster;
-pub use render::{Colour, Heat, MapImage, Marker, MarkerShape};
+pub use render::{Colour, Heat, MapImage, Marker, MarkerShape, sheet_png};
 pub use trace::Trace;
 pub use window::Window;

@@ -203,6 +203,17 @@ impl ModelConfig {
         }
     }
 
+    /// The same choices for another degree, with the quadrature that fits it and, where there is a blur, the usual one.
+    #[must_use]
+    pub fn with_degree(self, degree: usize) -> Self {
+        let quadrature = match self.quadrature {
+            QuadratureRecipe::None => QuadratureRecipe::None,
+            _ => crate::quadrature::default_recipe(degree),
+        };
+        let low_pass_km = self.low_pass_km.map(|_| Self::usual_low_pass_km(degree));
+        Self { degree, quadrature, low_pass_km, ..self }
+    }
+
     /// The blur that did best on validation photos for the loss `nll`, 4800/(L+1) km: 200 km at L = 23, 100 km at
     /// L = 47. Without it a network of this size learns the training photos' exact places by heart.
     pub fn usual_low_pass_km(degree: usize) -> f64 {

@@ -8,9 +8,7 @@
 //! | the points that densities are integrated over | [`Anchors`] |
 //! | samples for embeddings | [`CodeSampler`] |
 //! | one place an image | [`answers`], [`Pooling`] |
-//! | how good they are | [`Accuracy`] |
 
-mod accuracy;
 mod answer;
 pub mod chance;
 mod code_sampler;
@@ -22,7 +20,6 @@ mod model;
 mod objective;
 mod quadrature;
 
-pub use accuracy::{Accuracy, RADII_KM};
 pub use answer::{Answer, Pooling, answers};
 pub use code_sampler::{CodeSampler, SampleOptions};
 pub use codes::CodeWriter;

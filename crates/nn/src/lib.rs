@@ -5,6 +5,8 @@
 //! - [`Params`], [`Gradients`], [`Adam`]: all weights in one flat buffer, the optimiser wholly on the device.
 //! - [`layers`]: [`layers::Linear`], [`layers::CSiren`], [`layers::CsUnet`], written once, with explicit gradients.
 //! - [`losses`]: over a quadrature grid and value by value.
+//! - [`bf16`]: inference with matrices that stay rounded, on CUDA.
+//! - [`conv`]: what convolutional networks need beside products, on CUDA.
 //! - [`math`]: f32 functions for vectorised loops of other crates.
 //! - [`Rng`]: counter-based random numbers; [`Recorded`]: a whole step or sampler as one CUDA graph.
 //!
@@ -36,6 +38,8 @@
 //! # Ok::<(), locdiff_nn::NnError>(())
 //! ```
 
+pub mod bf16;
+pub mod conv;
 mod cpu;
 mod cuda;
 mod device;

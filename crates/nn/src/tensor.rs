@@ -64,11 +64,26 @@ impl Tensor {
         check_shape(values.len() == self.rows * self.cols, "upload", || {
             format!("{} values for a {}×{} tensor", values.len(), self.rows, self.cols)
         })?;
+        self.upload_rows(values)
+    }
+
+    /// Replaces the first rows, as many as `values` fills.
+    ///
+    /// # Errors
+    /// A shape error unless `values` holds whole rows, no more than the tensor.
+    pub fn upload_rows(&mut self, values: &[f32]) -> Result<()> {
+        self.check_rows("upload", values.len())?;
         match &mut self.storage {
-            Storage::Cpu(own) => own.as_mut_slice().copy_from_slice(values),
+            Storage::Cpu(own) => own.as_mut_slice()[..values.len()].copy_from_slice(values),
             Storage::Cuda(buffer) => buffer.upload(values)?,
         }
         Ok(())
+    }
+
+    fn check_rows(&self, op: &'static str, len: usize) -> Result<()> {
+        check_shape(len <= self.rows * self.cols && (len == 0 || len.is_multiple_of(self.cols)), op, || {
+            format!("{len} values for rows of a {}×{} tensor", self.rows, self.cols)
+        })
     }
 
     /// Copies all values into `values`; waits for the device.
@@ -79,8 +94,17 @@ impl Tensor {
         check_shape(values.len() == self.rows * self.cols, "download", || {
             format!("{} values for a {}×{} tensor", values.len(), self.rows, self.cols)
         })?;
+        self.download_rows(values)
+    }
+
+    /// Copies the first rows into `values`, as many as fill it; waits for the device.
+    ///
+    /// # Errors
+    /// A shape error unless `values` has room for whole rows, no more than the tensor.
+    pub fn download_rows(&self, values: &mut [f32]) -> Result<()> {
+        self.check_rows("download", values.len())?;
         match &self.storage {
-            Storage::Cpu(own) => values.copy_from_slice(own.as_slice()),
+            Storage::Cpu(own) => values.copy_from_slice(&own.as_slice()[..values.len()]),
             Storage::Cuda(buffer) => buffer.download(values)?,
         }
         Ok(())
@@ -119,6 +143,22 @@ impl Tensor {
     /// A writable window on the whole matrix.
     pub fn view_mut(&mut self) -> ViewMut<'_> {
         let (rows, cols) = (self.rows, self.cols);
+        self.window_mut(0, rows, cols)
+    }
+
+    /// The first `rows · cols` values as a matrix of that shape: one piece of memory for matrices of several shapes.
+    ///
+    /// # Panics
+    /// If the tensor is smaller.
+    pub fn shaped(&self, rows: usize, cols: usize) -> View<'_> {
+        self.window(0, rows, cols)
+    }
+
+    /// Writable [`Tensor::shaped`].
+    ///
+    /// # Panics
+    /// If the tensor is smaller.
+    pub fn shaped_mut(&mut self, rows: usize, cols: usize) -> ViewMut<'_> {
         self.window_mut(0, rows, cols)
     }
 

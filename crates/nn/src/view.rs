@@ -63,6 +63,12 @@ impl<'a> View<'a> {
         self.window(range.start * self.stride, range.len(), self.cols)
     }
 
+    /// Rows 0, `step`, 2·`step`, …
+    #[must_use]
+    pub fn every_row(&self, step: usize) -> Self {
+        Self { rows: self.rows.div_ceil(step), stride: self.stride * step, ..*self }
+    }
+
     /// One row repeated `rows` times, without a copy.
     #[must_use]
     pub fn broadcast_rows(&self, row: usize, rows: usize) -> Self {
@@ -129,6 +135,12 @@ impl<'a> ViewMut<'a> {
         assert!(range.end <= self.rows, "rows {range:?} of {}", self.rows);
         let (skip, cols) = (range.start * self.stride, self.cols);
         self.window(skip, range.len(), cols)
+    }
+
+    /// Rows 0, `step`, 2·`step`, …
+    #[must_use]
+    pub fn every_row(self, step: usize) -> ViewMut<'a> {
+        Self { rows: self.rows.div_ceil(step), stride: self.stride * step, ..self }
     }
 
     fn window(self, skip: usize, rows: usize, cols: usize) -> ViewMut<'a> {

@@ -1,7 +1,7 @@
 //! A page with names on the map: `cargo run -p locdiff-places --example labelled_map -- FILE.html LAT,LON`.
 
 use locdiff_map::{Heat, HtmlMap, HtmlMarker, HtmlPhoto, Raster, Window, contour_polygons};
-use locdiff_places::{Places, describe, map_labels};
+use locdiff_places::{Places, Region, describe, map_labels};
 use locdiff_sphere::LatLon;
 use std::error::Error;
 use std::time::Instant;
@@ -11,7 +11,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [_, file, place] = &arguments[..] else { return Err("give FILE.html LAT,LON".into()) };
     let (lat, lon) = place.split_once(',').ok_or("give LAT,LON")?;
     let place = LatLon::new(lat.parse()?, lon.parse()?)?;
+    let begin = Instant::now();
     let phrase = describe(place).to_string();
+    let first_ms = begin.elapsed().as_secs_f64() * 1e3;
     let raster = Raster::from_fn(Window::globe(360, 720)?, |point| 3000.0 * point.dot(place.to_unit()));
     let mut photo = HtmlPhoto::new("example.jpg").summary(&phrase).heat(&raster, Heat::log_density());
     for (share, label) in [(0.5, "50 % region"), (0.9, "90 % region")] {
@@ -34,9 +36,12 @@ fn main() -> Result<(), Box<dyn Error>> {
     let begin = Instant::now();
     let sum_km: f64 = points.iter().map(|&point| Places::bundled().nearest(point).distance_km).sum();
     let each_us = begin.elapsed().as_secs_f64() * 1e6 / points.len() as f64;
-    println!(
-        "{phrase}; nearest(): {each_us:.1} µs each, mean distance {:.0} km",
-        sum_km / points.len() as f64
-    );
+    let begin = Instant::now();
+    let russia = Region::parse("Russia")?;
+    let inside = points.iter().filter(|&&point| russia.contains(point)).count();
+    let region_us = begin.elapsed().as_secs_f64() * 1e6 / points.len() as f64;
+    println!("{phrase}; first answer, with unpacking: {first_ms:.0} ms");
+    println!("nearest(): {each_us:.1} µs each, mean distance {:.0} km", sum_km / points.len() as f64);
+    println!("contains(): {region_us:.2} µs each, {inside} of {} points in Russia", points.len());
     Ok(())
 }

@@ -36,7 +36,7 @@ pub fn map_labels(least_population: u32) -> Vec<MapLabel> {
 
 fn country_labels() -> Vec<MapLabel> {
     /// A country is named once it is this many pixels wide.
-    const PIXELS: f64 = 64.0;
+    const PIXELS: f64 = 44.0;
     let countries = Countries::bundled();
     let mut labels: Vec<MapLabel> = countries
         .all()

@@ -5,6 +5,7 @@
 //! | the nearest town of 5,000 inhabitants or more | [`Places::nearest`] |
 //! | a phrase such as "12 km north-east of Beijing, China" | [`describe`], [`Description`] |
 //! | the country of a point, or one by name or code | [`Countries::at`], [`Countries::find`] |
+//! | its continent | [`continent`] |
 //! | names to write on a map | [`map_labels`] |
 //! | a box, a country or a `GeoJSON` file as a region | [`Region::parse`], [`Region::contains`] |
 //!
@@ -20,6 +21,7 @@
 //! ```
 
 mod compass;
+mod continents;
 mod countries;
 mod describe;
 mod error;
@@ -31,6 +33,7 @@ mod towns;
 mod unpack;
 
 pub use compass::Compass;
+pub use continents::continent;
 pub use countries::{Countries, Country};
 pub use describe::{Description, describe};
 pub use error::PlacesError;

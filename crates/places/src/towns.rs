@@ -4,6 +4,7 @@ use crate::unpack::Unpacker;
 use crate::{Compass, Countries, Country};
 use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use std::sync::OnceLock;
 
 /// A town and where a point lies from it.
@@ -34,7 +35,8 @@ struct Town {
     place: LatLon,
     population_thousands: u32,
     region: u32,
-    name: String,
+    /// Where its name stands among the names.
+    name: Range<u32>,
 }
 
 #[derive(Debug)]
@@ -60,6 +62,8 @@ pub struct Places {
     /// The towns' latitudes and points, apart from their names so that a search runs through little memory.
     lats_deg: Vec<f64>,
     points: Vec<UnitVec>,
+    /// All names in one text: tens of thousands of small ones would be slow to make.
+    names: String,
     regions: Vec<Region>,
 }
 
@@ -92,24 +96,27 @@ impl Places {
             (0..count).map(|_| next()).collect()
         });
         let populations: Vec<usize> = (0..count).map(|_| unpacker.number()).collect();
+        let mut names = String::new();
         let mut towns: Vec<Town> = (0..count)
             .map(|index| {
                 let degrees = |units: i32| f64::from(units) / UNITS_PER_DEGREE;
                 let place =
                     LatLon::new(degrees(lats[index]), degrees(lons[index])).expect("towns are places");
+                let start = names.len() as u32;
+                unpacker.push_string(&mut names);
                 Town {
                     place,
                     population_thousands: populations[index] as u32,
                     region: region_of_town[index],
-                    name: unpacker.string(),
+                    name: start..names.len() as u32,
                 }
             })
             .collect();
         debug_assert!(unpacker.is_at_end(), "the whole table is read");
-        towns.sort_by(|a, b| a.place.lat_deg().total_cmp(&b.place.lat_deg()));
+        towns.sort_unstable_by(|a, b| a.place.lat_deg().total_cmp(&b.place.lat_deg()));
         let lats_deg = towns.iter().map(|town| town.place.lat_deg()).collect();
         let points = towns.iter().map(|town| town.place.to_unit()).collect();
-        Self { towns, lats_deg, points, regions }
+        Self { towns, lats_deg, points, names, regions }
     }
 
     /// How many towns there are.
@@ -124,39 +131,32 @@ impl Places {
 
     /// Every town's name, place and inhabitants.
     pub(crate) fn towns_with_population(&self) -> impl Iterator<Item = (&str, LatLon, u32)> {
-        self.towns.iter().map(|town| (town.name.as_str(), town.place, 1000 * town.population_thousands))
+        self.towns.iter().map(|town| (self.name(town), town.place, 1000 * town.population_thousands))
     }
 
     /// The nearest town.
     pub fn nearest(&self, place: LatLon) -> NearestPlace {
-        let point = place.to_unit();
+        /// A few hundred towns all over the Earth give a first bound.
+        const SAMPLED: usize = 97;
+        let (lat_deg, point) = (place.lat_deg(), place.to_unit());
         let (mut best, mut best_cos, mut reach_deg) = (0, -2.0, f64::INFINITY);
-        // Outwards from the point's own parallel: a town is never nearer than its parallel.
-        let after = self.lats_deg.partition_point(|&lat_deg| lat_deg < place.lat_deg());
-        let (mut south, mut north) = (after, after);
-        loop {
-            let below = south.checked_sub(1).map(|i| (i, place.lat_deg() - self.lats_deg[i]));
-            let above = self.lats_deg.get(north).map(|lat_deg| (north, lat_deg - place.lat_deg()));
-            let (index, parallel_deg) = match (below, above) {
-                (Some(below), Some(above)) if below.1 <= above.1 => below,
-                (_, Some(above)) => above,
-                (Some(below), None) => below,
-                (None, None) => break,
-            };
-            if parallel_deg > reach_deg {
-                break;
-            }
-            if index < after {
-                south -= 1;
-            } else {
-                north += 1;
-            }
+        let mut consider = |index: usize| {
             let cos = self.points[index].dot(point);
             if cos > best_cos {
                 (best, best_cos) = (index, cos);
                 reach_deg = cos.clamp(-1.0, 1.0).acos().to_degrees() + 1e-6;
             }
+            reach_deg
+        };
+        for index in (0..self.towns.len()).step_by(SAMPLED) {
+            consider(index);
         }
+        // Then outwards from the point's own parallel: a town is never nearer than its parallel.
+        let after = self.lats_deg.partition_point(|&town_deg| town_deg < lat_deg);
+        let mut northwards = after..self.towns.len();
+        let mut southwards = (0..after).rev();
+        let _ = northwards.find(|&index| self.lats_deg[index] - lat_deg > consider(index));
+        let _ = southwards.find(|&index| lat_deg - self.lats_deg[index] > consider(index));
         self.seen_from(&self.towns[best], place)
     }
 
@@ -178,11 +178,15 @@ impl Places {
             .map(|town| self.seen_from(town, place))
     }
 
+    fn name(&self, town: &Town) -> &str {
+        &self.names[town.name.start as usize..town.name.end as usize]
+    }
+
     fn seen_from(&self, town: &Town, place: LatLon) -> NearestPlace {
         let region = &self.regions[town.region as usize];
         let country = Countries::bundled().by_code(&region.country_code).map_or("", Country::name);
         NearestPlace {
-            name: town.name.clone(),
+            name: self.name(town).to_owned(),
             region: region.name.clone(),
             country: country.to_owned(),
             country_code: region.country_code.clone(),
@@ -233,7 +237,7 @@ mod tests {
     fn every_town_has_a_name_and_a_country() {
         let places = Places::bundled();
         assert_eq!(places.len(), 69_472);
-        assert!(places.towns.iter().all(|town| !town.name.trim().is_empty()));
+        assert!(places.towns.iter().all(|town| !places.name(town).trim().is_empty()));
         for region in &places.regions {
             let country = Countries::bundled().by_code(&region.country_code);
             assert!(country.is_some(), "{}", region.country_code);

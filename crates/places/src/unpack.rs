@@ -47,6 +47,14 @@ impl Unpacker {
         self.text(length)
     }
 
+    /// Puts a string at the end of another.
+    pub(crate) fn push_string(&mut self, onto: &mut String) {
+        let length = self.number();
+        let end = self.at + length;
+        onto.push_str(&String::from_utf8_lossy(&self.bytes[self.at..end]));
+        self.at = end;
+    }
+
     pub(crate) fn is_at_end(&self) -> bool {
         self.at == self.bytes.len()
     }

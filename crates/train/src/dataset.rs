@@ -22,8 +22,16 @@ pub struct Source {
 /// Embeddings of photos, several copies of each where there are any, with the photos' locations.
 #[derive(Debug)]
 pub struct Dataset {
-    copies: Vec<RowFile>,
+    columns: usize,
+    copies: Vec<Copy>,
     places: Vec<LatLon>,
+}
+
+/// One copy's embeddings.
+#[derive(Debug)]
+enum Copy {
+    File(RowFile),
+    Memory(Vec<f32>),
 }
 
 impl Dataset {
@@ -52,7 +60,23 @@ impl Dataset {
         }
         let places = read_points(locations, None, &PointColumns::default())?;
         same_rows(first, &locations.display().to_string(), places.len())?;
-        Ok(Self { copies, places })
+        let columns = first.columns();
+        Ok(Self { columns, copies: copies.into_iter().map(Copy::File).collect(), places })
+    }
+
+    /// Embeddings that are in memory already: each copy row by row, the photos themselves first.
+    ///
+    /// # Errors
+    /// No photos, no copies, or a number of values that does not fit.
+    pub fn in_memory(columns: usize, copies: Vec<Vec<f32>>, places: Vec<LatLon>) -> Result<Self, TrainError> {
+        if places.is_empty() || columns == 0 || copies.is_empty() {
+            return Err(setting("embeddings", "none", "give at least one photo"));
+        }
+        if let Some(copy) = copies.iter().find(|copy| copy.len() != columns * places.len()) {
+            let remedy = format!("{} photos of {columns} numbers each", places.len());
+            return Err(setting("embeddings", format!("{} numbers", copy.len()), remedy));
+        }
+        Ok(Self { columns, copies: copies.into_iter().map(Copy::Memory).collect(), places })
     }
 
     /// Number of photos.
@@ -67,7 +91,7 @@ impl Dataset {
 
     /// Size of an embedding.
     pub fn columns(&self) -> usize {
-        self.copies[0].columns()
+        self.columns
     }
 
     /// Copies of each photo's embedding, itself included.
@@ -85,7 +109,13 @@ impl Dataset {
     /// # Errors
     /// When the file fails.
     pub fn read(&self, row: usize, copy: usize, out: &mut [f32]) -> Result<(), TrainError> {
-        Ok(self.copies[copy].read_row(row, out)?)
+        match &self.copies[copy] {
+            Copy::File(file) => Ok(file.read_row(row, out)?),
+            Copy::Memory(values) => {
+                out.copy_from_slice(&values[row * self.columns..(row + 1) * self.columns]);
+                Ok(())
+            }
+        }
     }
 
     /// One pass over the given rows of all copies: mean and deviation of every column, and a hash of everything.

@@ -8,8 +8,9 @@ use crate::step::TrainStep;
 use crate::{Rows, RunConfig, TrainError};
 use locdiff_data::AtomicFile;
 use locdiff_diffusion::Sampler;
+use locdiff_eval::Accuracy;
 use locdiff_model::{
-    Accuracy, CodeSampler, CodeWriter, Model, Pooling, SampleOptions, Standardisation, answers, make_anchors,
+    CodeSampler, CodeWriter, Model, Pooling, SampleOptions, Standardisation, answers, make_anchors,
 };
 use locdiff_nn::Device;
 use locdiff_shdd::Codec;

@@ -4,14 +4,11 @@
 use crate::{
     EfficientNetLiteConfig, Result, VisionError,
     depthwise::Depthwise,
+    efficientnet_weights::{BlockShape, EfficientNetReader, RGB, STEM_KERNEL, STEM_STRIDE},
     pointwise::{Grid, Pointwise, padded},
 };
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
-
-const STEM_KERNEL: usize = 3;
-const STEM_STRIDE: usize = 2;
-const RGB: usize = 3;
 
 /// Borders and size of a convolution with TensorFlow's "SAME" padding along one side.
 #[derive(Clone, Copy)]
@@ -79,56 +76,26 @@ impl EfficientNetLite {
     /// size, and whatever `tensor` fails with.
     pub fn new(
         config: &EfficientNetLiteConfig,
-        mut tensor: impl FnMut(&str, &[usize]) -> Result<Vec<f32>>,
+        tensor: impl FnMut(&str, &[usize]) -> Result<Vec<f32>>,
     ) -> Result<Self> {
         config.check()?;
-        let mut layer = |name: &str, shape: &[usize]| -> Result<(Vec<f32>, Vec<f32>)> {
-            let mut part = |kind: &str, shape: &[usize]| {
-                let (name, wanted) = (format!("{name}.{kind}"), shape.iter().product());
-                let values = tensor(&name, shape)?;
-                let got = values.len();
-                if got == wanted {
-                    Ok(values)
-                } else {
-                    Err(VisionError::InputSize { what: name, wanted, got })
-                }
-            };
-            Ok((part("weight", shape)?, part("bias", &shape[..1])?))
+        let mut reader = EfficientNetReader { config, tensor };
+        let pointwise = |inputs, outputs, (weight, bias): (Vec<f32>, Vec<f32>), relu6| {
+            Pointwise::new(inputs, outputs, &weight, &bias, relu6)
         };
-        let (weight, bias) = layer("_conv_stem", &[config.stem, RGB, STEM_KERNEL, STEM_KERNEL])?;
-        let stem =
-            Pointwise::new(STEM_KERNEL * STEM_KERNEL * RGB, config.stem, &by_pixel(&weight), &bias, true);
+        let stem = pointwise(STEM_KERNEL * STEM_KERNEL * RGB, config.stem, reader.stem()?, true);
         let mut blocks = Vec::new();
-        let mut channels = config.stem;
-        for stage in &config.stages {
-            for i in 0..stage.repeat {
-                let name = format!("_blocks.{}", blocks.len());
-                let stride = if i == 0 { stage.stride } else { 1 };
-                let inner = channels * stage.expand;
-                let expand = if stage.expand == 1 {
-                    None
-                } else {
-                    let (weight, bias) = layer(&format!("{name}._expand_conv"), &[inner, channels, 1, 1])?;
-                    Some(Pointwise::new(channels, inner, &weight, &bias, true))
-                };
-                let kernel = stage.kernel;
-                let (weight, bias) = layer(&format!("{name}._depthwise_conv"), &[inner, 1, kernel, kernel])?;
-                let depthwise = Depthwise::new(inner, kernel, stride, &weight, &bias);
-                let (weight, bias) = layer(&format!("{name}._project_conv"), &[stage.out, inner, 1, 1])?;
-                let project = Pointwise::new(inner, stage.out, &weight, &bias, false);
-                blocks.push(Block {
-                    expand,
-                    depthwise,
-                    project,
-                    residual: stride == 1 && channels == stage.out,
-                });
-                channels = stage.out;
-            }
+        for shape in config.blocks() {
+            let BlockShape { input, inner, out, kernel, stride, residual, .. } = shape;
+            let number = blocks.len();
+            let expand = reader.expand(number, &shape)?.map(|layer| pointwise(input, inner, layer, true));
+            let (weight, bias) = reader.depthwise(number, &shape)?;
+            let depthwise = Depthwise::new(inner, kernel, stride, &weight, &bias);
+            let project = pointwise(inner, out, reader.project(number, &shape)?, false);
+            blocks.push(Block { expand, depthwise, project, residual });
         }
-        let (weight, bias) = layer("_conv_head", &[config.head, channels, 1, 1])?;
-        let head = Pointwise::new(channels, config.head, &weight, &bias, true);
-        let (weight, bias) = layer("embed", &[config.embedding, config.head])?;
-        let embed = Pointwise::new(config.head, config.embedding, &weight, &bias, false);
+        let head = pointwise(config.last_channels(), config.head, reader.head()?, true);
+        let embed = pointwise(config.head, config.embedding, reader.embed()?, false);
         Ok(Self { stem, blocks, head, embed, workspaces: Mutex::default() })
     }
 
@@ -265,11 +232,4 @@ fn clear_border(buffer: &mut [f32], channels: usize, grid: Grid) {
         end = start + grid.width * channels;
     }
     buffer[end..].fill(0.0);
-}
-
-/// The stem's weights from PyTorch's order (output, colour, row, column) to (output, row, column, colour).
-fn by_pixel(weights: &[f32]) -> Vec<f32> {
-    const AREA: usize = STEM_KERNEL * STEM_KERNEL;
-    let kernels = weights.chunks_exact(RGB * AREA);
-    kernels.flat_map(|kernel| (0..RGB * AREA).map(|i| kernel[i % RGB * AREA + i / RGB])).collect()
 }

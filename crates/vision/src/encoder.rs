@@ -1,9 +1,10 @@
-//! An encoder from its folder: LocDiff's own (`encoder.json` and `model.safetensors`), or a CLIP as Hugging Face saves it
-//! (`config.json`, `preprocessor_config.json`, `model.safetensors`).
+//! An encoder from its folder: LocDiff's own (`encoder.json` and `model.safetensors`), a CLIP as Hugging Face saves it
+//! (`config.json`, `preprocessor_config.json`, `model.safetensors`), or an ONNX file (`encoder.json` and `model.onnx`).
 
 use crate::{
-    EfficientNetLite, EfficientNetLiteConfig, Photo, Preprocessing, Result, VisionError, VisionTransformer,
-    description::Description, hugging_face, network::Network, weights::Weights,
+    EfficientNetLite, EfficientNetLiteConfig, EfficientNetLiteCuda, Photo, Preprocessing, Result,
+    VisionError, VisionTransformer, VisionTransformerCuda, description::Description, hugging_face,
+    network::Network, weights::Weights,
 };
 use locdiff_nn::Device;
 use rayon::prelude::*;
@@ -39,7 +40,8 @@ impl Encoder {
         Self::open_on(folder, &Device::cpu())
     }
 
-    /// Reads an encoder's folder and makes it ready on `device`.
+    /// Reads an encoder's folder and makes it ready on `device`. On CUDA a CLIP computes with bf16 products, an
+    /// EfficientNet-Lite with products in the device's precision.
     ///
     /// # Errors
     /// As [`Encoder::open`], and [`VisionError::Device`] if the device's memory does not suffice.
@@ -49,6 +51,9 @@ impl Encoder {
             return Self::clip(&hugging_face::Folder::open(folder)?, device);
         }
         let description = Description::parse(&path, &read(&path)?)?;
+        if description.architecture == "onnx" {
+            return Self::onnx(&path, &description);
+        }
         let weights = || Weights::open(&BTreeSet::from([folder.join("model.safetensors")]));
         Self::described(&path, &description, weights, device)
     }
@@ -62,7 +67,7 @@ impl Encoder {
         Self::from_bytes_on(description, weights, &Device::cpu())
     }
 
-    /// [`Encoder::from_bytes`] on a device. EfficientNet-Lite runs on the CPU whatever the device.
+    /// [`Encoder::from_bytes`] on a device.
     ///
     /// # Errors
     /// Its errors, and [`VisionError::Device`] if the device's memory does not suffice.
@@ -76,8 +81,34 @@ impl Encoder {
         Self::described(path, &description, || Weights::parse(weights.0, weights.1), device)
     }
 
-    fn clip(folder: &hugging_face::Folder, _device: &Device) -> Result<Self> {
-        let network = VisionTransformer::new(&folder.config, |name, shape| folder.tensor(name, shape))?;
+    /// `model.onnx` beside `encoder.json`, on the CPU whatever the device.
+    #[cfg(feature = "onnx")]
+    fn onnx(path: &Path, description: &Description) -> Result<Self> {
+        let network = crate::onnx::OnnxNetwork::open(&path.with_file_name("model.onnx"), description)?;
+        let about = About {
+            family: "ONNX",
+            architecture: description.architecture.clone(),
+            licence: description.licence.clone(),
+            parameters: network.parameters(),
+            file_bytes: network.file_bytes(),
+        };
+        Ok(Self { about, preprocessing: description.preprocessing(), network: Box::new(network) })
+    }
+
+    #[cfg(not(feature = "onnx"))]
+    fn onnx(path: &Path, _: &Description) -> Result<Self> {
+        let detail =
+            "ONNX encoders need the feature `onnx`: build with `cargo build --release --features onnx`";
+        Err(VisionError::encoder(path, detail))
+    }
+
+    fn clip(folder: &hugging_face::Folder, device: &Device) -> Result<Self> {
+        let tensor = |name: &str, shape: &[usize]| folder.tensor(name, shape);
+        let network: Box<dyn Network> = if device.is_cuda() {
+            Box::new(VisionTransformerCuda::new(&folder.config, device, tensor)?)
+        } else {
+            Box::new(VisionTransformer::new(&folder.config, tensor)?)
+        };
         let about = About {
             family: "CLIP vision transformer",
             architecture: folder.architecture.clone(),
@@ -85,7 +116,7 @@ impl Encoder {
             parameters: folder.weights.values_read(),
             file_bytes: folder.weights.file_bytes(),
         };
-        Ok(Self { about, preprocessing: folder.preprocessing.clone(), network: Box::new(network) })
+        Ok(Self { about, preprocessing: folder.preprocessing.clone(), network })
     }
 
     /// The network that `encoder.json` describes.
@@ -93,19 +124,25 @@ impl Encoder {
         path: &Path,
         description: &Description,
         weights: impl FnOnce() -> Result<Weights<'a>>,
-        _device: &Device,
+        device: &Device,
     ) -> Result<Self> {
         let variant = description.architecture.strip_prefix("efficientnet-lite");
         let Some(variant) = variant.and_then(|digit| digit.parse().ok()) else {
             let met = &description.architecture;
-            let detail =
-                format!("unknown architecture `{met}`: known are efficientnet-lite0 … efficientnet-lite4");
+            let detail = format!(
+                "unknown architecture `{met}`: known are efficientnet-lite0 … efficientnet-lite4 and onnx"
+            );
             return Err(VisionError::encoder(path, detail));
         };
         let config = EfficientNetLiteConfig::lite(variant, description.embedding)
             .map_err(|error| VisionError::encoder(path, error.to_string()))?;
         let weights = weights()?;
-        let network = EfficientNetLite::new(&config, |name, shape| weights.tensor(name, shape))?;
+        let tensor = |name: &str, shape: &[usize]| weights.tensor(name, shape);
+        let network: Box<dyn Network> = if device.is_cuda() {
+            Box::new(EfficientNetLiteCuda::new(&config, device, tensor)?)
+        } else {
+            Box::new(EfficientNetLite::new(&config, tensor)?)
+        };
         let about = About {
             family: "EfficientNet-Lite",
             architecture: description.architecture.clone(),
@@ -113,7 +150,7 @@ impl Encoder {
             parameters: weights.values_read(),
             file_bytes: weights.file_bytes(),
         };
-        Ok(Self { about, preprocessing: description.preprocessing(), network: Box::new(network) })
+        Ok(Self { about, preprocessing: description.preprocessing(), network })
     }
 
     /// The family of the network, for people to read.

@@ -7,7 +7,7 @@
 //! | other views of a photo: crops and colours, seeded | [`Augmentation`] |
 //! | embeddings from an encoder's folder | [`Encoder`] |
 //! | what an encoder does to a photo first | [`Preprocessing`] |
-//! | the network itself | [`EfficientNetLite`], [`EfficientNetLiteConfig`]; [`VisionTransformer`], [`VitConfig`] |
+//! | the network itself | [`EfficientNetLite`], [`EfficientNetLiteCuda`], [`EfficientNetLiteConfig`]; [`VisionTransformer`], [`VisionTransformerCuda`], [`VitConfig`] |
 //! | what went wrong, in one line | [`VisionError`] |
 //!
 //! # Example
@@ -26,7 +26,9 @@ mod colour;
 mod depthwise;
 mod description;
 mod efficientnet_config;
+mod efficientnet_cuda;
 mod efficientnet_lite;
+mod efficientnet_weights;
 mod encoder;
 mod error;
 mod gps;
@@ -35,6 +37,8 @@ mod iso_media;
 mod jpeg;
 mod linear;
 mod network;
+#[cfg(feature = "onnx")]
+mod onnx;
 mod photo;
 mod pointwise;
 mod preprocessing;
@@ -42,10 +46,12 @@ pub mod resize;
 mod rows;
 mod vit;
 mod vit_config;
+mod vit_cuda;
 mod weights;
 
 pub use augment::{Augmentation, Crop};
 pub use efficientnet_config::{EfficientNetLiteConfig, Stage};
+pub use efficientnet_cuda::EfficientNetLiteCuda;
 pub use efficientnet_lite::EfficientNetLite;
 pub use encoder::Encoder;
 pub use error::{Result, VisionError};
@@ -54,3 +60,4 @@ pub use photo::{Photo, PhotoLimits};
 pub use preprocessing::{CentreCrop, CropRounding, Preprocessing, ResizeRule};
 pub use vit::VisionTransformer;
 pub use vit_config::VitConfig;
+pub use vit_cuda::VisionTransformerCuda;

@@ -55,25 +55,56 @@ impl Linear {
     /// `weights[o * inputs + i]` leads from input `i` to output `o`.
     pub(crate) fn new(inputs: usize, weights: &[f32], bias: &[f32]) -> Self {
         let mut linear = Self::default();
-        linear.pack(inputs, bias.len(), |o, i| weights[o * inputs + i]);
+        linear.pack_outputs(inputs, bias.len(), |o| &weights[o * inputs..][..inputs]);
         linear.bias[..bias.len()].copy_from_slice(bias);
         linear
     }
 
-    /// Other weights, no bias; keeps the memory.
-    pub(crate) fn pack(&mut self, inputs: usize, outputs: usize, weight: impl Fn(usize, usize) -> f32) {
-        let width = padded(outputs);
-        self.inputs = inputs;
-        self.panels.clear();
-        self.bias.clear();
-        self.bias.resize(width, 0.0);
-        for first in (0..width).step_by(PANEL * BLOCK) {
-            for i in 0..inputs {
-                for o in first..(first + PANEL * BLOCK).min(width) {
-                    self.panels.push(if o < outputs { weight(o, i) } else { 0.0 });
-                }
+    /// Other weights, no bias, in memory that is kept: `row(o)` leads from all inputs to output `o`.
+    pub(crate) fn pack_outputs<'a>(
+        &mut self,
+        inputs: usize,
+        outputs: usize,
+        row: impl Fn(usize) -> &'a [f32],
+    ) {
+        self.clear(inputs, outputs);
+        let width = self.width();
+        for o in 0..outputs {
+            let first = o - o % (PANEL * BLOCK);
+            let step = (PANEL * BLOCK).min(width - first);
+            let places = self.panels[first * inputs + o - first..].iter_mut().step_by(step);
+            for (place, weight) in places.zip(&row(o)[..inputs]) {
+                *place = *weight;
             }
         }
+    }
+
+    /// As [`Linear::pack_outputs`], but `row(i)` leads from input `i` to all outputs.
+    pub(crate) fn pack_inputs<'a>(
+        &mut self,
+        inputs: usize,
+        outputs: usize,
+        row: impl Fn(usize) -> &'a [f32],
+    ) {
+        self.clear(inputs, outputs);
+        let width = self.width();
+        for first in (0..outputs).step_by(PANEL * BLOCK) {
+            let step = (PANEL * BLOCK).min(width - first);
+            let filled = step.min(outputs - first);
+            let places = self.panels[first * inputs..].chunks_exact_mut(step).take(inputs);
+            for (i, place) in places.enumerate() {
+                place[..filled].copy_from_slice(&row(i)[first..first + filled]);
+            }
+        }
+    }
+
+    /// Zeros everywhere.
+    fn clear(&mut self, inputs: usize, outputs: usize) {
+        self.inputs = inputs;
+        self.panels.clear();
+        self.panels.resize(inputs * padded(outputs), 0.0);
+        self.bias.clear();
+        self.bias.resize(padded(outputs), 0.0);
     }
 
     /// Values from one row of the output to the next, at least.
@@ -187,6 +218,20 @@ mod tests {
 
     fn wave(i: usize) -> f32 {
         ((i * 37 % 101) as f32 - 50.0) / 60.0
+    }
+
+    #[test]
+    fn both_ways_of_packing_agree() {
+        for (inputs, outputs) in [(1, 1), (5, 47), (7, 48), (64, 50), (50, 64), (3, 130)] {
+            let weights: Vec<f32> = (0..inputs * outputs).map(wave).collect();
+            let turned: Vec<f32> =
+                (0..inputs * outputs).map(|k| weights[k % outputs * inputs + k / outputs]).collect();
+            let (mut by_output, mut by_input) = (Linear::default(), Linear::new(9, &[3.0; 90], &[1.0; 10]));
+            by_output.pack_outputs(inputs, outputs, |o| &weights[o * inputs..]);
+            by_input.pack_inputs(inputs, outputs, |i| &turned[i * outputs..]);
+            assert!(by_output.panels == by_input.panels && by_output.bias == by_input.bias);
+            assert_eq!(by_output.bias, vec![0.0; padded(outputs)]);
+        }
     }
 
     #[test]

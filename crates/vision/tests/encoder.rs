@@ -3,6 +3,7 @@
 mod common;
 
 use common::{bytes, fixture, floats, relative_error};
+use locdiff_nn::Device;
 use locdiff_vision::{Encoder, Photo, PhotoLimits, VisionError};
 use safetensors::SafeTensors;
 use std::{fs, path::Path};
@@ -25,18 +26,27 @@ fn formula(side: usize) -> Vec<f32> {
 
 #[test]
 fn agrees_with_the_check_vector_and_with_pytorch_on_a_photo() {
-    let encoder = Encoder::open(Path::new(FOLDER)).unwrap();
+    agrees_on(&Device::cpu(), 1e-3);
+    match Device::cuda(0) {
+        // Products in tf32, the default.
+        Ok(device) => agrees_on(&device, 3e-3),
+        Err(error) => println!("skipping CUDA: {error}"),
+    }
+}
+
+fn agrees_on(device: &Device, bound: f64) {
+    let encoder = Encoder::open_on(Path::new(FOLDER), device).unwrap();
     assert_eq!((encoder.architecture(), encoder.embedding()), ("efficientnet-lite0", 512));
     let got = encoder.embed_pixels(&formula(encoder.input_side())).unwrap();
     let error = relative_error(&got[0], &expected("check"));
-    println!("check vector: {error:.2e} relative");
-    assert!(error < 1e-3, "{error:e}");
+    println!("{device}: check vector: {error:.2e} relative");
+    assert!(error < bound, "{error:e}");
 
     let photo = Photo::open(&fixture("china.jpg"), &PhotoLimits::default()).unwrap();
     let other = Photo::open(&fixture("rgb.png"), &PhotoLimits::default()).unwrap();
     let got = encoder.embed(&[photo.clone(), other, photo]).unwrap();
     let error = relative_error(&got[0], &expected("china"));
-    println!("china.jpg: {error:.2e} relative");
+    println!("{device}: china.jpg: {error:.2e} relative");
     assert!(error < 1e-2, "{error:e}");
     assert!(got[0] == got[2] && got[0] != got[1], "a picture must not depend on its neighbours");
 }
@@ -75,4 +85,12 @@ fn a_folder_that_does_not_fit_is_refused() {
     assert!(open().contains("`embed.weight` has the shape [512, 1280]"), "{}", open());
     describe("lite0", "lite1");
     assert!(matches!(Encoder::open(folder.path()), Err(VisionError::Encoder { .. })));
+}
+
+#[cfg(not(feature = "onnx"))]
+#[test]
+fn without_the_feature_onnx_the_error_says_how_to_build() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/onnx");
+    let message = Encoder::open(&folder).err().unwrap().to_string();
+    assert!(message.contains("encoder.json") && message.contains("--features onnx"), "{message}");
 }

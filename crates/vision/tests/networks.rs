@@ -3,7 +3,8 @@
 mod common;
 
 use common::{bytes, floats, relative_error};
-use locdiff_vision::{EfficientNetLite, EfficientNetLiteConfig, Stage, VisionError};
+use locdiff_nn::{Device, Precision};
+use locdiff_vision::{EfficientNetLite, EfficientNetLiteConfig, EfficientNetLiteCuda, Stage, VisionError};
 use safetensors::SafeTensors;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -41,6 +42,10 @@ fn small_networks_agree_with_pytorch() {
     let contents = bytes("networks.safetensors");
     let file = SafeTensors::deserialize(&contents).unwrap();
     assert!(cases.len() >= 4);
+    let cuda = Device::cuda(0).inspect_err(|error| println!("skipping CUDA: {error}")).ok();
+    if let Some(device) = &cuda {
+        device.set_precision(Precision::F32);
+    }
     for (name, case) in cases {
         let tensor = |tensor: &str, shape: &[usize]| {
             let path = format!("{name}/{tensor}");
@@ -53,6 +58,14 @@ fn small_networks_agree_with_pytorch() {
         assert_eq!(got.len(), 2);
         let error = relative_error(&got.concat(), &floats(&file, &format!("{name}/output")));
         assert!(error < 1e-5, "{name}: {error:e}");
+        if let Some(device) = &cuda {
+            let network = EfficientNetLiteCuda::new(&case.config(), device, tensor).unwrap();
+            assert_eq!(height, width);
+            let got = network.forward(&floats(&file, &format!("{name}/input")), height).unwrap();
+            let error = relative_error(&got.concat(), &floats(&file, &format!("{name}/output")));
+            println!("{device}, {name}: {error:.1e} relative");
+            assert!(error < 1e-5, "{device}, {name}: {error:e}");
+        }
     }
 }
 

@@ -152,7 +152,11 @@ impl Calibrate {
         )?;
         writeln!(out, "said          {} %", percent(&LEVELS))?;
         writeln!(out, "in regions    {} %", percent(&report.regions))?;
-        writeln!(out, "within radii  {} %", percent(&report.radii))?;
+        writeln!(
+            out,
+            "within radii  {} % before, as said after the radii are stretched",
+            percent(&report.radii)
+        )?;
         writeln!(out, "wrote {}", path.display())?;
         Ok(())
     }

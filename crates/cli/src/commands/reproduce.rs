@@ -1,10 +1,15 @@
 //! `locdiff reproduce`: tables of the paper, regenerated.
 
 use crate::args::{DecoderArgs, DecoderKind, DegreeArg, parse_positive};
+use crate::commands::{
+    reproduce_anchors::AnchorTable,
+    reproduce_models::{Kind, ModelTable},
+    reproduce_timing::Timing,
+};
 use crate::progress;
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use locdiff_shdd::{Codec, Coefficients};
+use locdiff_shdd::{Codec, Coefficients, Decoder};
 use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec, haversine_km};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -14,12 +19,33 @@ use std::f64::consts::{FRAC_PI_2, TAU};
 pub(crate) enum Reproduce {
     /// The perturbation-drift table: how far a decoded place moves when its code gets Gaussian noise
     Drift(Drift),
+    /// The gallery-bias table: how many places of GeoCLIP's gallery lie near the photos of Im2GPS3k
+    GalleryBias(crate::commands::gallery_bias::GalleryBias),
+    /// The table of training losses
+    Losses(Box<ModelTable>),
+    /// The table of location encoders and decoders, with their drift
+    Encoders(Box<ModelTable>),
+    /// The table of bottleneck widths
+    Widths(Box<ModelTable>),
+    /// Accuracy by degree L
+    Degrees(Box<ModelTable>),
+    /// The generalizability table: a gallery against even grids
+    Anchors(Box<AnchorTable>),
+    /// Times of unit operations and of training
+    Timing(Timing),
 }
 
 impl Reproduce {
     pub(crate) fn run(self) -> Result<()> {
         match self {
             Self::Drift(drift) => drift.run(),
+            Self::GalleryBias(table) => table.run(),
+            Self::Losses(table) => table.run(Kind::Losses),
+            Self::Encoders(table) => table.run(Kind::Encoders),
+            Self::Widths(table) => table.run(Kind::Widths),
+            Self::Degrees(table) => table.run(Kind::Degrees),
+            Self::Anchors(table) => table.run(),
+            Self::Timing(timing) => timing.run(),
         }
     }
 }
@@ -51,25 +77,9 @@ impl Drift {
     fn run(self) -> Result<()> {
         let codec = Codec::new(self.degree.degree);
         let decoder = self.decoder.decoder()?;
-        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
-        let sigma = self.variance.sqrt();
         let bar = progress::bar("drift", Some(u64::from(self.n)));
-        let mut drifts_km = Vec::with_capacity(self.n as usize);
-        while drifts_km.len() < self.n as usize {
-            let count = 256.min(self.n as usize - drifts_km.len());
-            let places: Vec<LatLon> = (0..count).map(|_| UnitVec::random(&mut rng).to_latlon()).collect();
-            let noisy = places
-                .iter()
-                .map(|place| {
-                    let code = codec.encode(*place).into_vec();
-                    Coefficients::new(code.into_iter().map(|v| v + sigma * normal(&mut rng)).collect())
-                })
-                .collect::<Result<Vec<_>, _>>()?;
-            let decoded = codec.decode_batch(&noisy, &decoder)?;
-            drifts_km
-                .extend(places.iter().zip(decoded).map(|(place, mode)| haversine_km(*place, mode.place())));
-            bar.set_position(drifts_km.len() as u64);
-        }
+        let tell = |done: usize| bar.set_position(done as u64);
+        let drifts_km = drifts_km(&codec, &decoder, self.variance, self.n as usize, self.seed, tell)?;
         bar.finish_and_clear();
         self.report(&codec, drifts_km);
         Ok(())
@@ -115,6 +125,35 @@ impl Drift {
         println!("{:<16} {:<24} {:>14}", "", "Cramér–Rao limit", format!("{limit:.2}"));
         println!("\nmedian {median:.2} km, worst {worst:.2} km");
     }
+}
+
+/// How far in km the decoded places of `n` random ones are from them, after normal noise of that variance on every coefficient.
+pub(crate) fn drifts_km(
+    codec: &Codec,
+    decoder: &Decoder,
+    variance: f64,
+    n: usize,
+    seed: u64,
+    progress: impl Fn(usize),
+) -> Result<Vec<f64>> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let sigma = variance.sqrt();
+    let mut drifts_km = Vec::with_capacity(n);
+    while drifts_km.len() < n {
+        let count = 256.min(n - drifts_km.len());
+        let places: Vec<LatLon> = (0..count).map(|_| UnitVec::random(&mut rng).to_latlon()).collect();
+        let noisy = places
+            .iter()
+            .map(|place| {
+                let code = codec.encode(*place).into_vec();
+                Coefficients::new(code.into_iter().map(|v| v + sigma * normal(&mut rng)).collect())
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let decoded = codec.decode_batch(&noisy, decoder)?;
+        drifts_km.extend(places.iter().zip(decoded).map(|(place, mode)| haversine_km(*place, mode.place())));
+        progress(drifts_km.len());
+    }
+    Ok(drifts_km)
 }
 
 /// Standard normal, by Box–Muller.

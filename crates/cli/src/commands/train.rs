@@ -1,11 +1,13 @@
 //! `locdiff train`: embeddings and locations in, a model out.
 
+use crate::commands::experiment::copies;
 use crate::interrupt::Careful;
 use crate::progress;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
+use locdiff_eval::Accuracy;
 use locdiff_model::{
-    Accuracy, CodeScale, LayoutKind, LossKind, ModelConfig, PredictionKind, QuadratureRecipe, ScheduleKind,
+    CodeScale, LayoutKind, LossKind, ModelConfig, PredictionKind, QuadratureRecipe, ScheduleKind,
 };
 use locdiff_nn::{Device, DeviceSpec};
 use locdiff_train::{
@@ -335,16 +337,7 @@ impl Train {
 
     /// The photos themselves, then their other copies.
     fn sources(&self) -> Vec<Source> {
-        let own = Source { path: self.embeddings.clone(), tensor: self.tensor.clone() };
-        let others = self.augmented.iter().map(|name| {
-            let path = PathBuf::from(name);
-            if path.is_file() {
-                Source { path, tensor: None }
-            } else {
-                Source { path: self.embeddings.clone(), tensor: Some(name.clone()) }
-            }
-        });
-        std::iter::once(own).chain(others).collect()
+        copies(&self.embeddings, self.tensor.as_deref(), &self.augmented)
     }
 
     pub(crate) fn run(self) -> Result<()> {

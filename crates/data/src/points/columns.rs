@@ -39,6 +39,13 @@ impl Wanted {
         Self(given.map_or_else(|| usual.iter().map(ToString::to_string).collect(), |name| vec![name.clone()]))
     }
 
+    /// What names rows: the column given, or one of the usual ones.
+    pub(crate) fn for_ids(given: Option<&str>) -> Self {
+        let usual =
+            ["id", "image_id", "img_id", "photo_id", "image", "photo", "filename", "file", "path", "key"];
+        Self::new(given.map(str::to_owned).as_ref(), &usual)
+    }
+
     /// The names that would do, for a message.
     pub(crate) fn describe(&self) -> String {
         self.0.iter().map(|name| list_names([name.as_str()])).collect::<Vec<_>>().join(" or ")

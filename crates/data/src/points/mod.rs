@@ -3,10 +3,12 @@
 mod columns;
 mod json;
 mod reader;
+mod table;
 mod writer;
 
 pub use columns::PointColumns;
 pub use reader::{PointReader, read_points};
+pub use table::PlaceTable;
 pub use writer::PointWriter;
 
 /// The safetensors tensor that holds points.

@@ -5,6 +5,7 @@ mod colour;
 mod heat;
 mod legend;
 mod marker;
+mod sheet;
 mod text;
 mod view;
 
@@ -12,6 +13,7 @@ pub use colour::Colour;
 pub(crate) use colour::heat_colour;
 pub use heat::Heat;
 pub use marker::{Marker, MarkerShape};
+pub use sheet::sheet_png;
 
 use crate::polygon::is_edge_of_region;
 use crate::{Coast, Detail, Polygon, Raster, Window};
@@ -107,17 +109,7 @@ impl MapImage {
 
     /// Draws the map. PNG, 8-bit RGB.
     pub fn to_png(&self) -> Vec<u8> {
-        let (width, height) = (self.window.columns(), self.window.rows());
-        let pixels = self.to_rgb();
-        let mut bytes = Vec::new();
-        let mut encoder = png::Encoder::new(&mut bytes, width as u32, height as u32);
-        encoder.set_color(png::ColorType::Rgb);
-        encoder.set_depth(png::BitDepth::Eight);
-        encoder
-            .write_header()
-            .and_then(|mut writer| writer.write_image_data(&pixels))
-            .expect("an image of a checked size goes into memory");
-        bytes
+        encode_png(self.window.columns(), self.window.rows(), &self.to_rgb())
     }
 
     /// Draws the map: three bytes a pixel, row after row from the top.
@@ -196,6 +188,19 @@ impl MapImage {
             canvas.paint(&line, OUTLINES[index % OUTLINES.len()], 1.0);
         }
     }
+}
+
+/// PNG, 8-bit RGB.
+fn encode_png(width: usize, height: usize, pixels: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width as u32, height as u32);
+    encoder.set_color(png::ColorType::Rgb);
+    encoder.set_depth(png::BitDepth::Eight);
+    encoder
+        .write_header()
+        .and_then(|mut writer| writer.write_image_data(pixels))
+        .expect("an image of a checked size goes into memory");
+    bytes
 }
 
 /// 30°, or what gives a small window some four lines.

@@ -11,7 +11,7 @@ use std::{
     any::Any,
     collections::HashMap,
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicU8, AtomicUsize, Ordering},
     },
 };
@@ -62,6 +62,39 @@ const KERNELS: [&str; 31] = [
     "adam",
 ];
 
+/// Kernels compiled only for those who ask: they take their time.
+#[derive(Clone, Copy)]
+struct Extra {
+    source: &'static str,
+    kernels: &'static [&'static str],
+    /// The least compute capability that has their instructions.
+    least: (i32, i32),
+}
+
+/// Inference in bf16, and convolutions.
+const EXTRAS: [Extra; 2] = [
+    Extra {
+        source: include_str!("kernels/bf16.cu"),
+        kernels: &[
+            "attention_32",
+            "attention_64",
+            "attention_96",
+            "attention_128",
+            "layer_norm_bf16",
+            "layer_norm_wide_bf16",
+            "embed_tokens",
+            "activate_bf16",
+            "patches_bf16",
+        ],
+        least: (8, 0),
+    },
+    Extra {
+        source: include_str!("kernels/conv.cu"),
+        kernels: &["conv_patches", "depthwise", "clamp_relu6", "mean_relu6"],
+        least: (0, 0),
+    },
+];
+
 /// A side stream with the events that order it against the main one.
 struct Lane {
     stream: Arc<CudaStream>,
@@ -79,6 +112,7 @@ pub(crate) struct Context {
     /// 0: the main stream; k + 1: lane k.
     current: AtomicUsize,
     functions: HashMap<&'static str, CudaFunction>,
+    extras: [OnceLock<HashMap<&'static str, CudaFunction>>; EXTRAS.len()],
     pub(super) products: Products,
     precision: AtomicU8,
     /// While a graph is recorded: everything it uses.
@@ -120,7 +154,7 @@ impl Context {
             })
         };
         let lanes = (0..LANES).map(|_| lane()).collect::<Result<Vec<_>>>()?;
-        let functions = compile(&context)?;
+        let functions = compile(&context, &SOURCES, &KERNELS)?;
         let products = Products::new(&main, LANES + 1)?;
         let name = context.name().map_err(failed("asking for the device's name"))?;
         Ok(Arc::new(Self {
@@ -129,6 +163,7 @@ impl Context {
             lanes,
             current: AtomicUsize::new(0),
             functions,
+            extras: Default::default(),
             products,
             precision: AtomicU8::new(Precision::Tf32 as u8),
             recording: Mutex::new(None),
@@ -181,7 +216,39 @@ impl Context {
     }
 
     pub(super) fn function(&self, name: &'static str) -> &CudaFunction {
-        &self.functions[name]
+        let extra = || self.extras.iter().find_map(|functions| functions.get()?.get(name));
+        self.functions.get(name).or_else(extra).expect("a kernel that was prepared")
+    }
+
+    /// Compiles the kernels for inference in bf16, once.
+    pub(crate) fn prepare_bf16(&self) -> Result<()> {
+        self.prepare(0)
+    }
+
+    /// Compiles the kernels for convolutions, once.
+    pub(crate) fn prepare_conv(&self) -> Result<()> {
+        self.prepare(1)
+    }
+
+    fn prepare(&self, number: usize) -> Result<()> {
+        let (Extra { source, kernels, least }, functions) = (EXTRAS[number], &self.extras[number]);
+        if functions.get().is_some() {
+            return Ok(());
+        }
+        let capability =
+            self.device.compute_capability().map_err(failed("asking for the compute capability"))?;
+        if capability < least {
+            return Err(NnError::Setting {
+                what: "the compute capability",
+                value: format!("{}.{} ({})", capability.0, capability.1, self.name),
+                remedy: format!("bf16 needs {}.{} or more; choose --device cpu", least.0, least.1),
+            });
+        }
+        self.bind()?;
+        let compiled = compile(&self.device, &[SOURCES[0], source], kernels)?;
+        // Two threads may both have compiled; one of the two sets is kept.
+        functions.get_or_init(|| compiled);
+        Ok(())
     }
 
     /// Sends what follows to a side lane, which first waits for everything given so far.
@@ -229,16 +296,20 @@ impl Context {
     }
 }
 
-fn compile(context: &Arc<CudaContext>) -> Result<HashMap<&'static str, CudaFunction>> {
+fn compile(
+    context: &Arc<CudaContext>,
+    sources: &[&str],
+    kernels: &[&'static str],
+) -> Result<HashMap<&'static str, CudaFunction>> {
     let (major, minor) = context.compute_capability().map_err(failed("asking for the compute capability"))?;
     let options = CompileOptions {
-        options: vec![format!("--gpu-architecture=compute_{major}{minor}")],
+        options: vec![format!("--gpu-architecture=compute_{major}{minor}"), "--std=c++17".to_owned()],
         ..CompileOptions::default()
     };
     let ptx =
-        nvrtc::compile_ptx_with_opts(SOURCES.concat(), options).map_err(failed("compiling the kernels"))?;
+        nvrtc::compile_ptx_with_opts(sources.concat(), options).map_err(failed("compiling the kernels"))?;
     let module = context.load_module(ptx).map_err(failed("loading the kernels"))?;
-    KERNELS
+    kernels
         .iter()
         .map(|&name| Ok((name, module.load_function(name).map_err(failed("finding a kernel"))?)))
         .collect()
@@ -249,6 +320,10 @@ pub(crate) struct Graph {
     graph: CudaGraph,
     _kept: Vec<Keep>,
 }
+
+// SAFETY: a graph is a driver object without thread affinity: cudarc binds the context to the calling thread before it
+// launches one, freeing one needs no context, and what it keeps alive may be dropped on any thread.
+unsafe impl Send for Graph {}
 
 impl Graph {
     pub(crate) fn launch(&self) -> Result<()> {

@@ -4,7 +4,7 @@ use super::{
     Context, failed,
     launch::{Arg, Grid},
 };
-use crate::{Precision, Result, View, ViewMut, error::check_shape, ops::Transpose};
+use crate::{Precision, Result, View, ViewMut, bf16::Bf16View, error::check_shape, ops::Transpose};
 use cudarc::{
     cublaslt::{result as lt, sys},
     driver::{CudaSlice, CudaStream, DevicePtr},
@@ -34,8 +34,23 @@ struct Key {
     accumulate: bool,
     bias: bool,
     precision: Precision,
+    output_bf16: bool,
     /// Powers of two that divide the addresses of a, b and c.
     alignment: [u32; 3],
+}
+
+/// Where a product of bf16 matrices goes.
+#[derive(Clone, Copy)]
+pub(crate) enum ProductOutput<'a> {
+    Bf16(Bf16View<'a>),
+    F32(&'a ViewMut<'a>),
+}
+
+/// A row added to every row of a product, in the output's type.
+#[derive(Clone, Copy)]
+pub(crate) enum ProductBias<'a> {
+    Bf16(Bf16View<'a>),
+    F32(View<'a>),
 }
 
 /// Descriptors and the algorithm chosen for a [`Key`].
@@ -152,10 +167,11 @@ impl Plan {
         let layout = |kind, rows, cols, stride| {
             lt::create_matrix_layout(kind, rows, cols, stride as i64).map_err(failed("describing a matrix"))
         };
+        let output = if key.output_bf16 { sys::cudaDataType::CUDA_R_16BF } else { float };
         let layouts = [
             layout(operand, b_rows, b_cols, key.b_stride)?,
             layout(operand, a_rows, a_cols, key.a_stride)?,
-            layout(float, key.n as u64, key.m as u64, key.c_stride)?,
+            layout(output, key.n as u64, key.m as u64, key.c_stride)?,
         ];
         let algo = choose(handle, desc, layouts, key)?;
         Ok(Self { desc, layouts, algo })
@@ -238,8 +254,60 @@ impl Context {
             accumulate: beta != 0.0,
             bias: bias.is_some(),
             precision,
+            output_bf16: false,
             alignment: [a_at, b_at, c_at].map(alignment),
         };
+        self.multiply(key, [a_at, b_at, c_at], beta, bias_at)
+    }
+
+    /// `c = x·wᵀ + beta·c + bias` between bf16 matrices that stay rounded.
+    pub(crate) fn gemm_bf16(
+        self: &Arc<Self>,
+        c: ProductOutput<'_>,
+        x: Bf16View<'_>,
+        w: Bf16View<'_>,
+        beta: f32,
+        bias: Option<ProductBias<'_>>,
+    ) -> Result<()> {
+        if x.rows == 0 || w.rows == 0 || x.cols == 0 {
+            return check_shape(x.cols != 0, "gemm", || "an empty inner dimension on CUDA".to_owned());
+        }
+        let (c_at, c_stride, output_bf16) = match &c {
+            ProductOutput::Bf16(view) => (self.address_bf16(view)?, view.stride, true),
+            ProductOutput::F32(view) => (self.address_mut(view)?, view.stride, false),
+        };
+        let bias_at = match &bias {
+            Some(ProductBias::Bf16(view)) => Some(self.address_bf16(view)?),
+            Some(ProductBias::F32(view)) => Some(self.address(view)?),
+            None => None,
+        };
+        let (a_at, b_at) = (self.address_bf16(&x)?, self.address_bf16(&w)?);
+        let key = Key {
+            m: x.rows,
+            n: w.rows,
+            k: x.cols,
+            a_stride: x.stride,
+            b_stride: w.stride,
+            c_stride,
+            op_a: Transpose::No,
+            op_b: Transpose::Yes,
+            accumulate: beta != 0.0,
+            bias: bias.is_some(),
+            precision: Precision::Bf16,
+            output_bf16,
+            alignment: [a_at, b_at, c_at].map(alignment),
+        };
+        self.multiply(key, [a_at, b_at, c_at], beta, bias_at)
+    }
+
+    /// Runs the product that `key` describes, on the operands a, b and c at these addresses.
+    fn multiply(
+        self: &Arc<Self>,
+        key: Key,
+        [a_at, b_at, c_at]: [u64; 3],
+        beta: f32,
+        bias_at: Option<u64>,
+    ) -> Result<()> {
         self.bind()?;
         let mut state = self.products.state.lock().unwrap_or_else(PoisonError::into_inner);
         let State { plans, handle } = &mut *state;

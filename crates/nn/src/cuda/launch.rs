@@ -3,6 +3,7 @@
 use super::{Context, failed};
 use crate::{
     Indices, NnError, Result, View, ViewMut,
+    bf16::Bf16View,
     tensor::IndexStorage,
     view::{Data, DataMut},
 };
@@ -13,6 +14,8 @@ use std::{ffi::c_void, sync::Arc};
 pub(crate) enum Arg<'a> {
     In(View<'a>),
     Out(&'a ViewMut<'a>),
+    /// Read or written, as the operation says.
+    Bf16(Bf16View<'a>),
     /// A view or nothing (a null pointer).
     Maybe(Option<View<'a>>),
     Indices(&'a Indices),
@@ -75,6 +78,14 @@ impl Context {
         }
     }
 
+    pub(super) fn address_bf16(self: &Arc<Self>, view: &Bf16View<'_>) -> Result<u64> {
+        if !Arc::ptr_eq(view.buffer.context(), self) {
+            return Err(NnError::DeviceMismatch { op: "launch" });
+        }
+        self.keep(|| Arc::clone(view.buffer) as _);
+        Ok(view.buffer.address(0))
+    }
+
     /// Launches a kernel on the stream now in use.
     pub(crate) fn launch(self: &Arc<Self>, kernel: &'static str, grid: Grid, args: &[Arg<'_>]) -> Result<()> {
         // Every argument takes a slot of 8 bytes, of which the kernel reads as many as its type has (little endian).
@@ -86,6 +97,7 @@ impl Context {
                 Arg::In(view) | Arg::Maybe(Some(view)) => {
                     slots.extend([self.address(view)?, narrow(view.stride)]);
                 }
+                Arg::Bf16(view) => slots.extend([self.address_bf16(view)?, narrow(view.stride)]),
                 Arg::Maybe(None) => slots.extend([0, 0]),
                 Arg::Indices(indices) => match &indices.storage {
                     IndexStorage::Cuda(buffer) if Arc::ptr_eq(buffer.context(), self) => {

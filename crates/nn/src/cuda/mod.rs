@@ -15,6 +15,7 @@ mod launch;
 
 pub(crate) use buffer::Buffer;
 pub(crate) use context::{Context, Graph, LANES};
+pub(crate) use gemm::{ProductBias, ProductOutput};
 pub(crate) use launch::{Arg, Grid};
 
 use crate::NnError;

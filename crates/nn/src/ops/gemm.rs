@@ -27,7 +27,7 @@ impl Transpose {
 
 /// `c = op(a)·op(b) + beta·c + bias`, the bias one row added to every row.
 ///
-/// `beta` is 0 (what `c` held is ignored) or any factor without bias; with a bias it must be 0.
+/// With `beta` = 0 what `c` held is ignored.
 ///
 /// ```
 /// use locdiff_nn::{Device, Tensor, ops::{self, Transpose}};
@@ -59,13 +59,13 @@ pub fn gemm(
     })?;
     if let Some(bias) = &bias {
         bias.expect_shape(OP, "bias", 1, n)?;
-        check_shape(beta == 0.0, OP, || format!("a bias with beta = {beta}"))?;
     }
     if let Some(context) = c.cuda() {
         return context.gemm(&c, a, op_a, b, op_b, beta, bias);
     }
     if let Some(bias) = bias {
-        ops::copy(c.reborrow(), bias.broadcast_rows(0, m))?;
+        let bias = bias.broadcast_rows(0, m);
+        if beta == 0.0 { ops::copy(c.reborrow(), bias)? } else { ops::axpby(c.reborrow(), 1.0, bias, beta)? }
     } else if beta != 0.0 && beta.to_bits() != 1.0_f32.to_bits() {
         let mut rows = c.reborrow().cpu(OP)?;
         for r in 0..m {

@@ -40,6 +40,33 @@ impl Density<'_> {
             .collect()
     }
 
+    /// Probability of all points denser than `log_density` (per steradian): the level of the smallest credible region
+    /// that holds a point of that density. Over truths that the densities describe well it is uniform on 0…1.
+    ///
+    /// ```
+    /// use locdiff_shdd::Codec;
+    /// use locdiff_sphere::{Degree, LatLon};
+    /// let codec = Codec::new(Degree::new(23)?);
+    /// let code = codec.encode(LatLon::new(52.52, 13.40)?);
+    /// let density = codec.density(&code)?;
+    /// let region = density.credible_region(0.8)?;
+    /// assert!((density.region_level(region.log_density) - 0.8).abs() < 0.005);
+    /// # Ok::<(), locdiff_shdd::ShddError>(())
+    /// ```
+    pub fn region_level(&self, log_density: f64) -> f64 {
+        let (mut denser, mut total) = (0.0, 0.0);
+        for (_, log_q, mass) in self.fine_nodes() {
+            total += mass;
+            // Points of equal density come in no order: half of them first.
+            denser += match log_q.total_cmp(&log_density) {
+                std::cmp::Ordering::Greater => mass,
+                std::cmp::Ordering::Equal => 0.5 * mass,
+                std::cmp::Ordering::Less => 0.0,
+            };
+        }
+        denser / total
+    }
+
     /// The smallest region that holds probability `p`, and the radius about the highest mode that does.
     ///
     /// # Errors

@@ -85,7 +85,8 @@ impl Inputs {
                 for (out, row) in batch.embeddings.chunks_exact_mut(file.columns()).zip(rows) {
                     file.read_row(row, out)?;
                     batch.names.push(format!("row {}", row + 1));
-                    (batch.paths.push(None), batch.gps.push(None));
+                    batch.paths.push(None);
+                    batch.gps.push(None);
                 }
             }
             Self::Photos { sources, next, good } => {

@@ -140,7 +140,7 @@ impl Locate {
                 }
                 let (answer, density) = session.answer(finding)?;
                 if let Some(score) = &mut score {
-                    score.add(answered, &answer, &density);
+                    score.add(answered, &answer, &density, session.calibration());
                 }
                 let located = Located {
                     name: &names[k],

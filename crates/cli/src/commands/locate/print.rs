@@ -69,7 +69,7 @@ fn human(located: &Located<'_>) -> String {
 }
 
 /// "12", "340" or "4,100": no more digits than mean something.
-fn kilometres(km: f64) -> String {
+pub(crate) fn kilometres(km: f64) -> String {
     let rounded = if km >= 1000.0 {
         (km / 100.0).round() * 100.0
     } else if km >= 100.0 {

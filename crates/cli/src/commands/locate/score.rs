@@ -3,9 +3,9 @@
 use super::print::place;
 use crate::commands::train::describe;
 use anyhow::{Result, ensure};
-use locdiff::{Answer, AnswerDensity, LEVELS, Reliability};
+use locdiff::{Answer, AnswerDensity, Calibration, LEVELS, Reliability};
 use locdiff_data::{PointColumns, read_points};
-use locdiff_model::Accuracy;
+use locdiff_eval::Accuracy;
 use locdiff_sphere::LatLon;
 use serde_json::json;
 use std::io::Write;
@@ -16,7 +16,8 @@ pub(crate) struct Score {
     truth: Vec<LatLon>,
     /// Answer, truth, and whether it could be told.
     pairs: Vec<(LatLon, LatLon, bool)>,
-    /// Probability of everything denser than the truth, and of everything nearer to the answer.
+    /// Probability of everything denser than the truth, and the share said of the radius
+    /// that reaches the truth.
     denser: Vec<f64>,
     nearer: Vec<f64>,
     log_density: f64,
@@ -33,11 +34,18 @@ impl Score {
         Ok(Self { truth, pairs: Vec::new(), denser: Vec::new(), nearer: Vec::new(), log_density: 0.0 })
     }
 
-    pub(crate) fn add(&mut self, row: usize, answer: &Answer, density: &AnswerDensity<'_>) {
+    pub(crate) fn add(
+        &mut self,
+        row: usize,
+        answer: &Answer,
+        density: &AnswerDensity<'_>,
+        calibration: &Calibration,
+    ) {
         let (best, truth) = (place(answer.best), self.truth[row]);
         self.pairs.push((best, truth, answer.can_tell));
         self.denser.push(density.mass_denser_than(truth.to_unit()));
-        self.nearer.push(density.mass_within_km(best, locdiff_sphere::haversine_km(best, truth)));
+        let within = density.mass_within_km(best, locdiff_sphere::haversine_km(best, truth));
+        self.nearer.push(calibration.radius_share(within));
         self.log_density += density.log_density(&[truth.to_unit()])[0];
     }
 

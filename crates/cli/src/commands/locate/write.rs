@@ -2,7 +2,7 @@
 
 use super::Located;
 use super::options::{OutputArgs, Target};
-use super::print::place;
+use super::print::{kilometres, place};
 use crate::commands::density::{describe as coordinates, write_file};
 use anyhow::{Context, Result};
 use locdiff_data::TableWriter;
@@ -21,6 +21,8 @@ const PROBABILITIES: [f64; 2] = [0.5, 0.9];
 const WORLD: (usize, usize) = (720, 1440);
 /// Densities this far below the top are the same to the eye, and to a contour.
 const DEPTH_NATS: f64 = 40.0;
+/// Whose data the page's map shows.
+const CREDIT: &str = "Land and borders: Natural Earth. Towns: GeoNames, CC BY 4.0.";
 /// Towns from this size on are named on a page's map.
 const LABEL_POPULATION: u32 = 300_000;
 /// A marker stands for at least this much.
@@ -61,13 +63,12 @@ struct Drawn {
 impl<'a> Sinks<'a> {
     pub(crate) fn new(args: &'a OutputArgs) -> Result<Self> {
         let csv = args.csv.as_deref().map(|path| TableWriter::create(path, &COLUMNS)).transpose()?;
-        let credit = "Land and borders: Natural Earth. Towns: GeoNames, CC BY 4.0.";
         Ok(Self {
             args,
             csv,
             geojson: FeatureCollection::new(),
             kml: KmlDocument::new("LocDiff"),
-            page: new_page(credit),
+            page: new_page(),
             window: Window::globe(WORLD.0, WORLD.1)?,
             points: Vec::new(),
             written: Vec::new(),
@@ -102,7 +103,7 @@ impl<'a> Sinks<'a> {
             if let Some(target) = &args.map {
                 let photo = html_photo(located, &drawn);
                 if target.is_folder() {
-                    let page = new_page("").photo(photo);
+                    let page = new_page().photo(photo);
                     self.put(target, located, "html", || page.to_html().into_bytes())?;
                 } else {
                     let page = std::mem::replace(&mut self.page, HtmlMap::new(""));
@@ -134,16 +135,18 @@ impl<'a> Sinks<'a> {
             csv.finish()?;
             self.written.push(path.clone());
         }
-        let whole: [(&Option<Target>, &dyn Fn(&Self) -> String); 3] = [
-            (&args.geojson, &|this| this.geojson.to_string()),
-            (&args.kml, &|this| this.kml.to_string()),
-            (&args.map, &|this| this.page.to_html()),
-        ];
-        for (target, text) in whole {
-            if let Some(target) = target.as_ref().filter(|target| !target.is_folder()) {
-                let text = text(&self);
-                self.file(target.path(), text.as_bytes())?;
-            }
+        let file_of = |target: &'a Option<Target>| target.as_ref().filter(|target| !target.is_folder());
+        if let Some(target) = file_of(&args.geojson) {
+            let text = self.geojson.to_string();
+            self.file(target.path(), text.as_bytes())?;
+        }
+        if let Some(target) = file_of(&args.kml) {
+            let text = self.kml.to_string();
+            self.file(target.path(), text.as_bytes())?;
+        }
+        if let Some(target) = file_of(&args.map) {
+            let text = self.page.to_html();
+            self.file(target.path(), text.as_bytes())?;
         }
         Ok(self.written)
     }
@@ -154,7 +157,9 @@ impl<'a> Sinks<'a> {
         }
         let mut values = located.density.log_density(&self.points);
         let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        values.iter_mut().for_each(|value| *value = value.max(top - DEPTH_NATS));
+        for value in &mut values {
+            *value = value.max(top - DEPTH_NATS);
+        }
         let raster = Raster::new(self.window, values)?;
         let regions = PROBABILITIES.iter().map(|&p| {
             let region = located.density.region(p);
@@ -209,8 +214,8 @@ impl<'a> Sinks<'a> {
     }
 }
 
-fn new_page(credit: &str) -> HtmlMap {
-    HtmlMap::new("LocDiff").labels(map_labels(LABEL_POPULATION)).credit(credit)
+fn new_page() -> HtmlMap {
+    HtmlMap::new("LocDiff").labels(map_labels(LABEL_POPULATION)).credit(CREDIT)
 }
 
 fn row(located: &Located<'_>) -> [String; 10] {
@@ -272,8 +277,8 @@ fn html_photo(located: &Located<'_>, drawn: &Drawn) -> HtmlPhoto {
     let mut photo = HtmlPhoto::new(located.name)
         .summary(&summary)
         .fact("best place", &coordinates(best))
-        .fact("50 % within", &format!("{:.0} km", answer.radius_50_km))
-        .fact("90 % within", &format!("{:.0} km", answer.radius_90_km))
+        .fact("50 % within", &format!("{} km", kilometres(answer.radius_50_km)))
+        .fact("90 % within", &format!("{} km", kilometres(answer.radius_90_km)))
         .fact("locatability", &format!("{:.2}", answer.locatability))
         .heat(&drawn.raster, Heat::log_density());
     for (p, _, outline) in &drawn.regions {
@@ -313,10 +318,8 @@ fn picture(located: &Located<'_>, drawn: &Drawn) -> Result<Vec<u8>> {
         }
     }
     let words = if answer.can_tell { describe(best).to_string() } else { "I can't tell".to_owned() };
-    let title = format!(
-        "{words}: 50 % within {:.0} km, 90 % within {:.0} km",
-        answer.radius_50_km, answer.radius_90_km
-    );
+    let (half, most) = (kilometres(answer.radius_50_km), kilometres(answer.radius_90_km));
+    let title = format!("{words}: 50 % within {half} km, 90 % within {most} km");
     Ok(image.title(&title).to_png())
 }
 

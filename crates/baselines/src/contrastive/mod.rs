@@ -1,0 +1,6 @@
+//! Retrieval of places by an image–location contrast, as GeoCLIP does it.
+
+mod features;
+mod retrieval;
+
+pub use retrieval::{Contrastive, RetrievalGallery};

@@ -1,0 +1,436 @@
+//! Two networks that bring a photo and its place to the same vector.
+
+use super::features::FourierFeatures;
+use crate::{
+    Baseline, BaselineError, Effort, FitData,
+    baseline::score,
+    examples::{Bank, upload},
+    learner::{Batch, Learner, Weights, learn},
+    mlp::{Draw, Mlp, MlpWork},
+};
+use locdiff_model::Standardisation;
+use locdiff_nn::{Device, Params, ParamsBuilder, Tensor, View, ops, ops::Transpose};
+use locdiff_sphere::{Grid, LatLon, UnitVec};
+use rayon::prelude::*;
+use std::collections::HashMap;
+
+/// Size of the common vectors.
+const VECTOR: usize = 256;
+/// Factor on the cosines: 1/0.07, where CLIP starts.
+const COSINE_SCALE: f32 = 14.3;
+/// Places of a gallery that are embedded at a time.
+const BLOCK: usize = 16_384;
+
+/// The places among which the answer is found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum RetrievalGallery {
+    /// The training photos' own.
+    TrainingPlaces,
+    /// A Fibonacci grid of 21,000 points, the paper's smallest.
+    Grid,
+}
+
+/// Points of [`RetrievalGallery::Grid`].
+const GRID_POINTS: usize = 21_000;
+
+/// An image network and a location network (random Fourier features, then an MLP), trained so that a photo's vector is
+/// nearer to its place's than to those of the batch's other places; the answer is the gallery's nearest place.
+pub struct Contrastive {
+    device: Device,
+    effort: Effort,
+    seed: u64,
+    gallery: RetrievalGallery,
+    fitted: Option<Fitted>,
+}
+
+struct Fitted {
+    towers: Towers,
+    params: Params,
+    standardisation: Standardisation,
+    places: Vec<UnitVec>,
+    vectors: Tensor,
+}
+
+struct Towers {
+    image: Mlp,
+    location: Mlp,
+    features: FourierFeatures,
+}
+
+fn normalised(rows: &Tensor) -> Result<Tensor, BaselineError> {
+    let mut unit = Tensor::zeros(rows.device(), rows.rows(), rows.cols())?;
+    let mut norms = Tensor::zeros(rows.device(), rows.rows(), 1)?;
+    ops::normalise(unit.view_mut(), norms.view_mut(), rows.view(), 1e-12)?;
+    Ok(unit)
+}
+
+impl Towers {
+    fn images(&self, params: &Params, inputs: View<'_>) -> Result<Tensor, BaselineError> {
+        normalised(&self.image.run(params, inputs)?)
+    }
+
+    fn places(&self, params: &Params, points: &[UnitVec]) -> Result<Tensor, BaselineError> {
+        let device = params.device();
+        let mut all = Tensor::zeros(device, points.len(), VECTOR)?;
+        for (k, block) in points.chunks(BLOCK).enumerate() {
+            let inputs =
+                Tensor::from_slice(device, block.len(), FourierFeatures::SIZE, &self.features.of(block))?;
+            let rows = k * BLOCK..k * BLOCK + block.len();
+            let vectors = normalised(&self.location.run(params, inputs.view())?)?;
+            ops::copy(all.view_mut().row_range(rows), vectors.view())?;
+        }
+        Ok(all)
+    }
+}
+
+/// For every image the place whose vector is nearest.
+fn nearest(images: &Tensor, vectors: &Tensor, places: &[UnitVec]) -> Result<Vec<LatLon>, BaselineError> {
+    let device = images.device();
+    let mut found = Vec::new();
+    let step = ((1 << 26) / places.len()).max(1);
+    for start in (0..images.rows()).step_by(step) {
+        let rows = start..(start + step).min(images.rows());
+        let mut cosines = Tensor::zeros(device, rows.len(), places.len())?;
+        let images = images.view().row_range(rows);
+        ops::gemm(cosines.view_mut(), images, Transpose::No, vectors.view(), Transpose::Yes, 0.0, None)?;
+        found.par_extend(cosines.to_vec()?.par_chunks(places.len()).map(|row| {
+            let best = (0..row.len()).max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap_or(0);
+            places[best].to_latlon()
+        }));
+    }
+    Ok(found)
+}
+
+impl Contrastive {
+    /// A method to be fitted.
+    pub fn new(device: &Device, effort: Effort, seed: u64, gallery: RetrievalGallery) -> Self {
+        Self { device: device.clone(), effort, seed, gallery, fitted: None }
+    }
+
+    fn fitted(&self) -> Result<&Fitted, BaselineError> {
+        self.fitted.as_ref().ok_or(BaselineError::NotFitted { method: self.name() })
+    }
+
+    fn name(&self) -> &'static str {
+        match self.gallery {
+            RetrievalGallery::TrainingPlaces => "geoclip-gallery",
+            RetrievalGallery::Grid => "geoclip-grid",
+        }
+    }
+
+    /// Answers from a gallery of one's own.
+    ///
+    /// # Errors
+    /// Rows of another size, an empty gallery, or a method that was not fitted.
+    pub fn predict_among(
+        &self,
+        embeddings: &[f32],
+        places: &[UnitVec],
+    ) -> Result<Vec<LatLon>, BaselineError> {
+        if places.is_empty() {
+            return Err(crate::error::setting("gallery", "no places", "at least one"));
+        }
+        let Fitted { towers, params, standardisation, .. } = self.fitted()?;
+        let inputs = upload(&self.device, standardisation, embeddings)?;
+        let vectors = towers.places(params, places)?;
+        nearest(&towers.images(params, inputs.view())?, &vectors, places)
+    }
+}
+
+/// One side of the contrast in training.
+struct Side {
+    work: MlpWork,
+    unit: Tensor,
+    norms: Tensor,
+    /// Softmax of this side's logits against the other side, then its gradient.
+    logits: Tensor,
+    lse: Tensor,
+    d_unit: Tensor,
+    d_out: Tensor,
+}
+
+impl Side {
+    fn new(mlp: &Mlp, device: &Device, batch: usize) -> Result<Self, BaselineError> {
+        let zeros = |columns: usize| Tensor::zeros(device, batch, columns);
+        Ok(Self {
+            work: mlp.work(device, batch)?,
+            unit: zeros(VECTOR)?,
+            norms: zeros(1)?,
+            logits: zeros(batch)?,
+            lse: zeros(1)?,
+            d_unit: zeros(VECTOR)?,
+            d_out: zeros(VECTOR)?,
+        })
+    }
+
+    fn forward(
+        &mut self,
+        mlp: &Mlp,
+        params: &Params,
+        x: View<'_>,
+        draw: Draw<'_>,
+    ) -> Result<(), BaselineError> {
+        mlp.forward(params, &mut self.work, x, Some(draw))?;
+        Ok(ops::normalise(self.unit.view_mut(), self.norms.view_mut(), self.work.output.view(), 1e-12)?)
+    }
+
+    /// `scale·(softmax(s·u·vᵀ) − targets)` into the logits.
+    fn contrast(&mut self, other: &Tensor, targets: &Tensor, scale: f32) -> Result<(), BaselineError> {
+        let (unit, other) = (self.unit.view(), other.view());
+        ops::gemm(self.logits.view_mut(), unit, Transpose::No, other, Transpose::Yes, 0.0, None)?;
+        ops::scale(self.logits.view_mut(), COSINE_SCALE)?;
+        ops::softmax(self.logits.view_mut(), self.lse.view_mut(), None, scale)?;
+        Ok(ops::axpby(self.logits.view_mut(), -scale, targets.view(), 1.0)?)
+    }
+}
+
+struct Training<'a> {
+    towers: Towers,
+    weights: Weights,
+    image: Side,
+    location: Side,
+    bank_features: Tensor,
+    features: Tensor,
+    targets: Tensor,
+    /// For each photo the number of its place; photos of one place share it.
+    place_numbers: Vec<u32>,
+    validation: Tensor,
+    gallery: Vec<UnitVec>,
+    truth: &'a [UnitVec],
+}
+
+impl Training<'_> {
+    /// Row i is spread over the batch's photos of the same place: none of them is a wrong answer.
+    fn target_rows(&self, photos: &[u32]) -> Vec<f32> {
+        let mut members: HashMap<u32, Vec<usize>> = HashMap::new();
+        for (k, photo) in photos.iter().enumerate() {
+            members.entry(self.place_numbers[*photo as usize]).or_default().push(k);
+        }
+        let mut rows = vec![0.0; photos.len() * photos.len()];
+        for same in members.values() {
+            for &i in same {
+                for &j in same {
+                    rows[i * photos.len() + j] = 1.0 / same.len() as f32;
+                }
+            }
+        }
+        rows
+    }
+}
+
+impl Learner for Training<'_> {
+    fn weights(&mut self) -> &mut Weights {
+        &mut self.weights
+    }
+
+    fn gradients(&mut self, batch: Batch<'_>) -> Result<(), BaselineError> {
+        self.targets.upload(&self.target_rows(batch.photos))?;
+        let Self { towers, weights, image, location, features, targets, .. } = self;
+        let Weights { params, grads, rng, .. } = weights;
+        ops::gather_rows(features.view_mut(), self.bank_features.view(), batch.indices)?;
+        image.forward(&towers.image, params, batch.inputs, Draw { rng, first_stream: 0 })?;
+        location.forward(&towers.location, params, features.view(), Draw { rng, first_stream: 100 })?;
+        let scale = 1.0 / (2.0 * batch.photos.len() as f32);
+        image.contrast(&location.unit, targets, scale)?;
+        location.contrast(&image.unit, targets, scale)?;
+        // Both sides' logits are s·u·vᵀ: by u, s·(dA + dBᵀ)·v; by v, s·(dAᵀ + dB)·u.
+        for (own, other, transposes) in [
+            (&mut image.d_unit, &location.unit, [Transpose::No, Transpose::Yes]),
+            (&mut location.d_unit, &image.unit, [Transpose::Yes, Transpose::No]),
+        ] {
+            let other = other.view();
+            ops::gemm(own.view_mut(), image.logits.view(), transposes[0], other, Transpose::No, 0.0, None)?;
+            ops::gemm(
+                own.view_mut(),
+                location.logits.view(),
+                transposes[1],
+                other,
+                Transpose::No,
+                1.0,
+                None,
+            )?;
+            ops::scale(own.view_mut(), COSINE_SCALE)?;
+        }
+        for (side, mlp, x) in
+            [(image, &towers.image, batch.inputs), (location, &towers.location, features.view())]
+        {
+            let Side { work, unit, norms, d_unit, d_out, .. } = side;
+            ops::normalise_backward(d_out.view_mut(), d_unit.view(), unit.view(), norms.view())?;
+            mlp.backward(params, grads, work, x, d_out.view(), None)?;
+        }
+        Ok(())
+    }
+
+    fn loss(&self) -> Result<f64, BaselineError> {
+        // What is left in the logits is the gradient scale·(p − target): p is found from it.
+        let (gradient, targets) = (self.image.logits.to_vec()?, self.targets.to_vec()?);
+        let batch = self.targets.rows() as f64;
+        let cross_entropy = gradient.iter().zip(&targets).filter(|(_, target)| **target > 0.0);
+        let sum: f64 = cross_entropy
+            .map(|(g, target)| {
+                let p = f64::from(*g) * 2.0 * batch + f64::from(*target);
+                -f64::from(*target) * p.max(1e-30).ln()
+            })
+            .sum();
+        Ok(sum / batch)
+    }
+
+    fn validate(&mut self) -> Result<f64, BaselineError> {
+        let params = self.weights.averaged();
+        let vectors = self.towers.places(params, &self.gallery)?;
+        let images = self.towers.images(params, self.validation.view())?;
+        Ok(score(&nearest(&images, &vectors, &self.gallery)?, self.truth))
+    }
+}
+
+/// Numbers of the different places, photo by photo.
+fn place_numbers(points: &[UnitVec]) -> Vec<u32> {
+    let mut numbers = HashMap::new();
+    points
+        .iter()
+        .map(|point| {
+            let next = numbers.len() as u32;
+            *numbers.entry(point.to_array().map(f64::to_bits)).or_insert(next)
+        })
+        .collect()
+}
+
+/// The different places.
+fn distinct(points: &[UnitVec]) -> Vec<UnitVec> {
+    let mut seen = std::collections::HashSet::new();
+    points.iter().copied().filter(|point| seen.insert(point.to_array().map(f64::to_bits))).collect()
+}
+
+impl Baseline for Contrastive {
+    fn fit(&mut self, data: FitData<'_>, progress: &mut dyn FnMut(f64)) -> Result<(), BaselineError> {
+        let (training, validation, device) = (data.training, data.validation, &self.device);
+        let bank = Bank::new(device, training)?;
+        let Effort { batch, width, dropout, .. } = self.effort;
+        let mut builder = ParamsBuilder::new();
+        let image = Mlp::new(&mut builder, "image", &[training.columns(), width, VECTOR], dropout);
+        let widths = [FourierFeatures::SIZE, width, width, VECTOR];
+        let location = Mlp::new(&mut builder, "location", &widths, dropout);
+        let features = FourierFeatures::new(self.seed);
+        let places = match self.gallery {
+            RetrievalGallery::TrainingPlaces => distinct(training.points()),
+            RetrievalGallery::Grid => Grid::fibonacci(GRID_POINTS)?.points().to_vec(),
+        };
+        let bank_features = features.of(training.points());
+        let mut learner = Training {
+            weights: Weights::new(builder, device, &self.effort, self.seed)?,
+            image: Side::new(&image, device, batch)?,
+            location: Side::new(&location, device, batch)?,
+            bank_features: Tensor::from_slice(device, training.len(), FourierFeatures::SIZE, &bank_features)?,
+            features: Tensor::zeros(device, batch, FourierFeatures::SIZE)?,
+            targets: Tensor::zeros(device, batch, batch)?,
+            place_numbers: place_numbers(training.points()),
+            validation: upload(device, &bank.standardisation, validation.photos())?,
+            gallery: places,
+            truth: validation.points(),
+            towers: Towers { image, location, features },
+        };
+        learn(&mut learner, self.name(), &bank, training.len(), &self.effort, self.seed, progress)?;
+        let Training { towers, weights: Weights { params, .. }, gallery: places, .. } = learner;
+        let vectors = towers.places(&params, &places)?;
+        self.fitted = Some(Fitted { towers, params, standardisation: bank.standardisation, places, vectors });
+        Ok(())
+    }
+
+    fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>, BaselineError> {
+        let Fitted { towers, params, standardisation, places, vectors } = self.fitted()?;
+        let inputs = upload(&self.device, standardisation, embeddings)?;
+        nearest(&towers.images(params, inputs.view())?, vectors, places)
+    }
+
+    fn parameters(&self) -> usize {
+        self.fitted.as_ref().map_or(0, |fitted| fitted.params.count())
+    }
+
+    fn chosen(&self) -> String {
+        self.fitted.as_ref().map_or(String::new(), |fitted| format!("{} places", fitted.places.len()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Examples, toy};
+
+    /// The gradient of the symmetric contrast against finite differences of the loss.
+    #[test]
+    fn gradients_are_those_of_finite_differences() {
+        let device = Device::cpu();
+        let training = toy::cities(6, 1);
+        let effort = Effort { steps: 10, batch: 6, width: 5, ..Effort::tiny() };
+        let mut builder = ParamsBuilder::new();
+        let image = Mlp::new(&mut builder, "image", &[training.columns(), 5, VECTOR], 0.0);
+        let location = Mlp::new(&mut builder, "location", &[FourierFeatures::SIZE, VECTOR], 0.0);
+        let features = FourierFeatures::new(3);
+        let flat = features.of(training.points());
+        let mut learner = Training {
+            weights: Weights::new(builder, &device, &effort, 4).unwrap(),
+            image: Side::new(&image, &device, 6).unwrap(),
+            location: Side::new(&location, &device, 6).unwrap(),
+            bank_features: Tensor::from_slice(&device, 6, FourierFeatures::SIZE, &flat).unwrap(),
+            features: Tensor::zeros(&device, 6, FourierFeatures::SIZE).unwrap(),
+            targets: Tensor::zeros(&device, 6, 6).unwrap(),
+            place_numbers: vec![0, 1, 1, 2, 3, 4],
+            validation: Tensor::zeros(&device, 1, training.columns()).unwrap(),
+            gallery: Vec::new(),
+            truth: &[],
+            towers: Towers { image, location, features },
+        };
+        let inputs = Tensor::from_slice(&device, 6, training.columns(), training.photos()).unwrap();
+        let photos = [0, 1, 2, 3, 4, 5];
+        let indices = locdiff_nn::Indices::from_slice(&device, &photos).unwrap();
+        let batch = Batch { step: 1, photos: &photos, indices: &indices, inputs: inputs.view() };
+        // Half of the image side's loss and half of the place side's.
+        let loss = |learner: &mut Training<'_>| {
+            learner.gradients(batch).unwrap();
+            let own = learner.loss().unwrap();
+            std::mem::swap(&mut learner.image.logits, &mut learner.location.logits);
+            let other = learner.loss().unwrap();
+            std::mem::swap(&mut learner.image.logits, &mut learner.location.logits);
+            0.5 * (own + other)
+        };
+        loss(&mut learner);
+        let found = learner.weights.grads.to_vec().unwrap();
+        let values = learner.weights.params.to_vec().unwrap();
+        for k in (0..values.len()).step_by(997) {
+            let mut at = |step: f32| {
+                let mut moved = values.clone();
+                moved[k] += step;
+                learner.weights.params.upload(&moved).unwrap();
+                loss(&mut learner)
+            };
+            let slope = (at(1e-2) - at(-1e-2)) / 2e-2;
+            let wanted = f64::from(found[k]);
+            assert!((slope - wanted).abs() < 1e-3 + 0.03 * wanted.abs(), "{k}: {slope} {wanted}");
+        }
+    }
+
+    #[test]
+    fn finds_the_city_in_the_gallery_and_near_it_on_a_grid() {
+        let (training, validation, test) = (toy::cities(400, 1), toy::cities(60, 2), toy::cities(80, 3));
+        let fit = |gallery| {
+            let mut method = Contrastive::new(&Device::cpu(), Effort::tiny(), 5, gallery);
+            method.fit(FitData { training: &training, validation: &validation }, &mut |_| ()).unwrap();
+            method
+        };
+        let share_within = |answers: Vec<LatLon>, test: &Examples, km: f64| {
+            let near = answers.iter().zip(test.points()).filter(|(answer, truth)| {
+                answer.to_unit().angle_rad(**truth) * locdiff_sphere::EARTH_RADIUS_KM < km
+            });
+            near.count() as f64 / test.len() as f64
+        };
+        let method = fit(RetrievalGallery::TrainingPlaces);
+        let found = share_within(method.predict(test.photos()).unwrap(), &test, 100.0);
+        assert!(found > 0.9, "gallery: {found}");
+        let answers = method.predict_among(test.photos(), &[UnitVec::NORTH]).unwrap();
+        assert!(answers.iter().all(|answer| answer.lat_deg() == 90.0));
+        assert!(method.predict_among(test.photos(), &[]).is_err());
+        let method = fit(RetrievalGallery::Grid);
+        let found = share_within(method.predict(test.photos()).unwrap(), &test, 1500.0);
+        assert!(found > 0.5, "grid: {found}");
+    }
+}

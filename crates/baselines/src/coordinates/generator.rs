@@ -1,0 +1,303 @@
+//! The network that walks the path, and its samples.
+
+use super::{
+    CoordinatePath, POOLINGS, SamplePooling,
+    path::{Particle, Plan, TIMES},
+};
+use crate::{
+    Baseline, BaselineError, Effort, FitData,
+    baseline::score,
+    examples::{Bank, standardised},
+    learner::{Batch, Learner, Weights, choose, learn},
+};
+use locdiff_diffusion::Schedule;
+use locdiff_model::{Standardisation, chance};
+use locdiff_nn::{
+    Device, Params, ParamsBuilder, Tensor,
+    layers::{CsUnet, CsUnetConfig, CsUnetWorkspace, ForwardMode},
+    ops,
+};
+use locdiff_sphere::{LatLon, UnitVec};
+
+/// Rows that are sampled at a time.
+const BLOCK: usize = 8192;
+/// What validations during training look at: few photos, few samples, few steps.
+const VALIDATION_PHOTOS: usize = 256;
+const VALIDATION_SAMPLES: usize = 8;
+const VALIDATION_STEPS: usize = 10;
+/// Size of the time embedding: three coordinates need less of it than a code does.
+const TIME_WIDTH: usize = 64;
+/// What is drawn where.
+const NOISE: u64 = 0xC00D_0001;
+const TIME: u64 = 0xC00D_0002;
+const START: u64 = 0xC00D_0003;
+
+/// LocDiff's own network (CS-UNet) on coordinates instead of codes, by one of the paths of [`CoordinatePath`].
+pub struct CoordinateGenerator {
+    device: Device,
+    effort: Effort,
+    seed: u64,
+    path: CoordinatePath,
+    fitted: Option<Fitted>,
+}
+
+struct Fitted {
+    sampler: PathSampler,
+    params: Params,
+    standardisation: Standardisation,
+    pooling: SamplePooling,
+}
+
+/// Everything that sampling needs besides the weights.
+#[derive(Clone)]
+struct PathSampler {
+    net: CsUnet,
+    path: CoordinatePath,
+    schedule: Schedule,
+    seed: u64,
+}
+
+/// Three normal numbers.
+fn normals(words: [u64; 2]) -> [f64; 3] {
+    let [a, b] = words;
+    let (x, y) = chance::normals([a, b, 0]);
+    [x, y, chance::normals([a, b, 1]).0]
+}
+
+impl PathSampler {
+    /// `samples` places for every row of standardised embeddings.
+    fn sample(
+        &self,
+        params: &Params,
+        inputs: &[f32],
+        samples: usize,
+        steps: usize,
+    ) -> Result<Vec<UnitVec>, BaselineError> {
+        let columns = self.net.config().cond_dim;
+        let plan = self.path.plan(&self.schedule, steps)?;
+        let per_block = (BLOCK / samples).max(1);
+        let mut places = Vec::new();
+        for (block, rows) in inputs.chunks(per_block * columns).enumerate() {
+            let repeated: Vec<f32> = rows.chunks_exact(columns).flat_map(|row| row.repeat(samples)).collect();
+            places.extend(self.sample_block(params, &plan, block, &repeated)?);
+        }
+        Ok(places)
+    }
+
+    fn sample_block(
+        &self,
+        params: &Params,
+        plan: &Plan,
+        block: usize,
+        inputs: &[f32],
+    ) -> Result<Vec<UnitVec>, BaselineError> {
+        let (net, device) = (&self.net, params.device());
+        let columns = net.config().cond_dim;
+        let rows = inputs.len() / columns;
+        let cond = Tensor::from_slice(device, rows, columns, inputs)?;
+        let times = plan.times();
+        let conditioning = net.conditioning(params, cond.view(), &times)?;
+        let mut work = net.sampling_workspace(device, rows)?;
+        let mut x = Tensor::zeros(device, rows, 3)?;
+        let mut answer = Tensor::zeros(device, rows, 3)?;
+        let start = |k: usize| normals([chance::hash(&[self.seed, START, block as u64]), k as u64]);
+        let mut particles: Vec<Particle> =
+            (0..rows).map(|k| Particle::at(self.path.start(start(k)))).collect();
+        for step in 0..times.len() {
+            let flat: Vec<f32> = particles.iter().flat_map(|p| p.x.map(|x| x as f32)).collect();
+            x.upload(&flat)?;
+            net.predict(params, &mut work, answer.view_mut(), x.view(), &conditioning, step)?;
+            for (particle, answer) in particles.iter_mut().zip(answer.to_vec()?.chunks_exact(3)) {
+                plan.advance(particle, step, std::array::from_fn(|i| f64::from(answer[i])));
+            }
+        }
+        Ok(particles.iter().map(Particle::place).collect())
+    }
+}
+
+impl CoordinateGenerator {
+    /// A method to be fitted.
+    pub fn new(device: &Device, effort: Effort, seed: u64, path: CoordinatePath) -> Self {
+        Self { device: device.clone(), effort, seed, path, fitted: None }
+    }
+
+    fn name(&self) -> &'static str {
+        match self.path {
+            CoordinatePath::DiffusionR3 => "diff-r3",
+            CoordinatePath::FlowR3 => "fm-r3",
+            CoordinatePath::FlowS2 => "rfm-s2",
+        }
+    }
+
+    /// The photos' samples, `effort.samples` of each one after the other.
+    ///
+    /// # Errors
+    /// Rows of another size, or a method that was not fitted.
+    pub fn samples(&self, embeddings: &[f32]) -> Result<Vec<UnitVec>, BaselineError> {
+        let fitted = self.fitted()?;
+        let inputs = standardised(&fitted.standardisation, embeddings);
+        fitted.sampler.sample(&fitted.params, &inputs, self.effort.samples, self.effort.sampler_steps)
+    }
+
+    fn fitted(&self) -> Result<&Fitted, BaselineError> {
+        self.fitted.as_ref().ok_or(BaselineError::NotFitted { method: self.name() })
+    }
+}
+
+struct Training<'a> {
+    sampler: PathSampler,
+    weights: Weights,
+    work: CsUnetWorkspace,
+    points: &'a [UnitVec],
+    x: Tensor,
+    time: Tensor,
+    target: Tensor,
+    d_out: Tensor,
+    loss: Tensor,
+    validation: Vec<f32>,
+    truth: Vec<UnitVec>,
+}
+
+impl Learner for Training<'_> {
+    fn weights(&mut self) -> &mut Weights {
+        &mut self.weights
+    }
+
+    fn gradients(&mut self, batch: Batch<'_>) -> Result<(), BaselineError> {
+        let PathSampler { net, path, schedule, seed } = &self.sampler;
+        let rows = batch.photos.len();
+        let (mut x, mut time, mut target) = (Vec::new(), Vec::new(), Vec::new());
+        for (k, &photo) in batch.photos.iter().enumerate() {
+            let noise = normals([chance::hash(&[*seed, NOISE, u64::from(batch.step)]), k as u64]);
+            let uniform = chance::uniform(&[*seed, TIME, u64::from(batch.step), k as u64]);
+            let pair = path.pair(schedule, self.points[photo as usize], noise, uniform);
+            x.extend(pair.x.map(|x| x as f32));
+            time.push(pair.time as f32);
+            target.extend(pair.target.map(|x| x as f32));
+        }
+        self.x.upload(&x)?;
+        self.time.upload(&time)?;
+        self.target.upload(&target)?;
+        let Weights { params, grads, rng, .. } = &mut self.weights;
+        let mode = ForwardMode::Train { rng, first_stream: 0 };
+        let x = self.x.view();
+        net.forward(params, &mut self.work, x, batch.inputs, self.time.view(), mode)?;
+        ops::point_loss(
+            ops::PointLoss::L2,
+            self.d_out.view_mut(),
+            self.loss.view_mut(),
+            self.work.output(),
+            self.target.view(),
+            1.0 / rows as f32,
+        )?;
+        Ok(net.backward(params, grads, &mut self.work, x, batch.inputs, self.d_out.view())?)
+    }
+
+    fn loss(&self) -> Result<f64, BaselineError> {
+        let losses = self.loss.to_vec()?;
+        Ok(losses.iter().map(|loss| f64::from(*loss)).sum::<f64>() / losses.len() as f64)
+    }
+
+    fn validate(&mut self) -> Result<f64, BaselineError> {
+        let params = self.weights.averaged();
+        let places = self.sampler.sample(params, &self.validation, VALIDATION_SAMPLES, VALIDATION_STEPS)?;
+        let pooling = SamplePooling::Densest { width_km: 500.0 };
+        Ok(score(&pooling.answers(&places, VALIDATION_SAMPLES), &self.truth))
+    }
+}
+
+impl Baseline for CoordinateGenerator {
+    fn fit(&mut self, data: FitData<'_>, progress: &mut dyn FnMut(f64)) -> Result<(), BaselineError> {
+        let (training, validation, device) = (data.training, data.validation, &self.device);
+        let bank = Bank::new(device, training)?;
+        let mut builder = ParamsBuilder::new();
+        let Effort { batch, width, dropout, .. } = self.effort;
+        let config = CsUnetConfig {
+            hidden: Some(width),
+            width: (width / 4).max(8),
+            dropout,
+            time_dim: TIME_WIDTH,
+            ..CsUnetConfig::new(3, training.columns())
+        };
+        let net = config.register(&mut builder)?;
+        let zeros = |columns: usize| Tensor::zeros(device, batch, columns);
+        let (some, truth) = validation.some(VALIDATION_PHOTOS);
+        let schedule = Schedule::cosine(TIMES)?;
+        let mut learner = Training {
+            work: net.workspace(device, batch, true)?,
+            sampler: PathSampler { net, path: self.path, schedule, seed: self.seed },
+            weights: Weights::new(builder, device, &self.effort, self.seed)?,
+            points: training.points(),
+            x: zeros(3)?,
+            time: zeros(1)?,
+            target: zeros(3)?,
+            d_out: zeros(3)?,
+            loss: zeros(1)?,
+            validation: standardised(&bank.standardisation, &some),
+            truth,
+        };
+        learn(&mut learner, self.name(), &bank, training.len(), &self.effort, self.seed, progress)?;
+        let (sampler, params) = (learner.sampler, learner.weights.params);
+        let inputs = standardised(&bank.standardisation, validation.photos());
+        let Effort { samples, sampler_steps, .. } = self.effort;
+        let places = sampler.sample(&params, &inputs, samples, sampler_steps)?;
+        let (pooling, ()) = choose(&POOLINGS, &mut |_| (), |pooling, _| {
+            Ok((score(&pooling.answers(&places, samples), validation.points()), ()))
+        })?;
+        let standardisation = bank.standardisation;
+        self.fitted = Some(Fitted { sampler, params, standardisation, pooling });
+        Ok(())
+    }
+
+    fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>, BaselineError> {
+        Ok(self.fitted()?.pooling.answers(&self.samples(embeddings)?, self.effort.samples))
+    }
+
+    fn parameters(&self) -> usize {
+        self.fitted.as_ref().map_or(0, |fitted| fitted.params.count())
+    }
+
+    fn chosen(&self) -> String {
+        let Some(fitted) = &self.fitted else { return String::new() };
+        format!("of {} samples {}", self.effort.samples, fitted.pooling)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::toy;
+
+    /// Each path recovers shares, centres and concentrations of a mixture of two densities.
+    #[test]
+    fn a_known_mixture_on_the_sphere_is_recovered() {
+        let (training, validation) = (toy::mixture(4000, 0.3, 1), toy::mixture(64, 0.3, 2));
+        for path in [CoordinatePath::DiffusionR3, CoordinatePath::FlowR3, CoordinatePath::FlowS2] {
+            let effort = Effort {
+                steps: 500,
+                batch: 128,
+                width: 64,
+                samples: 16,
+                sampler_steps: 30,
+                ..Effort::tiny()
+            };
+            let mut method = CoordinateGenerator::new(&Device::cpu(), effort, 3, path);
+            method.fit(FitData { training: &training, validation: &validation }, &mut |_| ()).unwrap();
+            let samples = method.samples(validation.photos()).unwrap();
+            let centres = toy::mixture_centres();
+            let (first, second): (Vec<UnitVec>, Vec<UnitVec>) =
+                samples.iter().partition(|p| p.dot(centres[0]) > p.dot(centres[1]));
+            let share = first.len() as f64 / samples.len() as f64;
+            assert!((share - 0.3).abs() < 0.08, "{path:?}: {share}");
+            for (own, centre, kappa) in
+                [(first, centres[0], toy::KAPPAS[0]), (second, centres[1], toy::KAPPAS[1])]
+            {
+                // Half of a density of concentration κ has 1 − cos below ln 2/κ (the antipode left out).
+                let mut heights: Vec<f64> = own.iter().map(|p| 1.0 - p.dot(centre)).collect();
+                heights.sort_by(f64::total_cmp);
+                let spread = heights[heights.len() / 2] * kappa / std::f64::consts::LN_2;
+                assert!((0.5..2.0).contains(&spread), "{path:?} κ = {kappa}: spread × {spread}");
+            }
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! Places generated in coordinate space: diffusion and flow matching in R³, Riemannian flow matching on the sphere
+//! (Dufour et al., "Around the World in 80 Timesteps").
+
+mod generator;
+mod path;
+mod pooling;
+
+pub use generator::CoordinateGenerator;
+pub use path::CoordinatePath;
+pub(crate) use pooling::{POOLINGS, SamplePooling};

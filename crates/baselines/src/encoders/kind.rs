@@ -1,0 +1,127 @@
+//! The encoders by name.
+
+/// A location encoder of the paper's appendix. λ is the longitude and φ the latitude in radians; λˢ and φˢ are these divided by
+/// the scale αˢ, one of [`SCALES`] from [`MIN_RADIUS`] to [`MAX_RADIUS`] in geometric steps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum EncoderKind {
+    /// One number for each cell of a grid of 15°: 1 inside, 0 outside.
+    Tile,
+    /// sin and cos of πλ/180° and of πφ/90° (Mac Aodha et al.).
+    Wrap,
+    /// Gaussian kernels about random training places, in the plane of longitude and latitude (Space2Vec).
+    Rbf,
+    /// √(2/W)·cos(ω·x + b) with random ω and b, in the same plane (Rahimi and Recht).
+    Rff,
+    /// sin and cos of λˢ and φˢ (Space2Vec).
+    Grid,
+    /// sin and cos along three directions 120° apart (Space2Vec).
+    Theory,
+    /// The unit vector.
+    Xyz,
+    /// sin and cos of 2ˢπ times each coordinate of the unit vector (NeRF).
+    Nerf,
+    /// sin φˢ, cos φˢ cos λˢ, cos φˢ sin λˢ (Sphere2Vec).
+    SphereC,
+    /// The same with the grid's.
+    SphereCPlus,
+    /// sin φˢ, cos φˢ cos λ, cos φ cos λˢ, cos φˢ sin λ, cos φ sin λˢ (Sphere2Vec).
+    SphereM,
+    /// The same with the grid's.
+    SphereMPlus,
+    /// All products of sines and cosines of φⁿ and λᵐ: the double Fourier sphere.
+    Dfs,
+    /// A sine layer on spherical harmonics (Rußwurm et al.).
+    SirenSh,
+}
+
+/// Scales of the multi-scale encoders, and of the double Fourier sphere, whose size goes with their square.
+pub(crate) const SCALES: usize = 16;
+pub(crate) const DFS_SCALES: usize = 8;
+/// Octaves of NeRF.
+pub(crate) const OCTAVES: usize = 6;
+/// The smallest and the largest αˢ in radians: features from 2000 km to the whole Earth.
+pub(crate) const MIN_RADIUS: f64 = 0.05;
+pub(crate) const MAX_RADIUS: f64 = 1.0;
+/// Size of the random encoders.
+pub(crate) const RANDOM_SIZE: usize = 128;
+/// Side of a tile in degrees.
+pub(crate) const TILE_DEG: f64 = 15.0;
+/// Degree of the harmonics under the sine layer.
+pub(crate) const SIREN_DEGREE: usize = 9;
+
+impl EncoderKind {
+    /// All of them, in the appendix's order.
+    pub const ALL: [Self; 14] = [
+        Self::Tile,
+        Self::Wrap,
+        Self::Rbf,
+        Self::Rff,
+        Self::Grid,
+        Self::Theory,
+        Self::Xyz,
+        Self::Nerf,
+        Self::SphereC,
+        Self::SphereCPlus,
+        Self::SphereM,
+        Self::SphereMPlus,
+        Self::Dfs,
+        Self::SirenSh,
+    ];
+
+    /// Numbers in an encoding.
+    pub fn dimension(self) -> usize {
+        match self {
+            Self::Tile => (360.0 / TILE_DEG) as usize * (180.0 / TILE_DEG) as usize,
+            Self::Wrap => 4,
+            Self::Rbf | Self::Rff | Self::SirenSh => RANDOM_SIZE,
+            Self::Grid => 4 * SCALES,
+            Self::Theory | Self::SphereCPlus => 6 * SCALES,
+            Self::Xyz => 3,
+            Self::Nerf => 6 * OCTAVES,
+            Self::SphereC => 3 * SCALES,
+            Self::SphereM => 5 * SCALES,
+            Self::SphereMPlus => 8 * SCALES,
+            Self::Dfs => 4 * DFS_SCALES + 4 * DFS_SCALES * DFS_SCALES,
+        }
+    }
+
+    /// The name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tile => "encoder-tile",
+            Self::Wrap => "encoder-wrap",
+            Self::Rbf => "encoder-rbf",
+            Self::Rff => "encoder-rff",
+            Self::Grid => "encoder-grid",
+            Self::Theory => "encoder-theory",
+            Self::Xyz => "encoder-xyz",
+            Self::Nerf => "encoder-nerf",
+            Self::SphereC => "encoder-sphere-c",
+            Self::SphereCPlus => "encoder-sphere-c-plus",
+            Self::SphereM => "encoder-sphere-m",
+            Self::SphereMPlus => "encoder-sphere-m-plus",
+            Self::Dfs => "encoder-dfs",
+            Self::SirenSh => "encoder-siren-sh",
+        }
+    }
+
+    /// The name in the paper.
+    pub fn paper_name(self) -> &'static str {
+        match self {
+            Self::Tile => "tile + NN",
+            Self::Wrap => "wrap + NN",
+            Self::Rbf => "rbf + NN",
+            Self::Rff => "rff + NN",
+            Self::Grid => "Space2Vec-grid + NN",
+            Self::Theory => "Space2Vec-theory + NN",
+            Self::Xyz => "xyz + NN",
+            Self::Nerf => "NeRF + NN",
+            Self::SphereC => "Sphere2Vec-sphereC + NN",
+            Self::SphereCPlus => "Sphere2Vec-sphereC+ + NN",
+            Self::SphereM => "Sphere2Vec-sphereM + NN",
+            Self::SphereMPlus => "Sphere2Vec-sphereM+ + NN",
+            Self::Dfs => "Sphere2Vec-dfs + NN",
+            Self::SirenSh => "Siren (SH) + NN",
+        }
+    }
+}

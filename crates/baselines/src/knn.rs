@@ -1,0 +1,217 @@
+//! Retrieval: the places of the photos that look most alike ([L]kNN).
+
+use crate::{Baseline, BaselineError, FitData, baseline::score, examples::upload, learner::choose};
+use locdiff_model::Standardisation;
+use locdiff_nn::{Device, Tensor, ops, ops::Transpose};
+use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
+use rayon::prelude::*;
+use std::f64::consts::PI;
+
+/// Settings among which validation chooses.
+const NEIGHBOURS: [usize; 5] = [1, 5, 15, 40, 100];
+const WIDTHS_KM: [f64; 4] = [100.0, 250.0, 500.0, 1000.0];
+const SHARPNESS: [f64; 4] = [5.0, 10.0, 20.0, 40.0];
+/// Photos asked at a time.
+const BLOCK: usize = 512;
+
+#[derive(Debug, Clone, Copy)]
+struct Choice {
+    standardised: bool,
+    neighbours: usize,
+    width_km: f64,
+    sharpness: f64,
+}
+
+/// The nearest neighbours by the cosine of the embeddings, and the mode of a kernel density over their places: Gaussian
+/// kernels on the sphere, each weighing `exp(sharpness·cosine)`.
+pub struct NearestNeighbours {
+    device: Device,
+    fitted: Option<Fitted>,
+}
+
+struct Fitted {
+    gallery: Gallery,
+    choice: Choice,
+}
+
+/// The training photos' embeddings, of length one, with their places.
+struct Gallery {
+    standardisation: Standardisation,
+    rows: Tensor,
+    points: Vec<UnitVec>,
+}
+
+/// Neighbours of one photo, the nearest first: cosine and place.
+type Neighbours = Vec<(f64, UnitVec)>;
+
+impl Gallery {
+    fn new(device: &Device, data: FitData<'_>, standardised: bool) -> Result<Self, BaselineError> {
+        let training = data.training;
+        let standardisation = if standardised {
+            training.standardisation()
+        } else {
+            Standardisation::identity(training.columns())
+        };
+        let rows = unit_rows(device, &standardisation, training.photos())?;
+        Ok(Self { standardisation, rows, points: training.points().to_vec() })
+    }
+
+    /// The `most` nearest photos of every row.
+    fn nearest(&self, embeddings: &[f32], most: usize) -> Result<Vec<Neighbours>, BaselineError> {
+        let device = self.rows.device();
+        let columns = self.rows.cols();
+        let mut found = Vec::new();
+        for block in embeddings.chunks(BLOCK * columns) {
+            let asked = unit_rows(device, &self.standardisation, block)?;
+            let mut cosines = Tensor::zeros(device, asked.rows(), self.rows.rows())?;
+            let rows = self.rows.view();
+            ops::gemm(cosines.view_mut(), asked.view(), Transpose::No, rows, Transpose::Yes, 0.0, None)?;
+            let cosines = cosines.to_vec()?;
+            found.par_extend(cosines.par_chunks(self.points.len()).map(|row| {
+                let mut order: Vec<u32> = (0..row.len() as u32).collect();
+                let falling = |a: &u32, b: &u32| row[*b as usize].total_cmp(&row[*a as usize]).then(a.cmp(b));
+                if most < order.len() {
+                    order.select_nth_unstable_by(most, falling);
+                    order.truncate(most);
+                }
+                order.sort_unstable_by(falling);
+                let pair = |k: &u32| (f64::from(row[*k as usize]), self.points[*k as usize]);
+                order.iter().map(pair).collect::<Neighbours>()
+            }));
+        }
+        Ok(found)
+    }
+}
+
+fn unit_rows(
+    device: &Device,
+    standardisation: &Standardisation,
+    embeddings: &[f32],
+) -> Result<Tensor, BaselineError> {
+    let rows = upload(device, standardisation, embeddings)?;
+    let mut unit = Tensor::zeros(device, rows.rows(), rows.cols())?;
+    let mut norms = Tensor::zeros(device, rows.rows(), 1)?;
+    ops::normalise(unit.view_mut(), norms.view_mut(), rows.view(), 1e-12)?;
+    Ok(unit)
+}
+
+/// log Σ w·kernel at `point`, the kernels' own constant left out.
+fn log_kernels(neighbours: &[(f64, UnitVec)], point: UnitVec, choice: &Choice) -> f64 {
+    let kappa = (EARTH_RADIUS_KM / choice.width_km).powi(2);
+    let terms = neighbours.iter().map(|(cosine, place)| {
+        choice.sharpness * (cosine - neighbours[0].0) + kappa * (place.dot(point) - 1.0)
+    });
+    terms.map(f64::exp).sum::<f64>().ln()
+}
+
+/// The neighbour's place where the density is highest.
+fn mode(neighbours: &[(f64, UnitVec)], choice: &Choice) -> LatLon {
+    let neighbours = &neighbours[..choice.neighbours.min(neighbours.len())];
+    let logs: Vec<f64> =
+        neighbours.iter().map(|(_, place)| log_kernels(neighbours, *place, choice)).collect();
+    // Of equals the nearest neighbour, which comes first.
+    let best = (0..logs.len()).rev().max_by(|&a, &b| logs[a].total_cmp(&logs[b])).unwrap_or(0);
+    neighbours[best].1.to_latlon()
+}
+
+impl NearestNeighbours {
+    /// A method to be fitted.
+    pub fn new(device: &Device) -> Self {
+        Self { device: device.clone(), fitted: None }
+    }
+
+    fn fitted(&self) -> Result<&Fitted, BaselineError> {
+        self.fitted.as_ref().ok_or(BaselineError::NotFitted { method: "knn" })
+    }
+}
+
+impl Baseline for NearestNeighbours {
+    fn fit(&mut self, data: FitData<'_>, progress: &mut dyn FnMut(f64)) -> Result<(), BaselineError> {
+        let validation = data.validation;
+        let most = NEIGHBOURS[NEIGHBOURS.len() - 1];
+        let mut choices = Vec::new();
+        for neighbours in NEIGHBOURS {
+            // One neighbour is the answer whatever the kernel.
+            let widths = if neighbours == 1 { &WIDTHS_KM[..1] } else { &WIDTHS_KM };
+            for &width_km in widths {
+                let sharpness = if neighbours == 1 { &SHARPNESS[..1] } else { &SHARPNESS };
+                choices.extend(sharpness.iter().map(|&sharpness| (neighbours, width_km, sharpness)));
+            }
+        }
+        let (_, (choice, gallery)) = choose(&[false, true], progress, |standardised, part| {
+            let gallery = Gallery::new(&self.device, data, standardised)?;
+            let nearest = gallery.nearest(validation.photos(), most)?;
+            let mut best: Option<(f64, Choice)> = None;
+            for (k, &(neighbours, width_km, sharpness)) in choices.iter().enumerate() {
+                let choice = Choice { standardised, neighbours, width_km, sharpness };
+                let answers: Vec<LatLon> = nearest.par_iter().map(|own| mode(own, &choice)).collect();
+                let score = score(&answers, validation.points());
+                if best.is_none_or(|(other, _)| score > other) {
+                    best = Some((score, choice));
+                }
+                part((k + 1) as f64 / choices.len() as f64);
+            }
+            let (score, choice) = best.expect("there are choices");
+            Ok((score, (choice, gallery)))
+        })?;
+        self.fitted = Some(Fitted { gallery, choice });
+        Ok(())
+    }
+
+    fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>, BaselineError> {
+        let Fitted { gallery, choice } = self.fitted()?;
+        let nearest = gallery.nearest(embeddings, choice.neighbours)?;
+        Ok(nearest.par_iter().map(|own| mode(own, choice)).collect())
+    }
+
+    fn log_density(&self, embeddings: &[f32], points: &[UnitVec]) -> Result<Option<Vec<f64>>, BaselineError> {
+        let Fitted { gallery, choice } = self.fitted()?;
+        let kappa = (EARTH_RADIUS_KM / choice.width_km).powi(2);
+        // exp(κ(cos − 1)) integrates to 2π(1 − exp(−2κ))/κ.
+        let log_area = (2.0 * PI * -(-2.0 * kappa).exp_m1() / kappa).ln();
+        let nearest = gallery.nearest(embeddings, choice.neighbours)?;
+        let found = nearest.par_iter().zip(points).map(|(own, point)| {
+            let weights: f64 =
+                own.iter().map(|(cosine, _)| (choice.sharpness * (cosine - own[0].0)).exp()).sum();
+            log_kernels(own, *point, choice) - weights.ln() - log_area
+        });
+        Ok(Some(found.collect()))
+    }
+
+    fn parameters(&self) -> usize {
+        self.fitted.as_ref().map_or(0, |fitted| fitted.gallery.rows.rows() * (fitted.gallery.rows.cols() + 2))
+    }
+
+    fn chosen(&self) -> String {
+        let Some(Fitted { choice, .. }) = &self.fitted else { return String::new() };
+        let Choice { standardised, neighbours, width_km, sharpness } = choice;
+        let input = if *standardised { ", standardised" } else { "" };
+        format!("k = {neighbours}, kernel {width_km} km, sharpness {sharpness}{input}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::toy;
+    use locdiff_sphere::Grid;
+
+    #[test]
+    fn finds_the_city_and_its_density_integrates_to_one() {
+        let (training, validation) = (toy::cities(300, 1), toy::cities(60, 2));
+        let test = toy::cities(80, 3);
+        let mut method = NearestNeighbours::new(&Device::cpu());
+        assert!(method.predict(test.photos()).is_err());
+        let mut told = Vec::new();
+        let data = FitData { training: &training, validation: &validation };
+        method.fit(data, &mut |share| told.push(share)).unwrap();
+        assert!(told.windows(2).all(|pair| pair[0] <= pair[1]) && told.last() == Some(&1.0));
+        let answers = method.predict(test.photos()).unwrap();
+        assert!(score(&answers, test.points()) > 0.8);
+        let grid = Grid::fibonacci(60_000).unwrap();
+        let repeated = test.photos()[..6].repeat(grid.len());
+        let logs = method.log_density(&repeated, grid.points()).unwrap().unwrap();
+        let mass: f64 = logs.iter().zip(grid.weights()).map(|(log, weight)| log.exp() * weight).sum();
+        assert!((mass - 1.0).abs() < 0.02, "{mass}");
+    }
+}

@@ -1,0 +1,152 @@
+//! The training loop that the neural methods share.
+
+use crate::{BaselineError, Effort, examples::Bank};
+use locdiff_model::chance;
+use locdiff_nn::{
+    Adam, AdamConfig, Device, Gradients, Indices, LrSchedule, Params, ParamsBuilder, Rng, Tensor, View, ops,
+};
+
+/// Weights with all that changes them.
+pub(crate) struct Weights {
+    pub(crate) params: Params,
+    pub(crate) grads: Gradients,
+    pub(crate) adam: Adam,
+    pub(crate) rng: Rng,
+}
+
+impl Weights {
+    /// Fresh weights for a training of `effort.steps` steps.
+    pub(crate) fn new(
+        builder: ParamsBuilder,
+        device: &Device,
+        effort: &Effort,
+        seed: u64,
+    ) -> Result<Self, BaselineError> {
+        Self::of(builder.build(device, seed)?, effort, seed)
+    }
+
+    /// The same for weights that have start values of their own.
+    pub(crate) fn of(params: Params, effort: &Effort, seed: u64) -> Result<Self, BaselineError> {
+        let config = AdamConfig {
+            lr: effort.lr,
+            schedule: LrSchedule::WarmupCosine {
+                warmup_steps: effort.steps / 20,
+                total_steps: effort.steps,
+                final_fraction: 0.0,
+            },
+            ema_decay: Some(0.99),
+            ..AdamConfig::default()
+        };
+        Ok(Self {
+            grads: Gradients::new(&params)?,
+            adam: Adam::new(config, &params)?,
+            rng: Rng::new(params.device(), seed)?,
+            params,
+        })
+    }
+
+    /// The averaged weights.
+    pub(crate) fn averaged(&self) -> &Params {
+        self.adam.ema().unwrap_or(&self.params)
+    }
+
+    /// Applies the gradients.
+    pub(crate) fn update(&mut self) -> Result<(), BaselineError> {
+        self.adam.step(&mut self.params, &self.grads)?;
+        Ok(self.rng.advance()?)
+    }
+}
+
+/// A step's data: which photos, and their standardised embeddings.
+#[derive(Clone, Copy)]
+pub(crate) struct Batch<'a> {
+    pub(crate) step: u32,
+    pub(crate) photos: &'a [u32],
+    /// The same numbers on the device.
+    pub(crate) indices: &'a Indices,
+    pub(crate) inputs: View<'a>,
+}
+
+/// A network with its loss.
+pub(crate) trait Learner {
+    /// The weights.
+    fn weights(&mut self) -> &mut Weights;
+
+    /// Forward, loss, backward: leaves the gradients in the weights.
+    fn gradients(&mut self, batch: Batch<'_>) -> Result<(), BaselineError>;
+
+    /// Mean loss of the last batch.
+    fn loss(&self) -> Result<f64, BaselineError>;
+
+    /// How good the averaged weights are on the validation data; more is better.
+    fn validate(&mut self) -> Result<f64, BaselineError>;
+}
+
+/// What is drawn where.
+const ROW: u64 = 0xBA5E_0001;
+const COPY: u64 = 0xBA5E_0002;
+
+/// Trains and leaves the averaged weights of the best validation in place. Returns its score and step.
+pub(crate) fn learn(
+    learner: &mut impl Learner,
+    method: &'static str,
+    bank: &Bank,
+    photos: usize,
+    effort: &Effort,
+    seed: u64,
+    progress: &mut dyn FnMut(f64),
+) -> Result<(f64, u32), BaselineError> {
+    let device = bank.embeddings.device();
+    let copies = bank.embeddings.rows() / photos;
+    let mut inputs = Tensor::zeros(device, effort.batch, bank.embeddings.cols())?;
+    let mut bank_rows = Indices::from_slice(device, &vec![0; effort.batch])?;
+    let mut indices = Indices::from_slice(device, &vec![0; effort.batch])?;
+    let mut best: Option<(f64, u32, Vec<f32>)> = None;
+    let every = effort.steps.div_ceil(effort.validations.max(1));
+    for step in 1..=effort.steps {
+        let draw = |what: u64, k: usize, bound: usize| {
+            chance::below(&[seed, what, u64::from(step), k as u64], bound)
+        };
+        let drawn: Vec<u32> = (0..effort.batch).map(|k| draw(ROW, k, photos) as u32).collect();
+        let rows: Vec<u32> =
+            drawn.iter().enumerate().map(|(k, row)| row + (draw(COPY, k, copies) * photos) as u32).collect();
+        bank_rows.upload(&rows)?;
+        indices.upload(&drawn)?;
+        ops::gather_rows(inputs.view_mut(), bank.embeddings.view(), &bank_rows)?;
+        learner.gradients(Batch { step, photos: &drawn, indices: &indices, inputs: inputs.view() })?;
+        learner.weights().update()?;
+        if step.is_multiple_of(every) || step == effort.steps {
+            let loss = learner.loss()?;
+            if !loss.is_finite() {
+                return Err(BaselineError::Diverged { method, step, loss });
+            }
+            let score = learner.validate()?;
+            // Of equals the later: the rate falls to 0, and the weights settle.
+            if best.as_ref().is_none_or(|(other, ..)| score >= *other) {
+                best = Some((score, step, learner.weights().averaged().to_vec()?));
+            }
+        }
+        progress(f64::from(step) / f64::from(effort.steps));
+    }
+    let (score, step, values) = best.expect("the last step validates");
+    learner.weights().params.upload(&values)?;
+    Ok((score, step))
+}
+
+/// The best of several settings: fits one after the other and keeps the one with the highest score.
+pub(crate) fn choose<S: Copy, F>(
+    settings: &[S],
+    progress: &mut dyn FnMut(f64),
+    mut fit: impl FnMut(S, &mut dyn FnMut(f64)) -> Result<(f64, F), BaselineError>,
+) -> Result<(S, F), BaselineError> {
+    let mut best: Option<(f64, S, F)> = None;
+    for (k, setting) in settings.iter().enumerate() {
+        let mut part = |share: f64| progress((k as f64 + share) / settings.len() as f64);
+        let (score, fitted) = fit(*setting, &mut part)?;
+        if best.as_ref().is_none_or(|(other, ..)| score > *other) {
+            best = Some((score, *setting, fitted));
+        }
+    }
+    best.map(|(_, setting, fitted)| (setting, fitted))
+        .ok_or_else(|| crate::error::setting("settings", "none", "at least one"))
+}

@@ -1,0 +1,341 @@
+//! A mixture of von Mises–Fisher densities whose weights depend on the photo (Izbicki et al.).
+
+use super::{log_normaliser, mean_length};
+use crate::{
+    Baseline, BaselineError, Effort, FitData, Partition,
+    baseline::score,
+    examples::{Bank, upload},
+    learner::{Batch, Learner, Weights, choose, learn},
+    mlp::{Draw, Mlp, MlpWork},
+};
+use locdiff_model::Standardisation;
+use locdiff_nn::{Device, Init, ParamId, Params, ParamsBuilder, Tensor, View, ops, ops::Transpose};
+use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
+
+/// Components, where there are enough photos.
+const COMPONENTS: usize = 256;
+/// Concentrations at the start lie between these: deviations of 2000 km and 30 km.
+const START_KAPPA: (f64, f64) = (10.0, 50_000.0);
+
+/// Widths of the kernel that the density is blurred by before its mode is sought; validation chooses.
+const WINDOWS_KM: [f64; 5] = [0.0, 100.0, 250.0, 500.0, 1000.0];
+/// κ is the exponential of this many times its parameter, and directions start this much shorter than one: one rate then
+/// suits them and the network.
+const RATE: f64 = 5.0;
+
+/// Components shared by all photos, their weights a softmax of the network's output; centres, concentrations and network
+/// are learned together by the log-likelihood. The components start as the cells of a [`Partition`].
+pub struct VmfMixture {
+    device: Device,
+    effort: Effort,
+    seed: u64,
+    components: usize,
+    fitted: Option<Fitted>,
+}
+
+struct Fitted {
+    net: Net,
+    standardisation: Standardisation,
+    components: Components,
+    window_km: f64,
+}
+
+struct Net {
+    mlp: Mlp,
+    weights: Weights,
+    directions: ParamId,
+    log_kappas: ParamId,
+}
+
+/// The components as they stand.
+struct Components {
+    centres: Vec<UnitVec>,
+    kappas: Vec<f64>,
+    /// |v|, for the gradient by the directions v, which need not have length one.
+    lengths: Vec<f64>,
+    /// κμ, one row a component.
+    natural: Tensor,
+    /// log C(κ), one row.
+    log_normalisers: Tensor,
+}
+
+impl Components {
+    fn read(params: &Params, directions: ParamId, log_kappas: ParamId) -> Result<Self, BaselineError> {
+        let device = params.device();
+        let count = directions.rows();
+        let read = |id: ParamId| -> Result<Vec<f64>, BaselineError> {
+            let mut copy = Tensor::zeros(device, id.rows(), id.cols())?;
+            ops::copy(copy.view_mut(), params.get(id))?;
+            Ok(copy.to_vec()?.into_iter().map(f64::from).collect())
+        };
+        let (directions, log_kappas) = (read(directions)?, read(log_kappas)?);
+        let centres: Result<Vec<UnitVec>, _> =
+            directions.chunks_exact(3).map(|v| UnitVec::new(v[0], v[1], v[2])).collect();
+        let centres = centres?;
+        let lengths = directions.chunks_exact(3).map(|v| v[0].hypot(v[1]).hypot(v[2])).collect();
+        let kappas: Vec<f64> = log_kappas.iter().map(|log| (RATE * log).min(15.0).exp()).collect();
+        let natural: Vec<f32> = centres
+            .iter()
+            .zip(&kappas)
+            .flat_map(|(centre, kappa)| centre.to_array().map(|x| (kappa * x) as f32))
+            .collect();
+        let logs: Vec<f32> = kappas.iter().map(|kappa| log_normaliser(*kappa) as f32).collect();
+        Ok(Self {
+            centres,
+            kappas,
+            lengths,
+            natural: Tensor::from_slice(device, count, 3, &natural)?,
+            log_normalisers: Tensor::from_slice(device, 1, count, &logs)?,
+        })
+    }
+
+    /// log density of every component (columns) at every point (rows).
+    fn log_densities(&self, points: View<'_>) -> Result<Tensor, BaselineError> {
+        let mut out = Tensor::zeros(self.natural.device(), points.rows(), self.kappas.len())?;
+        let bias = Some(self.log_normalisers.view());
+        ops::gemm(out.view_mut(), points, Transpose::No, self.natural.view(), Transpose::Yes, 0.0, bias)?;
+        Ok(out)
+    }
+
+    /// For each row of weights' logits the centre at which the mixture's density, blurred by a kernel, is highest.
+    fn modes(&self, mut logits: Tensor, window_km: f64) -> Result<Vec<LatLon>, BaselineError> {
+        let (device, count) = (logits.device().clone(), self.centres.len());
+        let mut lse = Tensor::zeros(&device, logits.rows(), 1)?;
+        ops::softmax(logits.view_mut(), lse.view_mut(), None, 1.0)?;
+        // Two densities blur each other to one whose 1/κ is nearly the sum of theirs.
+        let blur = (window_km / EARTH_RADIUS_KM).powi(2);
+        let kappas: Vec<f64> = self.kappas.iter().map(|kappa| 1.0 / (1.0 / kappa + blur)).collect();
+        // The components' densities at each centre, in f64: κμ·x and log C(κ) nearly cancel.
+        let at_centres: Vec<f32> = self
+            .centres
+            .iter()
+            .flat_map(|point| {
+                let pairs = self.centres.iter().zip(&kappas);
+                pairs
+                    .map(|(centre, kappa)| (log_normaliser(*kappa) + kappa * centre.dot(*point)).exp() as f32)
+            })
+            .collect();
+        let at_centres = Tensor::from_slice(&device, count, count, &at_centres)?;
+        let mut density = Tensor::zeros(&device, logits.rows(), count)?;
+        let (weights, at) = (logits.view(), at_centres.view());
+        ops::gemm(density.view_mut(), weights, Transpose::No, at, Transpose::Yes, 0.0, None)?;
+        let density = density.to_vec()?;
+        let best = |row: &[f32]| (0..count).max_by(|&i, &j| row[i].total_cmp(&row[j])).unwrap_or(0);
+        Ok(density.chunks_exact(count).map(|row| self.centres[best(row)].to_latlon()).collect())
+    }
+}
+
+impl VmfMixture {
+    /// A method to be fitted.
+    pub fn new(device: &Device, effort: Effort, seed: u64) -> Self {
+        Self { device: device.clone(), effort, seed, components: COMPONENTS, fitted: None }
+    }
+
+    fn fitted(&self) -> Result<&Fitted, BaselineError> {
+        self.fitted.as_ref().ok_or(BaselineError::NotFitted { method: "vmf-mixture" })
+    }
+
+    fn net(&self, columns: usize, points: &[UnitVec]) -> Result<Net, BaselineError> {
+        let most = (points.len() * 4 / (3 * self.components)).max(1);
+        let cells = Partition::new(points, most, None)?;
+        let count = cells.len();
+        let mut builder = ParamsBuilder::new();
+        let mlp = Mlp::new(&mut builder, "mix", &[columns, self.effort.width, count], self.effort.dropout);
+        let directions = builder.add("directions", count, 3, Init::Zero);
+        let log_kappas = builder.add("log_kappas", 1, count, Init::Zero);
+        let mut params = builder.build(&self.device, self.seed)?;
+        let mut cosines = vec![(0.0, 0.0); count];
+        for point in points {
+            let cell = cells.cell(*point);
+            cosines[cell].0 += point.dot(cells.centres()[cell]);
+            cosines[cell].1 += 1.0;
+        }
+        // A(κ) ≈ 1 − 1/κ is the mean cosine.
+        let start = |(sum, photos): &(f64, f64)| {
+            ((1.0 / (1.0 - sum / photos).max(1e-9)).clamp(START_KAPPA.0, START_KAPPA.1).ln() / RATE) as f32
+        };
+        let flat: Vec<f32> =
+            cells.centres().iter().flat_map(|c| c.to_array().map(|x| (x / RATE) as f32)).collect();
+        params.set("directions", &flat)?;
+        params.set("log_kappas", &cosines.iter().map(start).collect::<Vec<f32>>())?;
+        let weights = Weights::of(params, &self.effort, self.seed)?;
+        Ok(Net { mlp, weights, directions, log_kappas })
+    }
+}
+
+struct Training<'a> {
+    net: Net,
+    work: MlpWork,
+    points: Tensor,
+    batch_points: Tensor,
+    prior: Tensor,
+    prior_lse: Tensor,
+    joint_lse: Tensor,
+    sums: Tensor,
+    masses: Tensor,
+    d_directions: Tensor,
+    d_log_kappas: Tensor,
+    validation: Tensor,
+    truth: &'a [UnitVec],
+}
+
+impl Learner for Training<'_> {
+    fn weights(&mut self) -> &mut Weights {
+        &mut self.net.weights
+    }
+
+    fn gradients(&mut self, batch: Batch<'_>) -> Result<(), BaselineError> {
+        let Net { mlp, weights, directions, log_kappas } = &mut self.net;
+        let components = Components::read(&weights.params, *directions, *log_kappas)?;
+        let draw = Draw { rng: &weights.rng, first_stream: 0 };
+        mlp.forward(&weights.params, &mut self.work, batch.inputs, Some(draw))?;
+        ops::gather_rows(self.batch_points.view_mut(), self.points.view(), batch.indices)?;
+        // −log q = lse(logits) − lse(logits + log densities); its gradients are softmax minus softmax.
+        let scale = 1.0 / batch.photos.len() as f32;
+        let mut joint = components.log_densities(self.batch_points.view())?;
+        ops::axpby(joint.view_mut(), 1.0, self.work.output.view(), 1.0)?;
+        ops::softmax(joint.view_mut(), self.joint_lse.view_mut(), None, scale)?;
+        ops::copy(self.prior.view_mut(), self.work.output.view())?;
+        ops::softmax(self.prior.view_mut(), self.prior_lse.view_mut(), None, scale)?;
+        let (sums, points) = (self.sums.view_mut(), self.batch_points.view());
+        ops::gemm(sums, joint.view(), Transpose::Yes, points, Transpose::No, 0.0, None)?;
+        ops::column_sums(self.masses.view_mut(), joint.view(), false)?;
+        ops::axpby(self.prior.view_mut(), -1.0, joint.view(), 1.0)?;
+        let d_out = self.prior.view();
+        mlp.backward(&weights.params, &mut weights.grads, &mut self.work, batch.inputs, d_out, None)?;
+        // By κμ: mass·A(κ)μ − Σ posterior·x, then through κ = exp and μ = v/|v|.
+        let (sums, masses) = (self.sums.to_vec()?, self.masses.to_vec()?);
+        let (mut by_direction, mut by_log_kappa) = (vec![0.0; sums.len()], vec![0.0; masses.len()]);
+        for (k, centre) in components.centres.iter().enumerate() {
+            let (kappa, mu) = (components.kappas[k], centre.to_array());
+            let pull = f64::from(masses[k]) * mean_length(kappa);
+            let d: [f64; 3] = std::array::from_fn(|i| pull * mu[i] - f64::from(sums[3 * k + i]));
+            let radial = d[0] * mu[0] + d[1] * mu[1] + d[2] * mu[2];
+            by_log_kappa[k] = (RATE * kappa * radial) as f32;
+            for i in 0..3 {
+                by_direction[3 * k + i] = (kappa * (d[i] - radial * mu[i]) / components.lengths[k]) as f32;
+            }
+        }
+        self.d_directions.upload(&by_direction)?;
+        self.d_log_kappas.upload(&by_log_kappa)?;
+        ops::copy(weights.grads.get_mut(*directions), self.d_directions.view())?;
+        Ok(ops::copy(weights.grads.get_mut(*log_kappas), self.d_log_kappas.view())?)
+    }
+
+    fn loss(&self) -> Result<f64, BaselineError> {
+        let (prior, joint) = (self.prior_lse.to_vec()?, self.joint_lse.to_vec()?);
+        let sum: f64 = prior.iter().zip(&joint).map(|(p, j)| f64::from(p - j)).sum();
+        Ok(sum / prior.len() as f64)
+    }
+
+    fn validate(&mut self) -> Result<f64, BaselineError> {
+        let Net { mlp, weights, directions, log_kappas } = &self.net;
+        let params = weights.averaged();
+        let components = Components::read(params, *directions, *log_kappas)?;
+        Ok(score(&components.modes(mlp.run(params, self.validation.view())?, 0.0)?, self.truth))
+    }
+}
+
+impl Baseline for VmfMixture {
+    fn fit(&mut self, data: FitData<'_>, progress: &mut dyn FnMut(f64)) -> Result<(), BaselineError> {
+        let (training, validation, device) = (data.training, data.validation, &self.device);
+        let bank = Bank::new(device, training)?;
+        let net = self.net(training.columns(), training.points())?;
+        let flat: Vec<f32> = training.points().iter().flat_map(|p| p.to_array().map(|x| x as f32)).collect();
+        let (batch, count) = (self.effort.batch, net.directions.rows());
+        let mut learner = Training {
+            work: net.mlp.work(device, batch)?,
+            points: Tensor::from_slice(device, training.len(), 3, &flat)?,
+            batch_points: Tensor::zeros(device, batch, 3)?,
+            prior: Tensor::zeros(device, batch, count)?,
+            prior_lse: Tensor::zeros(device, batch, 1)?,
+            joint_lse: Tensor::zeros(device, batch, 1)?,
+            sums: Tensor::zeros(device, count, 3)?,
+            masses: Tensor::zeros(device, 1, count)?,
+            d_directions: Tensor::zeros(device, count, 3)?,
+            d_log_kappas: Tensor::zeros(device, 1, count)?,
+            validation: upload(device, &bank.standardisation, validation.photos())?,
+            truth: validation.points(),
+            net,
+        };
+        learn(&mut learner, "vmf-mixture", &bank, training.len(), &self.effort, self.seed, progress)?;
+        let net = learner.net;
+        let components = Components::read(&net.weights.params, net.directions, net.log_kappas)?;
+        let (window_km, ()) = choose(&WINDOWS_KM, &mut |_| (), |window_km, _| {
+            let logits = net.mlp.run(&net.weights.params, learner.validation.view())?;
+            Ok((score(&components.modes(logits, window_km)?, validation.points()), ()))
+        })?;
+        self.fitted = Some(Fitted { net, standardisation: bank.standardisation, components, window_km });
+        Ok(())
+    }
+
+    fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>, BaselineError> {
+        let Fitted { net, standardisation, components, window_km } = self.fitted()?;
+        let inputs = upload(&self.device, standardisation, embeddings)?;
+        components.modes(net.mlp.run(&net.weights.params, inputs.view())?, *window_km)
+    }
+
+    fn log_density(&self, embeddings: &[f32], points: &[UnitVec]) -> Result<Option<Vec<f64>>, BaselineError> {
+        let Fitted { net, standardisation, components, .. } = self.fitted()?;
+        let inputs = upload(&self.device, standardisation, embeddings)?;
+        let logits = net.mlp.run(&net.weights.params, inputs.view())?.to_vec()?;
+        let count = components.kappas.len();
+        let log_sum = |terms: &[f64]| {
+            let top = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            top + terms.iter().map(|term| (term - top).exp()).sum::<f64>().ln()
+        };
+        let each = logits.chunks_exact(count).zip(points).map(|(row, point)| {
+            let prior: Vec<f64> = row.iter().map(|logit| f64::from(*logit)).collect();
+            let pairs = components.centres.iter().zip(&components.kappas).zip(&prior);
+            let joint: Vec<f64> = pairs
+                .map(|((c, kappa), logit)| logit + log_normaliser(*kappa) + kappa * c.dot(*point))
+                .collect();
+            log_sum(&joint) - log_sum(&prior)
+        });
+        Ok(Some(each.collect()))
+    }
+
+    fn parameters(&self) -> usize {
+        self.fitted.as_ref().map_or(0, |fitted| fitted.net.weights.params.count())
+    }
+
+    fn chosen(&self) -> String {
+        self.fitted.as_ref().map_or(String::new(), |fitted| {
+            format!("{} components, window {} km", fitted.components.kappas.len(), fitted.window_km)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::toy;
+
+    #[test]
+    fn a_known_mixture_is_recovered() {
+        let (training, validation) = (toy::mixture(4000, 0.3, 1), toy::mixture(400, 0.3, 2));
+        let effort = Effort { steps: 800, batch: 256, lr: 1e-2, ..Effort::tiny() };
+        let mut method = VmfMixture { components: 2, ..VmfMixture::new(&Device::cpu(), effort, 3) };
+        method.fit(FitData { training: &training, validation: &validation }, &mut |_| ()).unwrap();
+        let logs = method.log_density(validation.photos(), validation.points()).unwrap().unwrap();
+        let true_log = |point: &UnitVec| {
+            let centres = toy::mixture_centres().into_iter().zip(toy::KAPPAS).zip([0.3_f64, 0.7]);
+            let each =
+                centres.map(|((c, kappa), w)| w * (log_normaliser(kappa) + kappa * c.dot(*point)).exp());
+            each.sum::<f64>().ln()
+        };
+        let n = logs.len() as f64;
+        let gap = validation.points().iter().map(true_log).sum::<f64>() / n - logs.iter().sum::<f64>() / n;
+        assert!(gap.abs() < 0.05, "nats lost: {gap}");
+        let Fitted { components, .. } = method.fitted().unwrap();
+        for (centre, kappa) in toy::mixture_centres().into_iter().zip(toy::KAPPAS) {
+            let near = (0..components.kappas.len())
+                .filter(|&k| components.centres[k].angle_rad(centre) < 0.05)
+                .map(|k| components.kappas[k] / kappa);
+            assert!(near.into_iter().any(|ratio| (ratio - 1.0).abs() < 0.2), "{:?}", components.kappas);
+        }
+        // 0.3·C(60) outweighs 0.7·C(20): the mode is the sharper peak.
+        let place = method.predict(&validation.photos()[..2]).unwrap()[0];
+        assert!(place.to_unit().angle_rad(toy::mixture_centres()[0]) < 0.05);
+    }
+}

@@ -1,0 +1,51 @@
+//! `locdiff plot` as people use it.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+fn locdiff(folder: &Path, text: &str) -> (Option<i32>, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_locdiff"));
+    let output = command.args(text.split(' ')).current_dir(folder).stdin(Stdio::null()).output().unwrap();
+    let said =
+        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+    (output.status.code(), said)
+}
+
+#[track_caller]
+fn ok(folder: &Path, text: &str) {
+    let (code, said) = locdiff(folder, text);
+    assert_eq!(code, Some(0), "{text}: {said}");
+}
+
+/// Width and height of a PNG.
+fn size(path: &Path) -> (u32, u32) {
+    let bytes = fs::read(path).unwrap();
+    let number = |at: usize| u32::from_be_bytes(bytes[at..at + 4].try_into().unwrap());
+    (number(16), number(20))
+}
+
+#[test]
+fn pictures_are_drawn() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fs::write(path.join("t.csv"), "lat,lon\n40,116\n-34,151\n64,-22\n").unwrap();
+    ok(path, "encode t.csv -L 11 --out c.npy");
+    ok(path, "plot density c.npy --rows 3,1,2 --truth t.csv --out d.png");
+    assert_eq!(size(&path.join("d.png")), (2 * 720 + 8, 2 * 360 + 8));
+    ok(path, "plot resolution -L 7,15 --out r.png");
+    assert_eq!(size(&path.join("r.png")), (2 * 500 + 8, 500));
+    ok(path, "plot resolution --out r.svg");
+    let curve = fs::read_to_string(path.join("r.svg")).unwrap();
+    assert!(curve.contains("L = 47: 19.6 km") && curve.contains("L = 23: 78.5 km"), "{curve}");
+    ok(path, "plot coefficients -L 15 --out c.svg");
+    let plot = fs::read_to_string(path.join("c.svg")).unwrap();
+    // 256 dimensions make 256 points of one line.
+    let line = plot.split("points='").nth(1).unwrap().split('\'').next().unwrap();
+    assert_eq!(line.split_whitespace().count(), 256);
+
+    let (code, said) = locdiff(path, "plot density c.npy --rows 4 --out d.png");
+    assert!(code == Some(1) && said.contains("there is no row 4: the file has 3"), "{said}");
+    let (code, said) = locdiff(path, "plot resolution --out r.jpg");
+    assert!(code == Some(1) && said.contains("ends in .png (maps) or .svg (curve)"), "{said}");
+}

@@ -1,0 +1,134 @@
+//! What convolutional networks need beside products, on CUDA: patches, depthwise convolutions, ReLU6, means over pixels.
+//!
+//! Pictures are square, their pixels rows with the channels side by side; padding is TensorFlow's "SAME". The CPU's
+//! kernels for such networks work on layouts of their own and live with them.
+#![allow(clippy::needless_pass_by_value)] // reason: a writable window is handed over, as in `ops`
+
+use crate::{
+    NnError, Result, View, ViewMut,
+    cuda::{self, Arg, Grid},
+    error::check_shape,
+};
+use std::sync::Arc;
+
+/// A square kernel that walks over square pictures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Walk {
+    /// Pixels along a side of a picture.
+    pub side: usize,
+    /// Pixels along a side of the kernel.
+    pub kernel: usize,
+    /// Pixels from one place of the kernel to the next.
+    pub step: usize,
+}
+
+impl Walk {
+    /// Pixels along a side of the result.
+    ///
+    /// ```
+    /// use locdiff_nn::conv::Walk;
+    /// assert_eq!(Walk { side: 13, kernel: 3, step: 2 }.out_side(), 7);
+    /// ```
+    pub fn out_side(&self) -> usize {
+        self.side.div_ceil(self.step)
+    }
+
+    /// Zeros before the first pixel.
+    fn before(&self) -> usize {
+        ((self.out_side() - 1) * self.step + self.kernel).saturating_sub(self.side) / 2
+    }
+
+    fn check(&self, op: &'static str) -> Result<()> {
+        check_shape(self.side > 0 && self.kernel > 0 && self.step > 0, op, || format!("{self:?}"))
+    }
+}
+
+fn context(op: &'static str, view: &ViewMut<'_>) -> Result<Arc<cuda::Context>> {
+    let context = view.cuda().ok_or(NnError::DeviceMismatch { op })?;
+    context.prepare_conv()?;
+    Ok(context)
+}
+
+fn elements(view: &ViewMut<'_>) -> Grid {
+    Grid::Elements { rows: view.rows, cols: view.cols }
+}
+
+/// The RGB pixels under the kernel at each of its places, one row each; one picture a row of `pixels`.
+///
+/// # Errors
+/// Shapes that do not fit, or operands that are not on one CUDA device.
+pub fn patches(out: ViewMut<'_>, pixels: View<'_>, walk: Walk) -> Result<()> {
+    const OP: &str = "conv::patches";
+    walk.check(OP)?;
+    pixels.expect_shape(OP, "pixels", pixels.rows, walk.side * walk.side * 3)?;
+    out.expect_shape(OP, "out", pixels.rows * walk.out_side().pow(2), walk.kernel * walk.kernel * 3)?;
+    let args = [
+        Arg::Out(&out),
+        Arg::In(pixels),
+        Arg::Int(out.cols),
+        Arg::Int(walk.side),
+        Arg::Int(walk.out_side()),
+        Arg::Int(walk.kernel),
+        Arg::Int(walk.step),
+        Arg::Int(walk.before()),
+    ];
+    context(OP, &out)?.launch("conv_patches", elements(&out), &args)
+}
+
+/// Each channel with a kernel of its own, a bias and ReLU6; with `clamp`, ReLU6 before it too. `taps` has a row for each
+/// place in the kernel.
+///
+/// # Errors
+/// Shapes that do not fit, or operands that are not on one CUDA device.
+pub fn depthwise(
+    out: ViewMut<'_>,
+    x: View<'_>,
+    taps: View<'_>,
+    bias: View<'_>,
+    walk: Walk,
+    clamp: bool,
+) -> Result<()> {
+    const OP: &str = "conv::depthwise";
+    walk.check(OP)?;
+    let pictures = x.rows / walk.side.pow(2);
+    x.expect_shape(OP, "x", pictures * walk.side.pow(2), out.cols)?;
+    out.expect_shape(OP, "out", pictures * walk.out_side().pow(2), x.cols)?;
+    taps.expect_shape(OP, "taps", walk.kernel.pow(2), out.cols)?;
+    bias.expect_shape(OP, "bias", 1, out.cols)?;
+    let args = [
+        Arg::Out(&out),
+        Arg::In(x),
+        Arg::In(taps),
+        Arg::In(bias),
+        Arg::Int(out.cols),
+        Arg::Int(walk.side),
+        Arg::Int(walk.out_side()),
+        Arg::Int(walk.kernel),
+        Arg::Int(walk.step),
+        Arg::Int(walk.before()),
+        Arg::Code(i32::from(clamp)),
+    ];
+    context(OP, &out)?.launch("depthwise", elements(&out), &args)
+}
+
+/// In place `x ← min(max(x, 0), 6)`.
+///
+/// # Errors
+/// A view that is not on a CUDA device.
+pub fn relu6(x: ViewMut<'_>) -> Result<()> {
+    let args = [Arg::Out(&x), Arg::Int(x.cols)];
+    context("conv::relu6", &x)?.launch("clamp_relu6", elements(&x), &args)
+}
+
+/// ReLU6, then the mean over the pixels of each picture; a picture a row of `out`.
+///
+/// # Errors
+/// Shapes that do not fit, or operands that are not on one CUDA device.
+pub fn mean_relu6(out: ViewMut<'_>, x: View<'_>) -> Result<()> {
+    const OP: &str = "conv::mean_relu6";
+    check_shape(out.rows > 0 && out.cols == x.cols && x.rows.is_multiple_of(out.rows), OP, || {
+        format!("{}×{} into {}×{}", x.rows, x.cols, out.rows, out.cols)
+    })?;
+    let args = [Arg::Out(&out), Arg::In(x), Arg::Int(out.cols), Arg::Int(x.rows / out.rows)];
+    context(OP, &out)?.launch("mean_relu6", elements(&out), &args)
+}

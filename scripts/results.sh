@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# Regenerate docs/results.md, which is never edited by hand.
+#
+#   scripts/results.sh LOCDIFF DATA [OUT]
+#
+# LOCDIFF is the program, DATA a folder with embeddings.safetensors (train, train_augmented, validation, test) and the three
+# CSV files (an absolute path). PRESET (full), DEVICE (auto), SEEDS (3) and PARTS (a folder for the single tables) may be set.
+# Minutes on a GPU, a night on two cores. Tables whose times matter run alone, the others at once; a table that fails leaves the
+# old file as it was.
+set -euo pipefail
+locdiff=$1 data=$2 out=${3:-"$(dirname "$0")/../docs/results.md"}
+preset=${PRESET:-full} device=${DEVICE:-auto} seeds=${SEEDS:-3}
+if [ -n "${PARTS:-}" ]; then
+  parts=$PARTS; mkdir -p "$parts" # kept; a table that is there is not made again, so that a run cut off can go on
+else
+  parts=$(mktemp -d); trap 'rm -rf "$parts"' EXIT
+fi
+
+split=(--embeddings "$data/embeddings.safetensors" --train-tensor train --augmented train_augmented
+  --locations "$data/train.csv" --validation-tensor validation --validation-locations "$data/validation.csv"
+  --test-tensor test --test-locations "$data/test.csv" --preset "$preset" --device "$device")
+
+# table NAME TITLE ARGUMENTS…: one section, with the command that made it.
+table() {
+  local name=$1 title=$2; shift 2
+  [ ! -e "$parts/$name" ] || return 0
+  local shown=" $* "; shown=${shown//"$data"/DATA}; shown=${shown# }
+  { printf '\n## %s\n\n`locdiff %s`\n\n' "$title" "${shown% }"; "$locdiff" "$@"; } >"$parts/$name.partial"
+  mv "$parts/$name.partial" "$parts/$name"
+  printf '%s done, %s s\n' "$name" "$SECONDS" >&2
+}
+
+table 10 "All methods on the same embeddings" compare --methods main "${split[@]}" --seeds "$seeds" --markdown
+table 80 "Times" reproduce timing --device "$device" --steps 200 --photos 16 --markdown
+running=()
+table 20 "Unseen places: no training photo within 200 km of a test photo" compare \
+  --methods knn,cells,geoclip-gallery,geoclip-grid,rfm-s2,locdiff --hide-km 200 "${split[@]}" --seeds "$seeds" --markdown & running+=($!)
+table 30 "Gallery against even grids" reproduce anchors --sizes 21000,100000,500000,1000000 "${split[@]}" --seeds 1 --markdown & running+=($!)
+table 40 "Losses" reproduce losses "${split[@]}" --seeds 1 --markdown & running+=($!)
+table 50 "Location encoders" reproduce encoders "${split[@]}" --steps 1000 --seeds 1 --markdown & running+=($!)
+table 60 "Widths" reproduce widths "${split[@]}" --seeds "$seeds" --markdown & running+=($!)
+table 70 "Degrees" reproduce degrees "${split[@]}" --steps 1500 --seeds 1 --markdown & running+=($!)
+for process in "${running[@]}"; do wait "$process"; done
+
+{
+  printf '# Results\n\nWritten by `scripts/results.sh` on %s; do not edit. `DATA` are the project'"'"'s street-view embeddings:\n' "$(date -u +%F)"
+  printf 'EfficientNet-Lite0, 512 numbers, tuned on the training photos and never shown validation or test. All choices are made on the\n'
+  printf 'validation photos, all figures are of the test photos; intervals are 95 %% over photos, the mean over seeds inside.\n'
+  cat "$parts"/[0-9][0-9]
+} >"$out.partial"
+mv "$out.partial" "$out"
