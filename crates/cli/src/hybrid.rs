@@ -178,6 +178,20 @@ pub(crate) struct Hybrid {
 }
 
 impl Hybrid {
+    /// Puts the hybrid's place into a model's answer; says whether it is the gallery's.
+    pub(crate) fn settle(
+        &self,
+        codec: &Codec,
+        row: usize,
+        embedding: &[f32],
+        answer: &mut locdiff_model::Answer,
+    ) -> Result<bool> {
+        let locdiff_model::Answer { samples, place, code } = &*answer;
+        let chosen = self.answer(codec, &Found { row, embedding, samples, plain: *place, code })?;
+        answer.place = chosen.place;
+        Ok(chosen.row.is_some())
+    }
+
     /// The answer for a photo.
     pub(crate) fn answer(&self, codec: &Codec, found: &Found<'_>) -> Result<HybridAnswer> {
         let mut own = Vec::new();

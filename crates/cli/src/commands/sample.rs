@@ -1,7 +1,7 @@
 //! `locdiff sample`: embeddings in, places out.
 
 use crate::commands::train::{DeviceArg, describe};
-use crate::hybrid::{Found, HybridArgs};
+use crate::hybrid::HybridArgs;
 use crate::progress;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
@@ -167,18 +167,9 @@ impl Sample {
             let every_sample = self.every.is_some() || hybrid.is_some();
             for mut answer in answers(&codec, &codes, self.samples, pooling, every_sample)? {
                 if let Some(hybrid) = &hybrid {
-                    let row = found.len();
-                    let embedding = &embeddings[(row - start) * file.columns()..][..file.columns()];
-                    let found = Found {
-                        row,
-                        embedding,
-                        samples: &answer.samples,
-                        plain: answer.place,
-                        code: &answer.code,
-                    };
-                    let chosen = hybrid.answer(&codec, &found)?;
-                    answer.place = chosen.place;
-                    from_gallery += usize::from(chosen.row.is_some());
+                    let embedding = &embeddings[(found.len() - start) * file.columns()..][..file.columns()];
+                    let settled = hybrid.settle(&codec, found.len(), embedding, &mut answer)?;
+                    from_gallery += usize::from(settled);
                 }
                 found.push(answer.place);
                 let row = found.len() as f64;
