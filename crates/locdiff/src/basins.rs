@@ -131,7 +131,9 @@ mod tests {
             })
             .collect();
         let total: f64 = density.iter().sum::<f64>() * pixels.area_sr();
-        density.iter_mut().for_each(|d| *d = (*d / total).ln());
+        for d in &mut density {
+            *d = (*d / total).ln();
+        }
         let order = densest_first(&density);
         let home = pixels.index_of(LatLon::new(-21.0, 128.0).unwrap());
         let (found, owner) = basins(&pixels, &density, &order, 0.7, 1.0, home);
