@@ -5,6 +5,7 @@
 mod args;
 mod commands;
 mod encoder;
+mod hybrid;
 mod interrupt;
 mod progress;
 mod regions;
@@ -34,6 +35,14 @@ enum Command {
     Train(Box<commands::train::Train>),
     /// Locate photos: sample places for embeddings with a trained model
     Sample(Box<commands::sample::Sample>),
+    /// Turn places into GeoCLIP's vectors
+    EmbedLocation(commands::embed_location::EmbedLocation),
+    /// Build and search galleries of places with embeddings
+    #[command(subcommand)]
+    Gallery(commands::gallery::GalleryCommand),
+    /// Bring in models of others
+    #[command(subcommand)]
+    Import(commands::import::Import),
     /// Turn photos into embeddings, with their locations: a training set from a folder
     Embed(Box<commands::embed::Embed>),
     /// Look at image encoders
@@ -69,6 +78,9 @@ fn main() -> ExitCode {
         Command::Locate(command) => command.run(),
         Command::Train(command) => command.run(),
         Command::Sample(command) => command.run(),
+        Command::EmbedLocation(command) => command.run(),
+        Command::Gallery(command) => command.run(),
+        Command::Import(command) => command.run(),
         Command::Embed(command) => command.run(),
         Command::Encoder(command) => command.run(),
         Command::Evaluate(command) => command.run(),

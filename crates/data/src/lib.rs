@@ -9,6 +9,7 @@
 //! | places with names and numbers, some without an answer | [`PlaceTable`] |
 //! | rows of coefficients or embeddings, in and out | [`MatrixReader`], [`MatrixWriter`] |
 //! | any row of an embedding file at any time | [`RowFile`] |
+//! | any part of another file at any time | [`PositionedFile`] |
 //! | named columns of text in CSV, in and out | [`TableReader`], [`TableWriter`] |
 //! | any other output file, whole or not at all | [`AtomicFile`] |
 //! | what went wrong, in one line | [`DataError`] |
@@ -41,6 +42,7 @@ mod matrix;
 mod npy;
 mod output;
 mod points;
+mod positioned;
 mod safetensors_header;
 mod table;
 
@@ -50,4 +52,5 @@ pub use error::{At, DataError};
 pub use format::Format;
 pub use matrix::{MatrixReader, MatrixWriter, RowFile};
 pub use points::{PlaceTable, PointColumns, PointReader, PointWriter, read_points};
+pub use positioned::PositionedFile;
 pub use table::{TableReader, TableWriter};

@@ -158,6 +158,10 @@ impl Locator {
 pub struct Finding {
     /// The place that the pooled samples mean: what `locdiff sample` gives.
     pub place: LatLon,
+    /// The places of the samples, each decoded alone.
+    pub samples: Vec<LatLon>,
+    /// The pooled samples' code: the mean of their densities' harmonic coefficients.
+    pub code: Vec<f64>,
     /// The natural parameters at pure noise.
     pub evidence: Vec<f64>,
 }
@@ -210,10 +214,15 @@ impl<'l> Session<'l> {
     pub fn find(&mut self, block: u64, embeddings: &[f32]) -> Result<Vec<Finding>, LocateError> {
         let codes = self.sampler.sample_views(block, embeddings, self.options.views)?;
         let samples = self.options.sampling.samples;
-        let pooled = answers(self.locator.globe.codec(), &codes, samples, Pooling::Pool, false)?;
+        let pooled = answers(self.locator.globe.codec(), &codes, samples, Pooling::Pool, true)?;
         let evidence = self.sampler.evidence()?;
-        let found = pooled.into_iter().zip(evidence);
-        Ok(found.map(|(pooled, evidence)| Finding { place: pooled.place, evidence }).collect())
+        let finding = |(pooled, evidence): (locdiff_model::Answer, Vec<f64>)| Finding {
+            place: pooled.place,
+            samples: pooled.samples,
+            code: pooled.code,
+            evidence,
+        };
+        Ok(pooled.into_iter().zip(evidence).map(finding).collect())
     }
 
     /// The pooled clean estimates of the first photo of a block at every step of the backward process, noisiest first,

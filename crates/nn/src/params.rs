@@ -192,6 +192,12 @@ impl Params {
         self.layout.iter().find(|entry| entry.name == name).map(|entry| entry.id)
     }
 
+    /// Where a parameter's values lie in the flat buffer, and its shape in files.
+    pub fn file_entry(&self, name: &str) -> Option<(std::ops::Range<usize>, Vec<usize>)> {
+        let entry = self.layout.iter().find(|entry| entry.name == name)?;
+        Some((entry.range(), entry.file_shape()))
+    }
+
     /// Number of weights.
     pub fn count(&self) -> usize {
         self.layout.iter().map(|entry| entry.id.rows * entry.id.cols).sum()

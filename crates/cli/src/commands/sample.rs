@@ -1,6 +1,7 @@
 //! `locdiff sample`: embeddings in, places out.
 
 use crate::commands::train::{DeviceArg, describe};
+use crate::hybrid::HybridArgs;
 use crate::progress;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
@@ -84,6 +85,8 @@ pub(crate) struct Sample {
     /// Print a JSON summary
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    hybrid: HybridArgs,
 }
 
 /// Where answers go.
@@ -142,6 +145,7 @@ impl Sample {
             config.embedding_dim
         );
         let codec = Codec::new(config.degree()?);
+        let hybrid = self.hybrid.open((file.name(), file.rows(), file.columns()), &device)?;
         let mut sampler = CodeSampler::new(&model, self.options())?;
         let pooling = match self.pool {
             PoolArg::Pool => Pooling::Pool,
@@ -151,6 +155,7 @@ impl Sample {
         let mut sinks = self.sinks(config.code_dim())?;
         let bar = progress::bar("locating", Some(file.rows() as u64));
         let mut found: Vec<LatLon> = Vec::new();
+        let mut from_gallery = 0;
         let per_block = sampler.images_per_block();
         for (block, start) in (0..file.rows()).step_by(per_block).enumerate() {
             let rows = start..(start + per_block).min(file.rows());
@@ -159,7 +164,13 @@ impl Sample {
                 file.read_row(row, out)?;
             }
             let codes = sampler.sample_block(block as u64, &embeddings)?;
-            for answer in answers(&codec, &codes, self.samples, pooling, self.every.is_some())? {
+            let every_sample = self.every.is_some() || hybrid.is_some();
+            for mut answer in answers(&codec, &codes, self.samples, pooling, every_sample)? {
+                if let Some(hybrid) = &hybrid {
+                    let embedding = &embeddings[(found.len() - start) * file.columns()..][..file.columns()];
+                    let settled = hybrid.settle(&codec, found.len(), embedding, &mut answer)?;
+                    from_gallery += usize::from(settled);
+                }
                 found.push(answer.place);
                 let row = found.len() as f64;
                 if let Some(places) = &mut sinks.places {
@@ -187,11 +198,15 @@ impl Sample {
         if self.json {
             println!(
                 "{}",
-                json!({"rows": found.len(), "out": self.out, "model": self.model, "accuracy": accuracy, "seed": self.seed})
+                json!({"rows": found.len(), "out": self.out, "model": self.model, "accuracy": accuracy, "seed": self.seed,
+                    "from_gallery": hybrid.is_some().then_some(from_gallery)})
             );
         } else {
             if let Some(out) = &self.out {
                 println!("{} places in {}", found.len(), out.display());
+            }
+            if hybrid.is_some() {
+                println!("{from_gallery} of them places of the gallery, the others the model's own");
             }
             if let Some(accuracy) = &accuracy {
                 println!("{}", describe(accuracy));

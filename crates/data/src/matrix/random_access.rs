@@ -4,8 +4,7 @@ use crate::array::ArrayLayout;
 use crate::error::{At, excerpt};
 use crate::header::{TensorChoice, read_layout};
 use crate::input::{Input, display_name};
-use crate::{DataError, Format};
-use std::fs::File;
+use crate::{DataError, Format, PositionedFile};
 use std::path::Path;
 
 /// Files up to this size are read into memory once.
@@ -41,7 +40,7 @@ pub struct RowFile {
 #[derive(Debug)]
 enum Store {
     Memory(Vec<u8>),
-    Disk(File),
+    Disk(PositionedFile),
 }
 
 impl RowFile {
@@ -69,11 +68,11 @@ impl RowFile {
         }
         let choice = TensorChoice { given: tensor, preferred: "embeddings" };
         let layout = read_layout(&mut bytes, length, &name, format, choice)?;
-        let file = File::open(path).map_err(|source| DataError::read(&name, source))?;
+        let file = PositionedFile::open(path)?;
         let (begin, size) = layout.bytes();
         let store = if size <= SMALL_BYTES {
             let mut content = vec![0; size as usize];
-            read_at(&file, &mut content, begin).map_err(|source| DataError::read(&name, source))?;
+            file.read_at(begin, &mut content)?;
             Store::Memory(content)
         } else {
             Store::Disk(file)
@@ -113,8 +112,7 @@ impl RowFile {
             }
             Store::Disk(file) => {
                 let mut row = vec![0; bytes];
-                read_at(file, &mut row, self.layout.bytes().0 + (index * bytes) as u64)
-                    .map_err(|source| DataError::read(&self.name, source))?;
+                file.read_at(self.layout.bytes().0 + (index * bytes) as u64, &mut row)?;
                 self.layout.decode_f32(&row, out);
             }
         }
@@ -128,24 +126,6 @@ impl RowFile {
             }),
         }
     }
-}
-
-#[cfg(unix)]
-fn read_at(file: &File, out: &mut [u8], offset: u64) -> std::io::Result<()> {
-    std::os::unix::fs::FileExt::read_exact_at(file, out, offset)
-}
-
-#[cfg(windows)]
-fn read_at(file: &File, mut out: &mut [u8], mut offset: u64) -> std::io::Result<()> {
-    while !out.is_empty() {
-        let count = std::os::windows::fs::FileExt::seek_read(file, out, offset)?;
-        if count == 0 {
-            return Err(std::io::ErrorKind::UnexpectedEof.into());
-        }
-        out = &mut out[count..];
-        offset += count as u64;
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -168,14 +148,14 @@ mod tests {
             file.read_row(k, &mut row).unwrap();
             assert_eq!(row, [k as f32, 0.5, -1.0]);
         }
-        file.store = Store::Disk(File::open(&path).unwrap());
+        file.store = Store::Disk(PositionedFile::open(&path).unwrap());
         file.read_row(3, &mut row).unwrap();
         assert_eq!(row, [3.0, 0.5, -1.0]);
         // The file shrinks under us.
         let other = folder.path().join("short");
         std::fs::write(&other, b"x").unwrap();
-        file.store = Store::Disk(File::open(&other).unwrap());
-        assert!(file.read_row(3, &mut row).unwrap_err().to_string().contains("x.safetensors"));
+        file.store = Store::Disk(PositionedFile::open(&other).unwrap());
+        assert!(file.read_row(3, &mut row).unwrap_err().to_string().contains("cannot read"));
         assert!(RowFile::open(&path, Some("u")).unwrap_err().to_string().contains("no tensor 'u'"));
     }
 

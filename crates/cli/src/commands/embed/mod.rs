@@ -71,6 +71,9 @@ pub(crate) struct Embed {
     /// Print a JSON summary when done
     #[arg(long)]
     json: bool,
+    /// Say nothing: another command has the word
+    #[arg(skip)]
+    quiet: bool,
 }
 
 /// What the files hold in the end.
@@ -83,6 +86,29 @@ struct Counts {
 }
 
 impl Embed {
+    /// The part of `locdiff gallery build`: photos with a location, embedded without a word.
+    pub(crate) fn for_gallery(photos: Vec<PathBuf>, out: PathBuf, encoder: EncoderArg, resume: bool) -> Self {
+        Self {
+            photos,
+            out,
+            locations: None,
+            bad: None,
+            encoder,
+            augment: 0,
+            mirror: false,
+            seed: 0,
+            require_gps: true,
+            dtype: Dtype::F32,
+            batch: 32,
+            path_column: None,
+            max_megapixels: 100,
+            resume,
+            strict: false,
+            json: false,
+            quiet: true,
+        }
+    }
+
     pub(crate) fn run(self) -> Result<()> {
         let (photos, others) = inputs::gather(&self.photos, self.path_column.as_deref())?;
         if photos.is_empty() {
@@ -118,6 +144,9 @@ impl Embed {
         journal.remove()?;
         if counts.rows == 0 {
             bail!("none of the {} photos could be used: see {}", photos.len(), self.bad_path().display());
+        }
+        if self.quiet {
+            return Ok(());
         }
         self.tell(&counts, photos.len(), resumed, others, seconds, &encoder);
         if self.strict && counts.bad > 0 {

@@ -6,12 +6,14 @@ mod print;
 mod score;
 mod write;
 
+use crate::hybrid::{Found, Hybrid, HybridArgs};
 use crate::interrupt::Careful;
 use crate::progress;
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use inputs::{Batch, Inputs};
 use locdiff::{Answer, AnswerDensity, Finding, Session};
+use locdiff_shdd::Codec;
 use locdiff_sphere::LatLon;
 use options::{OutputArgs, SamplingArgs};
 use score::Score;
@@ -41,6 +43,8 @@ pub(crate) struct Locate {
     /// True locations of the embeddings, row by row: says how good the answers are
     #[arg(long, value_name = "FILE", requires = "embeddings", help_heading = "Embeddings")]
     truth: Option<PathBuf>,
+    #[command(flatten)]
+    hybrid: HybridArgs,
 }
 
 /// A photo with its answer.
@@ -72,8 +76,29 @@ impl Locate {
                 "note: this model was never calibrated, its probabilities may not hold: see `locdiff calibrate`"
             );
         }
-        let session = locator.session(self.sampling.options()?)?;
-        self.answer_all(session, &mut inputs, score)
+        let options = self.sampling.options()?;
+        let (views, knowledge) = (options.views, options.knowledge.is_some());
+        let config = locator.model().config();
+        let name =
+            self.embeddings.as_ref().map_or("the encoder".to_owned(), |path| path.display().to_string());
+        let device = locator.model().params().device();
+        let hybrid = self.hybrid.open((&name, inputs.count(), config.embedding_dim), device)?;
+        if hybrid.is_some() {
+            anyhow::ensure!(
+                !knowledge,
+                "--hybrid does not go with --within or --prior: leave out one of them"
+            );
+            anyhow::ensure!(
+                self.embeddings.is_some() || !self.hybrid.has_own_embeddings(),
+                "--hybrid-embeddings go with --embeddings, row by row: leave them out for photos"
+            );
+        }
+        let hybrid = match hybrid {
+            Some(hybrid) => Some((hybrid, Codec::new(config.degree()?), views)),
+            None => None,
+        };
+        let session = locator.session(options)?;
+        self.answer_all(session, &mut inputs, score, hybrid.as_ref())
     }
 
     fn answer_all(
@@ -81,6 +106,7 @@ impl Locate {
         mut session: Session<'_>,
         inputs: &mut Inputs,
         mut score: Option<Score>,
+        hybrid: Option<&(Hybrid, Codec, usize)>,
     ) -> Result<()> {
         let mut sinks = self.output.sinks()?;
         let quiet = score.is_some() && !self.output.json();
@@ -100,7 +126,16 @@ impl Locate {
                 continue;
             }
             let trace = if self.output.wants_trace() { session.trace(&embeddings)? } else { Vec::new() };
-            let findings: Vec<Finding> = session.find(block, &embeddings)?;
+            let mut findings: Vec<Finding> = session.find(block, &embeddings)?;
+            if let Some((hybrid, codec, views)) = hybrid {
+                retrieve(
+                    hybrid,
+                    codec,
+                    &mut findings,
+                    &mean_views(&embeddings, *views, names.len()),
+                    answered,
+                )?;
+            }
             for (k, finding) in findings.iter().enumerate() {
                 if stopped() {
                     break;
@@ -150,4 +185,34 @@ impl Locate {
         }
         Ok(())
     }
+}
+
+/// Puts the hybrid's places in the findings' stead; `first` is the number of the first.
+fn retrieve(
+    hybrid: &Hybrid,
+    codec: &Codec,
+    findings: &mut [Finding],
+    embeddings: &[f32],
+    first: usize,
+) -> Result<()> {
+    let columns = embeddings.len() / findings.len().max(1);
+    for (k, (finding, embedding)) in findings.iter_mut().zip(embeddings.chunks_exact(columns)).enumerate() {
+        let Finding { samples, place, code, .. } = &*finding;
+        let found = Found { row: first + k, embedding, samples, plain: *place, code };
+        finding.place = hybrid.answer(codec, &found)?.place;
+    }
+    Ok(())
+}
+
+/// The mean embedding of each photo's views.
+fn mean_views(embeddings: &[f32], views: usize, photos: usize) -> Vec<f32> {
+    let columns = embeddings.len() / (views * photos).max(1);
+    let mut means = vec![0.0; photos * columns];
+    for (mean, views_of_one) in means.chunks_exact_mut(columns).zip(embeddings.chunks_exact(views * columns))
+    {
+        for view in views_of_one.chunks_exact(columns) {
+            mean.iter_mut().zip(view).for_each(|(mean, value)| *mean += value / views as f32);
+        }
+    }
+    means
 }

@@ -1,0 +1,242 @@
+//! `locdiff gallery`: places with embeddings, built once and searched.
+
+use crate::commands::embed::Embed;
+use crate::commands::train::{DeviceArg, describe};
+use crate::encoder::EncoderArg;
+use crate::hybrid::{check_dimension, open_places, open_retriever};
+use crate::progress;
+use anyhow::{Context, Result};
+use clap::{Args, Subcommand, ValueEnum};
+use locdiff_data::{PointColumns, PointWriter, RowFile, read_points};
+use locdiff_eval::Accuracy;
+use locdiff_gallery::{Gallery, GalleryBuilder, GeoClipCache, Kind, VectorType};
+use locdiff_geoclip::GeoClip;
+use locdiff_nn::Device;
+use locdiff_sphere::LatLon;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum GalleryCommand {
+    /// Make a gallery: of photos' embeddings and locations, or of places with GeoCLIP's vectors
+    Build(Build),
+    /// Find the gallery's places most like each embedding: plain retrieval
+    Search(Search),
+}
+
+impl GalleryCommand {
+    pub(crate) fn run(self) -> Result<()> {
+        match self {
+            Self::Build(command) => command.run(),
+            Self::Search(command) => command.run(),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum TypeArg {
+    F16,
+    F32,
+}
+
+impl From<TypeArg> for VectorType {
+    fn from(kind: TypeArg) -> Self {
+        match kind {
+            TypeArg::F16 => Self::F16,
+            TypeArg::F32 => Self::F32,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Build {
+    /// Geotagged photos: files, folders, .csv with a column of paths (and lat, lon), .tar shards, @list.txt
+    #[arg(value_name = "PHOTOS", required_unless_present = "locations", conflicts_with_all = ["embeddings", "locations", "geoclip"])]
+    photos: Vec<PathBuf>,
+    /// Instead of photos their embeddings, one a row: .safetensors or .npy, f16 or f32
+    #[arg(long, value_name = "FILE", requires = "locations")]
+    embeddings: Option<PathBuf>,
+    /// Tensor of a safetensors file that holds several
+    #[arg(long, value_name = "NAME", requires = "embeddings")]
+    tensor: Option<String>,
+    /// Locations, row by row: .csv or .jsonl with lat and lon, .npy or .safetensors [N, 2]
+    #[arg(long, value_name = "FILE")]
+    locations: Option<PathBuf>,
+    /// Instead of photos GeoCLIP's vectors of the locations, by GeoCLIP's folder; they are kept beside the locations
+    #[arg(long, value_name = "FOLDER", requires = "locations", conflicts_with_all = ["embeddings", "out"])]
+    geoclip: Option<PathBuf>,
+    #[command(flatten)]
+    encoder: EncoderArg,
+    /// Number type of the vectors kept
+    #[arg(long, value_enum, default_value_t = TypeArg::F16)]
+    dtype: TypeArg,
+    /// The folder to write
+    #[arg(short, long, value_name = "FOLDER", required_unless_present = "geoclip")]
+    out: Option<PathBuf>,
+    /// Go on with photos that were cut off: give the same arguments
+    #[arg(long)]
+    resume: bool,
+    /// Print a JSON summary
+    #[arg(long)]
+    json: bool,
+}
+
+impl Build {
+    fn run(self) -> Result<()> {
+        let (gallery, folder) = match (&self.geoclip, &self.locations, &self.out) {
+            (Some(model), Some(locations), _) => {
+                let cache = GeoClipCache {
+                    places: locations.clone(),
+                    model: model.clone(),
+                    vectors: self.dtype.into(),
+                };
+                let device = Device::open(self.encoder.device.device)?;
+                let model = GeoClip::open(model, &device).context("--geoclip")?;
+                (open_places(&cache, &model)?, cache.folder())
+            }
+            (None, locations, Some(out)) => {
+                let (embeddings, locations) = match (&self.embeddings, locations) {
+                    (Some(embeddings), Some(locations)) => (embeddings.clone(), locations.clone()),
+                    (None, None) => self.embed(out)?,
+                    _ => anyhow::bail!("--locations alone make no gallery: give --embeddings or --geoclip"),
+                };
+                let file = RowFile::open(&embeddings, self.tensor.as_deref())?;
+                let places = read_points(&locations, None, &PointColumns::default())?;
+                build_photos(&file, &places, self.dtype.into(), out)?;
+                (Gallery::open(out)?, out.clone())
+            }
+            _ => {
+                anyhow::bail!("give photos, or --embeddings with --locations, or --geoclip with --locations")
+            }
+        };
+        let (places, dimension) = (gallery.len(), gallery.dimension());
+        if self.json {
+            println!(
+                "{}",
+                json!({"places": places, "dimension": dimension, "kind": gallery.kind(), "out": folder})
+            );
+        } else {
+            println!("a gallery of {places} places with {dimension} numbers each in {}", folder.display());
+        }
+        Ok(())
+    }
+
+    /// Embeds the photos that have a location; embeddings and the list of photos stay in the gallery's folder.
+    fn embed(&self, out: &Path) -> Result<(PathBuf, PathBuf)> {
+        std::fs::create_dir_all(out).with_context(|| format!("cannot create {}", out.display()))?;
+        let embeddings = out.join("photos.safetensors");
+        let (photos, encoder) = (self.photos.clone(), self.encoder.clone());
+        Embed::for_gallery(photos, embeddings.clone(), encoder, self.resume).run()?;
+        Ok((embeddings, out.join("photos.csv")))
+    }
+}
+
+/// A gallery of photos from their embeddings and places.
+pub(crate) fn build_photos(
+    embeddings: &RowFile,
+    places: &[LatLon],
+    vectors: VectorType,
+    out: &Path,
+) -> Result<()> {
+    anyhow::ensure!(
+        embeddings.rows() == places.len(),
+        "{} has {} rows, --locations has {}: row k of both must be the same photo",
+        embeddings.name(),
+        embeddings.rows(),
+        places.len()
+    );
+    let dimension = embeddings.columns();
+    let bar = progress::bar("building", Some(places.len() as u64));
+    let builder =
+        GalleryBuilder { kind: Kind::Photos, dimension, vectors, key: String::new(), mean: Vec::new() };
+    builder.build(out, places, |rows, values| {
+        for (value, row) in values.chunks_exact_mut(dimension).zip(rows) {
+            embeddings.read_row(*row as usize, value)?;
+        }
+        bar.inc(rows.len() as u64);
+        Ok(())
+    })?;
+    bar.finish_and_clear();
+    Ok(())
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Search {
+    /// A gallery's folder, or, with --geoclip, a file of places
+    #[arg(value_name = "GALLERY")]
+    gallery: PathBuf,
+    /// GeoCLIP's folder, where the gallery's vectors are GeoCLIP's
+    #[arg(long, value_name = "FOLDER")]
+    geoclip: Option<PathBuf>,
+    /// Embeddings of the photos, one a row: .safetensors or .npy, f16 or f32
+    #[arg(long, value_name = "FILE")]
+    embeddings: PathBuf,
+    /// Tensor of a safetensors file that holds several
+    #[arg(long, value_name = "NAME")]
+    tensor: Option<String>,
+    /// Places a photo
+    #[arg(long, value_name = "K", default_value_t = 5)]
+    top: usize,
+    /// Where to write: .csv, .jsonl, .npy or .safetensors, with columns row, rank, lat, lon, gallery_row, score
+    #[arg(short, long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// True locations, row by row: prints how good the best places are
+    #[arg(long, value_name = "FILE")]
+    truth: Option<PathBuf>,
+    #[command(flatten)]
+    device: DeviceArg,
+    /// Print a JSON summary
+    #[arg(long)]
+    json: bool,
+}
+
+impl Search {
+    fn run(self) -> Result<()> {
+        let file = RowFile::open(&self.embeddings, self.tensor.as_deref())?;
+        let truth = self.truth.as_ref();
+        let truth = truth.map(|path| read_points(path, None, &PointColumns::default())).transpose()?;
+        if let Some(truth) = &truth {
+            let (name, rows) = (file.name(), file.rows());
+            anyhow::ensure!(truth.len() == rows, "{name} has {rows} rows, --truth has {}", truth.len());
+        }
+        anyhow::ensure!(self.top > 0, "--top = 0 cannot be used: at least 1");
+        let device = Device::open(self.device.device)?;
+        let retriever = open_retriever(&self.gallery, self.geoclip.as_deref(), &device)?;
+        check_dimension(file.name(), file.columns(), retriever.as_ref())?;
+        let columns = ["row", "rank", "lat", "lon", "gallery_row", "score"];
+        let out = self.out.as_ref();
+        let mut sink = out.map(|path| PointWriter::create(path, None, &columns)).transpose()?;
+        let bar = progress::bar("searching", Some(file.rows() as u64));
+        let mut best: Vec<LatLon> = Vec::with_capacity(file.rows());
+        let mut embedding = vec![0.0; file.columns()];
+        for row in 0..file.rows() {
+            file.read_row(row, &mut embedding)?;
+            let hits = retriever.retrieve(&embedding, None, self.top)?;
+            best.extend(hits.first().map(|hit| hit.place));
+            for (rank, hit) in hits.iter().enumerate() {
+                let (number, rank, source) = ((row + 1) as f64, (rank + 1) as f64, (hit.row + 1) as f64);
+                if let Some(sink) = &mut sink {
+                    sink.write(hit.place, &[number, rank, source, f64::from(hit.score)])?;
+                } else if !self.json && truth.is_none() {
+                    let (lat, lon) = (hit.place.lat_deg(), hit.place.lon_deg());
+                    println!("{number:>8} {rank:>4} {lat:>11.6} {lon:>12.6} {source:>10} {:>9.6}", hit.score);
+                }
+            }
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        sink.map(PointWriter::finish).transpose()?;
+        let accuracy = truth.map(|truth| Accuracy::new(best.into_iter().zip(truth)));
+        if self.json {
+            println!("{}", json!({"rows": file.rows(), "out": self.out, "accuracy": accuracy}));
+        } else {
+            if let Some(out) = &self.out {
+                println!("{} photos in {}", file.rows(), out.display());
+            }
+            if let Some(accuracy) = &accuracy {
+                println!("{}", describe(accuracy));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,47 @@
+//! `locdiff import`: models of others into folders of ours.
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+use locdiff_geoclip::{Sources, import};
+use std::path::PathBuf;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Import {
+    /// GeoCLIP's weights and gallery, from the wheel of the Python package
+    Geoclip(ImportGeoclip),
+}
+
+impl Import {
+    pub(crate) fn run(self) -> Result<()> {
+        match self {
+            Self::Geoclip(command) => command.run(),
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportGeoclip {
+    /// The wheel (pip download --no-deps geoclip), a folder that holds the package's files, or the files themselves
+    #[arg(value_name = "PATH", required = true)]
+    paths: Vec<PathBuf>,
+    /// The folder to write
+    #[arg(short, long, value_name = "FOLDER")]
+    out: PathBuf,
+    /// Print a JSON summary
+    #[arg(long)]
+    json: bool,
+}
+
+impl ImportGeoclip {
+    fn run(self) -> Result<()> {
+        let places = import(&Sources::open(&self.paths)?, &self.out)?;
+        if self.json {
+            println!("{}", serde_json::json!({"out": self.out, "gallery_places": places}));
+        } else {
+            let gallery =
+                places.map_or("no gallery".to_owned(), |places| format!("a gallery of {places} places"));
+            println!("GeoCLIP with {gallery} in {}", self.out.display());
+        }
+        Ok(())
+    }
+}

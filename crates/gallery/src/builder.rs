@@ -1,0 +1,145 @@
+//! Making a gallery's folder.
+
+use crate::cells::Cells;
+use crate::folder::{CODES_FILE, Description, GALLERY_FILE, INDEX_FILE, VECTORS_FILE, VERSION};
+use crate::quantised::{QuantisedQuery, quantise_row};
+use crate::{GalleryError, Kind, Result, VectorType};
+use locdiff_data::AtomicFile;
+use locdiff_sphere::LatLon;
+use rayon::prelude::*;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+/// Rows that are made and written at a time: memory stays at one block.
+const BLOCK: usize = 2048;
+
+/// Makes a gallery from places and a vector for each; vectors are asked for in blocks, in the gallery's own order.
+///
+/// ```
+/// use locdiff_gallery::{Gallery, GalleryBuilder, Kind, VectorType};
+/// use locdiff_sphere::LatLon;
+/// let places = [LatLon::new(48.9, 2.4)?, LatLon::new(-12.0, -77.0)?];
+/// let vectors = [[1.0, 0.0], [0.6, 0.8]];
+/// let folder = tempfile::tempdir().unwrap();
+/// GalleryBuilder { kind: Kind::Photos, dimension: 2, vectors: VectorType::F32, key: String::new(), mean: Vec::new() }
+///     .build(folder.path(), &places, |rows, out| {
+///         for (out, row) in out.chunks_exact_mut(2).zip(rows) {
+///             out.copy_from_slice(&vectors[*row as usize]);
+///         }
+///         Ok(())
+///     })?;
+/// let gallery = Gallery::open(folder.path())?;
+/// let best = gallery.search(&[0.0, 3.0], None, 1)?[0];
+/// assert_eq!(best.row, 1);
+/// assert!((best.score - 0.8).abs() < 1e-6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct GalleryBuilder {
+    /// What the vectors are.
+    pub kind: Kind,
+    /// Numbers of a vector.
+    pub dimension: usize,
+    /// The number type they are kept in.
+    pub vectors: VectorType,
+    /// A hash of what the gallery is made from.
+    pub key: String,
+    /// Subtracted from every vector (and later from queries) before it is brought to length 1; empty for nothing.
+    pub mean: Vec<f32>,
+}
+
+impl GalleryBuilder {
+    /// Writes the folder. `fill` writes the vectors of the given rows of `places` one after the other; they need not have
+    /// length 1.
+    ///
+    /// # Errors
+    /// No places, a vector without a direction, a failure of `fill`, a folder that cannot be written; there is no gallery
+    /// then, and a former one in the folder is gone.
+    pub fn build(
+        &self,
+        folder: &Path,
+        places: &[LatLon],
+        mut fill: impl FnMut(&[u32], &mut [f32]) -> Result<()>,
+    ) -> Result<()> {
+        let dimension = self.dimension;
+        if places.is_empty() {
+            return Err(GalleryError::Empty);
+        }
+        if !(1..=QuantisedQuery::MOST_NUMBERS).contains(&dimension) {
+            let remedy = "1 to 8192";
+            return Err(GalleryError::Setting { what: "dimension", value: dimension.to_string(), remedy });
+        }
+        let failed = |path: &Path, error: std::io::Error| GalleryError::Folder {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        };
+        std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+        match std::fs::remove_file(folder.join(GALLERY_FILE)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(folder, error)),
+            _ => {}
+        }
+        let cells = Cells::new(places);
+        let create = |name: &str| AtomicFile::create(&folder.join(name)).map(BufWriter::new);
+        let (mut index, mut codes, mut vectors) =
+            (create(INDEX_FILE)?, create(CODES_FILE)?, create(VECTORS_FILE)?);
+        let mut values = Vec::new();
+        for block in cells.entries().chunks(BLOCK) {
+            let rows: Vec<u32> = block.iter().map(|entry| entry.row).collect();
+            values.resize(rows.len() * dimension, 0.0_f32);
+            fill(&rows, &mut values)?;
+            let written: Vec<_> = values
+                .par_chunks_exact_mut(dimension)
+                .zip(&rows)
+                .map(|(vector, row)| {
+                    unit(vector, &self.mean).ok_or(GalleryError::NoDirection { row: *row as usize + 1 })?;
+                    let mut full = Vec::with_capacity(dimension * self.vectors.bytes());
+                    self.vectors.push(vector, &mut full);
+                    // The bound is about the vector as it is kept.
+                    self.vectors.decode(&full, vector);
+                    let mut code = vec![0_i8; dimension];
+                    let bound = quantise_row(vector, &mut code);
+                    Ok((bound, code.iter().map(|value| *value as u8).collect::<Vec<u8>>(), full))
+                })
+                .collect::<Result<_>>()?;
+            for (entry, (bound, code, full)) in block.iter().zip(written) {
+                let row =
+                    index.write_all(&entry.to_bytes()).and_then(|()| index.write_all(&bound.to_bytes()));
+                row.map_err(|error| failed(&folder.join(INDEX_FILE), error))?;
+                codes.write_all(&code).map_err(|error| failed(&folder.join(CODES_FILE), error))?;
+                vectors.write_all(&full).map_err(|error| failed(&folder.join(VECTORS_FILE), error))?;
+            }
+        }
+        for (file, name) in [(index, INDEX_FILE), (codes, CODES_FILE), (vectors, VECTORS_FILE)] {
+            let file = file.into_inner().map_err(|error| failed(&folder.join(name), error.into_error()))?;
+            file.commit()?;
+        }
+        let description = Description {
+            version: VERSION,
+            kind: self.kind,
+            rows: places.len(),
+            dimension,
+            vectors: self.vectors,
+            key: self.key.clone(),
+            mean: self.mean.clone(),
+        };
+        let text = serde_json::to_string(&description).expect("a description is plain data");
+        let mut file = AtomicFile::create(&folder.join(GALLERY_FILE))?;
+        file.write_all(text.as_bytes()).map_err(|error| failed(&folder.join(GALLERY_FILE), error))?;
+        Ok(file.commit()?)
+    }
+}
+
+/// Subtracts the mean and brings a vector to length 1; `None` where it has no direction.
+pub(crate) fn unit(vector: &mut [f32], mean: &[f32]) -> Option<()> {
+    for (value, mean) in vector.iter_mut().zip(mean) {
+        *value -= mean;
+    }
+    let length = vector.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt();
+    if !(length > 1e-30 && length.is_finite()) {
+        return None;
+    }
+    for value in vector.iter_mut() {
+        *value = (f64::from(*value) / length) as f32;
+    }
+    Some(())
+}

@@ -1,0 +1,53 @@
+//! What can go wrong with a gallery: each message is one line that names the file or value and the remedy.
+
+use std::path::PathBuf;
+
+/// Why a gallery could not be built, read or searched.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GalleryError {
+    /// A folder that is no gallery, or a damaged one.
+    #[error("{path}: {reason}", path = path.display())]
+    Folder {
+        /// The file or folder.
+        path: PathBuf,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
+    /// A vector of another size than the gallery's.
+    #[error("a vector has {got} numbers, the gallery's have {wanted}: use the encoder it was built with")]
+    Dimension {
+        /// Numbers given.
+        got: usize,
+        /// Numbers of the gallery's vectors.
+        wanted: usize,
+    },
+    /// A vector that has no direction.
+    #[error("vector {row} is zero or not finite, so it is like no other; remove it")]
+    NoDirection {
+        /// Which, from 1.
+        row: usize,
+    },
+    /// Nothing to put into a gallery.
+    #[error("a gallery needs at least one place")]
+    Empty,
+    /// A setting outside its range.
+    #[error("{what} = {value} cannot be used: {remedy}")]
+    Setting {
+        /// The setting's name.
+        what: &'static str,
+        /// The value met.
+        value: String,
+        /// What would be accepted.
+        remedy: &'static str,
+    },
+    /// A failure of GeoCLIP.
+    #[error(transparent)]
+    GeoClip(#[from] locdiff_geoclip::GeoClipError),
+    /// A file that could not be read or written.
+    #[error(transparent)]
+    Data(#[from] locdiff_data::DataError),
+}
+
+/// A result whose error is [`GalleryError`].
+pub type Result<T> = std::result::Result<T, GalleryError>;

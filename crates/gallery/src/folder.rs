@@ -1,0 +1,216 @@
+//! A gallery's folder: what it is (`gallery.json`), where its rows lie (`index.bin`), their vectors in one byte a number
+//! (`codes.bin`) and in full (`vectors.bin`). All rows are in the order of the index.
+
+use crate::cells::{Cells, Entry};
+use crate::quantised::{QuantisedQuery, RowBound};
+use crate::{GalleryError, Result};
+use half::f16;
+use half::slice::HalfFloatSliceExt;
+use locdiff_data::PositionedFile;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+use std::path::Path;
+
+/// The file that says what a gallery is; it is written last, so a folder without it is no gallery.
+pub const GALLERY_FILE: &str = "gallery.json";
+pub(crate) const INDEX_FILE: &str = "index.bin";
+pub(crate) const CODES_FILE: &str = "codes.bin";
+pub(crate) const VECTORS_FILE: &str = "vectors.bin";
+
+/// The version of the folder's layout.
+pub(crate) const VERSION: u32 = 1;
+/// Bytes of a row of the index.
+pub(crate) const INDEX_ROW: usize = Entry::BYTES + RowBound::BYTES;
+/// Files up to this size are held in memory, larger ones are read where they lie.
+const LARGEST_IN_MEMORY: u64 = 512 << 20;
+
+/// What a gallery's vectors are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Embeddings of photos: a query is an embedding by the same encoder.
+    Photos,
+    /// GeoCLIP's vectors of places: a query is a photo's CLIP features through GeoCLIP's image head.
+    Geoclip,
+}
+
+/// The number type of a gallery's vectors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum VectorType {
+    /// 2 bytes; cosines are right to about 1e-5.
+    F16,
+    /// 4 bytes.
+    F32,
+}
+
+impl VectorType {
+    pub(crate) const fn bytes(self) -> usize {
+        match self {
+            Self::F16 => 2,
+            Self::F32 => 4,
+        }
+    }
+
+    pub(crate) fn push(self, vector: &[f32], bytes: &mut Vec<u8>) {
+        match self {
+            Self::F16 => bytes.extend(vector.iter().flat_map(|value| f16::from_f32(*value).to_le_bytes())),
+            Self::F32 => bytes.extend(vector.iter().flat_map(|value| value.to_le_bytes())),
+        }
+    }
+
+    pub(crate) fn decode(self, bytes: &[u8], out: &mut [f32]) {
+        match self {
+            Self::F16 => {
+                let halves: Vec<f16> = bytes.as_chunks().0.iter().map(|b| f16::from_le_bytes(*b)).collect();
+                halves.convert_to_f32_slice(out);
+            }
+            Self::F32 => {
+                for (out, b) in out.iter_mut().zip(bytes.as_chunks().0) {
+                    *out = f32::from_le_bytes(*b);
+                }
+            }
+        }
+    }
+}
+
+/// What `gallery.json` says.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Description {
+    pub(crate) version: u32,
+    pub(crate) kind: Kind,
+    pub(crate) rows: usize,
+    pub(crate) dimension: usize,
+    pub(crate) vectors: VectorType,
+    /// A hash of what it was made from.
+    pub(crate) key: String,
+    /// What was subtracted from embeddings before they were brought to length 1; empty for nothing.
+    pub(crate) mean: Vec<f32>,
+}
+
+impl Description {
+    /// Reads and checks a description; `None` where there is none.
+    pub(crate) fn read(folder: &Path) -> Result<Option<Self>> {
+        let path = folder.join(GALLERY_FILE);
+        let bad = |reason: String| GalleryError::Folder { path: path.clone(), reason };
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(bad(error.to_string())),
+        };
+        let this: Self = serde_json::from_str(&text)
+            .map_err(|error| bad(format!("not a gallery's description: {error}")))?;
+        if this.version != VERSION {
+            return Err(bad(format!(
+                "version {}, but this program reads version {VERSION}; build the gallery again",
+                this.version
+            )));
+        }
+        if !(1..=QuantisedQuery::MOST_NUMBERS).contains(&this.dimension) {
+            return Err(bad(format!(
+                "dimension = {} is out of range: 1 … {}",
+                this.dimension,
+                QuantisedQuery::MOST_NUMBERS
+            )));
+        }
+        if !(1..=u32::MAX as usize).contains(&this.rows)
+            || !(this.mean.is_empty() || this.mean.len() == this.dimension)
+        {
+            return Err(bad("its numbers do not fit together; build the gallery again".to_owned()));
+        }
+        Ok(Some(this))
+    }
+}
+
+/// Rows of bytes, in memory or in their file.
+#[derive(Debug)]
+pub(crate) enum Store {
+    Memory(Vec<u8>),
+    Disk(PositionedFile),
+}
+
+impl Store {
+    fn open(path: &Path, rows: usize, row_bytes: usize) -> Result<Self> {
+        let file = PositionedFile::open(path)?;
+        let wanted = rows as u64 * row_bytes as u64;
+        if file.bytes() != wanted {
+            return Err(GalleryError::Folder {
+                path: path.to_owned(),
+                reason: format!("it has {} bytes, its gallery needs {wanted}; build it again", file.bytes()),
+            });
+        }
+        if wanted > LARGEST_IN_MEMORY {
+            return Ok(Self::Disk(file));
+        }
+        let mut bytes = vec![0; wanted as usize];
+        file.read_at(0, &mut bytes)?;
+        Ok(Self::Memory(bytes))
+    }
+
+    /// Calls `look` with the bytes of a range.
+    pub(crate) fn with<T>(&self, range: Range<usize>, look: impl FnOnce(&[u8]) -> T) -> Result<T> {
+        match self {
+            Self::Memory(bytes) => Ok(look(&bytes[range])),
+            Self::Disk(file) => {
+                let mut bytes = vec![0; range.len()];
+                file.read_at(range.start as u64, &mut bytes)?;
+                Ok(look(&bytes))
+            }
+        }
+    }
+
+    pub(crate) fn bytes_in_memory(&self) -> usize {
+        match self {
+            Self::Memory(bytes) => bytes.len(),
+            Self::Disk(_) => 0,
+        }
+    }
+}
+
+/// What a folder holds.
+pub(crate) struct Contents {
+    pub(crate) description: Description,
+    pub(crate) cells: Cells,
+    pub(crate) bounds: Vec<RowBound>,
+    pub(crate) codes: Store,
+    pub(crate) vectors: Store,
+}
+
+impl Contents {
+    pub(crate) fn open(folder: &Path) -> Result<Self> {
+        let description = Description::read(folder)?.ok_or_else(|| GalleryError::Folder {
+            path: folder.to_owned(),
+            reason: format!("no {GALLERY_FILE} there: make a gallery with `locdiff gallery build`"),
+        })?;
+        let (rows, dimension) = (description.rows, description.dimension);
+        let path = folder.join(INDEX_FILE);
+        let file = PositionedFile::open(&path)?;
+        let damaged = |reason: &str| GalleryError::Folder { path: path.clone(), reason: reason.to_owned() };
+        if file.bytes() != rows as u64 * INDEX_ROW as u64 {
+            return Err(damaged("it has not as many rows as its gallery says; build the gallery again"));
+        }
+        let mut entries = Vec::with_capacity(rows);
+        let mut bounds = Vec::with_capacity(rows);
+        const BLOCK: usize = 65_536;
+        let mut bytes = Vec::new();
+        for start in (0..rows).step_by(BLOCK) {
+            let count = BLOCK.min(rows - start);
+            bytes.resize(count * INDEX_ROW, 0);
+            file.read_at((start * INDEX_ROW) as u64, &mut bytes)?;
+            for row in bytes.as_chunks::<INDEX_ROW>().0 {
+                let (entry, bound) = row.split_at(Entry::BYTES);
+                entries.push(Entry::from_bytes(entry.try_into().unwrap_or(&[0; Entry::BYTES])));
+                bounds.push(RowBound::from_bytes(bound.try_into().unwrap_or([0; RowBound::BYTES])));
+            }
+        }
+        if !bounds.iter().all(|bound| bound.scale.is_finite() && bound.error.is_finite()) {
+            return Err(damaged("it holds numbers that cannot be; build the gallery again"));
+        }
+        let cells = Cells::from_sorted(entries)
+            .ok_or_else(|| damaged("its rows are out of order; build the gallery again"))?;
+        let codes = Store::open(&folder.join(CODES_FILE), rows, dimension)?;
+        let vectors = Store::open(&folder.join(VECTORS_FILE), rows, dimension * description.vectors.bytes())?;
+        Ok(Self { description, cells, bounds, codes, vectors })
+    }
+}

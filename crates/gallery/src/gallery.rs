@@ -1,0 +1,247 @@
+//! A gallery and its search.
+
+use crate::builder::unit;
+use crate::cells::Cells;
+use crate::folder::{Contents, Description, Store};
+use crate::quantised::{QuantisedQuery, RowBound};
+use crate::{Cap, GalleryError, Kind, Result, scan};
+use locdiff_sphere::LatLon;
+use rayon::prelude::*;
+use std::cmp::Reverse;
+use std::ops::Range;
+use std::path::Path;
+
+/// Rows that one task looks at.
+const BLOCK: usize = 4096;
+/// Rows between two runs that are sooner read than skipped.
+const LARGEST_GAP: usize = 32;
+
+/// A place of a gallery that is like a query.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hit {
+    /// The row in what the gallery was made from, from 0.
+    pub row: usize,
+    /// The place.
+    pub place: LatLon,
+    /// The cosine between query and vector.
+    pub score: f32,
+}
+
+/// Places with vectors, searched by cosine: everywhere, or within caps.
+///
+/// The search is exact: a first look at one byte a number leaves only rows that may be among the best by a bound that
+/// always holds; their full vectors decide. Small galleries (each file up to 512 MiB) are held in memory, of larger ones
+/// only the index (24 bytes a row), and rows within caps are read where they lie.
+pub struct Gallery {
+    description: Description,
+    cells: Cells,
+    bounds: Vec<RowBound>,
+    codes: Store,
+    vectors: Store,
+}
+
+impl Gallery {
+    /// Opens a folder that [`crate::GalleryBuilder`] made.
+    ///
+    /// # Errors
+    /// Files that are missing, damaged or do not fit together.
+    pub fn open(folder: &Path) -> Result<Self> {
+        let Contents { description, cells, bounds, codes, vectors } = Contents::open(folder)?;
+        Ok(Self { description, cells, bounds, codes, vectors })
+    }
+
+    /// Number of places.
+    pub fn len(&self) -> usize {
+        self.bounds.len()
+    }
+
+    /// Whether there is no place; never true for a gallery that was opened.
+    pub fn is_empty(&self) -> bool {
+        self.bounds.is_empty()
+    }
+
+    /// Numbers of a vector.
+    pub fn dimension(&self) -> usize {
+        self.description.dimension
+    }
+
+    /// What the vectors are.
+    pub fn kind(&self) -> Kind {
+        self.description.kind
+    }
+
+    /// The hash of what it was made from.
+    pub fn key(&self) -> &str {
+        &self.description.key
+    }
+
+    /// Bytes that it holds in memory.
+    pub fn bytes_in_memory(&self) -> usize {
+        self.len() * crate::folder::INDEX_ROW + self.codes.bytes_in_memory() + self.vectors.bytes_in_memory()
+    }
+
+    /// How many places lie within the caps' union.
+    pub fn count_within(&self, caps: &[Cap]) -> usize {
+        self.cells.within(caps).iter().map(ExactSizeIterator::len).sum()
+    }
+
+    /// The `most` places whose vectors are most like `query`, best first; with caps, those in the caps' union. Fewer where
+    /// there are fewer. Of equal scores the lower row comes first.
+    ///
+    /// # Errors
+    /// A query of another size or without a direction, or a file that fails.
+    pub fn search(&self, query: &[f32], caps: Option<&[Cap]>, most: usize) -> Result<Vec<Hit>> {
+        if query.len() != self.dimension() {
+            return Err(GalleryError::Dimension { got: query.len(), wanted: self.dimension() });
+        }
+        let mut query = query.to_vec();
+        unit(&mut query, &self.description.mean).ok_or(GalleryError::NoDirection { row: 1 })?;
+        let runs =
+            caps.map_or_else(|| std::iter::once(0..self.len()).collect(), |caps| self.cells.within(caps));
+        if most == 0 || runs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let candidates = self.candidates(&QuantisedQuery::new(&query), runs, most)?;
+        let mut hits = candidates
+            .par_iter()
+            .with_min_len(64)
+            .map(|&position| {
+                let bytes = self.dimension() * self.description.vectors.bytes();
+                let score = self.vectors.with(position * bytes..(position + 1) * bytes, |bytes| {
+                    let mut vector = vec![0.0; self.dimension()];
+                    self.description.vectors.decode(bytes, &mut vector);
+                    scan::dot(&query, &vector)
+                })?;
+                let row = self.cells.entries()[position].row as usize;
+                Ok(Hit { row, place: self.cells.place(position), score })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        hits.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.row.cmp(&b.row)));
+        hits.truncate(most);
+        Ok(hits)
+    }
+
+    /// Positions that may be among the `most` best.
+    fn candidates(&self, query: &QuantisedQuery, runs: Vec<Range<usize>>, most: usize) -> Result<Vec<usize>> {
+        let tasks = tasks(runs);
+        let looks = tasks.par_iter().map(|task| self.look(query, task, most)).collect::<Result<Vec<_>>>()?;
+        // The best lower bounds: at least `most` rows are as good as the last of them.
+        let mut floor = Floor::new(most);
+        for look in &looks {
+            look.floor.iter().for_each(|bound| floor.offer(*bound));
+        }
+        let floor = floor.value();
+        let mut candidates = Vec::new();
+        for (task, look) in tasks.iter().zip(looks) {
+            let uppers = look.uppers.iter().enumerate().filter(|(_, upper)| **upper >= floor);
+            candidates.extend(uppers.map(|(k, _)| task.span.start + k));
+        }
+        Ok(candidates)
+    }
+
+    /// Bounds on the scores of a task's rows.
+    fn look(&self, query: &QuantisedQuery, task: &Task, most: usize) -> Result<Look> {
+        let (dimension, span) = (self.dimension(), &task.span);
+        let mut products = vec![0; span.len()];
+        self.codes.with(span.start * dimension..span.end * dimension, |bytes| {
+            scan::code_products(bytes, &query.codes, &mut products);
+        })?;
+        let mut floor = Floor::new(most);
+        let mut uppers = vec![f32::NEG_INFINITY; span.len()];
+        for position in task.runs.iter().cloned().flatten() {
+            let at = position - span.start;
+            let (score, slack) = query.score(products[at], self.bounds[position]);
+            floor.offer(score - slack);
+            uppers[at] = score + slack;
+        }
+        Ok(Look { uppers, floor: floor.into_values() })
+    }
+}
+
+/// Rows that are looked at together: the runs in a span.
+struct Task {
+    span: Range<usize>,
+    runs: Vec<Range<usize>>,
+}
+
+/// Cuts long runs and joins those that almost touch, so that many tiny ones cost few reads.
+fn tasks(runs: Vec<Range<usize>>) -> Vec<Task> {
+    let mut tasks: Vec<Task> = Vec::new();
+    for run in runs {
+        let end = run.end;
+        for start in run.step_by(BLOCK) {
+            let piece = start..(start + BLOCK).min(end);
+            match tasks.last_mut() {
+                Some(task)
+                    if piece.start - task.span.end <= LARGEST_GAP && piece.end - task.span.start <= BLOCK =>
+                {
+                    task.span.end = piece.end;
+                    task.runs.push(piece);
+                }
+                _ => tasks.push(Task { span: piece.clone(), runs: std::iter::once(piece).collect() }),
+            }
+        }
+    }
+    tasks
+}
+
+/// What a task found: an upper bound for every row of its span (of those between runs, minus infinity), and its best lower
+/// bounds.
+struct Look {
+    uppers: Vec<f32>,
+    floor: Vec<f32>,
+}
+
+/// The best few of many numbers.
+struct Floor {
+    most: usize,
+    /// The smallest on top.
+    heap: std::collections::BinaryHeap<Reverse<Ordered>>,
+    /// What a number must exceed to get in.
+    value: f32,
+}
+
+impl Floor {
+    fn new(most: usize) -> Self {
+        Self { most, heap: std::collections::BinaryHeap::new(), value: f32::NEG_INFINITY }
+    }
+
+    fn offer(&mut self, bound: f32) {
+        if bound > self.value || self.heap.len() < self.most {
+            self.heap.push(Reverse(Ordered(bound)));
+            if self.heap.len() > self.most {
+                self.heap.pop();
+            }
+            if self.heap.len() == self.most {
+                self.value = self.heap.peek().map_or(f32::NEG_INFINITY, |least| least.0.0);
+            }
+        }
+    }
+
+    /// The last of the best; minus infinity while there are too few.
+    fn value(&self) -> f32 {
+        self.value
+    }
+
+    fn into_values(self) -> Vec<f32> {
+        self.heap.into_iter().map(|value| value.0.0).collect()
+    }
+}
+
+/// Numbers with a total order.
+#[derive(PartialEq)]
+struct Ordered(f32);
+
+impl Eq for Ordered {}
+
+impl PartialOrd for Ordered {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Ordered {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}

@@ -1,0 +1,33 @@
+//! Galleries of places with embeddings, and LocDiff-H: diffusion proposes regions, retrieval picks the place.
+//!
+//! | you want | item |
+//! |---|---|
+//! | a gallery from vectors and places, and its folder | [`GalleryBuilder`], [`Gallery`] |
+//! | the places most alike, everywhere or within caps | [`Gallery::search`], [`Cap`], [`Hit`] |
+//! | retrieval for photos: GeoCLIP, or one's own photos | [`Retriever`], [`GeoClipRetriever`], [`PhotoRetriever`] |
+//! | GeoCLIP's vectors of a file of places, computed once | [`open_geoclip_gallery`] |
+//! | the hybrid with a diffusion model's samples | [`hybrid()`], [`HybridOptions`] |
+//! | what went wrong, in one line | [`GalleryError`] |
+//!
+//! A gallery's rows are kept in the order of HEALPix cells, so that the rows within a cap are a few runs; what is large is
+//! read where it lies ([`locdiff_data::PositionedFile`]) and not held in memory.
+
+mod builder;
+mod cells;
+mod error;
+mod folder;
+mod gallery;
+mod geoclip_cache;
+mod hybrid;
+mod quantised;
+mod retriever;
+mod scan;
+
+pub use builder::GalleryBuilder;
+pub use cells::Cap;
+pub use error::{GalleryError, Result};
+pub use folder::{GALLERY_FILE, Kind, VectorType};
+pub use gallery::{Gallery, Hit};
+pub use geoclip_cache::{GeoClipCache, open_geoclip_gallery};
+pub use hybrid::{Centres, Fusion, HybridAnswer, HybridOptions, hybrid};
+pub use retriever::{GeoClipRetriever, PhotoRetriever, Retriever};

@@ -1,0 +1,178 @@
+//! Galleries against brute force, their folders against damage, the cache against changes.
+
+use locdiff_gallery::{
+    Cap, Gallery, GalleryBuilder, GalleryError, GeoClipCache, GeoClipRetriever, Kind, PhotoRetriever,
+    Retriever, VectorType, open_geoclip_gallery,
+};
+use locdiff_geoclip::{GeoClip, Sources, import};
+use locdiff_nn::Device;
+use locdiff_sphere::LatLon;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::path::Path;
+
+fn random(rows: usize, dimension: usize, seed: u64) -> (Vec<LatLon>, Vec<Vec<f32>>) {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let places = (0..rows)
+        .map(|_| {
+            let z: f64 = rng.random_range(-1.0..1.0);
+            LatLon::new(z.asin().to_degrees(), rng.random_range(-180.0..180.0)).unwrap()
+        })
+        .collect();
+    // Clusters, so that many rows are almost as good as the best.
+    let centres: Vec<Vec<f32>> =
+        (0..20).map(|_| (0..dimension).map(|_| rng.random_range(-1.0..1.0)).collect()).collect();
+    let vectors = (0..rows)
+        .map(|row| centres[row % 20].iter().map(|c| c + rng.random_range(-0.05..0.05)).collect())
+        .collect();
+    (places, vectors)
+}
+
+fn build(folder: &Path, places: &[LatLon], rows: &[Vec<f32>], vectors: VectorType, mean: Vec<f32>) {
+    let dimension = rows[0].len();
+    GalleryBuilder { kind: Kind::Photos, dimension, vectors, key: "k".to_owned(), mean }
+        .build(folder, places, |wanted, out| {
+            for (out, row) in out.chunks_exact_mut(dimension).zip(wanted) {
+                out.copy_from_slice(&rows[*row as usize]);
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+fn cosine(a: &[f32], b: &[f32], mean: &[f32]) -> f64 {
+    let at = |v: &[f32], k: usize| f64::from(v[k]) - f64::from(mean.get(k).copied().unwrap_or(0.0));
+    let dot = |u: &[f32], v: &[f32]| (0..u.len()).map(|k| at(u, k) * at(v, k)).sum::<f64>();
+    dot(a, b) / (dot(a, a) * dot(b, b)).sqrt()
+}
+
+#[test]
+fn search_finds_what_brute_force_finds() {
+    let folder = tempfile::tempdir().unwrap();
+    for (rows, dimension, vectors, tolerance) in
+        [(5000, 24, VectorType::F32, 2e-6), (3000, 33, VectorType::F16, 1e-3), (1, 3, VectorType::F32, 2e-6)]
+    {
+        let (places, own) = random(rows, dimension, rows as u64);
+        let mean = if dimension == 33 { vec![0.1; dimension] } else { Vec::new() };
+        build(folder.path(), &places, &own, vectors, mean.clone());
+        let gallery = Gallery::open(folder.path()).unwrap();
+        assert_eq!((gallery.len(), gallery.dimension(), gallery.key()), (rows, dimension, "k"));
+        let (_, queries) = random(40, dimension, 99);
+        for (k, query) in queries.iter().enumerate() {
+            let centre = places[k % rows].to_unit();
+            let caps =
+                [Cap { centre, radius_km: 900.0 }, Cap { centre: centre.step(0.3, 0.1), radius_km: 700.0 }];
+            for caps in [None, Some(&caps[..])] {
+                let inside = |row: usize| {
+                    caps.is_none_or(|caps| caps.iter().any(|cap| cap.contains(places[row].to_unit())))
+                };
+                let mut scores: Vec<f64> =
+                    (0..rows).filter(|row| inside(*row)).map(|row| cosine(query, &own[row], &mean)).collect();
+                scores.sort_by(|a, b| b.total_cmp(a));
+                let hits = gallery.search(query, caps, 10).unwrap();
+                assert_eq!(hits.len(), scores.len().min(10));
+                for (hit, score) in hits.iter().zip(&scores) {
+                    assert!((f64::from(hit.score) - score).abs() < tolerance, "{} {score}", hit.score);
+                    assert!((cosine(query, &own[hit.row], &mean) - score).abs() < tolerance);
+                    assert!(inside(hit.row));
+                    assert!(locdiff_sphere::haversine_km(hit.place, places[hit.row]) < 1e-4);
+                }
+            }
+        }
+        assert!(gallery.search(&queries[0], Some(&[]), 5).unwrap().is_empty());
+        assert!(gallery.search(&queries[0], None, 0).unwrap().is_empty());
+        assert_eq!(gallery.search(&queries[0], None, usize::MAX).unwrap().len(), rows);
+        let wrong = gallery.search(&queries[0][1..], None, 1).unwrap_err();
+        assert!(matches!(wrong, GalleryError::Dimension { .. }));
+        let zero =
+            gallery.search(&vec![mean.first().copied().unwrap_or(0.0); dimension], None, 1).unwrap_err();
+        assert!(matches!(zero, GalleryError::NoDirection { .. }), "{zero}");
+    }
+}
+
+#[test]
+fn damage_is_named_and_a_failed_build_leaves_no_gallery() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let message = || Gallery::open(path).err().unwrap().to_string();
+    assert!(message().contains("locdiff gallery build"));
+    let (places, own) = random(300, 8, 1);
+    build(path, &places, &own, VectorType::F16, Vec::new());
+    for file in ["index.bin", "codes.bin", "vectors.bin"] {
+        let whole = std::fs::read(path.join(file)).unwrap();
+        std::fs::write(path.join(file), &whole[..whole.len() - 1]).unwrap();
+        assert!(message().contains(file) && message().contains("again"), "{}", message());
+        std::fs::write(path.join(file), &whole).unwrap();
+    }
+    let mut index = std::fs::read(path.join("index.bin")).unwrap();
+    index[24 * 100..24 * 100 + 4].fill(0xff);
+    std::fs::write(path.join("index.bin"), &index).unwrap();
+    assert!(message().contains("out of order"));
+    let text = std::fs::read_to_string(path.join("gallery.json")).unwrap();
+    for (from, to, part) in [
+        ("\"version\":1", "\"version\":2", "version 2"),
+        ("\"dimension\":8", "\"dimension\":0", "dimension = 0"),
+        ("\"rows\":300", "\"rows\":0", "do not fit"),
+        ("{", "", "not a gallery's description"),
+    ] {
+        std::fs::write(path.join("gallery.json"), text.replacen(from, to, 1)).unwrap();
+        assert!(message().contains(part), "{}", message());
+    }
+    // A vector without a direction ends the build, and what was there before is gone.
+    let builder = GalleryBuilder {
+        kind: Kind::Photos,
+        dimension: 8,
+        vectors: VectorType::F32,
+        key: String::new(),
+        mean: vec![],
+    };
+    let error = builder.build(path, &places, |_, out| {
+        out.fill(0.0);
+        Ok(())
+    });
+    assert!(error.unwrap_err().to_string().contains("zero or not finite"));
+    assert!(message().contains("no gallery.json"));
+    assert!(builder.build(path, &[], |_, _| Ok(())).unwrap_err().to_string().contains("at least one place"));
+}
+
+#[test]
+fn geoclip_vectors_are_computed_once_for_each_content() {
+    let folder = tempfile::tempdir().unwrap();
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/geoclip");
+    let model_folder = folder.path().join("geoclip");
+    import(&Sources::open(&[fixtures]).unwrap(), &model_folder).unwrap();
+    let model = GeoClip::open(&model_folder, &Device::cpu()).unwrap();
+    let places = model_folder.join("gallery.csv");
+    let cache =
+        GeoClipCache { places: places.clone(), model: model_folder.clone(), vectors: VectorType::F32 };
+    let mut computed = 0;
+    let mut open = |cache: &GeoClipCache| {
+        open_geoclip_gallery(cache, &model, |done, _| computed += usize::from(done > 0)).unwrap()
+    };
+    assert_eq!(open(&cache).len(), 20);
+    assert!(model_folder.join("gallery.csv.gallery/gallery.json").exists());
+    let again = open(&cache);
+    assert_eq!(computed, 1, "one block the first time, none the second");
+    // The scores are the cosines of the model's own vectors.
+    let features: Vec<f32> = (0..24).map(|k| (k as f32 * 0.7).sin()).collect();
+    let image = model.embed_features(&features).unwrap();
+    let all = locdiff_data::read_points(&places, None, &locdiff_data::PointColumns::default()).unwrap();
+    let own = model.embed_places(&all).unwrap();
+    let retriever =
+        GeoClipRetriever::new(GeoClip::open(&model_folder, &Device::cpu()).unwrap(), again).unwrap();
+    assert!((retriever.temperature() - 1.0 / 2.6593_f64.exp()).abs() < 1e-4);
+    for hit in retriever.retrieve(&features, None, 20).unwrap() {
+        let exact = cosine(&image, &own[hit.row * 10..(hit.row + 1) * 10], &[]);
+        assert!((f64::from(hit.score) - exact).abs() < 1e-5);
+    }
+    assert!(retriever.retrieve(&features[1..], None, 1).is_err());
+    // Another content, another gallery; the same after a change of nothing but time.
+    let mut text = std::fs::read_to_string(&places).unwrap();
+    std::fs::write(&places, &text).unwrap();
+    text.push_str("1,2\n");
+    std::fs::write(&places, &text).unwrap();
+    assert_eq!(open_geoclip_gallery(&cache, &model, |_, _| {}).unwrap().len(), 21);
+    // Kinds are kept apart.
+    let gallery = open_geoclip_gallery(&cache, &model, |_, _| {}).unwrap();
+    assert!(PhotoRetriever::new(gallery).err().unwrap().to_string().contains("GeoCLIP"));
+}

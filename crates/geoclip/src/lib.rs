@@ -1,0 +1,20 @@
+//! GeoCLIP in Rust: its location encoder and image head, read from the weights of the Python package.
+//!
+//! | you want | item |
+//! |---|---|
+//! | the package's wheel, folder or files as a model folder | [`import`], [`Sources`] |
+//! | a GeoCLIP model: places and CLIP features into one space | [`GeoClip`] |
+//! | what went wrong, in one line | [`GeoClipError`] |
+//!
+//! GeoCLIP (Vivanco Cepeda, Nayak and Shah, 2023) puts photos and places into one space: a photo's CLIP ViT-L/14 features
+//! go through a small head, a place through the Equal Earth projection, random Fourier features at three scales and three
+//! capsules; the cosine says how well they fit. CLIP itself is an encoder folder of `locdiff-vision`.
+
+mod error;
+mod import;
+mod location;
+mod model;
+
+pub use error::{GeoClipError, Result};
+pub use import::{Sources, import};
+pub use model::{GALLERY_FILE, GeoClip, SETTINGS_FILE, WEIGHTS_FILE};

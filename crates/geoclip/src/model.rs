@@ -1,0 +1,212 @@
+//! A GeoCLIP model and its folder.
+
+use crate::location::{LocationEncoder, LocationSizes};
+use crate::{GeoClipError, Result};
+use locdiff_data::AtomicFile;
+use locdiff_nn::layers::Linear;
+use locdiff_nn::ops::{self, Activation};
+use locdiff_nn::{Device, Init, ParamId, Params, ParamsBuilder, Tensor};
+use locdiff_sphere::LatLon;
+use serde::{Deserialize, Serialize};
+use std::io::Write;
+use std::path::Path;
+
+/// The settings' file in a GeoCLIP folder.
+pub const SETTINGS_FILE: &str = "geoclip.json";
+/// The weights' file in a GeoCLIP folder.
+pub const WEIGHTS_FILE: &str = "geoclip.safetensors";
+/// The places that GeoCLIP chooses from, where the import found them.
+pub const GALLERY_FILE: &str = "gallery.csv";
+
+/// The version of the folder's layout.
+const VERSION: u32 = 1;
+/// Rows that are embedded at a time: memory stays at one block.
+const BLOCK: usize = 512;
+/// No layer is wider: a typing error in the settings shall not take all memory.
+const WIDEST: usize = 65_536;
+const LOGIT_SCALE: &str = "logit_scale";
+
+/// The shape of a GeoCLIP model, as its folder tells it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Settings {
+    pub(crate) version: u32,
+    pub(crate) capsules: usize,
+    pub(crate) frequencies: usize,
+    pub(crate) hidden: usize,
+    pub(crate) outputs: usize,
+    pub(crate) image_inputs: usize,
+    pub(crate) image_hidden: usize,
+    pub(crate) licence: String,
+}
+
+impl Settings {
+    pub(crate) fn new(location: LocationSizes, image_inputs: usize, image_hidden: usize) -> Self {
+        let LocationSizes { capsules, frequencies, hidden, outputs } = location;
+        let licence = "MIT (the geoclip package, Vivanco Cepeda, Nayak and Shah)".to_owned();
+        Self { version: VERSION, capsules, frequencies, hidden, outputs, image_inputs, image_hidden, licence }
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
+        if self.version != VERSION {
+            return Err(format!("version {}, but this program reads version {VERSION}", self.version));
+        }
+        let sizes = [
+            ("frequencies", self.frequencies),
+            ("hidden", self.hidden),
+            ("outputs", self.outputs),
+            ("image_inputs", self.image_inputs),
+            ("image_hidden", self.image_hidden),
+        ];
+        match sizes.into_iter().find(|(_, size)| !(1..=WIDEST).contains(size)) {
+            Some((name, size)) => Err(format!("{name} = {size} is out of range: choose 1 … {WIDEST}")),
+            None if !(1..=64).contains(&self.capsules) => {
+                Err(format!("capsules = {} is out of range: choose 1 … 64", self.capsules))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// GeoCLIP: places and CLIP features as vectors whose cosine says how well they fit.
+///
+/// ```no_run
+/// use locdiff_geoclip::GeoClip;
+/// use locdiff_nn::Device;
+/// use locdiff_sphere::LatLon;
+/// let model = GeoClip::open(std::path::Path::new("geoclip"), &Device::cpu())?;
+/// let vectors = model.embed_places(&[LatLon::new(48.86, 2.35).unwrap()])?;
+/// assert_eq!(vectors.len(), model.dimension());
+/// # Ok::<(), locdiff_geoclip::GeoClipError>(())
+/// ```
+pub struct GeoClip {
+    settings: Settings,
+    params: Params,
+    location: LocationEncoder,
+    frequencies: Vec<Vec<f32>>,
+    image: [Linear; 2],
+    logit_scale: ParamId,
+}
+
+impl GeoClip {
+    /// A model with room for weights.
+    pub(crate) fn empty(settings: Settings, device: &Device) -> Result<Self> {
+        let mut builder = ParamsBuilder::new();
+        let sizes = LocationSizes {
+            capsules: settings.capsules,
+            frequencies: settings.frequencies,
+            hidden: settings.hidden,
+            outputs: settings.outputs,
+        };
+        let location = LocationEncoder::register(&mut builder, sizes);
+        let image = [
+            Linear::new(&mut builder, "mlp.0", settings.image_inputs, settings.image_hidden),
+            Linear::new(&mut builder, "mlp.2", settings.image_hidden, settings.outputs),
+        ];
+        let logit_scale = builder.add(LOGIT_SCALE, 1, 1, Init::Zero);
+        let params = builder.build(device, 0)?;
+        let frequencies = location.frequencies(&params)?;
+        Ok(Self { settings, params, location, frequencies, image, logit_scale })
+    }
+
+    /// Reads a folder that [`crate::import`] wrote.
+    ///
+    /// # Errors
+    /// Files that are missing, damaged or do not fit together.
+    pub fn open(folder: &Path, device: &Device) -> Result<Self> {
+        let path = folder.join(SETTINGS_FILE);
+        let bad = |reason: String| GeoClipError::Weights { file: path.display().to_string(), reason };
+        let text = std::fs::read_to_string(&path)
+            .map_err(|error| bad(format!("{error}; make the folder with `locdiff import geoclip`")))?;
+        let settings: Settings =
+            serde_json::from_str(&text).map_err(|error| bad(format!("not GeoCLIP's settings: {error}")))?;
+        settings.check().map_err(bad)?;
+        let mut model = Self::empty(settings, device)?;
+        model.params.load(&folder.join(WEIGHTS_FILE))?;
+        model.frequencies = model.location.frequencies(&model.params)?;
+        Ok(model)
+    }
+
+    /// Writes the folder, each file whole or not at all.
+    pub(crate) fn save(&self, folder: &Path) -> Result<()> {
+        std::fs::create_dir_all(folder)
+            .map_err(|source| GeoClipError::Read { file: folder.display().to_string(), source })?;
+        let metadata = [("format".to_owned(), "geoclip".to_owned())].into();
+        self.params.save(&folder.join(WEIGHTS_FILE), metadata)?;
+        let path = folder.join(SETTINGS_FILE);
+        let mut file = AtomicFile::create(&path)?;
+        let text = serde_json::to_string_pretty(&self.settings).expect("settings are plain data");
+        let written = file.write_all(text.as_bytes()).and_then(|()| file.write_all(b"\n"));
+        written.map_err(|source| GeoClipError::Read { file: path.display().to_string(), source })?;
+        Ok(file.commit()?)
+    }
+
+    /// The weights, to be filled by their names.
+    pub(crate) fn params_mut(&mut self) -> &mut Params {
+        &mut self.params
+    }
+
+    /// Numbers of a vector, of places and of photos alike.
+    pub fn dimension(&self) -> usize {
+        self.location.sizes().outputs
+    }
+
+    /// Numbers of the CLIP features that [`GeoClip::embed_features`] takes.
+    pub fn feature_dimension(&self) -> usize {
+        self.settings.image_inputs
+    }
+
+    /// The factor on the cosine before a softmax over places.
+    ///
+    /// # Errors
+    /// A failure of the device.
+    pub fn scale(&self) -> Result<f32> {
+        let mut copy = Tensor::zeros(self.params.device(), 1, 1)?;
+        ops::copy(copy.view_mut(), self.params.get(self.logit_scale))?;
+        Ok(copy.to_vec()?[0].exp())
+    }
+
+    /// The vectors of places, one after the other, as the location encoder gives them (not of length 1).
+    ///
+    /// # Errors
+    /// A failure of the device.
+    pub fn embed_places(&self, places: &[LatLon]) -> Result<Vec<f32>> {
+        let mut vectors = Vec::with_capacity(places.len() * self.dimension());
+        for block in places.chunks(BLOCK) {
+            vectors.extend(self.location.forward(&self.params, &self.frequencies, block)?);
+        }
+        Ok(vectors)
+    }
+
+    /// The vectors of photos from their CLIP features (rows of [`GeoClip::feature_dimension`] numbers), as the image head
+    /// gives them (not of length 1).
+    ///
+    /// # Errors
+    /// Features of another size, or a failure of the device.
+    pub fn embed_features(&self, features: &[f32]) -> Result<Vec<f32>> {
+        let inputs = self.feature_dimension();
+        if !features.len().is_multiple_of(inputs) {
+            let reason = format!(
+                "photos have {} numbers, not rows of {inputs}: GeoCLIP takes the projected features of CLIP ViT-L/14",
+                features.len()
+            );
+            return Err(GeoClipError::Weights { file: "the image head".to_owned(), reason });
+        }
+        let device = self.params.device();
+        let mut vectors = Vec::with_capacity(features.len() / inputs * self.dimension());
+        for block in features.chunks(BLOCK * inputs) {
+            let rows = block.len() / inputs;
+            let x = Tensor::from_slice(device, rows, inputs, block)?;
+            let [mut before, mut after] = [
+                Tensor::zeros(device, rows, self.settings.image_hidden)?,
+                Tensor::zeros(device, rows, self.settings.image_hidden)?,
+            ];
+            let mut y = Tensor::zeros(device, rows, self.dimension())?;
+            self.image[0].forward(&self.params, before.view_mut(), x.view())?;
+            ops::activate(Activation::Relu, after.view_mut(), before.view())?;
+            self.image[1].forward(&self.params, y.view_mut(), after.view())?;
+            vectors.extend(y.to_vec()?);
+        }
+        Ok(vectors)
+    }
+}
