@@ -20,8 +20,10 @@ fn error(folder: &Path, text: &str) -> String {
     let output = locdiff(folder, text);
     assert_eq!(output.status.code(), Some(1), "{text}");
     let text = String::from_utf8(output.stderr).unwrap();
-    assert!(text.starts_with("error: ") && text.lines().count() == 1, "{text}");
-    text
+    // A note may come first; the error itself is one line.
+    let last = text.lines().last().unwrap_or_default().to_owned();
+    assert!(last.starts_with("error: ") && text.matches("error: ").count() == 1, "{text}");
+    last
 }
 
 fn json(text: &str) -> serde_json::Value {
@@ -239,7 +241,7 @@ fn clip_conditions_the_model_and_geoclip_picks_the_place() {
     let scores = fs::read_to_string(path.join("s.csv")).unwrap();
     let score = |line: &str| line.rsplit(',').next().unwrap().parse::<f64>().unwrap();
     assert!(
-        scores.lines().count() == photos + 1 && scores.lines().skip(1).all(|line| score(line) > 0.9999),
+        scores.lines().count() == photos + 1 && scores.lines().skip(1).all(|line| score(line) > 0.999),
         "{scores}"
     );
     assert!(path.join("own/photos.csv").exists());
@@ -247,7 +249,7 @@ fn clip_conditions_the_model_and_geoclip_picks_the_place() {
     assert_eq!(answer["rows"], photos);
     fs::write(path.join("none.txt"), "x").unwrap();
     for (text, part) in [
-        ("gallery build none.txt --out x", "no photos"),
+        ("gallery build none.txt --out x", "none of the 1 photos could be used"),
         ("gallery build --locations e.csv --out x", "give --embeddings or --geoclip"),
     ] {
         let message = error(path, text);

@@ -111,5 +111,9 @@ fn a_folder_that_is_none_is_named() {
     std::fs::write(&settings, text.replace("\"hidden\": 12", "\"hidden\": 99999999999")).unwrap();
     assert!(message(folder.path()).contains("hidden = 99999999999 is out of range"));
     std::fs::write(&settings, text.replace("\"hidden\": 12", "\"hidden\": 13")).unwrap();
-    assert!(message(folder.path()).contains("the model wants F32 or F16 [13, 16]"), "{}", message(folder.path()));
+    assert!(
+        message(folder.path()).contains("the model wants F32 or F16 [13, 16]"),
+        "{}",
+        message(folder.path())
+    );
 }
