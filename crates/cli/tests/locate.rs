@@ -124,6 +124,14 @@ fn a_model_is_calibrated_and_answers_as_sample_does() {
         for line in ok(path, &format!("{locate} --json {more}")).lines().take(8) {
             let answer: Value = serde_json::from_str(line).unwrap();
             assert!(lat.contains(&answer["best"]["lat"].as_f64().unwrap()), "{more}: {answer}");
+            // The best place is the one with the most probability around it.
+            let around: Vec<f64> = answer["hypotheses"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|h| h["probability"].as_f64().unwrap())
+                .collect();
+            assert!(around.iter().all(|other| *other <= around[0] + 1e-9), "{more}: {answer}");
         }
     }
     fs::write(path.join("w.csv"), "lat,lon,weight\n-33,151,1\n").unwrap();

@@ -34,7 +34,7 @@ pub struct Answer {
     pub area_50_km2: f64,
     /// The same with probability 0.9.
     pub area_90_km2: f64,
-    /// Places it may be, the most probable first.
+    /// Places it may be: the best place with the probability of the land around it, then others, the most probable first.
     pub hypotheses: Vec<Hypothesis>,
     /// How much the photo says about where it was taken: 0 nothing, 1 everything.
     pub locatability: f64,

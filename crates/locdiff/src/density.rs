@@ -104,13 +104,6 @@ impl<'g> AnswerDensity<'g> {
         &self.log_density
     }
 
-    /// The centre of the densest pixel.
-    pub fn densest_pixel(&self) -> UnitVec {
-        let best =
-            (0..self.log_density.len()).max_by(|&a, &b| self.log_density[a].total_cmp(&self.log_density[b]));
-        self.globe.pixels().points()[best.unwrap_or(0)]
-    }
-
     /// The local maximum near a point, to about a hundred metres: steps in eight directions that shrink.
     pub fn climb(&self, from: UnitVec) -> UnitVec {
         let mut here = from;
@@ -203,6 +196,15 @@ impl<'g> AnswerDensity<'g> {
     /// The probability that a place is right to within 750 km, about a country: 0 to 1.
     pub fn locatability(&self, place: LatLon) -> f64 {
         self.mass_within_km(place, COUNTRY_KM).clamp(0.0, 1.0)
+    }
+
+    /// The peak with the most probability around it, which need not be the highest.
+    pub fn most_probable_peak(&self) -> LatLon {
+        let pixels = self.globe.pixels();
+        let at = self.order().first().map_or(0, |&densest| densest as usize);
+        let (found, _) = basins(pixels, &self.log_density, self.order(), PROMINENCE_NATS, COVERED, at);
+        let peak = found.first().map_or(at, |basin| basin.peak);
+        self.climb(pixels.points()[peak]).to_latlon()
     }
 
     /// The peak to which `home` belongs, standing at `home` itself, then the others, the most probable first; at most

@@ -256,7 +256,7 @@ impl<'l> Session<'l> {
         }
         // The pooled samples know nothing of what is known besides: then the density alone says where.
         let best = match self.options.knowledge {
-            Some(_) => density.climb(density.densest_pixel()).to_latlon(),
+            Some(_) => density.most_probable_peak(),
             None => finding.place,
         };
         let levels = [0.5, 0.9].map(|share| calibration.radius_level(share));
