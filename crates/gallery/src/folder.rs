@@ -21,7 +21,7 @@ pub(crate) const VECTORS_FILE: &str = "vectors.bin";
 pub(crate) const VERSION: u32 = 1;
 /// Bytes of a row of the index.
 pub(crate) const INDEX_ROW: usize = Entry::BYTES + RowBound::BYTES;
-/// Files up to this size are held in memory, larger ones are read where they lie.
+/// Codes up to this size are held in memory, larger ones are read where they lie.
 const LARGEST_IN_MEMORY: u64 = 512 << 20;
 
 /// What a gallery's vectors are.
@@ -131,7 +131,8 @@ pub(crate) enum Store {
 }
 
 impl Store {
-    fn open(path: &Path, rows: usize, row_bytes: usize) -> Result<Self> {
+    /// Opens a file of rows; up to `most_in_memory` bytes are held in memory.
+    fn open(path: &Path, rows: usize, row_bytes: usize, most_in_memory: u64) -> Result<Self> {
         let file = PositionedFile::open(path)?;
         let wanted = rows as u64 * row_bytes as u64;
         if file.bytes() != wanted {
@@ -140,7 +141,7 @@ impl Store {
                 reason: format!("it has {} bytes, its gallery needs {wanted}; build it again", file.bytes()),
             });
         }
-        if wanted > LARGEST_IN_MEMORY {
+        if wanted > most_in_memory {
             return Ok(Self::Disk(file));
         }
         let mut bytes = vec![0; wanted as usize];
@@ -209,8 +210,10 @@ impl Contents {
         }
         let cells = Cells::from_sorted(entries)
             .ok_or_else(|| damaged("its rows are out of order; build the gallery again"))?;
-        let codes = Store::open(&folder.join(CODES_FILE), rows, dimension)?;
-        let vectors = Store::open(&folder.join(VECTORS_FILE), rows, dimension * description.vectors.bytes())?;
+        let codes = Store::open(&folder.join(CODES_FILE), rows, dimension, LARGEST_IN_MEMORY)?;
+        // Few of the full vectors are ever asked for: they stay where they lie.
+        let row_bytes = dimension * description.vectors.bytes();
+        let vectors = Store::open(&folder.join(VECTORS_FILE), rows, row_bytes, 0)?;
         Ok(Self { description, cells, bounds, codes, vectors })
     }
 }

@@ -12,7 +12,7 @@ use std::ops::Range;
 use std::path::Path;
 
 /// Rows that one task looks at.
-const BLOCK: usize = 4096;
+const BLOCK: usize = 1024;
 /// Rows between two runs that are sooner read than skipped.
 const LARGEST_GAP: usize = 32;
 
@@ -30,8 +30,8 @@ pub struct Hit {
 /// Places with vectors, searched by cosine: everywhere, or within caps.
 ///
 /// The search is exact: a first look at one byte a number leaves only rows that may be among the best by a bound that
-/// always holds; their full vectors decide. Small galleries (each file up to 512 MiB) are held in memory, of larger ones
-/// only the index (24 bytes a row), and rows within caps are read where they lie.
+/// always holds; their full vectors decide. The index (24 bytes a row) and codes up to 512 MiB are held in memory; full
+/// vectors, and the codes of larger galleries, are read where they lie.
 pub struct Gallery {
     description: Description,
     cells: Cells,
@@ -148,11 +148,20 @@ impl Gallery {
         })?;
         let mut floor = Floor::new(most);
         let mut uppers = vec![f32::NEG_INFINITY; span.len()];
-        for position in task.runs.iter().cloned().flatten() {
-            let at = position - span.start;
-            let (score, slack) = query.score(products[at], self.bounds[position]);
-            floor.offer(score - slack);
-            uppers[at] = score + slack;
+        let mut lowers = Vec::new();
+        for run in &task.runs {
+            let at = run.start - span.start..run.end - span.start;
+            // First all numbers, without a branch, then the few that matter.
+            lowers.clear();
+            let rows = products[at.clone()].iter().zip(&self.bounds[run.clone()]);
+            lowers.extend(rows.zip(&mut uppers[at]).map(|((product, bound), upper)| {
+                let (score, slack) = query.score(*product, *bound);
+                *upper = score + slack;
+                score - slack
+            }));
+            for lower in &lowers {
+                floor.offer(*lower);
+            }
         }
         Ok(Look { uppers, floor: floor.into_values() })
     }

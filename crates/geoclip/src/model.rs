@@ -104,7 +104,7 @@ impl GeoClip {
             Linear::new(&mut builder, "mlp.2", settings.image_hidden, settings.outputs),
         ];
         let logit_scale = builder.add(LOGIT_SCALE, 1, 1, Init::Zero);
-        let params = builder.build(device, 0)?;
+        let params = builder.build_blank(device)?;
         let frequencies = location.frequencies(&params)?;
         Ok(Self { settings, params, location, frequencies, image, logit_scale })
     }

@@ -76,12 +76,12 @@ fn file_params(config: &ModelConfig) -> Result<Params, ModelError> {
     let mut builder = ParamsBuilder::new();
     config.network().register(&mut builder)?;
     builder.add(MEAN, 1, config.embedding_dim, Init::Zero);
-    builder.add(DEVIATION, 1, config.embedding_dim, Init::One);
+    builder.add(DEVIATION, 1, config.embedding_dim, Init::Zero);
     if let (true, QuadratureRecipe::Pool { points }) = (config.loss.has_quadrature(), config.quadrature) {
         builder.add(POINTS, points, 3, Init::Zero);
         builder.add(LOG_WEIGHTS, 1, points, Init::Zero);
     }
-    Ok(builder.build(&Device::cpu(), 0)?)
+    Ok(builder.build_blank(&Device::cpu())?)
 }
 
 impl Model {
@@ -91,10 +91,18 @@ impl Model {
     /// # Errors
     /// Settings that do not fit together, or too little device memory.
     pub fn new(device: &Device, config: ModelConfig) -> Result<Self, ModelError> {
+        let seed = config.seed;
+        Self::with_params(config, |builder| builder.build(device, seed))
+    }
+
+    fn with_params(
+        config: ModelConfig,
+        build: impl FnOnce(ParamsBuilder) -> locdiff_nn::Result<Params>,
+    ) -> Result<Self, ModelError> {
         config.check()?;
         let mut builder = ParamsBuilder::new();
         let net = config.network().register(&mut builder)?;
-        let params = builder.build(device, config.seed)?;
+        let params = build(builder)?;
         let anchors = match config.quadrature {
             QuadratureRecipe::Fibonacci { points } if config.loss.has_quadrature() => {
                 Some(Anchors::fibonacci(points)?)
@@ -248,7 +256,7 @@ impl Model {
         }
         let config: ModelConfig =
             serde_json::from_value(value).map_err(|error| bad(format!("not a model's settings: {error}")))?;
-        let mut model = Self::new(device, config)?;
+        let mut model = Self::with_params(config, |builder| builder.build_blank(device))?;
         let mut file = file_params(&model.config)?;
         file.load_bytes(weights.0, weights.1)?;
         let values = file.to_vec()?;

@@ -142,6 +142,15 @@ impl ParamsBuilder {
         let flat = Tensor::from_slice(device, 1, values.len(), &values)?;
         Ok(Params { layout: Arc::new(self.entries), flat })
     }
+
+    /// Creates the buffer with zeros, to be filled from a file: nothing is drawn.
+    ///
+    /// # Errors
+    /// As [`ParamsBuilder::build`].
+    pub fn build_blank(self, device: &Device) -> Result<Params> {
+        let flat = Tensor::zeros(device, 1, self.len.max(1))?;
+        Ok(Params { layout: Arc::new(self.entries), flat })
+    }
 }
 
 fn draw(values: &mut [f32], entry: &Entry, key: random::State, stream: u32) {

@@ -17,10 +17,6 @@ fn floats(bytes: &[u8]) -> Vec<f32> {
     bytes.as_chunks::<4>().0.iter().map(|four| f32::from_le_bytes(*four)).collect()
 }
 
-fn half_floats(bytes: &[u8]) -> Vec<f32> {
-    bytes.as_chunks::<2>().0.iter().map(|two| f16::from_le_bytes(*two).to_f32()).collect()
-}
-
 fn bad(path: &Path, detail: impl std::fmt::Display) -> NnError {
     NnError::WeightFile { path: path.to_owned(), detail: detail.to_string() }
 }
@@ -97,13 +93,13 @@ impl Params {
         let file = SafeTensors::deserialize(contents).map_err(|e| bad(path, e))?;
         let mut values = vec![0.0; self.len()];
         for entry in self.layout.iter() {
-            values[entry.range()].copy_from_slice(&read(path, &file, entry)?);
+            read(path, &file, entry, &mut values[entry.range()])?;
         }
         self.upload(&values)
     }
 }
 
-fn read(path: &Path, file: &SafeTensors<'_>, entry: &Entry) -> Result<Vec<f32>> {
+fn read(path: &Path, file: &SafeTensors<'_>, entry: &Entry, values: &mut [f32]) -> Result<()> {
     let tensor = file.tensor(&entry.name).map_err(|_| bad(path, format!("no tensor `{}`", entry.name)))?;
     let known = matches!(tensor.dtype(), Dtype::F32 | Dtype::F16);
     if !known || tensor.shape() != entry.file_shape() {
@@ -116,7 +112,16 @@ fn read(path: &Path, file: &SafeTensors<'_>, entry: &Entry) -> Result<Vec<f32>> 
         );
         return Err(bad(path, detail));
     }
-    Ok(if tensor.dtype() == Dtype::F16 { half_floats(tensor.data()) } else { floats(tensor.data()) })
+    if tensor.dtype() == Dtype::F16 {
+        for (value, two) in values.iter_mut().zip(tensor.data().as_chunks().0) {
+            *value = f16::from_le_bytes(*two).to_f32();
+        }
+    } else {
+        for (value, four) in values.iter_mut().zip(tensor.data().as_chunks().0) {
+            *value = f32::from_le_bytes(*four);
+        }
+    }
+    Ok(())
 }
 
 /// Everything an optimiser and its weights hold, as plain numbers on the host: put back with [`Adam::import_state`], a

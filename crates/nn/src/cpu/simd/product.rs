@@ -22,6 +22,8 @@ impl Side<'_> {
 
 /// Under this many multiplications a product stays on one thread.
 const PARALLEL_PRODUCT_FROM: usize = 1 << 20;
+/// Reading the other side takes as long as this many rows' multiplications.
+const ROWS_TO_READ: usize = 4;
 
 /// `c = a·b`, or `c += a·b` with `accumulate`.
 ///
@@ -49,7 +51,7 @@ pub(crate) fn product(c: &mut MatMut<'_>, a: Side<'_>, b: Side<'_>, accumulate: 
         k,
         accumulate,
     };
-    if threads == 1 || m * n * k < PARALLEL_PRODUCT_FROM {
+    if threads == 1 || m.max(ROWS_TO_READ) * n * k < PARALLEL_PRODUCT_FROM {
         // SAFETY: the asserts above show that all three pointers cover the strides' extents.
         unsafe { strips.run(0..m, 0..n) };
         return;
