@@ -31,7 +31,7 @@ pub struct Effort {
 impl Effort {
     /// For 2 cores and half an hour for everything.
     pub fn quick() -> Self {
-        Self { steps: 800, width: 256, locdiff_degree: 15, ..Self::full() }
+        Self { steps: 400, width: 256, validations: 4, locdiff_degree: 15, ..Self::full() }
     }
 
     /// What the tables of `docs/results.md` use.

@@ -45,6 +45,9 @@ pub enum BaselineError {
     /// A failure of the model.
     #[error(transparent)]
     Model(#[from] locdiff_model::ModelError),
+    /// A failure of a density.
+    #[error(transparent)]
+    Density(#[from] locdiff::LocateError),
     /// A failure in training or in its data.
     #[error(transparent)]
     Train(#[from] locdiff_train::TrainError),

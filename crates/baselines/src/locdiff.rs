@@ -1,6 +1,7 @@
 //! LocDiff itself behind the same trait.
 
 use crate::{Baseline, BaselineError, Effort, Examples, FitData};
+use locdiff::{BACKGROUND_DRAWS, Calibration, FEWEST_TO_CALIBRATE, Globe, Observation};
 use locdiff_model::{Answer, CodeSampler, Model, Pooling, SampleOptions, answers};
 use locdiff_nn::Device;
 use locdiff_shdd::{Codec, Coefficients};
@@ -16,7 +17,14 @@ pub struct LocDiff {
     run: RunConfig,
     options: SampleOptions,
     pooling: Pooling,
-    fitted: Option<(Model, Codec)>,
+    fitted: Option<Fitted>,
+}
+
+struct Fitted {
+    model: Model,
+    codec: Codec,
+    /// How the network's density is read, fitted on the validation photos; none for a loss that gives no densities.
+    reading: Option<(Calibration, Globe)>,
 }
 
 impl LocDiff {
@@ -55,20 +63,36 @@ impl LocDiff {
         Self { device: device.clone(), run, options, pooling: Pooling::Pool, fitted: None }
     }
 
-    fn fitted(&self) -> Result<&(Model, Codec), BaselineError> {
+    fn fitted(&self) -> Result<&Fitted, BaselineError> {
         self.fitted.as_ref().ok_or(BaselineError::NotFitted { method: "locdiff" })
     }
 
     fn answers(&self, embeddings: &[f32]) -> Result<Vec<Answer>, BaselineError> {
-        let (model, codec) = self.fitted()?;
-        let mut locator = CodeSampler::new(model, self.options)?;
-        let per_block = locator.images_per_block() * model.config().embedding_dim;
+        let Fitted { model, codec, .. } = self.fitted()?;
         let mut found = Vec::new();
-        for (block, rows) in embeddings.chunks(per_block).enumerate() {
-            let codes = locator.sample_block(block as u64, rows)?;
+        sample(model, self.options, embeddings, |_, codes| {
             found.extend(answers(codec, &codes, self.options.samples, self.pooling, false)?);
-        }
+            Ok(())
+        })?;
         Ok(found)
+    }
+
+    /// The density as `locdiff calibrate` fits it.
+    fn calibrate(&self, model: &Model, validation: &Examples) -> Result<(Calibration, Globe), BaselineError> {
+        let globe = Globe::coarse(model.config().degree)?;
+        let samples = self.options.samples;
+        let mut observations = Vec::with_capacity(validation.len());
+        sample(model, self.options, validation.photos(), |sampler, codes| {
+            let pooled = answers(globe.codec(), &codes, samples, Pooling::Pool, false)?;
+            for (pooled, evidence) in pooled.into_iter().zip(sampler.evidence()?) {
+                let truth = validation.points()[observations.len()].to_latlon();
+                observations.push(Observation { evidence, answer: pooled.place, truth });
+            }
+            Ok(())
+        })?;
+        let background = CodeSampler::new(model, self.options)?.background(BACKGROUND_DRAWS)?;
+        let calibration = locdiff::fit(&globe, &background, &observations, samples, self.options.seed)?;
+        Ok((calibration, Globe::new(model.config().degree)?))
     }
 
     /// The pooled code of every row: what is decoded.
@@ -85,8 +109,24 @@ impl LocDiff {
     /// # Errors
     /// A model that was not fitted.
     pub fn codec(&self) -> Result<&Codec, BaselineError> {
-        Ok(&self.fitted()?.1)
+        Ok(&self.fitted()?.codec)
     }
+}
+
+/// Samples all rows, a block at a time; `each` gets the sampler after a block and the block's codes.
+fn sample(
+    model: &Model,
+    options: SampleOptions,
+    embeddings: &[f32],
+    mut each: impl FnMut(&CodeSampler<'_>, Vec<f32>) -> Result<(), BaselineError>,
+) -> Result<(), BaselineError> {
+    let mut sampler = CodeSampler::new(model, options)?;
+    let per_block = sampler.images_per_block() * model.config().embedding_dim;
+    for (block, rows) in embeddings.chunks(per_block).enumerate() {
+        let codes = sampler.sample_block(block as u64, rows)?;
+        each(&sampler, codes)?;
+    }
+    Ok(())
 }
 
 fn dataset(examples: &Examples) -> Result<Dataset, BaselineError> {
@@ -123,7 +163,9 @@ impl Baseline for LocDiff {
         })?;
         let model = Model::load(&self.device, &folder.path().join(BEST_FOLDER))?;
         let codec = Codec::new(model.config().degree()?);
-        self.fitted = Some((model, codec));
+        let is_density = model.config().loss.has_quadrature() && data.validation.len() >= FEWEST_TO_CALIBRATE;
+        let reading = if is_density { Some(self.calibrate(&model, data.validation)?) } else { None };
+        self.fitted = Some(Fitted { model, codec, reading });
         Ok(())
     }
 
@@ -131,23 +173,36 @@ impl Baseline for LocDiff {
         Ok(self.answers(embeddings)?.into_iter().map(|answer| answer.place).collect())
     }
 
-    /// The density that `locdiff density` describes: that of the pooled code.
+    /// The density that `locdiff locate` answers with; without a calibration that of the pooled code.
     fn log_density(&self, embeddings: &[f32], points: &[UnitVec]) -> Result<Option<Vec<f64>>, BaselineError> {
-        let codec = self.codec()?;
-        let codes = self.codes(embeddings)?;
-        let each = codes.par_iter().zip(points).map(|(code, point)| -> Result<f64, BaselineError> {
-            Ok(codec.density(code)?.log_density(&[*point])[0])
-        });
-        Ok(Some(each.collect::<Result<_, _>>()?))
+        let Fitted { model, codec, reading } = self.fitted()?;
+        let Some((calibration, globe)) = reading else {
+            let codes = self.codes(embeddings)?;
+            let each = codes.par_iter().zip(points).map(|(code, point)| -> Result<f64, BaselineError> {
+                Ok(codec.density(code)?.log_density(&[*point])[0])
+            });
+            return Ok(Some(each.collect::<Result<_, _>>()?));
+        };
+        // What the network says at pure noise: one step suffices.
+        let mut evidence = Vec::new();
+        sample(model, SampleOptions { steps: 1, ..self.options }, embeddings, |sampler, _| {
+            evidence.extend(sampler.evidence()?);
+            Ok(())
+        })?;
+        let each = evidence
+            .par_iter()
+            .zip(points)
+            .map(|(evidence, point)| calibration.density(globe, evidence, None).log_density(&[*point])[0]);
+        Ok(Some(each.collect()))
     }
 
     fn parameters(&self) -> usize {
-        self.fitted.as_ref().map_or(0, |(model, _)| model.params().count())
+        self.fitted.as_ref().map_or(0, |fitted| fitted.model.params().count())
     }
 
     fn chosen(&self) -> String {
-        let Some((model, _)) = &self.fitted else { return String::new() };
-        let config = model.config();
+        let Some(fitted) = &self.fitted else { return String::new() };
+        let config = fitted.model.config();
         format!(
             "L = {}, {} steps, of {} samples the pooled",
             config.degree, config.trained_steps, self.options.samples
@@ -162,7 +217,7 @@ mod tests {
 
     #[test]
     fn locdiff_learns_the_cities() {
-        let (training, validation, test) = (toy::cities(400, 1), toy::cities(40, 2), toy::cities(40, 3));
+        let (training, validation, test) = (toy::cities(400, 1), toy::cities(60, 2), toy::cities(40, 3));
         let effort = Effort { locdiff_degree: 7, steps: 300, samples: 4, sampler_steps: 8, ..Effort::tiny() };
         let mut run = LocDiff::run_config(&effort, 3);
         run.model.width = 32;

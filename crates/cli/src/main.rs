@@ -50,7 +50,7 @@ enum Command {
     Encoder(commands::encoder::EncoderCommand),
     /// Judge places by the truth: accuracy by published rules with intervals, calibration, comparison, report
     Evaluate(Box<commands::evaluate::Evaluate>),
-    /// Draw pictures that explain codes and densities
+    /// Draw pictures that explain codes and densities (the backward process of a photo: locate --trace)
     #[command(subcommand)]
     Plot(commands::plot::Plot),
     /// Train and test LocDiff and its rivals on the same embeddings

@@ -148,7 +148,7 @@ fn a_model_is_calibrated_and_answers_as_sample_does() {
         ("--prior nowhere.csv", "nowhere.csv"),
         ("--prior l.csv", "weight"),
         ("--views 9", "views"),
-        ("--trace t.mp4", "end it in .gif or .html"),
+        ("--trace t.mp4", "end it in .gif, .html or .png"),
         ("--png all.png", "give a folder"),
     ] {
         let message = refused(path, &format!("{locate} {more}"));

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 pub struct TruthInDensity {
     /// log q at the truth, in nats per steradian.
     pub log_density: f64,
-    /// Probability of the smallest credible region that holds the truth; for [`crate::Calibration::of_levels`].
+    /// Probability of the smallest credible region that holds the truth; for [`crate::ReliabilityCurve::of_levels`].
     pub region_level: f64,
     /// Probability within the truth's distance of the highest mode: the same for the radii told with answers.
     pub radius_level: f64,

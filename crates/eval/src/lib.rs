@@ -9,7 +9,7 @@
 //! | whether one system is better than another | [`Paired`], [`sign_test`] |
 //! | whether answers are spread as truths are | [`Prdc`] |
 //! | how probable the truth was held to be | [`Likelihood`], [`truths_in_densities`] |
-//! | whether regions and radii hold what they promise | [`Calibration`] |
+//! | whether regions and radii hold what they promise | [`ReliabilityCurve`] |
 //! | scores by country, or by distance to training photos | [`by_label`], [`by_novelty`], [`Nearby`] |
 //! | whether neighbours err alike | [`Correlogram`] |
 //! | a plot of your own | [`svg::Plot`] |
@@ -18,7 +18,6 @@
 mod accuracy;
 mod autocorrelation;
 mod bootstrap;
-mod calibration;
 mod codes;
 mod error;
 mod groups;
@@ -27,6 +26,7 @@ mod nearby;
 mod paired;
 mod prdc;
 mod preset;
+mod reliability;
 mod report;
 mod scores;
 pub mod svg;
@@ -34,7 +34,6 @@ pub mod svg;
 pub use accuracy::Accuracy;
 pub use autocorrelation::{Correlogram, Lag};
 pub use bootstrap::{Bootstrap, Estimate};
-pub use calibration::{Calibration, LEVELS, Reliability};
 pub use codes::{TruthInDensity, truths_in_densities};
 pub use error::EvalError;
 pub use groups::{Group, NOVELTY_EDGES_KM, by_label, by_novelty};
@@ -43,5 +42,6 @@ pub use nearby::Nearby;
 pub use paired::{Paired, PairedRadius, sign_test};
 pub use prdc::{PRDC_CHUNKS, PRDC_NEIGHBOURS, Prdc};
 pub use preset::{DistanceRule, Preset, RADII_KM, RADIUS_NAMES, Rules};
+pub use reliability::{LEVELS, ReliabilityCurve, ReliabilityPoint};
 pub use report::{Breakdown, PrdcReport, Report, Rival};
 pub use scores::{ErrorQuantile, RadiusShare, Scores};

@@ -1,6 +1,6 @@
 //! Likelihood and calibration of densities, by quadrature.
 
-use locdiff_eval::{Bootstrap, Calibration, Likelihood, truths_in_densities};
+use locdiff_eval::{Bootstrap, Likelihood, ReliabilityCurve, truths_in_densities};
 use locdiff_shdd::{Codec, Coefficients};
 use locdiff_sphere::{Degree, LatLon, UnitVec};
 use rand::SeedableRng;
@@ -41,7 +41,7 @@ fn densities_that_are_true_are_calibrated() {
     let levels =
         |level: fn(&locdiff_eval::TruthInDensity) -> f64| found.iter().map(level).collect::<Vec<f64>>();
     for (what, levels) in [("region", levels(|f| f.region_level)), ("radius", levels(|f| f.radius_level))] {
-        let calibration = Calibration::of_levels(&levels);
+        let calibration = ReliabilityCurve::of_levels(&levels);
         // 400 truths: a standard error of 2.5 points at most.
         assert!(
             calibration.largest_error < 0.075 && calibration.mean_absolute_error < 0.04,

@@ -57,9 +57,9 @@ pub struct FitReport {
     /// The same for the density without a photo.
     pub background_nll_nats: f64,
     /// Shares of true places inside the regions said to hold 10, 20 … 90 %.
-    pub regions: [f64; 9],
+    pub regions: Vec<f64>,
     /// Shares of true places within the radii that the density alone says hold 10, 20 … 90 %.
-    pub radii: [f64; 9],
+    pub radii: Vec<f64>,
 }
 
 impl Calibration {
@@ -154,7 +154,7 @@ impl Calibration {
     }
 
     /// The density for what the network said about a photo.
-    pub(crate) fn density<'g>(
+    pub fn density<'g>(
         &self,
         globe: &'g Globe,
         evidence: &[f64],

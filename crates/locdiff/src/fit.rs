@@ -2,7 +2,7 @@
 
 use crate::calibration::{Calibration, FLOOR, FitReport, log_integral};
 use crate::density::{pixel_reach_rad, share_within};
-use crate::{Globe, LEVELS, LocateError, Reliability};
+use crate::{Globe, LEVELS, LocateError, ReliabilityCurve};
 use locdiff_sphere::{LatLon, UnitVec};
 use rayon::prelude::*;
 
@@ -17,8 +17,10 @@ const RIGHT_WHEN_SILENT: f64 = 1.0 / 3.0;
 const CONTINENT_KM: f64 = 2500.0;
 /// A threshold rests on as many answers as this.
 const FEWEST_SILENT: usize = 10;
-/// Fewer photos than this say too little.
-const FEWEST_PHOTOS: usize = 50;
+/// [`fit`] wants at least this many photos: fewer say too little.
+pub const FEWEST_TO_CALIBRATE: usize = 50;
+/// Draws of noise for the density without a photo that [`fit`] is given, so that its own noise does not show.
+pub const BACKGROUND_DRAWS: usize = 1024;
 
 /// What the model said about a photo whose place is known.
 #[derive(Debug, Clone)]
@@ -56,11 +58,11 @@ pub fn fit(
     samples: usize,
     seed: u64,
 ) -> Result<Calibration, LocateError> {
-    if observations.len() < FEWEST_PHOTOS {
+    if observations.len() < FEWEST_TO_CALIBRATE {
         return Err(LocateError::Setting {
             what: "photos with known places",
             value: observations.len().to_string(),
-            remedy: format!("a calibration needs {FEWEST_PHOTOS} or more"),
+            remedy: format!("a calibration needs {FEWEST_TO_CALIBRATE} or more"),
         });
     }
     let pixels = globe.pixels();
@@ -91,12 +93,15 @@ pub fn fit(
         all.into_iter().zip(&nll).filter(|(_, nll)| **nll <= best + NEAR_BEST_NATS).map(|(f, _)| f).collect();
     let outcomes = try_all(&good, true)?;
     let curves = |k: usize| {
-        let of = |pick: fn(&Outcome) -> f64| Reliability::new(outcomes.iter().map(|photo| pick(&photo[k])));
+        let of = |pick: fn(&Outcome) -> f64| {
+            let levels: Vec<f64> = outcomes.iter().map(|photo| pick(&photo[k])).collect();
+            ReliabilityCurve::of_levels(&levels)
+        };
         (of(|o| o.denser), of(|o| o.nearer))
     };
     let deviation = |k: usize| {
         let (regions, radii) = curves(k);
-        regions.mean_deviation() + radii.mean_deviation()
+        regions.mean_absolute_error + radii.mean_absolute_error
     };
     let chosen = (0..good.len()).min_by(|&a, &b| deviation(a).total_cmp(&deviation(b))).unwrap_or(0);
     let (regions, radii) = curves(chosen);
@@ -107,8 +112,8 @@ pub fn fit(
         seed,
         nll_nats: mean_nll(&outcomes, chosen),
         background_nll_nats,
-        regions: regions.shares,
-        radii: radii.shares,
+        regions: regions.observed(),
+        radii: radii.observed(),
     };
     let Factors(evidence, background_weight) = good[chosen];
     let mut calibration = Calibration {
@@ -203,8 +208,7 @@ fn threshold(globe: &Globe, calibration: &Calibration, observations: &[Observati
 impl FitReport {
     /// The largest deviation of any region or radius from what it says.
     pub fn worst_deviation(&self) -> f64 {
-        let off =
-            |shares: &[f64; 9]| shares.iter().zip(LEVELS).map(|(s, l)| (s - l).abs()).fold(0.0, f64::max);
+        let off = |shares: &[f64]| shares.iter().zip(LEVELS).map(|(s, l)| (s - l).abs()).fold(0.0, f64::max);
         off(&self.regions).max(off(&self.radii))
     }
 }

@@ -6,7 +6,7 @@
 //! | many photos, other settings, the density itself | [`Locator::session`], [`Session`], [`AnswerDensity`] |
 //! | to add what you know besides | [`Knowledge`] |
 //! | probabilities that hold, for a model of your own | [`fit`], [`Calibration`] |
-//! | to see whether they hold | [`Reliability`] |
+//! | to see whether they hold | [`ReliabilityCurve`] |
 //!
 //! ```
 //! # #[cfg(feature = "bundled")] {
@@ -37,20 +37,19 @@ mod fit;
 mod globe;
 mod knowledge;
 mod locator;
-mod reliability;
 
 pub use answer::{Answer, Hypothesis, Spot};
 pub use calibration::{CALIBRATION_FILE, Calibration, FitReport};
 pub use density::{AnswerDensity, Peak, Region};
 pub use error::LocateError;
-pub use fit::{Observation, fit};
+pub use fit::{BACKGROUND_DRAWS, FEWEST_TO_CALIBRATE, Observation, fit};
 pub use globe::Globe;
 pub use knowledge::Knowledge;
 pub use locator::{Finding, LocateOptions, Locator, Session, open_model};
 #[cfg(feature = "bundled")]
 pub use locator::{bundled_encoder, bundled_model};
-pub use reliability::{LEVELS, Reliability};
 
+pub use locdiff_eval::{LEVELS, ReliabilityCurve};
 pub use locdiff_model::SampleOptions;
 pub use locdiff_nn::{Device, DeviceSpec};
 pub use locdiff_vision::{Photo, PhotoLimits};

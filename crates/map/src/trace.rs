@@ -1,6 +1,6 @@
-//! A density that changes: the steps of the backward process as a film.
+//! A density that changes: the steps of the backward process as a film, a page, or a sheet of maps.
 
-use crate::{Heat, HtmlMap, HtmlMarker, HtmlPhoto, MapError, MapImage, Raster, Window};
+use crate::{Heat, HtmlMap, HtmlMarker, HtmlPhoto, MapError, MapImage, Raster, Window, sheet_png};
 use gif::{Encoder, Frame, Repeat};
 use locdiff_sphere::LatLon;
 
@@ -73,18 +73,41 @@ impl Trace {
             let whole = "a film of a checked size goes into memory";
             let mut encoder = Encoder::new(&mut bytes, width, width / 2, &[]).expect(whole);
             encoder.set_repeat(Repeat::Infinite).expect(whole);
-            for (index, (label, raster)) in self.frames.iter().enumerate() {
+            for index in 0..self.frames.len() {
                 let is_last = index + 1 == self.frames.len();
-                let mut image = MapImage::new(window).heat(raster.clone(), Heat::log_density()).title(label);
-                if let (true, Some((place, _))) = (is_last, &self.answer) {
-                    image = image.marker(*place);
-                }
+                let image = self.image(index, window);
                 let mut frame = Frame::from_rgb_speed(width, width / 2, &image.to_rgb(), SPEED);
                 frame.delay = if is_last { LAST_HUNDREDTHS } else { HUNDREDTHS };
                 encoder.write_frame(&frame).expect(whole);
             }
         }
         Ok(bytes)
+    }
+
+    /// Maps of at most `most` steps, evenly spread from the first to the last, `columns` beside each other and each `rows`
+    /// pixels high.
+    ///
+    /// # Errors
+    /// [`MapError::Cells`] for maps or sheets of a size that cannot be drawn.
+    pub fn to_png(&self, most: usize, columns: usize, rows: usize) -> Result<Vec<u8>, MapError> {
+        let window = Window::globe(rows, rows.saturating_mul(2))?;
+        let (last, shown) = (self.frames.len().saturating_sub(1), most.clamp(1, self.frames.len().max(1)));
+        let indices = (1..=shown).map(|k| if shown == 1 { last } else { (k - 1) * last / (shown - 1) });
+        let images: Vec<MapImage> = indices
+            .filter(|index| *index < self.frames.len())
+            .map(|index| self.image(index, window))
+            .collect();
+        sheet_png(&images, columns)
+    }
+
+    /// The map of a step; the answer is marked on the last.
+    fn image(&self, index: usize, window: Window) -> MapImage {
+        let (label, raster) = &self.frames[index];
+        let image = MapImage::new(window).heat(raster.clone(), Heat::log_density()).title(label);
+        match &self.answer {
+            Some((place, _)) if index + 1 == self.frames.len() => image.marker(*place),
+            _ => image,
+        }
     }
 
     /// A page with a slider and a play button; see [`HtmlMap`].
@@ -140,6 +163,11 @@ mod tests {
     fn sizes_that_no_film_has_are_refused() {
         for rows in [0, 40_000, usize::MAX] {
             assert!(matches!(trace().to_gif(rows), Err(MapError::Cells { .. })), "{rows}");
+        }
+        for (most, maps) in [(1, 1), (2, 2), (3, 3), (9, 3)] {
+            let sheet = trace().to_png(most, 1, 60).unwrap();
+            let height = u32::from_be_bytes(sheet[20..24].try_into().unwrap());
+            assert!((60 * maps..70 * maps).contains(&height), "{most}: {height} pixels");
         }
         let page = trace().to_html();
         assert!(page.contains("κ = 200") && !page.contains("<script>.jpg"));

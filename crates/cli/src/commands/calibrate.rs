@@ -4,16 +4,13 @@ use crate::commands::train::DeviceArg;
 use crate::progress;
 use anyhow::{Context, Result};
 use clap::Args;
-use locdiff::{Calibration, Globe, LEVELS, Observation, fit};
+use locdiff::{BACKGROUND_DRAWS, Calibration, Globe, LEVELS, Observation, fit};
 use locdiff_data::{PointColumns, RowFile, read_points};
 use locdiff_model::{CodeSampler, Model, Pooling, SampleOptions, answers};
 use locdiff_nn::Device;
 use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
-
-/// Draws of noise for the density without a photo.
-const BACKGROUND_DRAWS: usize = 1024;
 
 #[derive(Debug, Args)]
 pub(crate) struct Calibrate {
@@ -133,7 +130,7 @@ impl Calibrate {
             writeln!(out, "{summary}")?;
             return Ok(());
         }
-        let percent = |shares: &[f64; 9]| {
+        let percent = |shares: &[f64]| {
             let each: Vec<String> = shares.iter().map(|share| format!("{:>3.0}", 100.0 * share)).collect();
             each.join(" ")
         };

@@ -1,7 +1,7 @@
 //! The report as rows: section, group, metric, value, low, high, n.
 
 use super::Report;
-use crate::{Calibration, Estimate, Scores};
+use crate::{Estimate, ReliabilityCurve, Scores};
 use std::fmt::Write;
 
 pub(super) fn csv(report: &Report) -> String {
@@ -92,7 +92,7 @@ impl Rows {
         self.value(section, group, "missing", scores.missing as f64, scores.n);
     }
 
-    fn calibration(&mut self, group: &str, calibration: &Calibration) {
+    fn calibration(&mut self, group: &str, calibration: &ReliabilityCurve) {
         for point in &calibration.curve {
             let metric = format!("observed_at_{}", point.promised);
             self.value("calibration", group, &metric, point.observed, point.n);

@@ -53,7 +53,7 @@ fn curves(page: &mut Page, report: &Report) {
         "Share of photos within a distance of the truth; the band is the interval.".to_owned(),
     )];
     if report.regions.is_some() || report.radii.is_some() {
-        let told = |name: &str, found: &Option<crate::Calibration>| {
+        let told = |name: &str, found: &Option<crate::ReliabilityCurve>| {
             found.as_ref().map(|c| {
                 format!(
                     "{name}: mean absolute error {:.1} points, largest {:.1}.",

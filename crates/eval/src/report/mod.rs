@@ -7,7 +7,8 @@ mod plots;
 mod text;
 
 use crate::{
-    Bootstrap, Calibration, Correlogram, Estimate, Group, Likelihood, Paired, Prdc, Preset, Rules, Scores,
+    Bootstrap, Correlogram, Estimate, Group, Likelihood, Paired, Prdc, Preset, ReliabilityCurve, Rules,
+    Scores,
 };
 use locdiff_sphere::LatLon;
 use serde::Serialize;
@@ -79,9 +80,9 @@ pub struct Report {
     /// How probable the truths were held to be.
     pub likelihood: Option<Likelihood>,
     /// Whether credible regions hold what they promise.
-    pub regions: Option<Calibration>,
+    pub regions: Option<ReliabilityCurve>,
     /// Whether the radii told with the answers do.
-    pub radii: Option<Calibration>,
+    pub radii: Option<ReliabilityCurve>,
     /// Scores of parts.
     pub breakdowns: Vec<Breakdown>,
     /// Whether neighbours err alike.

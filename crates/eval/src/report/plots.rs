@@ -2,7 +2,7 @@
 
 use super::{Report, percent};
 use crate::svg::{Axis, Plot};
-use crate::{Calibration, RADII_KM, Scores};
+use crate::{RADII_KM, ReliabilityCurve, Scores};
 use locdiff_map::{Coast, Detail};
 use std::fmt::Write;
 
@@ -35,7 +35,7 @@ pub(super) fn accuracy_curve(report: &Report) -> String {
 }
 
 /// Promised against observed shares.
-pub(super) fn reliability(regions: Option<&Calibration>, radii: Option<&Calibration>) -> String {
+pub(super) fn reliability(regions: Option<&ReliabilityCurve>, radii: Option<&ReliabilityCurve>) -> String {
     let mut plot = Plot::new(percent_axis("promised"), percent_axis("observed"));
     plot.line("diagonal", [(0.0, 0.0), (1.0, 1.0)].into_iter());
     let n = regions.or(radii).and_then(|found| found.curve.first()).map_or(0, |point| point.n);

@@ -1,7 +1,7 @@
 //! The report on a terminal.
 
 use super::{Report, km, km_interval, p_value, percent, percent_interval};
-use crate::{Calibration, Estimate, RADIUS_NAMES};
+use crate::{Estimate, RADIUS_NAMES, ReliabilityCurve};
 use std::fmt::Write;
 
 /// Appends a line; writing to a `String` cannot fail.
@@ -80,7 +80,7 @@ pub(super) fn text(report: &Report) -> String {
     out
 }
 
-fn reliability(out: &mut String, what: &str, calibration: &Calibration) {
+fn reliability(out: &mut String, what: &str, calibration: &ReliabilityCurve) {
     let points: Vec<String> = calibration
         .curve
         .iter()

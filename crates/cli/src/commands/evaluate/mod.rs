@@ -10,14 +10,14 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
 use locdiff_data::{MatrixReader, PlaceTable, PointColumns, read_points};
 use locdiff_eval::{
-    Bootstrap, Breakdown, Calibration, Correlogram, Likelihood, Nearby, PRDC_CHUNKS, PRDC_NEIGHBOURS, Paired,
-    Prdc, PrdcReport, Preset, Report, Rival, Rules, Scores, TruthInDensity, by_label, by_novelty,
-    truths_in_densities,
+    Bootstrap, Breakdown, Correlogram, LEVELS, Likelihood, Nearby, PRDC_CHUNKS, PRDC_NEIGHBOURS, Paired,
+    Prdc, PrdcReport, Preset, ReliabilityCurve, Report, Rival, Rules, Scores, TruthInDensity, by_label,
+    by_novelty, truths_in_densities,
 };
 use locdiff_places::{Countries, Places, continent};
 use locdiff_shdd::{Codec, Coefficients};
 use locdiff_sphere::{Degree, LatLon};
-use model::ModelArgs;
+use model::{ModelArgs, Said};
 use rayon::prelude::*;
 use rows::{Matching, match_rows};
 use std::io::Write;
@@ -240,16 +240,20 @@ impl Evaluate {
     /// The system to be judged.
     fn first(&self, truth: &PlaceTable) -> Result<System> {
         if let Some(folder) = &self.model.model {
-            let places = self.model.places(folder, self.seed)?;
-            ensure!(
-                places.len() == truth.places.len(),
-                "there are {} embeddings and {} truths in {}: row k of both must be the same photo",
-                places.len(),
-                truth.places.len(),
-                self.truth.display()
-            );
-            let answers = places.into_iter().map(Some).collect();
-            return Ok(System::plain(short_name(folder), answers));
+            let judged = self.model.judge(folder, self.seed, &truth.places)?;
+            let answers = judged.iter().map(|(place, _)| Some(*place)).collect();
+            let mut system = System::plain(short_name(folder), answers);
+            if judged.iter().any(|(_, said)| said.is_some()) {
+                let of = |pick: &dyn Fn(&Said) -> f64| -> Vec<f64> {
+                    judged.iter().map(|(_, said)| said.as_ref().map_or(f64::NAN, pick)).collect()
+                };
+                system.log_density = Some(of(&|said| said.log_density));
+                system.region_level = Some(of(&|said| said.region_level));
+                let radii =
+                    LEVELS.iter().enumerate().map(|(k, share)| (*share, of(&|said| said.radii_km[k])));
+                system.radii = radii.collect();
+            }
+            return Ok(system);
         }
         if let Some(path) = &self.predictions {
             return self.system(path, truth);
@@ -313,9 +317,9 @@ impl Evaluate {
         self.add_prdc(&mut report, truths, &system.answers)?;
         step();
         report.likelihood = system.log_density.as_ref().map(|logs| Likelihood::new(logs, &bootstrap));
-        report.regions = system.region_level.as_ref().map(|levels| Calibration::of_levels(levels));
+        report.regions = system.region_level.as_ref().map(|levels| ReliabilityCurve::of_levels(levels));
         if !system.radii.is_empty() {
-            report.radii = Some(Calibration::of_radii(&errors_km, &system.radii, rules)?);
+            report.radii = Some(ReliabilityCurve::of_radii(&errors_km, &system.radii, rules)?);
         }
         for division in &self.by {
             let (by, labels) = match division {

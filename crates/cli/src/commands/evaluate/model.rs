@@ -1,14 +1,16 @@
-//! Answers of a trained model, to be judged.
+//! Answers of a trained model, and where it is calibrated its densities at the truths, to be judged.
 
 use crate::commands::train::DeviceArg;
 use crate::progress;
 use anyhow::{Context, Result};
 use clap::Args;
+use locdiff::{Calibration, Globe, LEVELS, open_model};
 use locdiff_data::RowFile;
-use locdiff_model::{CodeSampler, Model, Pooling, SampleOptions, answers};
+use locdiff_model::{CodeSampler, Pooling, SampleOptions, answers};
 use locdiff_nn::Device;
 use locdiff_shdd::Codec;
 use locdiff_sphere::LatLon;
+use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
 /// Which model, on which photos, and how it samples.
@@ -37,13 +39,35 @@ pub(super) struct ModelArgs {
     device: DeviceArg,
 }
 
+/// What a calibrated density says about a photo's truth.
+pub(super) struct Said {
+    pub(super) log_density: f64,
+    /// Probability of the smallest region that holds the truth.
+    pub(super) region_level: f64,
+    /// The radii about the answer that are said to hold 10, 20 … 90 %.
+    pub(super) radii_km: Vec<f64>,
+}
+
+/// A photo's place; what is said about its truth where there is one and the model is calibrated.
+pub(super) type Judged = (LatLon, Option<Said>);
+
 impl ModelArgs {
-    /// One place a photo.
-    pub(super) fn places(&self, folder: &Path, seed: u64) -> Result<Vec<LatLon>> {
+    /// One place a photo, and what the model says about its truth.
+    pub(super) fn judge(&self, folder: &Path, seed: u64, truths: &[Option<LatLon>]) -> Result<Vec<Judged>> {
         let path = self.embeddings.as_ref().context("--model needs --embeddings")?;
         let file = RowFile::open(path, self.tensor.as_deref())?;
         let device = Device::open(self.device.device)?;
-        let model = Model::load(&device, folder).context("--model")?;
+        let (model, calibration) = open_model(folder, &device).context("--model")?;
+        anyhow::ensure!(
+            file.rows() == truths.len(),
+            "there are {} embeddings and {} truths: row k of both must be the same photo",
+            file.rows(),
+            truths.len()
+        );
+        let reading = match calibration {
+            Some(calibration) => Some((calibration, Globe::new(model.config().degree)?)),
+            None => None,
+        };
         let columns = model.config().embedding_dim;
         anyhow::ensure!(
             columns == file.columns(),
@@ -71,10 +95,31 @@ impl ModelArgs {
             }
             let codes = locator.sample_block(block as u64, &embeddings)?;
             let block = answers(&codec, &codes, self.samples, Pooling::Pool, false)?;
-            found.extend(block.iter().map(|answer| answer.place));
+            match &reading {
+                Some((calibration, globe)) => {
+                    let photos = block.par_iter().zip(locator.evidence()?).zip(&truths[start..]);
+                    found.par_extend(photos.map(|((answer, evidence), truth)| {
+                        (
+                            answer.place,
+                            truth.map(|truth| said(calibration, globe, &evidence, answer.place, truth)),
+                        )
+                    }));
+                }
+                None => found.extend(block.iter().map(|answer| (answer.place, None))),
+            }
             bar.set_position(found.len() as u64);
         }
         bar.finish_and_clear();
         Ok(found)
+    }
+}
+
+fn said(calibration: &Calibration, globe: &Globe, evidence: &[f64], answer: LatLon, truth: LatLon) -> Said {
+    let density = calibration.density(globe, evidence, None);
+    let truth = truth.to_unit();
+    Said {
+        log_density: density.log_density(&[truth])[0],
+        region_level: density.mass_denser_than(truth),
+        radii_km: density.radii_km(answer, &LEVELS.map(|share| calibration.radius_level(share))),
     }
 }

@@ -209,7 +209,7 @@ pub(crate) struct OutputArgs {
     /// Write a map as a picture; or a folder
     #[arg(long, value_name = "FILE.png", value_parser = parse_target)]
     pub(crate) png: Option<Target>,
-    /// Write the backward process of one photo, step by step: .gif or .html
+    /// Write the backward process of one photo, step by step: .gif, .html or .png
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
     /// Write copies of the photos with the place as EXIF GPS into this folder; the photos stay as they are
@@ -263,8 +263,8 @@ impl OutputArgs {
         if let Some(path) = &self.trace {
             let end = path.extension().and_then(|end| end.to_str()).map(str::to_ascii_lowercase);
             ensure!(
-                matches!(end.as_deref(), Some("gif" | "html")),
-                "--trace {}: end it in .gif or .html",
+                matches!(end.as_deref(), Some("gif" | "html" | "png")),
+                "--trace {}: end it in .gif, .html or .png",
                 path.display()
             );
             ensure!(count == 1, "--trace {}: it shows one photo, and there are {count}", path.display());

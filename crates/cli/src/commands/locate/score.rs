@@ -3,7 +3,7 @@
 use super::print::place;
 use crate::commands::train::describe;
 use anyhow::{Result, ensure};
-use locdiff::{Answer, AnswerDensity, Calibration, LEVELS, Reliability};
+use locdiff::{Answer, AnswerDensity, Calibration, LEVELS, ReliabilityCurve};
 use locdiff_data::{PointColumns, read_points};
 use locdiff_eval::Accuracy;
 use locdiff_sphere::LatLon;
@@ -56,20 +56,22 @@ impl Score {
             Accuracy::new(chosen.map(|(answer, truth, _)| (*answer, *truth)))
         };
         let (all, told, silent) = (of(None), of(Some(true)), of(Some(false)));
-        let regions = Reliability::new(self.denser.iter().copied());
-        let radii = Reliability::new(self.nearer.iter().copied());
+        let regions = ReliabilityCurve::of_levels(&self.denser);
+        let radii = ReliabilityCurve::of_levels(&self.nearer);
+        let worst = regions.largest_error.max(radii.largest_error);
+        // Of a share of one half, the largest of all.
+        let standard_error = 0.5 / (self.pairs.len().max(1) as f64).sqrt();
         let nll = -self.log_density / self.pairs.len().max(1) as f64;
         if as_json {
             let summary = json!({
                 "summary": {
                     "accuracy": all, "answered": told, "cannot_tell": silent, "nll_nats": nll, "levels": LEVELS,
-                    "regions": regions, "radii": radii, "worst_deviation": regions.worst().max(radii.worst()),
-                    "standard_error": regions.standard_error(),
+                    "regions": regions, "radii": radii, "worst_deviation": worst, "standard_error": standard_error,
                 }
             });
             return Ok(writeln!(out, "{summary}")?);
         }
-        let percent = |shares: &[f64; 9]| {
+        let percent = |shares: &[f64]| {
             let each: Vec<String> = shares.iter().map(|share| format!("{:>4.1}", 100.0 * share)).collect();
             each.join(" ")
         };
@@ -78,12 +80,12 @@ impl Score {
         writeln!(out, "can't tell   {}", describe(&silent))?;
         writeln!(out, "−log density {nll:.3} nats per steradian (uniform 2.531)")?;
         writeln!(out, "said         {} %", percent(&LEVELS))?;
-        writeln!(out, "in regions   {} %", percent(&regions.shares))?;
+        writeln!(out, "in regions   {} %", percent(&regions.observed()))?;
         writeln!(
             out,
             "within radii {} % (standard error {:.1} points)",
-            percent(&radii.shares),
-            100.0 * regions.standard_error()
+            percent(&radii.observed()),
+            100.0 * standard_error
         )?;
         Ok(())
     }

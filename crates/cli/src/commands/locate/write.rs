@@ -121,8 +121,12 @@ impl<'a> Sinks<'a> {
         }
         if let Some(path) = &args.trace {
             let film = film(located)?;
-            let is_gif = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("gif"));
-            let bytes = if is_gif { film.to_gif(360)? } else { film.to_html().into_bytes() };
+            let end = path.extension().and_then(|end| end.to_str()).map(str::to_ascii_lowercase);
+            let bytes = match end.as_deref() {
+                Some("gif") => film.to_gif(360)?,
+                Some("png") => film.to_png(12, 3, 300)?,
+                _ => film.to_html().into_bytes(),
+            };
             self.file(path, &bytes)?;
         }
         self.tag(located)
