@@ -229,7 +229,7 @@ impl Report {
         let cpu = self.cpu_seconds.map_or(String::new(), |seconds| format!(", {seconds:.0} s of CPU time"));
         let mut out = format!("{}; {:.0} s in all{cpu}.\n", self.title, self.seconds);
         out += "Share of test photos (%) answered nearer than each radius [95 % bootstrap interval over photos]; NLL in \
-                nats per steradian (uniform: 2.53), of LocDiff's pooled code as it is, before any calibration.\n";
+                nats per steradian (uniform: 2.53), of LocDiff's density as `locate` reads it, calibrated on validation.\n";
         out += &heading("Accuracy");
         out += &show(&self.accuracy());
         if let Some(table) = self.leads(&self.all()) {
