@@ -116,6 +116,19 @@ fn a_model_is_calibrated_and_answers_as_sample_does() {
     ))
     .unwrap();
     assert_eq!(score["summary"]["accuracy"], direct["accuracy"]);
+    // The referee reads the same densities.
+    let judged: Value = serde_json::from_str(&ok(
+        path,
+        "evaluate --model run --embeddings e.npy --device cpu --samples 4 --steps 10 --truth l.csv --by none --json",
+    ))
+    .unwrap();
+    let (told, found) = (&score["summary"], &judged);
+    assert!(
+        (told["nll_nats"].as_f64().unwrap() - found["likelihood"]["nats"]["value"].as_f64().unwrap()).abs()
+            < 1e-9
+    );
+    assert_eq!(told["regions"], found["regions"]);
+    assert_eq!(found["radii"]["curve"].as_array().unwrap().len(), 9);
     let silent = score["summary"]["cannot_tell"]["n"].as_u64().unwrap();
     assert_eq!(silent + score["summary"]["answered"]["n"].as_u64().unwrap(), 120);
 
