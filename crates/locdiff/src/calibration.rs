@@ -154,6 +154,9 @@ impl Calibration {
     }
 
     /// The density for what the network said about a photo.
+    ///
+    /// # Panics
+    /// A globe, an evidence and a calibration of different degrees.
     pub fn density<'g>(
         &self,
         globe: &'g Globe,
