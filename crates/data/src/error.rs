@@ -51,6 +51,23 @@ pub enum DataError {
         /// The format.
         format: crate::Format,
     },
+    /// A text that names no encoder.
+    #[error("'{text}' is no encoder's fingerprint: expected NAME@ and 32 hexadecimal digits")]
+    Fingerprint {
+        /// The text.
+        text: String,
+    },
+    /// An embedding without numbers.
+    #[error("an embedding has no numbers: give at least one")]
+    EmptyEmbedding,
+    /// An embedding with a number that is not finite.
+    #[error("number {} of the embedding is {value}: embeddings hold finite numbers", .index + 1)]
+    EmbeddingNotFinite {
+        /// Which number, from 0.
+        index: usize,
+        /// Its value.
+        value: f32,
+    },
     /// The file cannot be opened or read.
     #[error("cannot read {file}: {source}{}", read_remedy(.source))]
     Read {

@@ -8,6 +8,7 @@
 //! | points one by one, in and out | [`PointReader`], [`PointWriter`] |
 //! | places with names and numbers, some without an answer | [`PlaceTable`] |
 //! | rows of coefficients or embeddings, in and out | [`MatrixReader`], [`MatrixWriter`] |
+//! | one embedding, and the encoder it came from | [`Embedding`], [`Fingerprint`] |
 //! | any row of an embedding file at any time | [`RowFile`] |
 //! | any part of another file at any time | [`PositionedFile`] |
 //! | named columns of text in CSV, in and out | [`TableReader`], [`TableWriter`] |
@@ -31,6 +32,7 @@
 mod array;
 mod atomic;
 mod csv_text;
+mod embedding;
 mod error;
 mod format;
 #[cfg(feature = "fuzzing")]
@@ -48,6 +50,7 @@ mod table;
 
 pub use array::Dtype;
 pub use atomic::AtomicFile;
+pub use embedding::{Embedding, Fingerprint};
 pub use error::{At, DataError};
 pub use format::Format;
 pub use matrix::{MatrixReader, MatrixWriter, RowFile};
