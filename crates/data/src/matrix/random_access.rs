@@ -4,7 +4,7 @@ use crate::array::ArrayLayout;
 use crate::error::{At, excerpt};
 use crate::header::{TensorChoice, read_layout};
 use crate::input::{Input, display_name};
-use crate::{DataError, Format, PositionedFile};
+use crate::{DataError, Embedding, Format, PositionedFile};
 use std::path::Path;
 
 /// Files up to this size are read into memory once.
@@ -94,6 +94,19 @@ impl RowFile {
     /// Numbers a row.
     pub fn columns(&self) -> usize {
         self.layout.columns
+    }
+
+    /// Row `index`, from 0, as an embedding.
+    ///
+    /// # Errors
+    /// As [`RowFile::read_row`].
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn embedding(&self, index: usize) -> Result<Embedding, DataError> {
+        let mut values = vec![0.0; self.columns()];
+        self.read_row(index, &mut values)?;
+        Embedding::new(values, None)
     }
 
     /// Reads row `index`, from 0.
