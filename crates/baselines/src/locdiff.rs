@@ -142,7 +142,7 @@ impl Baseline for LocDiff {
         let rows = |data: &Dataset| (0..data.len() as u32).collect::<Vec<u32>>();
         let (training_rows, validation_rows) = (rows(&training), rows(&validation));
         let folder = tempfile::tempdir().map_err(|error| {
-            crate::error::setting("temporary folder", error, "set TMPDIR to a writable one")
+            locdiff_base::BadSetting::new("temporary folder", error, "set TMPDIR to a writable one")
         })?;
         let mut config = self.run.clone();
         config.model.embedding_dim = training.columns();

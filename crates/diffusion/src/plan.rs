@@ -1,6 +1,7 @@
 //! Samplers as lists of coefficients.
 
-use crate::{DiffusionError, Prediction, Schedule, error::out_of_range};
+use crate::{DiffusionError, Prediction, Schedule};
+use locdiff_base::setting;
 use locdiff_nn::ops::SamplerStep;
 use std::str::FromStr;
 
@@ -26,7 +27,7 @@ impl FromStr for Sampler {
             "ddpm" => Ok(Self::Ddpm),
             "ddim" => Ok(Self::Ddim { eta: 0.0 }),
             "dpmpp" => Ok(Self::DpmSolverPlusPlus2M),
-            _ => Err(out_of_range("sampler", name, "ddpm, ddim or dpmpp")),
+            _ => Err(setting("sampler", name, "ddpm, ddim or dpmpp")),
         }
     }
 }
@@ -97,7 +98,7 @@ impl SamplerPlan {
     ) -> Result<Self, DiffusionError> {
         let falling = timesteps.windows(2).all(|pair| pair[0] > pair[1]);
         if !falling || timesteps.first().is_none_or(|&t| t >= schedule.steps()) {
-            return Err(out_of_range(
+            return Err(setting(
                 "timesteps",
                 format!("{timesteps:?}"),
                 "falling, below the schedule's length",
@@ -106,7 +107,7 @@ impl SamplerPlan {
         if let Sampler::Ddim { eta } = sampler
             && !(0.0..=1.0).contains(&eta)
         {
-            return Err(out_of_range("eta", eta, "0 to 1"));
+            return Err(setting("eta", eta, "0 to 1"));
         }
         let step = |k: usize| {
             let t = timesteps[k];

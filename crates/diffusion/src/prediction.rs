@@ -1,6 +1,7 @@
 //! What a network's output means.
 
-use crate::{DiffusionError, Schedule, error::out_of_range};
+use crate::{DiffusionError, Schedule};
+use locdiff_base::setting;
 use locdiff_nn::{Device, NnError, Tensor};
 use std::str::FromStr;
 
@@ -24,7 +25,7 @@ impl FromStr for Prediction {
             "x0" => Ok(Self::X0),
             "noise" => Ok(Self::Noise),
             "v" => Ok(Self::V),
-            _ => Err(out_of_range("prediction", name, "x0, noise or v")),
+            _ => Err(setting("prediction", name, "x0, noise or v")),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The rules by which published numbers were made.
 
-use crate::{EvalError, error::setting};
+use crate::EvalError;
+use locdiff_base::setting;
 use locdiff_sphere::{LatLon, geodesic_km, haversine_km};
 use serde::Serialize;
 use std::fmt;

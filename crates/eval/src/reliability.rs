@@ -1,7 +1,8 @@
 //! Whether regions hold what they promise.
 
-use crate::error::{expect_len, setting};
+use crate::error::expect_len;
 use crate::{EvalError, Rules};
+use locdiff_base::setting;
 use serde::Serialize;
 
 /// The promises that are checked: 10, 20 … 90 %.

@@ -54,8 +54,7 @@ impl HybridOptions {
     };
 
     fn check(&self) -> Result<()> {
-        let bad =
-            |what, value: f64, remedy| Err(GalleryError::Setting { what, value: value.to_string(), remedy });
+        let bad = |what, value: f64, remedy: &str| Err(locdiff_base::setting(what, value, remedy));
         if !(self.radius_km > 0.0 && self.radius_km.is_finite()) {
             return bad("radius_km", self.radius_km, "a positive number of kilometres");
         }

@@ -1,6 +1,7 @@
 //! Every choice that makes a model, as it stands in `config.json`.
 
-use crate::{ModelError, error::setting};
+use crate::ModelError;
+use locdiff_base::setting;
 use locdiff_diffusion::{Prediction, Schedule};
 use locdiff_nn::layers::{CsUnetConfig, Layout};
 use locdiff_sphere::{Degree, EARTH_RADIUS_KM};

@@ -10,6 +10,7 @@ use crate::{
     device::Backend,
     error::check_shape,
 };
+use locdiff_base::setting;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -48,11 +49,7 @@ impl Bf16Tensor {
     /// memory does not suffice.
     pub fn zeros(device: &Device, rows: usize, cols: usize) -> Result<Self> {
         let Backend::Cuda(context) = &device.backend else {
-            return Err(NnError::Setting {
-                what: "the device of a bf16 matrix",
-                value: device.to_string(),
-                remedy: "use a CUDA device".to_owned(),
-            });
+            return Err(setting("the device of a bf16 matrix", device, "use a CUDA device"));
         };
         context.prepare_bf16()?;
         let stride = cols.next_multiple_of(ALIGNMENT);

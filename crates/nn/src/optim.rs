@@ -2,6 +2,7 @@
 //! device: the step counter and the rates live in device memory, so that a captured graph advances them.
 
 use crate::{Device, Gradients, Indices, NnError, Params, Result, Tensor, ops};
+use locdiff_base::setting;
 
 /// The learning rate as a function of the step.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -210,9 +211,7 @@ impl Adam {
     pub fn new(config: AdamConfig, params: &Params) -> Result<Self> {
         for (what, value) in [("beta1", config.beta1), ("beta2", config.beta2)] {
             if !(0.0..1.0).contains(&value) {
-                return Err(NnError::Setting {
-                    what, value: value.to_string(), remedy: "0 ≤ β < 1".into()
-                });
+                return Err(setting(what, value, "0 ≤ β < 1"));
             }
         }
         let device: &Device = params.device();

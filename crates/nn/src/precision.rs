@@ -1,6 +1,7 @@
 //! Matrix-product precision on CUDA.
 
 use crate::NnError;
+use locdiff_base::setting;
 use std::str::FromStr;
 
 /// The arithmetic of matrix products on CUDA; storage and everything else stay in f32. The CPU always uses f32.
@@ -29,11 +30,7 @@ impl FromStr for Precision {
             "f32" => Ok(Self::F32),
             "tf32" => Ok(Self::Tf32),
             "bf16" => Ok(Self::Bf16),
-            _ => Err(NnError::Setting {
-                what: "precision",
-                value: name.to_owned(),
-                remedy: "use f32, tf32 or bf16".to_owned(),
-            }),
+            _ => Err(setting("precision", name, "use f32, tf32 or bf16")),
         }
     }
 }

@@ -2,11 +2,11 @@
 
 use crate::batches::{Batch, BatchMaker};
 use crate::checkpoint::{Checkpoints, Standing};
-use crate::error::{folder, setting};
+use crate::error::folder;
 use crate::metrics::Metrics;
 use crate::step::TrainStep;
 use crate::{Rows, RunConfig, TrainError};
-use locdiff_data::AtomicFile;
+use locdiff_base::{AtomicFile, setting};
 use locdiff_diffusion::Sampler;
 use locdiff_eval::Accuracy;
 use locdiff_model::{
@@ -224,10 +224,8 @@ fn claim_folder(
             return Ok(());
         }
     }
-    let mut file = AtomicFile::create(&path)?;
-    let text = serde_json::to_string_pretty(config).expect("settings are plain data");
-    writeln!(file, "{text}").map_err(|error| folder(&path, error))?;
-    Ok(file.commit()?)
+    let text = serde_json::to_string_pretty(config).expect("settings are plain data") + "\n";
+    Ok(AtomicFile::write_whole(&path, text.as_bytes())?)
 }
 
 struct Loop<'a> {

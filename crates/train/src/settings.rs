@@ -1,6 +1,7 @@
 //! How to train: settings and presets.
 
-use crate::{TrainError, error::setting};
+use crate::TrainError;
+use locdiff_base::setting;
 use locdiff_model::{CodeScale, LossKind, ModelConfig, QuadratureRecipe};
 use locdiff_nn::{AdamConfig, LrSchedule};
 use serde::{Deserialize, Serialize};
