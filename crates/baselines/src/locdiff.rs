@@ -6,7 +6,7 @@ use locdiff_model::{Answer, CodeSampler, Model, Pooling, SampleOptions, answers}
 use locdiff_nn::Device;
 use locdiff_shdd::{Codec, Coefficients};
 use locdiff_sphere::{LatLon, UnitVec};
-use locdiff_train::{BEST_FOLDER, Dataset, Event, Job, Preset, Rows, RunConfig, train};
+use locdiff_train::{BEST_FOLDER, Dataset, Event, Job, Rows, RunConfig, TrainPreset, train};
 use rayon::prelude::*;
 use std::sync::atomic::AtomicBool;
 
@@ -35,7 +35,7 @@ impl LocDiff {
 
     /// The run that [`LocDiff::new`] trains; the embeddings' size is filled in later.
     pub fn run_config(effort: &Effort, seed: u64) -> RunConfig {
-        let mut run = Preset::Default.run_config(1);
+        let mut run = TrainPreset::Default.run_config(1);
         run.model = run.model.with_degree(effort.locdiff_degree);
         run.model.seed = seed;
         run.train.steps = effort.steps;

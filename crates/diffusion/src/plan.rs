@@ -1,7 +1,7 @@
 //! Samplers as lists of coefficients.
 
 use crate::{DiffusionError, Prediction, Schedule};
-use locdiff_base::setting;
+use locdiff_base::{BadSetting, Named, setting};
 use locdiff_nn::ops::SamplerStep;
 use std::str::FromStr;
 
@@ -19,16 +19,20 @@ pub enum Sampler {
     DpmSolverPlusPlus2M,
 }
 
-impl FromStr for Sampler {
-    type Err = DiffusionError;
+impl Named for Sampler {
+    const WHAT: &'static str = "sampler";
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Ddpm, "ddpm", "ancestral sampling, noise in every step"),
+        (Self::Ddim { eta: 0.0 }, "ddim", "first order, no noise after the first"),
+        (Self::DpmSolverPlusPlus2M, "dpmpp", "DPM-Solver++(2M): second order, for few steps"),
+    ];
+}
 
-    fn from_str(name: &str) -> Result<Self, DiffusionError> {
-        match name {
-            "ddpm" => Ok(Self::Ddpm),
-            "ddim" => Ok(Self::Ddim { eta: 0.0 }),
-            "dpmpp" => Ok(Self::DpmSolverPlusPlus2M),
-            _ => Err(setting("sampler", name, "ddpm, ddim or dpmpp")),
-        }
+impl FromStr for Sampler {
+    type Err = BadSetting;
+
+    fn from_str(name: &str) -> Result<Self, BadSetting> {
+        Self::from_name(name)
     }
 }
 

@@ -103,7 +103,7 @@ impl Schedule {
     pub fn subset(&self, count: usize) -> Result<Vec<usize>, DiffusionError> {
         let last = self.steps() - 1;
         if count == 0 || count > self.steps() {
-            return Err(setting("sampler steps", count, &format!("1 to {}", self.steps())));
+            return Err(setting("sampler steps", count, format!("1 to {}", self.steps())));
         }
         if count == 1 {
             return Ok(vec![last]);

@@ -76,7 +76,7 @@ impl ReliabilityCurve {
             let hits = told.clone().filter(|(km, radius)| rules.is_within(**km, **radius)).count();
             Ok(ReliabilityPoint::new(*p, hits, told.count()))
         });
-        Ok(Self::of_curve(curve.collect::<Result<_, _>>()?))
+        Ok(Self::of_curve(curve.collect::<Result<_, EvalError>>()?))
     }
 
     /// The shares of truths inside, from small promises to large ones.

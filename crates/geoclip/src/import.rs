@@ -8,7 +8,6 @@ use locdiff_data::{Format, PointColumns, PointReader};
 use locdiff_nn::Device;
 use locdiff_pth::{Archive, PthTensor, Refused, read_pth};
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 const LOCATION: &str = "location_encoder_weights.pth";

@@ -8,7 +8,6 @@ use locdiff_nn::ops::{self, Activation};
 use locdiff_nn::{Device, Init, ParamId, Params, ParamsBuilder, Tensor};
 use locdiff_sphere::LatLon;
 use serde::{Deserialize, Serialize};
-use std::io::Write;
 use std::path::Path;
 
 /// The settings' file in a GeoCLIP folder.

@@ -5,7 +5,6 @@ use crate::{Globe, Knowledge, LEVELS, LocateError};
 use locdiff_base::AtomicFile;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
-use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 

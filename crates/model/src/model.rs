@@ -4,7 +4,6 @@ use crate::{Anchors, ModelConfig, ModelError, QuadratureRecipe};
 use locdiff_base::{AtomicFile, BadSetting};
 use locdiff_nn::{Device, Init, Params, ParamsBuilder, layers::CsUnet};
 use locdiff_sphere::UnitVec;
-use std::io::Write;
 use std::path::Path;
 
 /// The weights' file in a model folder.

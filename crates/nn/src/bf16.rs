@@ -5,7 +5,7 @@
 #![allow(clippy::needless_pass_by_value)] // reason: a writable window is handed over, as in `ops`
 
 use crate::{
-    Device, NnError, Result, View, ViewMut,
+    Device, Result, View, ViewMut,
     cuda::{self, Arg, Grid},
     device::Backend,
     error::check_shape,
@@ -45,7 +45,7 @@ impl Bf16Tensor {
     /// A matrix of zeros.
     ///
     /// # Errors
-    /// [`NnError::Setting`] unless `device` is a CUDA device of compute capability 8.0 or more, [`NnError::Cuda`] if its
+    /// [`crate::NnError::Setting`] unless `device` is a CUDA device of compute capability 8.0 or more, [`crate::NnError::Cuda`] if its
     /// memory does not suffice.
     pub fn zeros(device: &Device, rows: usize, cols: usize) -> Result<Self> {
         let Backend::Cuda(context) = &device.backend else {
@@ -92,7 +92,7 @@ impl Bf16Tensor {
     /// All values, row by row; waits for the device.
     ///
     /// # Errors
-    /// [`NnError::Cuda`] if an earlier operation failed.
+    /// [`crate::NnError::Cuda`] if an earlier operation failed.
     pub fn to_vec(&self) -> Result<Vec<f32>> {
         let mut bits = vec![0; self.rows * self.stride];
         self.buffer.download(&mut bits)?;

@@ -1,7 +1,7 @@
 //! Adam with gradient clipping, an exponential moving average of the weights and learning-rate schedules, all on the
 //! device: the step counter and the rates live in device memory, so that a captured graph advances them.
 
-use crate::{Device, Gradients, Indices, NnError, Params, Result, Tensor, ops};
+use crate::{Device, Gradients, Indices, Params, Result, Tensor, ops};
 use locdiff_base::setting;
 
 /// The learning rate as a function of the step.
@@ -262,7 +262,7 @@ impl Adam {
     /// Steps done so far; waits for the device.
     ///
     /// # Errors
-    /// [`NnError::Cuda`] if an earlier operation failed.
+    /// [`crate::NnError::Cuda`] if an earlier operation failed.
     pub fn steps_done(&self) -> Result<u32> {
         Ok(self.step.to_vec()?[0])
     }
@@ -270,7 +270,7 @@ impl Adam {
     /// Learning rate and gradient norm (before clipping; 0 where clipping is off) of the last step.
     ///
     /// # Errors
-    /// [`NnError::Cuda`] if an earlier operation failed.
+    /// [`crate::NnError::Cuda`] if an earlier operation failed.
     pub fn last_step(&self) -> Result<(f32, f32)> {
         let control = Control::read(&self.control.to_vec()?);
         Ok((control.lr, control.grad_norm))

@@ -190,7 +190,9 @@ impl TrainingState {
         let step = metadata.get("step").and_then(|step| step.parse().ok());
         let step = step.ok_or_else(|| bad(path, "no training step in its header: not a training state"))?;
         let file = SafeTensors::deserialize(&contents).map_err(|e| bad(path, e))?;
-        let get = |name: &str| Ok(floats(file.tensor(name).map_err(|e| bad(path, e))?.data()));
+        let get = |name: &str| -> Result<Vec<f32>> {
+            Ok(floats(file.tensor(name).map_err(|e| bad(path, e))?.data()))
+        };
         let state =
             Self { weights: get("weights")?, m: get("adam.m")?, v: get("adam.v")?, ema: get("ema")?, step };
         Ok((state, metadata))

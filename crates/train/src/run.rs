@@ -16,7 +16,6 @@ use locdiff_nn::Device;
 use locdiff_shdd::Codec;
 use locdiff_sphere::LatLon;
 use serde_json::json;
-use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -93,13 +92,13 @@ pub struct Job<'a> {
 ///
 /// ```no_run
 /// use locdiff_nn::{Device, DeviceSpec};
-/// use locdiff_train::{Dataset, Job, Preset, Rows, Source, split_by_blocks, train};
+/// use locdiff_train::{Dataset, Job, TrainPreset, Rows, Source, split_by_blocks, train};
 /// let source = Source { path: "embeddings.safetensors".into(), tensor: None };
 /// let data = Dataset::open(&[source], "places.csv".as_ref())?;
 /// let split = split_by_blocks(data.places(), 0.1, 0);
 /// let job = Job {
 ///     device: &Device::open(DeviceSpec::Auto)?,
-///     config: Preset::Default.run_config(data.columns()),
+///     config: TrainPreset::Default.run_config(data.columns()),
 ///     training: Rows { data: &data, rows: &split.train },
 ///     validation: Some(Rows { data: &data, rows: &split.validation }),
 ///     out: "run".as_ref(),

@@ -13,7 +13,6 @@ use locdiff_baselines::Method;
 use locdiff_eval::{Bootstrap, Nearby, Rules};
 use locdiff_sphere::LatLon;
 use serde_json::{Value, json};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 

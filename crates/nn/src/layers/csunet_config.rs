@@ -1,6 +1,6 @@
 //! The choices that make a CS-UNet.
 
-use crate::{NnError, ParamsBuilder, Result, layers::CsUnet, ops::Activation};
+use crate::{ParamsBuilder, Result, layers::CsUnet, ops::Activation};
 use locdiff_base::setting;
 
 /// How the blocks' widths go.
@@ -100,7 +100,7 @@ impl CsUnetConfig {
     /// Adds the network's parameters to `builder`.
     ///
     /// # Errors
-    /// [`NnError::Setting`] for a size of 0, an odd `time_dim` or a dropout outside [0, 1).
+    /// [`crate::NnError::Setting`] for a size of 0, an odd `time_dim` or a dropout outside [0, 1).
     pub fn register(&self, builder: &mut ParamsBuilder) -> Result<CsUnet> {
         let sizes = [
             ("code_dim", self.code_dim),
