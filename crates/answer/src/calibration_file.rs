@@ -1,10 +1,9 @@
 //! A calibration's file in its model's folder.
 
 use crate::{AnswerError, Calibration, FitReport};
-use locdiff_data::AtomicFile;
+use locdiff_base::AtomicFile;
 use locdiff_shdd::Coefficients;
 use serde::{Deserialize, Serialize};
-use std::io::Write;
 use std::path::Path;
 
 /// The calibration's file in a model's folder.
@@ -111,12 +110,8 @@ impl Calibration {
             fit: self.fit.clone(),
             background: self.background.as_slice().to_vec(),
         };
-        let mut file = AtomicFile::create(&path)?;
-        serde_json::to_writer_pretty(&mut file, &stored)
-            .map_err(std::io::Error::from)
-            .and_then(|()| file.write_all(b"\n"))
-            .map_err(|error| AnswerError::Calibration { path, reason: error.to_string() })?;
-        Ok(file.commit()?)
+        let text = serde_json::to_string_pretty(&stored).unwrap_or_default();
+        Ok(AtomicFile::write_whole(&path, format!("{text}\n").as_bytes())?)
     }
 }
 

@@ -14,7 +14,7 @@ pub enum AnswerError {
     Sphere(#[from] locdiff_sphere::SphereError),
     /// A file that cannot be written.
     #[error(transparent)]
-    Data(#[from] locdiff_data::DataError),
+    Write(#[from] locdiff_base::WriteError),
     /// A calibration that cannot be used.
     #[error("{path}: {reason}", path = path.display())]
     Calibration {
@@ -23,14 +23,9 @@ pub enum AnswerError {
         /// What is wrong with it and what to do.
         reason: String,
     },
-    /// Too few photos for a calibration.
-    #[error("{photos} photos with known places: a calibration needs {needed} or more")]
-    TooFewPhotos {
-        /// How many there are.
-        photos: usize,
-        /// How many are needed.
-        needed: usize,
-    },
+    /// A setting out of range.
+    #[error(transparent)]
+    Setting(#[from] locdiff_base::BadSetting),
     /// What is also known leaves no place.
     #[error("no place is left: the region or prior that was given weighs nothing anywhere on land or sea")]
     Impossible,

@@ -61,7 +61,8 @@ pub fn fit(
     seed: u64,
 ) -> Result<Calibration, AnswerError> {
     if observations.len() < FEWEST_TO_CALIBRATE {
-        return Err(AnswerError::TooFewPhotos { photos: observations.len(), needed: FEWEST_TO_CALIBRATE });
+        let remedy = format!("a calibration needs {FEWEST_TO_CALIBRATE} or more");
+        return Err(locdiff_base::setting("photos with known places", observations.len(), remedy));
     }
     let pixels = globe.pixels();
     let background_field = globe.codec().field(background)?;

@@ -7,8 +7,9 @@ mod prediction;
 pub use options::{Pooling, Reading, SampleOptions};
 pub use prediction::Prediction;
 
-use crate::{Model, ModelError, error::setting};
+use crate::{Model, ModelError};
 use engine::{Engines, batches};
+use locdiff_base::setting;
 use locdiff_data::{Embedding, RowFile};
 use locdiff_shdd::{Codec, Coefficients};
 use prediction::Drawn;

@@ -1,6 +1,7 @@
 //! How to sample, and how to read the samples.
 
-use crate::{ModelError, error::setting};
+use crate::ModelError;
+use locdiff_base::setting;
 use locdiff_diffusion::Sampler;
 
 /// The most codes that are sampled at a time: memory stays at one block.
