@@ -1,5 +1,6 @@
 //! What is also known about a photo: weights on places that multiply the model's density.
 
+use locdiff_places::Region;
 use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, Pixels, UnitVec};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -36,6 +37,22 @@ impl Knowledge {
         self.weights.push(Box::new(weight));
         self.at_pixels = Mutex::default();
         self
+    }
+
+    /// It must be in a region.
+    ///
+    /// ```
+    /// use locdiff_answer::Knowledge;
+    /// use locdiff_places::Region;
+    /// use locdiff_sphere::LatLon;
+    /// let japan = Knowledge::new().within(Region::parse("Japan")?);
+    /// assert_eq!(japan.log_weight(LatLon::new(36.0, 138.0)?.to_unit()), 0.0);
+    /// assert_eq!(japan.log_weight(LatLon::new(48.9, 2.4)?.to_unit()), f64::NEG_INFINITY);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn within(self, region: Region) -> Self {
+        self.weight(move |place| f64::from(u8::from(region.contains(place))))
     }
 
     /// Multiplies by a sum of Gaussian kernels of deviation `spread_km` about weighted places.
