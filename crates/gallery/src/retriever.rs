@@ -105,5 +105,5 @@ impl Retriever for GeoClipRetriever {
 }
 
 fn wrong_kind(kind: &str, remedy: &'static str) -> GalleryError {
-    GalleryError::Setting { what: "the gallery's kind", value: kind.to_owned(), remedy }
+    locdiff_base::setting("the gallery's kind", kind, remedy)
 }

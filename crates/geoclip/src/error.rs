@@ -1,5 +1,6 @@
 //! What can go wrong with GeoCLIP: each message is one line that names the file and the remedy.
 
+use locdiff_base::WriteError;
 use locdiff_pth::Refused;
 use std::{io, path::PathBuf};
 
@@ -40,6 +41,9 @@ pub enum GeoClipError {
     /// A file that could not be read or written.
     #[error(transparent)]
     Data(#[from] locdiff_data::DataError),
+    /// A file that could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
 }
 
 /// A result whose error is [`GeoClipError`].

@@ -1,6 +1,7 @@
 //! From a photo to an answer.
 
 use crate::{Answer, AnswerDensity, Calibration, Globe, Hypothesis, Knowledge, LocateError};
+use locdiff_base::{BadSetting, setting};
 use locdiff_model::{CodeSampler, Model, Pooling, SampleOptions, answers};
 use locdiff_nn::Device;
 use locdiff_sphere::LatLon;
@@ -122,11 +123,8 @@ impl Locator {
     /// Options out of range.
     pub fn session(&self, options: LocateOptions) -> Result<Session<'_>, LocateError> {
         if options.views == 0 || options.views > options.sampling.samples {
-            return Err(LocateError::Setting {
-                what: "views",
-                value: options.views.to_string(),
-                remedy: format!("1 to the number of samples, {}", options.sampling.samples),
-            });
+            let remedy = format!("1 to the number of samples, {}", options.sampling.samples);
+            return Err(setting("views", options.views, remedy));
         }
         let sampler = CodeSampler::new(&self.model, options.sampling)?;
         Ok(Session { locator: self, sampler, options })
@@ -194,10 +192,8 @@ impl<'l> Session<'l> {
     /// # Errors
     /// A locator without an encoder, or a photo that it cannot take.
     pub fn embed(&self, photos: &[Photo], first: u64) -> Result<Vec<f32>, LocateError> {
-        let encoder = self.locator.encoder.as_ref().ok_or_else(|| LocateError::Setting {
-            what: "photos",
-            value: photos.len().to_string(),
-            remedy: "this locator was opened without an encoder".to_owned(),
+        let encoder = self.locator.encoder.as_ref().ok_or_else(|| {
+            BadSetting::new("photos", photos.len(), "this locator was opened without an encoder")
         })?;
         if self.options.views == 1 {
             return Ok(joined(&encoder.embed(photos)?));
