@@ -1,6 +1,7 @@
 //! Retrieval for photos, behind one trait.
 
-use crate::{Cap, Gallery, GalleryError, Hit, Kind, Result};
+use crate::{Cap, Gallery, Hit, Kind, Result};
+use locdiff_base::setting;
 
 /// Finds places for a photo's embedding.
 pub trait Retriever {
@@ -33,11 +34,7 @@ impl PhotoRetriever {
     pub fn new(gallery: Gallery) -> Result<Self> {
         match gallery.kind() {
             Kind::Photos => Ok(Self { gallery }),
-            Kind::Geoclip => Err(GalleryError::Setting {
-                what: "the gallery's kind",
-                value: "geoclip".to_owned(),
-                remedy: "give GeoCLIP's folder too",
-            }),
+            Kind::Geoclip => Err(setting("the gallery's kind", "geoclip", "give GeoCLIP's folder too")),
         }
     }
 

@@ -1,6 +1,7 @@
 //! GeoCLIP as a retriever of galleries.
 
 use crate::GeoClip;
+use locdiff_base::setting;
 use locdiff_gallery::{Cap, Gallery, GalleryError, Hit, Kind, Result, Retriever};
 
 /// GeoCLIP: a photo's CLIP features through the image head, against the places' own vectors.
@@ -17,11 +18,7 @@ impl GeoClipRetriever {
     /// A gallery of another kind or size.
     pub fn new(model: GeoClip, gallery: Gallery) -> Result<Self> {
         if gallery.kind() != Kind::Geoclip {
-            return Err(GalleryError::Setting {
-                what: "the gallery's kind",
-                value: "photos".to_owned(),
-                remedy: "it needs no GeoCLIP",
-            });
+            return Err(setting("the gallery's kind", "photos", "it needs no GeoCLIP"));
         }
         if gallery.dimension() != model.dimension() {
             return Err(GalleryError::Dimension { got: model.dimension(), wanted: gallery.dimension() });

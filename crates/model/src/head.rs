@@ -57,7 +57,11 @@ impl<'m> Head<'m> {
         let reading = match config.loss {
             LossKind::Nll | LossKind::Kl => {
                 let anchors = model.anchors().ok_or_else(|| {
-                    crate::error::setting("quadrature", "none", "the model lacks its quadrature's points")
+                    locdiff_base::BadSetting::new(
+                        "quadrature",
+                        "none",
+                        "the model lacks its quadrature's points",
+                    )
                 })?;
                 let codes = CodeWriter::new(config)?;
                 Reading::PosteriorMean(Box::new(anchors.on_device(device, &codes, rows)?))

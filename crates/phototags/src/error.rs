@@ -1,6 +1,6 @@
 //! What can be in the way: each message is one line that names the file and the remedy.
 
-use locdiff_data::DataError;
+use locdiff_base::WriteError;
 use std::io;
 use thiserror::Error;
 
@@ -61,7 +61,7 @@ pub enum TagError {
     },
     /// The output cannot be written.
     #[error(transparent)]
-    Write(#[from] DataError),
+    Write(#[from] WriteError),
 }
 
 /// A result whose error is [`TagError`].

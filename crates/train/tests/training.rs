@@ -4,7 +4,7 @@ use locdiff_data::{Dtype, MatrixWriter};
 use locdiff_model::{LossKind, Model, ModelConfig, QuadratureRecipe, chance};
 use locdiff_nn::Device;
 use locdiff_sphere::UnitVec;
-use locdiff_train::{Dataset, Event, Job, Outcome, Preset, Rows, RunConfig, Source, TrainError, train};
+use locdiff_train::{Dataset, Event, Job, Outcome, Rows, RunConfig, Source, TrainError, TrainPreset, train};
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ fn open(files: &(PathBuf, PathBuf)) -> Result<Dataset, TrainError> {
 }
 
 fn tiny(loss: LossKind) -> RunConfig {
-    let RunConfig { model, train } = Preset::Small.run_config(COLUMNS);
+    let RunConfig { model, train } = TrainPreset::Small.run_config(COLUMNS);
     let base = ModelConfig::new(7, COLUMNS);
     let quadrature = if loss.has_quadrature() { base.quadrature } else { QuadratureRecipe::None };
     let model = ModelConfig { degree: 7, width: 32, time_dim: 32, dropout: 0.1, loss, quadrature, ..model };
