@@ -151,6 +151,11 @@ impl Locator {
     }
 }
 
+/// The embeddings' numbers, one after the other.
+fn joined(embeddings: &[locdiff_data::Embedding]) -> Vec<f32> {
+    embeddings.iter().flat_map(|embedding| embedding.values()).copied().collect()
+}
+
 /// What the model says about a photo, before it is read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
@@ -191,14 +196,14 @@ impl<'l> Session<'l> {
             BadSetting::new("photos", photos.len(), "this locator was opened without an encoder")
         })?;
         if self.options.views == 1 {
-            return Ok(encoder.embed(photos)?.concat());
+            return Ok(joined(&encoder.embed(photos)?));
         }
         let (augmentation, seed) = (Augmentation::default(), self.options.sampling.seed);
         let mut all = Vec::new();
         for (photo, number) in photos.iter().zip(first..) {
             let views: Result<Vec<Photo>, _> =
                 (0..self.options.views as u32).map(|k| augmentation.view(photo, seed, number, k)).collect();
-            all.extend(encoder.embed(&views?)?.concat());
+            all.extend(joined(&encoder.embed(&views?)?));
         }
         Ok(all)
     }
@@ -308,7 +313,7 @@ pub fn bundled_model(device: &Device) -> Result<(Model, Option<Calibration>), Lo
 #[cfg(feature = "bundled")]
 pub fn bundled_encoder(device: &Device) -> Result<Encoder, LocateError> {
     let (description, weights) = locdiff_bundled::encoder();
-    let name = |file: &str| Path::new("the bundled encoder").join(file);
+    let name = |file: &str| Path::new("the bundled encoder/streetview-lite0").join(file);
     Ok(Encoder::from_bytes_on(
         (&name("encoder.json"), description),
         (&name("model.safetensors"), weights),
