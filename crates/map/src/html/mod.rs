@@ -112,7 +112,7 @@ impl HtmlMap {
         while let Some((before, name, after)) = next_field(page) {
             html.push_str(before);
             match name {
-                "title" => html.push_str(&escape(&self.title)),
+                "title" => html.push_str(&locdiff_base::escape_markup(&self.title)),
                 "style" => html.push_str(include_str!("style.css")),
                 "script" => html.push_str(include_str!("map.js")),
                 "coast_coarse" => BASE64.encode_string(Detail::Coarse.bytes(), &mut html),
@@ -268,10 +268,6 @@ fn next_field(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once("{{")?;
     let (name, after) = rest.split_once("}}")?;
     Some((before, name, after))
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]
