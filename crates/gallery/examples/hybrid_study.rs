@@ -97,8 +97,10 @@ impl Study {
         distances(split, |row, run| {
             let code = &run.codes[row];
             let log_density = |points: &[UnitVec]| -> Vec<f64> {
-                let values =
-                    self.codec.field(code).map_or_else(|_| vec![0.0; points.len()], |field| field.values(points));
+                let values = self
+                    .codec
+                    .field(code)
+                    .map_or_else(|_| vec![0.0; points.len()], |field| field.values(points));
                 values.into_iter().map(|density| density.max(f64::MIN_POSITIVE).ln()).collect()
             };
             let (embedding, samples) = (&split.embeddings[row], &run.each[row]);

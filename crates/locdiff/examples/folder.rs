@@ -4,7 +4,8 @@ use locdiff::{LocateOptions, Locator};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = std::env::args().nth(1).unwrap_or_else(|| "fixtures/vision".to_owned());
-    let mut photos: Vec<_> = std::fs::read_dir(&folder)?.map(|file| Ok(file?.path())).collect::<std::io::Result<_>>()?;
+    let mut photos: Vec<_> =
+        std::fs::read_dir(&folder)?.map(|file| Ok(file?.path())).collect::<std::io::Result<_>>()?;
     photos.sort();
     let answers = Locator::bundled()?.locate_many(&photos, &LocateOptions::default());
     for (photo, answer) in photos.iter().zip(answers) {

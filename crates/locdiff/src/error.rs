@@ -47,7 +47,9 @@ pub enum LocateError {
         model: usize,
     },
     /// Embeddings of another encoder than the model was trained with.
-    #[error("the model was trained with the encoder {model}, these embeddings are {met}'s: use one encoder for both")]
+    #[error(
+        "the model was trained with the encoder {model}, these embeddings are {met}'s: use one encoder for both"
+    )]
     OtherEncoder {
         /// The encoder that is used.
         met: Box<Fingerprint>,

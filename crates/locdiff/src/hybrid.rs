@@ -2,11 +2,8 @@
 
 use crate::LocateError;
 use locdiff_base::setting;
-use locdiff_gallery::{
-    Gallery, GeoClipCache, GeoClipRetriever, HybridAnswer, HybridOptions, PhotoRetriever, Retriever, VectorType,
-    hybrid, open_geoclip_gallery,
-};
-use locdiff_geoclip::GeoClip;
+use locdiff_gallery::{Gallery, HybridAnswer, HybridOptions, PhotoRetriever, Retriever, VectorType, hybrid};
+use locdiff_geoclip::{GeoClip, GeoClipCache, GeoClipRetriever, open_geoclip_gallery};
 use locdiff_model::Prediction;
 use locdiff_nn::Device;
 use locdiff_shdd::Codec;
@@ -90,7 +87,8 @@ pub fn open_retriever(
     let gallery = gallery.as_ref();
     let Some(folder) = geoclip else {
         if !gallery.is_dir() {
-            let remedy = "it is no folder: build a gallery from photos, or give GeoCLIP's folder for a file of places";
+            let remedy =
+                "it is no folder: build a gallery from photos, or give GeoCLIP's folder for a file of places";
             return Err(setting("gallery", gallery.display(), remedy));
         }
         return Ok(Box::new(PhotoRetriever::new(Gallery::open(gallery)?)?));

@@ -221,7 +221,8 @@ impl Locator {
             return checked.into_iter().map(|photo| self.answer(&photo?, options)).collect();
         };
         let mut found = found.into_iter();
-        let pairs: Vec<_> = checked.into_iter().map(|photo| photo.map(|photo| (photo, found.next()))).collect();
+        let pairs: Vec<_> =
+            checked.into_iter().map(|photo| photo.map(|photo| (photo, found.next()))).collect();
         pairs
             .into_par_iter()
             .map(|pair| match pair? {
@@ -276,9 +277,7 @@ impl Locator {
         options: &LocateOptions,
     ) -> Result<Answer, LocateError> {
         let place = match &options.hybrid {
-            Some(hybrid) => {
-                hybrid.settle(self.predictor.codec(), &photo.for_retrieval(), found)?.place
-            }
+            Some(hybrid) => hybrid.settle(self.predictor.codec(), &photo.for_retrieval(), found)?.place,
             None => found.place,
         };
         let loss = || LocateError::NoDensities { loss: format!("{:?}", self.model().config().loss) };
@@ -297,10 +296,9 @@ impl Locator {
     /// Fails where the model is known to be trained with another encoder.
     fn check_encoder(&self, met: Option<&Fingerprint>) -> Result<(), LocateError> {
         match (met, &self.model().config().encoder) {
-            (Some(met), Some(model)) if !met.is_same_encoder(model) => Err(LocateError::OtherEncoder {
-                met: Box::new(met.clone()),
-                model: Box::new(model.clone()),
-            }),
+            (Some(met), Some(model)) if !met.is_same_encoder(model) => {
+                Err(LocateError::OtherEncoder { met: Box::new(met.clone()), model: Box::new(model.clone()) })
+            }
             _ => Ok(()),
         }
     }

@@ -2,11 +2,11 @@
 
 use crate::{Answer, Codec, LocateError, TraceStep};
 use locdiff_map::{
-    FeatureCollection, Heat, HtmlMap, HtmlMarker, HtmlPhoto, KmlDocument, KmlFolder, MapImage, Marker, Polygon,
-    Raster, Trace, Window, contour_polygons,
+    FeatureCollection, Heat, HtmlMap, HtmlMarker, HtmlPhoto, KmlDocument, KmlFolder, MapImage, MapLabel,
+    Marker, Raster, Trace, Window, contour_polygons,
 };
-use locdiff_places::map_labels;
-use locdiff_sphere::{LatLon, UnitVec};
+use locdiff_places::{PlaceKind, place_names};
+use locdiff_sphere::{LatLon, Polygon, UnitVec};
 
 /// The regions that are drawn and written.
 const PROBABILITIES: [f64; 2] = [0.5, 0.9];
@@ -94,7 +94,11 @@ impl Atlas {
 
 /// A page for answers, to which [`AnswerMap::html_photo`] is added.
 pub fn answers_page() -> HtmlMap {
-    HtmlMap::new("LocDiff").labels(map_labels(LABEL_POPULATION)).credit(CREDIT)
+    let labels = place_names(LABEL_POPULATION).into_iter().map(|name| match name.kind {
+        PlaceKind::Country { width_deg } => MapLabel::country(name.place, &name.text, width_deg),
+        PlaceKind::Town { population } => MapLabel::town(name.place, &name.text, population),
+    });
+    HtmlMap::new("LocDiff").labels(labels).credit(CREDIT)
 }
 
 fn name(answer: &Answer) -> &str {

@@ -29,13 +29,7 @@ pub struct LocateOptions {
 
 impl Default for LocateOptions {
     fn default() -> Self {
-        Self {
-            sampling: SampleOptions::default(),
-            views: 1,
-            hypotheses: 5,
-            knowledge: None,
-            hybrid: None,
-        }
+        Self { sampling: SampleOptions::default(), views: 1, hypotheses: 5, knowledge: None, hybrid: None }
     }
 }
 

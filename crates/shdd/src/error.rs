@@ -18,7 +18,9 @@ pub enum ShddError {
         value: f64,
     },
     /// A coefficient is larger than any density can need.
-    #[error("coefficient {index} is {value:e}: coefficients beyond ±1e9 mean no density that can be told from a point")]
+    #[error(
+        "coefficient {index} is {value:e}: coefficients beyond ±1e9 mean no density that can be told from a point"
+    )]
     TooLarge {
         /// Position in the vector.
         index: usize,

@@ -27,7 +27,7 @@ mod search;
 pub use codec::Codec;
 pub use coefficients::Coefficients;
 pub use decode::{Anchors, Decoder};
-pub use density::{CredibleRegion, CodeDensity, RasterMass, RegionCell, WeightedMode};
+pub use density::{CodeDensity, CredibleRegion, RasterMass, RegionCell, WeightedMode};
 pub use divergence::{Divergence, Loss, Zonal};
 pub use error::ShddError;
 pub use mode::Mode;

@@ -91,8 +91,7 @@ fn the_exact_decoder_finds_the_global_maximum_of_noise() {
         let e = noisy(&codec, place, 0.0, 1.0, &mut rng);
         // A tiny window ranks peaks by height.
         let answer = codec.decode(&e, &Decoder::Exact { window_rad: Some(1e-9) }).unwrap();
-        let highest =
-            codec.field(&e).unwrap().values(grid.points()).into_iter().fold(f64::MIN, f64::max);
+        let highest = codec.field(&e).unwrap().values(grid.points()).into_iter().fold(f64::MIN, f64::max);
         assert!(answer.value >= highest - 1e-9, "{} {highest}", answer.value);
     }
 }

@@ -13,7 +13,11 @@ use crate::SphereError;
 /// # Ok::<(), locdiff_sphere::SphereError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "Degrees", into = "Degrees"))]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "Degrees", into = "Degrees")
+)]
 pub struct LatLon {
     lat_deg: f64,
     lon_deg: f64,

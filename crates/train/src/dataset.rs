@@ -2,7 +2,7 @@
 
 use crate::TrainError;
 use locdiff_base::setting;
-use locdiff_data::{PointColumns, RowFile, read_points};
+use locdiff_data::{Embedding, PointColumns, RowFile, read_points};
 use locdiff_model::{Standardisation, chance};
 use locdiff_sphere::{LatLon, UnitVec};
 use rayon::prelude::*;
@@ -117,6 +117,16 @@ impl Dataset {
                 Ok(())
             }
         }
+    }
+
+    /// The first copy of one photo's embedding.
+    ///
+    /// # Errors
+    /// When the file fails, or a number is not finite.
+    pub fn embedding(&self, row: usize) -> Result<Embedding, TrainError> {
+        let mut values = vec![0.0; self.columns];
+        self.read(row, 0, &mut values)?;
+        Ok(Embedding::new(values, None)?)
     }
 
     /// One pass over the given rows of all copies: mean and deviation of every column, and a hash of everything.

@@ -17,8 +17,9 @@ pub(super) fn decode(
 ) -> Result<Mode, ShddError> {
     codec.search.synthesize(e.as_slice(), scratch);
     let mean = e.as_slice()[0] / (4.0 * std::f64::consts::PI).sqrt();
-    let modes =
-        codec.search.modes(&codec.jets, e, scratch, MOST_PEAKS, |highest| mean + COMPETE * (highest - mean))?;
+    let modes = codec
+        .search
+        .modes(&codec.jets, e, scratch, MOST_PEAKS, |highest| mean + COMPETE * (highest - mean))?;
     let heaviest = modes.into_iter().max_by(|a, b| a.log_mass(window_rad).total_cmp(&b.log_mass(window_rad)));
     // A field without a maximum is constant: any point is as good as another.
     heaviest.ok_or(ShddError::ZeroVector)

@@ -6,7 +6,11 @@
 use crate::search::SearchScratch;
 use crate::{Codec, Coefficients, Mode, ShddError};
 
-pub(super) fn decode(codec: &Codec, e: &Coefficients, scratch: &mut SearchScratch) -> Result<Mode, ShddError> {
+pub(super) fn decode(
+    codec: &Codec,
+    e: &Coefficients,
+    scratch: &mut SearchScratch,
+) -> Result<Mode, ShddError> {
     let mean = codec.density(e)?.mean_parameters();
     super::exact::decode(codec, &mean, None, scratch)
 }
