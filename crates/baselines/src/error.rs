@@ -1,19 +1,14 @@
 //! What can go wrong with a baseline.
 
+use locdiff_base::BadSetting;
+
 /// Data that do not fit, a method that was not fitted, or a failure below.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BaselineError {
     /// A setting or a set of data outside its range.
-    #[error("{what} = {value} cannot be used: {remedy}")]
-    Setting {
-        /// The setting's name.
-        what: &'static str,
-        /// The value met.
-        value: String,
-        /// What would be accepted.
-        remedy: String,
-    },
+    #[error(transparent)]
+    Setting(#[from] BadSetting),
     /// An answer was asked for before the method was fitted.
     #[error("{method} has not been fitted: call fit first")]
     NotFitted {
@@ -51,12 +46,4 @@ pub enum BaselineError {
     /// A failure in training or in its data.
     #[error(transparent)]
     Train(#[from] locdiff_train::TrainError),
-}
-
-pub(crate) fn setting(
-    what: &'static str,
-    value: impl std::fmt::Display,
-    remedy: impl Into<String>,
-) -> BaselineError {
-    BaselineError::Setting { what, value: value.to_string(), remedy: remedy.into() }
 }

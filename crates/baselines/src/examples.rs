@@ -1,6 +1,7 @@
 //! Embeddings with their places, in memory.
 
-use crate::{BaselineError, error::setting};
+use crate::BaselineError;
+use locdiff_base::setting;
 use locdiff_model::Standardisation;
 use locdiff_nn::{Device, Tensor};
 use locdiff_sphere::UnitVec;

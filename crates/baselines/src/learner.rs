@@ -148,5 +148,5 @@ pub(crate) fn choose<S: Copy, F>(
         }
     }
     best.map(|(_, setting, fitted)| (setting, fitted))
-        .ok_or_else(|| crate::error::setting("settings", "none", "at least one"))
+        .ok_or_else(|| locdiff_base::setting("settings", "none", "at least one"))
 }

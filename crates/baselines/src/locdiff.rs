@@ -6,7 +6,7 @@ use locdiff_model::{Answer, CodeSampler, Model, Pooling, SampleOptions, answers}
 use locdiff_nn::Device;
 use locdiff_shdd::{Codec, Coefficients};
 use locdiff_sphere::{LatLon, UnitVec};
-use locdiff_train::{BEST_FOLDER, Dataset, Event, Job, Preset, Rows, RunConfig, train};
+use locdiff_train::{BEST_FOLDER, Dataset, Event, Job, Rows, RunConfig, TrainPreset, train};
 use rayon::prelude::*;
 use std::sync::atomic::AtomicBool;
 
@@ -35,7 +35,7 @@ impl LocDiff {
 
     /// The run that [`LocDiff::new`] trains; the embeddings' size is filled in later.
     pub fn run_config(effort: &Effort, seed: u64) -> RunConfig {
-        let mut run = Preset::Default.run_config(1);
+        let mut run = TrainPreset::Default.run_config(1);
         run.model = run.model.with_degree(effort.locdiff_degree);
         run.model.seed = seed;
         run.train.steps = effort.steps;
@@ -142,7 +142,7 @@ impl Baseline for LocDiff {
         let rows = |data: &Dataset| (0..data.len() as u32).collect::<Vec<u32>>();
         let (training_rows, validation_rows) = (rows(&training), rows(&validation));
         let folder = tempfile::tempdir().map_err(|error| {
-            crate::error::setting("temporary folder", error, "set TMPDIR to a writable one")
+            locdiff_base::BadSetting::new("temporary folder", error, "set TMPDIR to a writable one")
         })?;
         let mut config = self.run.clone();
         config.model.embedding_dim = training.columns();

@@ -3,8 +3,9 @@
 use crate::{
     Baseline, BaselineError, CellClassifier, CellScheme, Contrastive, CoordinateGenerator, CoordinatePath,
     Effort, EncoderAblation, EncoderKind, LocDiff, NearestNeighbours, RetrievalGallery, VmfMixture,
-    VonMisesFisher, error::setting,
+    VonMisesFisher,
 };
+use locdiff_base::setting;
 use locdiff_nn::Device;
 use std::{fmt, str::FromStr};
 

@@ -2,6 +2,8 @@
 
 use anyhow::{Context, Result};
 use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use locdiff_base::Named;
 use locdiff_data::{Dtype, Format, MatrixReader, PointColumns, PointReader};
 use locdiff_shdd::{Anchors, Coefficients, Decoder};
 use locdiff_sphere::{Degree, EARTH_RADIUS_KM, Grid, LatLon};
@@ -28,6 +30,12 @@ pub(crate) fn parse_place(text: &str) -> Result<LatLon, String> {
     let number =
         |part: &str| part.trim().parse::<f64>().map_err(|_| format!("'{part}' is not a number of degrees"));
     LatLon::new(number(lat)?, number(lon)?).map_err(|error| error.to_string())
+}
+
+/// The values of a library's enum by their names; `--help` lists them with their meaning.
+pub(crate) fn named<T: Named + Send + Sync>() -> impl TypedValueParser<Value = T> {
+    let values = T::ALL.iter().map(|(_, name, meaning)| PossibleValue::new(*name).help(*meaning));
+    PossibleValuesParser::new(values).try_map(|name| T::from_name(&name))
 }
 
 /// A number above zero.

@@ -5,6 +5,7 @@
 mod args;
 mod commands;
 mod encoder;
+mod hints;
 mod hybrid;
 mod interrupt;
 mod progress;
@@ -68,7 +69,7 @@ fn main() -> ExitCode {
         if interrupt::ask_to_stop() {
             return; // the command saves what it has first; a second interrupt ends it at once
         }
-        locdiff_data::AtomicFile::remove_all_pending();
+        locdiff_base::AtomicFile::remove_all_pending();
         std::process::exit(130);
     });
     let result = match Cli::parse().command {
@@ -93,7 +94,8 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            let flag = hints::flag(&error).map_or(String::new(), |flag| format!(" ({flag})"));
+            eprintln!("error: {error:#}{flag}");
             ExitCode::FAILURE
         }
     }
@@ -103,6 +105,9 @@ fn main() -> ExitCode {
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.downcast_ref::<locdiff_data::DataError>().is_some_and(locdiff_data::DataError::is_broken_pipe)
+            || cause
+                .downcast_ref::<locdiff_base::WriteError>()
+                .is_some_and(locdiff_base::WriteError::is_broken_pipe)
             || cause
                 .downcast_ref::<std::io::Error>()
                 .is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)

@@ -1,5 +1,6 @@
 //! What can be wrong with a file: each message is one line that names the file, the row, the value and the remedy.
 
+use locdiff_base::{WriteError, one_line};
 use locdiff_sphere::SphereError;
 use std::fmt;
 use std::io;
@@ -77,13 +78,8 @@ pub enum DataError {
         source: io::Error,
     },
     /// The file cannot be created or written.
-    #[error("cannot write {file}: {source}{}", write_remedy(.source))]
-    Write {
-        /// The file.
-        file: String,
-        /// The system's reason.
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Write(#[from] WriteError),
     /// The file has no bytes, or nothing but blank lines.
     #[error("{file} is empty: expected {expected}")]
     Empty {
@@ -237,7 +233,7 @@ pub enum DataError {
 impl DataError {
     /// Whether the reader of our output has gone away (`locdiff … | head`): no error worth a message.
     pub fn is_broken_pipe(&self) -> bool {
-        matches!(self, Self::Write { source, .. } if source.kind() == io::ErrorKind::BrokenPipe)
+        matches!(self, Self::Write(error) if error.is_broken_pipe())
     }
 
     pub(crate) fn read(file: &str, source: io::Error) -> Self {
@@ -245,7 +241,7 @@ impl DataError {
     }
 
     pub(crate) fn write(file: &str, source: io::Error) -> Self {
-        Self::Write { file: file.to_owned(), source }
+        Self::Write(WriteError::new(file, source))
     }
 }
 
@@ -257,34 +253,6 @@ fn read_remedy(source: &io::Error) -> &'static str {
         io::ErrorKind::UnexpectedEof => "; it is shorter than its header says: save it again",
         _ => "",
     }
-}
-
-fn write_remedy(source: &io::Error) -> &'static str {
-    match source.kind() {
-        io::ErrorKind::NotFound => "; create its folder first",
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "; choose a folder you may write to"
-        }
-        io::ErrorKind::IsADirectory => "; give a file name, not a folder",
-        io::ErrorKind::NotADirectory => "; a part of the path is a file, not a folder",
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "; free some space or choose another disk"
-        }
-        _ => "",
-    }
-}
-
-/// Text for one line of a message: control characters and line separators escaped.
-pub(crate) fn one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') {
-            line.extend(c.escape_debug());
-        } else {
-            line.push(c);
-        }
-    }
-    line
 }
 
 /// Text from a file, fit for one line of a message: [`one_line`], and cut where it is long.

@@ -40,7 +40,7 @@ impl Format {
         path.extension()
             .and_then(|extension| extension.to_str())
             .and_then(Self::from_name)
-            .ok_or_else(|| DataError::UnknownExtension { file: crate::input::display_name(path, "-") })
+            .ok_or_else(|| DataError::UnknownExtension { file: locdiff_base::display_name(path, "-") })
     }
 
     /// The format given, or else the path's.

@@ -1,6 +1,7 @@
 //! Where bytes come from: a file, standard input, or memory in tests.
 
 use crate::{DataError, Format};
+use locdiff_base::display_name;
 use std::fs::File;
 use std::io::{BufReader, Read, Seek};
 use std::path::Path;
@@ -15,11 +16,6 @@ pub(crate) enum Input {
     Text(Box<dyn Read + Send>),
     /// A binary array with its size in bytes, against which its header is checked.
     Binary(Box<dyn ReadSeek>, u64),
-}
-
-/// The path as a message shows it: `-` becomes the stream's name, control characters are escaped.
-pub(crate) fn display_name(path: &Path, stream: &str) -> String {
-    if path.as_os_str() == "-" { stream.to_owned() } else { crate::error::one_line(&path.to_string_lossy()) }
 }
 
 impl Input {
@@ -78,11 +74,5 @@ mod tests {
             open_error("/dev/zero", Format::Safetensors)
                 .contains("/dev/zero: safetensors needs a regular file")
         );
-    }
-
-    #[test]
-    fn names_keep_to_one_line() {
-        assert_eq!(display_name(Path::new("a\nb"), "-"), "a\\nb");
-        assert_eq!(display_name(Path::new("Zürich.csv"), "-"), "Zürich.csv");
     }
 }

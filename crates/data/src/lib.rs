@@ -12,7 +12,7 @@
 //! | any row of an embedding file at any time | [`RowFile`] |
 //! | any part of another file at any time | [`PositionedFile`] |
 //! | named columns of text in CSV, in and out | [`TableReader`], [`TableWriter`] |
-//! | any other output file, whole or not at all | [`AtomicFile`] |
+//! | any other output file, whole or not at all | [`locdiff_base::AtomicFile`] |
 //! | what went wrong, in one line | [`DataError`] |
 //!
 //! | format | points | matrix | `-` |
@@ -30,7 +30,6 @@
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "a round trip is exact or wrong"))]
 
 mod array;
-mod atomic;
 mod csv_text;
 mod embedding;
 mod error;
@@ -49,7 +48,6 @@ mod safetensors_header;
 mod table;
 
 pub use array::Dtype;
-pub use atomic::AtomicFile;
 pub use embedding::{Embedding, Fingerprint};
 pub use error::{At, DataError};
 pub use format::Format;

@@ -1,7 +1,7 @@
 //! Where bytes go: an atomic file, standard output, or a device written in place.
 
-use crate::input::display_name;
-use crate::{AtomicFile, DataError, Format};
+use crate::{DataError, Format};
+use locdiff_base::{AtomicFile, display_name};
 use std::fs::File;
 use std::io::{BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -73,7 +73,9 @@ impl Output {
         let Self { sink, name } = self;
         let failed = |source| DataError::write(&name, source);
         match sink {
-            Sink::Atomic(sink) => sink.into_inner().map_err(|error| failed(error.into_error()))?.commit(),
+            Sink::Atomic(sink) => {
+                Ok(sink.into_inner().map_err(|error| failed(error.into_error()))?.commit()?)
+            }
             Sink::InPlace(mut sink) => sink.flush().map_err(failed),
             Sink::Stdout(mut sink) => sink.flush().map_err(failed),
         }

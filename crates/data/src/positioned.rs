@@ -1,7 +1,7 @@
 //! Reading any part of a file at any time.
 
 use crate::DataError;
-use crate::input::display_name;
+use locdiff_base::display_name;
 use std::fs::File;
 use std::path::Path;
 

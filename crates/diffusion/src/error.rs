@@ -1,5 +1,6 @@
 //! What can go wrong in diffusion.
 
+use locdiff_base::BadSetting;
 use locdiff_nn::NnError;
 
 /// A setting out of range, or a failure of the engine below.
@@ -7,24 +8,9 @@ use locdiff_nn::NnError;
 #[non_exhaustive]
 pub enum DiffusionError {
     /// A setting outside its range.
-    #[error("{what} = {value} is out of range: {remedy}")]
-    Setting {
-        /// The setting's name.
-        what: &'static str,
-        /// The value met.
-        value: String,
-        /// What would be accepted.
-        remedy: String,
-    },
+    #[error(transparent)]
+    Setting(#[from] BadSetting),
     /// A failure of the engine.
     #[error(transparent)]
     Engine(#[from] NnError),
-}
-
-pub(crate) fn out_of_range(
-    what: &'static str,
-    value: impl std::fmt::Display,
-    remedy: &str,
-) -> DiffusionError {
-    DiffusionError::Setting { what, value: value.to_string(), remedy: remedy.to_owned() }
 }

@@ -1,6 +1,7 @@
 //! Samplers as lists of coefficients.
 
-use crate::{DiffusionError, Prediction, Schedule, error::out_of_range};
+use crate::{DiffusionError, Prediction, Schedule};
+use locdiff_base::{BadSetting, Named, setting};
 use locdiff_nn::ops::SamplerStep;
 use std::str::FromStr;
 
@@ -18,16 +19,20 @@ pub enum Sampler {
     DpmSolverPlusPlus2M,
 }
 
-impl FromStr for Sampler {
-    type Err = DiffusionError;
+impl Named for Sampler {
+    const WHAT: &'static str = "sampler";
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Ddpm, "ddpm", "ancestral sampling, noise in every step"),
+        (Self::Ddim { eta: 0.0 }, "ddim", "first order, no noise after the first"),
+        (Self::DpmSolverPlusPlus2M, "dpmpp", "DPM-Solver++(2M): second order, for few steps"),
+    ];
+}
 
-    fn from_str(name: &str) -> Result<Self, DiffusionError> {
-        match name {
-            "ddpm" => Ok(Self::Ddpm),
-            "ddim" => Ok(Self::Ddim { eta: 0.0 }),
-            "dpmpp" => Ok(Self::DpmSolverPlusPlus2M),
-            _ => Err(out_of_range("sampler", name, "ddpm, ddim or dpmpp")),
-        }
+impl FromStr for Sampler {
+    type Err = BadSetting;
+
+    fn from_str(name: &str) -> Result<Self, BadSetting> {
+        Self::from_name(name)
     }
 }
 
@@ -97,7 +102,7 @@ impl SamplerPlan {
     ) -> Result<Self, DiffusionError> {
         let falling = timesteps.windows(2).all(|pair| pair[0] > pair[1]);
         if !falling || timesteps.first().is_none_or(|&t| t >= schedule.steps()) {
-            return Err(out_of_range(
+            return Err(setting(
                 "timesteps",
                 format!("{timesteps:?}"),
                 "falling, below the schedule's length",
@@ -106,7 +111,7 @@ impl SamplerPlan {
         if let Sampler::Ddim { eta } = sampler
             && !(0.0..=1.0).contains(&eta)
         {
-            return Err(out_of_range("eta", eta, "0 to 1"));
+            return Err(setting("eta", eta, "0 to 1"));
         }
         let step = |k: usize| {
             let t = timesteps[k];

@@ -1,6 +1,7 @@
 //! What a network's output means.
 
-use crate::{DiffusionError, Schedule, error::out_of_range};
+use crate::Schedule;
+use locdiff_base::{BadSetting, Named};
 use locdiff_nn::{Device, NnError, Tensor};
 use std::str::FromStr;
 
@@ -16,16 +17,20 @@ pub enum Prediction {
     V,
 }
 
-impl FromStr for Prediction {
-    type Err = DiffusionError;
+impl Named for Prediction {
+    const WHAT: &'static str = "prediction";
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::X0, "x0", "the clean code"),
+        (Self::Noise, "noise", "the noise"),
+        (Self::V, "v", "√ᾱ·noise − √(1−ᾱ)·code"),
+    ];
+}
 
-    fn from_str(name: &str) -> Result<Self, DiffusionError> {
-        match name {
-            "x0" => Ok(Self::X0),
-            "noise" => Ok(Self::Noise),
-            "v" => Ok(Self::V),
-            _ => Err(out_of_range("prediction", name, "x0, noise or v")),
-        }
+impl FromStr for Prediction {
+    type Err = BadSetting;
+
+    fn from_str(name: &str) -> Result<Self, BadSetting> {
+        Self::from_name(name)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Noise schedules.
 
-use crate::{DiffusionError, error::out_of_range};
+use crate::DiffusionError;
+use locdiff_base::setting;
 
 /// The share of signal `ᾱ_t` left at every time step t = 0 … T−1, in f64.
 ///
@@ -40,7 +41,7 @@ impl Schedule {
     /// A schedule of fewer than 21 steps (β would pass 1).
     pub fn linear(steps: usize) -> Result<Self, DiffusionError> {
         if steps <= 20 {
-            return Err(out_of_range("steps", steps, "at least 21 for the linear schedule"));
+            return Err(setting("steps", steps, "at least 21 for the linear schedule"));
         }
         let scale = 1000.0 / steps as f64;
         let (low, high) = (1e-4 * scale, 0.02 * scale);
@@ -58,16 +59,12 @@ impl Schedule {
     /// No steps, or values that do not fall inside (0, 1].
     pub fn from_alpha_bar(alpha_bar: Vec<f64>) -> Result<Self, DiffusionError> {
         if alpha_bar.is_empty() {
-            return Err(out_of_range("steps", 0, "at least 1"));
+            return Err(setting("steps", 0, "at least 1"));
         }
         let mut last = 1.0;
         for (t, &value) in alpha_bar.iter().enumerate() {
             if !(value > 0.0 && value <= last) {
-                return Err(out_of_range(
-                    "alpha_bar",
-                    format!("{value} at step {t}"),
-                    "falling values in (0, 1]",
-                ));
+                return Err(setting("alpha_bar", format!("{value} at step {t}"), "falling values in (0, 1]"));
             }
             last = value;
         }
@@ -106,7 +103,7 @@ impl Schedule {
     pub fn subset(&self, count: usize) -> Result<Vec<usize>, DiffusionError> {
         let last = self.steps() - 1;
         if count == 0 || count > self.steps() {
-            return Err(out_of_range("sampler steps", count, &format!("1 to {}", self.steps())));
+            return Err(setting("sampler steps", count, format!("1 to {}", self.steps())));
         }
         if count == 1 {
             return Ok(vec![last]);

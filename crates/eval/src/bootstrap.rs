@@ -1,7 +1,8 @@
 //! Confidence intervals by drawing the photos again.
 
+use crate::EvalError;
 use crate::accuracy::quantile;
-use crate::{EvalError, error::setting};
+use locdiff_base::setting;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;

@@ -1,5 +1,7 @@
 //! What can be wrong with what is to be evaluated.
 
+use locdiff_base::BadSetting;
+
 /// Lists that do not fit together, a setting out of range, or a failure below.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
@@ -15,15 +17,8 @@ pub enum EvalError {
         got: usize,
     },
     /// A setting outside its range.
-    #[error("{what} = {value} cannot be used: {remedy}")]
-    Setting {
-        /// The setting's name.
-        what: &'static str,
-        /// The value met.
-        value: String,
-        /// What would be accepted.
-        remedy: &'static str,
-    },
+    #[error(transparent)]
+    Setting(#[from] BadSetting),
     /// A failure of the codec.
     #[error(transparent)]
     Codec(#[from] locdiff_shdd::ShddError),
@@ -32,8 +27,4 @@ pub enum EvalError {
 /// Checks that a list has one entry a photo.
 pub(crate) fn expect_len(what: &'static str, got: usize, expected: usize) -> Result<(), EvalError> {
     if got == expected { Ok(()) } else { Err(EvalError::Length { what, expected, got }) }
-}
-
-pub(crate) fn setting(what: &'static str, value: impl std::fmt::Display, remedy: &'static str) -> EvalError {
-    EvalError::Setting { what, value: value.to_string(), remedy }
 }

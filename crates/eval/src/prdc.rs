@@ -1,6 +1,7 @@
 //! Precision, recall, density and coverage: whether answers as a set are spread as truths are.
 
-use crate::{EvalError, error::setting};
+use crate::EvalError;
+use locdiff_base::setting;
 use locdiff_sphere::LatLon;
 use rayon::prelude::*;
 use serde::Serialize;

@@ -1,6 +1,7 @@
 //! The rules by which published numbers were made.
 
-use crate::{EvalError, error::setting};
+use crate::EvalError;
+use locdiff_base::{BadSetting, Named};
 use locdiff_sphere::{LatLon, geodesic_km, haversine_km};
 use serde::Serialize;
 use std::fmt;
@@ -27,20 +28,17 @@ pub enum Preset {
     Pigeon,
 }
 
+impl Named for Preset {
+    const WHAT: &'static str = "preset";
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Plonk, "plonk", "haversine, nearer than the radius"),
+        (Self::Osv5m, "osv5m", "OpenStreetView-5M: as plonk"),
+        (Self::Geoclip, "geoclip", "geodesic on WGS-84, the radius itself counts"),
+        (Self::Pigeon, "pigeon", "haversine, nearer than the radius, GeoScore rounded per photo"),
+    ];
+}
+
 impl Preset {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Plonk, Self::Osv5m, Self::Geoclip, Self::Pigeon];
-
-    /// Its name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Plonk => "plonk",
-            Self::Osv5m => "osv5m",
-            Self::Geoclip => "geoclip",
-            Self::Pigeon => "pigeon",
-        }
-    }
-
     /// Its rules.
     pub const fn rules(self) -> Rules {
         Rules {
@@ -61,11 +59,10 @@ impl fmt::Display for Preset {
 }
 
 impl FromStr for Preset {
-    type Err = EvalError;
+    type Err = BadSetting;
 
-    fn from_str(text: &str) -> Result<Self, EvalError> {
-        let found = Self::ALL.into_iter().find(|preset| preset.name() == text);
-        found.ok_or_else(|| setting("preset", text, "choose plonk, osv5m, geoclip or pigeon"))
+    fn from_str(text: &str) -> Result<Self, BadSetting> {
+        Self::from_name(text)
     }
 }
 
@@ -139,8 +136,8 @@ mod tests {
 
     #[test]
     fn presets_have_names_and_rules() {
-        for preset in Preset::ALL {
-            assert_eq!(preset.name().parse::<Preset>(), Ok(preset));
+        for (preset, name, _) in Preset::ALL {
+            assert_eq!((name.parse::<Preset>(), preset.name()), (Ok(*preset), *name));
         }
         assert_eq!(
             "im2gps".parse::<Preset>().unwrap_err().to_string(),

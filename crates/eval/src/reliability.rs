@@ -1,7 +1,8 @@
 //! Whether regions hold what they promise.
 
-use crate::error::{expect_len, setting};
+use crate::error::expect_len;
 use crate::{EvalError, Rules};
+use locdiff_base::setting;
 use serde::Serialize;
 
 /// The promises that are checked: 10, 20 … 90 %.
@@ -75,7 +76,7 @@ impl ReliabilityCurve {
             let hits = told.clone().filter(|(km, radius)| rules.is_within(**km, **radius)).count();
             Ok(ReliabilityPoint::new(*p, hits, told.count()))
         });
-        Ok(Self::of_curve(curve.collect::<Result<_, _>>()?))
+        Ok(Self::of_curve(curve.collect::<Result<_, EvalError>>()?))
     }
 
     /// The shares of truths inside, from small promises to large ones.

@@ -191,7 +191,7 @@ mod tests {
     #[test]
     fn values_are_those_without_intervals() {
         let errors: Vec<f64> = (0..997).map(|k| (f64::from(k) * 0.02).exp()).collect();
-        for preset in Preset::ALL {
+        for (preset, ..) in <Preset as locdiff_base::Named>::ALL {
             let scores = Scores::new(&errors, preset.rules(), &Bootstrap::default());
             let plain = Accuracy::of(&errors, preset.rules());
             for (with, without) in scores.radii.iter().zip(plain.within) {

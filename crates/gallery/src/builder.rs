@@ -4,7 +4,7 @@ use crate::cells::Cells;
 use crate::folder::{CODES_FILE, Description, GALLERY_FILE, INDEX_FILE, VECTORS_FILE, VERSION};
 use crate::quantised::{QuantisedQuery, quantise_row};
 use crate::{GalleryError, Kind, Result, VectorType};
-use locdiff_data::AtomicFile;
+use locdiff_base::{AtomicFile, setting};
 use locdiff_sphere::LatLon;
 use rayon::prelude::*;
 use std::io::{BufWriter, Write};
@@ -66,8 +66,7 @@ impl GalleryBuilder {
             return Err(GalleryError::Empty);
         }
         if !(1..=QuantisedQuery::MOST_NUMBERS).contains(&dimension) {
-            let remedy = "1 to 8192";
-            return Err(GalleryError::Setting { what: "dimension", value: dimension.to_string(), remedy });
+            return Err(setting("dimension", dimension, "1 to 8192"));
         }
         let failed = |path: &Path, error: std::io::Error| GalleryError::Folder {
             path: path.to_owned(),
@@ -123,9 +122,7 @@ impl GalleryBuilder {
             mean: self.mean.clone(),
         };
         let text = serde_json::to_string(&description).expect("a description is plain data");
-        let mut file = AtomicFile::create(&folder.join(GALLERY_FILE))?;
-        file.write_all(text.as_bytes()).map_err(|error| failed(&folder.join(GALLERY_FILE), error))?;
-        Ok(file.commit()?)
+        Ok(AtomicFile::write_whole(&folder.join(GALLERY_FILE), text.as_bytes())?)
     }
 }
 

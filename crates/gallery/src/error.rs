@@ -1,5 +1,6 @@
 //! What can go wrong with a gallery: each message is one line that names the file or value and the remedy.
 
+use locdiff_base::{BadSetting, WriteError};
 use std::path::PathBuf;
 
 /// Why a gallery could not be built, read or searched.
@@ -32,21 +33,17 @@ pub enum GalleryError {
     #[error("a gallery needs at least one place")]
     Empty,
     /// A setting outside its range.
-    #[error("{what} = {value} cannot be used: {remedy}")]
-    Setting {
-        /// The setting's name.
-        what: &'static str,
-        /// The value met.
-        value: String,
-        /// What would be accepted.
-        remedy: &'static str,
-    },
-    /// A failure of GeoCLIP.
     #[error(transparent)]
-    GeoClip(#[from] locdiff_geoclip::GeoClipError),
+    Setting(#[from] BadSetting),
+    /// A failure of what makes the vectors.
+    #[error(transparent)]
+    Vectors(Box<dyn std::error::Error + Send + Sync>),
     /// A file that could not be read or written.
     #[error(transparent)]
     Data(#[from] locdiff_data::DataError),
+    /// A file that could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
 }
 
 /// A result whose error is [`GalleryError`].

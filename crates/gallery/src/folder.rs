@@ -6,6 +6,7 @@ use crate::quantised::{QuantisedQuery, RowBound};
 use crate::{GalleryError, Result};
 use half::f16;
 use half::slice::HalfFloatSliceExt;
+use locdiff_base::Named;
 use locdiff_data::PositionedFile;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -42,6 +43,14 @@ pub enum VectorType {
     F16,
     /// 4 bytes.
     F32,
+}
+
+impl Named for VectorType {
+    const WHAT: &'static str = "type of the vectors";
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::F16, "f16", "2 bytes a number; cosines are right to about 1e-5"),
+        (Self::F32, "f32", "4 bytes a number"),
+    ];
 }
 
 impl VectorType {

@@ -1,6 +1,7 @@
 //! LocDiff-H: a diffusion model's samples say where to look, retrieval finds the place there.
 
-use crate::{Cap, GalleryError, Result, Retriever};
+use crate::{Cap, Result, Retriever};
+use locdiff_base::Named;
 use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 
 /// How far the diffusion model's density counts beside the retriever's scores.
@@ -19,6 +20,14 @@ pub enum Centres {
     Samples,
     /// The diffusion model's own answer, which the samples agreed on.
     Answer,
+}
+
+impl Named for Centres {
+    const WHAT: &'static str = "centres";
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Samples, "samples", "around every sample, as the paper has it"),
+        (Self::Answer, "answer", "around the diffusion model's own answer"),
+    ];
 }
 
 /// How samples and retrieval become one answer.
@@ -54,8 +63,7 @@ impl HybridOptions {
     };
 
     fn check(&self) -> Result<()> {
-        let bad =
-            |what, value: f64, remedy| Err(GalleryError::Setting { what, value: value.to_string(), remedy });
+        let bad = |what, value: f64, remedy: &str| Err(locdiff_base::setting(what, value, remedy));
         if !(self.radius_km > 0.0 && self.radius_km.is_finite()) {
             return bad("radius_km", self.radius_km, "a positive number of kilometres");
         }

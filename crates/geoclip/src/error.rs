@@ -1,5 +1,7 @@
 //! What can go wrong with GeoCLIP: each message is one line that names the file and the remedy.
 
+use locdiff_base::WriteError;
+use locdiff_gallery::GalleryError;
 use locdiff_pth::Refused;
 use std::{io, path::PathBuf};
 
@@ -40,7 +42,16 @@ pub enum GeoClipError {
     /// A file that could not be read or written.
     #[error(transparent)]
     Data(#[from] locdiff_data::DataError),
+    /// A file that could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
 }
 
 /// A result whose error is [`GeoClipError`].
 pub type Result<T> = std::result::Result<T, GeoClipError>;
+
+impl From<GeoClipError> for GalleryError {
+    fn from(error: GeoClipError) -> Self {
+        Self::Vectors(Box::new(error))
+    }
+}

@@ -3,11 +3,11 @@
 use crate::location::LocationSizes;
 use crate::model::Settings;
 use crate::{GALLERY_FILE, GeoClip, GeoClipError, Result};
-use locdiff_data::{AtomicFile, Format, PointColumns, PointReader};
+use locdiff_base::AtomicFile;
+use locdiff_data::{Format, PointColumns, PointReader};
 use locdiff_nn::Device;
 use locdiff_pth::{Archive, PthTensor, Refused, read_pth};
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 const LOCATION: &str = "location_encoder_weights.pth";
@@ -185,11 +185,7 @@ fn save_gallery(name: &str, bytes: &[u8], folder: &Path) -> Result<u64> {
         place?;
         rows += 1;
     }
-    let path = folder.join(GALLERY_FILE);
-    let mut file = AtomicFile::create(&path)?;
-    file.write_all(bytes)
-        .map_err(|source| GeoClipError::Read { file: path.display().to_string(), source })?;
-    file.commit()?;
+    AtomicFile::write_whole(&folder.join(GALLERY_FILE), bytes)?;
     Ok(rows)
 }
 

@@ -2,13 +2,12 @@
 
 use crate::location::{LocationEncoder, LocationSizes};
 use crate::{GeoClipError, Result};
-use locdiff_data::AtomicFile;
+use locdiff_base::AtomicFile;
 use locdiff_nn::layers::Linear;
 use locdiff_nn::ops::{self, Activation};
 use locdiff_nn::{Device, Init, ParamId, Params, ParamsBuilder, Tensor};
 use locdiff_sphere::LatLon;
 use serde::{Deserialize, Serialize};
-use std::io::Write;
 use std::path::Path;
 
 /// The settings' file in a GeoCLIP folder.
@@ -133,12 +132,8 @@ impl GeoClip {
             .map_err(|source| GeoClipError::Read { file: folder.display().to_string(), source })?;
         let metadata = [("format".to_owned(), "geoclip".to_owned())].into();
         self.params.save(&folder.join(WEIGHTS_FILE), metadata)?;
-        let path = folder.join(SETTINGS_FILE);
-        let mut file = AtomicFile::create(&path)?;
-        let text = serde_json::to_string_pretty(&self.settings).expect("settings are plain data");
-        let written = file.write_all(text.as_bytes()).and_then(|()| file.write_all(b"\n"));
-        written.map_err(|source| GeoClipError::Read { file: path.display().to_string(), source })?;
-        Ok(file.commit()?)
+        let text = serde_json::to_string_pretty(&self.settings).expect("settings are plain data") + "\n";
+        Ok(AtomicFile::write_whole(&folder.join(SETTINGS_FILE), text.as_bytes())?)
     }
 
     /// The weights, to be filled by their names.

@@ -2,10 +2,9 @@
 
 use crate::density::{AnswerDensity, Term};
 use crate::{Globe, Knowledge, LEVELS, LocateError};
-use locdiff_data::AtomicFile;
+use locdiff_base::AtomicFile;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
-use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -128,12 +127,8 @@ impl Calibration {
     /// A folder that cannot be written.
     pub fn save(&self, folder: &Path) -> Result<(), LocateError> {
         let path = folder.join(CALIBRATION_FILE);
-        let text = serde_json::to_string_pretty(self).expect("numbers and names are JSON");
-        let mut file = AtomicFile::create(&path)?;
-        file.write_all(text.as_bytes())
-            .and_then(|()| file.write_all(b"\n"))
-            .map_err(|error| LocateError::Calibration { path, reason: error.to_string() })?;
-        Ok(file.commit()?)
+        let text = serde_json::to_string_pretty(self).expect("numbers and names are JSON") + "\n";
+        Ok(AtomicFile::write_whole(&path, text.as_bytes())?)
     }
 
     /// The probability that the density must hold within a radius for the radius to hold the share `p` of true places.

@@ -1,5 +1,6 @@
 //! What can go wrong between a photo and an answer.
 
+use locdiff_base::{BadSetting, WriteError};
 use std::path::PathBuf;
 
 /// Why there is no answer, in one line.
@@ -23,6 +24,9 @@ pub enum LocateError {
     /// A file that cannot be written.
     #[error(transparent)]
     Data(#[from] locdiff_data::DataError),
+    /// A file that could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
     /// A calibration that cannot be used.
     #[error("{path}: {reason}", path = path.display())]
     Calibration {
@@ -42,15 +46,8 @@ pub enum LocateError {
         model: usize,
     },
     /// A setting out of range.
-    #[error("{what} {value}: {remedy}")]
-    Setting {
-        /// Its name.
-        what: &'static str,
-        /// Its value.
-        value: String,
-        /// What would be right.
-        remedy: String,
-    },
+    #[error(transparent)]
+    Setting(#[from] BadSetting),
     /// What is known besides leaves no place.
     #[error("no place is left: the region or prior that was given weighs nothing anywhere on land or sea")]
     Impossible,

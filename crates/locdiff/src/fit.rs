@@ -59,11 +59,8 @@ pub fn fit(
     seed: u64,
 ) -> Result<Calibration, LocateError> {
     if observations.len() < FEWEST_TO_CALIBRATE {
-        return Err(LocateError::Setting {
-            what: "photos with known places",
-            value: observations.len().to_string(),
-            remedy: format!("a calibration needs {FEWEST_TO_CALIBRATE} or more"),
-        });
+        let remedy = format!("a calibration needs {FEWEST_TO_CALIBRATE} or more");
+        return Err(locdiff_base::setting("photos with known places", observations.len(), remedy));
     }
     let pixels = globe.pixels();
     let field =

@@ -1,6 +1,7 @@
 //! From a photo to an answer.
 
 use crate::{Answer, AnswerDensity, Calibration, Globe, Hypothesis, Knowledge, LocateError};
+use locdiff_base::{BadSetting, setting};
 use locdiff_model::{CodeSampler, Model, Pooling, SampleOptions, answers};
 use locdiff_nn::Device;
 use locdiff_sphere::LatLon;
@@ -122,11 +123,8 @@ impl Locator {
     /// Options out of range.
     pub fn session(&self, options: LocateOptions) -> Result<Session<'_>, LocateError> {
         if options.views == 0 || options.views > options.sampling.samples {
-            return Err(LocateError::Setting {
-                what: "views",
-                value: options.views.to_string(),
-                remedy: format!("1 to the number of samples, {}", options.sampling.samples),
-            });
+            let remedy = format!("1 to the number of samples, {}", options.sampling.samples);
+            return Err(setting("views", options.views, remedy));
         }
         let sampler = CodeSampler::new(&self.model, options.sampling)?;
         Ok(Session { locator: self, sampler, options })
@@ -151,6 +149,11 @@ impl Locator {
     pub fn globe(&self) -> &Globe {
         &self.globe
     }
+}
+
+/// The embeddings' numbers, one after the other.
+fn joined(embeddings: &[locdiff_data::Embedding]) -> Vec<f32> {
+    embeddings.iter().flat_map(|embedding| embedding.values()).copied().collect()
 }
 
 /// What the model says about a photo, before it is read.
@@ -189,20 +192,18 @@ impl<'l> Session<'l> {
     /// # Errors
     /// A locator without an encoder, or a photo that it cannot take.
     pub fn embed(&self, photos: &[Photo], first: u64) -> Result<Vec<f32>, LocateError> {
-        let encoder = self.locator.encoder.as_ref().ok_or_else(|| LocateError::Setting {
-            what: "photos",
-            value: photos.len().to_string(),
-            remedy: "this locator was opened without an encoder".to_owned(),
+        let encoder = self.locator.encoder.as_ref().ok_or_else(|| {
+            BadSetting::new("photos", photos.len(), "this locator was opened without an encoder")
         })?;
         if self.options.views == 1 {
-            return Ok(encoder.embed(photos)?.concat());
+            return Ok(joined(&encoder.embed(photos)?));
         }
         let (augmentation, seed) = (Augmentation::default(), self.options.sampling.seed);
         let mut all = Vec::new();
         for (photo, number) in photos.iter().zip(first..) {
             let views: Result<Vec<Photo>, _> =
                 (0..self.options.views as u32).map(|k| augmentation.view(photo, seed, number, k)).collect();
-            all.extend(encoder.embed(&views?)?.concat());
+            all.extend(joined(&encoder.embed(&views?)?));
         }
         Ok(all)
     }
@@ -312,7 +313,7 @@ pub fn bundled_model(device: &Device) -> Result<(Model, Option<Calibration>), Lo
 #[cfg(feature = "bundled")]
 pub fn bundled_encoder(device: &Device) -> Result<Encoder, LocateError> {
     let (description, weights) = locdiff_bundled::encoder();
-    let name = |file: &str| Path::new("the bundled encoder").join(file);
+    let name = |file: &str| Path::new("the bundled encoder/streetview-lite0").join(file);
     Ok(Encoder::from_bytes_on(
         (&name("encoder.json"), description),
         (&name("model.safetensors"), weights),

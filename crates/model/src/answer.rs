@@ -1,6 +1,7 @@
 //! From samples to one place an image.
 
 use crate::ModelError;
+use locdiff_base::Named;
 use locdiff_shdd::{Codec, Coefficients, Decoder};
 use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec, spherical_mean};
 
@@ -10,13 +11,22 @@ const WINDOW_KM: f64 = 25.0;
 /// How the samples of an image become one answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Pooling {
-    /// The mean of the samples' codes, decoded once: the best (METHOD §4).
+    /// The mean of the samples' codes, decoded once: the most accurate on validation.
     #[default]
     Pool,
     /// The spherical mean of the decoded samples: the paper's.
     Mean,
     /// The first sample.
     Single,
+}
+
+impl Named for Pooling {
+    const WHAT: &'static str = "pooling";
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Pool, "pool", "the mean of the samples' codes, decoded once"),
+        (Self::Mean, "mean", "the paper's spherical mean of the samples' places"),
+        (Self::Single, "single", "the first sample alone"),
+    ];
 }
 
 /// The answer for one image, with what it came from.

@@ -1,6 +1,7 @@
 //! Samples for embeddings.
 
-use crate::{Model, ModelError, error::setting, head::Head};
+use crate::{Model, ModelError, head::Head};
+use locdiff_base::setting;
 use locdiff_diffusion::{SampleState, Sampler, SamplerPlan, sample, sample_watched};
 use locdiff_nn::{Recorded, Rng, Tensor};
 

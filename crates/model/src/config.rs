@@ -1,6 +1,7 @@
 //! Every choice that makes a model, as it stands in `config.json`.
 
-use crate::{ModelError, error::setting};
+use crate::ModelError;
+use locdiff_base::{Named, setting};
 use locdiff_diffusion::{Prediction, Schedule};
 use locdiff_nn::layers::{CsUnetConfig, Layout};
 use locdiff_sphere::{Degree, EARTH_RADIUS_KM};
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 /// The version of the model folder that this crate writes and reads.
 pub const MODEL_VERSION: u32 = 1;
 
-/// A training loss (METHOD §3).
+/// A training loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LossKind {
@@ -26,6 +27,18 @@ pub enum LossKind {
     L1,
     /// Mean squared difference.
     L2,
+}
+
+impl Named for LossKind {
+    const WHAT: &'static str = "loss";
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Nll, "nll", "the forward KL to the true place: its negative log-likelihood"),
+        (Self::Kl, "kl", "the paper's reverse KL, over a quadrature that resolves it"),
+        (Self::KlPaper, "kl-paper", "the paper's reverse KL over 2048 fresh random anchors a step"),
+        (Self::Cosine, "cosine", "one less the cosine between the codes"),
+        (Self::L1, "l1", "the mean absolute difference of the codes"),
+        (Self::L2, "l2", "the mean squared difference of the codes"),
+    ];
 }
 
 impl LossKind {
@@ -53,6 +66,15 @@ pub enum LayoutKind {
     Bottleneck,
 }
 
+impl Named for LayoutKind {
+    const WHAT: &'static str = "layout";
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Funnel, "funnel", "down to the narrow width and up again, with skips"),
+        (Self::Constant, "constant", "all of one width, with skips"),
+        (Self::Bottleneck, "bottleneck", "blocks that narrow inside, no skips"),
+    ];
+}
+
 /// A noise schedule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -62,6 +84,12 @@ pub enum ScheduleKind {
     Cosine,
     /// Ho et al.
     Linear,
+}
+
+impl Named for ScheduleKind {
+    const WHAT: &'static str = "schedule";
+    const ALL: &'static [(Self, &'static str, &'static str)] =
+        &[(Self::Cosine, "cosine", "of Nichol and Dhariwal"), (Self::Linear, "linear", "of Ho et al.")];
 }
 
 /// What the network predicts.
@@ -77,6 +105,15 @@ pub enum PredictionKind {
     V,
 }
 
+impl Named for PredictionKind {
+    const WHAT: &'static str = "prediction";
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::X0, "x0", "the clean code"),
+        (Self::Noise, "noise", "the noise"),
+        (Self::V, "v", "√ᾱ·noise − √(1−ᾱ)·code"),
+    ];
+}
+
 /// The size codes have in the diffusion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -86,6 +123,14 @@ pub enum CodeScale {
     UnitRms,
     /// As they are, as in the paper: 0.28.
     Paper,
+}
+
+impl Named for CodeScale {
+    const WHAT: &'static str = "code scale";
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::UnitRms, "unit-rms", "times √4π: a root mean square of one"),
+        (Self::Paper, "paper", "as they are: a root mean square of 0.28"),
+    ];
 }
 
 impl CodeScale {
@@ -175,7 +220,7 @@ pub struct ModelConfig {
 }
 
 impl ModelConfig {
-    /// The defaults of METHOD §3–5 for degree `degree` and embeddings of size `embedding_dim`.
+    /// What was most accurate on validation, for degree `degree` and embeddings of size `embedding_dim`.
     pub fn new(degree: usize, embedding_dim: usize) -> Self {
         Self {
             version: MODEL_VERSION,

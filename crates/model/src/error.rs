@@ -1,5 +1,6 @@
 //! What can go wrong with a model.
 
+use locdiff_base::{BadSetting, WriteError};
 use std::path::PathBuf;
 
 /// A setting out of range, a model folder that cannot be used, or a failure below.
@@ -7,15 +8,8 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum ModelError {
     /// A setting outside its range.
-    #[error("{what} = {value} cannot be used: {remedy}")]
-    Setting {
-        /// The setting's name.
-        what: &'static str,
-        /// The value met.
-        value: String,
-        /// What would be accepted.
-        remedy: String,
-    },
+    #[error(transparent)]
+    Setting(#[from] BadSetting),
     /// A model folder that cannot be used.
     #[error("{path}: {reason}", path = path.display())]
     Folder {
@@ -47,12 +41,7 @@ pub enum ModelError {
     /// A file that could not be read or written.
     #[error(transparent)]
     Data(#[from] locdiff_data::DataError),
-}
-
-pub(crate) fn setting(
-    what: &'static str,
-    value: impl std::fmt::Display,
-    remedy: impl Into<String>,
-) -> ModelError {
-    ModelError::Setting { what, value: value.to_string(), remedy: remedy.into() }
+    /// A file that could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
 }

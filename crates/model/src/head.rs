@@ -11,7 +11,7 @@ use locdiff_nn::{
 
 /// How a network's output becomes the prediction that the sampler takes.
 enum Reading {
-    /// Natural parameters: the mean parameters `E_q[Y]` (METHOD §4).
+    /// Natural parameters: the prediction is their mean parameters `E_q[Y]`.
     PosteriorMean(Box<Quadrature>),
     /// A code whose degrees may not be longer than a clean code's: the paper's losses, which leave lengths free.
     Clipped { lengths: Vec<f32>, norms: Tensor },
@@ -57,7 +57,11 @@ impl<'m> Head<'m> {
         let reading = match config.loss {
             LossKind::Nll | LossKind::Kl => {
                 let anchors = model.anchors().ok_or_else(|| {
-                    crate::error::setting("quadrature", "none", "the model lacks its quadrature's points")
+                    locdiff_base::BadSetting::new(
+                        "quadrature",
+                        "none",
+                        "the model lacks its quadrature's points",
+                    )
                 })?;
                 let codes = CodeWriter::new(config)?;
                 Reading::PosteriorMean(Box::new(anchors.on_device(device, &codes, rows)?))

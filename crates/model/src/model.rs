@@ -1,10 +1,9 @@
 //! A model: weights, standardisation, anchors; and the folder it lives in.
 
 use crate::{Anchors, ModelConfig, ModelError, QuadratureRecipe};
-use locdiff_data::AtomicFile;
+use locdiff_base::{AtomicFile, BadSetting};
 use locdiff_nn::{Device, Init, Params, ParamsBuilder, layers::CsUnet};
 use locdiff_sphere::UnitVec;
-use std::io::Write;
 use std::path::Path;
 
 /// The weights' file in a model folder.
@@ -151,7 +150,7 @@ impl Model {
         let dim = self.config.embedding_dim;
         if standardisation.mean.len() != dim || standardisation.deviation.len() != dim {
             let found = standardisation.mean.len();
-            return Err(crate::error::setting("standardisation", found, format!("{dim} columns")));
+            return Err(locdiff_base::setting("standardisation", found, format!("{dim} columns")));
         }
         self.standardisation = standardisation;
         Ok(())
@@ -198,7 +197,7 @@ impl Model {
         if file.find(POINTS).is_some() {
             let anchors = self.anchors.as_ref();
             let anchors =
-                anchors.ok_or_else(|| crate::error::setting("quadrature", "pool", "set its points first"))?;
+                anchors.ok_or_else(|| BadSetting::new("quadrature", "pool", "set its points first"))?;
             let points: Vec<f32> =
                 anchors.points.iter().flat_map(|p| p.to_array().map(|value| value as f32)).collect();
             file.set(POINTS, &points)?;
@@ -207,12 +206,8 @@ impl Model {
         let metadata = [("format".to_owned(), "locdiff".to_owned())].into();
         let is_half = |name: &str| half && ![MEAN, DEVIATION, POINTS, LOG_WEIGHTS].contains(&name);
         file.save_narrowed(&folder.join(WEIGHTS_FILE), metadata, is_half)?;
-        let text = serde_json::to_string_pretty(&self.config).expect("settings are plain data");
-        let path = folder.join(CONFIG_FILE);
-        let mut config = AtomicFile::create(&path)?;
-        let written = config.write_all(text.as_bytes()).and_then(|()| config.write_all(b"\n"));
-        written.map_err(|error| ModelError::Folder { path, reason: error.to_string() })?;
-        Ok(config.commit()?)
+        let text = serde_json::to_string_pretty(&self.config).expect("settings are plain data") + "\n";
+        Ok(AtomicFile::write_whole(&folder.join(CONFIG_FILE), text.as_bytes())?)
     }
 
     /// Reads a folder.

@@ -45,7 +45,7 @@ impl Objective {
         let quadrature = match (config.loss, anchors) {
             (LossKind::Nll | LossKind::Kl, Some(anchors)) => Some(anchors.on_device(device, codes, batch)?),
             (LossKind::Nll | LossKind::Kl, None) => {
-                return Err(crate::error::setting("quadrature", "none", "nll and kl need anchors"));
+                return Err(locdiff_base::setting("quadrature", "none", "nll and kl need anchors"));
             }
             (LossKind::KlPaper, _) => {
                 let grid = vec![0.0; PAPER_ANCHORS * codes.dimension()];

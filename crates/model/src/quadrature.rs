@@ -1,6 +1,7 @@
-//! The points over which densities are integrated (METHOD §3).
+//! The points over which densities are integrated.
 
-use crate::{CodeWriter, ModelError, QuadratureRecipe, chance, error::setting};
+use crate::{CodeWriter, ModelError, QuadratureRecipe, chance};
+use locdiff_base::setting;
 use locdiff_nn::{Device, losses::Quadrature};
 use locdiff_sphere::{Grid, UnitVec};
 use rayon::prelude::*;

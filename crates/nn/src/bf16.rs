@@ -5,11 +5,12 @@
 #![allow(clippy::needless_pass_by_value)] // reason: a writable window is handed over, as in `ops`
 
 use crate::{
-    Device, NnError, Result, View, ViewMut,
+    Device, Result, View, ViewMut,
     cuda::{self, Arg, Grid},
     device::Backend,
     error::check_shape,
 };
+use locdiff_base::setting;
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -44,15 +45,11 @@ impl Bf16Tensor {
     /// A matrix of zeros.
     ///
     /// # Errors
-    /// [`NnError::Setting`] unless `device` is a CUDA device of compute capability 8.0 or more, [`NnError::Cuda`] if its
+    /// [`crate::NnError::Setting`] unless `device` is a CUDA device of compute capability 8.0 or more, [`crate::NnError::Cuda`] if its
     /// memory does not suffice.
     pub fn zeros(device: &Device, rows: usize, cols: usize) -> Result<Self> {
         let Backend::Cuda(context) = &device.backend else {
-            return Err(NnError::Setting {
-                what: "the device of a bf16 matrix",
-                value: device.to_string(),
-                remedy: "use a CUDA device".to_owned(),
-            });
+            return Err(setting("the device of a bf16 matrix", device, "use a CUDA device"));
         };
         context.prepare_bf16()?;
         let stride = cols.next_multiple_of(ALIGNMENT);
@@ -95,7 +92,7 @@ impl Bf16Tensor {
     /// All values, row by row; waits for the device.
     ///
     /// # Errors
-    /// [`NnError::Cuda`] if an earlier operation failed.
+    /// [`crate::NnError::Cuda`] if an earlier operation failed.
     pub fn to_vec(&self) -> Result<Vec<f32>> {
         let mut bits = vec![0; self.rows * self.stride];
         self.buffer.download(&mut bits)?;

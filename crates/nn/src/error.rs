@@ -1,5 +1,6 @@
 //! The one error type of the engine.
 
+use locdiff_base::{BadSetting, WriteError};
 use std::path::PathBuf;
 
 /// What can go wrong in the engine: a wrong shape, an absent device, a bad file.
@@ -26,7 +27,7 @@ pub enum NnError {
     /// CUDA was asked for and is not to be had here.
     #[error(
         "no CUDA device can be used: {reason}. Install the NVIDIA driver (libcuda) and the CUDA 13 libraries \
-         cuBLASLt and NVRTC, put their folder on LD_LIBRARY_PATH, or choose --device cpu"
+         cuBLASLt and NVRTC, put their folder on LD_LIBRARY_PATH, or choose the CPU"
     )]
     CudaUnavailable {
         /// What was looked for and not found.
@@ -41,15 +42,8 @@ pub enum NnError {
         detail: String,
     },
     /// A setting outside its range.
-    #[error("{what} = {value} is out of range: {remedy}")]
-    Setting {
-        /// The setting's name.
-        what: &'static str,
-        /// The value met.
-        value: String,
-        /// What would be accepted.
-        remedy: String,
-    },
+    #[error(transparent)]
+    Setting(#[from] BadSetting),
     /// A weight file that does not fit the model.
     #[error("{path}: {detail}", path = path.display())]
     WeightFile {
@@ -58,7 +52,10 @@ pub enum NnError {
         /// What is wrong with it.
         detail: String,
     },
-    /// A file that could not be read or written.
+    /// A file that could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+    /// A file that could not be read.
     #[error("{path}: {source}", path = path.display())]
     Io {
         /// The file.

@@ -1,7 +1,8 @@
 //! Adam with gradient clipping, an exponential moving average of the weights and learning-rate schedules, all on the
 //! device: the step counter and the rates live in device memory, so that a captured graph advances them.
 
-use crate::{Device, Gradients, Indices, NnError, Params, Result, Tensor, ops};
+use crate::{Device, Gradients, Indices, Params, Result, Tensor, ops};
+use locdiff_base::setting;
 
 /// The learning rate as a function of the step.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -210,9 +211,7 @@ impl Adam {
     pub fn new(config: AdamConfig, params: &Params) -> Result<Self> {
         for (what, value) in [("beta1", config.beta1), ("beta2", config.beta2)] {
             if !(0.0..1.0).contains(&value) {
-                return Err(NnError::Setting {
-                    what, value: value.to_string(), remedy: "0 ≤ β < 1".into()
-                });
+                return Err(setting(what, value, "0 ≤ β < 1"));
             }
         }
         let device: &Device = params.device();
@@ -263,7 +262,7 @@ impl Adam {
     /// Steps done so far; waits for the device.
     ///
     /// # Errors
-    /// [`NnError::Cuda`] if an earlier operation failed.
+    /// [`crate::NnError::Cuda`] if an earlier operation failed.
     pub fn steps_done(&self) -> Result<u32> {
         Ok(self.step.to_vec()?[0])
     }
@@ -271,7 +270,7 @@ impl Adam {
     /// Learning rate and gradient norm (before clipping; 0 where clipping is off) of the last step.
     ///
     /// # Errors
-    /// [`NnError::Cuda`] if an earlier operation failed.
+    /// [`crate::NnError::Cuda`] if an earlier operation failed.
     pub fn last_step(&self) -> Result<(f32, f32)> {
         let control = Control::read(&self.control.to_vec()?);
         Ok((control.lr, control.grad_norm))

@@ -1,6 +1,6 @@
 //! Matrix-product precision on CUDA.
 
-use crate::NnError;
+use locdiff_base::{BadSetting, Named};
 use std::str::FromStr;
 
 /// The arithmetic of matrix products on CUDA; storage and everything else stay in f32. The CPU always uses f32.
@@ -21,19 +21,19 @@ pub enum Precision {
     Bf16,
 }
 
-impl FromStr for Precision {
-    type Err = NnError;
+impl Named for Precision {
+    const WHAT: &'static str = "precision";
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::F32, "f32", "plain f32 products and sums"),
+        (Self::Tf32, "tf32", "operands of 10 mantissa bits, f32 sums"),
+        (Self::Bf16, "bf16", "operands of 7 mantissa bits, f32 sums"),
+    ];
+}
 
-    fn from_str(name: &str) -> Result<Self, NnError> {
-        match name {
-            "f32" => Ok(Self::F32),
-            "tf32" => Ok(Self::Tf32),
-            "bf16" => Ok(Self::Bf16),
-            _ => Err(NnError::Setting {
-                what: "precision",
-                value: name.to_owned(),
-                remedy: "use f32, tf32 or bf16".to_owned(),
-            }),
-        }
+impl FromStr for Precision {
+    type Err = BadSetting;
+
+    fn from_str(name: &str) -> Result<Self, BadSetting> {
+        Self::from_name(name)
     }
 }

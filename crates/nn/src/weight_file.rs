@@ -2,6 +2,7 @@
 
 use crate::{Adam, NnError, Params, Result, params::Entry};
 use half::f16;
+use locdiff_base::AtomicFile;
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use std::{collections::HashMap, fs, path::Path};
 
@@ -21,23 +22,11 @@ fn bad(path: &Path, detail: impl std::fmt::Display) -> NnError {
     NnError::WeightFile { path: path.to_owned(), detail: detail.to_string() }
 }
 
-/// Writes to a file beside `path` first and renames it, so that a crash leaves the old file or the new one.
-fn write_atomically(path: &Path, contents: &[u8]) -> Result<()> {
-    let io = |source| NnError::Io { path: path.to_owned(), source };
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(".partial");
-    let partial = path.with_file_name(name);
-    let file = fs::File::create(&partial).map_err(io)?;
-    std::io::Write::write_all(&mut &file, contents).map_err(io)?;
-    file.sync_all().map_err(io)?;
-    fs::rename(&partial, path).map_err(io)
-}
-
 impl Params {
     /// Writes every parameter under its name, with `metadata` in the header; whole or not at all.
     ///
     /// # Errors
-    /// [`NnError::Io`] if the file cannot be written.
+    /// [`NnError::Write`] if the file cannot be written.
     pub fn save(&self, path: &Path, metadata: HashMap<String, String>) -> Result<()> {
         self.save_narrowed(path, metadata, |_| false)
     }
@@ -45,7 +34,7 @@ impl Params {
     /// The same, with the parameters whose name `is_half` picks rounded to f16: half the size on disk.
     ///
     /// # Errors
-    /// [`NnError::Io`] if the file cannot be written.
+    /// [`NnError::Write`] if the file cannot be written.
     pub fn save_narrowed(
         &self,
         path: &Path,
@@ -72,7 +61,7 @@ impl Params {
             })
             .collect::<Result<Vec<_>>>()?;
         let file = safetensors::serialize(views, Some(metadata)).map_err(|e| bad(path, e))?;
-        write_atomically(path, &file)
+        Ok(AtomicFile::write_whole(path, &file)?)
     }
 
     /// Reads every parameter by name, f32 or f16.
@@ -174,7 +163,7 @@ impl TrainingState {
     /// Writes the state, with `metadata` (the generator's counter, the position in the data, …); whole or not at all.
     ///
     /// # Errors
-    /// [`NnError::Io`] if the file cannot be written.
+    /// [`NnError::Write`] if the file cannot be written.
     pub fn save(&self, path: &Path, mut metadata: HashMap<String, String>) -> Result<()> {
         metadata.insert("step".to_owned(), self.step.to_string());
         let parts =
@@ -187,7 +176,7 @@ impl TrainingState {
             })
             .collect::<Result<Vec<_>>>()?;
         let file = safetensors::serialize(views, Some(metadata)).map_err(|e| bad(path, e))?;
-        write_atomically(path, &file)
+        Ok(AtomicFile::write_whole(path, &file)?)
     }
 
     /// Reads a state and its metadata.
@@ -201,7 +190,9 @@ impl TrainingState {
         let step = metadata.get("step").and_then(|step| step.parse().ok());
         let step = step.ok_or_else(|| bad(path, "no training step in its header: not a training state"))?;
         let file = SafeTensors::deserialize(&contents).map_err(|e| bad(path, e))?;
-        let get = |name: &str| Ok(floats(file.tensor(name).map_err(|e| bad(path, e))?.data()));
+        let get = |name: &str| -> Result<Vec<f32>> {
+            Ok(floats(file.tensor(name).map_err(|e| bad(path, e))?.data()))
+        };
         let state =
             Self { weights: get("weights")?, m: get("adam.m")?, v: get("adam.v")?, ema: get("ema")?, step };
         Ok((state, metadata))

@@ -1,6 +1,6 @@
 //! What can be in the way: each message is one line that names the file and the remedy.
 
-use locdiff_data::DataError;
+use locdiff_base::WriteError;
 use std::io;
 use thiserror::Error;
 
@@ -17,7 +17,7 @@ pub enum TagError {
         source: io::Error,
     },
     /// The photo has a location already.
-    #[error("{file} says already where it was taken: use --force to replace that in the copy")]
+    #[error("{file} says already where it was taken: force the writing to replace that in the copy")]
     HasLocation {
         /// The photo.
         file: String,
@@ -54,14 +54,14 @@ pub enum TagError {
         file: String,
     },
     /// A file of the target's name is there.
-    #[error("{file} exists: give another name, or use --force to replace it")]
+    #[error("{file} exists: give another name, or force the writing to replace it")]
     Exists {
         /// The target.
         file: String,
     },
     /// The output cannot be written.
     #[error(transparent)]
-    Write(#[from] DataError),
+    Write(#[from] WriteError),
 }
 
 /// A result whose error is [`TagError`].

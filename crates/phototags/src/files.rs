@@ -1,10 +1,9 @@
 //! Copies and sidecars on disk.
 
 use crate::{GeoTag, Overwrite, Result, TagError, has_location, tagged, xmp};
-use locdiff_data::{AtomicFile, DataError};
+use locdiff_base::AtomicFile;
 use std::ffi::OsString;
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Writes a copy of a photo with the place in it. The copy appears whole or not at all.
@@ -22,7 +21,8 @@ pub fn write_copy(photo: &Path, copy: &Path, tag: &GeoTag, overwrite: Overwrite)
             return Err(TagError::Exists { file: target() });
         }
     }
-    write(copy, &tagged(&contents, &photo.display().to_string(), tag, overwrite)?)
+    let contents = tagged(&contents, &photo.display().to_string(), tag, overwrite)?;
+    Ok(AtomicFile::write_whole(copy, &contents)?)
 }
 
 /// Writes the place into [`sidecar_path`], and returns that path.
@@ -41,7 +41,7 @@ pub fn write_sidecar(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result
             return Err(TagError::Exists { file: sidecar.display().to_string() });
         }
     }
-    write(&sidecar, xmp::packet(tag).as_bytes())?;
+    AtomicFile::write_whole(&sidecar, xmp::packet(tag).as_bytes())?;
     Ok(sidecar)
 }
 
@@ -59,11 +59,4 @@ pub fn sidecar_path(photo: &Path) -> PathBuf {
 
 fn read(photo: &Path) -> Result<Vec<u8>> {
     fs::read(photo).map_err(|source| TagError::Read { file: photo.display().to_string(), source })
-}
-
-fn write(target: &Path, contents: &[u8]) -> Result<()> {
-    let mut file = AtomicFile::create(target)?;
-    let failed = |source| DataError::Write { file: target.display().to_string(), source };
-    file.write_all(contents).map_err(failed)?;
-    Ok(file.commit()?)
 }

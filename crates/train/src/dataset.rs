@@ -1,6 +1,7 @@
 //! Embeddings with locations, read row by row.
 
-use crate::{TrainError, error::setting};
+use crate::TrainError;
+use locdiff_base::setting;
 use locdiff_data::{PointColumns, RowFile, read_points};
 use locdiff_model::{Standardisation, chance};
 use locdiff_sphere::{LatLon, UnitVec};

@@ -1,5 +1,6 @@
 //! What can go wrong in training.
 
+use locdiff_base::{BadSetting, WriteError};
 use std::path::PathBuf;
 
 /// Data that do not fit, a run folder that cannot be used, or a failure below.
@@ -35,15 +36,8 @@ pub enum TrainError {
         second_columns: usize,
     },
     /// A setting outside its range.
-    #[error("{what} = {value} cannot be used: {remedy}")]
-    Setting {
-        /// The setting's name.
-        what: &'static str,
-        /// The value met.
-        value: String,
-        /// What would be accepted.
-        remedy: String,
-    },
+    #[error(transparent)]
+    Setting(#[from] BadSetting),
     /// A run folder that cannot be used.
     #[error("{path}: {reason}", path = path.display())]
     Folder {
@@ -52,8 +46,16 @@ pub enum TrainError {
         /// What is wrong, and what to do.
         reason: String,
     },
+    /// A folder with a run in it, where a new one was to begin.
+    #[error("{path} holds a run already: resume it, or choose another folder", path = path.display())]
+    HoldsRun {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The loss is no number any more.
-    #[error("the loss is {loss} at step {step}: lower --lr; the checkpoints before it are sound")]
+    #[error(
+        "the loss is {loss} at step {step}: lower the learning rate; the checkpoints before it are sound"
+    )]
     Diverged {
         /// The step.
         step: u32,
@@ -69,14 +71,9 @@ pub enum TrainError {
     /// A file that could not be read or written.
     #[error(transparent)]
     Data(#[from] locdiff_data::DataError),
-}
-
-pub(crate) fn setting(
-    what: &'static str,
-    value: impl std::fmt::Display,
-    remedy: impl Into<String>,
-) -> TrainError {
-    TrainError::Setting { what, value: value.to_string(), remedy: remedy.into() }
+    /// A file that could not be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
 }
 
 pub(crate) fn folder(path: &std::path::Path, reason: impl std::fmt::Display) -> TrainError {

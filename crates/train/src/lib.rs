@@ -2,7 +2,7 @@
 //!
 //! | you want | item |
 //! |---|---|
-//! | named sets of choices | [`Preset`], [`RunConfig`], [`TrainSettings`] |
+//! | named sets of choices | [`TrainPreset`], [`RunConfig`], [`TrainSettings`] |
 //! | embedding files with locations | [`Dataset`], [`Source`], [`Rows`] |
 //! | a validation split without neighbours | [`split_by_blocks`] |
 //! | the loop | [`train`], [`Job`], [`Event`], [`Outcome`] |
@@ -23,5 +23,5 @@ mod step;
 pub use dataset::{Dataset, Rows, Source};
 pub use error::TrainError;
 pub use run::{BEST_FOLDER, Event, Job, Outcome, train};
-pub use settings::{Preset, RateKind, RunConfig, TrainSettings};
+pub use settings::{RateKind, RunConfig, TrainPreset, TrainSettings};
 pub use split::{Split, split_by_blocks};

@@ -2,11 +2,11 @@
 
 use crate::batches::{Batch, BatchMaker};
 use crate::checkpoint::{Checkpoints, Standing};
-use crate::error::{folder, setting};
+use crate::error::folder;
 use crate::metrics::Metrics;
 use crate::step::TrainStep;
 use crate::{Rows, RunConfig, TrainError};
-use locdiff_data::AtomicFile;
+use locdiff_base::{AtomicFile, setting};
 use locdiff_diffusion::Sampler;
 use locdiff_eval::Accuracy;
 use locdiff_model::{
@@ -16,7 +16,6 @@ use locdiff_nn::Device;
 use locdiff_shdd::Codec;
 use locdiff_sphere::LatLon;
 use serde_json::json;
-use std::io::Write;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -93,13 +92,13 @@ pub struct Job<'a> {
 ///
 /// ```no_run
 /// use locdiff_nn::{Device, DeviceSpec};
-/// use locdiff_train::{Dataset, Job, Preset, Rows, Source, split_by_blocks, train};
+/// use locdiff_train::{Dataset, Job, TrainPreset, Rows, Source, split_by_blocks, train};
 /// let source = Source { path: "embeddings.safetensors".into(), tensor: None };
 /// let data = Dataset::open(&[source], "places.csv".as_ref())?;
 /// let split = split_by_blocks(data.places(), 0.1, 0);
 /// let job = Job {
 ///     device: &Device::open(DeviceSpec::Auto)?,
-///     config: Preset::Default.run_config(data.columns()),
+///     config: TrainPreset::Default.run_config(data.columns()),
 ///     training: Rows { data: &data, rows: &split.train },
 ///     validation: Some(Rows { data: &data, rows: &split.validation }),
 ///     out: "run".as_ref(),
@@ -117,7 +116,7 @@ pub fn train(job: Job<'_>, mut on_event: impl FnMut(Event)) -> Result<Outcome, T
     let Job { device, mut config, training, validation, out, resume, stop } = job;
     config.train.check()?;
     if training.rows.is_empty() {
-        return Err(setting("training rows", 0, "at least one; lower --validation-share"));
+        return Err(setting("training rows", 0, "at least one; lower the share for validation"));
     }
     if config.model.embedding_dim != training.data.columns() {
         return Err(setting("embedding_dim", config.model.embedding_dim, "as wide as the embeddings"));
@@ -201,7 +200,7 @@ fn claim_folder(
     let path = out.join(RUN_FILE);
     if let Ok(text) = std::fs::read_to_string(&path) {
         if !resume && !checkpoints.steps().is_empty() {
-            return Err(folder(out, "holds a run already: give --resume to continue it, or another --out"));
+            return Err(TrainError::HoldsRun { path: out.to_owned() });
         }
         if resume {
             let old: serde_json::Value =
@@ -214,7 +213,7 @@ fn claim_folder(
                     if old[part][key] != *value {
                         let reason = format!(
                             "the run was started with {key} = {}, now it is {value}: resume with the same settings \
-                             and data, or give another --out",
+                             and data, or choose another folder",
                             old[part][key]
                         );
                         return Err(folder(&path, reason));
@@ -224,10 +223,8 @@ fn claim_folder(
             return Ok(());
         }
     }
-    let mut file = AtomicFile::create(&path)?;
-    let text = serde_json::to_string_pretty(config).expect("settings are plain data");
-    writeln!(file, "{text}").map_err(|error| folder(&path, error))?;
-    Ok(file.commit()?)
+    let text = serde_json::to_string_pretty(config).expect("settings are plain data") + "\n";
+    Ok(AtomicFile::write_whole(&path, text.as_bytes())?)
 }
 
 struct Loop<'a> {

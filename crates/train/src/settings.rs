@@ -1,6 +1,7 @@
 //! How to train: settings and presets.
 
-use crate::{TrainError, error::setting};
+use crate::TrainError;
+use locdiff_base::{Named, setting};
 use locdiff_model::{CodeScale, LossKind, ModelConfig, QuadratureRecipe};
 use locdiff_nn::{AdamConfig, LrSchedule};
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,14 @@ pub enum RateKind {
     Cosine,
     /// Always the same.
     Constant,
+}
+
+impl Named for RateKind {
+    const WHAT: &'static str = "rate";
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Cosine, "cosine", "a linear rise, then half a cosine down to 0"),
+        (Self::Constant, "constant", "always the same"),
+    ];
 }
 
 /// How to train.
@@ -115,7 +124,7 @@ impl TrainSettings {
     }
 }
 
-/// A run's every choice: what `run.json` holds and `--resume` compares.
+/// A run's every choice: what `run.json` holds and a resumed run compares.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunConfig {
     /// The model.
@@ -127,22 +136,31 @@ pub struct RunConfig {
 /// A named set of choices.
 ///
 /// ```
-/// use locdiff_train::Preset;
-/// let run = Preset::Paper.run_config(768);
+/// use locdiff_train::TrainPreset;
+/// let run = TrainPreset::Paper.run_config(768);
 /// assert_eq!((run.model.degree, run.train.steps), (47, 750_000));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Preset {
-    /// What works best here (METHOD §3–4).
+pub enum TrainPreset {
+    /// What was most accurate on validation.
     #[default]
     Default,
-    /// The paper's own settings (METHOD §5).
+    /// The paper's own settings.
     Paper,
     /// A quick run on a CPU.
     Small,
 }
 
-impl Preset {
+impl Named for TrainPreset {
+    const WHAT: &'static str = "preset";
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Default, "default", "what was most accurate on validation"),
+        (Self::Paper, "paper", "the paper's own settings"),
+        (Self::Small, "small", "a quick run on a CPU"),
+    ];
+}
+
+impl TrainPreset {
     /// The preset's choices for embeddings of that size.
     pub fn run_config(self, embedding_dim: usize) -> RunConfig {
         let default = RunConfig {

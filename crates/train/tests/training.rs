@@ -4,7 +4,7 @@ use locdiff_data::{Dtype, MatrixWriter};
 use locdiff_model::{LossKind, Model, ModelConfig, QuadratureRecipe, chance};
 use locdiff_nn::Device;
 use locdiff_sphere::UnitVec;
-use locdiff_train::{Dataset, Event, Job, Outcome, Preset, Rows, RunConfig, Source, TrainError, train};
+use locdiff_train::{Dataset, Event, Job, Outcome, Rows, RunConfig, Source, TrainError, TrainPreset, train};
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ fn open(files: &(PathBuf, PathBuf)) -> Result<Dataset, TrainError> {
 }
 
 fn tiny(loss: LossKind) -> RunConfig {
-    let RunConfig { model, train } = Preset::Small.run_config(COLUMNS);
+    let RunConfig { model, train } = TrainPreset::Small.run_config(COLUMNS);
     let base = ModelConfig::new(7, COLUMNS);
     let quadrature = if loss.has_quadrature() { base.quadrature } else { QuadratureRecipe::None };
     let model = ModelConfig { degree: 7, width: 32, time_dim: 32, dropout: 0.1, loss, quadrature, ..model };
@@ -127,7 +127,7 @@ fn a_stopped_run_resumes_bit_for_bit() {
         let error = run(config, &data, Some(&validation), &parts, resume, |_, _| ()).unwrap_err();
         error.to_string()
     };
-    assert!(again(tiny(LossKind::Nll), false).contains("--resume"));
+    assert!(again(tiny(LossKind::Nll), false).contains("holds a run already: resume it"));
     let mut other = tiny(LossKind::Nll);
     other.train.lr = 1e-3;
     assert!(again(other, true).contains("lr = 0.002, now it is 0.001"));

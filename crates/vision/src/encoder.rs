@@ -3,15 +3,21 @@
 
 use crate::{
     EfficientNetLite, EfficientNetLiteConfig, EfficientNetLiteCuda, Photo, Preprocessing, Result,
-    VisionError, VisionTransformer, VisionTransformerCuda, description::Description, hugging_face,
-    network::Network, weights::Weights,
+    VisionError, VisionTransformer, VisionTransformerCuda,
+    description::Description,
+    fingerprint::{Content, fingerprint, folder_name},
+    hugging_face,
+    network::Network,
+    weights::Weights,
 };
+use locdiff_data::{Embedding, Fingerprint};
 use locdiff_nn::Device;
 use rayon::prelude::*;
 use std::{
     collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 /// What an encoder says of itself.
@@ -26,6 +32,7 @@ pub(crate) struct About {
 /// A frozen image encoder: from photos to embeddings.
 pub struct Encoder {
     about: About,
+    fingerprint: Arc<Fingerprint>,
     preprocessing: Preprocessing,
     network: Box<dyn Network>,
 }
@@ -48,7 +55,8 @@ impl Encoder {
     pub fn open_on(folder: &Path, device: &Device) -> Result<Self> {
         let path = folder.join("encoder.json");
         if !path.exists() && folder.join("config.json").exists() {
-            return Self::clip(&hugging_face::Folder::open(folder)?, device);
+            let name = folder_name(&path, "clip");
+            return Self::clip(name, hugging_face::Folder::open(folder)?, device);
         }
         let description = Description::parse(&path, &read(&path)?)?;
         if description.architecture == "onnx" {
@@ -58,8 +66,8 @@ impl Encoder {
         Self::described(&path, &description, weights, device)
     }
 
-    /// An encoder on the CPU from the contents of `encoder.json` and `model.safetensors`, each with the name that errors
-    /// shall give.
+    /// An encoder on the CPU from the contents of `encoder.json` and `model.safetensors`, each with the path that errors
+    /// shall give; the folder in the description's path is the encoder's name.
     ///
     /// # Errors
     /// [`VisionError::Encoder`] for contents that are damaged or do not fit.
@@ -84,7 +92,9 @@ impl Encoder {
     /// `model.onnx` beside `encoder.json`, on the CPU whatever the device.
     #[cfg(feature = "onnx")]
     fn onnx(path: &Path, description: &Description) -> Result<Self> {
-        let network = crate::onnx::OnnxNetwork::open(&path.with_file_name("model.onnx"), description)?;
+        let file = path.with_file_name("model.onnx");
+        let contents = read(&file)?;
+        let network = crate::onnx::OnnxNetwork::parse(&file, &contents, description)?;
         let about = About {
             family: "ONNX",
             architecture: description.architecture.clone(),
@@ -92,7 +102,11 @@ impl Encoder {
             parameters: network.parameters(),
             file_bytes: network.file_bytes(),
         };
-        Ok(Self { about, preprocessing: description.preprocessing(), network: Box::new(network) })
+        let preprocessing = description.preprocessing();
+        let name = folder_name(path, &about.architecture);
+        let settings = format!("onnx {:?}", description.output);
+        let fingerprint = fingerprint(name, &settings, &preprocessing, Content::File(&contents));
+        Ok(Self { about, fingerprint, preprocessing, network: Box::new(network) })
     }
 
     #[cfg(not(feature = "onnx"))]
@@ -102,21 +116,23 @@ impl Encoder {
         Err(VisionError::encoder(path, detail))
     }
 
-    fn clip(folder: &hugging_face::Folder, device: &Device) -> Result<Self> {
+    fn clip(name: String, folder: hugging_face::Folder, device: &Device) -> Result<Self> {
         let tensor = |name: &str, shape: &[usize]| folder.tensor(name, shape);
         let network: Box<dyn Network> = if device.is_cuda() {
             Box::new(VisionTransformerCuda::new(&folder.config, device, tensor)?)
         } else {
             Box::new(VisionTransformer::new(&folder.config, tensor)?)
         };
+        let content = Content::Tensors(folder.weights.hashes());
+        let fingerprint = fingerprint(name, &folder.config.text(), &folder.preprocessing, content);
         let about = About {
             family: "CLIP vision transformer",
-            architecture: folder.architecture.clone(),
-            licence: folder.licence.clone(),
             parameters: folder.weights.values_read(),
             file_bytes: folder.weights.file_bytes(),
+            architecture: folder.architecture,
+            licence: folder.licence,
         };
-        Ok(Self { about, preprocessing: folder.preprocessing.clone(), network })
+        Ok(Self { about, fingerprint, preprocessing: folder.preprocessing, network })
     }
 
     /// The network that `encoder.json` describes.
@@ -150,7 +166,25 @@ impl Encoder {
             parameters: weights.values_read(),
             file_bytes: weights.file_bytes(),
         };
-        Ok(Self { about, preprocessing: description.preprocessing(), network })
+        let preprocessing = description.preprocessing();
+        let name = folder_name(path, &about.architecture);
+        let content = Content::Tensors(weights.hashes());
+        let fingerprint = fingerprint(name, &about.architecture, &preprocessing, content);
+        Ok(Self { about, fingerprint, preprocessing, network })
+    }
+
+    /// The encoder's name and a hash of its settings, preprocessing and weights: the same on every device, and whether it
+    /// was read from a folder or from memory.
+    ///
+    /// ```
+    /// # use locdiff_vision::Encoder;
+    /// # let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    /// let encoder = Encoder::open(&root.join("models/streetview-lite0"))?;
+    /// assert_eq!(encoder.fingerprint().name(), "streetview-lite0");
+    /// # Ok::<(), locdiff_vision::VisionError>(())
+    /// ```
+    pub fn fingerprint(&self) -> &Arc<Fingerprint> {
+        &self.fingerprint
     }
 
     /// The family of the network, for people to read.
@@ -193,17 +227,21 @@ impl Encoder {
         self.preprocessing.input_side as usize
     }
 
-    /// The embeddings of photos, in their order, on all threads of the current rayon pool or on the device.
+    /// The embeddings of photos, in their order, on all threads of the current rayon pool or on the device. On the CPU a
+    /// photo's embedding is the same to the last bit alone and in any company, with any number of threads.
     ///
     /// # Errors
-    /// [`VisionError::TooThin`] for a photo whose sides are too unlike.
-    pub fn embed(&self, photos: &[Photo]) -> Result<Vec<Vec<f32>>> {
+    /// [`VisionError::TooThin`] for a photo whose sides are too unlike, [`VisionError::Data`] for an embedding that is not
+    /// finite.
+    pub fn embed(&self, photos: &[Photo]) -> Result<Vec<Embedding>> {
         let side = self.input_side();
         let mut embeddings = Vec::with_capacity(photos.len());
         for batch in photos.chunks(self.network.batch()) {
             let pictures =
                 batch.par_iter().map(|photo| self.preprocess(photo)).collect::<Result<Vec<_>>>()?.concat();
-            embeddings.extend(self.network.forward(&pictures, side)?);
+            for values in self.network.forward(&pictures, side)? {
+                embeddings.push(Embedding::new(values, Some(self.fingerprint.clone()))?);
+            }
         }
         Ok(embeddings)
     }

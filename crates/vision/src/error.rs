@@ -120,6 +120,9 @@ pub enum VisionError {
     /// The device refused, or its memory does not suffice.
     #[error(transparent)]
     Device(#[from] locdiff_nn::NnError),
+    /// An embedding that is none: a number that is not finite.
+    #[error(transparent)]
+    Data(#[from] locdiff_data::DataError),
     /// A network that cannot be built.
     #[error("a network cannot have {0}")]
     Architecture(String),

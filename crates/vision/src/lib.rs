@@ -17,7 +17,7 @@
 //! let encoder = Encoder::open(&root.join("models/streetview-lite0"))?;
 //! let photo = Photo::open(&root.join("fixtures/vision/china.jpg"), &PhotoLimits::default())?;
 //! let embeddings = encoder.embed(&[photo])?;
-//! assert_eq!(embeddings[0].len(), 512);
+//! assert_eq!(embeddings[0].dimension(), 512);
 //! # Ok::<(), locdiff_vision::VisionError>(())
 //! ```
 
@@ -31,6 +31,7 @@ mod efficientnet_lite;
 mod efficientnet_weights;
 mod encoder;
 mod error;
+mod fingerprint;
 mod gps;
 mod hugging_face;
 mod iso_media;

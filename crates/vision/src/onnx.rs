@@ -2,7 +2,7 @@
 
 use crate::{Result, VisionError, description::Description, network::Network};
 use rayon::prelude::*;
-use std::{fs, path::Path, sync::Arc};
+use std::{path::Path, sync::Arc};
 use tract_onnx::prelude::*;
 
 const RGB: usize = 3;
@@ -16,16 +16,15 @@ pub(crate) struct OnnxNetwork {
 }
 
 impl OnnxNetwork {
-    /// Reads `path`, takes the output that `description` names, and tries it on a grey picture.
-    pub(crate) fn open(path: &Path, description: &Description) -> Result<Self> {
-        let read = |source| VisionError::Read { file: path.display().to_string(), source };
-        let contents = fs::read(path).map_err(read)?;
+    /// Takes the output that `description` names from the contents of the file `path`, and tries it on a grey picture.
+    pub(crate) fn parse(path: &Path, mut contents: &[u8], description: &Description) -> Result<Self> {
+        let file_bytes = contents.len() as u64;
         let bad = |error: TractError| {
             let reason = format!("{error:#}").split_whitespace().collect::<Vec<_>>().join(" ");
             VisionError::encoder(path, format!("tract cannot use this ONNX file: {reason}"))
         };
         let side = description.preprocessing().input_side as usize;
-        let proto = onnx().proto_model_for_read(&mut contents.as_slice()).map_err(bad)?;
+        let proto = onnx().proto_model_for_read(&mut contents).map_err(bad)?;
         let initializers = proto.graph.iter().flat_map(|graph| &graph.initializer);
         // Sizes in a damaged file may be anything.
         let values =
@@ -44,8 +43,7 @@ impl OnnxNetwork {
             .and_then(InferenceModelExt::into_optimized)
             .and_then(IntoRunnable::into_runnable)
             .map_err(bad)?;
-        let (embedding, file_bytes) = (description.embedding, contents.len() as u64);
-        let network = Self { plan, embedding, parameters, file_bytes };
+        let network = Self { plan, embedding: description.embedding, parameters, file_bytes };
         let (wanted, met) =
             (network.embedding, network.run(&vec![0.0; side * side * RGB], side).map_err(bad)?.len());
         if met != wanted {

@@ -46,6 +46,19 @@ impl VitConfig {
         self.projection.unwrap_or(self.width)
     }
 
+    /// All settings in one line, for the fingerprint; written out so that a field renamed changes nothing.
+    pub(crate) fn text(&self) -> String {
+        let Self { side, patch, width, inner, layers, heads, activation, eps, projection } = self;
+        let activation = match activation {
+            Activation::QuickGelu => "quick_gelu",
+            Activation::Gelu => "gelu",
+        };
+        format!(
+            "clip {side} {patch} {width} {inner} {layers} {heads} {activation} {eps:?} {}",
+            projection.unwrap_or(0)
+        )
+    }
+
     /// Refuses shapes without meaning, or of a size that no tower has.
     pub(crate) fn check(&self) -> Result<()> {
         let bad = |what: String| Err(VisionError::Architecture(what));

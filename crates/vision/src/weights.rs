@@ -1,6 +1,6 @@
 //! Tensors of safetensors files as f32, read one by one where they lie: a whole CLIP's text tower never enters memory.
 
-use crate::{Result, VisionError};
+use crate::{Result, VisionError, fingerprint::tensor_hash};
 use half::{bf16, f16};
 use safetensors::{
     Dtype,
@@ -8,7 +8,7 @@ use safetensors::{
 };
 use std::{
     cell::{Cell, RefCell},
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs::File,
     io::{Cursor, Read, Seek, SeekFrom},
     path::{Path, PathBuf},
@@ -36,13 +36,14 @@ struct Part<'a> {
 pub(crate) struct Weights<'a> {
     parts: Vec<Part<'a>>,
     values_read: Cell<usize>,
+    /// Of each tensor read so far.
+    hashes: RefCell<BTreeMap<String, u128>>,
 }
 
 impl<'a> Weights<'a> {
     /// A file in memory; `path` stands for it in messages.
     pub(crate) fn parse(path: &Path, contents: &'a [u8]) -> Result<Self> {
-        let part = Part::new(path, Cursor::new(contents), contents.len() as u64)?;
-        Ok(Self { parts: vec![part], values_read: Cell::new(0) })
+        Ok(Self::of(vec![Part::new(path, Cursor::new(contents), contents.len() as u64)?]))
     }
 
     /// Files on disk, which together hold the tensors.
@@ -53,7 +54,11 @@ impl<'a> Weights<'a> {
             let bytes = file.metadata().map_err(read)?.len();
             Part::new(path, file, bytes)
         };
-        Ok(Self { parts: paths.iter().map(open).collect::<Result<_>>()?, values_read: Cell::new(0) })
+        Ok(Self::of(paths.iter().map(open).collect::<Result<_>>()?))
+    }
+
+    fn of(parts: Vec<Part<'a>>) -> Self {
+        Self { parts, values_read: Cell::new(0), hashes: RefCell::default() }
     }
 
     pub(crate) fn has(&self, name: &str) -> bool {
@@ -63,6 +68,11 @@ impl<'a> Weights<'a> {
     /// Values that [`Weights::tensor`] has read so far.
     pub(crate) fn values_read(&self) -> usize {
         self.values_read.get()
+    }
+
+    /// The hash of each tensor that [`Weights::tensor`] has read so far.
+    pub(crate) fn hashes(&self) -> BTreeMap<String, u128> {
+        self.hashes.borrow().clone()
     }
 
     /// Bytes of all files together.
@@ -117,6 +127,8 @@ impl<'a> Weights<'a> {
         if let Some(value) = values.iter().find(|value| !value.is_finite()) {
             return Err(bad(format!("`{name}` holds the value {value}: the file is damaged, copy it again")));
         }
+        let hash = tensor_hash(&info.dtype.to_string(), &info.shape, &data);
+        self.hashes.borrow_mut().insert(name.to_owned(), hash);
         Ok(values)
     }
 }

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{floats, relative_error};
+use common::{copied, fixtures, floats, relative_error, replace};
 use locdiff_nn::Device;
 use locdiff_vision::{Encoder, Photo};
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
@@ -12,7 +12,7 @@ use std::{
 };
 
 fn fixture(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/clip").join(name)
+    fixtures("clip").join(name)
 }
 
 fn expected() -> Vec<u8> {
@@ -27,22 +27,6 @@ fn picture(name: &str) -> Photo {
         (x * 7 + y * 13 + c * 50 + x * y / 5) as u8
     };
     Photo::from_rgb(width, height, (0..3 * width * height).map(byte).collect()).unwrap()
-}
-
-/// A copy of a fixture's folder.
-fn copied(name: &str) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for file in fs::read_dir(fixture(name)).unwrap() {
-        let file = file.unwrap();
-        fs::copy(file.path(), folder.path().join(file.file_name())).unwrap();
-    }
-    folder
-}
-
-fn replace(folder: &Path, file: &str, from: &str, to: &str) {
-    let text = fs::read_to_string(folder.join(file)).unwrap();
-    assert!(text.contains(from), "{file}: {from}");
-    fs::write(folder.join(file), text.replace(from, to)).unwrap();
 }
 
 /// The CPU with its bound, and the first CUDA device with the bound of bf16 where there is one.
@@ -65,7 +49,8 @@ fn features_agree_with_transformers() {
             let photos = ["wide", "small"].map(picture);
             let got = encoder.embed(&photos).unwrap();
             for (name, got) in ["wide", "small"].iter().zip(&got) {
-                let error = relative_error(got, &floats(&expected, &format!("{folder}/{name}/features")));
+                let error =
+                    relative_error(got.values(), &floats(&expected, &format!("{folder}/{name}/features")));
                 println!("{device}, {folder}, {name}: {error:.1e} relative");
                 assert!(error < bound, "{device}, {folder}, {name}: {error:e}");
             }
@@ -75,7 +60,7 @@ fn features_agree_with_transformers() {
                 let again = encoder.embed(&many[..count]).unwrap();
                 for (i, embedding) in again.iter().enumerate() {
                     assert!(
-                        relative_error(embedding, &got[i % 2]) < 1e-6,
+                        relative_error(embedding.values(), got[i % 2].values()) < 1e-6,
                         "{device}, {folder}, {count}, {i}"
                     );
                 }
@@ -118,7 +103,7 @@ fn preprocessing_agrees_with_transformers() {
         ("narrow", r#""size": {"height": 25, "width": 47}, "crop_size": 32"#),
     ] {
         for file in ["preprocessor_config.json", "processor_config.json"] {
-            let folder = copied("whole");
+            let folder = copied(&fixture("whole"));
             fs::remove_file(folder.path().join("preprocessor_config.json")).unwrap();
             let text = format!("{{{plain}, {options}}}");
             let nested = format!(r#"{{"image_processor": {text}}}"#);
@@ -167,11 +152,15 @@ fn rewrite(folder: &Path, change: impl Fn(&str, &mut Vec<f32>), dtype: Dtype) {
 
 #[test]
 fn f32_weights_give_the_same_features() {
-    let folder = copied("whole");
+    let folder = copied(&fixture("whole"));
     rewrite(folder.path(), |_, _| {}, Dtype::F32);
     let photos = [picture("wide")];
     let (a, b) = (Encoder::open(&fixture("whole")).unwrap(), Encoder::open(folder.path()).unwrap());
-    assert_eq!(a.embed(&photos).unwrap(), b.embed(&photos).unwrap());
+    assert_eq!(a.embed(&photos).unwrap()[0].values(), b.embed(&photos).unwrap()[0].values());
+    assert!(
+        !a.fingerprint().is_same_encoder(b.fingerprint()),
+        "the fingerprint is of the file's own numbers"
+    );
     assert!(b.file_bytes() > a.file_bytes());
 }
 
@@ -182,7 +171,7 @@ fn folders_that_do_not_fit_are_refused() {
         assert!(!message.contains('\n') && words.iter().all(|word| message.contains(word)), "{message}");
     };
     for file in ["preprocessor_config.json", "model.safetensors"] {
-        let folder = copied("whole");
+        let folder = copied(&fixture("whole"));
         fs::remove_file(folder.path().join(file)).unwrap();
         refused(folder.path(), &[file, "check the path"]);
     }
@@ -217,11 +206,11 @@ fn folders_that_do_not_fit_are_refused() {
         ("preprocessor_config.json", "0.27577711", "0", "std must be above 0"),
         ("preprocessor_config.json", "\"do_center_crop\": true", "\"do_center_crop\": false", "any size"),
     ] {
-        let folder = copied("whole");
+        let folder = copied(&fixture("whole"));
         replace(folder.path(), file, from, to);
         refused(folder.path(), &[words]);
     }
-    let folder = copied("whole");
+    let folder = copied(&fixture("whole"));
     let model = folder.path().join("model.safetensors");
     let contents = fs::read(&model).unwrap();
     for length in [0, 5, 8, 100, contents.len() / 2, contents.len() - 1] {
@@ -233,7 +222,7 @@ fn folders_that_do_not_fit_are_refused() {
     fs::write(&model, &hostile).unwrap();
     refused(folder.path(), &["not a whole safetensors file"]);
 
-    let folder = copied("whole");
+    let folder = copied(&fixture("whole"));
     let spoil = |name: &str, values: &mut Vec<f32>| {
         if name == "vision_model.encoder.layers.1.mlp.fc1.weight" {
             values[7] = f32::NAN;
@@ -241,14 +230,14 @@ fn folders_that_do_not_fit_are_refused() {
     };
     rewrite(folder.path(), spoil, Dtype::F16);
     refused(folder.path(), &["layers.1.mlp.fc1.weight", "NaN", "damaged"]);
-    let folder = copied("whole");
+    let folder = copied(&fixture("whole"));
     rewrite(folder.path(), |_, _| {}, Dtype::F64);
     refused(folder.path(), &["F64", "save it as"]);
 
-    let folder = copied("tower");
+    let folder = copied(&fixture("tower"));
     fs::remove_file(folder.path().join("model-00002-of-00003.safetensors")).unwrap();
     refused(folder.path(), &["model-00002-of-00003.safetensors"]);
-    let folder = copied("tower");
+    let folder = copied(&fixture("tower"));
     let index = "model.safetensors.index.json";
     replace(folder.path(), index, "model-00003-of", "../../model-00003-of");
     refused(folder.path(), &["is not the name of a file beside it"]);

@@ -1,6 +1,7 @@
 //! Cells that hold about the same number of training photos each.
 
-use crate::{BaselineError, error::setting};
+use crate::BaselineError;
+use locdiff_base::setting;
 use locdiff_model::chance;
 use locdiff_sphere::{Grid, UnitVec, spherical_mean};
 use std::f64::consts::PI;

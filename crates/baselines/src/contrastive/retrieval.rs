@@ -128,7 +128,7 @@ impl Contrastive {
         places: &[UnitVec],
     ) -> Result<Vec<LatLon>, BaselineError> {
         if places.is_empty() {
-            return Err(crate::error::setting("gallery", "no places", "at least one"));
+            return Err(locdiff_base::setting("gallery", "no places", "at least one"));
         }
         let Fitted { towers, params, standardisation, .. } = self.fitted()?;
         let inputs = upload(&self.device, standardisation, embeddings)?;

@@ -4,7 +4,8 @@ use super::{
     EncoderKind,
     kind::{DFS_SCALES, MAX_RADIUS, MIN_RADIUS, OCTAVES, RANDOM_SIZE, SCALES, SIREN_DEGREE, TILE_DEG},
 };
-use crate::{BaselineError, error::setting};
+use crate::BaselineError;
+use locdiff_base::setting;
 use locdiff_model::chance;
 use locdiff_sphere::{Degree, Harmonics, UnitVec};
 use rayon::prelude::*;

@@ -8,12 +8,11 @@ use crate::commands::{
 use crate::progress;
 use anyhow::{Context, Result};
 use clap::Args;
+use locdiff_base::AtomicFile;
 use locdiff_baselines::Method;
-use locdiff_data::AtomicFile;
 use locdiff_eval::{Bootstrap, Nearby, Rules};
 use locdiff_sphere::LatLon;
 use serde_json::{Value, json};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -118,9 +117,7 @@ impl Compare {
 }
 
 pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
-    let mut file = AtomicFile::create(path)?;
-    file.write_all(text.as_bytes()).with_context(|| format!("{}: cannot be written", path.display()))?;
-    Ok(file.commit()?)
+    Ok(AtomicFile::write_whole(path, text.as_bytes())?)
 }
 
 /// The test photos with no training photo within the distance.

@@ -4,10 +4,10 @@ use crate::args::{DegreeArg, VectorsInput, parse_place, parse_positive, read_vec
 use crate::regions::{globe_log_density, region_polygons};
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use locdiff_data::{AtomicFile, Dtype, Format, MatrixWriter};
-use locdiff_map::{FeatureCollection, Heat, MapImage, Polygon, Raster, Window, ascii_grid};
+use locdiff_data::{Dtype, Format, MatrixWriter};
+use locdiff_map::{FeatureCollection, Heat, MapImage, Raster, Window, ascii_grid};
 use locdiff_shdd::{Codec, Coefficients, CredibleRegion, Density, WeightedMode};
-use locdiff_sphere::LatLon;
+use locdiff_sphere::{LatLon, Polygon};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -264,8 +264,5 @@ pub(crate) fn describe(place: LatLon) -> String {
 }
 
 pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut file = AtomicFile::create(path)?;
-    file.write_all(bytes).with_context(|| format!("{}: cannot be written", path.display()))?;
-    file.commit()?;
-    Ok(())
+    Ok(locdiff_base::AtomicFile::write_whole(path, bytes)?)
 }

@@ -2,10 +2,10 @@
 
 use crate::commands::train::DeviceArg;
 use crate::encoder::{open, test_picture};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, anyhow, ensure};
 use clap::{Args, Subcommand};
 use locdiff_nn::Device;
-use locdiff_vision::{CropRounding, Encoder, Photo, Preprocessing, ResizeRule};
+use locdiff_vision::{CropRounding, Encoder, Photo, Preprocessing, ResizeRule, VisionError};
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -99,11 +99,13 @@ impl Inspect {
 fn check(encoder: &Encoder) -> Result<()> {
     let picture = test_picture();
     let grey = Photo::from_rgb(64, 48, vec![127; 3 * 64 * 48])?;
-    let first = encoder.embed(std::slice::from_ref(&picture))?.concat();
-    ensure!(
-        first.iter().all(|value| value.is_finite()),
-        "the encoder's answer is not finite: its weights are damaged or of another architecture"
-    );
+    let embedded = encoder.embed(std::slice::from_ref(&picture)).map_err(|error| match error {
+        VisionError::Data(_) => {
+            anyhow!("the encoder's answer is not finite: its weights are damaged or of another architecture")
+        }
+        error => error.into(),
+    })?;
+    let first = embedded[0].values();
     let again = encoder.embed(&[grey.clone(), picture.clone(), grey, picture])?;
     ensure!(
         again[0] != again[1],
@@ -114,7 +116,8 @@ fn check(encoder: &Encoder) -> Result<()> {
         "the encoder's answer is all zeros: its weights are damaged"
     );
     // A batch may round otherwise on a GPU; the same place in the same batch may not.
-    let difference = again[1].iter().zip(&first).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>().sqrt();
+    let difference =
+        again[1].values().iter().zip(first).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>().sqrt();
     let size = first.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt();
     ensure!(
         again[0] == again[2] && again[1] == again[3] && difference <= 1e-2 * size,

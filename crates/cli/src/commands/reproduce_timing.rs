@@ -9,7 +9,7 @@ use locdiff_model::{CodeSampler, Model, ModelConfig, SampleOptions, chance};
 use locdiff_nn::Device;
 use locdiff_shdd::{Anchors, Codec, Coefficients, Decoder};
 use locdiff_sphere::{Degree, Grid, LatLon, UnitVec};
-use locdiff_train::{Dataset, Job, Preset, Rows, train};
+use locdiff_train::{Dataset, Job, Rows, TrainPreset, train};
 use serde_json::{Value, json};
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -99,7 +99,7 @@ impl Timing {
         let places = (0..photos as u64).map(|k| chance::point([5, 6, k]).to_latlon()).collect();
         let data = Dataset::in_memory(EMBEDDING, vec![embeddings], places)?;
         let rows: Vec<u32> = (0..photos as u32).collect();
-        let mut config = Preset::Paper.run_config(EMBEDDING);
+        let mut config = TrainPreset::Paper.run_config(EMBEDDING);
         config.model = config.model.with_degree(degree);
         config.train.steps = self.steps;
         config.train.log_every = 1.max(self.steps / 2);

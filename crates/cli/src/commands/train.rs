@@ -1,69 +1,22 @@
 //! `locdiff train`: embeddings and locations in, a model out.
 
+use crate::args::named;
 use crate::commands::experiment::copies;
 use crate::interrupt::Careful;
 use crate::progress;
 use anyhow::{Context, Result};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use locdiff_base::Named;
 use locdiff_eval::Accuracy;
 use locdiff_model::{
     CodeScale, LayoutKind, LossKind, ModelConfig, PredictionKind, QuadratureRecipe, ScheduleKind,
 };
 use locdiff_nn::{Device, DeviceSpec};
 use locdiff_train::{
-    Dataset, Event, Job, Outcome, Preset, RateKind, Rows, RunConfig, Source, split_by_blocks, train,
+    Dataset, Event, Job, Outcome, RateKind, Rows, RunConfig, Source, TrainPreset, split_by_blocks, train,
 };
 use serde_json::json;
 use std::path::PathBuf;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum PresetArg {
-    Default,
-    Paper,
-    Small,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum LossArg {
-    Nll,
-    Kl,
-    KlPaper,
-    Cosine,
-    L1,
-    L2,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum LayoutArg {
-    Funnel,
-    Constant,
-    Bottleneck,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ScheduleArg {
-    Cosine,
-    Linear,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum PredictionArg {
-    X0,
-    Noise,
-    V,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum ScaleArg {
-    UnitRms,
-    Paper,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum RateArg {
-    Cosine,
-    Constant,
-}
 
 fn parse_device(text: &str) -> Result<DeviceSpec, String> {
     text.parse().map_err(|error: locdiff_nn::NnError| error.to_string())
@@ -109,9 +62,9 @@ pub(crate) struct Train {
     /// Continue the run in that folder
     #[arg(long)]
     resume: bool,
-    /// All settings that are not given: default, paper (the paper's own) or small (a quick run on a CPU)
-    #[arg(long, value_enum, default_value_t = PresetArg::Default)]
-    preset: PresetArg,
+    /// All settings that are not given
+    #[arg(long, value_parser = named::<TrainPreset>(), default_value = TrainPreset::Default.name())]
+    preset: TrainPreset,
     #[command(flatten)]
     device: DeviceArg,
     /// Seed of everything random
@@ -132,12 +85,12 @@ struct ModelArgs {
     /// Spherical-harmonic degree L
     #[arg(short = 'L', long, value_name = "L")]
     degree: Option<usize>,
-    /// The loss: nll (forward KL), kl (the paper's, exact), kl-paper (over 2048 random anchors), cosine, l1, l2
-    #[arg(long, value_enum)]
-    loss: Option<LossArg>,
+    /// The loss
+    #[arg(long, value_parser = named::<LossKind>())]
+    loss: Option<LossKind>,
     /// How the network's widths go
-    #[arg(long, value_enum)]
-    layout: Option<LayoutArg>,
+    #[arg(long, value_parser = named::<LayoutKind>())]
+    layout: Option<LayoutKind>,
     /// The network's narrowest width
     #[arg(long, value_name = "N")]
     width: Option<usize>,
@@ -151,17 +104,17 @@ struct ModelArgs {
     #[arg(long, value_name = "W0")]
     w0: Option<f32>,
     /// The noise schedule
-    #[arg(long, value_enum)]
-    schedule: Option<ScheduleArg>,
+    #[arg(long, value_parser = named::<ScheduleKind>())]
+    schedule: Option<ScheduleKind>,
     /// Its length T
     #[arg(long, value_name = "T")]
     diffusion_steps: Option<usize>,
     /// What the network predicts; noise and v go with l1 and l2
-    #[arg(long, value_enum)]
-    prediction: Option<PredictionArg>,
-    /// Size of codes in the diffusion: unit-rms (times √4π) or paper (as they are)
-    #[arg(long, value_enum)]
-    code_scale: Option<ScaleArg>,
+    #[arg(long, value_parser = named::<PredictionKind>())]
+    prediction: Option<PredictionKind>,
+    /// Size of codes in the diffusion
+    #[arg(long, value_parser = named::<CodeScale>())]
+    code_scale: Option<CodeScale>,
     /// Points of the quadrature [default: by degree]
     #[arg(long, value_name = "N")]
     quadrature_points: Option<usize>,
@@ -185,9 +138,9 @@ struct TrainingArgs {
     /// Highest learning rate
     #[arg(long, value_name = "RATE")]
     lr: Option<f64>,
-    /// How the learning rate goes: a rise and half a cosine to 0, or constant
-    #[arg(long, value_enum)]
-    rate: Option<RateArg>,
+    /// How the learning rate goes
+    #[arg(long, value_parser = named::<RateKind>())]
+    rate: Option<RateKind>,
     /// Steps of its rise
     #[arg(long, value_name = "N")]
     warmup_steps: Option<u32>,
@@ -234,47 +187,11 @@ impl ModelArgs {
             quadrature: ModelConfig::new(degree, base.embedding_dim).quadrature,
             ..base
         };
-        set(
-            &mut config.loss,
-            self.loss.map(|loss| match loss {
-                LossArg::Nll => LossKind::Nll,
-                LossArg::Kl => LossKind::Kl,
-                LossArg::KlPaper => LossKind::KlPaper,
-                LossArg::Cosine => LossKind::Cosine,
-                LossArg::L1 => LossKind::L1,
-                LossArg::L2 => LossKind::L2,
-            }),
-        );
-        set(
-            &mut config.layout,
-            self.layout.map(|layout| match layout {
-                LayoutArg::Funnel => LayoutKind::Funnel,
-                LayoutArg::Constant => LayoutKind::Constant,
-                LayoutArg::Bottleneck => LayoutKind::Bottleneck,
-            }),
-        );
-        set(
-            &mut config.schedule,
-            self.schedule.map(|schedule| match schedule {
-                ScheduleArg::Cosine => ScheduleKind::Cosine,
-                ScheduleArg::Linear => ScheduleKind::Linear,
-            }),
-        );
-        set(
-            &mut config.prediction,
-            self.prediction.map(|prediction| match prediction {
-                PredictionArg::X0 => PredictionKind::X0,
-                PredictionArg::Noise => PredictionKind::Noise,
-                PredictionArg::V => PredictionKind::V,
-            }),
-        );
-        set(
-            &mut config.code_scale,
-            self.code_scale.map(|scale| match scale {
-                ScaleArg::UnitRms => CodeScale::UnitRms,
-                ScaleArg::Paper => CodeScale::Paper,
-            }),
-        );
+        set(&mut config.loss, self.loss);
+        set(&mut config.layout, self.layout);
+        set(&mut config.schedule, self.schedule);
+        set(&mut config.prediction, self.prediction);
+        set(&mut config.code_scale, self.code_scale);
         set(&mut config.width, self.width);
         config.hidden = self.hidden.or(config.hidden);
         set(&mut config.dropout, self.dropout);
@@ -303,25 +220,14 @@ impl ModelArgs {
 
 impl Train {
     fn run_config(&self, columns: usize) -> RunConfig {
-        let preset = match self.preset {
-            PresetArg::Default => Preset::Default,
-            PresetArg::Paper => Preset::Paper,
-            PresetArg::Small => Preset::Small,
-        };
-        let RunConfig { model, train: mut settings } = preset.run_config(columns);
+        let RunConfig { model, train: mut settings } = self.preset.run_config(columns);
         let mut model = self.model.apply(model);
         model.seed = self.seed;
         let given = &self.training;
         set(&mut settings.steps, given.steps);
         set(&mut settings.batch, given.batch);
         set(&mut settings.lr, given.lr);
-        set(
-            &mut settings.rate,
-            given.rate.map(|rate| match rate {
-                RateArg::Cosine => RateKind::Cosine,
-                RateArg::Constant => RateKind::Constant,
-            }),
-        );
+        set(&mut settings.rate, given.rate);
         set(&mut settings.warmup_steps, given.warmup_steps);
         set(&mut settings.weight_decay, given.weight_decay);
         set(&mut settings.ema_decay, given.ema_decay);

@@ -3,8 +3,9 @@
 use crate::array::ArrayLayout;
 use crate::error::{At, excerpt};
 use crate::header::{TensorChoice, read_layout};
-use crate::input::{Input, display_name};
+use crate::input::Input;
 use crate::{DataError, Format, PositionedFile};
+use locdiff_base::display_name;
 use std::path::Path;
 
 /// Files up to this size are read into memory once.

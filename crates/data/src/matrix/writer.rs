@@ -2,11 +2,11 @@
 
 use crate::array::Dtype;
 use crate::error::At;
-use crate::input::display_name;
 use crate::output::{Output, push_number, push_number_f32};
 use crate::safetensors_header::{self, OutputTensor};
 use crate::{DataError, Format, npy};
 use half::f16;
+use locdiff_base::display_name;
 use std::path::Path;
 
 /// Writes rows one by one; their number need not be known. Nothing is left on the disk unless

@@ -53,7 +53,7 @@ impl PointWriter {
     pub fn create(path: &Path, format: Option<Format>, columns: &[&str]) -> Result<Self, DataError> {
         let format = Format::resolve(path, format)?;
         let columns = check_columns(columns, format).map_err(|reason| DataError::OutputColumns {
-            file: crate::input::display_name(path, "-"),
+            file: locdiff_base::display_name(path, "-"),
             reason,
         })?;
         let extras = columns.iter().filter(|column| matches!(column, Column::Extra(_))).count();

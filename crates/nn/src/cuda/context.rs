@@ -7,6 +7,7 @@ use cudarc::{
     driver::{self, CudaContext, CudaEvent, CudaFunction, CudaGraph, CudaStream, sys},
     nvrtc::{self, CompileOptions},
 };
+use locdiff_base::setting;
 use std::{
     any::Any,
     collections::HashMap,
@@ -238,11 +239,11 @@ impl Context {
         let capability =
             self.device.compute_capability().map_err(failed("asking for the compute capability"))?;
         if capability < least {
-            return Err(NnError::Setting {
-                what: "the compute capability",
-                value: format!("{}.{} ({})", capability.0, capability.1, self.name),
-                remedy: format!("bf16 needs {}.{} or more; choose --device cpu", least.0, least.1),
-            });
+            return Err(setting(
+                "the compute capability",
+                format!("{}.{} ({})", capability.0, capability.1, self.name),
+                format!("bf16 needs {}.{} or more; choose the CPU", least.0, least.1),
+            ));
         }
         self.bind()?;
         let compiled = compile(&self.device, &[SOURCES[0], source], kernels)?;

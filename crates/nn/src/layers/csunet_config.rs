@@ -1,6 +1,7 @@
 //! The choices that make a CS-UNet.
 
-use crate::{NnError, ParamsBuilder, Result, layers::CsUnet, ops::Activation};
+use crate::{ParamsBuilder, Result, layers::CsUnet, ops::Activation};
+use locdiff_base::setting;
 
 /// How the blocks' widths go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -16,7 +17,7 @@ pub enum Layout {
     Bottleneck,
 }
 
-/// A CS-UNet's settings: `d` codes in, `d` out (METHOD §5).
+/// A CS-UNet's settings: `d` codes in, `d` out.
 ///
 /// ```
 /// use locdiff_nn::{Device, ParamsBuilder, layers::CsUnetConfig};
@@ -54,7 +55,7 @@ pub struct CsUnetConfig {
 }
 
 impl CsUnetConfig {
-    /// The defaults of METHOD §5 for codes of size `code_dim` and embeddings of size `cond_dim`.
+    /// The settings most accurate on validation, for codes of size `code_dim` and embeddings of size `cond_dim`.
     pub fn new(code_dim: usize, cond_dim: usize) -> Self {
         Self {
             code_dim,
@@ -99,7 +100,7 @@ impl CsUnetConfig {
     /// Adds the network's parameters to `builder`.
     ///
     /// # Errors
-    /// [`NnError::Setting`] for a size of 0, an odd `time_dim` or a dropout outside [0, 1).
+    /// [`crate::NnError::Setting`] for a size of 0, an odd `time_dim` or a dropout outside [0, 1).
     pub fn register(&self, builder: &mut ParamsBuilder) -> Result<CsUnet> {
         let sizes = [
             ("code_dim", self.code_dim),
@@ -110,15 +111,13 @@ impl CsUnetConfig {
             ("depth", self.depth),
         ];
         if let Some((what, _)) = sizes.iter().find(|(_, size)| *size == 0) {
-            return Err(NnError::Setting { what, value: "0".into(), remedy: "at least 1".into() });
+            return Err(setting(what, 0, "at least 1"));
         }
         if !self.time_dim.is_multiple_of(2) {
-            let (value, remedy) = (self.time_dim.to_string(), "an even number".into());
-            return Err(NnError::Setting { what: "time_dim", value, remedy });
+            return Err(setting("time_dim", self.time_dim, "an even number"));
         }
         if !(0.0..1.0).contains(&self.dropout) {
-            let (value, remedy) = (self.dropout.to_string(), "0 ≤ dropout < 1".into());
-            return Err(NnError::Setting { what: "dropout", value, remedy });
+            return Err(setting("dropout", self.dropout, "0 ≤ dropout < 1"));
         }
         Ok(CsUnet::register(*self, builder))
     }

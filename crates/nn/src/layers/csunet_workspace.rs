@@ -4,6 +4,7 @@ use crate::{
     Device, NnError, Result, Tensor, View,
     layers::{CSirenGradients, CSirenState, CsUnet},
 };
+use locdiff_base::setting;
 
 /// What the backward pass writes besides the weights' gradients.
 pub(crate) struct Backward {
@@ -75,10 +76,6 @@ impl CsUnetWorkspace {
     }
 
     pub(crate) fn forward_only() -> NnError {
-        NnError::Setting {
-            what: "training",
-            value: "false".into(),
-            remedy: "make the workspace with training = true".into(),
-        }
+        setting("training", false, "make the workspace with training = true")
     }
 }

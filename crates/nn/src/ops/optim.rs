@@ -86,7 +86,7 @@ pub(crate) fn adam_step(config: &AdamConfig, buffers: &mut AdamBuffers<'_>) -> R
         gradients,
         m.reborrow().cpu(OP)?.data,
         v.reborrow().cpu(OP)?.data,
-        ema.as_mut().map(|ema| Ok(ema.reborrow().cpu(OP)?.data)).transpose()?,
+        ema.as_mut().map(|ema| ema.reborrow().cpu(OP).map(|ema| ema.data)).transpose()?,
     );
     Ok(())
 }

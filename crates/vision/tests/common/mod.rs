@@ -1,15 +1,41 @@
-//! Fixtures of `fixtures/vision`.
+//! The fixtures and what several tests do with them.
 #![allow(dead_code, reason = "each test file uses some of it")]
 
 use safetensors::SafeTensors;
-use std::path::PathBuf;
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
+/// A file or folder of `fixtures`.
+pub(crate) fn fixtures(name: &str) -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures")).join(name)
+}
+
+/// A file of `fixtures/vision`.
 pub(crate) fn fixture(name: &str) -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision")).join(name)
+    fixtures("vision").join(name)
+}
+
+/// A copy of a folder of files.
+pub(crate) fn copied(folder: &Path) -> tempfile::TempDir {
+    let copy = tempfile::tempdir().unwrap();
+    for file in fs::read_dir(folder).unwrap() {
+        let file = file.unwrap();
+        fs::copy(file.path(), copy.path().join(file.file_name())).unwrap();
+    }
+    copy
+}
+
+/// Replaces text in a file that has it.
+pub(crate) fn replace(folder: &Path, file: &str, from: &str, to: &str) {
+    let text = fs::read_to_string(folder.join(file)).unwrap();
+    assert!(text.contains(from), "{file}: {from}");
+    fs::write(folder.join(file), text.replace(from, to)).unwrap();
 }
 
 pub(crate) fn bytes(name: &str) -> Vec<u8> {
-    std::fs::read(fixture(name)).unwrap()
+    fs::read(fixture(name)).unwrap()
 }
 
 pub(crate) fn floats(file: &SafeTensors<'_>, name: &str) -> Vec<f32> {

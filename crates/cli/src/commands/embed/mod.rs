@@ -13,7 +13,8 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use inputs::{PlaceSource, Source};
 use journal::{Journal, Outcome};
-use locdiff_data::{AtomicFile, Dtype, MatrixWriter, TableWriter};
+use locdiff_base::AtomicFile;
+use locdiff_data::{Dtype, MatrixWriter, TableWriter};
 use locdiff_vision::{Augmentation, Encoder, PhotoLimits};
 use pipeline::Pipeline;
 use serde_json::{Value, json};
@@ -174,9 +175,9 @@ impl Embed {
     /// Everything that decides a finished record: a run goes on only where all of it is the same.
     fn settings(&self, photos: &[Source], pipeline: &Pipeline<'_>) -> Result<Value> {
         // The encoder is known by what it answers, whatever files it came from.
-        let answer = pipeline.encoder.embed(&[test_picture()])?.concat();
+        let answer = pipeline.encoder.embed(&[test_picture()])?;
         let mut encoder = crc32fast::Hasher::new();
-        for value in answer {
+        for value in answer[0].values() {
             encoder.update(&value.to_le_bytes());
         }
         let mut list = crc32fast::Hasher::new();

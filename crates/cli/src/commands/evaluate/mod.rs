@@ -10,11 +10,11 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
 use locdiff_data::{MatrixReader, PlaceTable, PointColumns, read_points};
 use locdiff_eval::{
-    Bootstrap, Breakdown, Correlogram, LEVELS, Likelihood, Nearby, PRDC_CHUNKS, PRDC_NEIGHBOURS, Paired,
-    Prdc, PrdcReport, Preset, ReliabilityCurve, Report, Rival, Rules, Scores, TruthInDensity, by_label,
-    by_novelty, truths_in_densities,
+    Bootstrap, Correlogram, LEVELS, Likelihood, Nearby, PRDC_CHUNKS, PRDC_NEIGHBOURS, Paired, Prdc, Preset,
+    ReliabilityCurve, Rules, Scores, TruthInDensity, by_label, by_novelty, truths_in_densities,
 };
 use locdiff_places::{Countries, Places, continent};
+use locdiff_report::{Breakdown, PrdcReport, Report, Rival};
 use locdiff_shdd::{Codec, Coefficients};
 use locdiff_sphere::{Degree, LatLon};
 use model::{ModelArgs, Said};
@@ -71,8 +71,8 @@ pub(crate) struct Evaluate {
     /// Places of the training photos: accuracy by distance to the nearest one
     #[arg(long, value_name = "FILE")]
     train: Option<PathBuf>,
-    /// Whose rules: plonk, osv5m, geoclip or pigeon
-    #[arg(long, value_name = "NAME", default_value = "plonk", value_parser = parse_preset)]
+    /// Whose rules
+    #[arg(long, value_name = "NAME", default_value = "plonk", value_parser = crate::args::named::<Preset>())]
     preset: Preset,
     /// Column that names the photos [default: id, image_id, img_id, photo_id, image, photo, filename, file, path, key]
     #[arg(long, value_name = "NAME")]
@@ -118,10 +118,6 @@ pub(crate) struct Evaluate {
     json: bool,
     #[command(flatten)]
     model: ModelArgs,
-}
-
-fn parse_preset(text: &str) -> Result<Preset, String> {
-    text.parse().map_err(|error: locdiff_eval::EvalError| error.to_string())
 }
 
 /// One system's rows, one a truth.

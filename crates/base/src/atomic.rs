@@ -1,7 +1,6 @@
 //! An output file that appears whole or not at all.
 
-use crate::DataError;
-use crate::input::display_name;
+use crate::display_name;
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -16,11 +15,48 @@ fn pending() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     PENDING.lock().unwrap_or_else(PoisonError::into_inner) // a set of paths is sound even if a holder panicked
 }
 
+/// Why a file could not be created or written: its name, the system's reason and the remedy.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot write {file}: {reason}{}", remedy(.reason))]
+pub struct WriteError {
+    /// The file as the user named it.
+    pub file: String,
+    /// The system's reason; a part of the message already, so not a source that would say it twice.
+    pub reason: io::Error,
+}
+
+impl WriteError {
+    /// The error for a file by the name that messages give it.
+    pub fn new(file: &str, reason: io::Error) -> Self {
+        Self { file: file.to_owned(), reason }
+    }
+
+    /// Whether the reader of our output has gone away (`locdiff … | head`): no error worth a message.
+    pub fn is_broken_pipe(&self) -> bool {
+        self.reason.kind() == io::ErrorKind::BrokenPipe
+    }
+}
+
+fn remedy(reason: &io::Error) -> &'static str {
+    match reason.kind() {
+        io::ErrorKind::NotFound => "; create its folder first",
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "; choose a folder you may write to"
+        }
+        io::ErrorKind::IsADirectory => "; give a file name, not a folder",
+        io::ErrorKind::NotADirectory => "; a part of the path is a file, not a folder",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "; free some space or choose another disk"
+        }
+        _ => "",
+    }
+}
+
 /// A file under a temporary name in its target's folder: [`AtomicFile::commit`] gives it the target's name, dropping
 /// it removes it. Not buffered: wrap it in a [`std::io::BufWriter`].
 ///
 /// ```
-/// use locdiff_data::AtomicFile;
+/// use locdiff_base::AtomicFile;
 /// use std::io::Write;
 /// # let folder = tempfile::tempdir().unwrap();
 /// let target = folder.path().join("report.txt");
@@ -32,7 +68,7 @@ fn pending() -> MutexGuard<'static, BTreeSet<PathBuf>> {
 ///
 /// drop(AtomicFile::create(&target)?); // no commit: the old file stays, nothing else is left
 /// assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-/// # Ok::<(), locdiff_data::DataError>(())
+/// # Ok::<(), locdiff_base::WriteError>(())
 /// ```
 #[derive(Debug)]
 pub struct AtomicFile {
@@ -49,9 +85,9 @@ impl AtomicFile {
     ///
     /// # Errors
     /// When the folder does not exist or may not be written, or the target is a folder.
-    pub fn create(target: &Path) -> Result<Self, DataError> {
+    pub fn create(target: &Path) -> Result<Self, WriteError> {
         let name = display_name(target, "-");
-        Self::create_inner(target, name.clone()).map_err(|source| DataError::write(&name, source))
+        Self::create_inner(target, name.clone()).map_err(|source| WriteError::new(&name, source))
     }
 
     fn create_inner(target: &Path, name: String) -> io::Result<Self> {
@@ -87,6 +123,24 @@ impl AtomicFile {
         }
     }
 
+    /// Writes a whole file at once: created, filled and committed.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// let target = folder.path().join("settings.json");
+    /// locdiff_base::AtomicFile::write_whole(&target, b"{}")?;
+    /// assert_eq!(std::fs::read(&target).unwrap(), b"{}");
+    /// # Ok::<(), locdiff_base::WriteError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`AtomicFile::create`] and [`AtomicFile::commit`].
+    pub fn write_whole(target: &Path, contents: &[u8]) -> Result<(), WriteError> {
+        let mut file = Self::create(target)?;
+        file.file.write_all(contents).map_err(|reason| WriteError::new(&file.name, reason))?;
+        file.commit()
+    }
+
     /// The path that [`AtomicFile::commit`] will create.
     pub fn target(&self) -> &Path {
         &self.target
@@ -96,7 +150,7 @@ impl AtomicFile {
     ///
     /// # Errors
     /// When the disk is full or the rename is refused; the temporary file is removed then.
-    pub fn commit(mut self) -> Result<(), DataError> {
+    pub fn commit(mut self) -> Result<(), WriteError> {
         let result = self.file.flush().and_then(|()| self.file.sync_all()).and_then(|()| {
             // Held over the rename: a signal handler sees the file either pending or complete.
             let mut registry = pending();
@@ -105,7 +159,7 @@ impl AtomicFile {
             Ok(())
         });
         self.committed = result.is_ok();
-        result.map_err(|source| DataError::write(&self.name, source))
+        result.map_err(|source| WriteError::new(&self.name, source))
     }
 
     /// Removes every temporary file that has not been committed, and says how many. For a signal handler that then

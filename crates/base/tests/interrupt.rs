@@ -1,6 +1,6 @@
 //! What a Ctrl-C handler does, in a process of its own: it would take the other tests' files with it.
 
-use locdiff_data::AtomicFile;
+use locdiff_base::AtomicFile;
 use std::io::Write;
 
 #[test]

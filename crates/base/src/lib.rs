@@ -1,0 +1,22 @@
+//! What every crate of LocDiff may stand on: it knows no geography, no network and no other crate of ours.
+//!
+//! | you want | item |
+//! |---|---|
+//! | an output file that appears whole or not at all | [`AtomicFile`] |
+//! | why it could not be written, in one line | [`WriteError`] |
+//! | the error for a setting out of range | [`BadSetting`], [`setting`] |
+//! | an enum whose values a user chooses by name | [`Named`] |
+//! | text inside HTML, SVG and XML | [`escape_markup`] |
+//! | text from outside on one line of a message | [`one_line`], [`display_name`] |
+
+mod atomic;
+mod markup;
+mod named;
+mod one_line;
+mod setting;
+
+pub use atomic::{AtomicFile, WriteError};
+pub use markup::escape_markup;
+pub use named::Named;
+pub use one_line::{display_name, one_line};
+pub use setting::{BadSetting, setting};

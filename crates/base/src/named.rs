@@ -1,0 +1,56 @@
+//! Values that people choose by name.
+
+use crate::BadSetting;
+use std::mem::discriminant;
+
+/// An enum whose values have names that a user types and reads, and a line that says what each means.
+///
+/// ```
+/// use locdiff_base::Named;
+///
+/// #[derive(Debug, Clone, Copy, PartialEq)]
+/// enum Colour {
+///     Red,
+///     DarkBlue,
+/// }
+///
+/// impl Named for Colour {
+///     const WHAT: &'static str = "colour";
+///     const ALL: &'static [(Self, &'static str, &'static str)] =
+///         &[(Self::Red, "red", "of tomatoes"), (Self::DarkBlue, "dark-blue", "of evenings")];
+/// }
+///
+/// assert_eq!(Colour::DarkBlue.name(), "dark-blue");
+/// assert_eq!(Colour::from_name("red"), Ok(Colour::Red));
+/// let message = Colour::from_name("green").unwrap_err().to_string();
+/// assert_eq!(message, "colour = green cannot be used: choose red or dark-blue");
+/// ```
+pub trait Named: Copy + 'static {
+    /// What is chosen, for messages.
+    const WHAT: &'static str;
+    /// Every value with its name and its meaning in one line. A variant that carries data stands here with its usual
+    /// data.
+    const ALL: &'static [(Self, &'static str, &'static str)];
+
+    /// The value's name. Data that a variant carries are no part of it.
+    fn name(self) -> &'static str {
+        let entry = Self::ALL.iter().find(|(value, ..)| discriminant(value) == discriminant(&self));
+        entry.map(|(_, name, _)| *name).expect("ALL lists every value")
+    }
+
+    /// The value of a name.
+    ///
+    /// # Errors
+    /// When no value has it; the message lists the names.
+    fn from_name(name: &str) -> Result<Self, BadSetting> {
+        let entry = Self::ALL.iter().find(|(_, known, _)| *known == name);
+        entry.map(|(value, ..)| *value).ok_or_else(|| {
+            let names: Vec<&str> = Self::ALL.iter().map(|(_, name, _)| *name).collect();
+            let choice = match names.as_slice() {
+                [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+                names => names.concat(),
+            };
+            BadSetting::new(Self::WHAT, crate::one_line(name), format!("choose {choice}"))
+        })
+    }
+}

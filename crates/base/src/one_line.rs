@@ -1,0 +1,33 @@
+//! Text from outside in messages of one line.
+
+use std::path::Path;
+
+/// Text for one line of a message: control characters and line separators escaped.
+///
+/// ```
+/// assert_eq!(locdiff_base::one_line("a\nb\u{2028}"), "a\\nb\\u{2028}");
+/// ```
+pub fn one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') {
+            line.extend(c.escape_debug());
+        } else {
+            line.push(c);
+        }
+    }
+    line
+}
+
+/// The path as a message shows it: `-` becomes the stream's name, control characters are escaped.
+///
+/// ```
+/// use locdiff_base::display_name;
+/// use std::path::Path;
+/// assert_eq!(display_name(Path::new("a\nb"), "standard input"), "a\\nb");
+/// assert_eq!(display_name(Path::new("-"), "standard input"), "standard input");
+/// assert_eq!(display_name(Path::new("Zürich.csv"), "-"), "Zürich.csv");
+/// ```
+pub fn display_name(path: &Path, stream: &str) -> String {
+    if path.as_os_str() == "-" { stream.to_owned() } else { one_line(&path.to_string_lossy()) }
+}
