@@ -10,6 +10,7 @@ mod hybrid;
 mod interrupt;
 mod progress;
 mod regions;
+mod sampling;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;

@@ -56,7 +56,7 @@ pub use locdiff_answer::{
 pub use locdiff_base::BadSetting;
 pub use locdiff_data::{Embedding, Fingerprint};
 pub use locdiff_diffusion::Sampler;
-pub use locdiff_gallery::{Centres, Fusion, Gallery, HybridAnswer, HybridOptions, Retriever};
+pub use locdiff_gallery::{Centres, Fusion, Gallery, HybridAnswer, HybridOptions, HybridRule, Retriever};
 pub use locdiff_model::{
     Model, ModelConfig, ModelError, Pooling, Prediction, Predictor, Query, Reading, SampleOptions, TraceStep,
 };

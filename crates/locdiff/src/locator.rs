@@ -30,7 +30,7 @@ pub struct Locator {
     reader: Reader,
 }
 
-/// Photos that are answered at a time: their embeddings are held, not their pixels.
+/// Photos that are answered at a time on CUDA: their embeddings are held, not their pixels.
 const BLOCK: usize = 64;
 /// The samples' places are decoded for retrieval alone.
 const POOLED: Reading = Reading { pooling: Pooling::Pool, every_sample: false };
@@ -144,7 +144,7 @@ impl Locator {
         options: &LocateOptions,
     ) -> Vec<Result<Answer, LocateError>> {
         let mut answers = Vec::with_capacity(paths.len());
-        for block in paths.chunks(BLOCK) {
+        for block in paths.chunks(self.photos_per_block()) {
             let mut embedded = Vec::with_capacity(block.len());
             for few in block.chunks(self.photos_at_once()) {
                 let read = |path: &P| Photo::open(path.as_ref(), &PhotoLimits::default());
@@ -242,6 +242,11 @@ impl Locator {
         options: &LocateOptions,
     ) -> Result<Vec<TraceStep>, LocateError> {
         Ok(self.predictor.trace(photo.query(), &options.sampling)?)
+    }
+
+    /// Photos that should be answered at a time: enough to keep the device busy, few enough that answers come steadily.
+    pub fn photos_per_block(&self) -> usize {
+        if self.model().params().device().is_cuda() { BLOCK } else { 4 * self.photos_at_once() }
     }
 
     /// Photos whose pixels should be held at a time.

@@ -1,8 +1,8 @@
 //! Answers agree with their densities, and with each other, whatever else is asked.
 
 use locdiff::{
-    Device, EmbeddedPhoto, Embedding, Fingerprint, Knowledge, LatLon, LocateOptions, Locator, Model, ModelConfig,
-    SampleOptions,
+    Device, EmbeddedPhoto, Embedding, Fingerprint, Knowledge, LatLon, LocateOptions, Locator, Model,
+    ModelConfig, SampleOptions,
 };
 use std::sync::Arc;
 

@@ -354,11 +354,7 @@ impl Loop<'_> {
 const VALIDATION_BLOCK: usize = 256;
 
 /// Pooled answers for at most `validation_rows` rows, evenly spread.
-fn validate(
-    model: &Model,
-    rows: Rows<'_>,
-    settings: &crate::TrainSettings,
-) -> Result<Accuracy, TrainError> {
+fn validate(model: &Model, rows: Rows<'_>, settings: &crate::TrainSettings) -> Result<Accuracy, TrainError> {
     let options = SampleOptions {
         samples: settings.validation_samples,
         steps: settings.validation_steps.min(model.config().diffusion_steps),

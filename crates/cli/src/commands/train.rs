@@ -1,6 +1,6 @@
 //! `locdiff train`: embeddings and locations in, a model out.
 
-use crate::args::named;
+use crate::args::{DeviceArg, named};
 use crate::commands::experiment::copies;
 use crate::interrupt::Careful;
 use crate::progress;
@@ -11,24 +11,12 @@ use locdiff_eval::Accuracy;
 use locdiff_model::{
     CodeScale, LayoutKind, LossKind, ModelConfig, PredictionKind, QuadratureRecipe, ScheduleKind,
 };
-use locdiff_nn::{Device, DeviceSpec};
+use locdiff_nn::Device;
 use locdiff_train::{
     Dataset, Event, Job, Outcome, RateKind, Rows, RunConfig, Source, TrainPreset, split_by_blocks, train,
 };
 use serde_json::json;
 use std::path::PathBuf;
-
-fn parse_device(text: &str) -> Result<DeviceSpec, String> {
-    text.parse().map_err(|error: locdiff_nn::NnError| error.to_string())
-}
-
-/// Where to compute.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct DeviceArg {
-    /// Where to compute: auto, cpu, cuda or cuda:N
-    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = parse_device)]
-    pub(crate) device: DeviceSpec,
-}
 
 #[derive(Debug, Args)]
 pub(crate) struct Train {
@@ -309,7 +297,7 @@ impl Train {
             Event::Validation { step, accuracy: found } => {
                 accuracy = format!(" | {}", percentages(&found));
                 if !json_out {
-                    bar.suspend(|| println!("step {step}: {}", describe(&found)));
+                    bar.suspend(|| println!("step {step}: {}", found));
                 }
             }
         });
@@ -345,14 +333,4 @@ fn percentages(accuracy: &Accuracy) -> String {
     let shares: Vec<String> =
         accuracy.within[1..].iter().map(|share| format!("{:.1}", 100.0 * share)).collect();
     format!("25/200/750/2500 km: {} %", shares.join(" "))
-}
-
-/// Accuracy in one line.
-pub(crate) fn describe(accuracy: &Accuracy) -> String {
-    let shares: Vec<String> = accuracy.within.iter().map(|share| format!("{:.1}", 100.0 * share)).collect();
-    let shares = shares.join(" ");
-    format!(
-        "within 1/25/200/750/2500 km: {shares} % (n = {}), median {:.0} km",
-        accuracy.n, accuracy.median_km
-    )
 }

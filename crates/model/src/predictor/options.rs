@@ -1,7 +1,7 @@
 //! How to sample, and how to read the samples.
 
 use crate::ModelError;
-use locdiff_base::setting;
+use locdiff_base::{Named, setting};
 use locdiff_diffusion::Sampler;
 
 /// The most codes that are sampled at a time: memory stays at one block.
@@ -50,6 +50,15 @@ pub enum Pooling {
     Mean,
     /// The first sample.
     Single,
+}
+
+impl Named for Pooling {
+    const WHAT: &'static str = "pooling";
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Pool, "pool", "the mean of the samples' codes, decoded once"),
+        (Self::Mean, "mean", "the paper's mean of the samples' places"),
+        (Self::Single, "single", "the first sample"),
+    ];
 }
 
 /// What is read off the samples.
