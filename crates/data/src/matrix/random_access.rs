@@ -4,7 +4,7 @@ use crate::array::ArrayLayout;
 use crate::error::{At, excerpt};
 use crate::header::{TensorChoice, read_layout};
 use crate::input::Input;
-use crate::{DataError, Format, PositionedFile};
+use crate::{DataError, Fingerprint, Format, PositionedFile};
 use locdiff_base::display_name;
 use std::path::Path;
 
@@ -95,6 +95,11 @@ impl RowFile {
     /// Numbers a row.
     pub fn columns(&self) -> usize {
         self.layout.columns
+    }
+
+    /// The encoder that made the embeddings in the file, where the file says so.
+    pub fn encoder(&self) -> Option<&Fingerprint> {
+        self.layout.encoder.as_ref()
     }
 
     /// Reads row `index`, from 0.

@@ -1,0 +1,183 @@
+//! A run over photos: embedded in batches, journalled, written in the end.
+
+use crate::journal::Journal;
+use crate::pipeline::Pipeline;
+use crate::{EmbedFiles, IngestError, PhotoLimits, Photos, Result};
+use locdiff_data::Dtype;
+use locdiff_vision::{Augmentation, Encoder, Photo};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+/// What is made of each photo.
+#[derive(Debug, Clone)]
+pub struct EmbedSettings {
+    /// Other views of each photo that are embedded too.
+    pub augment: u32,
+    /// What the other views are.
+    pub augmentation: Augmentation,
+    /// Seed of the other views.
+    pub seed: u64,
+    /// Leave out photos without a location.
+    pub require_place: bool,
+    /// Number type of the embeddings' file.
+    pub dtype: Dtype,
+    /// Pictures that the encoder takes at a time, other views counted.
+    pub batch: u32,
+    /// The most that a photo may ask for.
+    pub limits: PhotoLimits,
+}
+
+impl Default for EmbedSettings {
+    /// No other views, photos without a location too, f32, 32 pictures at a time.
+    fn default() -> Self {
+        Self {
+            augment: 0,
+            augmentation: Augmentation::default(),
+            seed: 0,
+            require_place: false,
+            dtype: Dtype::F32,
+            batch: 32,
+            limits: PhotoLimits::default(),
+        }
+    }
+}
+
+impl EmbedSettings {
+    /// Photos of a batch: those whose views are as many pictures as were asked for.
+    pub(crate) fn photos_per_batch(&self) -> usize {
+        (self.batch / (self.augment + 1)).max(1) as usize
+    }
+
+    /// The names of the tensors, in their order.
+    pub(crate) fn tensors(&self) -> Vec<String> {
+        let copies = (1..=self.augment).map(|k| format!("augmented_{k}"));
+        std::iter::once("embeddings".to_owned()).chain(copies).collect()
+    }
+}
+
+/// What the files hold in the end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct EmbedCounts {
+    /// Photos embedded.
+    pub rows: usize,
+    /// Photos that could not be read.
+    pub bad: usize,
+    /// Photos left out for want of a location.
+    pub left_out: usize,
+    /// Photos embedded without a location.
+    pub without_place: usize,
+}
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Photos finished by an earlier run that was cut off.
+    pub resumed: usize,
+    /// Photos finished.
+    pub done: usize,
+}
+
+/// Embeds photos, or goes on where it was cut off: a run that is resumed ends with the same bytes.
+///
+/// ```
+/// use locdiff_ingest::{EmbedFiles, EmbedRun, EmbedSettings, Photos};
+/// use locdiff_vision::Encoder;
+/// use std::sync::atomic::AtomicBool;
+/// # let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+/// # let folder = tempfile::tempdir().unwrap();
+/// let encoder = Encoder::open(&root.join("models/streetview-lite0"))?;
+/// let photos = Photos::gather(&[root.join("fixtures/vision/china.jpg")], None)?;
+/// let files = EmbedFiles::beside(folder.path().join("china.safetensors"));
+/// let run = EmbedRun { photos: &photos, files: &files, settings: &EmbedSettings::default(), resume: false };
+/// run.check(&[])?;
+/// let counts = run.run(&encoder, &AtomicBool::new(false), |_| {})?;
+/// assert_eq!(counts.map(|counts| counts.rows), Some(1));
+/// let embeddings = locdiff_data::RowFile::open(&files.embeddings, None)?;
+/// assert_eq!(embeddings.encoder(), Some(&**encoder.fingerprint()));
+/// # Ok::<(), locdiff_ingest::IngestError>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct EmbedRun<'a> {
+    /// The photos.
+    pub photos: &'a Photos,
+    /// Where to write.
+    pub files: &'a EmbedFiles,
+    /// What to make of them.
+    pub settings: &'a EmbedSettings,
+    /// Go on with a run that was cut off, where there is one.
+    pub resume: bool,
+}
+
+impl EmbedRun<'_> {
+    /// Finds out before hours of work that an output cannot be written, or would overwrite a photo or one of `inputs`.
+    ///
+    /// # Errors
+    /// What would be wrong in the end.
+    pub fn check(&self, inputs: &[impl AsRef<Path>]) -> Result<()> {
+        let photos = self.photos.sources().iter().map(crate::PhotoSource::path);
+        self.files.check(self.settings, photos.chain(inputs.iter().map(AsRef::as_ref)))
+    }
+
+    /// Embeds the photos and writes the files; `progress` is told after each batch. `None` where `stop` became true
+    /// before the end: what is finished stays in the journal.
+    ///
+    /// # Errors
+    /// A journal that is in use or of another run, files that cannot be written, a failure of the encoder, or photos none
+    /// of which could be used.
+    pub fn run(
+        &self,
+        encoder: &Encoder,
+        stop: &AtomicBool,
+        mut progress: impl FnMut(Progress),
+    ) -> Result<Option<EmbedCounts>> {
+        let sources = self.photos.sources();
+        let (batch, described) = (self.settings.photos_per_batch(), self.describe(encoder)?);
+        let mut journal = Journal::open(self.files.journal(), &described, sources.len(), batch, self.resume)?;
+        let resumed = journal.done();
+        progress(Progress { resumed, done: resumed });
+        let pipeline = Pipeline { encoder, settings: self.settings };
+        let finished = pipeline.run(sources, resumed, stop, |batch| {
+            journal.append(batch)?;
+            progress(Progress { resumed, done: journal.done() });
+            Ok(())
+        })?;
+        if !finished {
+            return Ok(None);
+        }
+        let columns = encoder.embedding();
+        let counts = self.files.write(self.settings, sources, &journal, columns, encoder.fingerprint())?;
+        journal.remove()?;
+        if counts.rows == 0 {
+            return Err(IngestError::NoneUsable { photos: sources.len(), list: self.files.bad.clone() });
+        }
+        Ok(Some(counts))
+    }
+
+    /// Everything that decides a finished record: a run goes on only where all of it is the same.
+    fn describe(&self, encoder: &Encoder) -> Result<Value> {
+        // The encoder is known by what it answers, whatever files it came from and wherever it runs.
+        let mut answer = crc32fast::Hasher::new();
+        for value in encoder.embed(&[Photo::test_picture()])?[0].values() {
+            answer.update(&value.to_le_bytes());
+        }
+        let mut list = crc32fast::Hasher::new();
+        for photo in self.photos.sources() {
+            photo.add_to(&mut list);
+        }
+        let EmbedSettings { augment, augmentation, seed, batch, require_place, limits, .. } = self.settings;
+        Ok(json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "encoder": format!("{} {:08x}", encoder.architecture(), answer.finalize()),
+            "number of photos": self.photos.sources().len(),
+            "set of photos": format!("{:08x}", list.finalize()),
+            "augment": augment,
+            "mirror": augmentation.mirror,
+            "seed": seed,
+            "batch": batch,
+            "need of a location": require_place,
+            "limit of pixels": limits.max_pixels,
+        }))
+    }
+}
