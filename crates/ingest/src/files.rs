@@ -2,33 +2,11 @@
 
 use crate::journal::Journal;
 use crate::outcome::Outcome;
-use crate::{EmbedCounts, EmbedSettings, IngestError, PhotoSource, PlaceSource, Result};
+use crate::{EmbedCounts, EmbedOutput, EmbedSettings, IngestError, PhotoSource, PlaceSource, Result};
 use locdiff_base::AtomicFile;
 use locdiff_data::{Fingerprint, MatrixWriter, TableWriter};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::{Path, PathBuf};
-
-/// One of the files of [`EmbedFiles`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EmbedOutput {
-    /// The embeddings.
-    Embeddings,
-    /// The table of locations.
-    Locations,
-    /// The list of photos that could not be used.
-    Bad,
-}
-
-impl fmt::Display for EmbedOutput {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Embeddings => "the embeddings",
-            Self::Locations => "the locations",
-            Self::Bad => "the list of bad photos",
-        })
-    }
-}
 
 /// Where a run writes.
 ///

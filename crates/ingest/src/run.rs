@@ -2,73 +2,11 @@
 
 use crate::journal::Journal;
 use crate::pipeline::Pipeline;
-use crate::{EmbedFiles, IngestError, PhotoLimits, Photos, Result};
-use locdiff_data::Dtype;
-use locdiff_vision::{Augmentation, Encoder, Photo};
+use crate::{EmbedCounts, EmbedFiles, EmbedSettings, IngestError, Photos, Result};
+use locdiff_vision::{Encoder, Photo};
 use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
-
-/// What is made of each photo.
-#[derive(Debug, Clone)]
-pub struct EmbedSettings {
-    /// Other views of each photo that are embedded too.
-    pub augment: u32,
-    /// What the other views are.
-    pub augmentation: Augmentation,
-    /// Seed of the other views.
-    pub seed: u64,
-    /// Leave out photos without a location.
-    pub require_place: bool,
-    /// Number type of the embeddings' file.
-    pub dtype: Dtype,
-    /// Pictures that the encoder takes at a time, other views counted.
-    pub batch: u32,
-    /// The most that a photo may ask for.
-    pub limits: PhotoLimits,
-}
-
-impl Default for EmbedSettings {
-    /// No other views, photos without a location too, f32, 32 pictures at a time.
-    fn default() -> Self {
-        Self {
-            augment: 0,
-            augmentation: Augmentation::default(),
-            seed: 0,
-            require_place: false,
-            dtype: Dtype::F32,
-            batch: 32,
-            limits: PhotoLimits::default(),
-        }
-    }
-}
-
-impl EmbedSettings {
-    /// Photos of a batch: those whose views are as many pictures as were asked for.
-    pub(crate) fn photos_per_batch(&self) -> usize {
-        (self.batch / (self.augment + 1)).max(1) as usize
-    }
-
-    /// The names of the tensors, in their order.
-    pub(crate) fn tensors(&self) -> Vec<String> {
-        let copies = (1..=self.augment).map(|k| format!("augmented_{k}"));
-        std::iter::once("embeddings".to_owned()).chain(copies).collect()
-    }
-}
-
-/// What the files hold in the end.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct EmbedCounts {
-    /// Photos embedded.
-    pub rows: usize,
-    /// Photos that could not be read.
-    pub bad: usize,
-    /// Photos left out for want of a location.
-    pub left_out: usize,
-    /// Photos embedded without a location.
-    pub without_place: usize,
-}
 
 /// How far a run is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
