@@ -5,6 +5,7 @@
 mod args;
 mod commands;
 mod encoder;
+mod hints;
 mod hybrid;
 mod interrupt;
 mod progress;
@@ -93,7 +94,8 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("error: {error:#}");
+            let flag = hints::flag(&error).map_or(String::new(), |flag| format!(" ({flag})"));
+            eprintln!("error: {error:#}{flag}");
             ExitCode::FAILURE
         }
     }

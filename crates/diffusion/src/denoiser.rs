@@ -13,7 +13,7 @@ pub trait Denoiser {
 }
 
 /// A denoiser whose network gives natural parameters e: the prediction is the mean parameter `scale·E_q[Y]` over a
-/// quadrature grid (METHOD §4), with `|x̂_0|` bounded by the codes' own length.
+/// quadrature grid (the posterior mean of the code), with `|x̂_0|` bounded by the codes' own length.
 pub struct PosteriorMean<D> {
     inner: D,
     quadrature: Quadrature,

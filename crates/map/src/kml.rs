@@ -1,7 +1,7 @@
 //! KML 2.2, for Google Earth and its like.
 
-use crate::Polygon;
-use locdiff_sphere::LatLon;
+use locdiff_base::escape_markup;
+use locdiff_sphere::{LatLon, Polygon};
 use std::fmt::{self, Write};
 
 /// Colours of regions in the order in which a folder gets them, as KML writes them: opacity, blue, green, red.
@@ -86,7 +86,7 @@ impl KmlFolder {
     }
 
     fn push_placemark(&mut self, name: &str, description: &str, style: &str, geometry: &str) {
-        let (name, description) = (escape(name), escape(description));
+        let (name, description) = (escape_markup(name), escape_markup(description));
         let _ = writeln!(
             self.placemarks,
             "<Placemark><name>{name}</name><description>{description}</description>\
@@ -99,7 +99,7 @@ impl fmt::Display for KmlDocument {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, r#"<?xml version="1.0" encoding="UTF-8"?>"#)?;
         writeln!(f, r#"<kml xmlns="http://www.opengis.net/kml/2.2">"#)?;
-        writeln!(f, "<Document><name>{}</name>", escape(&self.name))?;
+        writeln!(f, "<Document><name>{}</name>", escape_markup(&self.name))?;
         writeln!(f, r#"<Style id="place"><IconStyle><color>{PIN}</color></IconStyle></Style>"#)?;
         for (index, (line, fill)) in REGIONS.iter().enumerate() {
             writeln!(
@@ -108,7 +108,12 @@ impl fmt::Display for KmlDocument {
             )?;
         }
         for folder in &self.folders {
-            write!(f, "<Folder><name>{}</name>\n{}</Folder>\n", escape(&folder.name), folder.placemarks)?;
+            write!(
+                f,
+                "<Folder><name>{}</name>\n{}</Folder>\n",
+                escape_markup(&folder.name),
+                folder.placemarks
+            )?;
         }
         writeln!(f, "</Document>\n</kml>")
     }
@@ -118,22 +123,6 @@ impl fmt::Display for KmlDocument {
 fn push_position(text: &mut String, [lon_deg, lat_deg]: [f64; 2]) {
     let rounded = |degrees: f64| (degrees * 1e7).round() / 1e7 + 0.0; // + 0.0 turns −0 into 0
     let _ = write!(text, "{},{}", rounded(lon_deg), rounded(lat_deg));
-}
-
-/// Text as XML 1.0 may hold it: markup escaped, forbidden control characters replaced.
-fn escape(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '&' => escaped.push_str("&amp;"),
-            '<' => escaped.push_str("&lt;"),
-            '>' => escaped.push_str("&gt;"),
-            '\t' | '\n' => escaped.push(letter),
-            '\0'..='\u{1f}' | '\u{fffe}' | '\u{ffff}' => escaped.push('\u{fffd}'),
-            _ => escaped.push(letter),
-        }
-    }
-    escaped
 }
 
 #[cfg(test)]

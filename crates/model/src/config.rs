@@ -220,7 +220,7 @@ pub struct ModelConfig {
 }
 
 impl ModelConfig {
-    /// The defaults of METHOD §3–5 for degree `degree` and embeddings of size `embedding_dim`.
+    /// What was most accurate on validation, for degree `degree` and embeddings of size `embedding_dim`.
     pub fn new(degree: usize, embedding_dim: usize) -> Self {
         Self {
             version: MODEL_VERSION,

@@ -11,7 +11,7 @@ use locdiff_nn::{
 
 /// How a network's output becomes the prediction that the sampler takes.
 enum Reading {
-    /// Natural parameters: the mean parameters `E_q[Y]` (METHOD §4).
+    /// Natural parameters: the prediction is their mean parameters `E_q[Y]`.
     PosteriorMean(Box<Quadrature>),
     /// A code whose degrees may not be longer than a clean code's: the paper's losses, which leave lengths free.
     Clipped { lengths: Vec<f32>, norms: Tensor },

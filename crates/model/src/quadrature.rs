@@ -1,4 +1,4 @@
-//! The points over which densities are integrated (METHOD §3).
+//! The points over which densities are integrated.
 
 use crate::{CodeWriter, ModelError, QuadratureRecipe, chance};
 use locdiff_base::setting;

@@ -69,7 +69,7 @@ fn a_fibonacci_grid_is_exact_where_it_resolves_the_density() {
         let grid = Anchors::fibonacci(points).unwrap();
         let (error, cosine) = compare(degree, &grid, &truths, [0.5, 0.3, 0.1]);
         assert!(error < 0.02 && cosine > 0.99, "L = {degree}: {error} nats, cosine {cosine}");
-        // A grid of METHOD's spacing (32,768 points at L = 23): exact for clean codes too.
+        // A finer grid (32,768 points at L = 23): exact for clean codes too.
         if degree > 23 {
             continue; // takes seconds, shows nothing new
         }

@@ -3,7 +3,7 @@
 use crate::{NnError, Precision, Result, cuda};
 use std::{fmt, str::FromStr, sync::Arc};
 
-/// A device named but not opened yet: what `--device` parses to.
+/// A device named but not opened yet: as a user names it.
 ///
 /// ```
 /// use locdiff_nn::DeviceSpec;
@@ -179,7 +179,7 @@ mod tests {
         if let Err(error) = Device::cuda(0) {
             let message = error.to_string();
             assert!(message.contains("no CUDA device can be used"), "{message}");
-            assert!(message.contains("--device cpu"), "{message}");
+            assert!(message.contains("or choose the CPU"), "{message}");
         }
         assert!(Device::open(DeviceSpec::Auto).is_ok());
     }

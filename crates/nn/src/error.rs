@@ -27,7 +27,7 @@ pub enum NnError {
     /// CUDA was asked for and is not to be had here.
     #[error(
         "no CUDA device can be used: {reason}. Install the NVIDIA driver (libcuda) and the CUDA 13 libraries \
-         cuBLASLt and NVRTC, put their folder on LD_LIBRARY_PATH, or choose --device cpu"
+         cuBLASLt and NVRTC, put their folder on LD_LIBRARY_PATH, or choose the CPU"
     )]
     CudaUnavailable {
         /// What was looked for and not found.

@@ -9,8 +9,7 @@ const ALIGN: usize = 32;
 /// How a parameter starts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Init {
-    /// Uniform in ±bound. With bound `1/√fan_in` this is `PyTorch`'s default for `Linear` (weight and bias), which the
-    /// accuracies in METHOD §4 were measured with.
+    /// Uniform in ±bound. With bound `1/√fan_in` this is `PyTorch`'s default for `Linear` (weight and bias).
     Uniform {
         /// The bound.
         bound: f64,

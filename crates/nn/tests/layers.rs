@@ -213,7 +213,7 @@ fn quadrature_losses_match_pytorch_and_differences_for_every_block_size() {
 #[test]
 fn huge_logits_stay_finite() {
     for device in devices() {
-        // exp(183) overflows f32: L = 47's peak (METHOD §1).
+        // exp(183) overflows f32: the field of a clean code of degree 47 at its peak.
         let mut q = Quadrature::new(&device, 2, &[183.0, 0.0, 0.0, 183.0, 91.0, 91.0], None, 1, 100).unwrap();
         let e = Tensor::from_slice(&device, 1, 2, &[1.0, 0.5]).unwrap();
         let (mut de, mut loss) =

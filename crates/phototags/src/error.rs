@@ -17,7 +17,7 @@ pub enum TagError {
         source: io::Error,
     },
     /// The photo has a location already.
-    #[error("{file} says already where it was taken: use --force to replace that in the copy")]
+    #[error("{file} says already where it was taken: force the writing to replace that in the copy")]
     HasLocation {
         /// The photo.
         file: String,
@@ -54,7 +54,7 @@ pub enum TagError {
         file: String,
     },
     /// A file of the target's name is there.
-    #[error("{file} exists: give another name, or use --force to replace it")]
+    #[error("{file} exists: give another name, or force the writing to replace it")]
     Exists {
         /// The target.
         file: String,

@@ -2,6 +2,7 @@
 
 use crate::GeoTag;
 use crate::tag::{DATUM, METHOD};
+use locdiff_base::escape_markup;
 
 /// An XMP file that says where.
 pub(crate) fn packet(tag: &GeoTag) -> String {
@@ -17,7 +18,7 @@ pub(crate) fn packet(tag: &GeoTag) -> String {
         properties.push(("GPSHPositioningError", format!("{metres}/1")));
     }
     if let Some(area) = &tag.area {
-        properties.push(("GPSAreaInformation", escape(area)));
+        properties.push(("GPSAreaInformation", escape_markup(area)));
     }
     let properties: Vec<String> =
         properties.iter().map(|(name, value)| format!("   <exif:{name}>{value}</exif:{name}>\n")).collect();
@@ -44,13 +45,6 @@ fn coordinate(signed_deg: f64, positive: &str, negative: &str) -> String {
     format!("{degrees},{}.{:08}{side}", rest / PARTS, rest % PARTS)
 }
 
-/// Text as XML 1.0 may hold it.
-fn escape(text: &str) -> String {
-    let plain =
-        text.replace(|letter: char| letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}'), " ");
-    plain.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,6 +65,6 @@ mod tests {
         assert_eq!(text("GPSLatitude"), "12,3.00000000S");
         assert_eq!(text("GPSLongitude"), "78,0.00000000W");
         assert_eq!(text("GPSHPositioningError"), "250/1");
-        assert_eq!(text("GPSAreaInformation"), "<in> \"Łódź\" &  elsewhere");
+        assert_eq!(text("GPSAreaInformation"), "<in> \"Łódź\" & \u{fffd}elsewhere");
     }
 }

@@ -38,7 +38,7 @@ fn brute_force(codec: &Codec, e: &Coefficients, code: &[f64]) -> BruteForce {
     BruteForce { log_z, mean, reverse_value, reverse_gradient: rings.analyze(&plan, &weighted).unwrap() }
 }
 
-/// The inputs of METHOD §3: clean, noisy, shifted and pure noise.
+/// What the loss meets in training: clean, noisy and shifted codes, and pure noise.
 fn inputs(codec: &Codec, place: LatLon) -> Vec<(&'static str, Coefficients)> {
     let mut rng = rng(17);
     let near = place.to_unit().step(0.02, 0.01).to_latlon();
@@ -145,7 +145,7 @@ fn gradients_match_finite_differences() {
 
 #[test]
 fn the_papers_random_anchors_miss_the_gradient() {
-    // METHOD §3: 2048 uniform anchors against a 20 km peak. This is why the exact terms exist.
+    // The paper's 2048 uniform anchors against a 20 km peak. This is why the exact terms exist.
     let codec = codec(47);
     let mut rng = rng(31);
     let mut cosines = Vec::new();

@@ -72,16 +72,13 @@ impl Checkpoints {
             metadata.insert("best_step".to_owned(), step.to_string());
         }
         if let Err(error) = state.save(&path, metadata) {
-            let mut partial = path.clone().into_os_string();
-            partial.push(".partial");
-            let _ = fs::remove_file(partial);
             let reason = match error {
-                NnError::Io { source, .. } => source.to_string(), // the path is named already
+                NnError::Write(error) => error.reason.to_string(), // the path is named already
                 other => other.to_string(),
             };
             return Err(folder(
                 &path,
-                format!("{reason}; make room and use --resume: older checkpoints are whole"),
+                format!("{reason}; make room and resume the run: older checkpoints are whole"),
             ));
         }
         for step in self.steps().into_iter().skip(self.keep) {
@@ -161,10 +158,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let checkpoints = Checkpoints::new(folder.path(), 2).unwrap();
         checkpoints.save(&state(10), Standing::default()).unwrap();
-        // A folder in the way of the temporary file fails like a full disk, for root too.
-        fs::create_dir(folder.path().join("checkpoints/step-00000020.safetensors.partial")).unwrap();
+        // A folder in the way of the file fails like a full disk, for root too.
+        fs::create_dir(folder.path().join("checkpoints/step-00000020.safetensors")).unwrap();
         let message = checkpoints.save(&state(20), Standing::default()).unwrap_err().to_string();
-        assert!(message.contains("step-00000020") && message.contains("--resume"), "{message}");
+        assert!(message.contains("step-00000020") && message.contains("resume the run"), "{message}");
         assert_eq!(checkpoints.load_newest(|_| ()), Some((state(10), Standing::default())));
     }
 }

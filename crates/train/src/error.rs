@@ -46,8 +46,16 @@ pub enum TrainError {
         /// What is wrong, and what to do.
         reason: String,
     },
+    /// A folder with a run in it, where a new one was to begin.
+    #[error("{path} holds a run already: resume it, or choose another folder", path = path.display())]
+    HoldsRun {
+        /// The folder.
+        path: PathBuf,
+    },
     /// The loss is no number any more.
-    #[error("the loss is {loss} at step {step}: lower --lr; the checkpoints before it are sound")]
+    #[error(
+        "the loss is {loss} at step {step}: lower the learning rate; the checkpoints before it are sound"
+    )]
     Diverged {
         /// The step.
         step: u32,

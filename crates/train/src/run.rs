@@ -116,7 +116,7 @@ pub fn train(job: Job<'_>, mut on_event: impl FnMut(Event)) -> Result<Outcome, T
     let Job { device, mut config, training, validation, out, resume, stop } = job;
     config.train.check()?;
     if training.rows.is_empty() {
-        return Err(setting("training rows", 0, "at least one; lower --validation-share"));
+        return Err(setting("training rows", 0, "at least one; lower the share for validation"));
     }
     if config.model.embedding_dim != training.data.columns() {
         return Err(setting("embedding_dim", config.model.embedding_dim, "as wide as the embeddings"));
@@ -200,7 +200,7 @@ fn claim_folder(
     let path = out.join(RUN_FILE);
     if let Ok(text) = std::fs::read_to_string(&path) {
         if !resume && !checkpoints.steps().is_empty() {
-            return Err(folder(out, "holds a run already: give --resume to continue it, or another --out"));
+            return Err(TrainError::HoldsRun { path: out.to_owned() });
         }
         if resume {
             let old: serde_json::Value =
@@ -213,7 +213,7 @@ fn claim_folder(
                     if old[part][key] != *value {
                         let reason = format!(
                             "the run was started with {key} = {}, now it is {value}: resume with the same settings \
-                             and data, or give another --out",
+                             and data, or choose another folder",
                             old[part][key]
                         );
                         return Err(folder(&path, reason));

@@ -124,7 +124,7 @@ impl TrainSettings {
     }
 }
 
-/// A run's every choice: what `run.json` holds and `--resume` compares.
+/// A run's every choice: what `run.json` holds and a resumed run compares.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunConfig {
     /// The model.

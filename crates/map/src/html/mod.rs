@@ -1,12 +1,15 @@
 //! A page with a map to look at: one file that needs no network.
 
 mod heat_image;
+mod label;
 
-use crate::polygon::is_edge_of_region;
-use crate::{Detail, Heat, Polygon, Raster};
+pub use label::MapLabel;
+
+use crate::seam::is_edge_of_region;
+use crate::{Detail, Heat, Raster};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use heat_image::HeatImage;
-use locdiff_sphere::LatLon;
+use locdiff_sphere::{LatLon, Polygon};
 use serde_json::{Value, json};
 
 /// A page of maps, one for each photo: land and borders, a density, outlines, numbered markers and a list beside them;
@@ -34,19 +37,6 @@ pub struct HtmlMap {
     credit: String,
     labels: Vec<MapLabel>,
     photos: Vec<HtmlPhoto>,
-}
-
-/// A name on the map, shown from a zoom level on (0 is a world of 256 pixels, each level doubles it).
-#[derive(Debug, Clone, PartialEq)]
-pub struct MapLabel {
-    /// Where.
-    pub place: LatLon,
-    /// The name.
-    pub text: String,
-    /// The first level at which it is shown.
-    pub least_zoom: f64,
-    /// A town gets a dot; a country does not.
-    pub is_town: bool,
 }
 
 /// A place in the list beside the map, and its numbered pin.
@@ -122,7 +112,7 @@ impl HtmlMap {
         while let Some((before, name, after)) = next_field(page) {
             html.push_str(before);
             match name {
-                "title" => html.push_str(&escape(&self.title)),
+                "title" => html.push_str(&locdiff_base::escape_markup(&self.title)),
                 "style" => html.push_str(include_str!("style.css")),
                 "script" => html.push_str(include_str!("map.js")),
                 "coast_coarse" => BASE64.encode_string(Detail::Coarse.bytes(), &mut html),
@@ -278,10 +268,6 @@ fn next_field(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once("{{")?;
     let (name, after) = rest.split_once("}}")?;
     Some((before, name, after))
-}
-
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]

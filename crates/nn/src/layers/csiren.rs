@@ -1,4 +1,4 @@
-//! The C-Siren block (the paper's section on CS-UNet; METHOD §5).
+//! The C-Siren block (the paper's section on CS-UNet).
 
 use crate::{
     Device, Gradients, Params, ParamsBuilder, Result, Tensor, View, ViewMut,

