@@ -1,14 +1,18 @@
 //! The header of safetensors files: 8 bytes of length, then JSON: <https://github.com/huggingface/safetensors#format>.
 
-use crate::DataError;
 use crate::array::{ArrayLayout, Claim, Dtype, Element};
 use crate::error::{excerpt, list_names};
 use crate::header::{Header, TensorChoice};
+use crate::{DataError, Fingerprint};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
 /// The reference implementation's limit.
 const LONGEST_HEADER: u64 = 100_000_000;
+/// Free text about the file, by key.
+const METADATA: &str = "__metadata__";
+/// The metadata's key of the encoder that made the embeddings in the file.
+const ENCODER: &str = "encoder";
 
 #[derive(Deserialize)]
 struct TensorInfo {
@@ -27,7 +31,7 @@ pub(crate) fn read_header(
     if header_bytes > LONGEST_HEADER || header_bytes > file_bytes.saturating_sub(8) {
         return Err(header.unsound(format!("its header claims {header_bytes} bytes of {file_bytes}")));
     }
-    let tensors = parse(&header.take(header_bytes)?).map_err(|error| {
+    let (tensors, encoder) = parse(&header.take(header_bytes)?).map_err(|error| {
         header.unsound(format!("its header is not a list of tensors ({})", excerpt(&error.to_string())))
     })?;
     let offset = 8 + header_bytes;
@@ -56,14 +60,21 @@ pub(crate) fn read_header(
         .ok_or_else(|| header.unsound(format!("a tensor runs from byte {begin} to byte {end}")))?;
     let claim =
         Claim { shape: tensor.shape.clone(), element, big_endian: false, offset: offset + begin, available };
-    ArrayLayout::check(claim, header.file, header.format)
+    let mut layout = ArrayLayout::check(claim, header.file, header.format)?;
+    layout.encoder = encoder;
+    Ok(layout)
 }
 
-/// The tensors by name. The metadata, free text for people, are left out.
-fn parse(json: &[u8]) -> serde_json::Result<BTreeMap<String, TensorInfo>> {
+type Tensors = BTreeMap<String, TensorInfo>;
+
+/// The tensors by name, and the encoder that the metadata name. Metadata are free text: one of that key that is no
+/// fingerprint is somebody else's, and no error.
+fn parse(json: &[u8]) -> serde_json::Result<(Tensors, Option<Fingerprint>)> {
     let mut entries: BTreeMap<String, serde_json::Value> = serde_json::from_slice(json)?;
-    entries.remove("__metadata__");
-    entries.into_iter().map(|(name, entry)| Ok((name, serde_json::from_value(entry)?))).collect()
+    let metadata = entries.remove(METADATA).unwrap_or_default();
+    let encoder = metadata.get(ENCODER).and_then(|text| text.as_str()?.parse().ok());
+    let tensors = entries.into_iter().map(|(name, entry)| Ok((name, serde_json::from_value(entry)?)));
+    Ok((tensors.collect::<serde_json::Result<_>>()?, encoder))
 }
 
 fn choose<'a>(
@@ -97,27 +108,27 @@ impl OutputTensor<'_> {
 }
 
 /// A header for tensors that follow one another, padded with blanks to a length that depends on their names and
-/// number only: it can be written again when the number of rows is known. The data begin at a multiple of 8.
-pub(crate) fn header_bytes(tensors: &[OutputTensor]) -> Vec<u8> {
+/// number and on the encoder only: it can be written again when the number of rows is known. The data begin at a multiple
+/// of 8.
+pub(crate) fn header_bytes(tensors: &[OutputTensor], encoder: Option<&Fingerprint>) -> Vec<u8> {
     /// Longest decimal of a u64.
     const DIGITS: usize = 20;
     let mut begin = 0;
     let mut spare = 0;
-    let entries: Vec<String> = tensors
-        .iter()
-        .map(|tensor| {
-            let numbers = [begin, begin + tensor.bytes()].into_iter().chain(tensor.shape.iter().copied());
-            spare += numbers.map(|number| DIGITS - number.to_string().len()).sum::<usize>();
-            let end = begin + tensor.bytes();
-            let name = serde_json::Value::from(tensor.name);
-            let dtype = tensor.dtype.name().to_ascii_uppercase();
-            let shape = serde_json::Value::from(tensor.shape.clone());
-            let entry =
-                format!(r#"{name}:{{"dtype":"{dtype}","shape":{shape},"data_offsets":[{begin},{end}]}}"#);
-            begin = end;
-            entry
-        })
-        .collect();
+    let metadata = encoder
+        .map(|encoder| format!("\"{METADATA}\":{}", serde_json::json!({ENCODER: encoder.to_string()})));
+    let tensors = tensors.iter().map(|tensor| {
+        let numbers = [begin, begin + tensor.bytes()].into_iter().chain(tensor.shape.iter().copied());
+        spare += numbers.map(|number| DIGITS - number.to_string().len()).sum::<usize>();
+        let end = begin + tensor.bytes();
+        let name = serde_json::Value::from(tensor.name);
+        let dtype = tensor.dtype.name().to_ascii_uppercase();
+        let shape = serde_json::Value::from(tensor.shape.clone());
+        let entry = format!(r#"{name}:{{"dtype":"{dtype}","shape":{shape},"data_offsets":[{begin},{end}]}}"#);
+        begin = end;
+        entry
+    });
+    let entries: Vec<String> = metadata.into_iter().chain(tensors).collect();
     let text = format!("{{{}}}", entries.join(","));
     let length = (8 + text.len() + spare).next_multiple_of(8);
     let mut bytes = ((length - 8) as u64).to_le_bytes().to_vec();
@@ -206,14 +217,21 @@ mod tests {
 
     #[test]
     fn written_headers_are_aligned_and_keep_their_length() {
+        let encoder = Some(Fingerprint::new("a \"b\"", 3));
         let header = |rows: u64| {
             let points = OutputTensor { name: "po\"ints", dtype: Dtype::F64, shape: vec![rows, 2] };
-            header_bytes(&[points, OutputTensor { name: "z", dtype: Dtype::F32, shape: vec![rows] }])
+            header_bytes(
+                &[points, OutputTensor { name: "z", dtype: Dtype::F32, shape: vec![rows] }],
+                encoder.as_ref(),
+            )
         };
         assert_eq!(header(1).len(), header(u64::MAX / 64).len());
         assert_eq!(header(1).len() % 8, 0);
         let whole = [header(3), vec![0; 60]].concat();
-        assert_eq!(read(&whole, Some("po\"ints")).map(|layout| layout.rows), Ok(3));
+        let layout = read(&whole, Some("po\"ints")).unwrap();
+        assert_eq!((layout.rows, layout.encoder), (3, encoder));
+        let other = file(&ONE.replace("made", "encoder"), 24);
+        assert_eq!(read(&other, None).unwrap().encoder, None);
         assert!(safetensors::SafeTensors::deserialize(&whole).is_ok());
     }
 }

@@ -4,9 +4,10 @@ use crate::array::ArrayLayout;
 use crate::error::{At, excerpt};
 use crate::header::{TensorChoice, read_layout};
 use crate::input::Input;
-use crate::{DataError, Embedding, Format, PositionedFile};
+use crate::{DataError, Embedding, Fingerprint, Format, PositionedFile};
 use locdiff_base::display_name;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Files up to this size are read into memory once.
 const SMALL_BYTES: u64 = 256 << 20;
@@ -35,6 +36,8 @@ const SMALL_BYTES: u64 = 256 << 20;
 pub struct RowFile {
     name: String,
     layout: ArrayLayout,
+    /// Shared by all embeddings.
+    encoder: Option<Arc<Fingerprint>>,
     store: Store,
 }
 
@@ -79,7 +82,8 @@ impl RowFile {
             Store::Disk(file)
         };
         let name = tensor.map_or(name.clone(), |tensor| format!("{name} (tensor {tensor})"));
-        Ok(Self { name, layout, store })
+        let encoder = layout.encoder.clone().map(Arc::new);
+        Ok(Self { name, layout, encoder, store })
     }
 
     /// The file's name in messages, with the tensor's.
@@ -97,6 +101,11 @@ impl RowFile {
         self.layout.columns
     }
 
+    /// The encoder that made the embeddings in the file, where the file says so.
+    pub fn encoder(&self) -> Option<&Fingerprint> {
+        self.encoder.as_deref()
+    }
+
     /// Row `index`, from 0, as an embedding.
     ///
     /// # Errors
@@ -107,7 +116,7 @@ impl RowFile {
     pub fn embedding(&self, index: usize) -> Result<Embedding, DataError> {
         let mut values = vec![0.0; self.columns()];
         self.read_row(index, &mut values)?;
-        Embedding::new(values, None)
+        Embedding::new(values, self.encoder.clone())
     }
 
     /// Reads row `index`, from 0.

@@ -6,7 +6,7 @@ use crate::error::{At, excerpt};
 use crate::header::{TensorChoice, open_array};
 use crate::input::Input;
 use crate::json_lines::{JsonLines, json_reason};
-use crate::{DataError, Format};
+use crate::{DataError, Fingerprint, Format};
 use std::path::Path;
 
 const ARRAY_EXPECTED: &str = "one array of numbers";
@@ -101,6 +101,14 @@ impl MatrixReader {
     pub fn rows(&self) -> Option<u64> {
         match &self.source {
             Source::Array { reader, .. } => Some(reader.layout().rows),
+            Source::Csv(_) | Source::Jsonl(_) => None,
+        }
+    }
+
+    /// The encoder that made the embeddings in the file, where the file says so.
+    pub fn encoder(&self) -> Option<&Fingerprint> {
+        match &self.source {
+            Source::Array { reader, .. } => reader.layout().encoder.as_ref(),
             Source::Csv(_) | Source::Jsonl(_) => None,
         }
     }

@@ -1,17 +1,16 @@
 //! Photos or embeddings, a block at a time.
 
-use crate::commands::embed::inputs::{Source, gather};
 use crate::hybrid::OpenHybrid;
 use crate::sampling::check_columns;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use locdiff::{EmbeddedPhoto, LocateError, LocateOptions, Locator, PhotoLimits};
 use locdiff_data::RowFile;
-use rayon::prelude::*;
+use locdiff_ingest::{PhotoStream, Photos, ReadPhoto};
 use std::path::{Path, PathBuf};
 
 /// What is to be located, and how far it is done.
 pub(crate) enum Inputs {
-    Photos { sources: Vec<Source>, next: usize },
+    Photos { files: Vec<PathBuf>, stream: PhotoStream, next: usize },
     Embeddings { file: RowFile, next: usize },
 }
 
@@ -30,13 +29,9 @@ pub(crate) type Block = Vec<(Input, Result<EmbeddedPhoto, LocateError>)>;
 
 impl Inputs {
     pub(crate) fn photos(arguments: &[PathBuf]) -> Result<Self> {
-        let (sources, others) = gather(arguments, None)?;
-        if sources.is_empty() {
-            bail!(
-                "no photos: the arguments name {others} files and none is a picture; give photos or folders of them"
-            );
-        }
-        Ok(Self::Photos { sources, next: 0 })
+        let photos = Photos::gather(arguments, None)?;
+        let files = photos.sources().iter().map(|source| source.path().to_owned()).collect();
+        Ok(Self::Photos { files, stream: photos.into_stream(PhotoLimits::default()), next: 0 })
     }
 
     pub(crate) fn embeddings(path: &Path, tensor: Option<&str>) -> Result<Self> {
@@ -46,7 +41,7 @@ impl Inputs {
     /// How many there are.
     pub(crate) fn count(&self) -> usize {
         match self {
-            Self::Photos { sources, .. } => sources.len(),
+            Self::Photos { files, .. } => files.len(),
             Self::Embeddings { file, .. } => file.rows(),
         }
     }
@@ -54,7 +49,7 @@ impl Inputs {
     /// The files that no output may overwrite.
     pub(crate) fn files(&self) -> Vec<&Path> {
         match self {
-            Self::Photos { sources, .. } => sources.iter().map(Source::path).collect(),
+            Self::Photos { files, .. } => files.iter().map(PathBuf::as_path).collect(),
             Self::Embeddings { .. } => Vec::new(),
         }
     }
@@ -89,21 +84,15 @@ impl Inputs {
                 }
                 *next += block.len();
             }
-            Self::Photos { sources, next } => {
-                // Few photos at a time are held as pixels; of the others only the embeddings.
-                while block.len() < most && *next < sources.len() && !stopped() {
-                    let few = locator.photos_at_once().min(most - block.len()).min(sources.len() - *next);
-                    let chosen = &sources[*next..*next + few];
-                    let read: Vec<_> =
-                        chosen.par_iter().map(|source| source.read(&PhotoLimits::default())).collect();
-                    for (k, (source, photo)) in chosen.iter().zip(read).enumerate() {
-                        let embedded = photo
-                            .map_err(LocateError::from)
-                            .and_then(|photo| Ok(locator.embed(&photo, options)?.with_name(&*source.name)));
-                        let path = source.file_path().map(Path::to_owned);
-                        block.push((Input { row: *next + k, name: source.name.clone(), path }, embedded));
-                    }
-                    *next += few;
+            Self::Photos { stream, next, .. } => {
+                while block.len() < most && !stopped() {
+                    let Some(ReadPhoto { source, photo }) = stream.next() else { break };
+                    let embedded = photo
+                        .map_err(LocateError::from)
+                        .and_then(|photo| Ok(locator.embed(&photo, options)?.with_name(source.name())));
+                    let path = source.file_path().map(Path::to_owned);
+                    block.push((Input { row: *next, name: source.name().to_owned(), path }, embedded));
+                    *next += 1;
                 }
             }
         }

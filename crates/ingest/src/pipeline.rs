@@ -1,10 +1,9 @@
 //! Photos to embeddings, in batches: while one is encoded the next is decoded, and no third is begun.
 
-use super::inputs::Source;
-use super::journal::Outcome;
-use anyhow::Result;
+use crate::outcome::Outcome;
+use crate::{EmbedSettings, PhotoSource, Result};
 use locdiff_sphere::LatLon;
-use locdiff_vision::{Augmentation, Encoder, PhotoLimits, VisionError};
+use locdiff_vision::{Encoder, VisionError};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
@@ -12,14 +11,7 @@ use std::sync::mpsc;
 /// What is done to every photo.
 pub(crate) struct Pipeline<'a> {
     pub(crate) encoder: &'a Encoder,
-    pub(crate) augmentation: Augmentation,
-    pub(crate) seed: u64,
-    /// The photo itself and its copies.
-    pub(crate) views: u32,
-    /// Photos a batch.
-    pub(crate) batch: usize,
-    pub(crate) limits: PhotoLimits,
-    pub(crate) require_place: bool,
+    pub(crate) settings: &'a EmbedSettings,
 }
 
 /// A photo on its way to the encoder.
@@ -33,20 +25,21 @@ impl Pipeline<'_> {
     /// stopped before the end.
     pub(crate) fn run(
         &self,
-        photos: &[Source],
+        photos: &[PhotoSource],
         first: usize,
         stop: &AtomicBool,
         mut write: impl FnMut(&[Outcome]) -> Result<()>,
     ) -> Result<bool> {
+        let batch_photos = self.settings.photos_per_batch();
         std::thread::scope(|scope| {
             // No room in between: the batch that is ready waits until the one before is encoded.
             let (give, take) = mpsc::sync_channel::<Vec<Prepared>>(0);
             scope.spawn(move || {
-                for (k, batch) in photos[first..].chunks(self.batch).enumerate() {
+                for (k, batch) in photos[first..].chunks(batch_photos).enumerate() {
                     if stop.load(Ordering::SeqCst) {
                         return;
                     }
-                    let number = first + k * self.batch;
+                    let number = first + k * batch_photos;
                     let prepare = |(i, photo)| self.prepare(photo, (number + i) as u64);
                     let prepared = batch.par_iter().enumerate().map(prepare).collect();
                     if give.send(prepared).is_err() {
@@ -65,16 +58,17 @@ impl Pipeline<'_> {
     }
 
     /// Decodes a photo and makes what the network shall see of it and of its other views.
-    fn prepare(&self, photo: &Source, number: u64) -> Prepared {
-        let pixels = || -> Result<Prepared, VisionError> {
-            let decoded = photo.read(&self.limits)?;
+    fn prepare(&self, photo: &PhotoSource, number: u64) -> Prepared {
+        let pixels = || -> std::result::Result<Prepared, VisionError> {
+            let decoded = photo.read(&self.settings.limits)?;
             let gps = decoded.gps();
-            if self.require_place && gps.is_none() && photo.place.is_none() {
+            if self.settings.require_place && gps.is_none() && photo.place().is_none() {
                 return Ok(Prepared::Done(Outcome::WithoutPlace));
             }
             let mut pixels = self.encoder.preprocess(&decoded)?;
-            for view in 1..self.views {
-                let view = self.augmentation.view(&decoded, self.seed, number, view)?;
+            let EmbedSettings { augmentation, seed, augment, .. } = self.settings;
+            for view in 1..=*augment {
+                let view = augmentation.view(&decoded, *seed, number, view)?;
                 pixels.extend(self.encoder.preprocess(&view)?);
             }
             Ok(Prepared::Pixels { pixels, gps })
@@ -92,7 +86,7 @@ impl Pipeline<'_> {
             .collect();
         let embeddings =
             if parts.is_empty() { Vec::new() } else { self.encoder.embed_pixels(&parts.concat())? };
-        let mut embeddings = embeddings.chunks_exact(self.views as usize);
+        let mut embeddings = embeddings.chunks_exact(self.settings.augment as usize + 1);
         let outcome = |photo| match photo {
             Prepared::Done(outcome) => outcome,
             Prepared::Pixels { gps, .. } => {
@@ -100,10 +94,7 @@ impl Pipeline<'_> {
                 if values.iter().all(|value| value.is_finite()) {
                     Outcome::Embedded { values, gps }
                 } else {
-                    Outcome::Bad(
-                        "the encoder's answer is not finite: check it with `locdiff encoder inspect`"
-                            .to_owned(),
-                    )
+                    Outcome::Bad("the encoder's answer is not finite: its weights are damaged".to_owned())
                 }
             }
         };

@@ -4,72 +4,12 @@
 //! Records are appended a batch at a time, and a batch that is not whole is made again, so that the same photos share a
 //! batch however often a run is cut.
 
-use anyhow::{Context, Result, bail};
-use locdiff_sphere::LatLon;
+use crate::outcome::Outcome;
+use crate::{IngestError, Result};
 use serde_json::Value;
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
-use std::path::PathBuf;
-
-/// What came of a photo.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Outcome {
-    /// The embeddings of the photo and of its other views, one after another, and the place in its EXIF data.
-    Embedded { values: Vec<f32>, gps: Option<LatLon> },
-    /// It could not be read, and why.
-    Bad(String),
-    /// It has no place and was to be left out without one.
-    WithoutPlace,
-}
-
-const EMBEDDED: u8 = 0;
-const EMBEDDED_WITH_GPS: u8 = 1;
-const BAD: u8 = 2;
-const WITHOUT_PLACE: u8 = 3;
-
-impl Outcome {
-    fn push(&self, bytes: &mut Vec<u8>) {
-        let mut payload = Vec::new();
-        match self {
-            Self::Embedded { values, gps } => {
-                payload.push(if gps.is_some() { EMBEDDED_WITH_GPS } else { EMBEDDED });
-                if let Some(place) = gps {
-                    payload.extend(place.lat_deg().to_le_bytes());
-                    payload.extend(place.lon_deg().to_le_bytes());
-                }
-                payload.extend(values.iter().flat_map(|value| value.to_le_bytes()));
-            }
-            Self::Bad(reason) => {
-                payload.push(BAD);
-                payload.extend(reason.as_bytes());
-            }
-            Self::WithoutPlace => payload.push(WITHOUT_PLACE),
-        }
-        bytes.extend((payload.len() as u32).to_le_bytes());
-        bytes.extend(crc32fast::hash(&payload).to_le_bytes());
-        bytes.extend(payload);
-    }
-
-    fn parse(payload: &[u8]) -> Option<Self> {
-        let (&kind, mut rest) = payload.split_first()?;
-        Some(match kind {
-            EMBEDDED | EMBEDDED_WITH_GPS => {
-                let mut gps = None;
-                if kind == EMBEDDED_WITH_GPS {
-                    let (lat, after) = rest.split_first_chunk()?;
-                    let (lon, after) = after.split_first_chunk()?;
-                    gps = Some(LatLon::new(f64::from_le_bytes(*lat), f64::from_le_bytes(*lon)).ok()?);
-                    rest = after;
-                }
-                let values = rest.as_chunks().0.iter().map(|&four| f32::from_le_bytes(four)).collect();
-                Self::Embedded { values, gps }
-            }
-            BAD => Self::Bad(String::from_utf8_lossy(rest).into_owned()),
-            WITHOUT_PLACE => Self::WithoutPlace,
-            _ => return None,
-        })
-    }
-}
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
 
 /// The file of finished photos.
 pub(crate) struct Journal {
@@ -91,33 +31,28 @@ impl Journal {
         batch: usize,
         resume: bool,
     ) -> Result<Self> {
-        let name = path.display().to_string();
-        let cannot = || format!("cannot write {name}: choose another --out or free its folder");
+        let cannot = |reason| IngestError::Journal { path: path.clone(), reason };
         let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
-        let file = open.with_context(cannot)?;
+        let file = open.map_err(cannot)?;
         match file.try_lock() {
-            Err(TryLockError::WouldBlock) => {
-                bail!("{name} is in use by another `locdiff embed`: wait for it, or choose another --out")
-            }
+            Err(TryLockError::WouldBlock) => return Err(IngestError::InUse { path }),
             // A file system without locks: two runs at once are the user's to avoid.
             Ok(()) | Err(TryLockError::Error(_)) => {}
         }
         let mut head = settings.to_string().into_bytes();
         head.push(b'\n');
-        let mut this = Self { path, file, start: head.len() as u64, done: 0 };
-        if this.file.metadata().with_context(cannot)?.len() == 0 {
-            this.file.write_all(&head).with_context(cannot)?;
+        let mut this = Self { path: path.clone(), file, start: head.len() as u64, done: 0 };
+        if this.file.metadata().map_err(cannot)?.len() == 0 {
+            this.file.write_all(&head).map_err(cannot)?;
             return Ok(this);
         }
         if !resume {
-            bail!(
-                "{name} holds an unfinished run: add --resume to go on with it, or delete it to begin anew"
-            );
+            return Err(IngestError::Unfinished { path });
         }
         let mut reader = BufReader::new(&this.file);
         let mut line = Vec::new();
-        reader.by_ref().take(1 << 16).read_until(b'\n', &mut line).with_context(cannot)?;
-        compare(&name, &line, settings)?;
+        reader.by_ref().take(1 << 16).read_until(b'\n', &mut line).map_err(cannot)?;
+        compare(&path, &line, settings)?;
         let mut records = Records { input: reader };
         let (mut end, mut whole_end) = (this.start, this.start);
         let mut found = 0;
@@ -128,8 +63,8 @@ impl Journal {
                 (whole_end, this.done) = (end, found);
             }
         }
-        this.file.set_len(whole_end).with_context(cannot)?;
-        this.file.seek(SeekFrom::Start(whole_end)).with_context(cannot)?;
+        this.file.set_len(whole_end).map_err(cannot)?;
+        this.file.seek(SeekFrom::Start(whole_end)).map_err(cannot)?;
         Ok(this)
     }
 
@@ -142,42 +77,49 @@ impl Journal {
     pub(crate) fn append(&mut self, batch: &[Outcome]) -> Result<()> {
         let mut bytes = Vec::new();
         for outcome in batch {
-            outcome.push(&mut bytes);
+            let payload = outcome.to_bytes();
+            bytes.extend((payload.len() as u32).to_le_bytes());
+            bytes.extend(crc32fast::hash(&payload).to_le_bytes());
+            bytes.extend(payload);
         }
-        self.file.write_all(&bytes).with_context(|| {
-            format!("cannot write {}: free some space, then go on with --resume", self.path.display())
-        })?;
+        self.file.write_all(&bytes).map_err(|reason| self.failed(reason))?;
         self.done += batch.len();
         Ok(())
     }
 
     /// All outcomes, in the photos' order.
     pub(crate) fn outcomes(&self) -> Result<impl Iterator<Item = Outcome>> {
-        let mut file =
-            File::open(&self.path).with_context(|| format!("cannot read {}", self.path.display()))?;
-        file.seek(SeekFrom::Start(self.start))?;
+        let failed = |reason| self.failed(reason);
+        let mut file = File::open(&self.path).map_err(failed)?;
+        file.seek(SeekFrom::Start(self.start)).map_err(failed)?;
         let mut records = Records { input: BufReader::with_capacity(1 << 16, file) };
         Ok(std::iter::from_fn(move || records.next_record().map(|(_, outcome)| outcome)))
     }
 
     /// Removes the file: the run is complete.
     pub(crate) fn remove(self) -> Result<()> {
-        std::fs::remove_file(&self.path).with_context(|| format!("cannot remove {}", self.path.display()))
+        std::fs::remove_file(&self.path).map_err(|reason| self.failed(reason))
+    }
+
+    fn failed(&self, reason: io::Error) -> IngestError {
+        IngestError::Journal { path: self.path.clone(), reason }
     }
 }
 
 /// Refuses a journal of other settings, and says which.
-fn compare(name: &str, line: &[u8], settings: &Value) -> Result<()> {
+fn compare(path: &Path, line: &[u8], settings: &Value) -> Result<()> {
     let Ok(Value::Object(before)) = serde_json::from_slice(line) else {
-        bail!("{name} is no journal of an unfinished run: delete it, or choose another --out");
+        return Err(IngestError::NoJournal { path: path.to_owned() });
     };
     for (key, now) in settings.as_object().into_iter().flatten() {
         let was = before.get(key).unwrap_or(&Value::Null);
         if was != now {
-            bail!(
-                "{name} is of a run with another {key} ({was}, now {now}): give the same arguments as before, or \
-                 delete it to begin anew"
-            );
+            return Err(IngestError::OtherSetting {
+                path: path.to_owned(),
+                setting: key.clone(),
+                before: was.to_string(),
+                now: now.to_string(),
+            });
         }
     }
     Ok(())
@@ -204,13 +146,14 @@ impl<R: Read> Records<R> {
         if payload.len() != length as usize || crc32fast::hash(&payload) != u32::from_le_bytes(*sum) {
             return None;
         }
-        Some((8 + u64::from(length), Outcome::parse(&payload)?))
+        Some((8 + u64::from(length), Outcome::from_bytes(&payload)?))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use locdiff_sphere::LatLon;
     use serde_json::json;
 
     fn outcomes() -> Vec<Outcome> {
@@ -261,9 +204,9 @@ mod tests {
         let open = |settings: Value, resume| Journal::open(path.clone(), &settings, 5, 2, resume);
         let message = |settings, resume| open(settings, resume).err().unwrap().to_string();
         let first = open(json!({"seed": 1}), true).unwrap();
-        assert!(message(json!({"seed": 1}), true).contains("in use by another"));
+        assert!(message(json!({"seed": 1}), true).contains("in use by another run"));
         drop(first);
-        assert!(message(json!({"seed": 1}), false).contains("add --resume"));
+        assert!(message(json!({"seed": 1}), false).contains("resume it"));
         assert!(message(json!({"seed": 2}), true).contains("another seed (1, now 2)"));
         std::fs::write(&path, "holiday").unwrap();
         assert!(message(json!({"seed": 1}), true).contains("no journal"));

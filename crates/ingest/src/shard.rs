@@ -1,7 +1,7 @@
 //! Tar shards as in WebDataset: `key.jpg` beside `key.json`, found by their headers and read where they lie.
 
-use super::inputs::{PlaceSource, Source, is_picture};
-use anyhow::{Context, Result};
+use crate::source::is_picture;
+use crate::{IngestError, PhotoSource, PlaceSource, Result};
 use locdiff_data::{Format, PointColumns, PointReader};
 use locdiff_sphere::LatLon;
 use std::collections::HashMap;
@@ -14,34 +14,33 @@ use std::sync::Arc;
 const LONGEST_JSON: u64 = 1 << 20;
 
 /// The pictures of a shard in its order, with the places in their `.json` members, and how many members are neither.
-pub(crate) fn photos(path: &Path) -> Result<(Vec<Source>, usize)> {
+pub(crate) fn photos(path: &Path) -> Result<(Vec<PhotoSource>, usize)> {
     let shard: Arc<Path> = Arc::from(path);
-    let unreadable = || format!("{} is not a whole tar file: copy or download it again", path.display());
-    let file = File::open(path).with_context(unreadable)?;
+    let unreadable = |reason| IngestError::Shard { path: path.to_owned(), reason };
+    let file = File::open(path).map_err(unreadable)?;
     let mut archive = tar::Archive::new(file);
-    let mut found: Vec<(String, Source)> = Vec::new();
+    let mut found: Vec<(String, PhotoSource)> = Vec::new();
     let mut places = HashMap::new();
     let mut others = 0;
-    for entry in archive.entries_with_seek().with_context(unreadable)? {
-        let mut entry = entry.with_context(unreadable)?;
+    for entry in archive.entries_with_seek().map_err(unreadable)? {
+        let mut entry = entry.map_err(unreadable)?;
         if !entry.header().entry_type().is_file() {
             continue;
         }
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         if is_picture(Path::new(&name)) {
-            let member = Source::member(&shard, &name, entry.raw_file_position(), entry.size());
+            let member = PhotoSource::member(&shard, &name, entry.raw_file_position(), entry.size());
             found.push((key(&name).to_owned(), member));
         } else if Path::new(&name).extension().is_some_and(|extension| extension == "json") {
             let mut text = Vec::new();
-            entry.by_ref().take(LONGEST_JSON).read_to_end(&mut text).with_context(unreadable)?;
+            entry.by_ref().take(LONGEST_JSON).read_to_end(&mut text).map_err(unreadable)?;
             places.extend(place(&name, &text).map(|place| (key(&name).to_owned(), place)));
         } else {
             others += 1;
         }
     }
-    let with_place = |(key, mut photo): (String, Source)| {
-        photo.place = places.get(&key).map(|&place| (place, PlaceSource::Json));
-        photo
+    let with_place = |(key, photo): (String, PhotoSource)| {
+        photo.at(places.get(&key).map(|&place| (place, PlaceSource::Json)))
     };
     Ok((found.into_iter().map(with_place).collect(), others))
 }
