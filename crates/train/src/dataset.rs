@@ -2,7 +2,7 @@
 
 use crate::TrainError;
 use locdiff_base::setting;
-use locdiff_data::{Embedding, PointColumns, RowFile, read_points};
+use locdiff_data::{Embedding, Fingerprint, PointColumns, RowFile, read_points};
 use locdiff_model::{Standardisation, chance};
 use locdiff_sphere::{LatLon, UnitVec};
 use rayon::prelude::*;
@@ -18,6 +18,22 @@ pub struct Source {
     pub path: PathBuf,
     /// The tensor; the only one where absent.
     pub tensor: Option<String>,
+}
+
+/// Fails where two files are known to be made by different encoders.
+pub(crate) fn same_encoder(
+    (first, made_first): (&str, Option<&Fingerprint>),
+    (second, made_second): (&str, Option<&Fingerprint>),
+) -> Result<(), TrainError> {
+    match (made_first, made_second) {
+        (Some(a), Some(b)) if !a.is_same_encoder(b) => Err(TrainError::Encoders {
+            first: first.to_owned(),
+            first_encoder: a.to_string(),
+            second: second.to_owned(),
+            second_encoder: b.to_string(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// Embeddings of photos, several copies of each where there are any, with the photos' locations.
@@ -58,6 +74,7 @@ impl Dataset {
                     second_columns: other.columns(),
                 });
             }
+            same_encoder((first.name(), first.encoder()), (other.name(), other.encoder()))?;
         }
         let places = read_points(locations, None, &PointColumns::default())?;
         same_rows(first, &locations.display().to_string(), places.len())?;
@@ -103,6 +120,14 @@ impl Dataset {
     /// The locations.
     pub fn places(&self) -> &[LatLon] {
         &self.places
+    }
+
+    /// The encoder that made the embeddings, where their file says so.
+    pub fn encoder(&self) -> Option<&Fingerprint> {
+        match self.copies.first() {
+            Some(Copy::File(file)) => file.encoder(),
+            _ => None,
+        }
     }
 
     /// Reads one copy of one photo's embedding.

@@ -2,6 +2,7 @@
 
 use crate::batches::{Batch, BatchMaker};
 use crate::checkpoint::{Checkpoints, Standing};
+use crate::dataset::same_encoder;
 use crate::error::folder;
 use crate::metrics::Metrics;
 use crate::step::TrainStep;
@@ -128,6 +129,12 @@ pub fn train(job: Job<'_>, mut on_event: impl FnMut(Event)) -> Result<Outcome, T
             second_columns: other.data.columns(),
         });
     }
+    if let Some(other) = validation {
+        let made = |rows: Rows<'_>| rows.data.encoder().cloned();
+        let (first, second) = (made(training), made(other));
+        same_encoder(("the training file", first.as_ref()), ("the validation file", second.as_ref()))?;
+    }
+    config.model.encoder = training.data.encoder().cloned();
     let (standardisation, fingerprint) = training.data.survey(training.rows)?;
     config.model.data_fingerprint = fingerprint;
     std::fs::create_dir_all(out)
