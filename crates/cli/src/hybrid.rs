@@ -6,10 +6,9 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use locdiff_data::RowFile;
 use locdiff_gallery::{
-    Centres, Fusion, Gallery, GeoClipCache, GeoClipRetriever, HybridAnswer, HybridOptions, PhotoRetriever,
-    Retriever, VectorType, hybrid, open_geoclip_gallery,
+    Centres, Fusion, Gallery, HybridAnswer, HybridOptions, PhotoRetriever, Retriever, VectorType, hybrid,
 };
-use locdiff_geoclip::GeoClip;
+use locdiff_geoclip::{GeoClip, GeoClipCache, GeoClipRetriever, open_geoclip_gallery};
 use locdiff_nn::Device;
 use locdiff_shdd::Codec;
 use locdiff_sphere::{LatLon, UnitVec};

@@ -1,8 +1,9 @@
 //! Outlines of credible regions: the density on windows just large and fine enough, contoured.
 
 use anyhow::Result;
-use locdiff_map::{Polygon, Raster, Window, contour_polygons};
+use locdiff_map::{Raster, Window, contour_polygons};
 use locdiff_shdd::{CredibleRegion, Density, RegionCell};
+use locdiff_sphere::Polygon;
 
 /// A window has at most this many cells.
 const MOST_CELLS: f64 = 300_000.0;

@@ -12,8 +12,6 @@
 //! | whether regions and radii hold what they promise | [`ReliabilityCurve`] |
 //! | scores by country, or by distance to training photos | [`by_label`], [`by_novelty`], [`Nearby`] |
 //! | whether neighbours err alike | [`Correlogram`] |
-//! | a plot of your own | [`svg::Plot`] |
-//! | all of it as text, JSON, CSV or a page | [`Report`] |
 
 mod accuracy;
 mod autocorrelation;
@@ -27,9 +25,7 @@ mod paired;
 mod prdc;
 mod preset;
 mod reliability;
-mod report;
 mod scores;
-pub mod svg;
 
 pub use accuracy::Accuracy;
 pub use autocorrelation::{Correlogram, Lag};
@@ -43,5 +39,4 @@ pub use paired::{Paired, PairedRadius, sign_test};
 pub use prdc::{PRDC_CHUNKS, PRDC_NEIGHBOURS, Prdc};
 pub use preset::{DistanceRule, Preset, RADII_KM, RADIUS_NAMES, Rules};
 pub use reliability::{LEVELS, ReliabilityCurve, ReliabilityPoint};
-pub use report::{Breakdown, PrdcReport, Report, Rival};
 pub use scores::{ErrorQuantile, RadiusShare, Scores};

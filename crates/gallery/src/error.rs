@@ -35,9 +35,9 @@ pub enum GalleryError {
     /// A setting outside its range.
     #[error(transparent)]
     Setting(#[from] BadSetting),
-    /// A failure of GeoCLIP.
+    /// A failure of what makes the vectors.
     #[error(transparent)]
-    GeoClip(#[from] locdiff_geoclip::GeoClipError),
+    Vectors(Box<dyn std::error::Error + Send + Sync>),
     /// A file that could not be read or written.
     #[error(transparent)]
     Data(#[from] locdiff_data::DataError),

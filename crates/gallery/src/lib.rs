@@ -4,8 +4,7 @@
 //! |---|---|
 //! | a gallery from vectors and places, and its folder | [`GalleryBuilder`], [`Gallery`] |
 //! | the places most alike, everywhere or within caps | [`Gallery::search`], [`Cap`], [`Hit`] |
-//! | retrieval for photos: GeoCLIP, or one's own photos | [`Retriever`], [`GeoClipRetriever`], [`PhotoRetriever`] |
-//! | GeoCLIP's vectors of a file of places, computed once | [`open_geoclip_gallery`] |
+//! | retrieval for photos: one's own photos, or another retriever | [`PhotoRetriever`], [`Retriever`] |
 //! | the hybrid with a diffusion model's samples | [`hybrid()`], [`HybridOptions`] |
 //! | what went wrong, in one line | [`GalleryError`] |
 //!
@@ -17,7 +16,6 @@ mod cells;
 mod error;
 mod folder;
 mod gallery;
-mod geoclip_cache;
 mod hybrid;
 mod quantised;
 mod retriever;
@@ -28,6 +26,5 @@ pub use cells::Cap;
 pub use error::{GalleryError, Result};
 pub use folder::{GALLERY_FILE, Kind, VectorType};
 pub use gallery::{Gallery, Hit};
-pub use geoclip_cache::{GeoClipCache, open_geoclip_gallery};
 pub use hybrid::{Centres, Fusion, HybridAnswer, HybridOptions, hybrid};
-pub use retriever::{GeoClipRetriever, PhotoRetriever, Retriever};
+pub use retriever::{PhotoRetriever, Retriever};

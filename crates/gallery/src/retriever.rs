@@ -1,7 +1,7 @@
-//! Retrieval for photos, behind one trait: another retriever takes GeoCLIP's place without anyone noticing.
+//! Retrieval for photos, behind one trait.
 
-use crate::{Cap, Gallery, GalleryError, Hit, Kind, Result};
-use locdiff_geoclip::GeoClip;
+use crate::{Cap, Gallery, Hit, Kind, Result};
+use locdiff_base::setting;
 
 /// Finds places for a photo's embedding.
 pub trait Retriever {
@@ -34,7 +34,7 @@ impl PhotoRetriever {
     pub fn new(gallery: Gallery) -> Result<Self> {
         match gallery.kind() {
             Kind::Photos => Ok(Self { gallery }),
-            Kind::Geoclip => Err(wrong_kind("geoclip", "give GeoCLIP's folder too")),
+            Kind::Geoclip => Err(setting("the gallery's kind", "geoclip", "give GeoCLIP's folder too")),
         }
     }
 
@@ -56,54 +56,4 @@ impl Retriever for PhotoRetriever {
     fn retrieve(&self, embedding: &[f32], caps: Option<&[Cap]>, most: usize) -> Result<Vec<Hit>> {
         self.gallery.search(embedding, caps, most)
     }
-}
-
-/// GeoCLIP: a photo's CLIP features through the image head, against the places' own vectors.
-pub struct GeoClipRetriever {
-    model: GeoClip,
-    gallery: Gallery,
-    temperature: f64,
-}
-
-impl GeoClipRetriever {
-    /// Retrieval from a gallery of GeoCLIP's vectors.
-    ///
-    /// # Errors
-    /// A gallery of another kind or size.
-    pub fn new(model: GeoClip, gallery: Gallery) -> Result<Self> {
-        if gallery.kind() != Kind::Geoclip {
-            return Err(wrong_kind("photos", "it needs no GeoCLIP"));
-        }
-        if gallery.dimension() != model.dimension() {
-            return Err(GalleryError::Dimension { got: model.dimension(), wanted: gallery.dimension() });
-        }
-        let temperature = 1.0 / f64::from(model.scale()?);
-        Ok(Self { model, gallery, temperature })
-    }
-
-    /// The gallery.
-    pub fn gallery(&self) -> &Gallery {
-        &self.gallery
-    }
-}
-
-impl Retriever for GeoClipRetriever {
-    fn input_dimension(&self) -> usize {
-        self.model.feature_dimension()
-    }
-
-    fn temperature(&self) -> f64 {
-        self.temperature
-    }
-
-    fn retrieve(&self, embedding: &[f32], caps: Option<&[Cap]>, most: usize) -> Result<Vec<Hit>> {
-        if embedding.len() != self.input_dimension() {
-            return Err(GalleryError::Dimension { got: embedding.len(), wanted: self.input_dimension() });
-        }
-        self.gallery.search(&self.model.embed_features(embedding)?, caps, most)
-    }
-}
-
-fn wrong_kind(kind: &str, remedy: &'static str) -> GalleryError {
-    locdiff_base::setting("the gallery's kind", kind, remedy)
 }

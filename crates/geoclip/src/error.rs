@@ -1,6 +1,7 @@
 //! What can go wrong with GeoCLIP: each message is one line that names the file and the remedy.
 
 use locdiff_base::WriteError;
+use locdiff_gallery::GalleryError;
 use locdiff_pth::Refused;
 use std::{io, path::PathBuf};
 
@@ -48,3 +49,9 @@ pub enum GeoClipError {
 
 /// A result whose error is [`GeoClipError`].
 pub type Result<T> = std::result::Result<T, GeoClipError>;
+
+impl From<GeoClipError> for GalleryError {
+    fn from(error: GeoClipError) -> Self {
+        Self::Vectors(Box::new(error))
+    }
+}

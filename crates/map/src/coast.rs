@@ -1,5 +1,7 @@
 //! Land and country borders from Natural Earth, embedded. `assets/README.md` tells their origin.
 
+use locdiff_sphere::Unpacker;
+
 /// How fine the lines are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Detail {
@@ -51,66 +53,28 @@ pub struct Coast {
 impl Coast {
     /// Unpacks the embedded lines.
     pub fn load(detail: Detail) -> Self {
-        let mut unpacker = Unpacker { bytes: detail.bytes() };
+        let mut unpacker = Unpacker::new(detail.bytes());
         let land = (0..unpacker.number())
             .map(|_| {
                 let head = unpacker.number();
-                LandRing { is_hole: head % 2 == 1, points: unpacker.points(head / 2) }
+                LandRing { is_hole: head % 2 == 1, points: unpacker.positions(head / 2) }
             })
             .collect();
         let borders = (0..unpacker.number())
             .map(|_| {
                 let count = unpacker.number();
-                unpacker.points(count)
+                unpacker.positions(count)
             })
             .collect();
-        debug_assert!(unpacker.bytes.is_empty(), "the whole asset is read");
+        debug_assert!(unpacker.is_at_end(), "the whole asset is read");
         Self { land, borders }
-    }
-}
-
-/// Reads the layout of `scripts/map_coastline.py`.
-struct Unpacker {
-    bytes: &'static [u8],
-}
-
-impl Unpacker {
-    fn number(&mut self) -> u64 {
-        let mut value = 0;
-        let mut shift = 0;
-        while let Some((&byte, rest)) = self.bytes.split_first() {
-            self.bytes = rest;
-            value |= u64::from(byte & 0x7f) << shift;
-            shift += 7;
-            if byte < 0x80 {
-                break;
-            }
-        }
-        value
-    }
-
-    fn delta(&mut self) -> i64 {
-        let value = self.number();
-        (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
-    }
-
-    fn points(&mut self, count: u64) -> Vec<[f64; 2]> {
-        const UNITS_PER_DEGREE: f64 = 500.0;
-        let (mut x, mut y) = (0, 0);
-        (0..count)
-            .map(|_| {
-                x += self.delta();
-                y += self.delta();
-                [x as f64 / UNITS_PER_DEGREE, y as f64 / UNITS_PER_DEGREE]
-            })
-            .collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::polygon::{ring_area_sr, ring_contains};
+    use locdiff_sphere::{ring_area_sr, ring_contains};
 
     fn is_land(coast: &Coast, lat: f64, lon: f64) -> bool {
         let inside = |ring: &LandRing| {

@@ -1,7 +1,6 @@
 //! `GeoJSON` (RFC 7946).
 
-use crate::Polygon;
-use locdiff_sphere::LatLon;
+use locdiff_sphere::{LatLon, Polygon};
 use serde_json::Value;
 use std::fmt;
 

@@ -1,8 +1,7 @@
 //! KML 2.2, for Google Earth and its like.
 
-use crate::Polygon;
 use locdiff_base::escape_markup;
-use locdiff_sphere::LatLon;
+use locdiff_sphere::{LatLon, Polygon};
 use std::fmt::{self, Write};
 
 /// Colours of regions in the order in which a folder gets them, as KML writes them: opacity, blue, green, red.

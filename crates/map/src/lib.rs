@@ -4,7 +4,7 @@
 //! |---|---|
 //! | a part of the globe cut into cells | [`Window`] |
 //! | a value in every cell | [`Raster`] |
-//! | the regions above a level, ready for `GeoJSON` | [`contour_polygons`], [`Polygon`] |
+//! | the regions above a level, ready for `GeoJSON` | [`contour_polygons`], [`locdiff_sphere::Polygon`] |
 //! | a `GeoJSON` or KML file | [`FeatureCollection`], [`KmlDocument`] |
 //! | a raster for GIS programs, and back | [`ascii_grid`], [`parse_ascii_grid`] |
 //! | land and borders | [`Coast`] |
@@ -43,9 +43,9 @@ mod error;
 mod geojson;
 mod html;
 mod kml;
-mod polygon;
 mod raster;
 mod render;
+mod seam;
 mod trace;
 mod window;
 
@@ -56,7 +56,6 @@ pub use error::MapError;
 pub use geojson::FeatureCollection;
 pub use html::{HtmlMap, HtmlMarker, HtmlPhoto, MapLabel};
 pub use kml::{KmlDocument, KmlFolder};
-pub use polygon::{Polygon, Ring};
 pub use raster::Raster;
 pub use render::{Colour, Heat, MapImage, Marker, MarkerShape, sheet_png};
 pub use trace::Trace;

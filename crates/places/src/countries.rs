@@ -1,10 +1,8 @@
 //! Countries by point, name and code.
 
 use crate::PlacesError;
-use crate::shape::Shape;
-use crate::unpack::Unpacker;
-use locdiff_map::Polygon;
-use locdiff_sphere::LatLon;
+use crate::inflate::inflate;
+use locdiff_sphere::{LatLon, Polygon, PolygonIndex, Ring, Unpacker};
 use std::sync::OnceLock;
 
 /// A country, or an area that has its own code in ISO 3166 or its own outline in Natural Earth.
@@ -52,7 +50,7 @@ impl Country {
 #[derive(Debug)]
 pub struct Countries {
     list: Vec<Country>,
-    shape: Shape,
+    outlines: PolygonIndex,
     /// For each polygon its country; ascending.
     owners: Vec<usize>,
 }
@@ -65,7 +63,8 @@ impl Countries {
     }
 
     fn unpack(deflated: &[u8]) -> Self {
-        let mut unpacker = Unpacker::new(deflated);
+        let bytes = inflate(deflated);
+        let mut unpacker = Unpacker::new(&bytes);
         let (mut list, mut polygons, mut owners) = (Vec::new(), Vec::new(), Vec::new());
         for owner in 0..unpacker.number() {
             let [code, code3, name, others] = std::array::from_fn(|_| unpacker.string());
@@ -79,7 +78,7 @@ impl Countries {
             }
         }
         debug_assert!(unpacker.is_at_end(), "the whole table is read");
-        Self { list, shape: Shape::new(polygons), owners }
+        Self { list, outlines: PolygonIndex::new(polygons), owners }
     }
 
     /// All of them, by name.
@@ -90,7 +89,7 @@ impl Countries {
     /// The country whose outline holds a place; `None` at sea. Outlines of 1:50 million miss small islands, and shores
     /// by some kilometres.
     pub fn at(&self, place: LatLon) -> Option<&Country> {
-        self.shape.polygon_at(place).map(|polygon| &self.list[self.owners[polygon]])
+        self.outlines.polygon_at(place).map(|polygon| &self.list[self.owners[polygon]])
     }
 
     /// A country by its two- or three-letter code.
@@ -138,20 +137,14 @@ impl Countries {
         let Some(owner) = self.list.iter().position(|other| other == country) else { return &[] };
         let from = self.owners.partition_point(|&other| other < owner);
         let to = self.owners.partition_point(|&other| other <= owner);
-        &self.shape.polygons()[from..to]
+        &self.outlines.polygons()[from..to]
     }
 }
 
-fn ring(unpacker: &mut Unpacker) -> Vec<[f64; 2]> {
-    const UNITS_PER_DEGREE: f64 = 500.0;
-    let (mut x, mut y) = (0, 0);
-    let mut positions: Vec<_> = (0..unpacker.number())
-        .map(|_| {
-            x += unpacker.delta();
-            y += unpacker.delta();
-            [f64::from(x) / UNITS_PER_DEGREE, f64::from(y) / UNITS_PER_DEGREE]
-        })
-        .collect();
+/// A ring is packed without its last position, which is the first.
+fn ring(unpacker: &mut Unpacker) -> Ring {
+    let count = unpacker.number();
+    let mut positions = unpacker.positions(count);
     positions.extend(positions.first().copied());
     positions
 }

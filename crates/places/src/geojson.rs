@@ -1,6 +1,6 @@
 //! Polygons out of `GeoJSON` text.
 
-use locdiff_map::{Polygon, Ring};
+use locdiff_sphere::{Polygon, Ring};
 use serde_json::Value;
 
 /// Features may hold collections that hold features: no deeper than this.

@@ -6,7 +6,7 @@
 //! | a phrase such as "12 km north-east of Beijing, China" | [`describe`], [`Description`] |
 //! | the country of a point, or one by name or code | [`Countries::at`], [`Countries::find`] |
 //! | its continent | [`continent`] |
-//! | names to write on a map | [`map_labels`] |
+//! | names to write on a map | [`place_names`] |
 //! | a box, a country or a `GeoJSON` file as a region | [`Region::parse`], [`Region::contains`] |
 //!
 //! Towns are from GeoNames (© GeoNames, CC BY 4.0), outlines from Natural Earth (public domain): `assets/README.md`.
@@ -26,17 +26,16 @@ mod countries;
 mod describe;
 mod error;
 mod geojson;
-mod labels;
+mod inflate;
+mod names;
 mod region;
-mod shape;
 mod towns;
-mod unpack;
 
 pub use compass::Compass;
 pub use continents::continent;
 pub use countries::{Countries, Country};
 pub use describe::{Description, describe};
 pub use error::PlacesError;
-pub use labels::map_labels;
+pub use names::{PlaceKind, PlaceName, place_names};
 pub use region::Region;
 pub use towns::{NearestPlace, Places};

@@ -1,9 +1,7 @@
 //! Regions that an answer can be restricted to.
 
-use crate::shape::Shape;
 use crate::{Countries, PlacesError, geojson};
-use locdiff_map::Polygon;
-use locdiff_sphere::LatLon;
+use locdiff_sphere::{LatLon, Polygon, PolygonIndex};
 use std::path::Path;
 
 /// A part of the Earth: a box, a country, or the polygons of a `GeoJSON` file.
@@ -21,7 +19,7 @@ use std::path::Path;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Region {
     name: String,
-    shape: Shape,
+    outline: PolygonIndex,
 }
 
 impl Region {
@@ -80,7 +78,7 @@ impl Region {
         let west = (lon0 + 180.0).rem_euclid(360.0) - 180.0;
         let east = west + width;
         let outer = vec![[west, south], [east, south], [east, north], [west, north], [west, south]];
-        Ok(Self { name, shape: Shape::new(vec![Polygon { outer, holes: Vec::new() }]) })
+        Ok(Self { name, outline: PolygonIndex::new(vec![Polygon { outer, holes: Vec::new() }]) })
     }
 
     /// A country by English name or ISO code.
@@ -94,7 +92,7 @@ impl Region {
         if polygons.is_empty() {
             return Err(PlacesError::NoOutline { name: country.name().to_owned() });
         }
-        Ok(Self { name: country.name().to_owned(), shape: Shape::new(polygons.to_vec()) })
+        Ok(Self { name: country.name().to_owned(), outline: PolygonIndex::new(polygons.to_vec()) })
     }
 
     /// The polygons of a `GeoJSON` file: a geometry, a feature or a collection of either.
@@ -115,7 +113,7 @@ impl Region {
     pub fn from_geojson(text: &str, name: &str) -> Result<Self, PlacesError> {
         let name = name.to_owned();
         match geojson::polygons(text) {
-            Ok(polygons) => Ok(Self { name, shape: Shape::new(polygons) }),
+            Ok(polygons) => Ok(Self { name, outline: PolygonIndex::new(polygons) }),
             Err(reason) => Err(PlacesError::GeoJson { file: name, reason }),
         }
     }
@@ -127,12 +125,12 @@ impl Region {
 
     /// Its polygons. Longitudes may leave −180…180.
     pub fn polygons(&self) -> &[Polygon] {
-        self.shape.polygons()
+        self.outline.polygons()
     }
 
     /// Whether a place lies inside. Made for millions of questions: each looks at the edges of one degree of latitude.
     pub fn contains(&self, place: LatLon) -> bool {
-        self.shape.polygon_at(place).is_some()
+        self.outline.polygon_at(place).is_some()
     }
 }
 

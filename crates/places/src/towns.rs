@@ -1,8 +1,8 @@
 //! Towns, and the one nearest to a point.
 
-use crate::unpack::Unpacker;
+use crate::inflate::inflate;
 use crate::{Compass, Countries, Country};
-use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
+use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, LatitudeIndex, UnitVec, Unpacker};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -34,13 +34,13 @@ pub struct NearestPlace {
 struct Town {
     place: LatLon,
     population_thousands: u32,
-    region: u32,
+    province: u32,
     /// Where its name stands among the names.
     name: Range<u32>,
 }
 
 #[derive(Debug)]
-struct Region {
+struct Province {
     country_code: String,
     name: String,
 }
@@ -59,12 +59,12 @@ struct Region {
 pub struct Places {
     /// By latitude.
     towns: Vec<Town>,
-    /// The towns' latitudes and points, apart from their names so that a search runs through little memory.
-    lats_deg: Vec<f64>,
+    latitudes: LatitudeIndex,
+    /// The towns' points, apart from their names so that a search runs through little memory.
     points: Vec<UnitVec>,
     /// All names in one text: tens of thousands of small ones would be slow to make.
     names: String,
-    regions: Vec<Region>,
+    provinces: Vec<Province>,
 }
 
 impl Places {
@@ -76,17 +76,18 @@ impl Places {
 
     fn unpack(deflated: &[u8]) -> Self {
         const UNITS_PER_DEGREE: f64 = 1000.0;
-        let mut unpacker = Unpacker::new(deflated);
-        let mut region_of_town = Vec::new();
-        let regions = (0..unpacker.number())
+        let bytes = inflate(deflated);
+        let mut unpacker = Unpacker::new(&bytes);
+        let mut province_of_town = Vec::new();
+        let provinces = (0..unpacker.number())
             .map(|index| {
-                let region = Region { country_code: unpacker.text(2), name: unpacker.string() };
+                let province = Province { country_code: unpacker.text(2), name: unpacker.string() };
                 let towns = unpacker.number();
-                region_of_town.extend(std::iter::repeat_n(index as u32, towns));
-                region
+                province_of_town.extend(std::iter::repeat_n(index as u32, towns));
+                province
             })
             .collect();
-        let count = region_of_town.len();
+        let count = province_of_town.len();
         let [lats, lons]: [Vec<i32>; 2] = std::array::from_fn(|_| {
             let mut sum = 0;
             let mut next = || {
@@ -107,16 +108,15 @@ impl Places {
                 Town {
                     place,
                     population_thousands: populations[index] as u32,
-                    region: region_of_town[index],
+                    province: province_of_town[index],
                     name: start..names.len() as u32,
                 }
             })
             .collect();
         debug_assert!(unpacker.is_at_end(), "the whole table is read");
-        towns.sort_unstable_by(|a, b| a.place.lat_deg().total_cmp(&b.place.lat_deg()));
-        let lats_deg = towns.iter().map(|town| town.place.lat_deg()).collect();
+        let latitudes = LatitudeIndex::sort(&mut towns, |town| town.place);
         let points = towns.iter().map(|town| town.place.to_unit()).collect();
-        Self { towns, lats_deg, points, names, regions }
+        Self { towns, latitudes, points, names, provinces }
     }
 
     /// How many towns there are.
@@ -138,7 +138,7 @@ impl Places {
     pub fn nearest(&self, place: LatLon) -> NearestPlace {
         /// A few hundred towns all over the Earth give a first bound.
         const SAMPLED: usize = 97;
-        let (lat_deg, point) = (place.lat_deg(), place.to_unit());
+        let point = place.to_unit();
         let (mut best, mut best_cos, mut reach_deg) = (0, -2.0, f64::INFINITY);
         let mut consider = |index: usize| {
             let cos = self.points[index].dot(point);
@@ -151,12 +151,7 @@ impl Places {
         for index in (0..self.towns.len()).step_by(SAMPLED) {
             consider(index);
         }
-        // Then outwards from the point's own parallel: a town is never nearer than its parallel.
-        let after = self.lats_deg.partition_point(|&town_deg| town_deg < lat_deg);
-        let mut northwards = after..self.towns.len();
-        let mut southwards = (0..after).rev();
-        let _ = northwards.find(|&index| self.lats_deg[index] - lat_deg > consider(index));
-        let _ = southwards.find(|&index| lat_deg - self.lats_deg[index] > consider(index));
+        self.latitudes.outwards(place.lat_deg(), f64::INFINITY, consider);
         self.seen_from(&self.towns[best], place)
     }
 
@@ -165,11 +160,9 @@ impl Places {
     pub fn city_around(&self, place: LatLon) -> Option<NearestPlace> {
         const WIDEST_KM: f64 = 45.0;
         let reach_deg = (WIDEST_KM / EARTH_RADIUS_KM).to_degrees();
-        let from = self.lats_deg.partition_point(|&lat_deg| lat_deg < place.lat_deg() - reach_deg);
         let point = place.to_unit();
-        self.towns[from..]
+        self.towns[self.latitudes.band(place.lat_deg(), reach_deg)]
             .iter()
-            .take_while(|town| town.place.lat_deg() <= place.lat_deg() + reach_deg)
             .filter(|town| {
                 let radius_km = (f64::from(town.population_thousands) / (4.0 * std::f64::consts::PI)).sqrt();
                 town.place.to_unit().angle_rad(point) * EARTH_RADIUS_KM <= radius_km.clamp(3.0, WIDEST_KM)
@@ -183,13 +176,13 @@ impl Places {
     }
 
     fn seen_from(&self, town: &Town, place: LatLon) -> NearestPlace {
-        let region = &self.regions[town.region as usize];
-        let country = Countries::bundled().by_code(&region.country_code).map_or("", Country::name);
+        let province = &self.provinces[town.province as usize];
+        let country = Countries::bundled().by_code(&province.country_code).map_or("", Country::name);
         NearestPlace {
             name: self.name(town).to_owned(),
-            region: region.name.clone(),
+            region: province.name.clone(),
             country: country.to_owned(),
-            country_code: region.country_code.clone(),
+            country_code: province.country_code.clone(),
             population: 1000 * town.population_thousands,
             lat_deg: town.place.lat_deg(),
             lon_deg: town.place.lon_deg(),
@@ -238,9 +231,9 @@ mod tests {
         let places = Places::bundled();
         assert_eq!(places.len(), 69_472);
         assert!(places.towns.iter().all(|town| !places.name(town).trim().is_empty()));
-        for region in &places.regions {
-            let country = Countries::bundled().by_code(&region.country_code);
-            assert!(country.is_some(), "{}", region.country_code);
+        for province in &places.provinces {
+            let country = Countries::bundled().by_code(&province.country_code);
+            assert!(country.is_some(), "{}", province.country_code);
         }
     }
 

@@ -5,6 +5,8 @@
 //! |---|---|
 //! | a place, checked | [`LatLon`], [`UnitVec`] |
 //! | a distance | [`haversine_km`], [`geodesic_km`], [`UnitVec::angle_rad`] |
+//! | what lies near a place | [`LatitudeIndex`] |
+//! | outlines, and whether they hold a place | [`Polygon`], [`PolygonIndex`], [`Unpacker`] |
 //! | a centre or a path | [`spherical_mean`], [`medoid`], [`interpolate`] |
 //! | points that cover the sphere | [`Grid`], [`Pixels`], [`Rings`] |
 //! | all Y_lm at points | [`Harmonics`] |
@@ -23,10 +25,13 @@ mod gauss;
 mod grid;
 mod harmonics;
 mod jet;
+mod latitude;
 mod point;
+mod polygon;
 mod recurrence;
 mod rings;
 mod simd;
+mod unpack;
 
 pub use centre::{interpolate, medoid, spherical_mean};
 pub use degree::Degree;
@@ -37,5 +42,8 @@ pub use gauss::gauss_legendre;
 pub use grid::{Grid, Pixels};
 pub use harmonics::{Harmonics, Scalar};
 pub use jet::{Jet, JetField, JetPlan};
+pub use latitude::LatitudeIndex;
 pub use point::{LatLon, UnitVec};
+pub use polygon::{Polygon, PolygonIndex, Ring, ring_area_sr, ring_contains};
 pub use rings::Rings;
+pub use unpack::Unpacker;

@@ -5,9 +5,9 @@ use crate::regions::{globe_log_density, region_polygons};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use locdiff_data::{Dtype, Format, MatrixWriter};
-use locdiff_map::{FeatureCollection, Heat, MapImage, Polygon, Raster, Window, ascii_grid};
+use locdiff_map::{FeatureCollection, Heat, MapImage, Raster, Window, ascii_grid};
 use locdiff_shdd::{Codec, Coefficients, CredibleRegion, Density, WeightedMode};
-use locdiff_sphere::LatLon;
+use locdiff_sphere::{LatLon, Polygon};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 

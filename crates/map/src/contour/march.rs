@@ -1,7 +1,7 @@
 //! Marching squares: the closed lines that bound the nodes at or above a level.
 
 use super::sheet::Sheet;
-use crate::Ring;
+use locdiff_sphere::{Ring, ring_area_sr};
 use std::collections::HashMap;
 
 /// An edge between two nodes, by its western or northern node.
@@ -36,7 +36,7 @@ pub(super) fn rings(sheet: &Sheet, level: f64) -> Vec<Ring> {
         }
         if ring.len() >= 3 {
             ring.push(ring[0]);
-            if crate::polygon::ring_area_sr(&ring) != 0.0 {
+            if ring_area_sr(&ring) != 0.0 {
                 rings.push(ring);
             }
         }

@@ -4,7 +4,8 @@ mod march;
 mod nest;
 mod sheet;
 
-use crate::{Polygon, Raster};
+use crate::Raster;
+use locdiff_sphere::Polygon;
 
 /// The regions where the raster is at or above `level`, as RFC 7946 polygons: marching squares on the cell centres with
 /// linear interpolation, closed along the window's edges.
@@ -14,8 +15,8 @@ use crate::{Polygon, Raster};
 /// a pole is closed along ±90°. NaN is below every level.
 ///
 /// ```
-/// use locdiff_map::{Polygon, Raster, Window, contour_polygons};
-/// use locdiff_sphere::LatLon;
+/// use locdiff_map::{Raster, Window, contour_polygons};
+/// use locdiff_sphere::{LatLon, Polygon};
 /// let fiji = LatLon::new(-17.8, 179.0)?.to_unit();
 /// let raster = Raster::from_fn(Window::globe(180, 360)?, |point| -point.angle_rad(fiji));
 /// let region = contour_polygons(&raster, -0.1); // a circle of 0.1 rad
@@ -32,7 +33,7 @@ pub fn contour_polygons(raster: &Raster, level: f64) -> Vec<Polygon> {
 mod tests {
     use super::*;
     use crate::Window;
-    use locdiff_sphere::LatLon;
+    use locdiff_sphere::{LatLon, ring_area_sr, ring_contains};
     use proptest::prelude::*;
     use std::f64::consts::{PI, TAU};
 
@@ -48,12 +49,12 @@ mod tests {
     #[track_caller]
     fn assert_sound(polygons: &[Polygon]) {
         for polygon in polygons {
-            assert!(crate::polygon::ring_area_sr(&polygon.outer) > 0.0, "outer rings are counterclockwise");
+            assert!(ring_area_sr(&polygon.outer) > 0.0, "outer rings are counterclockwise");
             for hole in &polygon.holes {
-                assert!(crate::polygon::ring_area_sr(hole) < 0.0, "holes are clockwise");
-                assert!(hole.iter().all(|p| {
-                    crate::polygon::ring_contains(&polygon.outer, *p) || polygon.outer.contains(p)
-                }));
+                assert!(ring_area_sr(hole) < 0.0, "holes are clockwise");
+                assert!(
+                    hole.iter().all(|p| { ring_contains(&polygon.outer, *p) || polygon.outer.contains(p) })
+                );
             }
             for ring in polygon.rings() {
                 assert!(ring.len() >= 4 && ring.first() == ring.last());

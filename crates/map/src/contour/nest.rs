@@ -1,7 +1,6 @@
 //! Which hole belongs to which outer ring.
 
-use crate::polygon::{ring_area_sr, ring_contains};
-use crate::{Polygon, Ring};
+use locdiff_sphere::{Polygon, Ring, ring_area_sr, ring_contains};
 
 /// Polygons from rings of one sheet: counterclockwise rings are outer, each clockwise ring is a hole of the smallest
 /// outer ring around it.

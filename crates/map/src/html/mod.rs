@@ -1,12 +1,15 @@
 //! A page with a map to look at: one file that needs no network.
 
 mod heat_image;
+mod label;
 
-use crate::polygon::is_edge_of_region;
-use crate::{Detail, Heat, Polygon, Raster};
+pub use label::MapLabel;
+
+use crate::seam::is_edge_of_region;
+use crate::{Detail, Heat, Raster};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use heat_image::HeatImage;
-use locdiff_sphere::LatLon;
+use locdiff_sphere::{LatLon, Polygon};
 use serde_json::{Value, json};
 
 /// A page of maps, one for each photo: land and borders, a density, outlines, numbered markers and a list beside them;
@@ -34,19 +37,6 @@ pub struct HtmlMap {
     credit: String,
     labels: Vec<MapLabel>,
     photos: Vec<HtmlPhoto>,
-}
-
-/// A name on the map, shown from a zoom level on (0 is a world of 256 pixels, each level doubles it).
-#[derive(Debug, Clone, PartialEq)]
-pub struct MapLabel {
-    /// Where.
-    pub place: LatLon,
-    /// The name.
-    pub text: String,
-    /// The first level at which it is shown.
-    pub least_zoom: f64,
-    /// A town gets a dot; a country does not.
-    pub is_town: bool,
 }
 
 /// A place in the list beside the map, and its numbered pin.

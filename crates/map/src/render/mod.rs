@@ -15,9 +15,10 @@ pub use heat::Heat;
 pub use marker::{Marker, MarkerShape};
 pub use sheet::sheet_png;
 
-use crate::polygon::is_edge_of_region;
-use crate::{Coast, Detail, Polygon, Raster, Window};
+use crate::seam::is_edge_of_region;
+use crate::{Coast, Detail, Raster, Window};
 use canvas::Canvas;
+use locdiff_sphere::Polygon;
 use view::View;
 
 const SEA: Colour = Colour::from_hex(0xdde7ee);

@@ -10,11 +10,11 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
 use locdiff_data::{MatrixReader, PlaceTable, PointColumns, read_points};
 use locdiff_eval::{
-    Bootstrap, Breakdown, Correlogram, LEVELS, Likelihood, Nearby, PRDC_CHUNKS, PRDC_NEIGHBOURS, Paired,
-    Prdc, PrdcReport, Preset, ReliabilityCurve, Report, Rival, Rules, Scores, TruthInDensity, by_label,
-    by_novelty, truths_in_densities,
+    Bootstrap, Correlogram, LEVELS, Likelihood, Nearby, PRDC_CHUNKS, PRDC_NEIGHBOURS, Paired, Prdc, Preset,
+    ReliabilityCurve, Rules, Scores, TruthInDensity, by_label, by_novelty, truths_in_densities,
 };
 use locdiff_places::{Countries, Places, continent};
+use locdiff_report::{Breakdown, PrdcReport, Report, Rival};
 use locdiff_shdd::{Codec, Coefficients};
 use locdiff_sphere::{Degree, LatLon};
 use model::{ModelArgs, Said};

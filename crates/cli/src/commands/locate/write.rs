@@ -7,12 +7,12 @@ use crate::commands::density::{describe as coordinates, write_file};
 use anyhow::{Context, Result};
 use locdiff_data::TableWriter;
 use locdiff_map::{
-    FeatureCollection, Heat, HtmlMap, HtmlMarker, HtmlPhoto, KmlDocument, KmlFolder, MapImage, Marker,
-    Polygon, Raster, Trace, Window, contour_polygons,
+    FeatureCollection, Heat, HtmlMap, HtmlMarker, HtmlPhoto, KmlDocument, KmlFolder, MapImage, MapLabel,
+    Marker, Raster, Trace, Window, contour_polygons,
 };
 use locdiff_phototags::{GeoTag, Overwrite, write_copy, write_sidecar};
-use locdiff_places::{describe, map_labels};
-use locdiff_sphere::UnitVec;
+use locdiff_places::{PlaceKind, describe, place_names};
+use locdiff_sphere::{Polygon, UnitVec};
 use std::path::{Path, PathBuf};
 
 /// The regions that are drawn and written.
@@ -219,7 +219,11 @@ impl<'a> Sinks<'a> {
 }
 
 fn new_page() -> HtmlMap {
-    HtmlMap::new("LocDiff").labels(map_labels(LABEL_POPULATION)).credit(CREDIT)
+    let labels = place_names(LABEL_POPULATION).into_iter().map(|name| match name.kind {
+        PlaceKind::Country { width_deg } => MapLabel::country(name.place, &name.text, width_deg),
+        PlaceKind::Town { population } => MapLabel::town(name.place, &name.text, population),
+    });
+    HtmlMap::new("LocDiff").labels(labels).credit(CREDIT)
 }
 
 fn row(located: &Located<'_>) -> [String; 10] {

@@ -1,13 +1,21 @@
 //! The report as one page.
 
-use super::page::Page;
-use super::plots::{self, ERROR_CLASSES, MOST_DOTS, error_class};
-use super::{Breakdown, PrdcReport, Report, Rival, km, km_interval, p_value, percent, percent_interval};
-use crate::{RADIUS_NAMES, Scores};
+use crate::page::Page;
+use crate::plots::{self, ERROR_CLASSES, MOST_DOTS, error_class};
+use crate::words::{km, km_interval, p_value, percent, percent_interval};
+use crate::{Breakdown, PrdcReport, Report, Rival};
+use locdiff_eval::{RADIUS_NAMES, ReliabilityCurve, Scores};
 
 type Cell = (String, String);
 
-pub(super) fn html(report: &Report) -> String {
+impl Report {
+    /// One page that needs no other file and no network.
+    pub fn to_html(&self) -> String {
+        html(self)
+    }
+}
+
+fn html(report: &Report) -> String {
     let mut page = Page::new(&format!("{} against {}", report.name, report.truth));
     page.paragraph(&format!("{}; {}.", report.counts_in_words(), report.intervals_in_words()));
     page.paragraph(&format!("Preset {}: {}.", report.preset, report.rules_in_words()));
@@ -53,7 +61,7 @@ fn curves(page: &mut Page, report: &Report) {
         "Share of photos within a distance of the truth; the band is the interval.".to_owned(),
     )];
     if report.regions.is_some() || report.radii.is_some() {
-        let told = |name: &str, found: &Option<crate::ReliabilityCurve>| {
+        let told = |name: &str, found: &Option<ReliabilityCurve>| {
             found.as_ref().map(|c| {
                 format!(
                     "{name}: mean absolute error {:.1} points, largest {:.1}.",

@@ -1,15 +1,24 @@
 //! Polygons that answer quickly whether they hold a point.
 
-use locdiff_map::Polygon;
-use locdiff_sphere::LatLon;
+use super::{Polygon, is_east_of};
+use crate::LatLon;
 
 /// Edges are kept by the whole degrees of latitude they pass through.
 const BANDS: usize = 180;
 
 /// Polygons with their edges sorted into bands of latitude: a question looks at one band's edges only. Longitudes may
 /// leave −180…180 by up to a turn.
+///
+/// ```
+/// use locdiff_sphere::{LatLon, Polygon, PolygonIndex};
+/// let fiji = vec![[176.0, -21.0], [182.0, -21.0], [182.0, -12.0], [176.0, -12.0], [176.0, -21.0]];
+/// let index = PolygonIndex::new(vec![Polygon { outer: fiji, holes: vec![] }]);
+/// assert_eq!(index.polygon_at(LatLon::new(-17.0, -179.5)?), Some(0));
+/// assert_eq!(index.polygon_at(LatLon::new(-17.0, 0.0)?), None);
+/// # Ok::<(), locdiff_sphere::SphereError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Shape {
+pub struct PolygonIndex {
     polygons: Vec<Polygon>,
     bands: Vec<Vec<Edge>>,
 }
@@ -23,8 +32,9 @@ struct Edge {
     to: [f64; 2],
 }
 
-impl Shape {
-    pub(crate) fn new(polygons: Vec<Polygon>) -> Self {
+impl PolygonIndex {
+    /// Sorts the polygons' edges.
+    pub fn new(polygons: Vec<Polygon>) -> Self {
         let mut bands = vec![Vec::new(); BANDS];
         let mut ring = 0;
         for (polygon, parts) in polygons.iter().enumerate() {
@@ -41,12 +51,13 @@ impl Shape {
         Self { polygons, bands }
     }
 
-    pub(crate) fn polygons(&self) -> &[Polygon] {
+    /// The polygons, in the order given.
+    pub fn polygons(&self) -> &[Polygon] {
         &self.polygons
     }
 
     /// The first polygon that holds a place: within its outer ring and in no hole, by the even-odd rule.
-    pub(crate) fn polygon_at(&self, place: LatLon) -> Option<usize> {
+    pub fn polygon_at(&self, place: LatLon) -> Option<usize> {
         // A ring holds what lies below its upper edge; at the pole itself that would be nothing.
         let lat_deg = place.lat_deg().min(90.0 - 1e-9);
         let turns = [-360.0, 0.0, 360.0].map(|turn| place.lon_deg() + turn);
@@ -57,7 +68,8 @@ impl Shape {
                 .chunk_by(|a, b| a.ring == b.ring)
                 .filter(|ring| {
                     turns.iter().any(|&lon_deg| {
-                        ring.iter().filter(|edge| edge.is_east_of(lon_deg, lat_deg)).count() % 2 == 1
+                        let crossed = |edge: &&Edge| is_east_of(edge.from, edge.to, [lon_deg, lat_deg]);
+                        ring.iter().filter(crossed).count() % 2 == 1
                     })
                 })
                 .count();
@@ -66,14 +78,6 @@ impl Shape {
             }
         }
         None
-    }
-}
-
-impl Edge {
-    /// Whether the parallel, followed from the point to the east, meets the edge.
-    fn is_east_of(&self, lon_deg: f64, lat_deg: f64) -> bool {
-        let ([ax, ay], [bx, by]) = (self.from, self.to);
-        (ay > lat_deg) != (by > lat_deg) && lon_deg < (bx - ax) * (lat_deg - ay) / (by - ay) + ax
     }
 }
 
@@ -101,13 +105,13 @@ mod tests {
             outer.push(outer[0]);
             let polygon = Polygon { outer, holes: vec![] };
             let place = LatLon::new(lat, lon).unwrap();
-            prop_assert_eq!(Shape::new(vec![polygon.clone()]).polygon_at(place).is_some(), polygon.contains(place));
+            prop_assert_eq!(PolygonIndex::new(vec![polygon.clone()]).polygon_at(place).is_some(), polygon.contains(place));
         }
     }
 
     #[test]
     fn holes_turns_and_poles() {
-        let shape = Shape::new(vec![
+        let shape = PolygonIndex::new(vec![
             Polygon {
                 outer: rectangle(170.0, -20.0, 200.0, 10.0),
                 holes: vec![rectangle(-176.0, -5.0, -172.0, 5.0)],

@@ -1,7 +1,7 @@
-//! A page with names on the map: `cargo run -p locdiff-places --example labelled_map -- FILE.html LAT,LON`.
+//! A page with names on the map: `cargo run -p locdiff-map --example labelled_map -- FILE.html LAT,LON`.
 
-use locdiff_map::{Heat, HtmlMap, HtmlMarker, HtmlPhoto, Raster, Window, contour_polygons};
-use locdiff_places::{Places, Region, describe, map_labels};
+use locdiff_map::{Heat, HtmlMap, HtmlMarker, HtmlPhoto, MapLabel, Raster, Window, contour_polygons};
+use locdiff_places::{PlaceKind, Places, Region, describe, place_names};
 use locdiff_sphere::LatLon;
 use std::error::Error;
 use std::time::Instant;
@@ -20,9 +20,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         photo = photo.outline(&contour_polygons(&raster, raster.log_level_of_mass(share)), label);
     }
     photo = photo.marker(HtmlMarker::new(place, &phrase).probability(1.0));
+    let labels = place_names(200_000).into_iter().map(|name| match name.kind {
+        PlaceKind::Country { width_deg } => MapLabel::country(name.place, &name.text, width_deg),
+        PlaceKind::Town { population } => MapLabel::town(name.place, &name.text, population),
+    });
     let page = HtmlMap::new("LocDiff")
         .credit("Map: Natural Earth · Places: GeoNames, CC BY 4.0")
-        .labels(map_labels(200_000))
+        .labels(labels)
         .photo(photo);
     std::fs::write(file, page.to_html())?;
 

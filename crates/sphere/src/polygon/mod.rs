@@ -1,6 +1,10 @@
 //! Polygons in longitude and latitude.
 
-use locdiff_sphere::{EARTH_RADIUS_KM, LatLon};
+mod index;
+
+pub use index::PolygonIndex;
+
+use crate::{EARTH_RADIUS_KM, LatLon};
 
 /// A closed line of `[longitude, latitude]` in degrees; the last position repeats the first.
 pub type Ring = Vec<[f64; 2]>;
@@ -24,7 +28,7 @@ impl Polygon {
     /// Area on a sphere of Earth's mean radius.
     ///
     /// ```
-    /// use locdiff_map::Polygon;
+    /// use locdiff_sphere::Polygon;
     /// let octant = Polygon { outer: vec![[0.0, 0.0], [90.0, 0.0], [90.0, 90.0], [0.0, 90.0], [0.0, 0.0]], holes: vec![] };
     /// assert!((octant.area_km2() / 510_064_472.0 - 0.125).abs() < 1e-6);
     /// ```
@@ -45,7 +49,7 @@ impl Polygon {
 }
 
 /// Signed area on the unit sphere, positive when counterclockwise: −∮ sin(lat) dlon, exact for straight edges.
-pub(crate) fn ring_area_sr(ring: &[[f64; 2]]) -> f64 {
+pub fn ring_area_sr(ring: &[[f64; 2]]) -> f64 {
     ring.windows(2)
         .map(|edge| {
             let ([lon_a, lat_a], [lon_b, lat_b]) = (edge[0], edge[1]);
@@ -57,23 +61,14 @@ pub(crate) fn ring_area_sr(ring: &[[f64; 2]]) -> f64 {
         .sum()
 }
 
-/// Whether an edge of a ring is one of its region: the cut along the antimeridian and the closing along a pole are not.
-pub(crate) fn is_edge_of_region(from: [f64; 2], to: [f64; 2]) -> bool {
-    let on_cut = from[0].abs() >= 180.0 && to[0].abs() >= 180.0;
-    let on_pole = from[1].abs() >= 90.0 && to[1].abs() >= 90.0;
-    !on_cut && !on_pole
+/// Whether a ring holds a position, by the even-odd rule in the plane of longitude and latitude.
+pub fn ring_contains(ring: &[[f64; 2]], position: [f64; 2]) -> bool {
+    ring.windows(2).filter(|edge| is_east_of(edge[0], edge[1], position)).count() % 2 == 1
 }
 
-/// Even-odd rule in the plane of longitude and latitude.
-pub(crate) fn ring_contains(ring: &[[f64; 2]], [x, y]: [f64; 2]) -> bool {
-    let mut inside = false;
-    for edge in ring.windows(2) {
-        let ([ax, ay], [bx, by]) = (edge[0], edge[1]);
-        if (ay > y) != (by > y) && x < (bx - ax) * (y - ay) / (by - ay) + ax {
-            inside = !inside;
-        }
-    }
-    inside
+/// Whether the parallel, followed from a position to the east, meets the edge between two others.
+fn is_east_of([ax, ay]: [f64; 2], [bx, by]: [f64; 2], [lon_deg, lat_deg]: [f64; 2]) -> bool {
+    (ay > lat_deg) != (by > lat_deg) && lon_deg < (bx - ax) * (lat_deg - ay) / (by - ay) + ax
 }
 
 #[cfg(test)]

@@ -1,10 +1,18 @@
 //! The report as rows: section, group, metric, value, low, high, n.
 
-use super::Report;
-use crate::{Estimate, ReliabilityCurve, Scores};
+use crate::Report;
+use crate::words::short;
+use locdiff_eval::{Estimate, ReliabilityCurve, Scores};
 use std::fmt::Write;
 
-pub(super) fn csv(report: &Report) -> String {
+impl Report {
+    /// One line per number: section, group, metric, value, low, high, n.
+    pub fn to_csv(&self) -> String {
+        csv(self)
+    }
+}
+
+fn csv(report: &Report) -> String {
     let mut rows = Rows { text: "section,group,metric,value,low,high,n\n".to_owned() };
     rows.scores("scores", &report.name, &report.scores);
     for point in &report.scores.curve {
@@ -103,7 +111,7 @@ impl Rows {
 }
 
 fn within(radius_km: f64) -> String {
-    format!("within_{}_km", super::short(radius_km))
+    format!("within_{}_km", short(radius_km))
 }
 
 /// A text field, in quotes where it needs them. A leading sign that a spreadsheet would take for a formula is told so.

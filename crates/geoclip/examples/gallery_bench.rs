@@ -6,11 +6,8 @@
 //! `scripts/geoclip_parity.py` runs the first beside the Python package. Prints one JSON object.
 
 use locdiff_data::RowFile;
-use locdiff_gallery::{
-    Cap, Gallery, GalleryBuilder, GeoClipCache, GeoClipRetriever, Kind, Retriever, VectorType,
-    open_geoclip_gallery,
-};
-use locdiff_geoclip::{GALLERY_FILE, GeoClip};
+use locdiff_gallery::{Cap, Gallery, GalleryBuilder, Kind, Retriever, VectorType};
+use locdiff_geoclip::{GALLERY_FILE, GeoClip, GeoClipCache, GeoClipRetriever, open_geoclip_gallery};
 use locdiff_nn::Device;
 use locdiff_sphere::LatLon;
 use rand::{RngExt, SeedableRng};

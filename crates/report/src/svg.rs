@@ -62,7 +62,7 @@ const STYLE: &str = "text{fill:#5b6874;font:13px system-ui,sans-serif}.title{fil
 /// `dot first`, `diagonal`) that a page styles.
 ///
 /// ```
-/// use locdiff_eval::svg::{Axis, Plot};
+/// use locdiff_report::svg::{Axis, Plot};
 /// let axis = |label| Axis { from: 1.0, to: 100.0, is_log: true, ticks: vec![(10.0, "10".into())], label };
 /// let mut plot = Plot::new(axis("km"), axis("photos"));
 /// plot.line("line first", [(1.0, 2.0), (100.0, 50.0)].into_iter());

@@ -1,8 +1,9 @@
 //! The plots of the page.
 
-use super::{Report, percent};
+use crate::Report;
 use crate::svg::{Axis, Plot};
-use crate::{RADII_KM, ReliabilityCurve, Scores};
+use crate::words::percent;
+use locdiff_eval::{RADII_KM, ReliabilityCurve, Scores};
 use locdiff_map::{Coast, Detail};
 use std::fmt::Write;
 
@@ -12,7 +13,7 @@ fn percent_axis(label: &'static str) -> Axis {
 }
 
 /// Share of photos within a distance.
-pub(super) fn accuracy_curve(report: &Report) -> String {
+pub(crate) fn accuracy_curve(report: &Report) -> String {
     let last = report.scores.curve.last().map_or(20_000.0, |point| point.radius_km);
     let ticks = RADII_KM.iter().chain(&[5.0, 10_000.0]).map(|km| (*km, km.to_string())).collect();
     let x = Axis { from: 1.0, to: last, is_log: true, ticks, label: "distance from the truth, km" };
@@ -35,7 +36,7 @@ pub(super) fn accuracy_curve(report: &Report) -> String {
 }
 
 /// Promised against observed shares.
-pub(super) fn reliability(regions: Option<&ReliabilityCurve>, radii: Option<&ReliabilityCurve>) -> String {
+pub(crate) fn reliability(regions: Option<&ReliabilityCurve>, radii: Option<&ReliabilityCurve>) -> String {
     let mut plot = Plot::new(percent_axis("promised"), percent_axis("observed"));
     plot.line("diagonal", [(0.0, 0.0), (1.0, 1.0)].into_iter());
     let n = regions.or(radii).and_then(|found| found.curve.first()).map_or(0, |point| point.n);
@@ -60,7 +61,7 @@ pub(super) fn reliability(regions: Option<&ReliabilityCurve>, radii: Option<&Rel
 }
 
 /// Errors are sorted into these classes on the map: upper edge in km, class, text.
-pub(super) const ERROR_CLASSES: [(f64, &str, &str); 5] = [
+pub(crate) const ERROR_CLASSES: [(f64, &str, &str); 5] = [
     (25.0, "e0", "under 25 km"),
     (200.0, "e1", "25 to 200 km"),
     (750.0, "e2", "200 to 750 km"),
@@ -69,15 +70,15 @@ pub(super) const ERROR_CLASSES: [(f64, &str, &str); 5] = [
 ];
 
 /// The class of an error.
-pub(super) fn error_class(km: f64) -> usize {
+pub(crate) fn error_class(km: f64) -> usize {
     ERROR_CLASSES.iter().position(|class| km < class.0).unwrap_or(ERROR_CLASSES.len() - 1)
 }
 
 /// Photos on the map are thinned to this many: a page stays small.
-pub(super) const MOST_DOTS: usize = 5000;
+pub(crate) const MOST_DOTS: usize = 5000;
 
 /// Where the photos are and how far off their answers.
-pub(super) fn error_map(report: &Report) -> String {
+pub(crate) fn error_map(report: &Report) -> String {
     let mut out =
         String::from("<svg class=map viewBox='-180 -85 360 145' role=img aria-label='Map of errors'>");
     out.push_str("<rect class=sea x=-180 y=-90 width=360 height=180 /><path class=land d='");
@@ -114,7 +115,7 @@ pub(super) fn error_map(report: &Report) -> String {
 }
 
 /// Moran's I by distance.
-pub(super) fn correlogram(report: &Report) -> Option<String> {
+pub(crate) fn correlogram(report: &Report) -> Option<String> {
     let found = report.correlogram.as_ref().filter(|found| !found.lags.is_empty())?;
     let middle = |from: f64, to: f64| (from.max(5.0) * to).sqrt();
     let high = found.lags.iter().map(|lag| lag.moran_i).fold(0.2, f64::max) + 0.05;

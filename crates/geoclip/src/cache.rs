@@ -1,9 +1,8 @@
 //! GeoCLIP's vectors of a file of places: computed once, kept beside the file, found again by content.
 
-use crate::folder::Description;
-use crate::{Gallery, GalleryBuilder, Kind, Result, VectorType};
+use crate::{GeoClip, WEIGHTS_FILE};
 use locdiff_data::{PointColumns, PositionedFile, read_points};
-use locdiff_geoclip::{GeoClip, WEIGHTS_FILE};
+use locdiff_gallery::{Gallery, GalleryBuilder, Kind, Result, VectorType};
 use locdiff_sphere::LatLon;
 use std::path::{Path, PathBuf};
 use twox_hash::XxHash3_128;
@@ -62,10 +61,8 @@ pub fn open_geoclip_gallery(
     mut progress: impl FnMut(usize, usize),
 ) -> Result<Gallery> {
     let (folder, key) = (cache.folder(), cache.key()?);
-    // A description that cannot be read is as good as none: the gallery can always be made again.
-    if Description::read(&folder).ok().flatten().is_some_and(|description| description.key == key)
-        && let Ok(gallery) = Gallery::open(&folder)
-    {
+    // A gallery that cannot be read is as good as none: it can always be made again.
+    if let Some(gallery) = Gallery::open(&folder).ok().filter(|gallery| gallery.key() == key) {
         return Ok(gallery);
     }
     let places = read_points(&cache.places, None, &PointColumns::default())?;

@@ -1,7 +1,8 @@
 //! The report on a terminal.
 
-use super::{Report, km, km_interval, p_value, percent, percent_interval};
-use crate::{Estimate, RADIUS_NAMES, ReliabilityCurve};
+use crate::words::{km, km_interval, p_value, percent, percent_interval};
+use crate::{Breakdown, Report};
+use locdiff_eval::{Estimate, RADIUS_NAMES, ReliabilityCurve};
 use std::fmt::Write;
 
 /// Appends a line; writing to a `String` cannot fail.
@@ -10,7 +11,14 @@ macro_rules! line {
     ($out:expr, $($argument:tt)*) => {{ let _ = writeln!($out, $($argument)*); }};
 }
 
-pub(super) fn text(report: &Report) -> String {
+impl Report {
+    /// A table for the terminal.
+    pub fn to_text(&self) -> String {
+        text(self)
+    }
+}
+
+fn text(report: &Report) -> String {
     let mut out = String::new();
     let scores = &report.scores;
     line!(out, "{} against {}", report.name, report.truth);
@@ -95,7 +103,7 @@ fn reliability(out: &mut String, what: &str, calibration: &ReliabilityCurve) {
     );
 }
 
-fn groups(out: &mut String, breakdown: &super::Breakdown) {
+fn groups(out: &mut String, breakdown: &Breakdown) {
     const MOST: usize = 20;
     line!(
         out,

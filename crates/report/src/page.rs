@@ -3,12 +3,12 @@
 use crate::svg::escape;
 
 /// A page being written. Whatever is given as text is escaped.
-pub(super) struct Page {
+pub(crate) struct Page {
     html: String,
 }
 
 impl Page {
-    pub(super) fn new(title: &str) -> Self {
+    pub(crate) fn new(title: &str) -> Self {
         let style = include_str!("page.css");
         let title = escape(title);
         let head = format!(
@@ -23,16 +23,16 @@ impl Page {
         self.html.push_str(html);
     }
 
-    pub(super) fn heading(&mut self, text: &str) {
+    pub(crate) fn heading(&mut self, text: &str) {
         self.put(&format!("<h2>{}</h2>\n", escape(text)));
     }
 
-    pub(super) fn paragraph(&mut self, text: &str) {
+    pub(crate) fn paragraph(&mut self, text: &str) {
         self.put(&format!("<p>{}</p>\n", escape(text)));
     }
 
     /// Large numbers: value, name, interval.
-    pub(super) fn tiles(&mut self, tiles: &[(String, String, String)]) {
+    pub(crate) fn tiles(&mut self, tiles: &[(String, String, String)]) {
         self.html.push_str("<div class=tiles>");
         for (value, name, interval) in tiles {
             let (value, name, interval) = (escape(value), escape(name), escape(interval));
@@ -44,7 +44,7 @@ impl Page {
     }
 
     /// Pictures beside each other where there is room: SVG (as it is) and its caption.
-    pub(super) fn figures(&mut self, figures: &[(String, String)]) {
+    pub(crate) fn figures(&mut self, figures: &[(String, String)]) {
         self.html.push_str("<div class=pair>");
         for (picture, caption) in figures {
             self.put(&format!("<figure>{picture}<figcaption>{}</figcaption></figure>", escape(caption)));
@@ -53,7 +53,7 @@ impl Page {
     }
 
     /// Colours with their meaning: class and text.
-    pub(super) fn key(&mut self, entries: &[(&str, String)]) {
+    pub(crate) fn key(&mut self, entries: &[(&str, String)]) {
         self.html.push_str("<p>");
         for (class, text) in entries {
             self.put(&format!("<span class=key><i class='{class}'></i>{}</span>", escape(text)));
@@ -62,7 +62,7 @@ impl Page {
     }
 
     /// A table; a cell is a text and a smaller one below it.
-    pub(super) fn table(&mut self, header: &[&str], rows: &[Vec<(String, String)>]) {
+    pub(crate) fn table(&mut self, header: &[&str], rows: &[Vec<(String, String)>]) {
         self.html.push_str("<div class=scroll><table><thead><tr>");
         for cell in header {
             self.put(&format!("<th>{}</th>", escape(cell)));
@@ -83,7 +83,7 @@ impl Page {
         self.html.push_str("</tbody></table></div>\n");
     }
 
-    pub(super) fn finish(mut self, footer: &str) -> String {
+    pub(crate) fn finish(mut self, footer: &str) -> String {
         self.put(&format!("<footer><p>{}</p></footer></main></body></html>\n", escape(footer)));
         self.html
     }
