@@ -9,7 +9,7 @@
 //! | the tensors of a safetensors file, one by one | [`TensorFile`], [`TensorHeader`] |
 //! | floating-point numbers as files hold them | [`Element`] |
 //! | text inside HTML, SVG and XML | [`escape_markup`] |
-//! | text from outside on one line of a message | [`one_line`], [`display_name`] |
+//! | text from outside on one line of a message | [`one_line`], [`excerpt`], [`display_name`] |
 
 mod atomic;
 mod element;
@@ -23,6 +23,6 @@ pub use atomic::{AtomicFile, WriteError};
 pub use element::Element;
 pub use markup::escape_markup;
 pub use named::Named;
-pub use one_line::{display_name, one_line};
+pub use one_line::{display_name, excerpt, one_line};
 pub use setting::{BadSetting, setting};
 pub use tensor_file::{TensorFile, TensorFileError, TensorHeader, TensorPlace};

@@ -1,6 +1,6 @@
 //! Safetensors files, read tensor by tensor: <https://github.com/huggingface/safetensors#format>.
 
-use crate::{Element, one_line};
+use crate::{Element, excerpt};
 use safetensors::{Dtype, tensor::Metadata};
 use std::collections::HashMap;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -68,7 +68,7 @@ impl TensorHeader {
     ///
     /// # Errors
     /// When reading fails, or the header is unsound.
-    pub fn read(input: &mut impl Read, file_bytes: u64) -> Result<Self, TensorFileError> {
+    pub fn read(mut input: impl Read, file_bytes: u64) -> Result<Self, TensorFileError> {
         let unsound = |reason: String| TensorFileError::Unsound(reason);
         let mut take = |count: u64| {
             let mut bytes = Vec::new();
@@ -83,7 +83,7 @@ impl TensorHeader {
         }
         // This checks that the tensors lie one after another, each as long as its shape says.
         let metadata: Metadata = serde_json::from_slice(&take(length)?).map_err(|error| {
-            unsound(format!("its header is not a list of tensors ({})", one_line(&error.to_string())))
+            unsound(format!("its header is not a list of tensors ({})", excerpt(&error.to_string())))
         })?;
         let start = LENGTH_BYTES + length;
         let (wanted, there) = (metadata.data_len() as u64, file_bytes - start);
@@ -178,7 +178,7 @@ mod tests {
     }
 
     fn read(bytes: &[u8]) -> Result<TensorHeader, String> {
-        TensorHeader::read(&mut &*bytes, bytes.len() as u64).map_err(|error| error.to_string())
+        TensorHeader::read(bytes, bytes.len() as u64).map_err(|error| error.to_string())
     }
 
     const TWO: &str = r#"{"__metadata__":{"made":"by hand"},"b":{"dtype":"F32","shape":[3,2],"data_offsets":[0,24]},

@@ -1,8 +1,7 @@
 //! The few pickle instructions that PyTorch writes for tensors, interpreted as data. Nothing is ever called: the only
 //! "functions" a pickle may name are the handful below, and they build descriptions. Everything else is refused by name.
 
-use crate::excerpt;
-use locdiff_base::Element;
+use locdiff_base::{Element, excerpt};
 use std::rc::Rc;
 
 /// A tensor as the pickle describes it: a window on a storage.

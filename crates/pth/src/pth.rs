@@ -1,9 +1,9 @@
 //! `.pth` files: a zip archive with one pickle that describes tensors, and the tensors' numbers beside it.
 
+use crate::Refused;
 use crate::archive::Archive;
 use crate::pickle::{self, LONGEST_PICKLE, TensorInfo};
-use crate::{Refused, excerpt};
-use locdiff_base::Element;
+use locdiff_base::{Element, excerpt};
 use std::collections::{BTreeMap, HashMap};
 
 /// A tensor of a `.pth` file.
