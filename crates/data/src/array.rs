@@ -1,7 +1,7 @@
 //! Binary arrays `[rows, columns]`: their layout, checked against the file, and their rows, read one at a time.
 
 use crate::input::ReadSeek;
-use crate::{DataError, Format};
+use crate::{DataError, Fingerprint, Format};
 use half::f16;
 use locdiff_base::Element;
 use std::io::{self, SeekFrom};
@@ -90,6 +90,8 @@ pub(crate) struct ArrayLayout {
     element: Element,
     big_endian: bool,
     offset: u64,
+    /// The encoder that the file's metadata names, where its values are embeddings.
+    pub(crate) encoder: Option<Fingerprint>,
 }
 
 /// What a header claims about an array.
@@ -129,7 +131,7 @@ impl ArrayLayout {
                 format!("shape {shape:?} of {} takes {needed}, but there are {available}", element.name());
             return Err(DataError::Header { file: file.to_owned(), format, reason });
         }
-        Ok(Self { rows, columns: columns as usize, element, big_endian, offset })
+        Ok(Self { rows, columns: columns as usize, element, big_endian, offset, encoder: None })
     }
 }
 

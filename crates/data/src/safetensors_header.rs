@@ -1,10 +1,15 @@
 //! The header of safetensors files: 8 bytes of length, then JSON: <https://github.com/huggingface/safetensors#format>.
 
-use crate::DataError;
 use crate::array::{ArrayLayout, Claim, Dtype};
 use crate::error::list_names;
 use crate::header::Header;
+use crate::{DataError, Fingerprint};
 use locdiff_base::{TensorFileError, TensorHeader, TensorPlace, excerpt};
+
+/// Free text about the file, by key.
+const METADATA: &str = "__metadata__";
+/// The metadata's key of the encoder that made the embeddings in the file.
+const ENCODER: &str = "encoder";
 
 /// Which tensor of a safetensors file to read: the one that is called `given`; or else the one that is called
 /// `preferred`; or else the only one.
@@ -35,7 +40,10 @@ pub(crate) fn read_header(header: Header<'_>, choice: TensorChoice<'_>) -> Resul
         offset: tensor.offset,
         available: tensor.bytes,
     };
-    ArrayLayout::check(claim, file, format)
+    let mut layout = ArrayLayout::check(claim, file, format)?;
+    // Metadata are free text: one of that key that is no fingerprint is somebody else's, and no error.
+    layout.encoder = tensors.texts().get(ENCODER).and_then(|text| text.parse().ok());
+    Ok(layout)
 }
 
 fn choose(
@@ -70,27 +78,27 @@ impl OutputTensor<'_> {
 }
 
 /// A header for tensors that follow one another, padded with blanks to a length that depends on their names and
-/// number only: it can be written again when the number of rows is known. The data begin at a multiple of 8.
-pub(crate) fn header_bytes(tensors: &[OutputTensor]) -> Vec<u8> {
+/// number and on the encoder only: it can be written again when the number of rows is known. The data begin at a multiple
+/// of 8.
+pub(crate) fn header_bytes(tensors: &[OutputTensor], encoder: Option<&Fingerprint>) -> Vec<u8> {
     /// Longest decimal of a u64.
     const DIGITS: usize = 20;
     let mut begin = 0;
     let mut spare = 0;
-    let entries: Vec<String> = tensors
-        .iter()
-        .map(|tensor| {
-            let numbers = [begin, begin + tensor.bytes()].into_iter().chain(tensor.shape.iter().copied());
-            spare += numbers.map(|number| DIGITS - number.to_string().len()).sum::<usize>();
-            let end = begin + tensor.bytes();
-            let name = serde_json::Value::from(tensor.name);
-            let dtype = tensor.dtype.name().to_ascii_uppercase();
-            let shape = serde_json::Value::from(tensor.shape.clone());
-            let entry =
-                format!(r#"{name}:{{"dtype":"{dtype}","shape":{shape},"data_offsets":[{begin},{end}]}}"#);
-            begin = end;
-            entry
-        })
-        .collect();
+    let metadata = encoder
+        .map(|encoder| format!("\"{METADATA}\":{}", serde_json::json!({ENCODER: encoder.to_string()})));
+    let tensors = tensors.iter().map(|tensor| {
+        let numbers = [begin, begin + tensor.bytes()].into_iter().chain(tensor.shape.iter().copied());
+        spare += numbers.map(|number| DIGITS - number.to_string().len()).sum::<usize>();
+        let end = begin + tensor.bytes();
+        let name = serde_json::Value::from(tensor.name);
+        let dtype = tensor.dtype.name().to_ascii_uppercase();
+        let shape = serde_json::Value::from(tensor.shape.clone());
+        let entry = format!(r#"{name}:{{"dtype":"{dtype}","shape":{shape},"data_offsets":[{begin},{end}]}}"#);
+        begin = end;
+        entry
+    });
+    let entries: Vec<String> = metadata.into_iter().chain(tensors).collect();
     let text = format!("{{{}}}", entries.join(","));
     let length = (8 + text.len() + spare).next_multiple_of(8);
     let mut bytes = ((length - 8) as u64).to_le_bytes().to_vec();
@@ -172,14 +180,21 @@ mod tests {
 
     #[test]
     fn written_headers_are_aligned_and_keep_their_length() {
+        let encoder = Some(Fingerprint::new("a \"b\"", 3));
         let header = |rows: u64| {
             let points = OutputTensor { name: "po\"ints", dtype: Dtype::F64, shape: vec![rows, 2] };
-            header_bytes(&[points, OutputTensor { name: "z", dtype: Dtype::F32, shape: vec![rows] }])
+            header_bytes(
+                &[points, OutputTensor { name: "z", dtype: Dtype::F32, shape: vec![rows] }],
+                encoder.as_ref(),
+            )
         };
         assert_eq!(header(1).len(), header(u64::MAX / 64).len());
         assert_eq!(header(1).len() % 8, 0);
         let whole = [header(3), vec![0; 60]].concat();
-        assert_eq!(read(&whole, Some("po\"ints")).map(|layout| layout.rows), Ok(3));
+        let layout = read(&whole, Some("po\"ints")).unwrap();
+        assert_eq!((layout.rows, layout.encoder), (3, encoder));
+        let other = file(&ONE.replace("made", "encoder"), 24);
+        assert_eq!(read(&other, None).unwrap().encoder, None);
         assert!(safetensors::SafeTensors::deserialize(&whole).is_ok());
     }
 }

@@ -130,6 +130,17 @@ impl Photo {
         Ok(Self { width, height, rgb, gps: None })
     }
 
+    /// A colourful picture that is the same everywhere, to try an encoder with.
+    pub fn test_picture() -> Self {
+        const SIDE: u32 = 256;
+        let pixel = |i: u32| {
+            let (x, y) = (i % SIDE, i / SIDE);
+            [x as u8, y as u8, (x * y / 64) as u8]
+        };
+        let rgb = (0..SIDE * SIDE).flat_map(pixel).collect();
+        Self { width: SIDE, height: SIDE, rgb, gps: None }
+    }
+
     /// Width in pixels.
     pub fn width(&self) -> u32 {
         self.width

@@ -1,6 +1,6 @@
 //! `locdiff gallery`: places with embeddings, built once and searched.
 
-use crate::commands::embed::Embed;
+use crate::commands::embed::{embed, with_flags};
 use crate::commands::train::{DeviceArg, describe};
 use crate::encoder::EncoderArg;
 use crate::hybrid::{check_dimension, open_places, open_retriever};
@@ -11,6 +11,7 @@ use locdiff_data::{PointColumns, PointWriter, RowFile, read_points};
 use locdiff_eval::Accuracy;
 use locdiff_gallery::{Gallery, GalleryBuilder, Kind, VectorType};
 use locdiff_geoclip::{GeoClip, GeoClipCache};
+use locdiff_ingest::{EmbedFiles, EmbedRun, EmbedSettings, Photos};
 use locdiff_nn::Device;
 use locdiff_sphere::LatLon;
 use serde_json::json;
@@ -124,10 +125,13 @@ impl Build {
     /// Embeds the photos that have a location; embeddings and the list of photos stay in the gallery's folder.
     fn embed(&self, out: &Path) -> Result<(PathBuf, PathBuf)> {
         std::fs::create_dir_all(out).with_context(|| format!("cannot create {}", out.display()))?;
-        let embeddings = out.join("photos.safetensors");
-        let (photos, encoder) = (self.photos.clone(), self.encoder.clone());
-        Embed::for_gallery(photos, embeddings.clone(), encoder, self.resume).run()?;
-        Ok((embeddings, out.join("photos.csv")))
+        let photos = Photos::gather(&self.photos, None).map_err(with_flags)?;
+        let files = EmbedFiles::beside(out.join("photos.safetensors"));
+        let settings = EmbedSettings { require_place: true, ..EmbedSettings::default() };
+        let run = EmbedRun { photos: &photos, files: &files, settings: &settings, resume: self.resume };
+        run.check(&self.photos).map_err(with_flags)?;
+        embed(&run, &self.encoder.open()?)?;
+        Ok((files.embeddings, files.locations))
     }
 }
 

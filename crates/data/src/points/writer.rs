@@ -161,7 +161,7 @@ impl PointWriter {
                 tensors.push(OutputTensor { name, dtype: Dtype::F64, shape: vec![self.rows] });
             }
         }
-        safetensors_header::header_bytes(&tensors)
+        safetensors_header::header_bytes(&tensors, None)
     }
 }
 
