@@ -23,6 +23,7 @@ fn gallery() -> (Gallery, tempfile::TempDir) {
         vectors: VectorType::F16,
         key: String::new(),
         mean: Vec::new(),
+        encoder: None,
     };
     let filled = builder.build(folder.path(), &places, |rows, out| {
         for (out, row) in out.chunks_exact_mut(DIMENSION).zip(rows) {
