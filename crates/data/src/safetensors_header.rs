@@ -1,96 +1,66 @@
 //! The header of safetensors files: 8 bytes of length, then JSON: <https://github.com/huggingface/safetensors#format>.
 
-use crate::array::{ArrayLayout, Claim, Dtype, Element};
-use crate::error::{excerpt, list_names};
-use crate::header::{Header, TensorChoice};
+use crate::array::{ArrayLayout, Claim, Dtype};
+use crate::error::list_names;
+use crate::header::Header;
 use crate::{DataError, Fingerprint};
-use serde::Deserialize;
-use std::collections::BTreeMap;
+use locdiff_base::{TensorFileError, TensorHeader, TensorPlace, excerpt};
 
-/// The reference implementation's limit.
-const LONGEST_HEADER: u64 = 100_000_000;
 /// Free text about the file, by key.
 const METADATA: &str = "__metadata__";
 /// The metadata's key of the encoder that made the embeddings in the file.
 const ENCODER: &str = "encoder";
 
-#[derive(Deserialize)]
-struct TensorInfo {
-    dtype: String,
-    shape: Vec<u64>,
-    data_offsets: (u64, u64),
+/// Which tensor of a safetensors file to read: the one that is called `given`; or else the one that is called
+/// `preferred`; or else the only one.
+#[derive(Clone, Copy)]
+pub(crate) struct TensorChoice<'a> {
+    pub(crate) given: Option<&'a str>,
+    pub(crate) preferred: &'a str,
 }
 
 /// Reads the header and checks the tensor chosen.
-pub(crate) fn read_header(
-    mut header: Header<'_>,
-    choice: TensorChoice<'_>,
-) -> Result<ArrayLayout, DataError> {
-    let file_bytes = header.file_bytes;
-    let header_bytes = header.number(8)?;
-    if header_bytes > LONGEST_HEADER || header_bytes > file_bytes.saturating_sub(8) {
-        return Err(header.unsound(format!("its header claims {header_bytes} bytes of {file_bytes}")));
-    }
-    let (tensors, encoder) = parse(&header.take(header_bytes)?).map_err(|error| {
-        header.unsound(format!("its header is not a list of tensors ({})", excerpt(&error.to_string())))
-    })?;
-    let offset = 8 + header_bytes;
-    let data_bytes = file_bytes - offset;
-    let end = tensors.values().map(|tensor| tensor.data_offsets.1).max().unwrap_or(0);
-    if end != data_bytes {
-        return Err(header.unsound(format!("its tensors take {end} bytes, but there are {data_bytes}")));
-    }
-    let tensor = choose(&tensors, header.file, choice)?;
-    let element = match tensor.dtype.as_str() {
-        "F16" => Element::F16,
-        "BF16" => Element::Bf16,
-        "F32" => Element::F32,
-        "F64" => Element::F64,
-        other => {
-            return Err(DataError::ElementType {
-                file: header.file.to_owned(),
-                dtype: excerpt(other),
-                remedy: "save the tensor as float32",
-            });
-        }
+pub(crate) fn read_header(header: Header<'_>, choice: TensorChoice<'_>) -> Result<ArrayLayout, DataError> {
+    let Header { input, file_bytes, file, format } = header;
+    let failed = |error| match error {
+        TensorFileError::Read(source) => DataError::read(file, source),
+        TensorFileError::Unsound(reason) => DataError::Header { file: file.to_owned(), format, reason },
+        TensorFileError::NotFloat(dtype) => DataError::ElementType {
+            file: file.to_owned(),
+            dtype: dtype.to_string(),
+            remedy: "save the tensor as float32",
+        },
     };
-    let (begin, end) = tensor.data_offsets;
-    let available = end
-        .checked_sub(begin)
-        .ok_or_else(|| header.unsound(format!("a tensor runs from byte {begin} to byte {end}")))?;
-    let claim =
-        Claim { shape: tensor.shape.clone(), element, big_endian: false, offset: offset + begin, available };
-    let mut layout = ArrayLayout::check(claim, header.file, header.format)?;
-    layout.encoder = encoder;
+    let tensors = TensorHeader::read(input, file_bytes).map_err(failed)?;
+    let tensor = choose(&tensors, file, choice)?;
+    let claim = Claim {
+        shape: tensor.shape.iter().map(|&side| side as u64).collect(),
+        element: tensor.element().map_err(failed)?,
+        big_endian: false,
+        offset: tensor.offset,
+        available: tensor.bytes,
+    };
+    let mut layout = ArrayLayout::check(claim, file, format)?;
+    // Metadata are free text: one of that key that is no fingerprint is somebody else's, and no error.
+    layout.encoder = tensors.texts().get(ENCODER).and_then(|text| text.parse().ok());
     Ok(layout)
 }
 
-type Tensors = BTreeMap<String, TensorInfo>;
-
-/// The tensors by name, and the encoder that the metadata name. Metadata are free text: one of that key that is no
-/// fingerprint is somebody else's, and no error.
-fn parse(json: &[u8]) -> serde_json::Result<(Tensors, Option<Fingerprint>)> {
-    let mut entries: BTreeMap<String, serde_json::Value> = serde_json::from_slice(json)?;
-    let metadata = entries.remove(METADATA).unwrap_or_default();
-    let encoder = metadata.get(ENCODER).and_then(|text| text.as_str()?.parse().ok());
-    let tensors = entries.into_iter().map(|(name, entry)| Ok((name, serde_json::from_value(entry)?)));
-    Ok((tensors.collect::<serde_json::Result<_>>()?, encoder))
-}
-
-fn choose<'a>(
-    tensors: &'a BTreeMap<String, TensorInfo>,
+fn choose(
+    tensors: &TensorHeader,
     file: &str,
     TensorChoice { given, preferred }: TensorChoice<'_>,
-) -> Result<&'a TensorInfo, DataError> {
-    let by_name = tensors.get(given.unwrap_or(preferred));
-    let only = || tensors.values().next().filter(|_| given.is_none() && tensors.len() == 1);
-    by_name.or_else(only).ok_or_else(|| DataError::MissingTensor {
+) -> Result<TensorPlace, DataError> {
+    let names = tensors.names();
+    let only = || names.first().filter(|_| given.is_none() && names.len() == 1);
+    let by_name = tensors.find(given.unwrap_or(preferred));
+    by_name.or_else(|| tensors.find(only()?)).ok_or_else(|| DataError::MissingTensor {
         file: file.to_owned(),
         wanted: given.map_or_else(
-            || format!("it has {} tensors and none is called '{preferred}'", tensors.len()),
+            || format!("it has {} tensors and none is called '{preferred}'", names.len()),
             |name| format!("it has no tensor '{}'", excerpt(name)),
         ),
-        available: list_names(tensors.keys().map(String::as_str)),
+        available: list_names(names.iter().map(String::as_str)),
     })
 }
 
@@ -141,14 +111,12 @@ pub(crate) fn header_bytes(tensors: &[OutputTensor], encoder: Option<&Fingerprin
 mod tests {
     use super::*;
     use crate::Format;
-    use crate::header::open_array;
-    use std::io::Cursor;
 
     fn read(bytes: &[u8], given: Option<&str>) -> Result<ArrayLayout, String> {
         let choice = TensorChoice { given, preferred: "points" };
-        let input = Box::new(Cursor::new(bytes.to_vec()));
-        let reader = open_array(input, bytes.len() as u64, "x.safetensors", Format::Safetensors, choice);
-        reader.map(|reader| reader.layout().clone()).map_err(|error| error.to_string())
+        let mut input = bytes;
+        let header = Header::new(&mut input, bytes.len() as u64, "x.safetensors", Format::Safetensors);
+        header.and_then(|header| read_header(header, choice)).map_err(|error| error.to_string())
     }
 
     fn file(json: &str, data_bytes: usize) -> Vec<u8> {
@@ -192,26 +160,21 @@ mod tests {
     }
 
     #[test]
-    fn hostile_headers_are_errors() {
+    fn hostile_headers_are_errors_that_name_the_file() {
         let info = |shape: &str, offsets: &str| {
             file(&format!(r#"{{"a":{{"dtype":"F32","shape":{shape},"data_offsets":{offsets}}}}}"#), 24)
         };
         for (bytes, part) in [
-            (Vec::new(), "is empty"),
-            (b"\xff\xff\xff\xff\xff\xff\xff\xff{}".to_vec(), "claims 18446744073709551615 bytes"),
-            (b"\xff\xff\xff\x00\x00\x00\x00\x00{}".to_vec(), "claims 16777215 bytes of 10"),
-            (file("[1]", 0), "not a list of tensors"),
-            (file("{\"a\":1}", 0), "not a list of tensors"),
-            (info("[3,2]", "[24,0]"), "take 0 bytes, but there are 24"),
-            (info("[3,2]", "[30,24]"), "from byte 30 to byte 24"),
-            (info("[3,2]", "[8,24]"), "takes 24 bytes, but there are 16"),
-            (info("[3,2]", "[0,18446744073709551615]"), "take 18446744073709551615 bytes"),
-            (info("[9223372036854775807,9]", "[0,24]"), "more bytes than any file has"),
-            (info("[-3,2]", "[0,24]"), "not a list of tensors"),
-            (info("[2,3,1]", "[0,24]"), "shape [2, 3, 1]"),
+            (Vec::new(), "x.safetensors is empty"),
+            (
+                b"\xff\xff\xff\x00\x00\x00\x00\x00{}".to_vec(),
+                "x.safetensors is not a sound safetensors file: its header claims 16777215 bytes of 10; save it again",
+            ),
+            (info("[3,2]", "[8,24]"), "x.safetensors is not a sound safetensors file: its header is not"),
+            (info("[2,3,1]", "[0,24]"), "x.safetensors: the array has shape [2, 3, 1]"),
         ] {
             let message = read(&bytes, None).unwrap_err();
-            assert!(message.contains(part), "{message}");
+            assert!(message.starts_with(part), "{message}");
         }
     }
 

@@ -1,11 +1,12 @@
 //! Reading any row of a binary matrix at any time.
 
 use crate::array::ArrayLayout;
-use crate::error::{At, excerpt};
-use crate::header::{TensorChoice, read_layout};
+use crate::array_file::read_layout;
+use crate::error::At;
 use crate::input::Input;
+use crate::safetensors_header::TensorChoice;
 use crate::{DataError, Embedding, Fingerprint, Format, PositionedFile};
-use locdiff_base::display_name;
+use locdiff_base::{display_name, excerpt};
 use std::path::Path;
 use std::sync::Arc;
 
