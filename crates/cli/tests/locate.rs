@@ -189,7 +189,8 @@ fn an_answer_does_not_depend_on_company() {
     let path = folder.path();
     let photo = fixture("vision/china.jpg");
     let locate = |what: &str, jobs: u32| -> Vec<String> {
-        let said = ok(path, &format!("locate {what} --device cpu --samples 4 --steps 5 --json --jobs {jobs}"));
+        let said =
+            ok(path, &format!("locate {what} --device cpu --samples 4 --steps 5 --json --jobs {jobs}"));
         let without_name = |line: &str| {
             let mut answer: Value = serde_json::from_str(line).unwrap();
             assert!(answer.as_object_mut().unwrap().remove("photo").is_some());

@@ -36,7 +36,9 @@ pub enum TrainError {
         second_columns: usize,
     },
     /// Embeddings of different encoders.
-    #[error("{first} was made by the encoder {first_encoder}, {second} by {second_encoder}: one encoder must make all")]
+    #[error(
+        "{first} was made by the encoder {first_encoder}, {second} by {second_encoder}: one encoder must make all"
+    )]
     Encoders {
         /// One file.
         first: String,
