@@ -1,4 +1,4 @@
-//! `locdiff`: places on Earth as SHDD codes, and back, with an honest uncertainty.
+//! `locdiff`: where on Earth was this photo taken, with an honest uncertainty.
 //!
 //! Exit codes: 0 success, 1 failure, 2 usage, 130 interrupted.
 
@@ -16,9 +16,9 @@ use clap::{Parser, Subcommand};
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
-/// Places on Earth as spherical-harmonic codes, and back, with an honest uncertainty.
+/// Where on Earth was this photo taken? Photos in, places with honest probabilities out
 #[derive(Debug, Parser)]
-#[command(name = "locdiff", version, about, max_term_width = 100, propagate_version = true)]
+#[command(name = "locdiff", version, max_term_width = 100, propagate_version = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -246,7 +246,7 @@ impl Locator {
 
     /// Photos that should be answered at a time: enough to keep the device busy, few enough that answers come steadily.
     pub fn photos_per_block(&self) -> usize {
-        if self.model().params().device().is_cuda() { BLOCK } else { 4 * self.photos_at_once() }
+        if self.model().params().device().is_cuda() { BLOCK } else { BLOCK / 4 }
     }
 
     /// Photos whose pixels should be held at a time.

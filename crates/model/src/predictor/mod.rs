@@ -15,7 +15,6 @@ use locdiff_base::setting;
 use locdiff_data::{Embedding, RowFile};
 use locdiff_shdd::{Codec, Coefficients};
 use prediction::Drawn;
-use rayon::prelude::*;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -44,7 +43,7 @@ pub struct Predictor<M = Arc<Model>> {
     engines: Engines<M>,
 }
 
-impl<M: Deref<Target = Model> + Clone + Send + Sync> Predictor<M> {
+impl<M: Deref<Target = Model> + Clone> Predictor<M> {
     /// For a model (an `Arc` or a reference), on the model's device.
     ///
     /// # Errors
@@ -154,10 +153,10 @@ impl<M: Deref<Target = Model> + Clone + Send + Sync> Predictor<M> {
                 other => other,
             })
         };
-        if !model.params().device().is_cuda() {
-            // Every photo alone: products of matrices round differently at other sizes, and a prediction must not depend
-            // on company. Threads share the photos instead of the rows.
-            let each = (0..photos.len()).into_par_iter().map(|k| run(k, 1, 1));
+        if !model.params().device().rows_are_stable() {
+            // Every photo alone: products round differently at other sizes here, and a prediction must not depend on
+            // company.
+            let each = (0..photos.len()).map(|k| run(k, 1, 1));
             return Ok(each.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect());
         }
         let mut all = Vec::with_capacity(photos.len());

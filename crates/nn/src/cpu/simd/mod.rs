@@ -1,15 +1,15 @@
 //! The one module of the CPU backend with `unsafe` in it: loops compiled for several instruction sets, and matrix
-//! products (the call into the `gemm` crate, and a kernel for small batches).
+//! products (our own kernel, and the call into the `gemm` crate).
 //!
 //! [`simd_kernel`] compiles a function body three times (AVX-512, AVX2 with FMA, the build's own target) and picks one
 //! at run time. Bodies are plain safe Rust that LLVM vectorises; sums keep [`LANES`] partial sums, so that the result
 //! does not depend on the instruction set chosen.
 #![allow(unsafe_code)] // reason: calls of `#[target_feature]` functions and of `gemm`; each has its SAFETY note
 
+mod ordered;
 mod product;
-mod skinny;
 
-pub(crate) use product::{Side, product};
+pub(crate) use product::{Side, product, rows_are_stable};
 
 use std::sync::OnceLock;
 

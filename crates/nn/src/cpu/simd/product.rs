@@ -1,6 +1,7 @@
-//! Matrix products: the f32 part of the `gemm` crate, cut into strips for threads, and [`super::skinny`] for small batches.
+//! Matrix products: the f32 part of the `gemm` crate, cut into strips for threads, and [`super::ordered`] where the
+//! machine has it.
 
-use super::{LANES, skinny};
+use super::{LANES, ordered};
 use crate::cpu::{Mat, MatMut};
 use gemm_common::Parallelism;
 use std::ops::Range;
@@ -70,6 +71,12 @@ pub(crate) fn product(c: &mut MatMut<'_>, a: Side<'_>, b: Side<'_>, accumulate: 
     });
 }
 
+/// Whether a row of `x·w` or `x·wᵀ` is the same numbers in every batch on this machine: with our own kernels. The `gemm`
+/// crate, which serves the others, cuts its sums by all three sizes.
+pub(crate) fn rows_are_stable() -> bool {
+    ordered::is_here()
+}
+
 /// A product's operands as raw parts, so that strips of one `c` can be written by several threads.
 struct Strips {
     c: *mut f32,
@@ -90,18 +97,25 @@ impl Strips {
     /// The pointers must cover the given rows and columns, and no other thread may touch them in `c`.
     unsafe fn run(&self, rows: Range<usize>, cols: Range<usize>) {
         let (row, col) = (rows.start as isize, cols.start as isize);
-        // `x·wᵀ` with few rows of x, both with contiguous rows: the shape of a sampler's layers.
-        if self.a_strides.1 == 1 && self.b_strides.0 == 1 && skinny::pays(rows.len()) {
+        // `x·w` or `x·wᵀ`, all with contiguous rows: every layer, and the mean over a quadrature's points.
+        let transposed = self.b_strides.0 == 1;
+        if self.a_strides.1 == 1 && (transposed || self.b_strides.1 == 1) && ordered::is_here() {
+            let (w, w_stride) = if transposed {
+                (self.b.wrapping_offset(col * self.b_strides.1), self.b_strides.1)
+            } else {
+                (self.b.wrapping_offset(col), self.b_strides.0)
+            };
             // SAFETY: guaranteed by the caller, as below.
             unsafe {
-                skinny::product(&skinny::Operands {
+                ordered::product(&ordered::Operands {
                     c: self.c.offset(row * self.c_stride + col),
                     x: self.a.offset(row * self.a_strides.0),
-                    w: self.b.offset(col * self.b_strides.1),
+                    w,
                     c_stride: self.c_stride,
                     x_stride: self.a_strides.0,
-                    w_stride: self.b_strides.1,
+                    w_stride,
                     sizes: (rows.len(), cols.len(), self.k),
+                    transposed,
                     accumulate: self.accumulate,
                 });
             }
@@ -131,6 +145,43 @@ impl Strips {
                 false,
                 Parallelism::None,
             );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a row becomes does not depend on the rows beside it: an answer must not depend on company.
+    #[test]
+    fn a_row_is_the_same_in_any_batch() {
+        if !rows_are_stable() {
+            println!("skipped: this machine has no AVX-512");
+            return;
+        }
+        let numbers = |count: u32, salt: u32| -> Vec<f32> {
+            let word = |i: u32| i.wrapping_mul(2_654_435_761).wrapping_add(salt) >> 8;
+            (0..count).map(|i| word(i) as f32 / 16_777_216.0 - 0.5).collect()
+        };
+        for (n, k, transposed) in [(300, 77, true), (577, 300, true), (130, 900, false), (64, 2100, false)] {
+            let (x, w) = (numbers((200 * k) as u32, 1), numbers((n * k) as u32, 2));
+            let run = |first: usize, m: usize| -> Vec<f32> {
+                let mut c = vec![0.0; m * n];
+                let a = Mat { data: &x[first * k..(first + m) * k], rows: m, cols: k, stride: k };
+                let (rows, cols) = if transposed { (n, k) } else { (k, n) };
+                let b = Side { mat: Mat { data: &w, rows, cols, stride: cols }, transposed };
+                let mut out = MatMut { data: &mut c, rows: m, cols: n, stride: n };
+                product(&mut out, Side { mat: a, transposed: false }, b, false);
+                c
+            };
+            let all = run(0, 200);
+            for (first, m) in [(0, 16), (16, 16), (3, 1), (100, 64), (20, 130)] {
+                assert!(
+                    run(first, m) == all[first * n..(first + m) * n],
+                    "{n} {k} {transposed}: {first} {m}"
+                );
+            }
         }
     }
 }
