@@ -1,5 +1,5 @@
 //! The one module of the CPU backend with `unsafe` in it: loops compiled for several instruction sets, and matrix
-//! products (our own kernel, and the call into the `gemm` crate).
+//! products (our own kernels, and the call into the `gemm` crate).
 //!
 //! [`simd_kernel`] compiles a function body three times (AVX-512, AVX2 with FMA, the build's own target) and picks one
 //! at run time. Bodies are plain safe Rust that LLVM vectorises; sums keep [`LANES`] partial sums, so that the result
@@ -8,6 +8,7 @@
 
 mod ordered;
 mod product;
+mod skinny;
 
 pub(crate) use product::{Side, product, rows_are_stable};
 

@@ -1,7 +1,7 @@
-//! Matrix products: the f32 part of the `gemm` crate, cut into strips for threads, and [`super::ordered`] where the
-//! machine has it.
+//! Matrix products: the f32 part of the `gemm` crate, cut into strips for threads, and [`super::skinny`] and
+//! [`super::ordered`] where the machine has AVX-512.
 
-use super::{LANES, ordered};
+use super::{LANES, ordered, skinny};
 use crate::cpu::{Mat, MatMut};
 use gemm_common::Parallelism;
 use std::ops::Range;
@@ -97,25 +97,36 @@ impl Strips {
     /// The pointers must cover the given rows and columns, and no other thread may touch them in `c`.
     unsafe fn run(&self, rows: Range<usize>, cols: Range<usize>) {
         let (row, col) = (rows.start as isize, cols.start as isize);
-        // `x·w` or `x·wᵀ`, all with contiguous rows: every layer, and the mean over a quadrature's points.
-        let transposed = self.b_strides.0 == 1;
-        if self.a_strides.1 == 1 && (transposed || self.b_strides.1 == 1) && ordered::is_here() {
-            let (w, w_stride) = if transposed {
-                (self.b.wrapping_offset(col * self.b_strides.1), self.b_strides.1)
-            } else {
-                (self.b.wrapping_offset(col), self.b_strides.0)
-            };
+        let is_contiguous = self.a_strides.1 == 1 && rows_are_stable();
+        // `x·wᵀ`, both with contiguous rows: the shape of every layer.
+        if is_contiguous && self.b_strides.0 == 1 {
+            // SAFETY: guaranteed by the caller, as below.
+            unsafe {
+                skinny::product(&skinny::Operands {
+                    c: self.c.offset(row * self.c_stride + col),
+                    x: self.a.offset(row * self.a_strides.0),
+                    w: self.b.offset(col * self.b_strides.1),
+                    c_stride: self.c_stride,
+                    x_stride: self.a_strides.0,
+                    w_stride: self.b_strides.1,
+                    sizes: (rows.len(), cols.len(), self.k),
+                    accumulate: self.accumulate,
+                });
+            }
+            return;
+        }
+        // `x·w`, all with contiguous rows: the mean over a quadrature's points.
+        if is_contiguous && self.b_strides.1 == 1 {
             // SAFETY: guaranteed by the caller, as below.
             unsafe {
                 ordered::product(&ordered::Operands {
                     c: self.c.offset(row * self.c_stride + col),
                     x: self.a.offset(row * self.a_strides.0),
-                    w,
+                    w: self.b.offset(col),
                     c_stride: self.c_stride,
                     x_stride: self.a_strides.0,
-                    w_stride,
+                    w_stride: self.b_strides.0,
                     sizes: (rows.len(), cols.len(), self.k),
-                    transposed,
                     accumulate: self.accumulate,
                 });
             }

@@ -1,0 +1,141 @@
+//! `c = x·wᵀ`: scalar products over contiguous rows. A row of c is the same numbers however many rows x has.
+//!
+//! A general product first packs the weights into panels, which costs as much as the product itself when there are only
+//! 16 rows of x to use them on.
+
+/// What [`product`] works on; rows of x and w are contiguous, strides are between rows.
+pub(super) struct Operands {
+    pub(super) c: *mut f32,
+    pub(super) x: *const f32,
+    pub(super) w: *const f32,
+    pub(super) c_stride: isize,
+    pub(super) x_stride: isize,
+    pub(super) w_stride: isize,
+    /// Rows of x, rows of w, length of both.
+    pub(super) sizes: (usize, usize, usize),
+    pub(super) accumulate: bool,
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) unsafe fn product(_: &Operands) {
+    unreachable!("only machines with AVX-512 come here");
+}
+
+/// # Safety
+/// The pointers must cover the sizes at the strides given, `c` apart from `x` and `w`, and the machine must have AVX-512.
+#[cfg(target_arch = "x86_64")]
+pub(super) unsafe fn product(o: &Operands) {
+    // SAFETY: the caller's promise.
+    unsafe { avx512::product(o) }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx512 {
+    use super::Operands;
+    use std::arch::x86_64::{
+        __m512, __mmask16, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_maskz_loadu_ps, _mm512_reduce_add_ps,
+        _mm512_setzero_ps,
+    };
+    use std::ops::Range;
+
+    /// Rows of w and of x in a full tile: 24 sums, 4 rows of x and one of w fit the 32 registers.
+    const W_TILE: usize = 6;
+    const X_TILE: usize = 4;
+
+    /// Rows of w that stay in the second cache while all of x passes by, and rows of x that stay in the first.
+    const W_BLOCK: usize = 10 * W_TILE;
+    const X_BLOCK: usize = 2 * X_TILE;
+
+    /// # Safety
+    /// As [`super::product`].
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+    pub(super) unsafe fn product(o: &Operands) {
+        let (x_rows, w_rows, _) = o.sizes;
+        for w in (0..w_rows).step_by(W_BLOCK) {
+            for x in (0..x_rows).step_by(X_BLOCK) {
+                // SAFETY: blocks stay inside the sizes.
+                unsafe { block(o, w..(w + W_BLOCK).min(w_rows), x..(x + X_BLOCK).min(x_rows)) };
+            }
+        }
+    }
+
+    /// Some rows of x against some rows of w.
+    ///
+    /// # Safety
+    /// As [`super::product`], and the rows inside the sizes.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+    unsafe fn block(o: &Operands, w_rows: Range<usize>, x_rows: Range<usize>) {
+        let full = w_rows.start + w_rows.len() / W_TILE * W_TILE;
+        // SAFETY: tiles stay inside the rows.
+        unsafe {
+            for w in (w_rows.start..full).step_by(W_TILE) {
+                column_of_tiles::<W_TILE>(o, w, x_rows.clone());
+            }
+            for w in full..w_rows.end {
+                column_of_tiles::<1>(o, w, x_rows.clone());
+            }
+        }
+    }
+
+    /// Some rows of x against `W` rows of w.
+    ///
+    /// # Safety
+    /// As [`super::product`], and the rows inside the sizes.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+    unsafe fn column_of_tiles<const W: usize>(o: &Operands, w: usize, x_rows: Range<usize>) {
+        let full = x_rows.start + x_rows.len() / X_TILE * X_TILE;
+        // SAFETY: tiles stay inside the rows.
+        unsafe {
+            for x in (x_rows.start..full).step_by(X_TILE) {
+                tile::<W, X_TILE>(o, w, x);
+            }
+            for x in full..x_rows.end {
+                tile::<W, 1>(o, w, x);
+            }
+        }
+    }
+
+    /// `W × X` scalar products.
+    ///
+    /// # Safety
+    /// As [`super::product`], and the tile inside the sizes.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+    unsafe fn tile<const W: usize, const X: usize>(o: &Operands, w: usize, x: usize) {
+        let (_, _, k) = o.sizes;
+        // SAFETY: each pointer is the start of a row inside the operands; loads stay inside the row, the last one by
+        // its mask; writes go to this tile of c.
+        unsafe {
+            let w_rows: [*const f32; W] = std::array::from_fn(|j| o.w.offset((w + j) as isize * o.w_stride));
+            let x_rows: [*const f32; X] = std::array::from_fn(|i| o.x.offset((x + i) as isize * o.x_stride));
+            let mut sums = [[_mm512_setzero_ps(); X]; W];
+            let mut at = 0;
+            while at + 16 <= k {
+                let xs: [__m512; X] = std::array::from_fn(|i| _mm512_loadu_ps(x_rows[i].add(at)));
+                for j in 0..W {
+                    let weight = _mm512_loadu_ps(w_rows[j].add(at));
+                    for i in 0..X {
+                        sums[j][i] = _mm512_fmadd_ps(weight, xs[i], sums[j][i]);
+                    }
+                }
+                at += 16;
+            }
+            if at < k {
+                let mask: __mmask16 = (1 << (k - at)) - 1;
+                let xs: [__m512; X] = std::array::from_fn(|i| _mm512_maskz_loadu_ps(mask, x_rows[i].add(at)));
+                for j in 0..W {
+                    let weight = _mm512_maskz_loadu_ps(mask, w_rows[j].add(at));
+                    for i in 0..X {
+                        sums[j][i] = _mm512_fmadd_ps(weight, xs[i], sums[j][i]);
+                    }
+                }
+            }
+            for i in 0..X {
+                let c = o.c.offset((x + i) as isize * o.c_stride).add(w);
+                for j in 0..W {
+                    let sum = _mm512_reduce_add_ps(sums[j][i]);
+                    *c.add(j) = if o.accumulate { *c.add(j) + sum } else { sum };
+                }
+            }
+        }
+    }
+}
