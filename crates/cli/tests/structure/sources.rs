@@ -93,11 +93,12 @@ impl Crate {
         Self { name, needs: needs(&manifest), files, modules }
     }
 
-    /// For each file the files that it refers to.
+    /// For each file the files that it refers to. The crate's error does not count: everything returns it, so whatever its
+    /// messages name would make a circle.
     pub fn references(&self) -> Vec<BTreeSet<usize>> {
         let of = |(k, file): (usize, &File)| {
             let found = file.paths.iter().filter_map(|path| self.resolve(path, 0));
-            found.filter(|other| *other != k).collect()
+            found.filter(|other| *other != k && self.files[*other].path != Path::new("error.rs")).collect()
         };
         self.files.iter().enumerate().map(of).collect()
     }
