@@ -2,6 +2,7 @@
 
 use crate::ModelError;
 use locdiff_base::{Named, setting};
+use locdiff_data::Fingerprint;
 use locdiff_diffusion::{Prediction, Schedule};
 use locdiff_nn::layers::{CsUnetConfig, Layout};
 use locdiff_sphere::{Degree, EARTH_RADIUS_KM};
@@ -211,6 +212,9 @@ pub struct ModelConfig {
     pub low_pass_km: Option<f64>,
     /// Whether embeddings are brought to mean 0 and deviation 1, column by column.
     pub standardise: bool,
+    /// The encoder that the training embeddings came from, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encoder: Option<Fingerprint>,
     /// A hash of the training data.
     pub data_fingerprint: String,
     /// The seed of weights and training.
@@ -242,6 +246,7 @@ impl ModelConfig {
             quadrature: crate::quadrature::default_recipe(degree),
             low_pass_km: None,
             standardise: true,
+            encoder: None,
             data_fingerprint: String::new(),
             seed: 0,
             trained_steps: 0,
