@@ -58,6 +58,7 @@ mod readmes {
         )*};
     }
     readme! {
+        Answer "../../crates/answer/README.md"
         Base "../../crates/base/README.md"
         Sphere "../../crates/sphere/README.md"
         Shdd "../../crates/shdd/README.md"
