@@ -2,7 +2,7 @@
 
 use super::options::{BLOCK_ROWS, SampleOptions};
 use super::prediction::{Drawn, mean_row};
-use super::{Query, TraceStep};
+use super::query::{Query, TraceStep};
 use crate::{Model, ModelError, head::Head};
 use locdiff_diffusion::{SampleState, SamplerPlan, sample, sample_watched};
 use locdiff_nn::{Recorded, RowKey, RowNoise, Tensor};

@@ -3,9 +3,11 @@
 mod engine;
 mod options;
 mod prediction;
+mod query;
 
 pub use options::{Pooling, Reading, SampleOptions};
 pub use prediction::Prediction;
+pub use query::{Query, TraceStep};
 
 use crate::{Model, ModelError};
 use engine::{Engines, batches};
@@ -16,31 +18,6 @@ use prediction::Drawn;
 use rayon::prelude::*;
 use std::ops::Deref;
 use std::sync::Arc;
-
-/// A photo to be located.
-#[derive(Debug, Clone, Copy)]
-pub struct Query<'a> {
-    /// Embeddings of the photo, or of several views of it: sample k is drawn for view k modulo their number (the paper's
-    /// Algorithm 2).
-    pub views: &'a [Embedding],
-    /// Whose noise it draws. Photos of one key draw the same noise; 0 unless there is a reason.
-    pub key: u64,
-}
-
-impl<'a> From<&'a Embedding> for Query<'a> {
-    fn from(embedding: &'a Embedding) -> Self {
-        Self { views: std::slice::from_ref(embedding), key: 0 }
-    }
-}
-
-/// One step of the backward process.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TraceStep {
-    /// The time step, falling towards 0.
-    pub t: usize,
-    /// The mean of the samples' clean estimates after it.
-    pub code: Coefficients,
-}
 
 /// A model at work: samples, pools and reads the evidence in one call.
 ///

@@ -146,7 +146,8 @@ impl Locate {
                         bar.inc(1);
                         continue;
                     }
-                    Err(error) => return Err(error).with_context(|| source.name.clone()),
+                    // Not the photo's fault: settings, knowledge that leaves no place, the device.
+                    Err(error) => return Err(error.into()),
                 };
                 if let Some(score) = &mut score {
                     score.add(source.row, &answer, locator.reader());
