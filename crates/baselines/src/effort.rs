@@ -1,5 +1,7 @@
 //! How much work a method may do.
 
+use locdiff_base::Named;
+
 /// The work a neural method may do; the same for all, so that none wins by its budget.
 ///
 /// ```
@@ -53,5 +55,40 @@ impl Effort {
     #[cfg(test)]
     pub(crate) fn tiny() -> Self {
         Self { steps: 200, batch: 64, width: 32, lr: 3e-3, dropout: 0.0, validations: 4, ..Self::full() }
+    }
+}
+
+/// A budget by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EffortPreset {
+    /// [`Effort::quick`], with one seed.
+    Quick,
+    /// [`Effort::full`], with three seeds.
+    Full,
+}
+
+impl Named for EffortPreset {
+    const WHAT: &'static str = "preset";
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Quick, "quick", "on two cores, half an hour for all methods with one seed"),
+        (Self::Full, "full", "what docs/results.md reports; for a GPU, or a night"),
+    ];
+}
+
+impl EffortPreset {
+    /// The budget.
+    pub fn effort(self) -> Effort {
+        match self {
+            Self::Quick => Effort::quick(),
+            Self::Full => Effort::full(),
+        }
+    }
+
+    /// Trainings of each method.
+    pub fn seeds(self) -> u32 {
+        match self {
+            Self::Quick => 1,
+            Self::Full => 3,
+        }
     }
 }

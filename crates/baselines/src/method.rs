@@ -86,7 +86,7 @@ impl Method {
     }
 
     /// What it is, in a few words.
-    pub fn describe(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
             Self::NearestNeighbours => "[L]kNN retrieval",
             Self::Cells(CellScheme::Hard) => "PlaNet: adaptive cells",

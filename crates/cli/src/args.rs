@@ -5,6 +5,7 @@ use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use locdiff_base::Named;
 use locdiff_data::{Dtype, Format, MatrixReader, PointColumns, PointReader};
+use locdiff_nn::DeviceSpec;
 use locdiff_shdd::{Anchors, Coefficients, Decoder};
 use locdiff_sphere::{Degree, EARTH_RADIUS_KM, Grid, LatLon};
 use rand::SeedableRng;
@@ -36,6 +37,18 @@ pub(crate) fn parse_place(text: &str) -> Result<LatLon, String> {
 pub(crate) fn named<T: Named + Send + Sync>() -> impl TypedValueParser<Value = T> {
     let values = T::ALL.iter().map(|(_, name, meaning)| PossibleValue::new(*name).help(*meaning));
     PossibleValuesParser::new(values).try_map(|name| T::from_name(&name))
+}
+
+fn parse_device(text: &str) -> Result<DeviceSpec, String> {
+    text.parse().map_err(|error: locdiff_nn::NnError| error.to_string())
+}
+
+/// Where to compute.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DeviceArg {
+    /// Where to compute: auto, cpu, cuda or cuda:N
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = parse_device)]
+    pub(crate) device: DeviceSpec,
 }
 
 /// A number above zero.
@@ -152,6 +165,15 @@ pub(crate) enum DecoderKind {
 }
 
 impl DecoderArgs {
+    /// What the decoder is called in tables.
+    pub(crate) fn name(&self) -> String {
+        match self.decoder {
+            DecoderKind::Exact => "exact".to_owned(),
+            DecoderKind::Anchors => format!("anchors {}", self.anchors),
+            DecoderKind::Kl => "kl".to_owned(),
+        }
+    }
+
     pub(crate) fn decoder(&self) -> Result<Decoder> {
         let window_rad = self.window_km.map(|km| km / EARTH_RADIUS_KM);
         Ok(match self.decoder {

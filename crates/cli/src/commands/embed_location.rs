@@ -1,7 +1,6 @@
 //! `locdiff embed-location`: places in, GeoCLIP's vectors out.
 
-use crate::args::{PointsInput, parse_format};
-use crate::commands::train::DeviceArg;
+use crate::args::{DeviceArg, PointsInput, parse_format};
 use crate::progress;
 use anyhow::{Context, Result};
 use clap::Args;

@@ -1,7 +1,7 @@
 //! `locdiff train`: embeddings and locations in, a model out.
 
+pub(crate) use crate::args::DeviceArg;
 use crate::args::named;
-use crate::commands::experiment::copies;
 use crate::interrupt::Careful;
 use crate::progress;
 use anyhow::{Context, Result};
@@ -11,24 +11,12 @@ use locdiff_eval::Accuracy;
 use locdiff_model::{
     CodeScale, LayoutKind, LossKind, ModelConfig, PredictionKind, QuadratureRecipe, ScheduleKind,
 };
-use locdiff_nn::{Device, DeviceSpec};
+use locdiff_nn::Device;
 use locdiff_train::{
     Dataset, Event, Job, Outcome, RateKind, Rows, RunConfig, Source, TrainPreset, split_by_blocks, train,
 };
 use serde_json::json;
 use std::path::PathBuf;
-
-fn parse_device(text: &str) -> Result<DeviceSpec, String> {
-    text.parse().map_err(|error: locdiff_nn::NnError| error.to_string())
-}
-
-/// Where to compute.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct DeviceArg {
-    /// Where to compute: auto, cpu, cuda or cuda:N
-    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = parse_device)]
-    pub(crate) device: DeviceSpec,
-}
 
 #[derive(Debug, Args)]
 pub(crate) struct Train {
@@ -243,7 +231,7 @@ impl Train {
 
     /// The photos themselves, then their other copies.
     fn sources(&self) -> Vec<Source> {
-        copies(&self.embeddings, self.tensor.as_deref(), &self.augmented)
+        Source::with_copies(&self.embeddings, self.tensor.as_deref(), &self.augmented)
     }
 
     pub(crate) fn run(self) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Answers of a trained model, and where it is calibrated its densities at the truths, to be judged.
 
-use crate::commands::train::DeviceArg;
+use crate::args::DeviceArg;
 use crate::progress;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -8,6 +8,7 @@ use locdiff::{Calibration, Globe, LEVELS, open_model};
 use locdiff_data::RowFile;
 use locdiff_model::{CodeSampler, Pooling, SampleOptions, answers};
 use locdiff_nn::Device;
+use locdiff_report::System;
 use locdiff_shdd::Codec;
 use locdiff_sphere::LatLon;
 use rayon::prelude::*;
@@ -20,13 +21,13 @@ pub(super) struct ModelArgs {
     /// Folder of a model: a run's folder, or its best/
     #[arg(long, value_name = "FOLDER", requires = "embeddings")]
     pub(super) model: Option<PathBuf>,
-    /// Embeddings of the photos, one a row in the order of the truths: .safetensors or .npy
+    /// Embeddings of the photos, one per row in the order of the truths: .safetensors or .npy
     #[arg(long, value_name = "FILE", requires = "model")]
     embeddings: Option<PathBuf>,
     /// Tensor of a safetensors file that holds several
     #[arg(long, value_name = "NAME")]
     tensor: Option<String>,
-    /// Samples a photo, pooled
+    /// Samples per photo, pooled
     #[arg(long, value_name = "N", default_value_t = 16)]
     samples: usize,
     /// Steps of the sampler (DPM-Solver++)
@@ -40,20 +41,43 @@ pub(super) struct ModelArgs {
 }
 
 /// What a calibrated density says about a photo's truth.
-pub(super) struct Said {
-    pub(super) log_density: f64,
+struct TruthReading {
+    log_density: f64,
     /// Probability of the smallest region that holds the truth.
-    pub(super) region_level: f64,
-    /// The radii about the answer that are said to hold 10, 20 … 90 %.
-    pub(super) radii_km: Vec<f64>,
+    region_level: f64,
+    /// The radii around the answer that are said to hold 10, 20 … 90 %.
+    radii_km: Vec<f64>,
 }
 
 /// A photo's place; what is said about its truth where there is one and the model is calibrated.
-pub(super) type Judged = (LatLon, Option<Said>);
+type Judged = (LatLon, Option<TruthReading>);
 
 impl ModelArgs {
-    /// One place a photo, and what the model says about its truth.
-    pub(super) fn judge(&self, folder: &Path, seed: u64, truths: &[Option<LatLon>]) -> Result<Vec<Judged>> {
+    /// The model's answers, and where it is calibrated what it says about the truths.
+    pub(super) fn system(
+        &self,
+        folder: &Path,
+        name: String,
+        seed: u64,
+        truths: &[Option<LatLon>],
+    ) -> Result<System> {
+        let judged = self.judge(folder, seed, truths)?;
+        let mut system = System::of_places(name, judged.iter().map(|(place, _)| Some(*place)).collect());
+        if judged.iter().any(|(_, reading)| reading.is_some()) {
+            let of = |pick: &dyn Fn(&TruthReading) -> f64| -> Vec<f64> {
+                judged.iter().map(|(_, reading)| reading.as_ref().map_or(f64::NAN, pick)).collect()
+            };
+            system.log_density = Some(of(&|reading| reading.log_density));
+            system.region_level = Some(of(&|reading| reading.region_level));
+            let radii =
+                LEVELS.iter().enumerate().map(|(k, share)| (*share, of(&|reading| reading.radii_km[k])));
+            system.radii = radii.collect();
+        }
+        Ok(system)
+    }
+
+    /// One place per photo, and what the model says about its truth.
+    fn judge(&self, folder: &Path, seed: u64, truths: &[Option<LatLon>]) -> Result<Vec<Judged>> {
         let path = self.embeddings.as_ref().context("--model needs --embeddings")?;
         let file = RowFile::open(path, self.tensor.as_deref())?;
         let device = Device::open(self.device.device)?;
@@ -101,7 +125,7 @@ impl ModelArgs {
                     found.par_extend(photos.map(|((answer, evidence), truth)| {
                         (
                             answer.place,
-                            truth.map(|truth| said(calibration, globe, &evidence, answer.place, truth)),
+                            truth.map(|truth| read_truth(calibration, globe, &evidence, answer.place, truth)),
                         )
                     }));
                 }
@@ -114,10 +138,16 @@ impl ModelArgs {
     }
 }
 
-fn said(calibration: &Calibration, globe: &Globe, evidence: &[f64], answer: LatLon, truth: LatLon) -> Said {
+fn read_truth(
+    calibration: &Calibration,
+    globe: &Globe,
+    evidence: &[f64],
+    answer: LatLon,
+    truth: LatLon,
+) -> TruthReading {
     let density = calibration.density(globe, evidence, None);
     let truth = truth.to_unit();
-    Said {
+    TruthReading {
         log_density: density.log_density(&[truth])[0],
         region_level: density.mass_denser_than(truth),
         radii_km: density.radii_km(answer, &LEVELS.map(|share| calibration.radius_level(share))),

@@ -1,7 +1,6 @@
 //! Answers for people and for programs.
 
 use super::Located;
-use crate::commands::density::describe as coordinates;
 use locdiff::{Hypothesis, Spot};
 use locdiff_places::describe;
 use locdiff_sphere::{LatLon, haversine_km};
@@ -47,7 +46,7 @@ fn human(located: &Located<'_>) -> String {
     if !answer.can_tell {
         line("I can't tell", "where this was taken; what follows is a guess".to_owned());
     }
-    line("best place", format!("{}   {}", coordinates(best), describe(best)));
+    line("best place", format!("{}   {}", best, describe(best)));
     let (half, most) = (kilometres(answer.radius_50_km), kilometres(answer.radius_90_km));
     line("radius", format!("50 % within {half} km, 90 % within {most} km"));
     let score = answer.locatability;
@@ -62,7 +61,7 @@ fn human(located: &Located<'_>) -> String {
     }
     if let Some(gps) = located.gps {
         let off = kilometres(haversine_km(best, gps));
-        line("GPS tag", format!("{}, {off} km away; not used for the answer", coordinates(gps)));
+        line("GPS tag", format!("{gps}, {off} km away; not used for the answer"));
     }
     text.push('\n');
     text

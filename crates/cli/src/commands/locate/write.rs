@@ -3,7 +3,7 @@
 use super::Located;
 use super::options::{OutputArgs, Target};
 use super::print::{kilometres, place};
-use crate::commands::density::{describe as coordinates, write_file};
+use crate::output::write_file;
 use anyhow::{Context, Result};
 use locdiff_data::TableWriter;
 use locdiff_map::{
@@ -284,7 +284,7 @@ fn html_photo(located: &Located<'_>, drawn: &Drawn) -> HtmlPhoto {
     let summary = format!("{guess}{}", describe(best));
     let mut photo = HtmlPhoto::new(located.name)
         .summary(&summary)
-        .fact("best place", &coordinates(best))
+        .fact("best place", &best.to_string())
         .fact("50 % within", &format!("{} km", kilometres(answer.radius_50_km)))
         .fact("90 % within", &format!("{} km", kilometres(answer.radius_90_km)))
         .fact("locatability", &format!("{:.2}", answer.locatability))
