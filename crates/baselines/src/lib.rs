@@ -48,6 +48,7 @@ mod locdiff;
 mod method;
 mod mlp;
 mod paper;
+mod sampled;
 mod splits;
 mod stopwatch;
 #[cfg(test)]
