@@ -2,8 +2,8 @@
 """Writes fixtures/clip: two small CLIPs of random weights as Hugging Face saves them, and what transformers makes of
 two pictures with them.
 
-    python -m venv /tmp/v && /tmp/v/bin/pip install pillow numpy torch safetensors transformers
-    /tmp/v/bin/python scripts/clip_fixtures.py [FOLDER NAME]
+    scripts/fixtures clip
+    .venv/torch/bin/python scripts/clip_fixtures.py [FOLDER NAME]
 
 `whole` is a whole CLIP (text tower and all, f16, quick_gelu, projected); `tower` a vision tower alone (bf16, gelu, in
 shards, not projected). With FOLDER and NAME (ViT-B/32, ViT-L/14 or ViT-L/14@336) it writes instead a tower of that size,

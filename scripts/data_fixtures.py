@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Regenerates crates/data/tests/fixtures with NumPy and safetensors, the reference writers.
 
-    python -m venv /tmp/venv && /tmp/venv/bin/pip install numpy safetensors ml_dtypes
-    /tmp/venv/bin/python scripts/data_fixtures.py
+    scripts/fixtures data
 
 Every file holds the same 5 points or the same 4 x 3 matrix; tests/fixtures.rs knows the numbers.
 """

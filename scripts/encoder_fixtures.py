@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write fixtures/baselines/encoders.json: the paper's location encoders by NumPy and SciPy, for crates/baselines.
 
-  scripts/encoder_fixtures.py          (needs numpy and scipy)
+    scripts/fixtures encoders
 """
 import json, os
 import numpy as np

@@ -2,8 +2,7 @@
 """Regenerates fixtures/eval/prdc.json with the PyPI package `prdc`, its distance replaced by scikit-learn's haversine
 (as plonk does).
 
-    python3 -m venv /tmp/venv && /tmp/venv/bin/pip install prdc scikit-learn numpy
-    /tmp/venv/bin/python scripts/eval_fixtures.py
+    scripts/fixtures eval
 
 The points are made up; some fakes are exactly a real point, some points occur twice.
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes fixtures/geoclip: a GeoCLIP of a few kB with random weights, saved by torch.save, and what PyTorch makes of it.
 
-  PYTHONPATH=FOLDER_WITH_GEOCLIP python3 scripts/geoclip_fixtures.py
+    scripts/fixtures geoclip
 
 Projection and Fourier features are the geoclip package's own code (pip install --no-deps geoclip); the layers have its
 structure and names at a tenth of its size.

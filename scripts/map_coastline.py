@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Packs Natural Earth's land and country borders into crates/map/assets/coast_{110m,50m}.bin.
 
+    scripts/fixtures coastline
     python3 scripts/map_coastline.py            # downloads world-atlas from the npm registry
     python3 scripts/map_coastline.py FILE.tgz   # or takes the tarball
 

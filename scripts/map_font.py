@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Renders DejaVu Sans into crates/map/assets/font.bin, and prints the colour table of render/colour.rs.
 
-    python -m venv /tmp/venv && /tmp/venv/bin/pip install matplotlib   # brings Pillow and the font
-    /tmp/venv/bin/python scripts/map_font.py
+    scripts/fixtures font
 
 Layout: line height, ascent (a byte each), number of glyphs (u16, little-endian), then each glyph: code point (u16), width,
 height, left, top, advance (a byte each; left and top are signed, top counts down from the top of the line), then width * height

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Regenerates fixtures/nn/*.safetensors: what PyTorch computes, in f64 from f32 inputs, for the tests of crates/nn.
 
-    python3 -m venv .venv && .venv/bin/pip install torch numpy safetensors && .venv/bin/python scripts/nn_fixtures.py
+    scripts/fixtures nn
 """
 import math
 import pathlib

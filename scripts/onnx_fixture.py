@@ -2,8 +2,7 @@
 """Writes fixtures/onnx: a small convolutional encoder of random weights as ONNX, its encoder.json, and what PyTorch makes
 of a picture with it.
 
-    python -m venv /tmp/v && /tmp/v/bin/pip install numpy onnx torch safetensors
-    /tmp/v/bin/python scripts/onnx_fixture.py
+    scripts/fixtures onnx
 
 It has two outputs, so that encoder.json must name one. Made with onnx 1.23.2, torch 2.15.0.
 """

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Writes crates/phototags/tests/fixtures: small photos with the tags of cameras and editors.
 
-    python -m venv /tmp/v && /tmp/v/bin/pip install pillow==13.0.0 piexif==1.1.3
-    /tmp/v/bin/python scripts/phototags_fixtures.py
+    scripts/fixtures phototags
 
 camera.*        EXIF with a maker note (and, in the JPEG, a thumbnail, a comment, XMP without a place, bytes after the end)
 gps.jpg         EXIF with a place: 10.5 N, 20.25 E, and an altitude

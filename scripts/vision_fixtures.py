@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes fixtures/vision: photos with Pillow's pixels, resized pictures, PyTorch's networks and one embedding.
 
-    python -m venv /tmp/v && /tmp/v/bin/pip install pillow numpy torch safetensors
-    /tmp/v/bin/python scripts/vision_fixtures.py [shared/data/streetview]
+    scripts/fixtures vision
+    .venv/torch/bin/python scripts/vision_fixtures.py [shared/data/streetview]
 
 With the shared folder, the check vector of the encoder is copied and the photo's embedding computed from the unfolded
 encoder; without it, these two stay as they are. Made with Pillow 13.0.0, torch 2.15.0.

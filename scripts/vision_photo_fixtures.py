@@ -2,8 +2,7 @@
 """Writes to fixtures/vision: pictures with ICC profiles and what Pillow's ImageCms (Little CMS) makes of them; colours
 changed by Pillow's ImageEnhance.
 
-    python -m venv /tmp/v && /tmp/v/bin/pip install pillow numpy safetensors
-    /tmp/v/bin/python scripts/vision_photo_fixtures.py
+    scripts/fixtures profiles
 
 The profiles are written here, byte by byte: no file of anybody's is copied. Made with Pillow 13.0.0.
 """
@@ -62,6 +61,11 @@ def rgb_profile(name, primaries, gamma):
     return profile(name, b"RGB ", tags)
 
 
+def dated(icc):
+    """A profile with the date of the first run instead of today's, so that every run writes the same bytes."""
+    return icc[:24] + struct.pack(">6H", 2026, 11, 15, 6, 16, 58) + icc[36:]
+
+
 def profiles():
     y, x = np.mgrid[0:20, 0:32]
     pixels = np.stack([8 * x, 255 - 12 * y, (16 * x + 9 * y) % 256], -1).clip(0, 255).astype(np.uint8)
@@ -77,7 +81,7 @@ def profiles():
         "profile_adobe.webp": (rgb, adobe, {"lossless": True}),
         "profile_adobe.tiff": (rgb, adobe, {"compression": "tiff_lzw"}),
         "profile_grey.png": (grey, dark, {}),
-        "profile_srgb.png": (rgb, srgb.tobytes(), {}),
+        "profile_srgb.png": (rgb, dated(srgb.tobytes()), {}),
         "profile_damaged.png": (rgb, wide[:200], {}),
     }
     expected = {}

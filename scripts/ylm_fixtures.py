@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Regenerates fixtures/ylm/*.bin: real orthonormal spherical harmonics by scipy, f64.
 
-    python3 -m venv .venv && .venv/bin/pip install scipy==1.17.0 numpy && .venv/bin/python scripts/ylm_fixtures.py
+    scripts/fixtures ylm
 
 With `--check BINARY` it compares `BINARY encode` (the locdiff command) with scipy at every coefficient of many points.
 

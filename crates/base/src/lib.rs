@@ -6,17 +6,23 @@
 //! | why it could not be written, in one line | [`WriteError`] |
 //! | the error for a setting out of range | [`BadSetting`], [`setting`] |
 //! | an enum whose values a user chooses by name | [`Named`] |
+//! | the tensors of a safetensors file, one by one | [`TensorFile`], [`TensorHeader`] |
+//! | floating-point numbers as files hold them | [`Element`] |
 //! | text inside HTML, SVG and XML | [`escape_markup`] |
-//! | text from outside on one line of a message | [`one_line`], [`display_name`] |
+//! | text from outside on one line of a message | [`one_line`], [`excerpt`], [`display_name`] |
 
 mod atomic;
+mod element;
 mod markup;
 mod named;
 mod one_line;
 mod setting;
+mod tensor_file;
 
 pub use atomic::{AtomicFile, WriteError};
+pub use element::Element;
 pub use markup::escape_markup;
 pub use named::Named;
-pub use one_line::{display_name, one_line};
+pub use one_line::{display_name, excerpt, one_line};
 pub use setting::{BadSetting, setting};
+pub use tensor_file::{TensorFile, TensorFileError, TensorHeader, TensorPlace};

@@ -50,7 +50,7 @@ pub trait Named: Copy + 'static {
                 [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
                 names => names.concat(),
             };
-            BadSetting::new(Self::WHAT, crate::one_line(name), format!("choose {choice}"))
+            BadSetting::new(Self::WHAT, crate::excerpt(name), format!("choose {choice}"))
         })
     }
 }

@@ -19,6 +19,22 @@ pub fn one_line(text: &str) -> String {
     line
 }
 
+/// Text from a file, fit for one line of a message: [`one_line`], and cut where it is long.
+///
+/// ```
+/// use locdiff_base::excerpt;
+/// assert_eq!(excerpt("'a'\nb\t\u{7}"), "'a'\\nb\\t\\u{7}");
+/// assert_eq!(excerpt(&"é".repeat(60)), "é".repeat(60));
+/// assert_eq!(excerpt(&"é".repeat(61)), "é".repeat(60) + "…");
+/// ```
+pub fn excerpt(text: &str) -> String {
+    const LONGEST: usize = 60;
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => one_line(&text[..end]) + "…",
+        None => one_line(text),
+    }
+}
+
 /// The path as a message shows it: `-` becomes the stream's name, control characters are escaped.
 ///
 /// ```

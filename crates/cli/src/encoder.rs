@@ -4,7 +4,7 @@ use crate::commands::train::DeviceArg;
 use anyhow::Result;
 use clap::Args;
 use locdiff_nn::Device;
-use locdiff_vision::{Encoder, Photo};
+use locdiff_vision::Encoder;
 use std::path::{Path, PathBuf};
 
 /// Which encoder, and where it runs.
@@ -33,15 +33,4 @@ pub(crate) fn open(folder: Option<&Path>, device: &Device) -> Result<Encoder> {
         #[cfg(not(feature = "bundled"))]
         None => anyhow::bail!("this program was built without the bundled encoder: give --encoder FOLDER"),
     }
-}
-
-/// A colourful picture that is the same everywhere, to try an encoder with.
-pub(crate) fn test_picture() -> Photo {
-    const SIDE: u32 = 256;
-    let pixel = |i: u32| {
-        let (x, y) = (i % SIDE, i / SIDE);
-        [x as u8, y as u8, (x * y / 64) as u8]
-    };
-    let rgb = (0..SIDE * SIDE).flat_map(pixel).collect();
-    Photo::from_rgb(SIDE, SIDE, rgb).expect("three bytes a pixel")
 }

@@ -1,22 +1,17 @@
 //! The command as people use it: round trips, files, and what bad input gets.
 
+mod common;
+
+use common::{command, run};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
-fn locdiff(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_locdiff"))
-        .args(arguments)
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .output()
-        .expect("the binary runs")
-}
-
+/// What a run that ends well says; nothing is said on stderr when it is not a terminal.
+#[track_caller]
 fn ok(folder: &Path, arguments: &[&str]) -> String {
-    let output = locdiff(folder, arguments);
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{arguments:?}: {error}");
-    assert!(error.is_empty(), "nothing is said on stderr when it is not a terminal: {error}");
+    let output = run(folder, arguments);
+    let error = common::stderr(&output);
+    assert!(output.status.success() && error.is_empty(), "{arguments:?}: {error}");
     String::from_utf8(output.stdout).expect("text")
 }
 
@@ -68,8 +63,7 @@ fn encode_and_decode_round_trip_in_every_format() {
 fn a_pipe_carries_codes_from_encode_to_decode() {
     let folder = tempfile::tempdir().unwrap();
     let codes = ok(folder.path(), &["encode", "--at", "48.86,2.35", "--at=-12.05,-77.04", "-L", "15"]);
-    let mut child = Command::new(env!("CARGO_BIN_EXE_locdiff"))
-        .args(["decode", "-", "--from", "jsonl", "--out", "-"])
+    let mut child = command(folder.path(), "decode - --from jsonl --out -")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
@@ -211,7 +205,7 @@ fn bad_input_gets_one_clear_line_and_leaves_nothing_behind() {
         (&["frobnicate"], 2, &["frobnicate"]),
     ];
     for (arguments, code, words) in cases {
-        let output = locdiff(path, arguments);
+        let output = run(path, *arguments);
         let error = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(*code), "{arguments:?}: {error}");
         assert!(error.starts_with("error: "), "{arguments:?}: {error}");
@@ -232,7 +226,7 @@ fn an_existing_file_survives_a_failed_run() {
     let path = folder.path();
     std::fs::write(path.join("bad.csv"), "lat,lon\n1,2\n99,3\n").unwrap();
     std::fs::write(path.join("out.csv"), "precious").unwrap();
-    let output = locdiff(path, &["encode", "bad.csv", "-L", "3", "--out", "out.csv"]);
+    let output = run(path, "encode bad.csv -L 3 --out out.csv");
     assert_eq!(output.status.code(), Some(1));
     assert_eq!(std::fs::read_to_string(path.join("out.csv")).unwrap(), "precious");
 }
@@ -240,13 +234,13 @@ fn an_existing_file_survives_a_failed_run() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_an_error_and_a_closed_pipe_is_not() {
-    let run = |tail: &str| {
+    let encode = |tail: &str| {
         let command =
             format!("set -o pipefail; '{}' encode --at 1,2 -L 3 {tail}", env!("CARGO_BIN_EXE_locdiff"));
         Command::new("bash").args(["-c", &command]).output().unwrap()
     };
-    let full = run("> /dev/full");
+    let full = encode("> /dev/full");
     assert_eq!(full.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&full.stderr).starts_with("error: "));
-    assert!(run("| true").status.code().is_some_and(|code| code == 0));
+    assert!(encode("| true").status.code().is_some_and(|code| code == 0));
 }

@@ -1,41 +1,31 @@
 //! `locdiff compare` and `locdiff reproduce` on toy data.
 
+mod common;
+
+use common::{read, run, stderr, write_photos};
 use serde_json::Value;
-use std::fmt::Write;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 /// Photos of six cities; an embedding tells the city.
 fn toy(folder: &Path, name: &str, rows: u32, seed: u32) {
-    let columns = 6;
-    let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    let padded = format!("{header:<117}\n");
-    bytes.extend((padded.len() as u16).to_le_bytes());
-    bytes.extend(padded.as_bytes());
     let cities = [(48.9, 2.3), (35.7, 139.7), (-33.9, 151.2), (40.7, -74.0), (-1.3, 36.8), (-23.5, -46.6)];
-    let mut text = "lat,lon\n".to_owned();
-    for k in 0..rows {
+    let photo = |k: u32| {
         let city = (k * 7 + seed) % 6;
         let shift = f64::from((k * 31 + seed) % 17) * 0.01;
+        let noise = |c: u32| f64::from((k * 13 + c * 5 + seed) % 11) * 0.01;
+        let embedding = (0..6).map(|c| (f64::from(u8::from(c == city)) + noise(c)) as f32).collect();
         let (lat, lon) = cities[city as usize];
-        writeln!(text, "{},{}", lat + shift, lon - shift).unwrap();
-        for c in 0..columns {
-            let noise = f64::from((k * 13 + c * 5 + seed) % 11) * 0.01;
-            bytes.extend(((f64::from(u8::from(c == city)) + noise) as f32).to_le_bytes());
-        }
-    }
-    fs::write(folder.join(format!("{name}.npy")), bytes).unwrap();
-    fs::write(folder.join(format!("{name}.csv")), text).unwrap();
+        (embedding, (lat + shift, lon - shift))
+    };
+    write_photos(folder, name, (0..rows).map(photo));
 }
 
 fn locdiff(folder: &Path, command: &str, more: &[&str]) -> Output {
     let data = "--embeddings train.npy --locations train.csv --validation-embeddings validation.npy --validation-locations \
                 validation.csv --test-embeddings test.npy --test-locations test.csv --steps 10 --device cpu";
-    let mut process = Command::new(env!("CARGO_BIN_EXE_locdiff"));
-    process.args(command.split(' ')).args(data.split_whitespace()).args(more).current_dir(folder);
-    process.output().unwrap()
+    run(folder, &[common::Arguments::words(command), common::Arguments::words(data), more.to_vec()].concat())
 }
 
 fn folder() -> tempfile::TempDir {
@@ -47,7 +37,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 fn json(output: &Output) -> Value {
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{}", stderr(output));
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -68,13 +58,13 @@ fn compare_makes_one_table_and_files_of_answers() {
     assert_eq!(methods[0]["within"][3]["share"]["value"], 1.0);
     assert_eq!((&methods[0]["seeds"], &methods[1]["seeds"]), (&1.into(), &2.into()));
     assert_eq!(report["far"]["n"], 0);
-    let answers = fs::read_to_string(folder.path().join("answers/planet-1.csv")).unwrap();
+    let answers = read(folder.path().join("answers/planet-1.csv"));
     assert!(answers.starts_with("row,lat,lon,truth_log_density\n1,") && answers.lines().count() == 41);
-    let markdown = fs::read_to_string(folder.path().join("answers/compare.md")).unwrap();
+    let markdown = read(folder.path().join("answers/compare.md"));
     assert!(markdown.contains("### Accuracy") && markdown.contains("| planet |"), "{markdown}");
     // The same seed gives the same bytes.
     locdiff(folder.path(), "compare", &["--methods", "planet", "--seed", "1", "--out", "again"]);
-    assert_eq!(fs::read_to_string(folder.path().join("again/planet-1.csv")).unwrap(), answers);
+    assert_eq!(read(folder.path().join("again/planet-1.csv")), answers);
 }
 
 #[test]
@@ -83,7 +73,7 @@ fn hidden_places_are_unseen() {
     let output = locdiff(folder.path(), "compare", &["--methods", "knn", "--hide-km", "5000", "--json"]);
     // All cities are test cities: nothing is left to learn from.
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("--hide-km"));
+    assert!(stderr(&output).contains("--hide-km"));
     let report = json(&locdiff(folder.path(), "compare", &["--methods", "knn", "--hide-km", "1", "--json"]));
     assert_eq!(report["n"], 40);
 }
@@ -93,7 +83,7 @@ fn bad_input_is_named() {
     let folder = folder();
     let says = |more: &[&str], code: i32, words: &str| {
         let output = locdiff(folder.path(), "compare", more);
-        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        let message = stderr(&output);
         assert_eq!(output.status.code(), Some(code), "{message}");
         assert!(message.contains(words), "{message}");
     };

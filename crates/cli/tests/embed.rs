@@ -1,45 +1,30 @@
 //! `locdiff embed` as people use it: good and bad photos, every kind of input, kill it, interrupt it, resume it.
 #![cfg(unix)]
 
+mod common;
+
+use common::{command, fixture, ok, read, run};
 use safetensors::SafeTensors;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-fn fixture(name: &str) -> PathBuf {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision")).join(name)
-}
-
-fn command(folder: &Path, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_locdiff"));
-    command.args(arguments).current_dir(folder).stdin(Stdio::null());
-    command
-}
-
-fn output(folder: &Path, arguments: &[&str]) -> Output {
-    command(folder, arguments).output().unwrap()
-}
-
 /// The summary of a run that ends well.
+#[track_caller]
 fn embed(folder: &Path, arguments: &[&str]) -> Value {
-    let output = output(folder, &[&["embed", "--json"], arguments].concat());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
+    common::json(folder, &[&["embed"], arguments].concat())
 }
 
 /// The one line that a run which fails says.
+#[track_caller]
 fn refused(folder: &Path, arguments: &[&str]) -> String {
-    let output = output(folder, &[&["embed"], arguments].concat());
-    assert_eq!(output.status.code(), Some(1), "{arguments:?}");
-    let message = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(message.lines().count(), 1, "{message}");
-    message
+    common::refused(folder, &[&["embed"], arguments].concat())
 }
 
 fn lines(path: PathBuf) -> Vec<String> {
-    fs::read_to_string(path).unwrap().lines().map(str::to_owned).collect()
+    read(path).lines().map(str::to_owned).collect()
 }
 
 /// The f32 rows of a tensor.
@@ -72,7 +57,7 @@ fn many(folder: &Path, count: u32) {
 
 /// A PNG header that promises 30,000 × 30,000 pixels.
 fn bomb() -> Vec<u8> {
-    let mut png = fs::read(fixture("rgb.png")).unwrap();
+    let mut png = fs::read(fixture("vision/rgb.png")).unwrap();
     png[16..20].copy_from_slice(&30_000_u32.to_be_bytes());
     png[20..24].copy_from_slice(&30_000_u32.to_be_bytes());
     let sum = crc32fast::hash(&png[12..29]);
@@ -90,11 +75,11 @@ fn bad_photos_are_listed_and_passed_over() {
     for name in
         ["rgb.jpg", "progressive.jpg", "rgb.png", "lossy.webp", "lossless.webp", "lzw.tiff", "rgb.bmp"]
     {
-        let whole = fs::read(fixture(name)).unwrap();
+        let whole = fs::read(fixture("vision").join(name)).unwrap();
         fs::write(photos.join(format!("cut_{name}")), &whole[..whole.len() * 2 / 3]).unwrap();
         expected.push((format!("photos/cut_{name}"), "again"));
     }
-    let gif = fs::read(fixture("animated.gif")).unwrap();
+    let gif = fs::read(fixture("vision/animated.gif")).unwrap();
     fs::write(photos.join("cut.gif"), &gif[..gif.len() / 4]).unwrap();
     fs::write(photos.join("bomb.png"), bomb()).unwrap();
     fs::write(photos.join("none.jpg"), b"").unwrap();
@@ -114,9 +99,9 @@ fn bad_photos_are_listed_and_passed_over() {
     expected.sort();
     let good = ["animated.gif", "cmyk.jpg", "cmyk.tiff", "grey16.png", "rgba.webp", "turned_6.jpg"];
     for name in good {
-        fs::copy(fixture(name), photos.join("inner").join(name)).unwrap();
+        fs::copy(fixture("vision").join(name), photos.join("inner").join(name)).unwrap();
     }
-    fs::copy(fixture("rgb.png"), photos.join("wrong_name.jpg")).unwrap();
+    fs::copy(fixture("vision/rgb.png"), photos.join("wrong_name.jpg")).unwrap();
 
     let summary = embed(path, &["photos", "-o", "e.safetensors"]);
     let count = |key: &str| summary[key].as_u64().unwrap();
@@ -212,8 +197,7 @@ fn a_folder_of_photos_with_places_trains_a_model() {
     embed(path, &["photos.csv", "-o", "e.safetensors", "--augment", "1", "--require-gps"]);
     let train = "train --embeddings e.safetensors --augmented augmented_1 --locations e.csv --preset small --degree 3 \
                  --width 8 --batch 8 --steps 3 --device cpu --out model --json";
-    let output = output(path, &train.split_whitespace().collect::<Vec<_>>());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    ok(path, train);
     assert!(path.join("model/model.safetensors").exists());
 }
 
@@ -266,7 +250,7 @@ fn killed_and_interrupted_runs_resume_to_the_same_bytes() {
     assert!(again.contains("holds an unfinished run: add --resume"), "{again}");
     let other = refused(path, &["photos", "-o", "cut.safetensors", "--batch", "8", "--resume"]);
     assert!(other.contains("another --augment (1, now 0)"), "{other}");
-    let summary = output(path, &arguments);
+    let summary = run(path, &arguments);
     let summary: Value = serde_json::from_slice(&summary.stdout).unwrap();
     let resumed = summary["resumed_from"].as_u64().unwrap();
     assert!(resumed >= 12 && resumed.is_multiple_of(4) && resumed < COUNT.into(), "{resumed}");
@@ -316,7 +300,7 @@ fn an_encoder_is_described_checked_and_timed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     let inspect = |arguments: &[&str]| {
-        let output = output(path, &[&["encoder", "inspect", "--device", "cpu"], arguments].concat());
+        let output = run(path, &[&["encoder", "inspect", "--device", "cpu"], arguments].concat());
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         (output.status.code(), text(output.stdout), text(output.stderr))
     };

@@ -1,38 +1,12 @@
 //! `locdiff evaluate` and `locdiff reproduce gallery-bias` as people use them.
 
+mod common;
+
+use common::{json, model_of_towns, ok, read, refused_with, root, run, skipped};
 use serde_json::Value;
 use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-
-fn locdiff(folder: &Path, text: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_locdiff"));
-    command.args(text.split(' ')).current_dir(folder).stdin(Stdio::null()).output().unwrap()
-}
-
-fn ok(folder: &Path, text: &str) -> String {
-    let output = locdiff(folder, text);
-    assert!(output.status.success(), "{text}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
-
-fn json(folder: &Path, text: &str) -> Value {
-    serde_json::from_str(ok(folder, &format!("{text} --json")).trim()).unwrap()
-}
-
-#[track_caller]
-fn refused(folder: &Path, text: &str, part: &str) {
-    let output = locdiff(folder, text);
-    let message = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{text}: {message}");
-    assert!(message.contains(part) && message.trim_end().lines().count() == 1, "{text}: {message}");
-}
-
-/// The project's root, two folders up.
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
+use std::path::Path;
 
 fn percent(report: &Value) -> Vec<String> {
     let radii = report["scores"]["radii"].as_array().unwrap();
@@ -44,7 +18,7 @@ fn percent(report: &Value) -> Vec<String> {
 fn the_golden_table() {
     let folder = root().join("../shared/data/benchmarks");
     if !folder.exists() {
-        println!("skipped: {} is absent", folder.display());
+        skipped("the published table of evaluate: ../shared/data/benchmarks is absent");
         return;
     }
     let report =
@@ -116,11 +90,11 @@ fn reports_are_written() {
         said.contains("50.00 %") && said.contains("2 without an answer") && said.contains("wrote r.html"),
         "{said}"
     );
-    let page = fs::read_to_string(path.join("r.html")).unwrap();
+    let page = read(path.join("r.html"));
     assert!(page.contains("&lt;script&gt;&amp;.csv") && !page.contains("<script"));
     assert!(!page.contains("http://") && !page.contains("https://") && !page.contains("src="));
     assert!(page.matches("<svg").count() >= 3 && page.len() < 400_000, "{}", page.len());
-    let rows = fs::read_to_string(path.join("r.csv")).unwrap();
+    let rows = read(path.join("r.csv"));
     assert!(
         rows.starts_with("section,group,metric,value,low,high,n\nscores,<script>&.csv,within_1_km,0.025,")
     );
@@ -145,28 +119,7 @@ fn densities_are_judged() {
     let figures =
         [&likelihood["nats"]["value"], &likelihood["plonk"]].map(|v| format!("{:.3}", v.as_f64().unwrap()));
     assert_eq!(figures, ["2.531", "1.217"]);
-    refused(path, "evaluate --truth t.csv --codes t.csv", "a row is not a coefficient vector");
-}
-
-/// 60 photos in three towns whose embedding says which, as .npy.
-fn towns(folder: &Path) {
-    let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (60, 3), }";
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    let padded = format!("{header:<117}\n");
-    bytes.extend((padded.len() as u16).to_le_bytes());
-    bytes.extend(padded.as_bytes());
-    let mut truth = "row,lat,lon\n".to_owned();
-    for k in 0..60_usize {
-        let (lat, lon) = [(48.0, 2.0), (-33.0, 151.0), (40.0, -100.0)][k % 3];
-        let jitter = (k as f64 * 0.7).sin();
-        writeln!(truth, "{k},{},{}", lat + jitter, lon - jitter).unwrap();
-        for column in 0..3 {
-            let value = if column == k % 3 { 1.0 } else { 0.1 * jitter as f32 };
-            bytes.extend(value.to_le_bytes());
-        }
-    }
-    fs::write(folder.join("e.npy"), bytes).unwrap();
-    fs::write(folder.join("l.csv"), truth).unwrap();
+    refused_with(path, "evaluate --truth t.csv --codes t.csv", "a row is not a coefficient vector");
 }
 
 /// A model is judged as its own predictions are.
@@ -174,18 +127,16 @@ fn towns(folder: &Path) {
 fn models_are_judged() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    towns(path);
-    let train = "train --locations l.csv --embeddings e.npy --preset small --degree 7 --width 16 --batch 32 --steps 60";
-    ok(path, &format!("{train} --device cpu --out run --json"));
-    let options = "--model run --embeddings e.npy --device cpu --samples 4 --steps 8 --seed 5";
+    model_of_towns(path);
+    let options = "--model run --embeddings photos.npy --device cpu --samples 4 --steps 8 --seed 5";
     ok(path, &format!("sample {options} --out p.csv"));
-    let judged = json(path, &format!("evaluate {options} --truth l.csv"));
+    let judged = json(path, &format!("evaluate {options} --truth photos.csv"));
     // The truth counts rows from 0, the predictions from 1: matched by order all the same.
-    let predicted = json(path, "evaluate --predictions p.csv --truth l.csv --seed 5");
+    let predicted = json(path, "evaluate --predictions p.csv --truth photos.csv --seed 5");
     assert_eq!((&judged["name"], &predicted["name"]), (&"run".into(), &"p.csv".into()));
     assert_eq!(judged["scores"]["radii"], predicted["scores"]["radii"]);
-    assert_eq!(judged["breakdowns"][0]["groups"].as_array().unwrap().len(), 3);
-    refused(path, "evaluate --truth t.csv --model run --embeddings e.npy", "cannot read t.csv");
+    assert_eq!(judged["breakdowns"][0]["groups"].as_array().unwrap().len(), 4);
+    refused_with(path, "evaluate --truth t.csv --model run --embeddings photos.npy", "cannot read t.csv");
 }
 
 #[test]
@@ -196,15 +147,15 @@ fn wrong_files_are_refused_in_one_line() {
     fs::write(path.join("short.csv"), "id,lat,lon\np0,0,0\n").unwrap();
     fs::write(path.join("bare.csv"), "lat,lon\n0,0\n").unwrap();
     let base = "evaluate --truth t.csv --predictions";
-    refused(path, &format!("{base} short.csv"), "short.csv has no row for 'p1' and 38 more: add it");
-    refused(path, &format!("{base} bare.csv"), "t.csv has 40 rows, bare.csv has 1");
-    refused(path, &format!("{base} none.csv"), "cannot read none.csv");
-    refused(path, &format!("{base} p.csv --id-column photo"), "t.csv has no column 'photo'");
-    refused(path, &format!("{base} p.csv --replicates 2"), "replicates = 2 cannot be used");
-    refused(path, &format!("{base} p.csv --html nowhere/x.html"), "create its folder first");
+    refused_with(path, &format!("{base} short.csv"), "short.csv has no row for 'p1' and 38 more: add it");
+    refused_with(path, &format!("{base} bare.csv"), "t.csv has 40 rows, bare.csv has 1");
+    refused_with(path, &format!("{base} none.csv"), "cannot read none.csv");
+    refused_with(path, &format!("{base} p.csv --id-column photo"), "t.csv has no column 'photo'");
+    refused_with(path, &format!("{base} p.csv --replicates 2"), "replicates = 2 cannot be used");
+    refused_with(path, &format!("{base} p.csv --html nowhere/x.html"), "create its folder first");
     assert_eq!(json(path, &format!("{base} short.csv --allow-absent"))["scores"]["missing"], 39);
-    assert_eq!(locdiff(path, "evaluate --truth t.csv").status.code(), Some(2));
-    assert_eq!(locdiff(path, &format!("{base} p.csv --preset best")).status.code(), Some(2));
+    assert_eq!(run(path, "evaluate --truth t.csv").status.code(), Some(2));
+    assert_eq!(run(path, &format!("{base} p.csv --preset best")).status.code(), Some(2));
 }
 
 #[test]
@@ -223,7 +174,11 @@ fn the_gallery_table() {
         table["gallery"]["more_than"],
         serde_json::json!([[50.0, 50.0, 0.0, 0.0], [50.0, 50.0, 0.0, 0.0]])
     );
-    refused(path, "reproduce gallery-bias --gallery nothing.csv --truth t.csv", "cannot read nothing.csv");
+    refused_with(
+        path,
+        "reproduce gallery-bias --gallery nothing.csv --truth t.csv",
+        "cannot read nothing.csv",
+    );
     assert!(
         ok(path, "reproduce gallery-bias")
             .contains("skipped gallery-bias: gallery/coordinates_100K.csv is absent")
@@ -232,7 +187,9 @@ fn the_gallery_table() {
     let (gallery, truth) =
         (root().join("gallery/coordinates_100K.csv"), root().join("../shared/data/benchmarks/im2gps3k.csv"));
     if !(gallery.exists() && truth.exists()) {
-        println!("skipped the real table: run scripts/fetch_gallery.py, with ../shared at hand");
+        skipped(
+            "the published table of reproduce gallery-bias: run scripts/fetch_gallery.py, with ../shared at hand",
+        );
         return;
     }
     let table = json(&root(), "reproduce gallery-bias --truth ../shared/data/benchmarks/im2gps3k.csv");

@@ -1,82 +1,29 @@
 //! `locdiff locate` and `locdiff calibrate` as people use them.
 #![cfg(unix)]
 
+mod common;
+
+use common::{
+    command, csv, fixture, json, json_lines, model_of_towns, ok, read, refused, refused_with, run, stderr,
+};
 use serde_json::Value;
-use std::fmt::Write;
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-
-fn fixture(name: &str) -> PathBuf {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision")).join(name)
-}
-
-fn command(folder: &Path, text: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_locdiff"));
-    command.args(text.split(' ')).current_dir(folder).stdin(Stdio::null());
-    command
-}
-
-fn run(folder: &Path, text: &str) -> Output {
-    command(folder, text).output().unwrap()
-}
-
-fn ok(folder: &Path, text: &str) -> String {
-    let output = run(folder, text);
-    assert!(output.status.success(), "{text}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
-}
-
-/// The one line that a run which fails says.
-fn refused(folder: &Path, text: &str) -> String {
-    let output = run(folder, text);
-    let message = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.code() == Some(1) && message.lines().count() == 1, "{text}: {message}");
-    message
-}
-
-/// A model of four towns, trained on 120 embeddings that say which.
-fn toy(folder: &Path) {
-    let towns = [(48.0, 2.0), (-33.0, 151.0), (40.0, -100.0), (-10.0, -50.0)];
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    let header = format!("{:<117}\n", "{'descr': '<f4', 'fortran_order': False, 'shape': (120, 5), }");
-    bytes.extend((header.len() as u16).to_le_bytes());
-    bytes.extend(header.as_bytes());
-    let mut places = "row,lat,lon\n".to_owned();
-    for k in 0..120_usize {
-        let (lat, lon) = towns[k % 4];
-        let jitter = (k as f64 * 0.7).sin();
-        let row = (0..5).map(|c| if c == k % 4 { 1.0 } else { 0.1 * jitter as f32 });
-        bytes.extend(row.flat_map(f32::to_le_bytes));
-        writeln!(places, "{k},{},{}", lat + jitter, lon - jitter).unwrap();
-    }
-    fs::write(folder.join("e.npy"), bytes).unwrap();
-    fs::write(folder.join("l.csv"), places).unwrap();
-    ok(
-        folder,
-        "train --embeddings e.npy --locations l.csv --preset small --degree 7 --width 32 --batch 64 --steps 200 --device cpu --out run",
-    );
-}
-
-fn csv(path: PathBuf) -> Vec<Vec<String>> {
-    let text = fs::read_to_string(path).unwrap();
-    text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()
-}
+use std::process::{Command, Stdio};
 
 #[test]
 fn a_model_is_calibrated_and_answers_as_sample_does() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    toy(path);
-    let locate = "locate --model run --embeddings e.npy --device cpu --samples 4 --steps 10";
-    let output = run(path, &format!("{locate} --json"));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("never calibrated"));
+    model_of_towns(path);
+    let locate = "locate --model run --embeddings photos.npy --device cpu --samples 4 --steps 10";
+    assert!(stderr(&run(path, &format!("{locate} --json"))).contains("never calibrated"));
 
-    let calibrate = "calibrate --model run --embeddings e.npy --truth l.csv --device cpu --samples 4";
-    let told: Value = serde_json::from_str(&ok(path, &format!("{calibrate} --json"))).unwrap();
+    let calibrate =
+        "calibrate --model run --embeddings photos.npy --truth photos.csv --device cpu --samples 4";
+    let told = json(path, calibrate);
     assert!(told["fit"]["n"] == 120 && told["evidence"].as_f64().unwrap() > 0.0, "{told}");
-    assert!(fs::read_to_string(path.join("run/calibration.json")).unwrap().contains("background"));
+    assert!(read(path.join("run/calibration.json")).contains("background"));
     // Weights of half the size give the same places to within their rounding.
     let said = ok(path, &format!("{calibrate} --export small"));
     assert!(said.contains("within radii"), "{said}");
@@ -86,12 +33,11 @@ fn a_model_is_calibrated_and_answers_as_sample_does() {
     assert!(refused(path, &format!("{calibrate} --rows rows")).contains("line 2: '500' is no row"));
 
     // The same places as `sample`, to the digits of the table; what the text says of them is in the JSON too.
-    ok(path, "sample --model run --embeddings e.npy --device cpu --samples 4 --steps 10 --out s.csv");
-    let lines = ok(path, &format!("{locate} --csv a.csv --json"));
+    ok(path, "sample --model run --embeddings photos.npy --device cpu --samples 4 --steps 10 --out s.csv");
+    let answers = json_lines(path, &format!("{locate} --csv a.csv"));
     let (sampled, answered) = (csv(path.join("s.csv")), csv(path.join("a.csv")));
-    assert_eq!((sampled.len(), answered.len(), lines.lines().count()), (121, 121, 120));
-    for (k, line) in lines.lines().enumerate() {
-        let answer: Value = serde_json::from_str(line).unwrap();
+    assert_eq!((sampled.len(), answered.len(), answers.len()), (121, 121, 120));
+    for (k, answer) in answers.iter().enumerate() {
         let at = |name: &str| answer[name].as_f64().unwrap();
         for (c, name) in [(1, "lat"), (2, "lon")] {
             let (a, b): (f64, f64) =
@@ -107,21 +53,13 @@ fn a_model_is_calibrated_and_answers_as_sample_does() {
     }
 
     // How good it is, where the truth is known; the same numbers as `sample --truth`.
-    let score: Value =
-        serde_json::from_str(ok(path, &format!("{locate} --truth l.csv --json")).lines().last().unwrap())
-            .unwrap();
-    let direct: Value = serde_json::from_str(&ok(
-        path,
-        "sample --model run --embeddings e.npy --device cpu --samples 4 --steps 10 --truth l.csv --json",
-    ))
-    .unwrap();
+    let score = json_lines(path, &format!("{locate} --truth photos.csv")).pop().unwrap();
+    let options =
+        "--model run --embeddings photos.npy --device cpu --samples 4 --steps 10 --truth photos.csv";
+    let direct = json(path, &format!("sample {options}"));
     assert_eq!(score["summary"]["accuracy"], direct["accuracy"]);
     // The referee reads the same densities.
-    let judged: Value = serde_json::from_str(&ok(
-        path,
-        "evaluate --model run --embeddings e.npy --device cpu --samples 4 --steps 10 --truth l.csv --by none --json",
-    ))
-    .unwrap();
+    let judged = json(path, &format!("evaluate {options} --by none"));
     let (told, found) = (&score["summary"], &judged);
     assert!(
         (told["nll_nats"].as_f64().unwrap() - found["likelihood"]["nats"]["value"].as_f64().unwrap()).abs()
@@ -134,8 +72,7 @@ fn a_model_is_calibrated_and_answers_as_sample_does() {
 
     // What is known besides holds.
     for (more, lat) in [("--within -45,110,-10,160", -45.0..=-10.0), ("--within DE", 47.0..=55.5)] {
-        for line in ok(path, &format!("{locate} --json {more}")).lines().take(8) {
-            let answer: Value = serde_json::from_str(line).unwrap();
+        for answer in json_lines(path, &format!("{locate} {more}")).iter().take(8) {
             assert!(lat.contains(&answer["best"]["lat"].as_f64().unwrap()), "{more}: {answer}");
             // The best place is the one with the most probability around it.
             let around: Vec<f64> = answer["hypotheses"]
@@ -148,24 +85,21 @@ fn a_model_is_calibrated_and_answers_as_sample_does() {
         }
     }
     fs::write(path.join("w.csv"), "lat,lon,weight\n-33,151,1\n").unwrap();
-    let first = ok(path, &format!("{locate} --json --prior w.csv --prior-km 300"));
-    let first: Value = serde_json::from_str(first.lines().next().unwrap()).unwrap();
+    let first = &json_lines(path, &format!("{locate} --prior w.csv --prior-km 300"))[0];
     assert!(first["best"]["lat"].as_f64().unwrap() < -25.0, "{first}");
     fs::write(path.join("w.asc"), "ncols 2\nnrows 1\nxllcorner -180\nyllcorner -90\ncellsize 180\n0 1\n")
         .unwrap();
-    let east = ok(path, &format!("{locate} --json --prior w.asc"));
-    let third: Value = serde_json::from_str(east.lines().nth(2).unwrap()).unwrap();
+    let third = &json_lines(path, &format!("{locate} --prior w.asc"))[2];
     assert!(third["best"]["lon"].as_f64().unwrap() >= 0.0, "{third}");
     for (more, part) in [
         ("--within Atlantis", "Atlantis"),
         ("--prior nowhere.csv", "nowhere.csv"),
-        ("--prior l.csv", "weight"),
+        ("--prior photos.csv", "weight"),
         ("--views 9", "views"),
         ("--trace t.mp4", "end it in .gif, .html or .png"),
         ("--png all.png", "give a folder"),
     ] {
-        let message = refused(path, &format!("{locate} {more}"));
-        assert!(message.contains(part), "{more}: {message}");
+        refused_with(path, &format!("{locate} {more}"), part);
     }
 }
 
@@ -173,10 +107,9 @@ fn a_model_is_calibrated_and_answers_as_sample_does() {
 fn an_interrupt_leaves_complete_rows() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    toy(path);
+    model_of_towns(path);
     // Blocks of one photo, each with much to do.
-    let locate =
-        "locate --model run --embeddings e.npy --device cpu --samples 1024 --steps 100 --json --csv a.csv";
+    let locate = "locate --model run --embeddings photos.npy --device cpu --samples 1024 --steps 100 --json --csv a.csv";
     let mut child = command(path, locate).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut seen = vec![lines.next().unwrap().unwrap()];
@@ -186,7 +119,7 @@ fn an_interrupt_leaves_complete_rows() {
     assert!(seen.len() < 120 && seen.iter().all(|line| serde_json::from_str::<Value>(line).is_ok()));
     let rows = csv(path.join("a.csv"));
     assert!(rows.len() == seen.len() + 1 && rows.iter().all(|row| row.len() >= 10), "{rows:?}");
-    assert!(fs::read_to_string(path.join("a.csv")).unwrap().ends_with('\n'));
+    assert!(read(path.join("a.csv")).ends_with('\n'));
 }
 
 #[cfg(feature = "bundled")]
@@ -194,7 +127,7 @@ fn an_interrupt_leaves_complete_rows() {
 fn the_summer_palace_gets_an_answer_and_maps() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    fs::copy(fixture("china.jpg"), path.join("china.jpg")).unwrap();
+    fs::copy(fixture("vision/china.jpg"), path.join("china.jpg")).unwrap();
     let text = ok(
         path,
         "locate china.jpg --device cpu --csv a.csv --geojson a.geojson --kml a.kml --map a.html --png a.png --trace t.gif --write-exif tagged --xmp --yes",
@@ -208,22 +141,22 @@ fn the_summer_palace_gets_an_answer_and_maps() {
     let features = geojson["features"].as_array().unwrap();
     assert!(features.len() >= 3 && features[0]["properties"]["probability"] == 0.5);
     assert_eq!(features[2]["geometry"]["type"], "Point");
-    assert!(fs::read_to_string(path.join("a.kml")).unwrap().contains("<Placemark>"));
-    assert!(fs::read_to_string(path.join("a.html")).unwrap().contains("china.jpg"));
+    assert!(read(path.join("a.kml")).contains("<Placemark>"));
+    assert!(read(path.join("a.html")).contains("china.jpg"));
     assert_eq!(&fs::read(path.join("a.png")).unwrap()[1..4], b"PNG");
     assert_eq!(&fs::read(path.join("t.gif")).unwrap()[..6], b"GIF89a");
     assert!(path.join("china.jpg.xmp").exists());
-    assert_eq!(fs::read(path.join("china.jpg")).unwrap(), fs::read(fixture("china.jpg")).unwrap());
+    assert_eq!(fs::read(path.join("china.jpg")).unwrap(), fs::read(fixture("vision/china.jpg")).unwrap());
 
     // The tag in the copy is reported, and does not change the answer; a bad photo costs exit code 1 and nothing else.
     fs::write(path.join("bad.jpg"), "no photo").unwrap();
     let output = run(path, "locate tagged/china.jpg bad.jpg --device cpu --json");
     assert_eq!(output.status.code(), Some(1));
-    let error = String::from_utf8(output.stderr).unwrap();
+    let error = stderr(&output);
     assert!(error.contains("bad.jpg") && error.contains("1 of 2 photos could not be read"), "{error}");
     let lines = String::from_utf8(output.stdout).unwrap();
     let answer: Value = serde_json::from_str(lines.trim()).unwrap();
-    let plain: Value = serde_json::from_str(ok(path, "locate china.jpg --device cpu --json").trim()).unwrap();
+    let plain = json(path, "locate china.jpg --device cpu");
     assert_eq!(answer["best"], plain["best"]);
     let gps = (answer["gps"]["lat"].as_f64().unwrap(), answer["best"]["lat"].as_f64().unwrap());
     assert!((gps.0 - gps.1).abs() < 1e-4 && plain["gps"].is_null(), "{gps:?}");

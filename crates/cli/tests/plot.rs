@@ -1,22 +1,10 @@
 //! `locdiff plot` as people use it.
 
+mod common;
+
+use common::{ok, read, refused_with};
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
-
-fn locdiff(folder: &Path, text: &str) -> (Option<i32>, String) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_locdiff"));
-    let output = command.args(text.split(' ')).current_dir(folder).stdin(Stdio::null()).output().unwrap();
-    let said =
-        String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
-    (output.status.code(), said)
-}
-
-#[track_caller]
-fn ok(folder: &Path, text: &str) {
-    let (code, said) = locdiff(folder, text);
-    assert_eq!(code, Some(0), "{text}: {said}");
-}
 
 /// Width and height of a PNG.
 fn size(path: &Path) -> (u32, u32) {
@@ -36,16 +24,14 @@ fn pictures_are_drawn() {
     ok(path, "plot resolution -L 7,15 --out r.png");
     assert_eq!(size(&path.join("r.png")), (2 * 500 + 8, 500));
     ok(path, "plot resolution --out r.svg");
-    let curve = fs::read_to_string(path.join("r.svg")).unwrap();
+    let curve = read(path.join("r.svg"));
     assert!(curve.contains("L = 47: 19.6 km") && curve.contains("L = 23: 78.5 km"), "{curve}");
     ok(path, "plot coefficients -L 15 --out c.svg");
-    let plot = fs::read_to_string(path.join("c.svg")).unwrap();
+    let plot = read(path.join("c.svg"));
     // 256 dimensions make 256 points of one line.
     let line = plot.split("points='").nth(1).unwrap().split('\'').next().unwrap();
     assert_eq!(line.split_whitespace().count(), 256);
 
-    let (code, said) = locdiff(path, "plot density c.npy --rows 4 --out d.png");
-    assert!(code == Some(1) && said.contains("there is no row 4: the file has 3"), "{said}");
-    let (code, said) = locdiff(path, "plot resolution --out r.jpg");
-    assert!(code == Some(1) && said.contains("ends in .png (maps) or .svg (curve)"), "{said}");
+    refused_with(path, "plot density c.npy --rows 4 --out d.png", "there is no row 4: the file has 3");
+    refused_with(path, "plot resolution --out r.jpg", "ends in .png (maps) or .svg (curve)");
 }

@@ -1,7 +1,9 @@
 //! `locdiff train` as people use it: kill it, interrupt it, resume it.
 #![cfg(unix)]
 
-use std::fmt::Write;
+mod common;
+
+use common::{read, stderr, write_photos};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -9,39 +11,30 @@ use std::time::{Duration, Instant};
 
 /// 400 photos whose embedding is a function of the place.
 fn toy(folder: &Path) {
-    let (rows, columns) = (400, 8);
-    let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({rows}, {columns}), }}");
-    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
-    let padded = format!("{header:<117}\n");
-    bytes.extend((padded.len() as u16).to_le_bytes());
-    bytes.extend(padded.as_bytes());
-    let mut text = "lat,lon\n".to_owned();
-    for k in 0..rows {
-        let lat = -60.0 + 120.0 * f64::from((k * 37) % rows) / f64::from(rows);
-        let lon = -180.0 + 360.0 * f64::from((k * 151) % rows) / f64::from(rows);
-        writeln!(text, "{lat},{lon}").unwrap();
+    const ROWS: u32 = 400;
+    let photo = |k: u32| {
+        let lat = -60.0 + 120.0 * f64::from((k * 37) % ROWS) / f64::from(ROWS);
+        let lon = -180.0 + 360.0 * f64::from((k * 151) % ROWS) / f64::from(ROWS);
         let (la, lo) = (lat.to_radians(), lon.to_radians());
-        for c in 0..columns {
-            let c = f64::from(c);
-            bytes.extend((((la * (c + 1.0)).sin() + (lo + c).cos()) as f32).to_le_bytes());
-        }
-    }
-    fs::write(folder.join("e.npy"), bytes).unwrap();
-    fs::write(folder.join("l.csv"), text).unwrap();
+        let number = |c: u32| (la * (f64::from(c) + 1.0)).sin() + (lo + f64::from(c)).cos();
+        ((0..8).map(|c| number(c) as f32).collect(), (lat, lon))
+    };
+    write_photos(folder, "photos", (0..ROWS).map(photo));
 }
 
 fn command(folder: &Path, out: &str, more: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_locdiff"));
-    let base = "train --embeddings e.npy --locations l.csv --preset small --degree 5 --width 16 --batch 32 --device cpu";
-    command.args(base.split(' ')).args(["--steps", "400", "--checkpoint-every", "20", "--log-every", "10"]);
-    command.args(["--validate-every", "100", "--validation-share", "0.1", "--out", out]).args(more);
-    command.current_dir(folder).stdin(Stdio::null());
+    let base = format!(
+        "train --embeddings photos.npy --locations photos.csv --preset small --degree 5 --width 16 --batch 32 --device cpu \
+         --steps 400 --checkpoint-every 20 --log-every 10 --validate-every 100 --validation-share 0.1 --out {out}"
+    );
+    let mut command = common::command(folder, &base);
+    command.args(more);
     command
 }
 
 fn finish(folder: &Path, out: &str, more: &[&str]) -> Output {
     let output = command(folder, out, more).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{}", stderr(&output));
     output
 }
 
@@ -110,7 +103,7 @@ fn bad_input_is_said_in_one_line() {
     toy(path);
     let fails = |more: &[&str], code: i32, part: &str| {
         let output = command(path, "run", more).output().unwrap();
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        let error = stderr(&output);
         assert_eq!(output.status.code(), Some(code), "{error}");
         assert!(error.contains(part), "{error}");
     };
@@ -119,7 +112,7 @@ fn bad_input_is_said_in_one_line() {
     fails(&["--dropout", "1.5"], 1, "dropout");
     fails(&["--lr=-1"], 1, "lr");
     fails(&["--loss", "guess"], 2, "possible values");
-    let text = fs::read_to_string(path.join("l.csv")).unwrap();
-    fs::write(path.join("l.csv"), text.trim_end().rsplit_once('\n').unwrap().0).unwrap();
-    fails(&[], 1, "l.csv has 399");
+    let text = read(path.join("photos.csv"));
+    fs::write(path.join("photos.csv"), text.trim_end().rsplit_once('\n').unwrap().0).unwrap();
+    fails(&[], 1, "photos.csv has 399");
 }

@@ -1,8 +1,9 @@
 //! Binary arrays `[rows, columns]`: their layout, checked against the file, and their rows, read one at a time.
 
 use crate::input::ReadSeek;
-use crate::{DataError, Format};
-use half::{bf16, f16};
+use crate::{DataError, Fingerprint, Format};
+use half::f16;
+use locdiff_base::Element;
 use std::io::{self, SeekFrom};
 
 /// The type in which a matrix is written.
@@ -68,7 +69,7 @@ impl std::str::FromStr for Dtype {
             "f64" => Ok(Self::F64),
             _ => Err(DataError::ElementType {
                 file: "the output".to_owned(),
-                dtype: crate::error::excerpt(name),
+                dtype: locdiff_base::excerpt(name),
                 remedy: "choose f16, f32 or f64",
             }),
         }
@@ -81,49 +82,6 @@ impl std::fmt::Display for Dtype {
     }
 }
 
-/// An element type that can be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Element {
-    F16,
-    Bf16,
-    F32,
-    F64,
-}
-
-impl Element {
-    pub(crate) const fn bytes(self) -> usize {
-        match self {
-            Self::F16 | Self::Bf16 => 2,
-            Self::F32 => 4,
-            Self::F64 => 8,
-        }
-    }
-
-    /// The type's name in messages.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::F16 => "f16",
-            Self::Bf16 => "bf16",
-            Self::F32 => "f32",
-            Self::F64 => "f64",
-        }
-    }
-
-    /// Appends the little-endian elements in `bytes`.
-    fn decode(self, bytes: &[u8], values: &mut Vec<f64>) {
-        fn each<const N: usize>(bytes: &[u8], values: &mut Vec<f64>, value: impl Fn([u8; N]) -> f64) {
-            let (chunks, _) = bytes.as_chunks::<N>();
-            values.extend(chunks.iter().map(|&chunk| value(chunk)));
-        }
-        match self {
-            Self::F16 => each(bytes, values, |b| f16::from_le_bytes(b).to_f64()),
-            Self::Bf16 => each(bytes, values, |b| bf16::from_le_bytes(b).to_f64()),
-            Self::F32 => each(bytes, values, |b| f64::from(f32::from_le_bytes(b))),
-            Self::F64 => each(bytes, values, f64::from_le_bytes),
-        }
-    }
-}
-
 /// Where an array lies in its file. Built only by [`ArrayLayout::check`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ArrayLayout {
@@ -132,6 +90,8 @@ pub(crate) struct ArrayLayout {
     element: Element,
     big_endian: bool,
     offset: u64,
+    /// The encoder that the file's metadata names, where its values are embeddings.
+    pub(crate) encoder: Option<Fingerprint>,
 }
 
 /// What a header claims about an array.
@@ -171,7 +131,7 @@ impl ArrayLayout {
                 format!("shape {shape:?} of {} takes {needed}, but there are {available}", element.name());
             return Err(DataError::Header { file: file.to_owned(), format, reason });
         }
-        Ok(Self { rows, columns: columns as usize, element, big_endian, offset })
+        Ok(Self { rows, columns: columns as usize, element, big_endian, offset, encoder: None })
     }
 }
 
@@ -192,21 +152,12 @@ impl ArrayLayout {
 
     /// The values of one row, as f32.
     pub(crate) fn decode_f32(&self, row: &[u8], out: &mut [f32]) {
-        fn each<const N: usize>(row: &[u8], out: &mut [f32], flip: bool, value: impl Fn([u8; N]) -> f32) {
-            for (out, &chunk) in out.iter_mut().zip(row.as_chunks::<N>().0) {
-                let mut chunk = chunk;
-                if flip {
-                    chunk.reverse();
-                }
-                *out = value(chunk);
-            }
-        }
-        let flip = self.big_endian;
-        match self.element {
-            Element::F16 => each(row, out, flip, |b| f16::from_le_bytes(b).to_f32()),
-            Element::Bf16 => each(row, out, flip, |b| bf16::from_le_bytes(b).to_f32()),
-            Element::F32 => each(row, out, flip, f32::from_le_bytes),
-            Element::F64 => each(row, out, flip, |b| f64::from_le_bytes(b) as f32),
+        if self.big_endian {
+            let mut row = row.to_vec();
+            self.element.swap_bytes(&mut row);
+            self.element.decode_f32(&row, out);
+        } else {
+            self.element.decode_f32(row, out);
         }
     }
 }
@@ -241,9 +192,9 @@ impl ArrayReader {
         }
         self.input.read_exact(&mut self.bytes)?;
         if self.layout.big_endian {
-            self.bytes.chunks_exact_mut(self.layout.element.bytes()).for_each(<[u8]>::reverse);
+            self.layout.element.swap_bytes(&mut self.bytes);
         }
-        self.layout.element.decode(&self.bytes, values);
+        self.layout.element.decode_f64(&self.bytes, values);
         self.rows_read += 1;
         Ok(true)
     }
@@ -276,16 +227,6 @@ mod tests {
             let message = check(shape, 24).unwrap_err();
             assert!(message.contains(part), "{message}");
         }
-    }
-
-    #[test]
-    fn every_element_type_decodes() {
-        let mut values = Vec::new();
-        Element::F16.decode(&[0x00, 0x3c, 0x00, 0xc0], &mut values);
-        Element::Bf16.decode(&[0x80, 0x3f, 0x00, 0xc0], &mut values);
-        Element::F32.decode(&[1f32.to_le_bytes(), (-2f32).to_le_bytes()].concat(), &mut values);
-        Element::F64.decode(&[1f64.to_le_bytes(), (-2f64).to_le_bytes()].concat(), &mut values);
-        assert_eq!(values, [1.0, -2.0].repeat(4));
     }
 
     #[test]

@@ -4,8 +4,9 @@
 //! Windows line ends or blank lines, and reads a quote that is never closed until the memory is full.
 
 use crate::DataError;
-use crate::error::{At, excerpt};
+use crate::error::At;
 use csv_core::{ReadRecordResult, Reader};
+use locdiff_base::excerpt;
 use std::io::Read;
 
 /// Longest record that is read: a pipe without line ends must not fill the memory.

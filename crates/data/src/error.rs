@@ -1,6 +1,6 @@
 //! What can be wrong with a file: each message is one line that names the file, the row, the value and the remedy.
 
-use locdiff_base::{WriteError, one_line};
+use locdiff_base::{WriteError, excerpt};
 use locdiff_sphere::SphereError;
 use std::fmt;
 use std::io;
@@ -255,15 +255,6 @@ fn read_remedy(source: &io::Error) -> &'static str {
     }
 }
 
-/// Text from a file, fit for one line of a message: [`one_line`], and cut where it is long.
-pub(crate) fn excerpt(text: &str) -> String {
-    const LONGEST: usize = 60;
-    match text.char_indices().nth(LONGEST) {
-        Some((end, _)) => one_line(&text[..end]) + "…",
-        None => one_line(text),
-    }
-}
-
 /// Names for a message: quoted, with commas, at most a dozen.
 pub(crate) fn list_names<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     const MOST: usize = 12;
@@ -282,13 +273,6 @@ pub(crate) fn list_names<'a>(names: impl IntoIterator<Item = &'a str>) -> String
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn excerpts_stay_on_one_short_line() {
-        assert_eq!(excerpt("'a'\nb\t\u{7}\u{2028}"), "'a'\\nb\\t\\u{7}\\u{2028}");
-        assert_eq!(excerpt(&"é".repeat(60)), "é".repeat(60));
-        assert_eq!(excerpt(&"é".repeat(61)), "é".repeat(60) + "…");
-    }
 
     #[test]
     fn name_lists_are_bounded() {

@@ -81,7 +81,7 @@ impl FromStr for Format {
     type Err = DataError;
 
     fn from_str(name: &str) -> Result<Self, DataError> {
-        Self::from_name(name).ok_or_else(|| DataError::UnknownFormat { name: crate::error::excerpt(name) })
+        Self::from_name(name).ok_or_else(|| DataError::UnknownFormat { name: locdiff_base::excerpt(name) })
     }
 }
 

@@ -63,7 +63,7 @@ impl JsonLines {
 pub(crate) fn json_reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let what = text.split_once(" at line ").map_or(text.as_str(), |(what, _)| what);
-    format!("{} at character {}", crate::error::excerpt(what), error.column())
+    format!("{} at character {}", locdiff_base::excerpt(what), error.column())
 }
 
 #[cfg(test)]

@@ -23,13 +23,13 @@
 //! | `.safetensors` | tensor `points`, `[N, 2]`, degrees | the only tensor, or a named one, `[N, D]` | no |
 //!
 //! Binary arrays may hold f16, f32 or f64 (safetensors also bf16; npy also big-endian). They are read in row blocks, and
-//! a header is believed only after it agrees with the file's size. The two header parsers are this crate's own:
-//! `npyz` allocates what a header asks for before looking (and brings big integers and a Python-literal grammar),
-//! `safetensors` wants the whole file in memory; `safetensors` stays the reference in the tests.
+//! a header is believed only after it agrees with the file's size. The parser of `.npy` headers is this crate's own: `npyz`
+//! allocates what a header asks for before looking, and brings big integers and a Python-literal grammar.
 
 #![cfg_attr(test, allow(clippy::float_cmp, reason = "a round trip is exact or wrong"))]
 
 mod array;
+mod array_file;
 mod csv_text;
 mod embedding;
 mod error;

@@ -1,9 +1,9 @@
 //! The header of `NumPy`'s `.npy` files: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>.
 
 use crate::DataError;
-use crate::array::{ArrayLayout, Claim, Dtype, Element};
-use crate::error::excerpt;
+use crate::array::{ArrayLayout, Claim, Dtype};
 use crate::header::Header;
+use locdiff_base::{Element, excerpt};
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 /// `NumPy` itself refuses to parse headers above 10,000 bytes.
@@ -165,14 +165,11 @@ fn tuple(text: &str) -> Option<(Vec<u64>, &str)> {
 mod tests {
     use super::*;
     use crate::Format;
-    use crate::header::{TensorChoice, open_array};
-    use std::io::Cursor;
 
     fn read(bytes: &[u8]) -> Result<ArrayLayout, String> {
-        let choice = TensorChoice { given: None, preferred: "" };
-        let input = Box::new(Cursor::new(bytes.to_vec()));
-        let reader = open_array(input, bytes.len() as u64, "x.npy", Format::Npy, choice);
-        reader.map(|reader| reader.layout().clone()).map_err(|error| error.to_string())
+        let mut input = bytes;
+        let header = Header::new(&mut input, bytes.len() as u64, "x.npy", Format::Npy);
+        header.and_then(read_header).map_err(|error| error.to_string())
     }
 
     fn file(descr: &str, order: &str, shape: &str, data_bytes: usize) -> Vec<u8> {

@@ -1,85 +1,66 @@
 //! The header of safetensors files: 8 bytes of length, then JSON: <https://github.com/huggingface/safetensors#format>.
 
-use crate::DataError;
-use crate::array::{ArrayLayout, Claim, Dtype, Element};
-use crate::error::{excerpt, list_names};
-use crate::header::{Header, TensorChoice};
-use serde::Deserialize;
-use std::collections::BTreeMap;
+use crate::array::{ArrayLayout, Claim, Dtype};
+use crate::error::list_names;
+use crate::header::Header;
+use crate::{DataError, Fingerprint};
+use locdiff_base::{TensorFileError, TensorHeader, TensorPlace, excerpt};
 
-/// The reference implementation's limit.
-const LONGEST_HEADER: u64 = 100_000_000;
+/// Free text about the file, by key.
+const METADATA: &str = "__metadata__";
+/// The metadata's key of the encoder that made the embeddings in the file.
+const ENCODER: &str = "encoder";
 
-#[derive(Deserialize)]
-struct TensorInfo {
-    dtype: String,
-    shape: Vec<u64>,
-    data_offsets: (u64, u64),
+/// Which tensor of a safetensors file to read: the one that is called `given`; or else the one that is called
+/// `preferred`; or else the only one.
+#[derive(Clone, Copy)]
+pub(crate) struct TensorChoice<'a> {
+    pub(crate) given: Option<&'a str>,
+    pub(crate) preferred: &'a str,
 }
 
 /// Reads the header and checks the tensor chosen.
-pub(crate) fn read_header(
-    mut header: Header<'_>,
-    choice: TensorChoice<'_>,
-) -> Result<ArrayLayout, DataError> {
-    let file_bytes = header.file_bytes;
-    let header_bytes = header.number(8)?;
-    if header_bytes > LONGEST_HEADER || header_bytes > file_bytes.saturating_sub(8) {
-        return Err(header.unsound(format!("its header claims {header_bytes} bytes of {file_bytes}")));
-    }
-    let tensors = parse(&header.take(header_bytes)?).map_err(|error| {
-        header.unsound(format!("its header is not a list of tensors ({})", excerpt(&error.to_string())))
-    })?;
-    let offset = 8 + header_bytes;
-    let data_bytes = file_bytes - offset;
-    let end = tensors.values().map(|tensor| tensor.data_offsets.1).max().unwrap_or(0);
-    if end != data_bytes {
-        return Err(header.unsound(format!("its tensors take {end} bytes, but there are {data_bytes}")));
-    }
-    let tensor = choose(&tensors, header.file, choice)?;
-    let element = match tensor.dtype.as_str() {
-        "F16" => Element::F16,
-        "BF16" => Element::Bf16,
-        "F32" => Element::F32,
-        "F64" => Element::F64,
-        other => {
-            return Err(DataError::ElementType {
-                file: header.file.to_owned(),
-                dtype: excerpt(other),
-                remedy: "save the tensor as float32",
-            });
-        }
+pub(crate) fn read_header(header: Header<'_>, choice: TensorChoice<'_>) -> Result<ArrayLayout, DataError> {
+    let Header { input, file_bytes, file, format } = header;
+    let failed = |error| match error {
+        TensorFileError::Read(source) => DataError::read(file, source),
+        TensorFileError::Unsound(reason) => DataError::Header { file: file.to_owned(), format, reason },
+        TensorFileError::NotFloat(dtype) => DataError::ElementType {
+            file: file.to_owned(),
+            dtype: dtype.to_string(),
+            remedy: "save the tensor as float32",
+        },
     };
-    let (begin, end) = tensor.data_offsets;
-    let available = end
-        .checked_sub(begin)
-        .ok_or_else(|| header.unsound(format!("a tensor runs from byte {begin} to byte {end}")))?;
-    let claim =
-        Claim { shape: tensor.shape.clone(), element, big_endian: false, offset: offset + begin, available };
-    ArrayLayout::check(claim, header.file, header.format)
+    let tensors = TensorHeader::read(input, file_bytes).map_err(failed)?;
+    let tensor = choose(&tensors, file, choice)?;
+    let claim = Claim {
+        shape: tensor.shape.iter().map(|&side| side as u64).collect(),
+        element: tensor.element().map_err(failed)?,
+        big_endian: false,
+        offset: tensor.offset,
+        available: tensor.bytes,
+    };
+    let mut layout = ArrayLayout::check(claim, file, format)?;
+    // Metadata are free text: one of that key that is no fingerprint is somebody else's, and no error.
+    layout.encoder = tensors.texts().get(ENCODER).and_then(|text| text.parse().ok());
+    Ok(layout)
 }
 
-/// The tensors by name. The metadata, free text for people, are left out.
-fn parse(json: &[u8]) -> serde_json::Result<BTreeMap<String, TensorInfo>> {
-    let mut entries: BTreeMap<String, serde_json::Value> = serde_json::from_slice(json)?;
-    entries.remove("__metadata__");
-    entries.into_iter().map(|(name, entry)| Ok((name, serde_json::from_value(entry)?))).collect()
-}
-
-fn choose<'a>(
-    tensors: &'a BTreeMap<String, TensorInfo>,
+fn choose(
+    tensors: &TensorHeader,
     file: &str,
     TensorChoice { given, preferred }: TensorChoice<'_>,
-) -> Result<&'a TensorInfo, DataError> {
-    let by_name = tensors.get(given.unwrap_or(preferred));
-    let only = || tensors.values().next().filter(|_| given.is_none() && tensors.len() == 1);
-    by_name.or_else(only).ok_or_else(|| DataError::MissingTensor {
+) -> Result<TensorPlace, DataError> {
+    let names = tensors.names();
+    let only = || names.first().filter(|_| given.is_none() && names.len() == 1);
+    let by_name = tensors.find(given.unwrap_or(preferred));
+    by_name.or_else(|| tensors.find(only()?)).ok_or_else(|| DataError::MissingTensor {
         file: file.to_owned(),
         wanted: given.map_or_else(
-            || format!("it has {} tensors and none is called '{preferred}'", tensors.len()),
+            || format!("it has {} tensors and none is called '{preferred}'", names.len()),
             |name| format!("it has no tensor '{}'", excerpt(name)),
         ),
-        available: list_names(tensors.keys().map(String::as_str)),
+        available: list_names(names.iter().map(String::as_str)),
     })
 }
 
@@ -97,27 +78,27 @@ impl OutputTensor<'_> {
 }
 
 /// A header for tensors that follow one another, padded with blanks to a length that depends on their names and
-/// number only: it can be written again when the number of rows is known. The data begin at a multiple of 8.
-pub(crate) fn header_bytes(tensors: &[OutputTensor]) -> Vec<u8> {
+/// number and on the encoder only: it can be written again when the number of rows is known. The data begin at a multiple
+/// of 8.
+pub(crate) fn header_bytes(tensors: &[OutputTensor], encoder: Option<&Fingerprint>) -> Vec<u8> {
     /// Longest decimal of a u64.
     const DIGITS: usize = 20;
     let mut begin = 0;
     let mut spare = 0;
-    let entries: Vec<String> = tensors
-        .iter()
-        .map(|tensor| {
-            let numbers = [begin, begin + tensor.bytes()].into_iter().chain(tensor.shape.iter().copied());
-            spare += numbers.map(|number| DIGITS - number.to_string().len()).sum::<usize>();
-            let end = begin + tensor.bytes();
-            let name = serde_json::Value::from(tensor.name);
-            let dtype = tensor.dtype.name().to_ascii_uppercase();
-            let shape = serde_json::Value::from(tensor.shape.clone());
-            let entry =
-                format!(r#"{name}:{{"dtype":"{dtype}","shape":{shape},"data_offsets":[{begin},{end}]}}"#);
-            begin = end;
-            entry
-        })
-        .collect();
+    let metadata = encoder
+        .map(|encoder| format!("\"{METADATA}\":{}", serde_json::json!({ENCODER: encoder.to_string()})));
+    let tensors = tensors.iter().map(|tensor| {
+        let numbers = [begin, begin + tensor.bytes()].into_iter().chain(tensor.shape.iter().copied());
+        spare += numbers.map(|number| DIGITS - number.to_string().len()).sum::<usize>();
+        let end = begin + tensor.bytes();
+        let name = serde_json::Value::from(tensor.name);
+        let dtype = tensor.dtype.name().to_ascii_uppercase();
+        let shape = serde_json::Value::from(tensor.shape.clone());
+        let entry = format!(r#"{name}:{{"dtype":"{dtype}","shape":{shape},"data_offsets":[{begin},{end}]}}"#);
+        begin = end;
+        entry
+    });
+    let entries: Vec<String> = metadata.into_iter().chain(tensors).collect();
     let text = format!("{{{}}}", entries.join(","));
     let length = (8 + text.len() + spare).next_multiple_of(8);
     let mut bytes = ((length - 8) as u64).to_le_bytes().to_vec();
@@ -130,14 +111,12 @@ pub(crate) fn header_bytes(tensors: &[OutputTensor]) -> Vec<u8> {
 mod tests {
     use super::*;
     use crate::Format;
-    use crate::header::open_array;
-    use std::io::Cursor;
 
     fn read(bytes: &[u8], given: Option<&str>) -> Result<ArrayLayout, String> {
         let choice = TensorChoice { given, preferred: "points" };
-        let input = Box::new(Cursor::new(bytes.to_vec()));
-        let reader = open_array(input, bytes.len() as u64, "x.safetensors", Format::Safetensors, choice);
-        reader.map(|reader| reader.layout().clone()).map_err(|error| error.to_string())
+        let mut input = bytes;
+        let header = Header::new(&mut input, bytes.len() as u64, "x.safetensors", Format::Safetensors);
+        header.and_then(|header| read_header(header, choice)).map_err(|error| error.to_string())
     }
 
     fn file(json: &str, data_bytes: usize) -> Vec<u8> {
@@ -181,39 +160,41 @@ mod tests {
     }
 
     #[test]
-    fn hostile_headers_are_errors() {
+    fn hostile_headers_are_errors_that_name_the_file() {
         let info = |shape: &str, offsets: &str| {
             file(&format!(r#"{{"a":{{"dtype":"F32","shape":{shape},"data_offsets":{offsets}}}}}"#), 24)
         };
         for (bytes, part) in [
-            (Vec::new(), "is empty"),
-            (b"\xff\xff\xff\xff\xff\xff\xff\xff{}".to_vec(), "claims 18446744073709551615 bytes"),
-            (b"\xff\xff\xff\x00\x00\x00\x00\x00{}".to_vec(), "claims 16777215 bytes of 10"),
-            (file("[1]", 0), "not a list of tensors"),
-            (file("{\"a\":1}", 0), "not a list of tensors"),
-            (info("[3,2]", "[24,0]"), "take 0 bytes, but there are 24"),
-            (info("[3,2]", "[30,24]"), "from byte 30 to byte 24"),
-            (info("[3,2]", "[8,24]"), "takes 24 bytes, but there are 16"),
-            (info("[3,2]", "[0,18446744073709551615]"), "take 18446744073709551615 bytes"),
-            (info("[9223372036854775807,9]", "[0,24]"), "more bytes than any file has"),
-            (info("[-3,2]", "[0,24]"), "not a list of tensors"),
-            (info("[2,3,1]", "[0,24]"), "shape [2, 3, 1]"),
+            (Vec::new(), "x.safetensors is empty"),
+            (
+                b"\xff\xff\xff\x00\x00\x00\x00\x00{}".to_vec(),
+                "x.safetensors is not a sound safetensors file: its header claims 16777215 bytes of 10; save it again",
+            ),
+            (info("[3,2]", "[8,24]"), "x.safetensors is not a sound safetensors file: its header is not"),
+            (info("[2,3,1]", "[0,24]"), "x.safetensors: the array has shape [2, 3, 1]"),
         ] {
             let message = read(&bytes, None).unwrap_err();
-            assert!(message.contains(part), "{message}");
+            assert!(message.starts_with(part), "{message}");
         }
     }
 
     #[test]
     fn written_headers_are_aligned_and_keep_their_length() {
+        let encoder = Some(Fingerprint::new("a \"b\"", 3));
         let header = |rows: u64| {
             let points = OutputTensor { name: "po\"ints", dtype: Dtype::F64, shape: vec![rows, 2] };
-            header_bytes(&[points, OutputTensor { name: "z", dtype: Dtype::F32, shape: vec![rows] }])
+            header_bytes(
+                &[points, OutputTensor { name: "z", dtype: Dtype::F32, shape: vec![rows] }],
+                encoder.as_ref(),
+            )
         };
         assert_eq!(header(1).len(), header(u64::MAX / 64).len());
         assert_eq!(header(1).len() % 8, 0);
         let whole = [header(3), vec![0; 60]].concat();
-        assert_eq!(read(&whole, Some("po\"ints")).map(|layout| layout.rows), Ok(3));
+        let layout = read(&whole, Some("po\"ints")).unwrap();
+        assert_eq!((layout.rows, layout.encoder), (3, encoder));
+        let other = file(&ONE.replace("made", "encoder"), 24);
+        assert_eq!(read(&other, None).unwrap().encoder, None);
         assert!(safetensors::SafeTensors::deserialize(&whole).is_ok());
     }
 }

@@ -1,10 +1,11 @@
 //! CSV files as columns of text: lists of photos, reasons, sources.
 
 use crate::csv_text::{CsvRows, push_record};
-use crate::error::{At, excerpt, list_names};
+use crate::error::{At, list_names};
 use crate::input::Input;
 use crate::output::Output;
 use crate::{DataError, Format};
+use locdiff_base::excerpt;
 use std::path::Path;
 
 /// Rows of text from a CSV file with a header; `-` is standard input.

@@ -2,9 +2,14 @@
 
 use crate::{Adam, NnError, Params, Result, params::Entry};
 use half::f16;
-use locdiff_base::AtomicFile;
-use safetensors::{Dtype, SafeTensors, tensor::TensorView};
-use std::{collections::HashMap, fs, path::Path};
+use locdiff_base::{AtomicFile, TensorFile, TensorFileError};
+use safetensors::{Dtype, tensor::TensorView};
+use std::{
+    collections::HashMap,
+    fs::File,
+    io::{Cursor, Read, Seek},
+    path::Path,
+};
 
 fn bytes(values: &[f32]) -> Vec<u8> {
     values.iter().flat_map(|value| value.to_le_bytes()).collect()
@@ -14,12 +19,22 @@ fn half_bytes(values: &[f32]) -> Vec<u8> {
     values.iter().flat_map(|value| f16::from_f32(*value).to_le_bytes()).collect()
 }
 
-fn floats(bytes: &[u8]) -> Vec<f32> {
-    bytes.as_chunks::<4>().0.iter().map(|four| f32::from_le_bytes(*four)).collect()
-}
-
 fn bad(path: &Path, detail: impl std::fmt::Display) -> NnError {
     NnError::WeightFile { path: path.to_owned(), detail: detail.to_string() }
+}
+
+fn failed(path: &Path) -> impl Fn(TensorFileError) -> NnError {
+    move |error| match error {
+        TensorFileError::Read(source) => NnError::Io { path: path.to_owned(), source },
+        unsound => bad(path, unsound),
+    }
+}
+
+fn open(path: &Path) -> Result<TensorFile<File>> {
+    let io = |source| NnError::Io { path: path.to_owned(), source };
+    let file = File::open(path).map_err(io)?;
+    let bytes = file.metadata().map_err(io)?.len();
+    TensorFile::new(file, bytes).map_err(failed(path))
 }
 
 impl Params {
@@ -70,8 +85,7 @@ impl Params {
     /// [`NnError::WeightFile`] for a file that is damaged, lacks a parameter or has one of another shape; the
     /// parameters are then unchanged.
     pub fn load(&mut self, path: &Path) -> Result<()> {
-        let contents = fs::read(path).map_err(|source| NnError::Io { path: path.to_owned(), source })?;
-        self.load_bytes(path, &contents)
+        self.load_tensors(path, open(path)?)
     }
 
     /// The same from the contents of a file; `path` is the name that errors give.
@@ -79,38 +93,29 @@ impl Params {
     /// # Errors
     /// As [`Params::load`].
     pub fn load_bytes(&mut self, path: &Path, contents: &[u8]) -> Result<()> {
-        let file = SafeTensors::deserialize(contents).map_err(|e| bad(path, e))?;
+        let file = TensorFile::new(Cursor::new(contents), contents.len() as u64).map_err(failed(path))?;
+        self.load_tensors(path, file)
+    }
+
+    fn load_tensors<R: Read + Seek>(&mut self, path: &Path, mut file: TensorFile<R>) -> Result<()> {
         let mut values = vec![0.0; self.len()];
         for entry in self.layout.iter() {
-            read(path, &file, entry, &mut values[entry.range()])?;
+            values[entry.range()].copy_from_slice(&read(path, &mut file, entry)?);
         }
         self.upload(&values)
     }
 }
 
-fn read(path: &Path, file: &SafeTensors<'_>, entry: &Entry, values: &mut [f32]) -> Result<()> {
-    let tensor = file.tensor(&entry.name).map_err(|_| bad(path, format!("no tensor `{}`", entry.name)))?;
-    let known = matches!(tensor.dtype(), Dtype::F32 | Dtype::F16);
-    if !known || tensor.shape() != entry.file_shape() {
-        let detail = format!(
-            "`{}` is {:?} {:?}, the model wants F32 or F16 {:?}",
-            entry.name,
-            tensor.dtype(),
-            tensor.shape(),
-            entry.file_shape()
-        );
+fn read<R: Read + Seek>(path: &Path, file: &mut TensorFile<R>, entry: &Entry) -> Result<Vec<f32>> {
+    let name = &entry.name;
+    let tensor = file.header().find(name).ok_or_else(|| bad(path, format!("no tensor `{name}`")))?;
+    let known = matches!(tensor.dtype, Dtype::F32 | Dtype::F16);
+    if !known || tensor.shape != entry.file_shape() {
+        let (dtype, met, wanted) = (tensor.dtype, &tensor.shape, entry.file_shape());
+        let detail = format!("`{name}` is {dtype} {met:?}, the model wants F32 or F16 {wanted:?}");
         return Err(bad(path, detail));
     }
-    if tensor.dtype() == Dtype::F16 {
-        for (value, two) in values.iter_mut().zip(tensor.data().as_chunks().0) {
-            *value = f16::from_le_bytes(*two).to_f32();
-        }
-    } else {
-        for (value, four) in values.iter_mut().zip(tensor.data().as_chunks().0) {
-            *value = f32::from_le_bytes(*four);
-        }
-    }
-    Ok(())
+    file.values(&tensor).map_err(failed(path))
 }
 
 /// Everything an optimiser and its weights hold, as plain numbers on the host: put back with [`Adam::import_state`], a
@@ -184,14 +189,13 @@ impl TrainingState {
     /// # Errors
     /// [`NnError::WeightFile`] for a damaged or foreign file.
     pub fn load(path: &Path) -> Result<(Self, HashMap<String, String>)> {
-        let contents = fs::read(path).map_err(|source| NnError::Io { path: path.to_owned(), source })?;
-        let (_, header) = SafeTensors::read_metadata(&contents).map_err(|e| bad(path, e))?;
-        let metadata = header.metadata().clone().unwrap_or_default();
+        let mut file = open(path)?;
+        let metadata = file.header().texts();
         let step = metadata.get("step").and_then(|step| step.parse().ok());
         let step = step.ok_or_else(|| bad(path, "no training step in its header: not a training state"))?;
-        let file = SafeTensors::deserialize(&contents).map_err(|e| bad(path, e))?;
-        let get = |name: &str| -> Result<Vec<f32>> {
-            Ok(floats(file.tensor(name).map_err(|e| bad(path, e))?.data()))
+        let mut get = |name: &str| {
+            let tensor = file.header().find(name).ok_or_else(|| bad(path, format!("no tensor `{name}`")))?;
+            file.values(&tensor).map_err(failed(path))
         };
         let state =
             Self { weights: get("weights")?, m: get("adam.m")?, v: get("adam.v")?, ema: get("ema")?, step };

@@ -27,13 +27,3 @@ pub struct Refused {
     /// What is wrong with it, and what would be right.
     pub reason: String,
 }
-
-/// Text from a file for one line of a message: printable, and cut where it is long.
-pub(crate) fn excerpt(text: &str) -> String {
-    const LONGEST: usize = 60;
-    let mut line: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
-    if text.chars().nth(LONGEST).is_some() {
-        line.push('…');
-    }
-    line
-}

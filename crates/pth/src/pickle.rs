@@ -1,7 +1,7 @@
 //! The few pickle instructions that PyTorch writes for tensors, interpreted as data. Nothing is ever called: the only
 //! "functions" a pickle may name are the handful below, and they build descriptions. Everything else is refused by name.
 
-use crate::excerpt;
+use locdiff_base::{Element, excerpt};
 use std::rc::Rc;
 
 /// A tensor as the pickle describes it: a window on a storage.
@@ -19,15 +19,6 @@ pub(crate) struct StorageInfo {
     pub(crate) element: Element,
     pub(crate) key: String,
     pub(crate) count: u64,
-}
-
-/// Number types of a storage.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Element {
-    F16,
-    Bf16,
-    F32,
-    F64,
 }
 
 /// What a name in a pickle may mean.

@@ -1,9 +1,9 @@
 //! `.pth` files: a zip archive with one pickle that describes tensors, and the tensors' numbers beside it.
 
+use crate::Refused;
 use crate::archive::Archive;
-use crate::pickle::{self, Element, LONGEST_PICKLE, TensorInfo};
-use crate::{Refused, excerpt};
-use half::{bf16, f16};
+use crate::pickle::{self, LONGEST_PICKLE, TensorInfo};
+use locdiff_base::{Element, excerpt};
 use std::collections::{BTreeMap, HashMap};
 
 /// A tensor of a `.pth` file.
@@ -79,8 +79,8 @@ fn read(bytes: &[u8]) -> Result<BTreeMap<String, PthTensor>, String> {
         let key = &info.storage.key;
         if !storages.contains_key(key) {
             let raw = archive.stored(&format!("{root}/data/{key}"))?;
-            storages
-                .insert(key.clone(), (info.storage.element, numbers(&raw, info.storage.element, big_endian)));
+            let element = info.storage.element;
+            storages.insert(key.clone(), (element, numbers(raw, element, big_endian)));
         }
         let (element, storage) = &storages[key];
         let wrong = |reason: String| format!("tensor '{}' {reason}", excerpt(&name));
@@ -106,25 +106,13 @@ fn read(bytes: &[u8]) -> Result<BTreeMap<String, PthTensor>, String> {
     Ok(tensors)
 }
 
-fn numbers(raw: &[u8], element: Element, big_endian: bool) -> Vec<f32> {
-    fn each<const N: usize>(raw: &[u8], big_endian: bool, value: impl Fn([u8; N]) -> f32) -> Vec<f32> {
-        let (chunks, _) = raw.as_chunks::<N>();
-        chunks
-            .iter()
-            .map(|&(mut chunk)| {
-                if big_endian {
-                    chunk.reverse();
-                }
-                value(chunk)
-            })
-            .collect()
+fn numbers(mut raw: Vec<u8>, element: Element, big_endian: bool) -> Vec<f32> {
+    if big_endian {
+        element.swap_bytes(&mut raw);
     }
-    match element {
-        Element::F16 => each(raw, big_endian, |b| f16::from_le_bytes(b).to_f32()),
-        Element::Bf16 => each(raw, big_endian, |b| bf16::from_le_bytes(b).to_f32()),
-        Element::F32 => each(raw, big_endian, f32::from_le_bytes),
-        Element::F64 => each(raw, big_endian, |b| f64::from_le_bytes(b) as f32),
-    }
+    let mut values = vec![0.0; raw.len() / element.bytes()];
+    element.decode_f32(&raw, &mut values);
+    values
 }
 
 /// Copies a window of a storage, row by row.

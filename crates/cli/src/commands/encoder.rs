@@ -1,7 +1,7 @@
 //! `locdiff encoder inspect`: what an encoder's folder is, whether it works, and how fast.
 
 use crate::commands::train::DeviceArg;
-use crate::encoder::{open, test_picture};
+use crate::encoder::open;
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::{Args, Subcommand};
 use locdiff_nn::Device;
@@ -97,7 +97,7 @@ impl Inspect {
 
 /// Runs the encoder on pictures whose answers must be alike, or must not.
 fn check(encoder: &Encoder) -> Result<()> {
-    let picture = test_picture();
+    let picture = Photo::test_picture();
     let grey = Photo::from_rgb(64, 48, vec![127; 3 * 64 * 48])?;
     let embedded = encoder.embed(std::slice::from_ref(&picture)).map_err(|error| match error {
         VisionError::Data(_) => {
@@ -127,7 +127,7 @@ fn check(encoder: &Encoder) -> Result<()> {
 }
 
 fn time(encoder: &Encoder) -> Result<Times> {
-    let picture = test_picture();
+    let picture = Photo::test_picture();
     let pixels = encoder.preprocess(&picture)?;
     let batch = pixels.repeat(BATCH);
     let one_thread =

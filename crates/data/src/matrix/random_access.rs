@@ -1,11 +1,12 @@
 //! Reading any row of a binary matrix at any time.
 
 use crate::array::ArrayLayout;
-use crate::error::{At, excerpt};
-use crate::header::{TensorChoice, read_layout};
+use crate::array_file::read_layout;
+use crate::error::At;
 use crate::input::Input;
-use crate::{DataError, Format, PositionedFile};
-use locdiff_base::display_name;
+use crate::safetensors_header::TensorChoice;
+use crate::{DataError, Fingerprint, Format, PositionedFile};
+use locdiff_base::{display_name, excerpt};
 use std::path::Path;
 
 /// Files up to this size are read into memory once.
@@ -95,6 +96,11 @@ impl RowFile {
     /// Numbers a row.
     pub fn columns(&self) -> usize {
         self.layout.columns
+    }
+
+    /// The encoder that made the embeddings in the file, where the file says so.
+    pub fn encoder(&self) -> Option<&Fingerprint> {
+        self.layout.encoder.as_ref()
     }
 
     /// Reads row `index`, from 0.

@@ -1,12 +1,14 @@
 //! Reading matrices row by row.
 
-use crate::array::{ArrayReader, Element};
+use crate::array::ArrayReader;
+use crate::array_file::open_array;
 use crate::csv_text::{CsvRows, parse_number};
-use crate::error::{At, excerpt};
-use crate::header::{TensorChoice, open_array};
+use crate::error::At;
 use crate::input::Input;
 use crate::json_lines::{JsonLines, json_reason};
-use crate::{DataError, Format};
+use crate::safetensors_header::TensorChoice;
+use crate::{DataError, Fingerprint, Format};
+use locdiff_base::{Element, excerpt};
 use std::path::Path;
 
 const ARRAY_EXPECTED: &str = "one array of numbers";
@@ -101,6 +103,14 @@ impl MatrixReader {
     pub fn rows(&self) -> Option<u64> {
         match &self.source {
             Source::Array { reader, .. } => Some(reader.layout().rows),
+            Source::Csv(_) | Source::Jsonl(_) => None,
+        }
+    }
+
+    /// The encoder that made the embeddings in the file, where the file says so.
+    pub fn encoder(&self) -> Option<&Fingerprint> {
+        match &self.source {
+            Source::Array { reader, .. } => reader.layout().encoder.as_ref(),
             Source::Csv(_) | Source::Jsonl(_) => None,
         }
     }

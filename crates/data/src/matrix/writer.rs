@@ -4,7 +4,7 @@ use crate::array::Dtype;
 use crate::error::At;
 use crate::output::{Output, push_number, push_number_f32};
 use crate::safetensors_header::{self, OutputTensor};
-use crate::{DataError, Format, npy};
+use crate::{DataError, Fingerprint, Format, npy};
 use half::f16;
 use locdiff_base::display_name;
 use std::path::Path;
@@ -31,6 +31,7 @@ pub struct MatrixWriter {
     columns: usize,
     /// Their rows follow one another, as many for each.
     tensors: Vec<String>,
+    encoder: Option<Fingerprint>,
     rows: u64,
     buffer: Vec<u8>,
 }
@@ -63,6 +64,44 @@ impl MatrixWriter {
         dtype: Dtype,
         tensors: &[&str],
     ) -> Result<Self, DataError> {
+        Self::new(path, format, columns, dtype, tensors, None)
+    }
+
+    /// As [`MatrixWriter::create_tensors`], for embeddings: a safetensors file says in its metadata which encoder made
+    /// them. The other formats have no room for it.
+    ///
+    /// ```
+    /// use locdiff_data::{Dtype, Fingerprint, MatrixWriter, RowFile};
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// let path = folder.path().join("x.safetensors");
+    /// let encoder = Fingerprint::new("mine", 7);
+    /// let mut writer = MatrixWriter::create_embeddings(&path, 2, Dtype::F16, &["embeddings"], &encoder)?;
+    /// writer.write_row(&[0.25, -1.0])?;
+    /// writer.finish()?;
+    /// assert_eq!(RowFile::open(&path, None)?.encoder(), Some(&encoder));
+    /// # Ok::<(), locdiff_data::DataError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`MatrixWriter::create_tensors`].
+    pub fn create_embeddings(
+        path: &Path,
+        columns: usize,
+        dtype: Dtype,
+        tensors: &[&str],
+        encoder: &Fingerprint,
+    ) -> Result<Self, DataError> {
+        Self::new(path, None, columns, dtype, tensors, Some(encoder.clone()))
+    }
+
+    fn new(
+        path: &Path,
+        format: Option<Format>,
+        columns: usize,
+        dtype: Dtype,
+        tensors: &[&str],
+        encoder: Option<Fingerprint>,
+    ) -> Result<Self, DataError> {
         let format = Format::resolve(path, format)?;
         if tensors.len() != 1 && format != Format::Safetensors {
             return Err(DataError::OutputColumns {
@@ -75,7 +114,7 @@ impl MatrixWriter {
         }
         let output = Output::create(path, format)?;
         let tensors = tensors.iter().map(ToString::to_string).collect();
-        let mut this = Self { output, format, dtype, columns, tensors, rows: 0, buffer: Vec::new() };
+        let mut this = Self { output, format, dtype, columns, tensors, encoder, rows: 0, buffer: Vec::new() };
         if let Some(header) = this.header() {
             this.output.write(&header)?;
         }
@@ -137,7 +176,7 @@ impl MatrixWriter {
                 let rows = rows / self.tensors.len() as u64;
                 let tensor = |name| OutputTensor { name, dtype: self.dtype, shape: vec![rows, columns] };
                 let tensors: Vec<_> = self.tensors.iter().map(|name| tensor(name.as_str())).collect();
-                Some(safetensors_header::header_bytes(&tensors))
+                Some(safetensors_header::header_bytes(&tensors, self.encoder.as_ref()))
             }
         }
     }

@@ -3,12 +3,14 @@
 use super::columns::{NotFound, PointColumns, Wanted};
 use super::{POINTS_TENSOR, json};
 use crate::array::ArrayReader;
+use crate::array_file::open_array;
 use crate::csv_text::CsvRows;
-use crate::error::{At, excerpt, list_names};
-use crate::header::{TensorChoice, open_array};
+use crate::error::{At, list_names};
 use crate::input::Input;
 use crate::json_lines::{JsonLines, json_reason};
+use crate::safetensors_header::TensorChoice;
 use crate::{DataError, Format};
+use locdiff_base::excerpt;
 use locdiff_sphere::LatLon;
 use std::path::Path;
 

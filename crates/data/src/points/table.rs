@@ -3,10 +3,11 @@
 use super::columns::{NotFound, PointColumns, Wanted};
 use super::reader::PointReader;
 use crate::csv_text::{CsvRows, parse_number};
-use crate::error::{At, excerpt, list_names};
+use crate::error::{At, list_names};
 use crate::input::Input;
 use crate::json_lines::{JsonLines, json_reason};
 use crate::{DataError, Format};
+use locdiff_base::excerpt;
 use locdiff_sphere::{LatLon, SphereError};
 use serde_json::{Map, Value};
 use std::path::Path;

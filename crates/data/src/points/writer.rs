@@ -3,10 +3,10 @@
 use super::POINTS_TENSOR;
 use crate::array::Dtype;
 use crate::csv_text::push_record;
-use crate::error::excerpt;
 use crate::output::{Output, push_number};
 use crate::safetensors_header::{self, OutputTensor};
 use crate::{DataError, Format, npy};
+use locdiff_base::excerpt;
 use locdiff_sphere::LatLon;
 use std::path::Path;
 
@@ -161,7 +161,7 @@ impl PointWriter {
                 tensors.push(OutputTensor { name, dtype: Dtype::F64, shape: vec![self.rows] });
             }
         }
-        safetensors_header::header_bytes(&tensors)
+        safetensors_header::header_bytes(&tensors, None)
     }
 }
 

@@ -1,16 +1,15 @@
 //! Photos or embeddings, a block at a time.
 
-use crate::commands::embed::inputs::{Source, gather};
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 use locdiff::{Locator, Photo, PhotoLimits, Session};
 use locdiff_data::RowFile;
+use locdiff_ingest::{PhotoStream, Photos, ReadPhoto};
 use locdiff_sphere::LatLon;
-use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
 /// What is to be located, and how far it is done.
 pub(crate) enum Inputs {
-    Photos { sources: Vec<Source>, next: usize, good: u64 },
+    Photos { files: Vec<PathBuf>, stream: PhotoStream, good: u64 },
     Embeddings { file: RowFile, next: usize },
 }
 
@@ -26,13 +25,9 @@ pub(crate) struct Batch {
 
 impl Inputs {
     pub(crate) fn photos(arguments: &[PathBuf]) -> Result<Self> {
-        let (sources, others) = gather(arguments, None)?;
-        if sources.is_empty() {
-            bail!(
-                "no photos: the arguments name {others} files and none is a picture; give photos or folders of them"
-            );
-        }
-        Ok(Self::Photos { sources, next: 0, good: 0 })
+        let photos = Photos::gather(arguments, None)?;
+        let files = photos.sources().iter().map(|source| source.path().to_owned()).collect();
+        Ok(Self::Photos { files, stream: photos.into_stream(PhotoLimits::default()), good: 0 })
     }
 
     pub(crate) fn embeddings(path: &Path, tensor: Option<&str>) -> Result<Self> {
@@ -42,7 +37,7 @@ impl Inputs {
     /// How many there are.
     pub(crate) fn count(&self) -> usize {
         match self {
-            Self::Photos { sources, .. } => sources.len(),
+            Self::Photos { files, .. } => files.len(),
             Self::Embeddings { file, .. } => file.rows(),
         }
     }
@@ -50,7 +45,7 @@ impl Inputs {
     /// The files that no output may overwrite.
     pub(crate) fn files(&self) -> Vec<&Path> {
         match self {
-            Self::Photos { sources, .. } => sources.iter().map(Source::path).collect(),
+            Self::Photos { files, .. } => files.iter().map(PathBuf::as_path).collect(),
             Self::Embeddings { .. } => Vec::new(),
         }
     }
@@ -89,30 +84,22 @@ impl Inputs {
                     batch.gps.push(None);
                 }
             }
-            Self::Photos { sources, next, good } => {
-                // Few photos at a time are held as pixels; of the others only the embeddings.
-                let at_once = rayon::current_num_threads().max(1);
-                while batch.names.len() < most && *next < sources.len() && !stopped() {
-                    let take = at_once.min(most - batch.names.len()).min(sources.len() - *next);
-                    let chosen = &sources[*next..*next + take];
-                    *next += take;
-                    let read: Vec<_> =
-                        chosen.par_iter().map(|source| source.read(&PhotoLimits::default())).collect();
-                    for (source, photo) in chosen.iter().zip(read) {
-                        let embedded = photo.map_err(Into::into).and_then(|photo: Photo| {
-                            let embedding = session.embed(std::slice::from_ref(&photo), *good)?;
-                            Ok::<_, locdiff::LocateError>((embedding, photo.gps()))
-                        });
-                        match embedded {
-                            Ok((embedding, gps)) => {
-                                *good += 1;
-                                batch.embeddings.extend(embedding);
-                                batch.names.push(source.name.clone());
-                                batch.paths.push(source.file_path().map(Path::to_owned));
-                                batch.gps.push(gps);
-                            }
-                            Err(error) => batch.failures.push(named(&source.name, &error.to_string())),
+            Self::Photos { stream, good, .. } => {
+                while batch.names.len() < most && !stopped() {
+                    let Some(ReadPhoto { source, photo }) = stream.next() else { break };
+                    let embedded = photo.map_err(Into::into).and_then(|photo: Photo| {
+                        let embedding = session.embed(std::slice::from_ref(&photo), *good)?;
+                        Ok::<_, locdiff::LocateError>((embedding, photo.gps()))
+                    });
+                    match embedded {
+                        Ok((embedding, gps)) => {
+                            *good += 1;
+                            batch.embeddings.extend(embedding);
+                            batch.names.push(source.name().to_owned());
+                            batch.paths.push(source.file_path().map(Path::to_owned));
+                            batch.gps.push(gps);
                         }
+                        Err(error) => batch.failures.push(named(source.name(), &error.to_string())),
                     }
                 }
             }

@@ -1,0 +1,23 @@
+//! The default image encoder, `streetview-lite0`, inside the binary: nothing has to be downloaded or found at run time.
+//!
+//! A crate of its own, because with the model beside it the package would pass the registry's limit of 10 MB.
+
+/// `encoder.json` and `model.safetensors` of the default encoder.
+///
+/// ```
+/// use locdiff_vision::Encoder;
+/// use std::path::Path;
+/// let (description, weights) = locdiff_bundled_encoder::encoder();
+/// let encoder = Encoder::from_bytes(
+///     (Path::new("the bundled encoder.json"), description),
+///     (Path::new("the bundled model.safetensors"), weights),
+/// )?;
+/// assert_eq!(encoder.embedding(), 512);
+/// # Ok::<(), locdiff_vision::VisionError>(())
+/// ```
+pub fn encoder() -> (&'static [u8], &'static [u8]) {
+    (
+        include_bytes!("../streetview-lite0/encoder.json"),
+        include_bytes!("../streetview-lite0/model.safetensors"),
+    )
+}

@@ -1,0 +1,28 @@
+//! The default model, `streetview-l23`, inside the binary: nothing has to be downloaded or found at run time.
+//!
+//! A crate of its own, because with the encoder beside it the package would pass the registry's limit of 10 MB.
+
+/// The files of a model's folder.
+#[derive(Debug, Clone, Copy)]
+pub struct ModelFiles {
+    /// `config.json`.
+    pub config: &'static [u8],
+    /// `model.safetensors`.
+    pub weights: &'static [u8],
+    /// `calibration.json`.
+    pub calibration: &'static [u8],
+}
+
+/// The default model.
+///
+/// ```
+/// let files = locdiff_bundled_model::model();
+/// assert!(files.weights.len() < 10_000_000);
+/// ```
+pub fn model() -> ModelFiles {
+    ModelFiles {
+        config: include_bytes!("../streetview-l23/config.json"),
+        weights: include_bytes!("../streetview-l23/model.safetensors"),
+        calibration: include_bytes!("../streetview-l23/calibration.json"),
+    }
+}

@@ -1,0 +1,218 @@
+//! `locdiff embed`: photos in, embeddings and locations out.
+
+use crate::args::parse_dtype;
+use crate::encoder::EncoderArg;
+use crate::interrupt::Careful;
+use crate::progress;
+use anyhow::{Result, anyhow, bail};
+use clap::Args;
+use locdiff_data::Dtype;
+use locdiff_ingest::{
+    EmbedCounts, EmbedFiles, EmbedOutput, EmbedRun, EmbedSettings, IngestError, Photos, Progress,
+};
+use locdiff_vision::{Augmentation, Encoder, PhotoLimits};
+use serde_json::json;
+use std::path::PathBuf;
+use std::time::Instant;
+
+#[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub(crate) struct Embed {
+    /// Photos: files, folders (searched by name), .csv with a column of paths (and lat, lon), .tar shards, @list.txt
+    #[arg(value_name = "PHOTOS", required = true)]
+    photos: Vec<PathBuf>,
+    /// Where to write the embeddings, a row a photo: .safetensors (tensor "embeddings"), .npy, .csv or .jsonl
+    #[arg(short, long, value_name = "FILE")]
+    out: PathBuf,
+    /// Where to write row, path, lat, lon and the location's source, a line a row [default: OUT as .csv]
+    #[arg(long, value_name = "FILE.csv")]
+    locations: Option<PathBuf>,
+    /// Where to list the photos that could not be used, and why [default: OUT as .bad.csv, if there are any]
+    #[arg(long, value_name = "FILE.csv")]
+    bad: Option<PathBuf>,
+    #[command(flatten)]
+    encoder: EncoderArg,
+    /// Embed K other views of each photo too (crops and colours), as tensors augmented_1 … augmented_K for train
+    #[arg(long, value_name = "K", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    augment: u32,
+    /// Mirror half of the other views; it turns traffic and script around
+    #[arg(long, requires = "augment")]
+    mirror: bool,
+    /// Seed of the other views
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Leave out photos without a location, so that the files are a training set
+    #[arg(long)]
+    require_gps: bool,
+    /// Number type: f16, f32 or f64
+    #[arg(long, value_name = "TYPE", default_value = "f32", value_parser = parse_dtype)]
+    dtype: Dtype,
+    /// Pictures the encoder takes at a time
+    #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=65536))]
+    batch: u32,
+    /// Column of the paths in a CSV [default: path, file, file_name, filename, image, photo or img]
+    #[arg(long, value_name = "NAME")]
+    path_column: Option<String>,
+    /// Largest photo, in millions of pixels
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=4000))]
+    max_megapixels: u32,
+    /// Go on with a run that was cut off: give the same arguments
+    #[arg(long)]
+    resume: bool,
+    /// Fail (exit code 1) if any photo could not be used
+    #[arg(long)]
+    strict: bool,
+    /// Print a JSON summary when done
+    #[arg(long)]
+    json: bool,
+}
+
+impl Embed {
+    pub(crate) fn run(self) -> Result<()> {
+        let photos = Photos::gather(&self.photos, self.path_column.as_deref()).map_err(with_flags)?;
+        let (files, settings) = (self.files(), self.settings());
+        let run = EmbedRun { photos: &photos, files: &files, settings: &settings, resume: self.resume };
+        run.check(&self.photos).map_err(with_flags)?;
+        let encoder = self.encoder.open()?;
+        let start = Instant::now();
+        let (counts, progress) = embed(&run, &encoder)?;
+        self.tell(&photos, &files, &counts, progress, start.elapsed().as_secs_f64(), &encoder);
+        if self.strict && counts.bad > 0 {
+            bail!("{} of {} photos could not be used (--strict)", counts.bad, progress.done);
+        }
+        Ok(())
+    }
+
+    fn settings(&self) -> EmbedSettings {
+        EmbedSettings {
+            augment: self.augment,
+            augmentation: Augmentation { mirror: self.mirror, ..Augmentation::default() },
+            seed: self.seed,
+            require_place: self.require_gps,
+            dtype: self.dtype,
+            batch: self.batch,
+            limits: PhotoLimits {
+                max_pixels: u64::from(self.max_megapixels) * 1_000_000,
+                ..PhotoLimits::default()
+            },
+        }
+    }
+
+    fn files(&self) -> EmbedFiles {
+        let beside = EmbedFiles::beside(&self.out);
+        EmbedFiles {
+            always_list_bad: self.bad.is_some(),
+            locations: self.locations.clone().unwrap_or(beside.locations),
+            bad: self.bad.clone().unwrap_or(beside.bad),
+            embeddings: beside.embeddings,
+        }
+    }
+
+    fn tell(
+        &self,
+        photos: &Photos,
+        files: &EmbedFiles,
+        counts: &EmbedCounts,
+        progress: Progress,
+        seconds: f64,
+        encoder: &Encoder,
+    ) {
+        let EmbedCounts { rows, bad, left_out, without_place, .. } = *counts;
+        let Progress { resumed, done } = progress;
+        let rate = (done - resumed) as f64 / seconds.max(1e-9);
+        let listed = bad + left_out > 0 || files.always_list_bad;
+        if self.json {
+            let summary = json!({
+                "photos": done, "rows": rows, "bad": bad, "left_out_without_location": left_out,
+                "rows_without_location": without_place, "other_files": photos.other_files(), "resumed_from": resumed,
+                "columns": encoder.embedding(), "augmented": self.augment, "dtype": self.dtype.name(),
+                "encoder": encoder.architecture(), "seed": self.seed, "seconds": seconds, "photos_per_second": rate,
+                "out": self.out, "locations": files.locations, "bad_list": listed.then_some(&files.bad),
+            });
+            println!("{summary}");
+            return;
+        }
+        println!(
+            "{rows} photos in {} ({} numbers each), their paths and places in {}; {rate:.1} photos a second",
+            self.out.display(),
+            encoder.embedding(),
+            files.locations.display()
+        );
+        if bad + left_out > 0 {
+            println!(
+                "{bad} could not be used and {left_out} were left out for want of a location: see {}",
+                files.bad.display()
+            );
+        }
+        if without_place > 0 {
+            println!(
+                "{without_place} have no location: --require-gps would leave them out, as `locdiff train` needs"
+            );
+        }
+    }
+}
+
+/// Runs to the end with a bar; an interrupt keeps what is finished and ends the program.
+pub(crate) fn embed(run: &EmbedRun<'_>, encoder: &Encoder) -> Result<(EmbedCounts, Progress)> {
+    let count = run.photos.sources().len();
+    let bar = progress::bar("embedding", Some(count as u64));
+    let mut last = None;
+    let careful = Careful::begin();
+    let finished = run.run(encoder, careful.stop(), |progress| {
+        bar.set_position(progress.done as u64);
+        if last.is_none() {
+            bar.reset_eta();
+        }
+        last = Some(progress);
+    });
+    bar.finish_and_clear();
+    let finished = finished.map_err(|error| match error {
+        IngestError::Data(_) | IngestError::Write(_) => {
+            anyhow::Error::from(error).context("what is finished is kept: go on with --resume")
+        }
+        error => with_flags(error),
+    })?;
+    let progress = last.unwrap_or(Progress { resumed: 0, done: 0 });
+    let Some(counts) = finished else {
+        eprintln!("stopped after {} of {count} photos: go on with --resume", progress.done);
+        std::process::exit(130);
+    };
+    Ok((counts, progress))
+}
+
+/// The library speaks of settings in words; here is what they are called on the command line.
+pub(crate) fn with_flags(error: IngestError) -> anyhow::Error {
+    let output = |output: EmbedOutput| match output {
+        EmbedOutput::Embeddings => "--out",
+        EmbedOutput::Locations => "--locations",
+        EmbedOutput::Bad => "--bad",
+    };
+    match error {
+        IngestError::PathColumn(error) => anyhow!("name the column with --path-column: {error}"),
+        IngestError::SameFile { first, second, path } => {
+            anyhow!("{} and {} are both {}: name two files", output(first), output(second), path.display())
+        }
+        IngestError::Overwrites { output: which, path } => anyhow!(
+            "{} is a photo or list to read and {} at once: name another file",
+            path.display(),
+            output(which)
+        ),
+        IngestError::Unfinished { path } => anyhow!(
+            "{} holds an unfinished run: add --resume to go on with it, or delete it to begin anew",
+            path.display()
+        ),
+        IngestError::OtherSetting { path, setting, before, now } => {
+            let flag = match setting.as_str() {
+                "augment" | "mirror" | "seed" | "batch" => format!("--{setting}"),
+                "need of a location" => "--require-gps".to_owned(),
+                _ => setting,
+            };
+            anyhow!(
+                "{} is of a run with another {flag} ({before}, now {now}): give the same arguments as before, or delete \
+                 it to begin anew",
+                path.display()
+            )
+        }
+        error => error.into(),
+    }
+}

@@ -1,0 +1,180 @@
+//! The harness of all tests of the command: run the binary, read what it said, make small inputs and models.
+#![allow(dead_code, unreachable_pub)] // a module of every test file, each of which uses a part of it
+
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::fs;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// Arguments as a line of words or as a list, for words that hold blanks.
+pub trait Arguments {
+    fn words(&self) -> Vec<&str>;
+}
+
+impl Arguments for str {
+    fn words(&self) -> Vec<&str> {
+        self.split_ascii_whitespace().collect()
+    }
+}
+
+impl Arguments for String {
+    fn words(&self) -> Vec<&str> {
+        self.as_str().words()
+    }
+}
+
+impl Arguments for [&str] {
+    fn words(&self) -> Vec<&str> {
+        self.to_vec()
+    }
+}
+
+impl<const N: usize> Arguments for [&str; N] {
+    fn words(&self) -> Vec<&str> {
+        self.to_vec()
+    }
+}
+
+impl Arguments for Vec<&str> {
+    fn words(&self) -> Vec<&str> {
+        self.clone()
+    }
+}
+
+/// `locdiff ARGUMENTS` in a folder, with nothing to read and 100 columns to write.
+pub fn command(folder: &Path, arguments: &(impl Arguments + ?Sized)) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_locdiff"));
+    command.args(arguments.words()).current_dir(folder).stdin(Stdio::null()).env("COLUMNS", "100");
+    command
+}
+
+pub fn run(folder: &Path, arguments: &(impl Arguments + ?Sized)) -> Output {
+    command(folder, arguments).output().expect("the binary runs")
+}
+
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("text")
+}
+
+/// What a run that ends well says.
+#[track_caller]
+pub fn ok(folder: &Path, arguments: &(impl Arguments + ?Sized)) -> String {
+    let output = run(folder, arguments);
+    assert!(output.status.success(), "{:?}: {}", arguments.words(), stderr(&output));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// The one JSON value that a run with `--json` says.
+#[track_caller]
+pub fn json(folder: &Path, arguments: &(impl Arguments + ?Sized)) -> Value {
+    let words = [&arguments.words()[..], &["--json"]].concat();
+    serde_json::from_str(ok(folder, &words).trim()).expect("JSON")
+}
+
+/// The JSON lines that a run with `--json` says.
+#[track_caller]
+pub fn json_lines(folder: &Path, arguments: &(impl Arguments + ?Sized)) -> Vec<Value> {
+    let words = [&arguments.words()[..], &["--json"]].concat();
+    ok(folder, &words).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
+}
+
+/// The one line with which a run fails; notes may stand before it.
+#[track_caller]
+pub fn refused(folder: &Path, arguments: &(impl Arguments + ?Sized)) -> String {
+    let output = run(folder, arguments);
+    let said = stderr(&output);
+    let lines: Vec<&str> = said.lines().filter(|line| !line.starts_with("note: ")).collect();
+    assert!(
+        output.status.code() == Some(1) && lines.len() == 1 && lines[0].starts_with("error: "),
+        "{:?}: {:?}: {said}",
+        arguments.words(),
+        output.status.code()
+    );
+    lines[0].to_owned()
+}
+
+/// Fails unless a run is refused in one line that holds some words.
+#[track_caller]
+pub fn refused_with(folder: &Path, arguments: &(impl Arguments + ?Sized), words: &str) {
+    let message = refused(folder, arguments);
+    assert!(message.contains(words), "{:?}: '{words}' is not in: {message}", arguments.words());
+}
+
+/// The project's root.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A file or folder of the fixtures.
+pub fn fixture(name: &str) -> PathBuf {
+    root().join("fixtures").join(name)
+}
+
+/// Says that a test, or a part of it, did not run; `scripts/check` ends with the list of these.
+pub fn skipped(what: &str) {
+    println!("skipped: {what}");
+    if let Some(list) = std::env::var_os("LOCDIFF_SKIPPED") {
+        let mut file =
+            fs::OpenOptions::new().create(true).append(true).open(list).expect("the list of skips");
+        writeln!(file, "{what}").expect("the list of skips");
+    }
+}
+
+pub fn read(path: impl AsRef<Path>) -> String {
+    fs::read_to_string(path).expect("a text file")
+}
+
+/// The cells of a CSV file without quotes, its header first.
+pub fn csv(path: impl AsRef<Path>) -> Vec<Vec<String>> {
+    read(path).lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()
+}
+
+/// Rows of f32 as a .npy file.
+pub fn write_npy(path: impl AsRef<Path>, rows: &[Vec<f32>]) {
+    let shape = format!("({}, {})", rows.len(), rows[0].len());
+    let header =
+        format!("{:<117}\n", format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}"));
+    let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+    bytes.extend((header.len() as u16).to_le_bytes());
+    bytes.extend(header.as_bytes());
+    bytes.extend(rows.iter().flatten().flat_map(|value| value.to_le_bytes()));
+    fs::write(path, bytes).unwrap();
+}
+
+/// Embeddings and places as NAME.npy and NAME.csv, one photo per row.
+pub fn write_photos(folder: &Path, name: &str, photos: impl IntoIterator<Item = (Vec<f32>, (f64, f64))>) {
+    let (mut rows, mut places) = (Vec::new(), "row,lat,lon\n".to_owned());
+    for (embedding, (lat, lon)) in photos {
+        writeln!(places, "{},{lat},{lon}", rows.len()).unwrap();
+        rows.push(embedding);
+    }
+    write_npy(folder.join(format!("{name}.npy")), &rows);
+    fs::write(folder.join(format!("{name}.csv")), places).unwrap();
+}
+
+/// Four towns on four continents.
+pub const TOWNS: [(f64, f64); 4] = [(48.0, 2.0), (-33.0, 151.0), (40.0, -100.0), (-10.0, -50.0)];
+
+/// 120 photos of the four towns, `photos.npy` and `photos.csv`; five numbers tell the town.
+pub fn photos_of_towns(folder: &Path) {
+    let photo = |k: usize| {
+        let jitter = (k as f64 * 0.7).sin();
+        let embedding = (0..5).map(|c| if c == k % 4 { 1.0 } else { 0.1 * jitter as f32 }).collect();
+        let (lat, lon) = TOWNS[k % 4];
+        (embedding, (lat + jitter, lon - jitter))
+    };
+    write_photos(folder, "photos", (0..120).map(photo));
+}
+
+/// How the small models of the tests are trained.
+pub const TRAIN: &str =
+    "train --preset small --degree 7 --width 32 --batch 64 --steps 200 --device cpu --out run";
+
+/// [`photos_of_towns`] and a model of them in the folder `run`.
+#[track_caller]
+pub fn model_of_towns(folder: &Path) {
+    photos_of_towns(folder);
+    ok(folder, &format!("{TRAIN} --embeddings photos.npy --locations photos.csv"));
+}

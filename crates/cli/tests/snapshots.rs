@@ -1,0 +1,192 @@
+//! Every `--help` and the messages that bad input gets, word for word (`tests/snapshots`). After a change that is meant:
+//!
+//! ```text
+//! INSTA_UPDATE=always cargo test -p locdiff-cli --test snapshots
+//! ```
+//!
+//! then read `git diff crates/cli/tests/snapshots` and delete the files that the last test calls stale.
+#![cfg(feature = "bundled")]
+
+mod common;
+
+use common::{Arguments, model_of_towns, ok, run, stderr};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+
+fn matches_snapshot(name: &str, text: &str) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    settings.bind(|| insta::assert_snapshot!(name, text));
+}
+
+/// The subcommands that a help text lists.
+fn subcommands(help: &str) -> Vec<&str> {
+    let list = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    // A name stands two blanks in; its explanation may go on below, further in.
+    let names = list.take_while(|line| line.starts_with("  ")).filter(|line| !line.starts_with("   "));
+    names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").collect()
+}
+
+/// Every command with its help, from `locdiff` itself downwards.
+fn helps(path: &str, found: &mut Vec<(String, String)>) {
+    let help = ok(Path::new("."), &format!("{path} --help"));
+    for name in subcommands(&help) {
+        helps(format!("{path} {name}").trim(), found);
+    }
+    found.push((format!("help {path}").trim().replace(' ', "-"), help));
+}
+
+#[test]
+fn every_help_is_as_it_was_and_no_snapshot_is_stale() {
+    let mut found = Vec::new();
+    helps("", &mut found);
+    assert!(found.len() > 20, "{found:?}");
+    for (name, help) in &found {
+        matches_snapshot(name, help);
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
+    let kept: BTreeSet<String> = fs::read_dir(folder)
+        .unwrap()
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .filter_map(|file| file.strip_suffix(".snap").map(str::to_owned))
+        .filter(|name| name.starts_with("help"))
+        .collect();
+    let said: BTreeSet<String> = found.into_iter().map(|(name, _)| name).collect();
+    assert_eq!(kept, said, "delete the snapshots of commands that are gone");
+}
+
+/// Runs that must fail, each with its exit code and what it says.
+fn failures(folder: &Path, commands: &[&str]) -> String {
+    let mut text = String::new();
+    for command in commands {
+        let output = run(folder, *command);
+        assert!(!output.status.success(), "{command} does not fail");
+        let message = stderr(&output);
+        assert!(!message.contains("panicked"), "{command}: {message}");
+        let code = output.status.code().expect("it ends by itself");
+        writeln!(text, "$ locdiff {}\n{message}exit code {code}\n", command.words().join(" ")).unwrap();
+    }
+    text
+}
+
+#[test]
+fn messages_about_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    for (name, text) in [
+        ("places.csv", "lat,lon\n1,2\n3,4\n"),
+        ("empty.csv", ""),
+        ("nan.csv", "lat,lon\n1,2\nNaN,3\n"),
+        ("range.csv", "lat,lon\n1,2\n3,4\n91,0\n"),
+        ("columns.csv", "name,x,y\na,1,2\n"),
+        ("short.csv", "0.1,0.2,0.3\n"),
+        ("ragged.csv", "0.1,0.2,0.3,0.4\n0.1,0.2\n"),
+        ("truncated.npy", "NUMPY"),
+        ("photo.jpg", "no photo"),
+        ("ids.csv", "id,lat,lon\na,0,0\n"),
+        ("more.csv", "id,lat,lon\na,0,0\nb,0,0\n"),
+    ] {
+        fs::write(path.join(name), text).unwrap();
+    }
+    fs::create_dir(path.join("folder")).unwrap();
+    let text = failures(
+        path,
+        &[
+            "encode absent.csv --out o.npy",
+            "encode empty.csv --out o.npy",
+            "encode nan.csv --out o.npy",
+            "encode range.csv --out o.npy",
+            "encode columns.csv --out o.npy",
+            "encode places.csv --out o.xyz",
+            "encode places.csv --out no/such/folder/o.npy",
+            "decode short.csv",
+            "decode ragged.csv --out o.csv",
+            "decode truncated.npy",
+            "density places.csv",
+            "embed folder -o e.npy",
+            "embed absent.jpg -o e.npy",
+            "embed photo.jpg -o e.npy",
+            "embed photo.jpg -o e.npy --encoder folder",
+            "locate absent.jpg",
+            "locate folder",
+            "locate photo.jpg --device cpu",
+            "locate photo.jpg --model folder",
+            "evaluate --truth absent.csv --predictions ids.csv",
+            "evaluate --truth more.csv --predictions ids.csv",
+            "evaluate --truth more.csv --predictions more.csv --html no/such/folder/r.html",
+            "train --embeddings absent.npy --locations places.csv --out run --device cpu",
+            "import geoclip absent.whl --out g",
+            "gallery search folder --embeddings truncated.npy",
+            "reproduce gallery-bias --gallery absent.csv --truth places.csv",
+        ],
+    );
+    matches_snapshot("messages-files", &text);
+}
+
+#[test]
+fn messages_about_flags() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fs::write(path.join("places.csv"), "lat,lon\n1,2\n3,4\n").unwrap();
+    fs::copy(common::fixture("vision/rgb.png"), path.join("photo.png")).unwrap();
+    ok(path, "encode places.csv -L 3 --out codes.npy");
+    let text = failures(
+        path,
+        &[
+            "frobnicate",
+            "encode",
+            "encode places.csv -L 0",
+            "encode --at 95,0",
+            "encode --at nowhere",
+            "decode codes.npy --decoder guess",
+            "decode codes.npy --window-km=-1",
+            "decode codes.npy --decoder anchors --anchors fibonacci:0",
+            "density codes.npy --row 99",
+            "locate",
+            "locate photo.png --within Atlantis",
+            "locate photo.png --steps 0",
+            "locate photo.png --xmp",
+            "locate photo.png --trace t.mp4",
+            "locate photo.png --csv photo.png",
+            "embed photo.png -o e.npy --augment 1",
+            "embed photo.png",
+            "evaluate --truth places.csv",
+            "evaluate --truth places.csv --predictions places.csv --preset best",
+            "train --embeddings e.npy",
+            "compare --methods magic",
+            "gallery build --locations places.csv --out g",
+            "plot resolution --out r.jpg",
+            "reproduce drift -n 0",
+        ],
+    );
+    matches_snapshot("messages-flags", &text);
+}
+
+#[test]
+fn messages_about_models_and_settings() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    model_of_towns(path);
+    let train = "train --embeddings photos.npy --locations photos.csv --preset small --degree 5 --width 16 --device cpu";
+    let sample = "sample --embeddings photos.npy --device cpu";
+    let commands = [
+        format!("{train} --out run"),
+        format!("{train} --out again --dropout 1.5"),
+        format!("{train} --out again --lr=-1"),
+        format!("{train} --out again --prediction v"),
+        format!("{train} --out again --augmented crops"),
+        format!("{train} --out again --validation-share 1"),
+        format!("{sample} --model nowhere"),
+        format!("{sample} --model run --samples 0"),
+        format!("{sample} --model run --steps 201"),
+        format!("{sample} --model run --hybrid run"),
+        "calibrate --model run --embeddings photos.npy --truth absent.csv --device cpu".to_owned(),
+        "locate --model run --embeddings photos.npy --device cpu --prior photos.csv".to_owned(),
+        "evaluate --truth photos.csv --model run --device cpu".to_owned(),
+    ];
+    let text = failures(path, &commands.iter().map(String::as_str).collect::<Vec<_>>());
+    matches_snapshot("messages-models", &text);
+}

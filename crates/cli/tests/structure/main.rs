@@ -1,0 +1,173 @@
+//! The house as ARCHITECTURE.md draws it, held by a test: who may use whom, no circles of files, no flags in libraries'
+//! messages, a thin command.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod sources;
+
+use sources::{crates, files_below, lines_without_tests};
+use std::fs;
+
+/// The crates from the ground up: each may use those before it only.
+const ORDER: [&str; 25] = [
+    "base",
+    "sphere",
+    "nn",
+    "pth",
+    "shdd",
+    "map",
+    "data",
+    "diffusion",
+    "phototags",
+    "places",
+    "bundled-encoder",
+    "bundled-model",
+    "bundled",
+    "eval",
+    "vision",
+    "model",
+    "gallery",
+    "geoclip",
+    "ingest",
+    "report",
+    "answer",
+    "train",
+    "locdiff",
+    "baselines",
+    "cli",
+];
+
+/// Arrows that point upwards still.
+const UPWARDS: [(&str, &str); 4] =
+    [("baselines", "locdiff"), ("eval", "map"), ("gallery", "geoclip"), ("places", "map")];
+
+/// Files in circles that are there still, by crate.
+const IN_CIRCLES: [(&str, usize); 9] = [
+    ("cli", 11),
+    ("data", 6),
+    ("eval", 5),
+    ("locdiff", 2),
+    ("map", 4),
+    ("model", 3),
+    ("nn", 23),
+    ("shdd", 4),
+    ("sphere", 2),
+];
+
+/// Files whose messages name flags still.
+const NAMING_FLAGS: [&str; 8] = [
+    "nn/error.rs",
+    "eval/report/text.rs",
+    "nn/cuda/context.rs",
+    "phototags/error.rs",
+    "train/error.rs",
+    "train/checkpoint.rs",
+    "train/run.rs",
+    "report/",
+];
+
+/// Files that cite the absent document still.
+const CITING: usize = 14;
+
+/// The lines of the command without its tests; the aim is 4,500.
+const MOST_LINES: usize = 7400;
+
+/// Files of commands with more than 250 lines still.
+const LONG_FILES: [(&str, usize); 8] = [
+    ("commands/compare.rs", 280),
+    ("commands/density.rs", 280),
+    ("commands/plot.rs", 270),
+    ("commands/reproduce_models.rs", 290),
+    ("commands/train.rs", 460),
+    ("commands/evaluate/mod.rs", 480),
+    ("commands/locate/options.rs", 300),
+    ("commands/locate/write.rs", 350),
+];
+
+/// Messages that name a flag of another program, not of ours.
+const FOREIGN_FLAGS: [(&str, &str); 4] = [
+    ("nn", "--gpu-architecture"), // NVIDIA's compiler
+    ("nn", "--std=c++17"),
+    ("geoclip", "--no-deps"),      // pip
+    ("vision", "--features onnx"), // cargo
+];
+
+#[test]
+fn no_crate_uses_one_above_it() {
+    let place = |name: &str| {
+        ORDER
+            .iter()
+            .position(|other| *other == name)
+            .unwrap_or_else(|| panic!("put '{name}' into ORDER, at its height"))
+    };
+    let mut wrong = Vec::new();
+    for own in crates(&common::root()) {
+        for other in own.needs.iter().filter(|other| place(other) >= place(&own.name)) {
+            if !UPWARDS.contains(&(&*own.name, &**other)) {
+                wrong.push(format!("{} uses {other}, which stands above it", own.name));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn no_circle_of_files() {
+    let mut wrong = String::new();
+    for own in crates(&common::root()) {
+        let circles = own.circles();
+        let most = IN_CIRCLES.iter().find(|(name, _)| *name == own.name).map_or(0, |(_, most)| *most);
+        if circles.iter().map(Vec::len).sum::<usize>() > most {
+            wrong += &format!("{}: {circles:?}\n", own.name);
+        }
+    }
+    assert!(wrong.is_empty(), "files that need each other (move what both need into a third):\n{wrong}");
+}
+
+/// Whether a string literal names a flag: two dashes and a letter.
+fn names_a_flag(text: &str) -> bool {
+    text.match_indices("--").any(|(k, _)| text[k + 2..].starts_with(|c: char| c.is_ascii_lowercase()))
+}
+
+#[test]
+fn libraries_name_no_flags() {
+    let mut wrong = Vec::new();
+    for own in crates(&common::root()).iter().filter(|own| own.name != "cli") {
+        for file in &own.files {
+            let foreign = |text: &str| {
+                FOREIGN_FLAGS.iter().any(|(name, flag)| own.name == *name && text.contains(flag))
+            };
+            for text in file.strings.iter().filter(|text| names_a_flag(text) && !foreign(text)) {
+                wrong.push(format!("{}/{}: {text}", own.name, file.path.display()));
+            }
+        }
+    }
+    wrong.retain(|line| !NAMING_FLAGS.iter().any(|known| line.starts_with(known)));
+    assert!(wrong.is_empty(), "say the setting in words, the command adds the flag:\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn nothing_cites_a_document_that_is_not_here() {
+    let root = common::root();
+    let folders = ["crates", "bench", "docs", "scripts", "fuzz/fuzz_targets"];
+    let files =
+        folders.iter().flat_map(|folder| files_below(&root.join(folder), &["rs", "md", "py", "sh", "cu"]));
+    let cited = concat!("METHOD", " §");
+    let wrong: Vec<_> =
+        files.filter(|file| fs::read_to_string(file).is_ok_and(|text| text.contains(cited))).collect();
+    assert!(wrong.len() <= CITING, "{wrong:#?}");
+}
+
+#[test]
+fn the_command_is_thin() {
+    let source = common::root().join("crates/cli/src");
+    let files = files_below(&source, &["rs"]);
+    let total: usize = files.iter().map(|file| lines_without_tests(file)).sum();
+    assert!(total <= MOST_LINES, "{total} lines, at most {MOST_LINES}: move what is no skin into a library");
+    for file in files_below(&source.join("commands"), &["rs"]) {
+        let (lines, name) =
+            (lines_without_tests(&file), file.strip_prefix(&source).unwrap().display().to_string());
+        let most = LONG_FILES.iter().find(|(long, _)| *long == name).map_or(250, |(_, most)| *most);
+        assert!(lines <= most, "{name} has {lines} lines, at most {most}");
+    }
+}

@@ -1,0 +1,352 @@
+//! The workspace's own source read as tokens: which file refers to which, and what messages say.
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A crate of the workspace.
+pub struct Crate {
+    /// Its folder's name.
+    pub name: String,
+    /// The folders' names of the crates of ours that it needs, tests aside.
+    pub needs: Vec<String>,
+    pub files: Vec<File>,
+    /// The file of each module, inline modules too.
+    modules: BTreeMap<Vec<String>, usize>,
+}
+
+/// A source file without its tests.
+#[derive(Default)]
+pub struct File {
+    /// From the crate's `src`.
+    pub path: PathBuf,
+    /// String literals outside documentation.
+    pub strings: Vec<String>,
+    /// Names that `use` brings in, by module, with their path from the crate's root.
+    imports: BTreeMap<(Vec<String>, String), Vec<String>>,
+    /// Paths with a star behind them.
+    stars: Vec<Vec<String>>,
+    /// Names of items.
+    items: BTreeSet<String>,
+    /// Paths from the crate's root that the code refers to.
+    paths: Vec<Vec<String>>,
+    /// Modules that exist in tests only.
+    test_modules: BTreeSet<String>,
+}
+
+/// All crates below `root/crates`.
+pub fn crates(root: &Path) -> Vec<Crate> {
+    let mut found: Vec<Crate> = fs::read_dir(root.join("crates"))
+        .expect("crates")
+        .map(|entry| entry.expect("a folder").path())
+        .filter(|folder| folder.join("Cargo.toml").exists())
+        .map(|folder| Crate::read(&folder))
+        .collect();
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    found
+}
+
+/// All files below a folder, with an ending.
+pub fn files_below(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).into_iter().flatten() {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            found.extend(files_below(&path, endings));
+        } else if path.extension().is_some_and(|ending| endings.iter().any(|e| ending == *e)) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+/// The lines of a file before its tests.
+pub fn lines_without_tests(path: &Path) -> usize {
+    let text = fs::read_to_string(path).expect("a source file");
+    text.lines().take_while(|line| *line != "#[cfg(test)]").count()
+}
+
+impl Crate {
+    fn read(folder: &Path) -> Self {
+        let manifest = fs::read_to_string(folder.join("Cargo.toml")).expect("a manifest");
+        let source = folder.join("src");
+        let mut files = Vec::new();
+        for path in files_below(&source, &["rs"]) {
+            let text = fs::read_to_string(&path).expect("a source file");
+            let tokens: TokenStream = text.parse().unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+            let mut file =
+                File { path: path.strip_prefix(&source).expect("inside").into(), ..File::default() };
+            let module = module_of(&file.path);
+            // Names of modules are known only when all files are read: see `resolve`.
+            scan(&mut file, tokens, &module);
+            files.push(file);
+        }
+        let in_tests: Vec<Vec<String>> = files
+            .iter()
+            .flat_map(|f| f.test_modules.iter().map(|m| [module_of(&f.path), vec![m.clone()]].concat()))
+            .collect();
+        files.retain(|file| !in_tests.contains(&module_of(&file.path)));
+        let modules = files.iter().enumerate().map(|(k, file)| (module_of(&file.path), k)).collect();
+        let name = folder.file_name().expect("a name").to_string_lossy().into_owned();
+        Self { name, needs: needs(&manifest), files, modules }
+    }
+
+    /// For each file the files that it refers to.
+    pub fn references(&self) -> Vec<BTreeSet<usize>> {
+        let of = |(k, file): (usize, &File)| {
+            let found = file.paths.iter().filter_map(|path| self.resolve(path, 0));
+            found.filter(|other| *other != k).collect()
+        };
+        self.files.iter().enumerate().map(of).collect()
+    }
+
+    /// Groups of files that refer to each other, directly or through others.
+    pub fn circles(&self) -> Vec<Vec<PathBuf>> {
+        let mut reach = self.references();
+        loop {
+            let before: usize = reach.iter().map(BTreeSet::len).sum();
+            for k in 0..reach.len() {
+                let further: BTreeSet<usize> =
+                    reach[k].iter().flat_map(|other| reach[*other].clone()).collect();
+                reach[k].extend(further);
+            }
+            if before == reach.iter().map(BTreeSet::len).sum::<usize>() {
+                break;
+            }
+        }
+        let both = |a: usize, b: usize| reach[a].contains(&b) && reach[b].contains(&a);
+        let circle = |k: usize| (0..reach.len()).filter(|&other| both(k, other)).collect::<Vec<_>>();
+        let all: BTreeSet<Vec<usize>> = (0..self.files.len()).map(circle).filter(|c| c.len() > 1).collect();
+        all.iter().map(|circle| circle.iter().map(|k| self.files[*k].path.clone()).collect()).collect()
+    }
+
+    /// The file that defines what a path from the crate's root means; none if it is not of this crate.
+    fn resolve(&self, path: &[String], depth: usize) -> Option<usize> {
+        let mut module = Vec::new();
+        for (k, segment) in path.iter().enumerate() {
+            let below = [&module[..], &[segment.clone()]].concat();
+            if self.modules.contains_key(&below) {
+                module = below;
+                continue;
+            }
+            let here = *self.modules.get(&module)?;
+            if depth < 8
+                && let Some(target) = self.files[here].imports.get(&(module.clone(), segment.clone()))
+                && target != path
+            {
+                return self.resolve(&[target, &path[k + 1..]].concat(), depth + 1);
+            }
+            let starred = self.files[here].stars.iter().filter_map(|star| self.modules.get(star));
+            let defined = starred.copied().find(|other| self.files[*other].items.contains(segment));
+            // What the root neither has nor brings in is another crate's.
+            let own = self.files[here].items.contains(segment);
+            return defined.or((own || !module.is_empty()).then_some(here));
+        }
+        self.modules.get(&module).copied()
+    }
+}
+
+/// The crates of ours in a manifest's dependencies.
+fn needs(manifest: &str) -> Vec<String> {
+    let mut wanted = false;
+    let mut found = Vec::new();
+    for line in manifest.lines() {
+        if line.starts_with('[') {
+            wanted = line.ends_with("dependencies]") && !line.contains("dev-");
+        } else if wanted && line.starts_with("locdiff") {
+            let name = line.split(['.', ' ', '=']).next().expect("a name");
+            found.push(name.strip_prefix("locdiff-").unwrap_or(name).to_owned());
+        }
+    }
+    found
+}
+
+/// The module that a file below `src` holds.
+fn module_of(path: &Path) -> Vec<String> {
+    let mut parts: Vec<String> =
+        path.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    if parts
+        .last()
+        .is_some_and(|last| last == "mod" || (parts.len() == 1 && (last == "lib" || last == "main")))
+    {
+        parts.pop();
+    }
+    parts
+}
+
+/// Reads the tokens of a module into the file's lists.
+fn scan(file: &mut File, tokens: TokenStream, module: &[String]) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let mut k = 0;
+    let mut exported = false;
+    while k < tokens.len() {
+        match &tokens[k] {
+            TokenTree::Punct(p) if p.as_char() == '#' => {
+                let (next, in_tests) = attribute(file, &tokens, k);
+                k = next;
+                if in_tests {
+                    k = item_end(file, &tokens, k);
+                }
+                continue;
+            }
+            TokenTree::Ident(word) if word == "use" => {
+                let end = (k..tokens.len()).find(|&e| is(&tokens, e, ';')).unwrap_or(tokens.len());
+                import(file, &tokens[k + 1..end], module, Vec::new(), exported);
+                exported = false;
+                k = end;
+            }
+            TokenTree::Ident(word) if word == "mod" => {
+                if let (Some(TokenTree::Ident(name)), Some(TokenTree::Group(body))) =
+                    (tokens.get(k + 1), tokens.get(k + 2))
+                {
+                    file.items.insert(name.to_string());
+                    scan(file, body.stream(), &[module, &[name.to_string()]].concat());
+                    k += 2;
+                }
+            }
+            TokenTree::Ident(word) => {
+                exported = word == "pub";
+                if ITEMS.iter().any(|kind| word == kind)
+                    && let Some(TokenTree::Ident(name)) = tokens.get(k + 1)
+                {
+                    file.items.insert(name.to_string());
+                }
+                let mut path = vec![word.to_string()];
+                while is(&tokens, k + 1, ':')
+                    && is(&tokens, k + 2, ':')
+                    && let Some(TokenTree::Ident(next)) = tokens.get(k + 3)
+                {
+                    path.push(next.to_string());
+                    k += 3;
+                }
+                if path.len() > 1 {
+                    file.paths.extend(absolute(&path, module));
+                }
+            }
+            TokenTree::Group(group) => {
+                let restriction = exported && group.delimiter() == Delimiter::Parenthesis;
+                scan(file, group.stream(), module);
+                exported = restriction; // `pub(crate)`
+            }
+            TokenTree::Literal(literal) => {
+                let text = literal.to_string();
+                if text.starts_with(['"', 'r']) {
+                    file.strings.push(text);
+                }
+            }
+            TokenTree::Punct(_) => {}
+        }
+        k += 1;
+    }
+}
+
+/// Words before the name of an item.
+const ITEMS: [&str; 9] = ["struct", "enum", "trait", "fn", "const", "static", "type", "union", "macro_rules"];
+
+fn is(tokens: &[TokenTree], k: usize, sign: char) -> bool {
+    matches!(tokens.get(k), Some(TokenTree::Punct(p)) if p.as_char() == sign)
+}
+
+/// Passes over an attribute; its strings count unless it is documentation. Says whether what follows is for tests.
+fn attribute(file: &mut File, tokens: &[TokenTree], k: usize) -> (usize, bool) {
+    let body = if is(tokens, k + 1, '!') { k + 2 } else { k + 1 };
+    let Some(TokenTree::Group(group)) = tokens.get(body) else { return (k + 1, false) };
+    let text = group.stream().to_string();
+    if !text.starts_with("doc") {
+        scan(file, group.stream(), &[]);
+    }
+    (
+        body + 1,
+        matches!(&*text.replace(' ', ""), "cfg(test)") || text.replace(' ', "").starts_with("cfg(all(test"),
+    )
+}
+
+/// Passes over the item after `#[cfg(test)]`, and remembers it if it is a module of its own file.
+fn item_end(file: &mut File, tokens: &[TokenTree], start: usize) -> usize {
+    for k in start..tokens.len() {
+        match &tokens[k] {
+            TokenTree::Punct(p) if p.as_char() == ';' => {
+                if let (Some(TokenTree::Ident(word)), Some(TokenTree::Ident(name))) =
+                    (tokens.get(k.wrapping_sub(2)), tokens.get(k - 1))
+                    && word == "mod"
+                {
+                    file.test_modules.insert(name.to_string());
+                }
+                return k + 1;
+            }
+            TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => return k + 1,
+            _ => {}
+        }
+    }
+    tokens.len()
+}
+
+/// Reads a `use` tree. What a module passes on from the modules below it is no reference of its own.
+fn import(file: &mut File, tokens: &[TokenTree], module: &[String], before: Vec<String>, exported: bool) {
+    let refers = |path: &Vec<String>| (!exported || !path.starts_with(module)).then(|| path.clone());
+    let mut path = before.clone();
+    let mut alias = None;
+    let mut k = 0;
+    let mut done = false;
+    while k < tokens.len() {
+        match &tokens[k] {
+            TokenTree::Ident(word) if word == "as" => {
+                alias = tokens.get(k + 1).map(ToString::to_string);
+                k += 1;
+            }
+            TokenTree::Ident(word) => path.push(word.to_string()),
+            TokenTree::Punct(p) if p.as_char() == '*' => {
+                let full = absolute(&path, module).unwrap_or_default();
+                file.paths.extend(refers(&full));
+                file.stars.push(full);
+                done = true;
+            }
+            TokenTree::Group(group) => {
+                import(file, &group.stream().into_iter().collect::<Vec<_>>(), module, path.clone(), exported);
+                done = true;
+            }
+            TokenTree::Punct(p) if p.as_char() == ',' => {
+                import(file, &tokens[k + 1..], module, before, exported);
+                break;
+            }
+            _ => {}
+        }
+        k += 1;
+    }
+    if done || path.is_empty() {
+        return;
+    }
+    if path.last().is_some_and(|last| last == "self") {
+        path.pop();
+    }
+    if let Some(full) = absolute(&path, module)
+        && let Some(name) = alias.or_else(|| path.last().cloned())
+    {
+        file.paths.extend(refers(&full));
+        file.imports.insert((module.to_vec(), name), full);
+    }
+}
+
+/// A path from the crate's root. One that starts with a plain name is taken to start in the module itself; that there is
+/// no such module or item tells another crate's later.
+fn absolute(path: &[String], module: &[String]) -> Option<Vec<String>> {
+    let mut base = module.to_vec();
+    let mut rest = path;
+    match path.first()?.as_str() {
+        "crate" => {
+            base.clear();
+            rest = &path[1..];
+        }
+        "self" => rest = &path[1..],
+        _ => {
+            while rest.first().is_some_and(|word| word == "super") {
+                base.pop();
+                rest = &rest[1..];
+            }
+        }
+    }
+    base.extend(rest.iter().cloned());
+    Some(base)
+}

@@ -1,0 +1,154 @@
+//! What can be wrong with the photos a user names or with a run over them: each message is one line.
+
+use crate::EmbedOutput;
+use locdiff_data::DataError;
+use locdiff_vision::VisionError;
+use std::{io, path::PathBuf};
+use thiserror::Error;
+
+/// Why photos could not be found, read or embedded.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum IngestError {
+    /// The arguments name no picture.
+    #[error(
+        "no photos: the arguments name {other_files} files and none is a picture; give photos, folders or lists of them"
+    )]
+    NoPhotos {
+        /// Files that are no pictures.
+        other_files: usize,
+    },
+    /// A photo that is named more than once.
+    #[error("{name} comes twice, as photo {first} and {second}: name each photo once")]
+    Twice {
+        /// The photo.
+        name: String,
+        /// Where it came first, from 1.
+        first: usize,
+        /// Where it came again.
+        second: usize,
+    },
+    /// A file or folder that cannot be read.
+    #[error("cannot read {file}: {reason}; check the path and its permissions")]
+    Read {
+        /// The file.
+        file: String,
+        /// The system's reason.
+        reason: io::Error,
+    },
+    /// A part of a folder that cannot be read.
+    #[error("cannot read all of the folder {folder}: {reason}", folder = folder.display())]
+    Folder {
+        /// The folder that was to be searched.
+        folder: PathBuf,
+        /// Where it went wrong, and why.
+        reason: walkdir::Error,
+    },
+    /// A list of paths that cannot be read.
+    #[error("cannot read the list {list}: give a text file with a path a line: {reason}", list = list.display())]
+    List {
+        /// The list.
+        list: PathBuf,
+        /// The system's reason.
+        reason: io::Error,
+    },
+    /// An archive that cannot be read where it lies.
+    #[error("{path} is compressed: unpack it to a folder or a plain .tar first", path = path.display())]
+    Compressed {
+        /// The archive.
+        path: PathBuf,
+    },
+    /// A tar file that is cut off or none.
+    #[error("{path} is not a whole tar file: copy or download it again: {reason}", path = path.display())]
+    Shard {
+        /// The file.
+        path: PathBuf,
+        /// The reader's reason.
+        reason: io::Error,
+    },
+    /// A table without a column of paths.
+    #[error("name the column of paths: {0}")]
+    PathColumn(DataError),
+    /// Two outputs, or an output and an input, that are one file.
+    #[error("{first} and {second} are both {path}: name two files", path = path.display())]
+    SameFile {
+        /// What the file is.
+        first: EmbedOutput,
+        /// What else it is.
+        second: EmbedOutput,
+        /// The file.
+        path: PathBuf,
+    },
+    /// An output that would overwrite an input.
+    #[error("{path} is a photo or list to read and {output} at once: name another file", path = path.display())]
+    Overwrites {
+        /// Which output.
+        output: EmbedOutput,
+        /// The file.
+        path: PathBuf,
+    },
+    /// The journal of a run cannot be written or read.
+    #[error("cannot use {path}: {reason}; free some space or its folder, what is finished is kept", path = path.display())]
+    Journal {
+        /// The journal.
+        path: PathBuf,
+        /// The system's reason.
+        reason: io::Error,
+    },
+    /// The journal of a run that is still going on.
+    #[error("{path} is in use by another run: wait for it, or choose another output file", path = path.display())]
+    InUse {
+        /// The journal.
+        path: PathBuf,
+    },
+    /// The journal of a run that was cut off, where a new one was asked for.
+    #[error("{path} holds an unfinished run: resume it, or delete it to begin anew", path = path.display())]
+    Unfinished {
+        /// The journal.
+        path: PathBuf,
+    },
+    /// A file in the journal's place.
+    #[error(
+        "{path} is no journal of an unfinished run: delete it, or choose another output file",
+        path = path.display()
+    )]
+    NoJournal {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The journal of a run with other settings.
+    #[error(
+        "{path} is of a run with another {setting} ({before}, now {now}): give the same as before, or delete it to begin anew",
+        path = path.display()
+    )]
+    OtherSetting {
+        /// The journal.
+        path: PathBuf,
+        /// Which setting, in words.
+        setting: String,
+        /// Its value then.
+        before: String,
+        /// Its value now.
+        now: String,
+    },
+    /// No photo was of use.
+    #[error("none of the {photos} photos could be used: see {list}", list = list.display())]
+    NoneUsable {
+        /// How many there were.
+        photos: usize,
+        /// Where each is listed with the reason.
+        list: PathBuf,
+    },
+    /// A file cannot be created or written.
+    #[error(transparent)]
+    Write(#[from] locdiff_base::WriteError),
+    /// A file of data cannot be read or written.
+    #[error(transparent)]
+    Data(#[from] DataError),
+    /// The encoder failed.
+    #[error(transparent)]
+    Vision(#[from] VisionError),
+}
+
+/// A result whose error is [`IngestError`].
+pub type Result<T> = std::result::Result<T, IngestError>;

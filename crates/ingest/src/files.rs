@@ -1,0 +1,154 @@
+//! The files that a run over photos leaves behind.
+
+use crate::journal::Journal;
+use crate::outcome::Outcome;
+use crate::{EmbedCounts, EmbedOutput, EmbedSettings, IngestError, PhotoSource, PlaceSource, Result};
+use locdiff_base::AtomicFile;
+use locdiff_data::{Fingerprint, MatrixWriter, TableWriter};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// Where a run writes.
+///
+/// ```
+/// use locdiff_ingest::EmbedFiles;
+/// let files = EmbedFiles::beside("photos.safetensors");
+/// assert_eq!(files.locations.to_str(), Some("photos.csv"));
+/// assert_eq!(files.journal().to_str(), Some("photos.safetensors.partial"));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EmbedFiles {
+    /// The embeddings, a row for each photo that could be used: `.safetensors` (tensors `embeddings`, `augmented_1`, …),
+    /// `.npy`, `.csv` or `.jsonl`.
+    pub embeddings: PathBuf,
+    /// CSV: row, path, lat, lon and where the location comes from.
+    pub locations: PathBuf,
+    /// CSV: the photos that could not be used, and why.
+    pub bad: PathBuf,
+    /// Write `bad` even where all photos could be used.
+    pub always_list_bad: bool,
+}
+
+impl EmbedFiles {
+    /// The embeddings' file, with the tables beside it.
+    pub fn beside(embeddings: impl Into<PathBuf>) -> Self {
+        let embeddings = embeddings.into();
+        let (locations, bad) = (embeddings.with_extension("csv"), embeddings.with_extension("bad.csv"));
+        Self { embeddings, locations, bad, always_list_bad: false }
+    }
+
+    /// What is finished so far, while a run goes on or has been cut off.
+    pub fn journal(&self) -> PathBuf {
+        let mut name = self.embeddings.as_os_str().to_owned();
+        name.push(".partial");
+        name.into()
+    }
+
+    /// Finds out before hours of work that an output cannot be written, or would destroy one of `inputs`.
+    pub(crate) fn check<'a>(
+        &self,
+        settings: &EmbedSettings,
+        inputs: impl Iterator<Item = &'a Path>,
+    ) -> Result<()> {
+        let outputs = [
+            (EmbedOutput::Embeddings, &self.embeddings),
+            (EmbedOutput::Locations, &self.locations),
+            (EmbedOutput::Bad, &self.bad),
+        ];
+        let mut seen: BTreeMap<PathBuf, EmbedOutput> = BTreeMap::new();
+        for (second, path) in outputs {
+            drop(AtomicFile::create(path)?);
+            if let Some(first) = seen.insert(absolute(path), second) {
+                return Err(IngestError::SameFile { first, second, path: path.clone() });
+            }
+        }
+        for input in inputs {
+            if let Some(&output) = seen.get(&absolute(input)) {
+                return Err(IngestError::Overwrites { output, path: input.to_owned() });
+            }
+        }
+        // The format is checked by the writer, whose temporary file goes with it.
+        self.writer(settings, 1, &Fingerprint::new("", 0))?;
+        Ok(())
+    }
+
+    fn writer(
+        &self,
+        settings: &EmbedSettings,
+        columns: usize,
+        encoder: &Fingerprint,
+    ) -> Result<MatrixWriter> {
+        let names = settings.tensors();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        Ok(MatrixWriter::create_embeddings(&self.embeddings, columns, settings.dtype, &names, encoder)?)
+    }
+
+    /// Writes the files from the journal, which is read once for the tables and once for each tensor.
+    pub(crate) fn write(
+        &self,
+        settings: &EmbedSettings,
+        photos: &[PhotoSource],
+        journal: &Journal,
+        columns: usize,
+        encoder: &Fingerprint,
+    ) -> Result<EmbedCounts> {
+        let (counts, locations) = self.write_tables(photos, journal)?;
+        if counts.rows == 0 {
+            return Ok(counts); // no embeddings and no locations: files of no rows would only be errors later
+        }
+        let mut writer = self.writer(settings, columns, encoder)?;
+        for view in 0..=settings.augment as usize {
+            for outcome in journal.outcomes()? {
+                if let Outcome::Embedded { values, .. } = outcome {
+                    let row: Vec<f64> =
+                        values[view * columns..][..columns].iter().map(|&v| v.into()).collect();
+                    writer.write_row(&row)?;
+                }
+            }
+        }
+        locations.finish()?;
+        writer.finish()?;
+        Ok(counts)
+    }
+
+    /// Writes the list of bad photos, and the locations, but for the last step that makes them visible.
+    fn write_tables(&self, photos: &[PhotoSource], journal: &Journal) -> Result<(EmbedCounts, TableWriter)> {
+        let mut counts = EmbedCounts::default();
+        let mut bad = TableWriter::create(&self.bad, &["path", "reason"])?;
+        let mut locations = TableWriter::create(&self.locations, &["row", "path", "lat", "lon", "source"])?;
+        for (photo, outcome) in photos.iter().zip(journal.outcomes()?) {
+            let gps = match outcome {
+                Outcome::Bad(reason) => {
+                    counts.bad += 1;
+                    bad.write(&[photo.name(), &reason])?;
+                    continue;
+                }
+                Outcome::WithoutPlace => {
+                    counts.left_out += 1;
+                    bad.write(&[photo.name(), "it has no location, and a location was required"])?;
+                    continue;
+                }
+                Outcome::Embedded { gps, .. } => gps,
+            };
+            counts.rows += 1;
+            let row = counts.rows.to_string();
+            if let Some((place, source)) = photo.place().or(gps.map(|place| (place, PlaceSource::Exif))) {
+                let (lat, lon) = (place.lat_deg().to_string(), place.lon_deg().to_string());
+                locations.write(&[&row, photo.name(), &lat, &lon, source.name()])?;
+            } else {
+                counts.without_place += 1;
+                locations.write(&[&row, photo.name(), "", "", ""])?;
+            }
+        }
+        // An empty list is written where it was asked for, or would else leave an old one standing.
+        if counts.bad + counts.left_out > 0 || self.always_list_bad || self.bad.exists() {
+            bad.finish()?;
+        }
+        Ok((counts, locations))
+    }
+}
+
+/// The same path for the same file, as far as it exists.
+fn absolute(path: &Path) -> PathBuf {
+    path.canonicalize().or_else(|_| std::path::absolute(path)).unwrap_or_else(|_| path.to_owned())
+}

@@ -1,0 +1,40 @@
+//! From the photos that a user names to embeddings on the disk.
+//!
+//! | you want | item |
+//! |---|---|
+//! | the photos of files, folders, lists, tables and tar shards | [`Photos`], [`PhotoSource`] |
+//! | each of them decoded, a result for each, few in memory at a time | [`PhotoStream`] |
+//! | their embeddings and places in files, by a run that can be cut off and resumed | [`EmbedRun`], [`EmbedSettings`], [`EmbedFiles`] |
+//! | what went wrong, in one line | [`IngestError`] |
+//!
+//! ```
+//! use locdiff_ingest::{PhotoLimits, Photos};
+//! let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision");
+//! let photos = Photos::gather(&[folder], None)?;
+//! let decoded = photos.into_stream(PhotoLimits::default()).filter(|read| read.photo.is_ok()).count();
+//! assert!(decoded > 10);
+//! # Ok::<(), locdiff_ingest::IngestError>(())
+//! ```
+
+mod error;
+mod files;
+mod folder;
+mod journal;
+mod outcome;
+mod photos;
+mod pipeline;
+mod run;
+mod settings;
+mod shard;
+mod source;
+mod stream;
+mod table;
+
+pub use error::{IngestError, Result};
+pub use files::EmbedFiles;
+pub use locdiff_vision::PhotoLimits;
+pub use photos::Photos;
+pub use run::{EmbedRun, Progress};
+pub use settings::{EmbedCounts, EmbedOutput, EmbedSettings};
+pub use source::{PhotoSource, PlaceSource};
+pub use stream::{PhotoStream, ReadPhoto};

