@@ -195,8 +195,7 @@ impl Baseline for CoordinateGenerator {
         let bank = Bank::new(device, training)?;
         let mut builder = ParamsBuilder::new();
         let batch = self.effort.batch;
-        let config =
-            CsUnetConfig { time_dim: TIME_WIDTH, ..network(&self.effort, 3, training.columns()) };
+        let config = CsUnetConfig { time_dim: TIME_WIDTH, ..network(&self.effort, 3, training.columns()) };
         let net = config.register(&mut builder)?;
         let zeros = |columns: usize| Tensor::zeros(device, batch, columns);
         let schedule = Schedule::cosine(TIMES)?;

@@ -66,11 +66,7 @@ impl QuickValidation {
     }
 
     /// How good the averaged weights are.
-    pub(crate) fn score(
-        &self,
-        sampler: &impl PlaceSampler,
-        weights: &Weights,
-    ) -> Result<f64, BaselineError> {
+    pub(crate) fn score(&self, sampler: &impl PlaceSampler, weights: &Weights) -> Result<f64, BaselineError> {
         let places = sampler.sample(weights.averaged(), &self.inputs, self.samples, Self::STEPS)?;
         let pooling = SamplePooling::Densest { width_km: 500.0 };
         Ok(score(&pooling.answers(&places, self.samples), &self.truth))
