@@ -68,7 +68,7 @@ impl Comparison {
     }
 
     fn costs(&self) -> Table {
-        let mut table = Table::new(&["method", "parameters", "fit s", "fit CPU s", "ms a photo"]);
+        let mut table = Table::new(&["method", "parameters", "fit s", "fit CPU s", "ms per photo"]);
         for trial in &self.trials {
             table.push(vec![
                 trial.name.clone(),

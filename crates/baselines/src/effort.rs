@@ -12,7 +12,7 @@ use locdiff_base::Named;
 pub struct Effort {
     /// Training steps.
     pub steps: u32,
-    /// Rows a step.
+    /// Rows per step.
     pub batch: usize,
     /// Hidden width of the networks.
     pub width: usize,
@@ -24,7 +24,7 @@ pub struct Effort {
     pub validations: u32,
     /// LocDiff's degree.
     pub locdiff_degree: usize,
-    /// Samples an image, for methods that sample.
+    /// Samples per photo, for methods that sample.
     pub samples: usize,
     /// Steps of their samplers.
     pub sampler_steps: usize,

@@ -24,7 +24,7 @@ pub enum Method {
     Cells(CellScheme),
     /// Retrieval of places by an image–location contrast.
     Contrastive(RetrievalGallery),
-    /// One von Mises–Fisher density a photo.
+    /// One von Mises–Fisher density per photo.
     Vmf,
     /// A mixture of them.
     VmfMixture,

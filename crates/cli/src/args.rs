@@ -111,7 +111,7 @@ impl PointsInput {
 /// Where coefficient vectors come from.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct VectorsInput {
-    /// File of coefficient vectors, one a row: .csv, .jsonl, .npy or .safetensors; - for standard input
+    /// File of coefficient vectors, one per row: .csv, .jsonl, .npy or .safetensors; - for standard input
     #[arg(value_name = "COEFFICIENTS")]
     pub(crate) vectors: Option<PathBuf>,
     /// Format of COEFFICIENTS, where its extension does not say: csv, jsonl, npy or safetensors

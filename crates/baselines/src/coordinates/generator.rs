@@ -39,7 +39,7 @@ pub struct CoordinateGenerator {
     fitted: Option<FittedSampler<PathSampler>>,
 }
 
-/// Everything that sampling needs besides the weights.
+/// Everything that sampling needs but the weights.
 #[derive(Clone)]
 struct PathSampler {
     net: CsUnet,

@@ -112,7 +112,7 @@ impl TimingTable {
     }
 }
 
-/// 200 DDPM steps, 16 samples a photo, L = 23, random weights: the time does not depend on them.
+/// 200 DDPM steps, 16 samples per photo, L = 23, random weights: the time does not depend on them.
 fn sampling(device: &Device, photos: usize) -> Result<TimedOperation, BaselineError> {
     let model = Model::new(device, ModelConfig::new(23, EMBEDDING))?;
     let options =
@@ -126,7 +126,7 @@ fn sampling(device: &Device, photos: usize) -> Result<TimedOperation, BaselineEr
     let start = Instant::now();
     locator.sample_block(1, &embeddings)?;
     let ours = start.elapsed().as_secs_f64() / photos as f64;
-    let what = format!("DDPM, a photo: 200 steps, 16 samples, L = 23, {photos} photos at once");
+    let what = format!("DDPM per photo: 200 steps, 16 samples, L = 23, {photos} photos at once");
     Ok(TimedOperation { what, paper: 0.056, ours, unit: "s" })
 }
 

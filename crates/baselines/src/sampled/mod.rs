@@ -14,7 +14,7 @@ use locdiff_nn::{Params, layers::CsUnetConfig};
 use locdiff_sphere::{LatLon, UnitVec};
 use pooling::SamplePooling;
 
-/// Everything that sampling needs besides the weights.
+/// Everything that sampling needs but the weights.
 pub(crate) trait PlaceSampler {
     /// `samples` places for every row of standardised embeddings.
     fn sample(

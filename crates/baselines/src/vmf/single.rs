@@ -89,7 +89,7 @@ impl Learner for Training<'_> {
     fn gradients(&mut self, batch: Batch<'_>) -> Result<(), BaselineError> {
         let Net { mlp, weights } = &mut self.net;
         weights.forward(mlp, &mut self.work, batch.inputs)?;
-        // −log q = −log C(κ) − κμ·x, its gradient by κμ: E_q[x] − x. Three numbers a photo: done on the host.
+        // −log q = −log C(κ) − κμ·x, its gradient by κμ: E_q[x] − x. Three numbers per photo: done on the host.
         let output = self.work.output.to_vec()?;
         let scale = 1.0 / batch.photos.len() as f64;
         let mut gradient = vec![0.0_f32; output.len()];
