@@ -4,7 +4,7 @@ use crate::args::{DeviceArg, named};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_base::Named;
-use locdiff_baselines::{Effort, EffortPreset, Examples, Splits};
+use locdiff_baselines::{BaselineError, Effort, EffortPreset, Examples, Experiment, Splits};
 use locdiff_nn::Device;
 use locdiff_train::{Dataset, Source};
 use std::path::{Path, PathBuf};
@@ -112,5 +112,31 @@ impl EffortArgs {
 
     pub(crate) fn preset_name(&self) -> &'static str {
         self.preset.name()
+    }
+}
+
+/// Data and budget of a table that trains models.
+#[derive(Debug, Args)]
+pub(crate) struct ExperimentArgs {
+    #[command(flatten)]
+    data: SplitArgs,
+    #[command(flatten)]
+    effort: EffortArgs,
+}
+
+impl ExperimentArgs {
+    /// Reads the data and makes the table.
+    pub(crate) fn make<T>(
+        &self,
+        table: impl FnOnce(&Experiment<'_>) -> Result<T, BaselineError>,
+    ) -> Result<T> {
+        let (splits, device, seeds) = (self.data.read()?, self.effort.device()?, self.effort.seeds());
+        Ok(table(&Experiment {
+            device: &device,
+            splits: &splits,
+            effort: self.effort.effort(),
+            effort_name: self.effort.preset_name(),
+            seeds: &seeds,
+        })?)
     }
 }

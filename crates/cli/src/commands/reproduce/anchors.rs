@@ -1,18 +1,16 @@
 //! `locdiff reproduce anchors`: the paper's generalizability table, gallery against even grids.
 
-use crate::commands::experiment::{EffortArgs, SplitArgs};
+use crate::commands::experiment::ExperimentArgs;
 use crate::output::TableFormat;
 use crate::progress;
 use anyhow::Result;
 use clap::Args;
-use locdiff_baselines::{AnchorTable, Experiment};
+use locdiff_baselines::AnchorTable;
 
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceAnchors {
     #[command(flatten)]
-    data: SplitArgs,
-    #[command(flatten)]
-    effort: EffortArgs,
+    experiment: ExperimentArgs,
     /// Sizes of the even grids [the paper: 21000,100000,500000,1000000]
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "21000,100000")]
     sizes: Vec<usize>,
@@ -22,16 +20,9 @@ pub(crate) struct ReproduceAnchors {
 
 impl ReproduceAnchors {
     pub(super) fn run(self) -> Result<()> {
-        let (splits, device, seeds) = (self.data.read()?, self.effort.device()?, self.effort.seeds());
-        let experiment = Experiment {
-            device: &device,
-            splits: &splits,
-            effort: self.effort.effort(),
-            effort_name: self.effort.preset_name(),
-            seeds: &seeds,
-        };
         let bar = progress::share_bar("reproducing");
-        let table = AnchorTable::make(&experiment, &self.sizes, &|share| progress::set_share(&bar, share))?;
+        let tell = |share: f64| progress::set_share(&bar, share);
+        let table = self.experiment.make(|experiment| AnchorTable::make(experiment, &self.sizes, &tell))?;
         bar.finish_and_clear();
         self.format.print(|| table.to_json(), |markdown| table.render(markdown))
     }
