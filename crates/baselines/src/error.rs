@@ -47,7 +47,7 @@ pub enum BaselineError {
         /// What went wrong.
         source: Box<BaselineError>,
     },
-    /// A file that could not be written.
+    /// An embedding that is none, or a file that could not be written.
     #[error(transparent)]
     Data(#[from] locdiff_data::DataError),
     /// A folder for a run that could not be made.
@@ -70,7 +70,7 @@ pub enum BaselineError {
     Model(#[from] locdiff_model::ModelError),
     /// A failure of a density.
     #[error(transparent)]
-    Density(#[from] locdiff::LocateError),
+    Density(#[from] locdiff_answer::AnswerError),
     /// A failure in training or in its data.
     #[error(transparent)]
     Train(#[from] locdiff_train::TrainError),

@@ -3,9 +3,9 @@
 use anyhow::{Context, Result};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use locdiff::{DeviceSpec, NnError};
 use locdiff_base::Named;
 use locdiff_data::{Dtype, Format, MatrixReader, PointColumns, PointReader};
-use locdiff_nn::DeviceSpec;
 use locdiff_shdd::{Anchors, Coefficients, Decoder};
 use locdiff_sphere::{Degree, EARTH_RADIUS_KM, Grid, LatLon};
 use rand::SeedableRng;
@@ -24,6 +24,18 @@ fn parse_degree(text: &str) -> Result<Degree, String> {
     Degree::new(number).map_err(|error| error.to_string())
 }
 
+/// Where to compute.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DeviceArg {
+    /// Where to compute: auto, cpu, cuda or cuda:N
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = parse_device)]
+    pub(crate) device: DeviceSpec,
+}
+
+fn parse_device(text: &str) -> Result<DeviceSpec, String> {
+    text.parse().map_err(|error: NnError| error.to_string())
+}
+
 /// "LAT,LON" in degrees.
 pub(crate) fn parse_place(text: &str) -> Result<LatLon, String> {
     let (lat, lon) =
@@ -37,18 +49,6 @@ pub(crate) fn parse_place(text: &str) -> Result<LatLon, String> {
 pub(crate) fn named<T: Named + Send + Sync>() -> impl TypedValueParser<Value = T> {
     let values = T::ALL.iter().map(|(_, name, meaning)| PossibleValue::new(*name).help(*meaning));
     PossibleValuesParser::new(values).try_map(|name| T::from_name(&name))
-}
-
-fn parse_device(text: &str) -> Result<DeviceSpec, String> {
-    text.parse().map_err(|error: locdiff_nn::NnError| error.to_string())
-}
-
-/// Where to compute.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct DeviceArg {
-    /// Where to compute: auto, cpu, cuda or cuda:N
-    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = parse_device)]
-    pub(crate) device: DeviceSpec,
 }
 
 /// A number above zero.

@@ -1,7 +1,7 @@
 //! Outlines of credible regions: the density on windows just large and fine enough, contoured.
 
 use crate::{MapError, Raster, Window, contour_polygons};
-use locdiff_shdd::{CredibleRegion, Density, RegionCell};
+use locdiff_shdd::{CodeDensity, CredibleRegion, RegionCell};
 use locdiff_sphere::Polygon;
 
 /// A window has at most this many cells.
@@ -26,7 +26,7 @@ const MOST_PARTS: usize = 24;
 ///
 /// # Errors
 /// A window that cannot be; never for a density of finite numbers.
-pub fn region_polygons(density: &Density<'_>, region: &CredibleRegion) -> Result<Vec<Polygon>, MapError> {
+pub fn region_polygons(density: &CodeDensity<'_>, region: &CredibleRegion) -> Result<Vec<Polygon>, MapError> {
     let parts = clusters(density.region_cells(region.log_density));
     if parts.len() > MOST_PARTS {
         return Ok(contour_polygons(&globe_log_density(density, 720, 1440)?, region.log_density));
@@ -44,7 +44,7 @@ pub fn region_polygons(density: &Density<'_>, region: &CredibleRegion) -> Result
 ///
 /// # Errors
 /// No cells, or too many.
-pub fn globe_log_density(density: &Density<'_>, rows: usize, columns: usize) -> Result<Raster, MapError> {
+pub fn globe_log_density(density: &CodeDensity<'_>, rows: usize, columns: usize) -> Result<Raster, MapError> {
     Raster::new(Window::globe(rows, columns)?, density.raster_log_density(rows, columns))
 }
 

@@ -3,7 +3,7 @@
 use crate::ReportError;
 use locdiff_base::Named;
 use locdiff_map::{FeatureCollection, Heat, MapImage, Raster, Window, globe_log_density, region_polygons};
-use locdiff_shdd::{Codec, CredibleRegion, Density, WeightedMode};
+use locdiff_shdd::{CodeDensity, Codec, CredibleRegion, WeightedMode};
 use locdiff_sphere::{LatLon, Polygon};
 use serde_json::{Value, json};
 use std::fmt::Write;
@@ -60,7 +60,7 @@ impl DensitySummary {
     ///
     /// # Errors
     /// A density whose regions cannot be found.
-    pub fn new(codec: &Codec, density: &Density<'_>, modes: usize) -> Result<Self, ReportError> {
+    pub fn new(codec: &Codec, density: &CodeDensity<'_>, modes: usize) -> Result<Self, ReportError> {
         let regions = REGION_PROBABILITIES.iter().map(|&p| density.credible_region(p));
         Ok(Self {
             degree: codec.degree().get(),
@@ -75,7 +75,7 @@ impl DensitySummary {
     ///
     /// # Errors
     /// As [`region_polygons`].
-    pub fn outlines(&self, density: &Density<'_>) -> Result<Vec<Vec<Polygon>>, ReportError> {
+    pub fn outlines(&self, density: &CodeDensity<'_>) -> Result<Vec<Vec<Polygon>>, ReportError> {
         Ok(self.regions.iter().map(|region| region_polygons(density, region)).collect::<Result<_, _>>()?)
     }
 
@@ -157,7 +157,7 @@ impl DensitySummary {
     /// A window that cannot be.
     pub fn to_png(
         &self,
-        density: &Density<'_>,
+        density: &CodeDensity<'_>,
         outlines: &[Vec<Polygon>],
         view: MapView,
     ) -> Result<Vec<u8>, ReportError> {

@@ -4,11 +4,16 @@ use crate::ReportError;
 use crate::density::REGION_PROBABILITIES;
 use crate::svg::{Axis, Plot};
 use locdiff_map::{Heat, MapImage, Raster, Window, globe_log_density, region_polygons};
-use locdiff_shdd::{Codec, Coefficients, Density};
+use locdiff_shdd::{CodeDensity, Codec, Coefficients};
 use locdiff_sphere::{Degree, EARTH_RADIUS_KM, Grid, Harmonics, LatLon};
 
 /// A density with its regions, on a map that has the given window.
-fn map(density: &Density<'_>, window: Window, heat: Raster, title: &str) -> Result<MapImage, ReportError> {
+fn map(
+    density: &CodeDensity<'_>,
+    window: Window,
+    heat: Raster,
+    title: &str,
+) -> Result<MapImage, ReportError> {
     let mut image = MapImage::new(window).heat(heat, Heat::log_density()).title(title);
     for p in REGION_PROBABILITIES.into_iter().rev() {
         let region = density.credible_region(p)?;

@@ -15,6 +15,11 @@ use std::fmt;
 /// # Ok::<(), locdiff_sphere::SphereError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "Degrees", into = "Degrees")
+)]
 pub struct LatLon {
     lat_deg: f64,
     lon_deg: f64,
@@ -61,6 +66,30 @@ impl fmt::Display for LatLon {
         let half = |deg: f64, negative, positive| if deg < 0.0 { negative } else { positive };
         let (ns, ew) = (half(self.lat_deg, 'S', 'N'), half(self.lon_deg, 'W', 'E'));
         f.pad(&format!("{:.4}° {ns}, {:.4}° {ew}", self.lat_deg.abs(), self.lon_deg.abs()))
+    }
+}
+
+/// How a place is written: `{"lat": 48.86, "lon": 2.35}`.
+#[cfg(feature = "serde")]
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Degrees {
+    lat: f64,
+    lon: f64,
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<Degrees> for LatLon {
+    type Error = SphereError;
+
+    fn try_from(Degrees { lat, lon }: Degrees) -> Result<Self, SphereError> {
+        Self::new(lat, lon)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<LatLon> for Degrees {
+    fn from(place: LatLon) -> Self {
+        Self { lat: place.lat_deg, lon: place.lon_deg }
     }
 }
 

@@ -8,7 +8,7 @@ use locdiff_base::Named;
 use locdiff_data::{Dtype, Format, MatrixWriter};
 use locdiff_map::{Raster, Window, ascii_grid};
 use locdiff_report::{DensitySummary, MapView};
-use locdiff_shdd::{Codec, Coefficients, Density};
+use locdiff_shdd::{CodeDensity, Codec, Coefficients};
 use locdiff_sphere::LatLon;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -96,7 +96,7 @@ impl DensityArgs {
         Ok((Codec::new(degree), found.context("rows are counted from 1")?))
     }
 
-    fn write_raster(&self, path: &Path, density: &Density<'_>) -> Result<()> {
+    fn write_raster(&self, path: &Path, density: &CodeDensity<'_>) -> Result<()> {
         const SMALLEST_DEG: f64 = 0.05;
         if self.raster_cell < SMALLEST_DEG || self.raster_cell > 90.0 {
             bail!("raster cells of {} degrees: choose from {SMALLEST_DEG} to 90", self.raster_cell);
