@@ -3,6 +3,7 @@
 use crate::{BaselineError, Examples};
 use locdiff_eval::Accuracy;
 use locdiff_sphere::{LatLon, UnitVec};
+use rayon::prelude::*;
 
 /// What a method may see: it learns from `training`, and chooses among its settings on `validation` alone.
 #[derive(Debug, Clone, Copy)]
@@ -52,4 +53,10 @@ pub trait Baseline {
 /// The one number that choices are made by: the mean of the shares within 25, 200, 750 and 2500 km.
 pub(crate) fn score(answers: &[LatLon], truth: &[UnitVec]) -> f64 {
     Accuracy::new(answers.iter().copied().zip(truth.iter().map(|point| point.to_latlon()))).score()
+}
+
+/// For each row of values the place with the highest.
+pub(crate) fn highest(values: &[f32], places: &[UnitVec]) -> Vec<LatLon> {
+    let best = |row: &[f32]| (0..row.len()).max_by(|&i, &j| row[i].total_cmp(&row[j])).unwrap_or(0);
+    values.par_chunks_exact(places.len()).map(|row| places[best(row)].to_latlon()).collect()
 }

@@ -1,5 +1,7 @@
 //! How much work a method may do.
 
+use locdiff_base::Named;
+
 /// The work a neural method may do; the same for all, so that none wins by its budget.
 ///
 /// ```
@@ -10,7 +12,7 @@
 pub struct Effort {
     /// Training steps.
     pub steps: u32,
-    /// Rows a step.
+    /// Rows per step.
     pub batch: usize,
     /// Hidden width of the networks.
     pub width: usize,
@@ -22,7 +24,7 @@ pub struct Effort {
     pub validations: u32,
     /// LocDiff's degree.
     pub locdiff_degree: usize,
-    /// Samples an image, for methods that sample.
+    /// Samples per photo, for methods that sample.
     pub samples: usize,
     /// Steps of their samplers.
     pub sampler_steps: usize,
@@ -53,5 +55,40 @@ impl Effort {
     #[cfg(test)]
     pub(crate) fn tiny() -> Self {
         Self { steps: 200, batch: 64, width: 32, lr: 3e-3, dropout: 0.0, validations: 4, ..Self::full() }
+    }
+}
+
+/// A budget by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EffortPreset {
+    /// [`Effort::quick`], with one seed.
+    Quick,
+    /// [`Effort::full`], with three seeds.
+    Full,
+}
+
+impl Named for EffortPreset {
+    const WHAT: &'static str = "preset";
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Quick, "quick", "on two cores, half an hour for all methods with one seed"),
+        (Self::Full, "full", "what docs/results.md reports; for a GPU, or a night"),
+    ];
+}
+
+impl EffortPreset {
+    /// The budget.
+    pub fn effort(self) -> Effort {
+        match self {
+            Self::Quick => Effort::quick(),
+            Self::Full => Effort::full(),
+        }
+    }
+
+    /// Trainings of each method.
+    pub fn seeds(self) -> u32 {
+        match self {
+            Self::Quick => 1,
+            Self::Full => 3,
+        }
     }
 }

@@ -25,6 +25,34 @@ pub enum BaselineError {
         /// The loss.
         loss: f64,
     },
+    /// Sets whose embeddings have different sizes.
+    #[error(
+        "the {set} embeddings have {columns} numbers, those to train on {training}: one encoder must make all"
+    )]
+    Encoders {
+        /// Which set.
+        set: &'static str,
+        /// Size of its embeddings.
+        columns: usize,
+        /// Size of the training embeddings.
+        training: usize,
+    },
+    /// A failure in one row of a table.
+    #[error("{row}, seed {seed}: {source}")]
+    Row {
+        /// The row.
+        row: String,
+        /// The training's seed.
+        seed: u64,
+        /// What went wrong.
+        source: Box<BaselineError>,
+    },
+    /// An embedding that is none, or a file that could not be written.
+    #[error(transparent)]
+    Data(#[from] locdiff_data::DataError),
+    /// A folder for a run that could not be made.
+    #[error("cannot make a temporary folder: {0}")]
+    Folder(#[from] std::io::Error),
     /// A failure of the engine.
     #[error(transparent)]
     Engine(#[from] locdiff_nn::NnError),
@@ -43,10 +71,14 @@ pub enum BaselineError {
     /// A failure of a density.
     #[error(transparent)]
     Density(#[from] locdiff_answer::AnswerError),
-    /// An embedding that is none.
-    #[error(transparent)]
-    Data(#[from] locdiff_data::DataError),
     /// A failure in training or in its data.
     #[error(transparent)]
     Train(#[from] locdiff_train::TrainError),
+}
+
+impl BaselineError {
+    /// The error with the row and the seed that it came with.
+    pub(crate) fn of_row(row: &str, seed: u64, source: Self) -> Self {
+        Self::Row { row: row.to_owned(), seed, source: Box::new(source) }
+    }
 }

@@ -1,6 +1,10 @@
 //! The training loop that the neural methods share.
 
-use crate::{BaselineError, Effort, examples::Bank};
+use crate::{
+    BaselineError, Effort,
+    examples::Bank,
+    mlp::{Draw, Mlp, MlpWork},
+};
 use locdiff_model::chance;
 use locdiff_nn::{
     Adam, AdamConfig, Device, Gradients, Indices, LrSchedule, Params, ParamsBuilder, Rng, Tensor, View, ops,
@@ -50,6 +54,16 @@ impl Weights {
         self.adam.ema().unwrap_or(&self.params)
     }
 
+    /// A training pass of the one network that has these weights.
+    pub(crate) fn forward(
+        &self,
+        mlp: &Mlp,
+        work: &mut MlpWork,
+        inputs: View<'_>,
+    ) -> Result<(), BaselineError> {
+        Ok(mlp.forward(&self.params, work, inputs, Some(Draw { rng: &self.rng, first_stream: 0 }))?)
+    }
+
     /// Applies the gradients.
     pub(crate) fn update(&mut self) -> Result<(), BaselineError> {
         self.adam.step(&mut self.params, &self.grads)?;
@@ -80,6 +94,12 @@ pub(crate) trait Learner {
 
     /// How good the averaged weights are on the validation data; more is better.
     fn validate(&mut self) -> Result<f64, BaselineError>;
+}
+
+/// The mean of a column of losses.
+pub(crate) fn mean_of(losses: &Tensor) -> Result<f64, BaselineError> {
+    let losses = losses.to_vec()?;
+    Ok(losses.iter().map(|loss| f64::from(*loss)).sum::<f64>() / losses.len() as f64)
 }
 
 /// What is drawn where.

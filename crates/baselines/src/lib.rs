@@ -13,6 +13,8 @@
 //! | image–location contrast | [`Contrastive`], [`RetrievalGallery`] |
 //! | location encoders with a learned decoder | [`EncoderAblation`], [`LocationEncoder`], [`EncoderKind`], [`NnDecoder`] |
 //! | LocDiff itself | [`LocDiff`] |
+//! | methods fitted, tested and set side by side | [`Splits`], [`Trial`], [`Comparison`] |
+//! | tables of the paper, made again | [`ModelTable`], [`AnchorTable`], [`PerturbationDrift`], [`TimingTable`] |
 //!
 //! Every choice (neighbours, kernel widths, the best step of a training) is made on the validation data; networks, optimiser
 //! and budget are the same for all neural methods.
@@ -33,6 +35,7 @@
 
 mod baseline;
 mod cells;
+mod comparison;
 mod contrastive;
 mod coordinates;
 mod effort;
@@ -44,19 +47,31 @@ mod learner;
 mod locdiff;
 mod method;
 mod mlp;
+mod paper;
+mod sampled;
+mod splits;
+mod stopwatch;
 #[cfg(test)]
 mod toy;
+mod trial;
 mod vmf;
 
 pub use baseline::{Baseline, FitData};
 pub use cells::{CellClassifier, CellScheme, Partition};
+pub use comparison::Comparison;
 pub use contrastive::{Contrastive, RetrievalGallery};
 pub use coordinates::{CoordinateGenerator, CoordinatePath};
-pub use effort::Effort;
+pub use effort::{Effort, EffortPreset};
 pub use encoders::{EncoderAblation, EncoderKind, LocationEncoder, NnDecoder};
 pub use error::BaselineError;
 pub use examples::Examples;
 pub use knn::NearestNeighbours;
 pub use locdiff::LocDiff;
 pub use method::Method;
+pub use paper::{
+    AnchorTable, Experiment, ModelTable, ModelTableKind, PerturbationDrift, TimedOperation, TimingTable,
+};
+pub use splits::Splits;
+pub use stopwatch::Stopwatch;
+pub use trial::Trial;
 pub use vmf::{VmfMixture, VonMisesFisher};

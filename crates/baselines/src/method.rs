@@ -24,7 +24,7 @@ pub enum Method {
     Cells(CellScheme),
     /// Retrieval of places by an image–location contrast.
     Contrastive(RetrievalGallery),
-    /// One von Mises–Fisher density a photo.
+    /// One von Mises–Fisher density per photo.
     Vmf,
     /// A mixture of them.
     VmfMixture,
@@ -86,7 +86,7 @@ impl Method {
     }
 
     /// What it is, in a few words.
-    pub fn describe(self) -> &'static str {
+    pub fn description(self) -> &'static str {
         match self {
             Self::NearestNeighbours => "[L]kNN retrieval",
             Self::Cells(CellScheme::Hard) => "PlaNet: adaptive cells",

@@ -111,7 +111,7 @@ impl PointsInput {
 /// Where coefficient vectors come from.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct VectorsInput {
-    /// File of coefficient vectors, one a row: .csv, .jsonl, .npy or .safetensors; - for standard input
+    /// File of coefficient vectors, one per row: .csv, .jsonl, .npy or .safetensors; - for standard input
     #[arg(value_name = "COEFFICIENTS")]
     pub(crate) vectors: Option<PathBuf>,
     /// Format of COEFFICIENTS, where its extension does not say: csv, jsonl, npy or safetensors
@@ -165,6 +165,15 @@ pub(crate) enum DecoderKind {
 }
 
 impl DecoderArgs {
+    /// What the decoder is called in tables.
+    pub(crate) fn name(&self) -> String {
+        match self.decoder {
+            DecoderKind::Exact => "exact".to_owned(),
+            DecoderKind::Anchors => format!("anchors {}", self.anchors),
+            DecoderKind::Kl => "kl".to_owned(),
+        }
+    }
+
     pub(crate) fn decoder(&self) -> Result<Decoder> {
         let window_rad = self.window_km.map(|km| km / EARTH_RADIUS_KM);
         Ok(match self.decoder {

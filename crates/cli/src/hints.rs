@@ -2,6 +2,7 @@
 
 use locdiff_nn::NnError;
 use locdiff_phototags::TagError;
+use locdiff_report::{ReportError, RowError};
 use locdiff_train::TrainError;
 
 /// The flag that a library's message speaks of in words, where there is one.
@@ -12,6 +13,16 @@ pub(crate) fn flag(error: &anyhow::Error) -> Option<&'static str> {
         }
         if let Some(TagError::HasLocation { .. } | TagError::Exists { .. }) = cause.downcast_ref() {
             return Some("--force");
+        }
+        if let Some(ReportError::FewForPrdc { .. }) = cause.downcast_ref() {
+            return Some("--prdc none");
+        }
+        match cause.downcast_ref() {
+            Some(RowError::Absent { .. }) => return Some("--allow-absent, --by-order"),
+            Some(RowError::Strange { .. }) => return Some("--allow-absent"),
+            Some(RowError::Twice { .. }) => return Some("--id-column, --by-order"),
+            Some(RowError::Lengths { .. } | RowError::NothingCommon { .. }) => return Some("--id-column"),
+            _ => {}
         }
         match cause.downcast_ref() {
             Some(TrainError::HoldsRun { .. }) => Some("--resume, or another --out"),

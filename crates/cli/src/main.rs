@@ -8,8 +8,8 @@ mod encoder;
 mod hints;
 mod hybrid;
 mod interrupt;
+mod output;
 mod progress;
-mod regions;
 mod sampling;
 
 use clap::{Parser, Subcommand};

@@ -17,3 +17,19 @@ pub(crate) fn bar(what: &'static str, count: Option<u64>) -> ProgressBar {
     bar.enable_steady_tick(Duration::from_millis(250));
     bar
 }
+
+/// Parts of a bar of shares.
+const PARTS: f64 = 10_000.0;
+
+/// A bar of percent, with a message beside it.
+pub(crate) fn share_bar(what: &'static str) -> ProgressBar {
+    let bar = bar(what, Some(PARTS as u64));
+    let style = ProgressStyle::with_template("{prefix} {wide_bar} {percent} % {msg}");
+    bar.set_style(style.expect("the template is valid"));
+    bar
+}
+
+/// Sets such a bar to a share of 0 to 1.
+pub(crate) fn set_share(bar: &ProgressBar, share: f64) {
+    bar.set_position((PARTS * share) as u64);
+}

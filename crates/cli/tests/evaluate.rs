@@ -192,7 +192,7 @@ fn the_gallery_table() {
         );
         return;
     }
-    let table = json(&root(), "reproduce gallery-bias");
+    let table = json(&root(), "reproduce gallery-bias --truth ../shared/data/benchmarks/im2gps3k.csv");
     let round = |row: &Value| -> Vec<String> {
         row.as_array().unwrap().iter().map(|v| format!("{:.1}", v.as_f64().unwrap())).collect()
     };

@@ -91,7 +91,7 @@ impl Bootstrap {
         Estimate { value, low, high }
     }
 
-    /// The mean of values, one a photo.
+    /// The mean of values, one per photo.
     pub fn mean(&self, values: &[f64]) -> Estimate {
         let n = values.len() as f64;
         let weighted = |counts: &[u32]| {

@@ -33,7 +33,7 @@ pub struct TruthInDensity {
 /// ```
 ///
 /// # Errors
-/// When there is not one code of the codec's degree a photo.
+/// When there is not one code of the codec's degree per photo.
 pub fn truths_in_densities(
     codec: &Codec,
     codes: &[Coefficients],

@@ -7,7 +7,7 @@ use locdiff_base::BadSetting;
 #[non_exhaustive]
 pub enum EvalError {
     /// Two lists that belong together differ in length.
-    #[error("{what}: {got} given for {expected} photos: give one a photo")]
+    #[error("{what}: {got} given for {expected} photos: give one per photo")]
     Length {
         /// Which list.
         what: &'static str,
@@ -24,7 +24,7 @@ pub enum EvalError {
     Codec(#[from] locdiff_shdd::ShddError),
 }
 
-/// Checks that a list has one entry a photo.
+/// Checks that a list has one entry per photo.
 pub(crate) fn expect_len(what: &'static str, got: usize, expected: usize) -> Result<(), EvalError> {
     if got == expected { Ok(()) } else { Err(EvalError::Length { what, expected, got }) }
 }

@@ -35,7 +35,7 @@ impl Group {
 /// ```
 ///
 /// # Errors
-/// When there is not one label a photo.
+/// When there is not one label per photo.
 pub fn by_label<S: AsRef<str>>(
     labels: &[S],
     errors_km: &[f64],
@@ -57,7 +57,7 @@ pub fn by_label<S: AsRef<str>>(
 /// places or finds them.
 ///
 /// # Errors
-/// When there is not one distance a photo.
+/// When there is not one distance per photo.
 pub fn by_novelty(
     nearest_km: &[f64],
     errors_km: &[f64],

@@ -104,7 +104,7 @@ impl Rules {
         }
     }
 
-    /// Distances of answers from truths, one a photo; ∞ where there is no answer.
+    /// Distances of answers from truths, one per photo; ∞ where there is no answer.
     ///
     /// # Errors
     /// When the lists differ in length.
@@ -158,6 +158,6 @@ mod tests {
         assert_eq!((rules.geoscore(0.0), rules.geoscore(f64::INFINITY)), (5000.0, 0.0));
         assert!(!rules.is_within(f64::INFINITY, 1e9));
         let message = rules.errors_km(&[place], &[]).unwrap_err().to_string();
-        assert_eq!(message, "answers: 0 given for 1 photos: give one a photo");
+        assert_eq!(message, "answers: 0 given for 1 photos: give one per photo");
     }
 }

@@ -62,7 +62,7 @@ pub struct Scores {
 }
 
 impl Scores {
-    /// From distances, one a photo; ∞ is no answer.
+    /// From distances, one per photo; ∞ is no answer.
     pub fn new(errors_km: &[f64], rules: Rules, bootstrap: &Bootstrap) -> Self {
         let sorted = Sorted::new(errors_km, rules);
         let n = sorted.km.len();

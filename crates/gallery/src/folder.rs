@@ -1,4 +1,4 @@
-//! A gallery's folder: what it is (`gallery.json`), where its rows lie (`index.bin`), their vectors in one byte a number
+//! A gallery's folder: what it is (`gallery.json`), where its rows lie (`index.bin`), their vectors in one byte per number
 //! (`codes.bin`) and in full (`vectors.bin`). All rows are in the order of the index.
 
 use crate::cells::{Cells, Entry};
@@ -48,8 +48,8 @@ pub enum VectorType {
 impl Named for VectorType {
     const WHAT: &'static str = "type of the vectors";
     const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::F16, "f16", "2 bytes a number; cosines are right to about 1e-5"),
-        (Self::F32, "f32", "4 bytes a number"),
+        (Self::F16, "f16", "2 bytes per number; cosines are right to about 1e-5"),
+        (Self::F32, "f32", "4 bytes per number"),
     ];
 }
 
@@ -161,14 +161,14 @@ impl Store {
         Ok(Self::Memory(bytes))
     }
 
-    /// Calls `look` with the bytes of a range.
-    pub(crate) fn with<T>(&self, range: Range<usize>, look: impl FnOnce(&[u8]) -> T) -> Result<T> {
+    /// Calls `read` with the bytes of a range.
+    pub(crate) fn with<T>(&self, range: Range<usize>, read: impl FnOnce(&[u8]) -> T) -> Result<T> {
         match self {
-            Self::Memory(bytes) => Ok(look(&bytes[range])),
+            Self::Memory(bytes) => Ok(read(&bytes[range])),
             Self::Disk(file) => {
                 let mut bytes = vec![0; range.len()];
                 file.read_at(range.start as u64, &mut bytes)?;
-                Ok(look(&bytes))
+                Ok(read(&bytes))
             }
         }
     }

@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 use std::path::Path;
 
-/// Rows that one task looks at.
+/// Rows that one task takes.
 const BLOCK: usize = 1024;
 /// Rows between two runs that are sooner read than skipped.
 const LARGEST_GAP: usize = 32;
@@ -30,8 +30,8 @@ pub struct Hit {
 
 /// Places with vectors, searched by cosine: everywhere, or within caps.
 ///
-/// The search is exact: a first look at one byte a number leaves only rows that may be among the best by a bound that
-/// always holds; their full vectors decide. The index (24 bytes a row) and codes up to 512 MiB are held in memory; full
+/// The search is exact: a first pass over one byte per number leaves only rows that may be among the best by a bound that
+/// always holds; their full vectors decide. The index (24 bytes per row) and codes up to 512 MiB are held in memory; full
 /// vectors, and the codes of larger galleries, are read where they lie.
 pub struct Gallery {
     description: Description,
@@ -130,23 +130,24 @@ impl Gallery {
     /// Positions that may be among the `most` best.
     fn candidates(&self, query: &QuantisedQuery, runs: Vec<Range<usize>>, most: usize) -> Result<Vec<usize>> {
         let tasks = tasks(runs);
-        let looks = tasks.par_iter().map(|task| self.look(query, task, most)).collect::<Result<Vec<_>>>()?;
+        let passes =
+            tasks.par_iter().map(|task| self.first_pass(query, task, most)).collect::<Result<Vec<_>>>()?;
         // The best lower bounds: at least `most` rows are as good as the last of them.
         let mut floor = Floor::new(most);
-        for look in &looks {
-            look.floor.iter().for_each(|bound| floor.offer(*bound));
+        for pass in &passes {
+            pass.floor.iter().for_each(|bound| floor.offer(*bound));
         }
         let floor = floor.value();
         let mut candidates = Vec::new();
-        for (task, look) in tasks.iter().zip(looks) {
-            let uppers = look.uppers.iter().enumerate().filter(|(_, upper)| **upper >= floor);
+        for (task, pass) in tasks.iter().zip(passes) {
+            let uppers = pass.uppers.iter().enumerate().filter(|(_, upper)| **upper >= floor);
             candidates.extend(uppers.map(|(k, _)| task.span.start + k));
         }
         Ok(candidates)
     }
 
     /// Bounds on the scores of a task's rows.
-    fn look(&self, query: &QuantisedQuery, task: &Task, most: usize) -> Result<Look> {
+    fn first_pass(&self, query: &QuantisedQuery, task: &Task, most: usize) -> Result<FirstPass> {
         let (dimension, span) = (self.dimension(), &task.span);
         let mut products = vec![0; span.len()];
         self.codes.with(span.start * dimension..span.end * dimension, |bytes| {
@@ -169,11 +170,11 @@ impl Gallery {
                 floor.offer(*lower);
             }
         }
-        Ok(Look { uppers, floor: floor.into_values() })
+        Ok(FirstPass { uppers, floor: floor.into_values() })
     }
 }
 
-/// Rows that are looked at together: the runs in a span.
+/// Rows that are searched together: the runs in a span.
 struct Task {
     span: Range<usize>,
     runs: Vec<Range<usize>>,
@@ -202,7 +203,7 @@ fn tasks(runs: Vec<Range<usize>>) -> Vec<Task> {
 
 /// What a task found: an upper bound for every row of its span (of those between runs, minus infinity), and its best lower
 /// bounds.
-struct Look {
+struct FirstPass {
     uppers: Vec<f32>,
     floor: Vec<f32>,
 }

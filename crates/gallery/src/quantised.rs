@@ -1,4 +1,4 @@
-//! Vectors of length 1 in one byte a number, with a bound on what that costs: a fast first look that never loses a
+//! Vectors of length 1 in one byte per number, with a bound on what that costs: a fast first pass that never loses a
 //! neighbour.
 
 /// A row's scale and the length of what its bytes leave out.

@@ -1,11 +1,11 @@
 //! One photo: `cargo run --release --example one_photo -- photo.jpg`
 
-use locdiff::{Atlas, Locator, coordinates, kilometres};
+use locdiff::{Atlas, Locator, kilometres};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).unwrap_or_else(|| "fixtures/vision/china.jpg".to_owned());
     let answer = Locator::bundled()?.locate(&path)?;
-    println!("{path}: {}, {}", coordinates(answer.best), answer.place);
+    println!("{path}: {}, {}", answer.best, answer.place);
     println!(
         "50 % within {} km, 90 % within {} km",
         kilometres(answer.radius_50_km),

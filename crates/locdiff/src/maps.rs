@@ -6,7 +6,7 @@ use locdiff_map::{
     Marker, Raster, Trace, Window, contour_polygons,
 };
 use locdiff_places::{PlaceKind, place_names};
-use locdiff_sphere::{LatLon, Polygon, UnitVec};
+use locdiff_sphere::{Polygon, UnitVec};
 
 /// The regions that are drawn and written.
 const PROBABILITIES: [f64; 2] = [0.5, 0.9];
@@ -170,7 +170,7 @@ impl AnswerMap<'_> {
         let guess = if answer.can_tell { "" } else { "I can't tell; a guess: " };
         let mut photo = HtmlPhoto::new(name(answer))
             .summary(&format!("{guess}{}", answer.place))
-            .fact("best place", &coordinates(answer.best))
+            .fact("best place", &answer.best.to_string())
             .fact("50 % within", &format!("{} km", kilometres(answer.radius_50_km)))
             .fact("90 % within", &format!("{} km", kilometres(answer.radius_90_km)))
             .fact("locatability", &format!("{:.2}", answer.locatability))
@@ -218,19 +218,6 @@ impl AnswerMap<'_> {
         let title = format!("{words}: 50 % within {half} km, 90 % within {most} km");
         Ok(image.title(&title).to_png())
     }
-}
-
-/// "39.9990° N, 116.2750° E".
-///
-/// ```
-/// use locdiff::{LatLon, coordinates};
-/// assert_eq!(coordinates(LatLon::new(-33.86, 151.21).unwrap()), "33.8600° S, 151.2100° E");
-/// ```
-pub fn coordinates(place: LatLon) -> String {
-    let (lat, lon) = (place.lat_deg(), place.lon_deg());
-    let north = if lat < 0.0 { 'S' } else { 'N' };
-    let east = if lon < 0.0 { 'W' } else { 'E' };
-    format!("{:.4}° {north}, {:.4}° {east}", lat.abs(), lon.abs())
 }
 
 /// "12", "340" or "4,100": no more digits than mean something.

@@ -5,6 +5,7 @@
 //! | a part of the globe cut into cells | [`Window`] |
 //! | a value in every cell | [`Raster`] |
 //! | the regions above a level, ready for `GeoJSON` | [`contour_polygons`], [`locdiff_sphere::Polygon`] |
+//! | the outline of a density's credible region | [`region_polygons`] |
 //! | a `GeoJSON` or KML file | [`FeatureCollection`], [`KmlDocument`] |
 //! | a raster for GIS programs, and back | [`ascii_grid`], [`parse_ascii_grid`] |
 //! | land and borders | [`Coast`] |
@@ -39,6 +40,7 @@
 mod ascii;
 mod coast;
 mod contour;
+mod credible;
 mod error;
 mod geojson;
 mod html;
@@ -52,6 +54,7 @@ mod window;
 pub use ascii::{ascii_grid, parse_ascii_grid};
 pub use coast::{Coast, Detail, LandRing};
 pub use contour::contour_polygons;
+pub use credible::{globe_log_density, region_polygons};
 pub use error::MapError;
 pub use geojson::FeatureCollection;
 pub use html::{HtmlMap, HtmlMarker, HtmlPhoto, MapLabel};

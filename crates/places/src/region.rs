@@ -128,7 +128,7 @@ impl Region {
         self.outline.polygons()
     }
 
-    /// Whether a place lies inside. Made for millions of questions: each looks at the edges of one degree of latitude.
+    /// Whether a place lies inside. Made for millions of questions: each tests the edges of one degree of latitude.
     pub fn contains(&self, place: LatLon) -> bool {
         self.outline.polygon_at(place).is_some()
     }

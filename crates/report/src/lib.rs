@@ -1,17 +1,36 @@
-//! What an evaluation found out, to be read by people and by programs.
+//! What was found out, to be read by people and by programs.
 //!
 //! | you want | item |
 //! |---|---|
+//! | answers judged by truths | [`Evaluation`], [`System`] |
+//! | which answer belongs to which truth | [`match_rows`] |
 //! | all of it as text, JSON, CSV or a page | [`Report`] |
+//! | what one density says, in words and as a map | [`DensitySummary`] |
+//! | figures that explain codes and densities | [`world_map`], [`resolution_map`], [`coefficient_plot`], [`spread_plot`] |
+//! | a table for a terminal or for Markdown | [`Table`] |
 //! | a plot of your own | [`svg::Plot`] |
 
 mod csv;
+mod density;
+mod error;
+mod evaluation;
+mod figures;
 mod html;
 mod page;
 mod plots;
 mod report;
+mod rows;
 pub mod svg;
+mod system;
+mod table;
 mod text;
 mod words;
 
+pub use density::{DensitySummary, MapView, REGION_PROBABILITIES};
+pub use error::ReportError;
+pub use evaluation::{Division, Evaluation, MissingRule, PrdcChoice};
+pub use figures::{coefficient_plot, resolution_map, spread_plot, world_map};
 pub use report::{Breakdown, PrdcReport, Report, Rival};
+pub use rows::{FileRows, Matching, RowError, match_rows};
+pub use system::System;
+pub use table::{Table, percent_interval, short_count};

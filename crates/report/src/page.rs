@@ -1,6 +1,6 @@
 //! Pieces of HTML.
 
-use crate::svg::escape;
+use locdiff_base::escape_markup as escape;
 
 /// A page being written. Whatever is given as text is escaped.
 pub(crate) struct Page {

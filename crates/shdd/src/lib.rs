@@ -10,6 +10,7 @@
 //! | the place a vector means | [`Codec::decode`], [`Codec::decode_batch`], [`Decoder`] |
 //! | log density, log Z, entropy, modes, samples | [`CodeDensity`] |
 //! | a credible region, the mass of a cap or raster | [`CodeDensity::credible_region`], [`CodeDensity::cap_mass`], [`CodeDensity::raster_mass`] |
+//! | how far noise on a code moves its place | [`drifts_km`] |
 //! | a loss and its gradient | [`Codec::divergence`], [`Divergence`] |
 
 mod cell;
@@ -19,6 +20,7 @@ mod cubature;
 mod decode;
 mod density;
 mod divergence;
+mod drift;
 mod error;
 mod mode;
 mod refine;
@@ -29,5 +31,6 @@ pub use coefficients::Coefficients;
 pub use decode::{Anchors, Decoder};
 pub use density::{CodeDensity, CredibleRegion, RasterMass, RegionCell, WeightedMode};
 pub use divergence::{Divergence, Loss, Zonal};
+pub use drift::drifts_km;
 pub use error::ShddError;
 pub use mode::Mode;

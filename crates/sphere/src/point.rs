@@ -1,6 +1,7 @@
 //! Points on the sphere: geographic coordinates and unit vectors.
 
 use crate::SphereError;
+use std::fmt;
 
 /// A place on Earth in degrees. The latitude is in −90…90; the longitude is wrapped to −180…180.
 ///
@@ -8,6 +9,7 @@ use crate::SphereError;
 /// use locdiff_sphere::LatLon;
 /// let place = LatLon::new(39.999, 476.275)?;
 /// assert!((place.lon_deg() - 116.275).abs() < 1e-9);
+/// assert_eq!(place.to_string(), "39.9990° N, 116.2750° E");
 /// assert!(LatLon::new(91.0, 0.0).is_err());
 /// assert!(LatLon::new(0.0, f64::NAN).is_err());
 /// # Ok::<(), locdiff_sphere::SphereError>(())
@@ -55,6 +57,15 @@ impl LatLon {
         // cos(90°) is 6e-17 in floating point; at the pole the longitude must not matter.
         let lat_cos = if self.lat_deg.abs() == 90.0 { 0.0 } else { lat_cos };
         UnitVec([lat_cos * lon_cos, lat_cos * lon_sin, lat_sin])
+    }
+}
+
+/// As people write it: `39.9990° N, 116.2750° E`.
+impl fmt::Display for LatLon {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let half = |deg: f64, negative, positive| if deg < 0.0 { negative } else { positive };
+        let (ns, ew) = (half(self.lat_deg, 'S', 'N'), half(self.lon_deg, 'W', 'E'));
+        f.pad(&format!("{:.4}° {ns}, {:.4}° {ew}", self.lat_deg.abs(), self.lon_deg.abs()))
     }
 }
 

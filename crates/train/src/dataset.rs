@@ -20,6 +20,22 @@ pub struct Source {
     pub tensor: Option<String>,
 }
 
+impl Source {
+    /// A file's photos, then their other copies: each a file, or else a tensor of the same file.
+    pub fn with_copies(path: &Path, tensor: Option<&str>, augmented: &[String]) -> Vec<Self> {
+        let own = Self { path: path.to_owned(), tensor: tensor.map(str::to_owned) };
+        let others = augmented.iter().map(|name| {
+            let file = PathBuf::from(name);
+            if file.is_file() {
+                Self { path: file, tensor: None }
+            } else {
+                Self { path: path.to_owned(), tensor: Some(name.clone()) }
+            }
+        });
+        std::iter::once(own).chain(others).collect()
+    }
+}
+
 /// Fails where two files are known to be made by different encoders.
 pub(crate) fn same_encoder(
     (first, made_first): (&str, Option<&Fingerprint>),

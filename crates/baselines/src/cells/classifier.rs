@@ -3,10 +3,10 @@
 use super::{CELLS, COMBINED, CellScheme, LABEL_WIDTHS_KM, NESTED, Partition, WINDOWS_KM, regions::Regions};
 use crate::{
     Baseline, BaselineError, Effort, FitData,
-    baseline::score,
+    baseline::{highest, score},
     examples::{Bank, upload},
-    learner::{Batch, Learner, Weights, choose, learn},
-    mlp::{Draw, Mlp, MlpWork},
+    learner::{Batch, Learner, Weights, choose, learn, mean_of},
+    mlp::{Mlp, MlpWork},
 };
 use locdiff_model::Standardisation;
 use locdiff_nn::{Device, ParamsBuilder, Tensor, View, ops, ops::Transpose};
@@ -169,8 +169,7 @@ impl Net {
                 to.to_vec()?
             }
         };
-        let best = |row: &[f32]| (0..n).max_by(|&i, &j| row[i].total_cmp(&row[j])).unwrap_or(0);
-        Ok(gathered.chunks_exact(n).map(|row| self.regions.centres[best(row)].to_latlon()).collect())
+        Ok(highest(&gathered, &self.regions.centres))
     }
 }
 
@@ -194,8 +193,7 @@ impl Learner for Training<'_> {
 
     fn gradients(&mut self, batch: Batch<'_>) -> Result<(), BaselineError> {
         let Net { mlp, weights, blocks, .. } = &mut self.net;
-        let draw = Draw { rng: &weights.rng, first_stream: 0 };
-        mlp.forward(&weights.params, &mut self.work, batch.inputs, Some(draw))?;
+        weights.forward(mlp, &mut self.work, batch.inputs)?;
         ops::gather_rows(self.target.view_mut(), self.labels.view(), batch.indices)?;
         // Cross entropy, Σ over the partitions: lse − y·logits, gradient softmax − y.
         let scale = 1.0 / self.batch as f32;
@@ -212,8 +210,7 @@ impl Learner for Training<'_> {
     }
 
     fn loss(&self) -> Result<f64, BaselineError> {
-        let losses = self.loss.to_vec()?;
-        Ok(losses.iter().map(|loss| f64::from(*loss)).sum::<f64>() / losses.len() as f64)
+        mean_of(&self.loss)
     }
 
     fn validate(&mut self) -> Result<f64, BaselineError> {

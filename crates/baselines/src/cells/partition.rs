@@ -23,7 +23,7 @@ enum Node {
 /// The whole sphere cut into cells by planes, each cut through the median of the photos along the axis of their largest
 /// spread: small cells where there are many photos (PlaNet's idea, with a k-d tree in place of S2 cells).
 ///
-/// Partitions of the same points and frame with fewer photos a cell refine each other.
+/// Partitions of the same points and frame with fewer photos per cell refine each other.
 ///
 /// ```
 /// use locdiff_baselines::Partition;
@@ -52,7 +52,7 @@ impl Partition {
         frame_seed: Option<u64>,
     ) -> Result<Self, BaselineError> {
         if points.is_empty() || most_photos == 0 {
-            return Err(setting("photos a cell", most_photos, "at least 1, and at least one photo"));
+            return Err(setting("photos per cell", most_photos, "at least 1, and at least one photo"));
         }
         let frame = frame(frame_seed);
         let mut partition = Self { nodes: Vec::new(), centres: Vec::new(), areas_sr: Vec::new() };

@@ -3,7 +3,7 @@
 use super::features::FourierFeatures;
 use crate::{
     Baseline, BaselineError, Effort, FitData,
-    baseline::score,
+    baseline::{highest, score},
     examples::{Bank, upload},
     learner::{Batch, Learner, Weights, learn},
     mlp::{Draw, Mlp, MlpWork},
@@ -11,7 +11,6 @@ use crate::{
 use locdiff_model::Standardisation;
 use locdiff_nn::{Device, Params, ParamsBuilder, Tensor, View, ops, ops::Transpose};
 use locdiff_sphere::{Grid, LatLon, UnitVec};
-use rayon::prelude::*;
 use std::collections::HashMap;
 
 /// Size of the common vectors.
@@ -93,10 +92,7 @@ fn nearest(images: &Tensor, vectors: &Tensor, places: &[UnitVec]) -> Result<Vec<
         let mut cosines = Tensor::zeros(device, rows.len(), places.len())?;
         let images = images.view().row_range(rows);
         ops::gemm(cosines.view_mut(), images, Transpose::No, vectors.view(), Transpose::Yes, 0.0, None)?;
-        found.par_extend(cosines.to_vec()?.par_chunks(places.len()).map(|row| {
-            let best = (0..row.len()).max_by(|&a, &b| row[a].total_cmp(&row[b])).unwrap_or(0);
-            places[best].to_latlon()
-        }));
+        found.extend(highest(&cosines.to_vec()?, places));
     }
     Ok(found)
 }

@@ -1,17 +1,17 @@
 //! The network that walks the path, and its samples.
 
 use super::{
-    CoordinatePath, POOLINGS, SamplePooling,
+    CoordinatePath,
     path::{Particle, Plan, TIMES},
 };
 use crate::{
     Baseline, BaselineError, Effort, FitData,
-    baseline::score,
-    examples::{Bank, standardised},
-    learner::{Batch, Learner, Weights, choose, learn},
+    examples::Bank,
+    learner::{Batch, Learner, Weights, learn, mean_of},
+    sampled::{FittedSampler, PlaceSampler, QuickValidation, network, repeated_blocks},
 };
 use locdiff_diffusion::Schedule;
-use locdiff_model::{Standardisation, chance};
+use locdiff_model::chance;
 use locdiff_nn::{
     Device, Params, ParamsBuilder, Tensor,
     layers::{CsUnet, CsUnetConfig, CsUnetWorkspace, ForwardMode},
@@ -21,10 +21,8 @@ use locdiff_sphere::{LatLon, UnitVec};
 
 /// Rows that are sampled at a time.
 const BLOCK: usize = 8192;
-/// What validations during training look at: few photos, few samples, few steps.
-const VALIDATION_PHOTOS: usize = 256;
+/// Samples per photo in validations during training.
 const VALIDATION_SAMPLES: usize = 8;
-const VALIDATION_STEPS: usize = 10;
 /// Size of the time embedding: three coordinates need less of it than a code does.
 const TIME_WIDTH: usize = 64;
 /// What is drawn where.
@@ -38,17 +36,10 @@ pub struct CoordinateGenerator {
     effort: Effort,
     seed: u64,
     path: CoordinatePath,
-    fitted: Option<Fitted>,
+    fitted: Option<FittedSampler<PathSampler>>,
 }
 
-struct Fitted {
-    sampler: PathSampler,
-    params: Params,
-    standardisation: Standardisation,
-    pooling: SamplePooling,
-}
-
-/// Everything that sampling needs besides the weights.
+/// Everything that sampling needs but the weights.
 #[derive(Clone)]
 struct PathSampler {
     net: CsUnet,
@@ -64,8 +55,7 @@ fn normals(words: [u64; 2]) -> [f64; 3] {
     [x, y, chance::normals([a, b, 1]).0]
 }
 
-impl PathSampler {
-    /// `samples` places for every row of standardised embeddings.
+impl PlaceSampler for PathSampler {
     fn sample(
         &self,
         params: &Params,
@@ -75,15 +65,15 @@ impl PathSampler {
     ) -> Result<Vec<UnitVec>, BaselineError> {
         let columns = self.net.config().cond_dim;
         let plan = self.path.plan(&self.schedule, steps)?;
-        let per_block = (BLOCK / samples).max(1);
         let mut places = Vec::new();
-        for (block, rows) in inputs.chunks(per_block * columns).enumerate() {
-            let repeated: Vec<f32> = rows.chunks_exact(columns).flat_map(|row| row.repeat(samples)).collect();
-            places.extend(self.sample_block(params, &plan, block, &repeated)?);
+        for (block, rows) in repeated_blocks(inputs, columns, samples, BLOCK).enumerate() {
+            places.extend(self.sample_block(params, &plan, block, &rows)?);
         }
         Ok(places)
     }
+}
 
+impl PathSampler {
     fn sample_block(
         &self,
         params: &Params,
@@ -134,12 +124,10 @@ impl CoordinateGenerator {
     /// # Errors
     /// Rows of another size, or a method that was not fitted.
     pub fn samples(&self, embeddings: &[f32]) -> Result<Vec<UnitVec>, BaselineError> {
-        let fitted = self.fitted()?;
-        let inputs = standardised(&fitted.standardisation, embeddings);
-        fitted.sampler.sample(&fitted.params, &inputs, self.effort.samples, self.effort.sampler_steps)
+        self.fitted()?.samples(embeddings)
     }
 
-    fn fitted(&self) -> Result<&Fitted, BaselineError> {
+    fn fitted(&self) -> Result<&FittedSampler<PathSampler>, BaselineError> {
         self.fitted.as_ref().ok_or(BaselineError::NotFitted { method: self.name() })
     }
 }
@@ -154,8 +142,7 @@ struct Training<'a> {
     target: Tensor,
     d_out: Tensor,
     loss: Tensor,
-    validation: Vec<f32>,
-    truth: Vec<UnitVec>,
+    validation: QuickValidation,
 }
 
 impl Learner for Training<'_> {
@@ -194,15 +181,11 @@ impl Learner for Training<'_> {
     }
 
     fn loss(&self) -> Result<f64, BaselineError> {
-        let losses = self.loss.to_vec()?;
-        Ok(losses.iter().map(|loss| f64::from(*loss)).sum::<f64>() / losses.len() as f64)
+        mean_of(&self.loss)
     }
 
     fn validate(&mut self) -> Result<f64, BaselineError> {
-        let params = self.weights.averaged();
-        let places = self.sampler.sample(params, &self.validation, VALIDATION_SAMPLES, VALIDATION_STEPS)?;
-        let pooling = SamplePooling::Densest { width_km: 500.0 };
-        Ok(score(&pooling.answers(&places, VALIDATION_SAMPLES), &self.truth))
+        self.validation.score(&self.sampler, &self.weights)
     }
 }
 
@@ -211,17 +194,10 @@ impl Baseline for CoordinateGenerator {
         let (training, validation, device) = (data.training, data.validation, &self.device);
         let bank = Bank::new(device, training)?;
         let mut builder = ParamsBuilder::new();
-        let Effort { batch, width, dropout, .. } = self.effort;
-        let config = CsUnetConfig {
-            hidden: Some(width),
-            width: (width / 4).max(8),
-            dropout,
-            time_dim: TIME_WIDTH,
-            ..CsUnetConfig::new(3, training.columns())
-        };
+        let batch = self.effort.batch;
+        let config = CsUnetConfig { time_dim: TIME_WIDTH, ..network(&self.effort, 3, training.columns()) };
         let net = config.register(&mut builder)?;
         let zeros = |columns: usize| Tensor::zeros(device, batch, columns);
-        let (some, truth) = validation.some(VALIDATION_PHOTOS);
         let schedule = Schedule::cosine(TIMES)?;
         let mut learner = Training {
             work: net.workspace(device, batch, true)?,
@@ -233,24 +209,17 @@ impl Baseline for CoordinateGenerator {
             target: zeros(3)?,
             d_out: zeros(3)?,
             loss: zeros(1)?,
-            validation: standardised(&bank.standardisation, &some),
-            truth,
+            validation: QuickValidation::new(validation, &bank.standardisation, VALIDATION_SAMPLES),
         };
         learn(&mut learner, self.name(), &bank, training.len(), &self.effort, self.seed, progress)?;
         let (sampler, params) = (learner.sampler, learner.weights.params);
-        let inputs = standardised(&bank.standardisation, validation.photos());
-        let Effort { samples, sampler_steps, .. } = self.effort;
-        let places = sampler.sample(&params, &inputs, samples, sampler_steps)?;
-        let (pooling, ()) = choose(&POOLINGS, &mut |_| (), |pooling, _| {
-            Ok((score(&pooling.answers(&places, samples), validation.points()), ()))
-        })?;
-        let standardisation = bank.standardisation;
-        self.fitted = Some(Fitted { sampler, params, standardisation, pooling });
+        self.fitted =
+            Some(FittedSampler::choose(sampler, params, bank.standardisation, validation, &self.effort)?);
         Ok(())
     }
 
     fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>, BaselineError> {
-        Ok(self.fitted()?.pooling.answers(&self.samples(embeddings)?, self.effort.samples))
+        self.fitted()?.answers(embeddings)
     }
 
     fn parameters(&self) -> usize {
@@ -258,8 +227,7 @@ impl Baseline for CoordinateGenerator {
     }
 
     fn chosen(&self) -> String {
-        let Some(fitted) = &self.fitted else { return String::new() };
-        format!("of {} samples {}", self.effort.samples, fitted.pooling)
+        self.fitted.as_ref().map_or(String::new(), FittedSampler::chosen)
     }
 }
 

@@ -3,8 +3,6 @@
 
 mod generator;
 mod path;
-mod pooling;
 
 pub use generator::CoordinateGenerator;
 pub use path::CoordinatePath;
-pub(crate) use pooling::{POOLINGS, SamplePooling};

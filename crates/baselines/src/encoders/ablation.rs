@@ -3,10 +3,9 @@
 use super::{EncoderKind, LocationEncoder, NnDecoder, decoder::columns_of};
 use crate::{
     Baseline, BaselineError, Effort, FitData,
-    baseline::score,
-    coordinates::{POOLINGS, SamplePooling},
     examples::{Bank, standardised},
-    learner::{Batch, Learner, Weights, choose, learn},
+    learner::{Batch, Learner, Weights, learn, mean_of},
+    sampled::{FittedSampler, PlaceSampler, QuickValidation, network, repeated_blocks},
 };
 use locdiff_diffusion::{
     Denoiser, Prediction, SampleState, Sampler, SamplerPlan, Schedule, TrainingTables, sample,
@@ -14,7 +13,7 @@ use locdiff_diffusion::{
 use locdiff_model::Standardisation;
 use locdiff_nn::{
     Device, Indices, NnError, Params, ParamsBuilder, RowKey, RowNoise, Tensor, View, ViewMut,
-    layers::{Conditioning, CsUnet, CsUnetConfig, CsUnetWorkspace, ForwardMode, SamplingWorkspace},
+    layers::{Conditioning, CsUnet, CsUnetWorkspace, ForwardMode, SamplingWorkspace},
     ops,
 };
 use locdiff_sphere::{LatLon, UnitVec};
@@ -27,10 +26,8 @@ const BLOCK: usize = 4096;
 const NOISE: u32 = 0;
 const TIME: u32 = 1;
 const DROPOUT: u32 = 10;
-/// What validations during training look at.
-const VALIDATION_PHOTOS: usize = 256;
+/// Samples per photo in validations during training.
 const VALIDATION_SAMPLES: usize = 4;
-const VALIDATION_STEPS: usize = 10;
 
 /// LocDiff's diffusion and network on the encodings of a [`LocationEncoder`], by mean squared error, and a learned decoder that
 /// reads places off the samples: the paper's ablation of the codec.
@@ -39,14 +36,7 @@ pub struct EncoderAblation {
     effort: Effort,
     seed: u64,
     kind: EncoderKind,
-    fitted: Option<Fitted>,
-}
-
-struct Fitted {
-    generator: Generator,
-    params: Params,
-    standardisation: Standardisation,
-    pooling: SamplePooling,
+    fitted: Option<FittedSampler<Generator>>,
 }
 
 /// All that is needed to sample places but the diffusion's weights.
@@ -73,8 +63,7 @@ impl Denoiser for Head<'_> {
     }
 }
 
-impl Generator {
-    /// `samples` places for every row of standardised embeddings.
+impl PlaceSampler for Generator {
     fn sample(
         &self,
         params: &Params,
@@ -86,10 +75,9 @@ impl Generator {
         let plan = SamplerPlan::new(&self.schedule, Sampler::DpmSolverPlusPlus2M, steps, Prediction::X0)?;
         let device = params.device();
         let mut places = Vec::new();
-        for (block, rows) in inputs.chunks((BLOCK / samples).max(1) * columns).enumerate() {
-            let repeated: Vec<f32> = rows.chunks_exact(columns).flat_map(|row| row.repeat(samples)).collect();
-            let count = repeated.len() / columns;
-            let cond = Tensor::from_slice(device, count, columns, &repeated)?;
+        for (block, rows) in repeated_blocks(inputs, columns, samples, BLOCK).enumerate() {
+            let count = rows.len() / columns;
+            let cond = Tensor::from_slice(device, count, columns, &rows)?;
             let mut head = Head {
                 net: &self.net,
                 params,
@@ -126,11 +114,11 @@ impl EncoderAblation {
     /// # Errors
     /// A method that was not fitted.
     pub fn drifts_km(&self, variance: f64, count: usize, seed: u64) -> Result<Vec<f64>, BaselineError> {
-        let Generator { encoder, decoder, .. } = &self.fitted()?.generator;
+        let Generator { encoder, decoder, .. } = &self.fitted()?.sampler;
         decoder.drifts_km(encoder, variance, count, seed)
     }
 
-    fn fitted(&self) -> Result<&Fitted, BaselineError> {
+    fn fitted(&self) -> Result<&FittedSampler<Generator>, BaselineError> {
         self.fitted.as_ref().ok_or(BaselineError::NotFitted { method: self.kind.name() })
     }
 }
@@ -149,8 +137,7 @@ struct Training {
     t: Indices,
     t_table: Tensor,
     t_value: Tensor,
-    validation: Vec<f32>,
-    truth: Vec<UnitVec>,
+    validation: QuickValidation,
 }
 
 impl Learner for Training {
@@ -176,22 +163,18 @@ impl Learner for Training {
     }
 
     fn loss(&self) -> Result<f64, BaselineError> {
-        let losses = self.loss.to_vec()?;
-        Ok(losses.iter().map(|loss| f64::from(*loss)).sum::<f64>() / losses.len() as f64)
+        mean_of(&self.loss)
     }
 
     fn validate(&mut self) -> Result<f64, BaselineError> {
-        let params = self.weights.averaged();
-        let places = self.generator.sample(params, &self.validation, VALIDATION_SAMPLES, VALIDATION_STEPS)?;
-        let pooling = SamplePooling::Densest { width_km: 500.0 };
-        Ok(score(&pooling.answers(&places, VALIDATION_SAMPLES), &self.truth))
+        self.validation.score(&self.generator, &self.weights)
     }
 }
 
 impl Baseline for EncoderAblation {
     fn fit(&mut self, data: FitData<'_>, progress: &mut dyn FnMut(f64)) -> Result<(), BaselineError> {
         let (training, validation, device) = (data.training, data.validation, &self.device);
-        let Effort { batch, width, dropout, samples, sampler_steps, .. } = self.effort;
+        let batch = self.effort.batch;
         let encoder = LocationEncoder::new(self.kind, training.points(), self.seed)?;
         let decoder =
             NnDecoder::fit(&encoder, device, &self.effort, self.seed, &mut |share| progress(0.4 * share))?;
@@ -201,17 +184,10 @@ impl Baseline for EncoderAblation {
         let bank_codes = standardised(&codes, &encodings);
         let bank = Bank::new(device, training)?;
         let mut builder = ParamsBuilder::new();
-        let config = CsUnetConfig {
-            hidden: Some(width),
-            width: (width / 4).max(8),
-            dropout,
-            ..CsUnetConfig::new(size, training.columns())
-        };
-        let net = config.register(&mut builder)?;
+        let net = network(&self.effort, size, training.columns()).register(&mut builder)?;
         let schedule = Schedule::cosine(TIMES)?;
         let zeros = |columns: usize| Tensor::zeros(device, batch, columns);
         let times: Vec<f32> = (0..TIMES).map(|t| t as f32).collect();
-        let (some, truth) = validation.some(VALIDATION_PHOTOS);
         let mut learner = Training {
             work: net.workspace(device, batch, true)?,
             tables: TrainingTables::new(device, &schedule, Prediction::X0, 1.0)?,
@@ -226,36 +202,27 @@ impl Baseline for EncoderAblation {
             t: Indices::from_slice(device, &vec![0; batch])?,
             t_table: Tensor::from_slice(device, TIMES, 1, &times)?,
             t_value: zeros(1)?,
-            validation: standardised(&bank.standardisation, &some),
-            truth,
+            validation: QuickValidation::new(validation, &bank.standardisation, VALIDATION_SAMPLES),
         };
         let mut rest = |share: f64| progress(0.4 + 0.6 * share);
         learn(&mut learner, self.kind.name(), &bank, training.len(), &self.effort, self.seed, &mut rest)?;
         let Training { generator, weights: Weights { params, .. }, .. } = learner;
-        let inputs = standardised(&bank.standardisation, validation.photos());
-        let places = generator.sample(&params, &inputs, samples, sampler_steps)?;
-        let (pooling, ()) = choose(&POOLINGS, &mut |_| (), |pooling, _| {
-            Ok((score(&pooling.answers(&places, samples), validation.points()), ()))
-        })?;
-        self.fitted = Some(Fitted { generator, params, standardisation: bank.standardisation, pooling });
+        self.fitted =
+            Some(FittedSampler::choose(generator, params, bank.standardisation, validation, &self.effort)?);
         Ok(())
     }
 
     fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>, BaselineError> {
-        let Fitted { generator, params, standardisation, pooling } = self.fitted()?;
-        let Effort { samples, sampler_steps, .. } = self.effort;
-        let inputs = standardised(standardisation, embeddings);
-        Ok(pooling.answers(&generator.sample(params, &inputs, samples, sampler_steps)?, samples))
+        self.fitted()?.answers(embeddings)
     }
 
     fn parameters(&self) -> usize {
-        self.fitted.as_ref().map_or(0, |fitted| fitted.params.count() + fitted.generator.decoder.parameters())
+        self.fitted.as_ref().map_or(0, |fitted| fitted.params.count() + fitted.sampler.decoder.parameters())
     }
 
     fn chosen(&self) -> String {
         let Some(fitted) = &self.fitted else { return String::new() };
-        let size = fitted.generator.codes.mean.len();
-        format!("{size} numbers, of {} samples {}", self.effort.samples, fitted.pooling)
+        format!("{} numbers, {}", fitted.sampler.codes.mean.len(), fitted.chosen())
     }
 }
 

@@ -18,7 +18,7 @@ const RFF_DEVIATION: f64 = 4.0;
 /// The factor inside the sine (Sitzmann et al.).
 const SIREN_W0: f64 = 30.0;
 
-/// What an encoder has besides its kind.
+/// What an encoder has beyond its kind.
 enum State {
     None,
     /// Kernel centres in degrees: longitude, latitude.

@@ -3,10 +3,10 @@
 use super::{log_normaliser, mean_length};
 use crate::{
     Baseline, BaselineError, Effort, FitData, Partition,
-    baseline::score,
+    baseline::{highest, score},
     examples::{Bank, upload},
     learner::{Batch, Learner, Weights, choose, learn},
-    mlp::{Draw, Mlp, MlpWork},
+    mlp::{Mlp, MlpWork},
 };
 use locdiff_model::Standardisation;
 use locdiff_nn::{Device, Init, ParamId, Params, ParamsBuilder, Tensor, View, ops, ops::Transpose};
@@ -120,8 +120,7 @@ impl Components {
         let (weights, at) = (logits.view(), at_centres.view());
         ops::gemm(density.view_mut(), weights, Transpose::No, at, Transpose::Yes, 0.0, None)?;
         let density = density.to_vec()?;
-        let best = |row: &[f32]| (0..count).max_by(|&i, &j| row[i].total_cmp(&row[j])).unwrap_or(0);
-        Ok(density.chunks_exact(count).map(|row| self.centres[best(row)].to_latlon()).collect())
+        Ok(highest(&density, &self.centres))
     }
 }
 
@@ -187,8 +186,7 @@ impl Learner for Training<'_> {
     fn gradients(&mut self, batch: Batch<'_>) -> Result<(), BaselineError> {
         let Net { mlp, weights, directions, log_kappas } = &mut self.net;
         let components = Components::read(&weights.params, *directions, *log_kappas)?;
-        let draw = Draw { rng: &weights.rng, first_stream: 0 };
-        mlp.forward(&weights.params, &mut self.work, batch.inputs, Some(draw))?;
+        weights.forward(mlp, &mut self.work, batch.inputs)?;
         ops::gather_rows(self.batch_points.view_mut(), self.points.view(), batch.indices)?;
         // −log q = lse(logits) − lse(logits + log densities); its gradients are softmax minus softmax.
         let scale = 1.0 / batch.photos.len() as f32;

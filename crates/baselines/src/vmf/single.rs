@@ -6,7 +6,7 @@ use crate::{
     baseline::score,
     examples::{Bank, upload},
     learner::{Batch, Learner, Weights, learn},
-    mlp::{Draw, Mlp, MlpWork},
+    mlp::{Mlp, MlpWork},
 };
 use locdiff_model::Standardisation;
 use locdiff_nn::{Device, ParamsBuilder, Tensor, View};
@@ -88,9 +88,8 @@ impl Learner for Training<'_> {
 
     fn gradients(&mut self, batch: Batch<'_>) -> Result<(), BaselineError> {
         let Net { mlp, weights } = &mut self.net;
-        let draw = Draw { rng: &weights.rng, first_stream: 0 };
-        mlp.forward(&weights.params, &mut self.work, batch.inputs, Some(draw))?;
-        // −log q = −log C(κ) − κμ·x, its gradient by κμ: E_q[x] − x. Three numbers a photo: done on the host.
+        weights.forward(mlp, &mut self.work, batch.inputs)?;
+        // −log q = −log C(κ) − κμ·x, its gradient by κμ: E_q[x] − x. Three numbers per photo: done on the host.
         let output = self.work.output.to_vec()?;
         let scale = 1.0 / batch.photos.len() as f64;
         let mut gradient = vec![0.0_f32; output.len()];

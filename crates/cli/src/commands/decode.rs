@@ -24,7 +24,7 @@ pub(crate) struct Decode {
     /// Format of the output, where its extension does not say: csv, jsonl, npy or safetensors
     #[arg(long, value_name = "FORMAT", value_parser = parse_format)]
     to: Option<Format>,
-    /// Print one JSON object a vector instead of the table
+    /// Print one JSON object per vector instead of the table
     #[arg(long, conflicts_with = "out")]
     json: bool,
 }

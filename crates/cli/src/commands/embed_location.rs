@@ -1,7 +1,6 @@
 //! `locdiff embed-location`: places in, GeoCLIP's vectors out.
 
-use crate::args::DeviceArg;
-use crate::args::{PointsInput, parse_format};
+use crate::args::{DeviceArg, PointsInput, parse_format};
 use crate::progress;
 use anyhow::{Context, Result};
 use clap::Args;

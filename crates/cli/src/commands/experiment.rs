@@ -1,12 +1,11 @@
 //! What the commands that train and test on embeddings share: data, budget, seeds.
 
-use crate::args::DeviceArg;
+use crate::args::{DeviceArg, named};
 use anyhow::{Context, Result};
-use clap::{Args, ValueEnum};
-use locdiff_baselines::{Effort, Examples};
-use locdiff_eval::{Nearby, Rules};
+use clap::Args;
+use locdiff_base::Named;
+use locdiff_baselines::{BaselineError, Effort, EffortPreset, Examples, Experiment, Splits};
 use locdiff_nn::Device;
-use locdiff_sphere::LatLon;
 use locdiff_train::{Dataset, Source};
 use std::path::{Path, PathBuf};
 
@@ -14,7 +13,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Data")]
 pub(crate) struct SplitArgs {
-    /// Embeddings of the training photos, one a row: .safetensors or .npy, f16 or f32
+    /// Embeddings of the training photos, one per row: .safetensors or .npy, f16 or f32
     #[arg(long, value_name = "FILE")]
     embeddings: PathBuf,
     /// Tensor of a safetensors file that holds several
@@ -49,27 +48,6 @@ pub(crate) struct SplitArgs {
     hide_km: Option<f64>,
 }
 
-/// The three sets.
-pub(crate) struct Splits {
-    pub(crate) training: Examples,
-    pub(crate) validation: Examples,
-    pub(crate) test: Examples,
-}
-
-/// A file's photos, then their other copies: tensors of the same file, or files.
-pub(crate) fn copies(path: &Path, tensor: Option<&str>, augmented: &[String]) -> Vec<Source> {
-    let own = Source { path: path.to_owned(), tensor: tensor.map(str::to_owned) };
-    let others = augmented.iter().map(|name| {
-        let file = PathBuf::from(name);
-        if file.is_file() {
-            Source { path: file, tensor: None }
-        } else {
-            Source { path: path.to_owned(), tensor: Some(name.clone()) }
-        }
-    });
-    std::iter::once(own).chain(others).collect()
-}
-
 impl SplitArgs {
     pub(crate) fn read(&self) -> Result<Splits> {
         let read = |sources: &[Source], locations: &Path| -> Result<Examples> {
@@ -81,54 +59,27 @@ impl SplitArgs {
                 tensor: tensor.clone(),
             }]
         };
-        let training = copies(&self.embeddings, self.train_tensor.as_deref(), &self.augmented);
-        let mut splits = Splits {
-            training: read(&training, &self.locations)?,
-            validation: read(
-                &other(&self.validation_embeddings, &self.validation_tensor),
-                &self.validation_locations,
-            )
-            .context("validation")?,
-            test: read(&other(&self.test_embeddings, &self.test_tensor), &self.test_locations)
-                .context("test")?,
-        };
-        let columns = splits.training.columns();
-        for (name, examples) in [("validation", &splits.validation), ("test", &splits.test)] {
-            anyhow::ensure!(
-                examples.columns() == columns,
-                "the {name} embeddings have {} numbers, those to train on {columns}: one encoder must make all",
-                examples.columns()
-            );
-        }
+        let training = Source::with_copies(&self.embeddings, self.train_tensor.as_deref(), &self.augmented);
+        let validation = other(&self.validation_embeddings, &self.validation_tensor);
+        let test = other(&self.test_embeddings, &self.test_tensor);
+        let mut splits = Splits::new(
+            read(&training, &self.locations)?,
+            read(&validation, &self.validation_locations).context("validation")?,
+            read(&test, &self.test_locations).context("test")?,
+        )?;
         if let Some(km) = self.hide_km {
-            let test: Vec<LatLon> = splits.test.points().iter().map(|point| point.to_latlon()).collect();
-            let nearby = Nearby::new(&test, Rules::default());
-            let is_far = |row: &usize| {
-                nearby
-                    .nearest_km(splits.training.points()[*row].to_latlon())
-                    .is_none_or(|nearest| nearest > km)
-            };
-            let rows: Vec<usize> = (0..splits.training.len()).filter(is_far).collect();
-            splits.training = splits.training.select(&rows).context("--hide-km leaves no training photo")?;
+            splits.hide_near_test(km).context("--hide-km")?;
         }
         Ok(splits)
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum EffortArg {
-    /// On two cores, half an hour for all methods with one seed
-    Quick,
-    /// What docs/results.md reports; for a GPU, or a night
-    Full,
 }
 
 /// How much to do.
 #[derive(Debug, Args)]
 pub(crate) struct EffortArgs {
     /// The budget of every method that trains
-    #[arg(long, value_enum, default_value_t = EffortArg::Quick)]
-    preset: EffortArg,
+    #[arg(long, value_parser = named::<EffortPreset>(), default_value = EffortPreset::Quick.name())]
+    preset: EffortPreset,
     /// Training steps instead of the preset's
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     steps: Option<u32>,
@@ -144,10 +95,7 @@ pub(crate) struct EffortArgs {
 
 impl EffortArgs {
     pub(crate) fn effort(&self) -> Effort {
-        let mut effort = match self.preset {
-            EffortArg::Quick => Effort::quick(),
-            EffortArg::Full => Effort::full(),
-        };
+        let mut effort = self.preset.effort();
         if let Some(steps) = self.steps {
             effort.steps = steps;
         }
@@ -155,8 +103,7 @@ impl EffortArgs {
     }
 
     pub(crate) fn seeds(&self) -> Vec<u64> {
-        let default = if self.preset == EffortArg::Quick { 1 } else { 3 };
-        (0..u64::from(self.seeds.unwrap_or(default))).map(|k| self.seed + k).collect()
+        (0..u64::from(self.seeds.unwrap_or(self.preset.seeds()))).map(|k| self.seed + k).collect()
     }
 
     pub(crate) fn device(&self) -> Result<Device> {
@@ -164,18 +111,32 @@ impl EffortArgs {
     }
 
     pub(crate) fn preset_name(&self) -> &'static str {
-        match self.preset {
-            EffortArg::Quick => "quick",
-            EffortArg::Full => "full",
-        }
+        self.preset.name()
     }
 }
 
-/// Seconds of processor time this process has used on all threads, where the system tells (Linux).
-pub(crate) fn cpu_seconds() -> Option<f64> {
-    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // After the name, which may hold anything, in brackets: state is field 3, user and system time 14 and 15, in 1/100 s.
-    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
-    let ticks = fields.next()?.parse::<f64>().ok()? + fields.next()?.parse::<f64>().ok()?;
-    Some(ticks / 100.0)
+/// Data and budget of a table that trains models.
+#[derive(Debug, Args)]
+pub(crate) struct ExperimentArgs {
+    #[command(flatten)]
+    data: SplitArgs,
+    #[command(flatten)]
+    effort: EffortArgs,
+}
+
+impl ExperimentArgs {
+    /// Reads the data and makes the table.
+    pub(crate) fn make<T>(
+        &self,
+        table: impl FnOnce(&Experiment<'_>) -> Result<T, BaselineError>,
+    ) -> Result<T> {
+        let (splits, device, seeds) = (self.data.read()?, self.effort.device()?, self.effort.seeds());
+        Ok(table(&Experiment {
+            device: &device,
+            splits: &splits,
+            effort: self.effort.effort(),
+            effort_name: self.effort.preset_name(),
+            seeds: &seeds,
+        })?)
+    }
 }

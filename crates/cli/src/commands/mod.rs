@@ -1,4 +1,4 @@
-//! One file a command.
+//! The commands: a file or a folder each, and `experiment`, which those that train and test share.
 
 pub(crate) mod calibrate;
 pub(crate) mod compare;
@@ -11,15 +11,9 @@ pub(crate) mod encoder;
 pub(crate) mod evaluate;
 pub(crate) mod experiment;
 pub(crate) mod gallery;
-pub(crate) mod gallery_bias;
 pub(crate) mod import;
 pub(crate) mod locate;
 pub(crate) mod plot;
 pub(crate) mod reproduce;
-pub(crate) mod reproduce_anchors;
-pub(crate) mod reproduce_models;
-pub(crate) mod reproduce_timing;
 pub(crate) mod sample;
-pub(crate) mod table;
 pub(crate) mod train;
-pub(crate) mod trial;

@@ -1,6 +1,6 @@
 //! Marching squares: the closed lines that bound the nodes at or above a level.
 
-use super::sheet::Sheet;
+use super::nodes::NodeGrid;
 use locdiff_sphere::{Ring, ring_area_sr};
 use std::collections::HashMap;
 
@@ -8,12 +8,12 @@ use std::collections::HashMap;
 type EdgeId = (usize, usize, bool);
 
 /// The lines around the region, each with the region on its left: outer rings run counterclockwise, holes clockwise.
-pub(super) fn rings(sheet: &Sheet, level: f64) -> Vec<Ring> {
-    let grid = Grid { sheet, level };
+pub(super) fn rings(nodes: &NodeGrid, level: f64) -> Vec<Ring> {
+    let grid = Grid { nodes, level };
     let mut next: HashMap<EdgeId, EdgeId> = HashMap::new();
     let mut order = Vec::new();
-    for row in 0..=sheet.ys.len() {
-        for column in 0..=sheet.xs.len() {
+    for row in 0..=nodes.ys.len() {
+        for column in 0..=nodes.xs.len() {
             for (from, to) in grid.segments(row, column).into_iter().flatten() {
                 next.insert(from, to);
                 order.push(from);
@@ -44,18 +44,18 @@ pub(super) fn rings(sheet: &Sheet, level: f64) -> Vec<Ring> {
     rings
 }
 
-/// The sheet with a frame of nodes around it that are outside and lie on its edge: cells of the frame have no width, so
+/// The grid with a frame of nodes around it that are outside and lie on its edge: cells of the frame have no width, so
 /// lines are closed exactly along the edge. Nodes are counted with the frame.
 struct Grid<'a> {
-    sheet: &'a Sheet,
+    nodes: &'a NodeGrid,
     level: f64,
 }
 
 impl Grid<'_> {
     /// A node's value; `None` in the frame.
     fn value(&self, row: usize, column: usize) -> Option<f64> {
-        let inner = (1..=self.sheet.ys.len()).contains(&row) && (1..=self.sheet.xs.len()).contains(&column);
-        inner.then(|| self.sheet.values[(row - 1) * self.sheet.xs.len() + column - 1])
+        let inner = (1..=self.nodes.ys.len()).contains(&row) && (1..=self.nodes.xs.len()).contains(&column);
+        inner.then(|| self.nodes.values[(row - 1) * self.nodes.xs.len() + column - 1])
     }
 
     fn inside(&self, row: usize, column: usize) -> bool {
@@ -64,7 +64,7 @@ impl Grid<'_> {
 
     fn position(&self, row: usize, column: usize) -> [f64; 2] {
         let clamp = |index: usize, count: usize| index.saturating_sub(1).min(count - 1);
-        [self.sheet.xs[clamp(column, self.sheet.xs.len())], self.sheet.ys[clamp(row, self.sheet.ys.len())]]
+        [self.nodes.xs[clamp(column, self.nodes.xs.len())], self.nodes.ys[clamp(row, self.nodes.ys.len())]]
     }
 
     /// The cell's pieces of line, each from edge to edge. Nodes: north-west, north-east, south-east, south-west.
@@ -123,16 +123,16 @@ impl Grid<'_> {
 mod tests {
     use super::*;
 
-    fn sheet(values: &[f64], columns: usize) -> Sheet {
+    fn node_grid(values: &[f64], columns: usize) -> NodeGrid {
         let rows = values.len() / columns;
         let xs = (0..columns).map(|x| x as f64).collect();
         let ys = (0..rows).map(|y| -(y as f64)).collect();
-        Sheet { xs, ys, values: values.to_vec() }
+        NodeGrid { xs, ys, values: values.to_vec() }
     }
 
     #[test]
     fn a_peak_is_a_diamond() {
-        let rings = rings(&sheet(&[0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0], 3), 0.75);
+        let rings = rings(&node_grid(&[0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0], 3), 0.75);
         let mut diamond = vec![[0.75, -1.0], [1.0, -1.25], [1.25, -1.0], [1.0, -0.75]];
         let start = diamond.iter().position(|position| *position == rings[0][0]).unwrap(); // it may begin anywhere
         diamond.rotate_left(start);
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_corner_is_closed_along_the_edge() {
-        let rings = rings(&sheet(&[1.0, 0.0, 0.0, 0.0], 2), 0.5);
+        let rings = rings(&node_grid(&[1.0, 0.0, 0.0, 0.0], 2), 0.5);
         assert_eq!(rings.len(), 1);
         for corner in [[0.0, 0.0], [0.5, 0.0], [0.0, -0.5]] {
             assert!(rings[0].contains(&corner));
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn saddles_join_or_part_by_their_middle() {
-        let saddle = sheet(&[1.0, 0.0, 0.0, 1.0], 2);
+        let saddle = node_grid(&[1.0, 0.0, 0.0, 1.0], 2);
         assert_eq!(rings(&saddle, 0.4).len(), 1);
         assert_eq!(rings(&saddle, 0.6).len(), 2);
     }

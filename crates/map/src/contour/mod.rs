@@ -2,7 +2,7 @@
 
 mod march;
 mod nest;
-mod sheet;
+mod nodes;
 
 use crate::Raster;
 use locdiff_sphere::Polygon;
@@ -26,7 +26,7 @@ use locdiff_sphere::Polygon;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn contour_polygons(raster: &Raster, level: f64) -> Vec<Polygon> {
-    sheet::sheets(raster).iter().flat_map(|sheet| nest::polygons(march::rings(sheet, level))).collect()
+    nodes::node_grids(raster).iter().flat_map(|grid| nest::polygons(march::rings(grid, level))).collect()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use locdiff_sphere::{Polygon, Ring, ring_area_sr, ring_contains};
 
-/// Polygons from rings of one sheet: counterclockwise rings are outer, each clockwise ring is a hole of the smallest
+/// Polygons from rings of one grid: counterclockwise rings are outer, each clockwise ring is a hole of the smallest
 /// outer ring around it.
 pub(super) fn polygons(rings: Vec<Ring>) -> Vec<Polygon> {
     let (outers, holes): (Vec<Ring>, Vec<Ring>) =

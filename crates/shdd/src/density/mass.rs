@@ -84,7 +84,7 @@ impl CodeDensity<'_> {
     pub fn raster_mass(&self, rows: usize, columns: usize) -> RasterMass {
         let (rows, columns) = (rows.max(1), columns.max(1));
         let mut raster = RasterMass { rows, columns, masses: vec![0.0; rows * columns] };
-        // Where the density is smooth on the raster's scale, 3 × 3 samples a cell are right; elsewhere the cubature's
+        // Where the density is smooth on the raster's scale, 3 × 3 samples per cell are right; elsewhere the cubature's
         // cells are, split until their nodes are dense in the raster.
         const SUB: usize = 3;
         const SMOOTH_NATS: f64 = 1.5;

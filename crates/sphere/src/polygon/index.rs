@@ -6,7 +6,7 @@ use crate::LatLon;
 /// Edges are kept by the whole degrees of latitude they pass through.
 const BANDS: usize = 180;
 
-/// Polygons with their edges sorted into bands of latitude: a question looks at one band's edges only. Longitudes may
+/// Polygons with their edges sorted into bands of latitude: a question tests one band's edges only. Longitudes may
 /// leave −180…180 by up to a turn.
 ///
 /// ```

@@ -7,6 +7,8 @@ use anyhow::{Context, Result};
 use clap::Args;
 use locdiff::{Device, Globe, LatLon, Predictor, Reader, Reading, Verdict, open_model};
 use locdiff_data::RowFile;
+use locdiff_eval::LEVELS;
+use locdiff_report::System;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -30,11 +32,33 @@ pub(super) struct ModelArgs {
 }
 
 /// A photo's place; what is said about its truth where there is one and the model is calibrated.
-pub(super) type Judged = (LatLon, Option<Verdict>);
+type Judged = (LatLon, Option<Verdict>);
 
 impl ModelArgs {
-    /// One place a photo, and what the model says about its truth.
-    pub(super) fn judge(&self, folder: &Path, seed: u64, truths: &[Option<LatLon>]) -> Result<Vec<Judged>> {
+    /// The model's answers, and where it is calibrated what it says about the truths.
+    pub(super) fn system(
+        &self,
+        folder: &Path,
+        name: String,
+        seed: u64,
+        truths: &[Option<LatLon>],
+    ) -> Result<System> {
+        let judged = self.judge(folder, seed, truths)?;
+        let mut system = System::of_places(name, judged.iter().map(|(place, _)| Some(*place)).collect());
+        if judged.iter().any(|(_, verdict)| verdict.is_some()) {
+            let of = |pick: &dyn Fn(&Verdict) -> f64| -> Vec<f64> {
+                judged.iter().map(|(_, verdict)| verdict.as_ref().map_or(f64::NAN, pick)).collect()
+            };
+            system.log_density = Some(of(&|verdict| verdict.log_density));
+            system.region_level = Some(of(&|verdict| verdict.region_level));
+            let radii = LEVELS.iter().enumerate();
+            system.radii = radii.map(|(k, share)| (*share, of(&|verdict| verdict.radii_km[k]))).collect();
+        }
+        Ok(system)
+    }
+
+    /// One place per photo, and what the model says about its truth.
+    fn judge(&self, folder: &Path, seed: u64, truths: &[Option<LatLon>]) -> Result<Vec<Judged>> {
         let path = self.embeddings.as_ref().context("--model needs --embeddings")?;
         let file = RowFile::open(path, self.tensor.as_deref())?;
         let device = Device::open(self.device.device)?;

@@ -1,6 +1,6 @@
 //! Answers for people and for programs.
 
-use locdiff::{Answer, coordinates, haversine_km, kilometres};
+use locdiff::{Answer, haversine_km, kilometres};
 use std::fmt::Write;
 
 /// Hypotheses less probable than this are left out of the text.
@@ -20,7 +20,7 @@ fn human(answer: &Answer) -> String {
     if !answer.can_tell {
         line("I can't tell", "where this was taken; what follows is a guess".to_owned());
     }
-    line("best place", format!("{}   {}", coordinates(answer.best), answer.place));
+    line("best place", format!("{}   {}", answer.best, answer.place));
     let (half, most) = (kilometres(answer.radius_50_km), kilometres(answer.radius_90_km));
     line("radius", format!("50 % within {half} km, 90 % within {most} km"));
     let score = answer.locatability;
@@ -33,7 +33,7 @@ fn human(answer: &Answer) -> String {
     }
     if let Some(gps) = answer.gps {
         let off = kilometres(haversine_km(answer.best, gps));
-        line("GPS tag", format!("{}, {off} km away; not used for the answer", coordinates(gps)));
+        line("GPS tag", format!("{gps}, {off} km away; not used for the answer"));
     }
     text.push('\n');
     text

@@ -1,7 +1,7 @@
 //! Answers into files: tables, maps, and tags in copies of the photos.
 
 use super::target::{OutputArgs, Target};
-use crate::commands::density::write_file;
+use crate::output::write_file;
 use anyhow::{Context, Result};
 use locdiff::{Answer, AnswerMap, Atlas, Codec, TraceStep, answers_page};
 use locdiff_data::TableWriter;

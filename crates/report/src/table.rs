@@ -3,23 +3,32 @@
 use locdiff_eval::Estimate;
 
 /// A table whose first column is text and whose others are numbers.
+///
+/// ```
+/// let mut table = locdiff_report::Table::new(&["method", "750 km"]);
+/// table.push(vec!["knn".to_owned(), "34.8".to_owned()]);
+/// assert_eq!(table.text(), "method  750 km\nknn       34.8\n");
+/// assert_eq!(table.markdown(), "| method | 750 km |\n|---|---|\n| knn | 34.8 |\n");
+/// ```
 #[derive(Debug, Clone)]
-pub(crate) struct Table {
-    pub(crate) header: Vec<String>,
-    pub(crate) rows: Vec<Vec<String>>,
+pub struct Table {
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
 }
 
 impl Table {
-    pub(crate) fn new(header: &[&str]) -> Self {
+    /// A table without rows.
+    pub fn new(header: &[&str]) -> Self {
         Self { header: header.iter().map(|&name| name.to_owned()).collect(), rows: Vec::new() }
     }
 
-    pub(crate) fn push(&mut self, row: Vec<String>) {
+    /// Adds a row of as many cells as the header has.
+    pub fn push(&mut self, row: Vec<String>) {
         self.rows.push(row);
     }
 
     /// Columns side by side, numbers to the right.
-    pub(crate) fn text(&self) -> String {
+    pub fn text(&self) -> String {
         let widths: Vec<usize> = (0..self.header.len())
             .map(|c| {
                 let cells = self.rows.iter().map(|row| row[c].chars().count());
@@ -36,7 +45,7 @@ impl Table {
     }
 
     /// A Markdown table.
-    pub(crate) fn markdown(&self) -> String {
+    pub fn markdown(&self) -> String {
         let line = |row: &[String]| {
             let cells: Vec<String> = row.iter().map(|cell| cell.replace('|', "\\|")).collect();
             format!("| {} |\n", cells.join(" | "))
@@ -48,12 +57,12 @@ impl Table {
 }
 
 /// A share as a percentage with its interval: "33.4 [30.1, 36.8]".
-pub(crate) fn percent(share: Estimate) -> String {
+pub fn percent_interval(share: Estimate) -> String {
     format!("{:.1} [{:.1}, {:.1}]", 100.0 * share.value, 100.0 * share.low, 100.0 * share.high)
 }
 
 /// A number short enough for a table: 1234567 as "1.23 M".
-pub(crate) fn count(number: usize) -> String {
+pub fn short_count(number: usize) -> String {
     match number {
         0..1000 => number.to_string(),
         1000..1_000_000 => format!("{:.0} k", number as f64 / 1e3),
@@ -68,7 +77,7 @@ mod tests {
     #[test]
     fn tables_are_aligned_and_valid_markdown() {
         let mut table = Table::new(&["method", "750 km"]);
-        table.push(vec!["knn".into(), percent(Estimate { value: 0.334, low: 0.3, high: 0.37 })]);
+        table.push(vec!["knn".into(), percent_interval(Estimate { value: 0.334, low: 0.3, high: 0.37 })]);
         table.push(vec!["a|b".into(), "–".into()]);
         let text = table.text();
         let lengths: Vec<usize> = text.lines().map(|line| line.chars().count()).collect();
@@ -76,6 +85,6 @@ mod tests {
         let markdown = table.markdown();
         assert_eq!(markdown.lines().nth(1), Some("|---|---|"));
         assert!(markdown.contains("a\\|b"));
-        assert_eq!([count(7), count(4500), count(1_234_567)], ["7", "4 k", "1.23 M"]);
+        assert_eq!([short_count(7), short_count(4500), short_count(1_234_567)], ["7", "4 k", "1.23 M"]);
     }
 }

@@ -1,7 +1,6 @@
 //! Outlines of credible regions: the density on windows just large and fine enough, contoured.
 
-use anyhow::Result;
-use locdiff_map::{Raster, Window, contour_polygons};
+use crate::{MapError, Raster, Window, contour_polygons};
 use locdiff_shdd::{CodeDensity, CredibleRegion, RegionCell};
 use locdiff_sphere::Polygon;
 
@@ -11,7 +10,23 @@ const MOST_CELLS: f64 = 300_000.0;
 const MOST_PARTS: usize = 24;
 
 /// The polygons of a credible region.
-pub(crate) fn region_polygons(density: &CodeDensity<'_>, region: &CredibleRegion) -> Result<Vec<Polygon>> {
+///
+/// ```
+/// use locdiff_map::region_polygons;
+/// use locdiff_shdd::Codec;
+/// use locdiff_sphere::{Degree, LatLon};
+/// let codec = Codec::new(Degree::new(23)?);
+/// let paris = LatLon::new(48.86, 2.35)?;
+/// let code = codec.encode(paris);
+/// let density = codec.density(&code)?;
+/// let outline = region_polygons(&density, &density.credible_region(0.5)?)?;
+/// assert!(outline.len() == 1 && outline[0].contains(paris));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// A window that cannot be; never for a density of finite numbers.
+pub fn region_polygons(density: &CodeDensity<'_>, region: &CredibleRegion) -> Result<Vec<Polygon>, MapError> {
     let parts = clusters(density.region_cells(region.log_density));
     if parts.len() > MOST_PARTS {
         return Ok(contour_polygons(&globe_log_density(density, 720, 1440)?, region.log_density));
@@ -26,8 +41,11 @@ pub(crate) fn region_polygons(density: &CodeDensity<'_>, region: &CredibleRegion
 }
 
 /// log q on a raster of the whole Earth, by the fast transform.
-pub(crate) fn globe_log_density(density: &CodeDensity<'_>, rows: usize, columns: usize) -> Result<Raster> {
-    Ok(Raster::new(Window::globe(rows, columns)?, density.raster_log_density(rows, columns))?)
+///
+/// # Errors
+/// No cells, or too many.
+pub fn globe_log_density(density: &CodeDensity<'_>, rows: usize, columns: usize) -> Result<Raster, MapError> {
+    Raster::new(Window::globe(rows, columns)?, density.raster_log_density(rows, columns))
 }
 
 /// Cells that touch, directly or through others.
@@ -49,7 +67,7 @@ fn clusters(mut cells: Vec<RegionCell>) -> Vec<Vec<RegionCell>> {
 }
 
 /// A window that holds all cells with a margin, fine enough for the smallest.
-fn window_around(cells: &[RegionCell]) -> Result<Window> {
+fn window_around(cells: &[RegionCell]) -> Result<Window, MapError> {
     let finest = cells.iter().fold(f64::INFINITY, |r, c| r.min(c.radius_rad)).to_degrees();
     let reference = cells[0].center.to_latlon().lon_deg();
     let (mut south, mut north, mut west, mut east) = (90f64, -90f64, 0f64, 0f64);
@@ -70,7 +88,7 @@ fn window_around(cells: &[RegionCell]) -> Result<Window> {
     let area = (north - south) * (east - west);
     let step = (finest / 6.0).max((area / MOST_CELLS).sqrt());
     let count = |span: f64| ((span / step).ceil() as usize).max(24);
-    Ok(Window::new(south, north, west, east, count(north - south), count(east - west))?)
+    Window::new(south, north, west, east, count(north - south), count(east - west))
 }
 
 #[cfg(test)]

@@ -1,55 +1,39 @@
-//! `locdiff reproduce losses|encoders|widths|degrees`: tables of the paper that train models, on embeddings at hand.
+//! The tables of losses, location encoders, bottleneck widths and degrees.
 
-use crate::commands::{
-    experiment::{EffortArgs, SplitArgs, Splits},
-    reproduce::drifts_km,
-    table::{Table, percent},
-    trial::Trial,
-};
-use crate::progress;
-use anyhow::{Context, Result};
-use clap::Args;
-use locdiff_baselines::{Baseline, Effort, EncoderAblation, EncoderKind, LocDiff};
+use super::{Experiment, mean, paper_cell, share_cells};
+use crate::{BaselineError, Effort, EncoderAblation, EncoderKind, LocDiff, Trial};
 use locdiff_eval::Bootstrap;
 use locdiff_model::{LossKind, QuadratureRecipe};
-use locdiff_nn::Device;
-use locdiff_shdd::{Codec, Decoder};
+use locdiff_report::Table;
+use locdiff_shdd::{Codec, Decoder, drifts_km};
 use locdiff_sphere::Degree;
 use locdiff_train::RunConfig;
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 
-/// Radii of the paper's tables; within 1 km neither finds anything worth telling here.
-const RADII_KM: [f64; 4] = [25.0, 200.0, 750.0, 2500.0];
 /// What differs from the paper in every table.
 const DIFFERENCE: &str = "The paper: CLIP ViT-L/14 embeddings of 4.7 million MP16 photos, 750,000 steps, tested on Im2GPS3k. Ours: the \
 embeddings given, far fewer photos and steps, tested on the test photos given. Compare rows with rows, not columns with columns.";
-/// Points of the drift column.
+/// Points of the drift column, and the variance of their noise.
 const DRIFT_POINTS: usize = 1000;
-
-#[derive(Debug, Args)]
-pub(crate) struct ModelTable {
-    #[command(flatten)]
-    data: SplitArgs,
-    #[command(flatten)]
-    effort: EffortArgs,
-    /// Print JSON
-    #[arg(long, conflicts_with = "markdown")]
-    json: bool,
-    /// Print Markdown
-    #[arg(long)]
-    markdown: bool,
-}
+const DRIFT_VARIANCE: f64 = 0.01;
 
 /// Which table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum ModelTableKind {
+    /// Training losses.
     Losses,
+    /// Location encoders and decoders, with their drift.
     Encoders,
+    /// Bottleneck widths.
     Widths,
+    /// Degrees L.
     Degrees,
 }
 
 /// A row: its name, the paper's shares within 25, 200, 750 and 2500 km, and the method with a seed.
+#[derive(Debug, Clone)]
 struct Row {
     name: String,
     paper: Option<[f64; 4]>,
@@ -57,6 +41,7 @@ struct Row {
     make: Make,
 }
 
+#[derive(Debug, Clone)]
 enum Make {
     LocDiff(Box<RunConfig>),
     Encoder(EncoderKind),
@@ -79,7 +64,7 @@ fn with_loss(effort: &Effort, loss: LossKind) -> RunConfig {
     run
 }
 
-impl Kind {
+impl ModelTableKind {
     fn title(self) -> &'static str {
         match self {
             Self::Losses => "Training losses",
@@ -165,119 +150,127 @@ impl Kind {
 }
 
 /// A row with its results.
+#[derive(Debug, Clone)]
 struct Done {
     row: Row,
     trial: Trial,
     drift_km: Option<f64>,
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len().max(1) as f64
-}
-
 fn run_row(
     row: &Row,
     trial: &mut Trial,
-    (device, effort, splits): (&Device, Effort, &Splits),
+    experiment: &Experiment<'_>,
     seed: u64,
     progress: &mut dyn FnMut(f64),
-) -> Result<Option<f64>> {
+) -> Result<Option<f64>, BaselineError> {
+    let Experiment { device, effort, splits, .. } = *experiment;
     match &row.make {
         Make::Encoder(kind) => {
             let mut method = EncoderAblation::new(device, effort, seed, *kind);
             trial.run(&mut method, splits, seed, None, progress)?;
-            Ok(Some(mean(&method.drifts_km(0.01, DRIFT_POINTS, seed)?)))
+            Ok(Some(mean(&method.drifts_km(DRIFT_VARIANCE, DRIFT_POINTS, seed)?)))
         }
         Make::LocDiff(run) => {
             let mut run = (**run).clone();
             run.model.seed = seed;
             let degree = run.model.degree;
             let mut method = LocDiff::with_run(device, &effort, run);
-            trial.run(&mut method as &mut dyn Baseline, splits, seed, None, progress)?;
+            trial.run(&mut method, splits, seed, None, progress)?;
             if row.paper_drift_km.is_none() {
                 return Ok(None);
             }
-            let codec = Codec::new(Degree::new(degree)?);
-            let exact = Decoder::Exact { window_rad: None };
-            Ok(Some(mean(&drifts_km(&codec, &exact, 0.01, DRIFT_POINTS, seed, |_| ())?)))
+            let (codec, exact) = (Codec::new(Degree::new(degree)?), Decoder::Exact { window_rad: None });
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let drifts = drifts_km(&codec, &exact, DRIFT_VARIANCE, DRIFT_POINTS, &mut rng, |_| ())?;
+            Ok(Some(mean(&drifts)))
         }
     }
+}
+
+/// A table of the paper with our results beside its own.
+#[derive(Debug, Clone)]
+pub struct ModelTable {
+    title: String,
+    differs: String,
+    rows: Vec<Done>,
+    photos: Vec<usize>,
 }
 
 impl ModelTable {
-    pub(crate) fn run(self, kind: Kind) -> Result<()> {
-        let splits = self.data.read()?;
-        let (device, effort, seeds) = (self.effort.device()?, self.effort.effort(), self.effort.seeds());
-        let rows = kind.rows(&effort);
-        let total = (rows.len() * seeds.len()) as u64 * 1000;
-        let bar = progress::bar("reproducing", Some(total));
-        bar.set_style(indicatif::ProgressStyle::with_template("{prefix} {wide_bar} {percent} % {msg}")?);
-        let mut all = Vec::new();
-        for (r, row) in rows.into_iter().enumerate() {
+    /// Trains every row with every seed; `progress` hears the row's name, the seed and the share of it all that is done.
+    ///
+    /// # Errors
+    /// A training that fails, with the row it was of.
+    pub fn make(
+        kind: ModelTableKind,
+        experiment: &Experiment<'_>,
+        progress: &dyn Fn(&str, u64, f64),
+    ) -> Result<Self, BaselineError> {
+        let rows = kind.rows(&experiment.effort);
+        let total = (rows.len() * experiment.seeds.len()) as f64;
+        let mut done = 0.0;
+        let mut finished = Vec::new();
+        for row in rows {
             let mut trial = Trial::new(&row.name, &row.name);
             let mut drifts = Vec::new();
-            for (s, seed) in seeds.iter().enumerate() {
-                bar.set_message(format!("{}, seed {seed}", row.name));
-                let start = ((r * seeds.len() + s) * 1000) as f64;
-                let mut tell = |share: f64| bar.set_position((start + 1000.0 * share) as u64);
-                let drift = run_row(&row, &mut trial, (&device, effort, &splits), *seed, &mut tell)
-                    .with_context(|| format!("{}, seed {seed}", row.name))?;
+            for &seed in experiment.seeds {
+                let mut tell = |share: f64| progress(&row.name, seed, (done + share) / total);
+                tell(0.0);
+                let drift = run_row(&row, &mut trial, experiment, seed, &mut tell)
+                    .map_err(|source| BaselineError::of_row(&row.name, seed, source))?;
                 drifts.extend(drift);
+                done += 1.0;
             }
             let drift_km = (!drifts.is_empty()).then(|| mean(&drifts));
-            all.push(Done { row, trial, drift_km });
+            finished.push(Done { row, trial, drift_km });
         }
-        bar.finish_and_clear();
-        let title = format!(
-            "{}: {} training and {} test photos, preset {}, {} steps, seeds {seeds:?}, {device}",
-            kind.title(),
-            splits.training.len(),
-            splits.test.len(),
-            self.effort.preset_name(),
-            effort.steps
-        );
-        let photos: Vec<usize> = (0..splits.test.len()).collect();
-        if self.json {
-            println!("{}", to_json(&title, &kind.differs(&effort), &all, &photos));
-            return Ok(());
-        }
-        let table = to_table(&all, &photos);
-        let table = if self.markdown { table.markdown() } else { table.text() };
-        println!("{title}.\n{}\n\n{table}", kind.differs(&effort));
-        Ok(())
-    }
-}
-
-fn to_table(all: &[Done], photos: &[usize]) -> Table {
-    let with_drift = all.iter().any(|done| done.drift_km.is_some());
-    let mut header = vec!["", "paper 25/200/750/2500 km", "25 km", "200 km", "750 km", "2500 km"];
-    if with_drift {
-        header.extend(["paper drift km", "drift km"]);
-    }
-    let mut table = Table::new(&header);
-    for Done { row, trial, drift_km } in all {
-        let paper =
-            row.paper.map_or("–".to_owned(), |shares| shares.map(|share| share.to_string()).join(" / "));
-        let mut cells = vec![row.name.clone(), paper];
-        cells.extend(RADII_KM.map(|radius| percent(trial.share(radius, photos, &Bootstrap::default()))));
-        if with_drift {
-            let show = |km: Option<f64>| km.map_or("–".to_owned(), |km| format!("{km:.1}"));
-            cells.extend([show(row.paper_drift_km), show(*drift_km)]);
-        }
-        table.push(cells);
-    }
-    table
-}
-
-fn to_json(title: &str, differs: &str, all: &[Done], photos: &[usize]) -> Value {
-    let rows: Vec<Value> = all
-        .iter()
-        .map(|Done { row, trial, drift_km }| {
-            json!({
-                "name": row.name, "paper_within_percent": row.paper, "paper_drift_km": row.paper_drift_km,
-                "drift_km": drift_km, "ours": trial.to_json(photos, &Bootstrap::default()),
-            })
+        Ok(Self {
+            title: format!("{}: {}, {}", kind.title(), experiment.in_words(), experiment.device),
+            differs: kind.differs(&experiment.effort),
+            rows: finished,
+            photos: experiment.photos(),
         })
-        .collect();
-    json!({"title": title, "differs": differs, "rows": rows})
+    }
+
+    /// The table with what was done above it, as text or as Markdown.
+    pub fn render(&self, markdown: bool) -> String {
+        let table = self.table();
+        let table = if markdown { table.markdown() } else { table.text() };
+        format!("{}.\n{}\n\n{table}\n", self.title, self.differs)
+    }
+
+    fn table(&self) -> Table {
+        let with_drift = self.rows.iter().any(|done| done.drift_km.is_some());
+        let mut header = vec!["", "paper 25/200/750/2500 km", "25 km", "200 km", "750 km", "2500 km"];
+        if with_drift {
+            header.extend(["paper drift km", "drift km"]);
+        }
+        let mut table = Table::new(&header);
+        for Done { row, trial, drift_km } in &self.rows {
+            let mut cells = vec![row.name.clone(), paper_cell(row.paper)];
+            cells.extend(share_cells(trial, &self.photos));
+            if with_drift {
+                let show = |km: Option<f64>| km.map_or("–".to_owned(), |km| format!("{km:.1}"));
+                cells.extend([show(row.paper_drift_km), show(*drift_km)]);
+            }
+            table.push(cells);
+        }
+        table
+    }
+
+    /// One JSON object.
+    pub fn to_json(&self) -> Value {
+        let rows: Vec<Value> = self
+            .rows
+            .iter()
+            .map(|Done { row, trial, drift_km }| {
+                json!({
+                    "name": row.name, "paper_within_percent": row.paper, "paper_drift_km": row.paper_drift_km,
+                    "drift_km": drift_km, "ours": trial.to_json(&self.photos, &Bootstrap::default()),
+                })
+            })
+            .collect();
+        json!({"title": self.title, "differs": self.differs, "rows": rows})
+    }
 }

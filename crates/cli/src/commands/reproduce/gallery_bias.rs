@@ -2,7 +2,7 @@
 
 use crate::args::parse_grid;
 use crate::progress;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_data::{PointColumns, read_points};
 use locdiff_eval::{Nearby, Rules};
@@ -12,7 +12,6 @@ use serde_json::json;
 use std::path::{Path, PathBuf};
 
 const GALLERY: &str = "gallery/coordinates_100K.csv";
-const TRUTH: &str = "../shared/data/benchmarks/im2gps3k.csv";
 const RADII_KM: [f64; 2] = [1.0, 25.0];
 const COUNTS: [usize; 4] = [1, 10, 50, 100];
 
@@ -25,7 +24,7 @@ pub(crate) struct GalleryBias {
     /// GeoCLIP's gallery, fetched by scripts/fetch_gallery.py [default: gallery/coordinates_100K.csv]
     #[arg(long, value_name = "FILE")]
     gallery: Option<PathBuf>,
-    /// Places of the test photos [default: ../shared/data/benchmarks/im2gps3k.csv]
+    /// Places of the test photos (the paper: Im2GPS3k)
     #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
     /// The grid beside it: fibonacci:N, healpix:DEPTH, random:N or a file of places
@@ -52,18 +51,15 @@ impl GalleryBias {
     pub(crate) fn run(self) -> Result<()> {
         // What was named must be there; what was not may be absent where the project was only cloned.
         let gallery = self.gallery.clone().unwrap_or_else(|| GALLERY.into());
-        let truth = self.truth.clone().unwrap_or_else(|| TRUTH.into());
-        for (path, given, remedy) in [
-            (&gallery, &self.gallery, "run scripts/fetch_gallery.py, or give --gallery FILE"),
-            (&truth, &self.truth, "give --truth FILE"),
-        ] {
-            if given.is_none() && !path.exists() {
-                println!("skipped gallery-bias: {} is absent: {remedy}", path.display());
-                return Ok(());
-            }
+        if self.gallery.is_none() && !gallery.exists() {
+            println!(
+                "skipped gallery-bias: {GALLERY} is absent: run scripts/fetch_gallery.py, or give --gallery FILE"
+            );
+            return Ok(());
         }
+        let truth = self.truth.as_ref().context("give the places of the test photos: --truth FILE")?;
         let read = |path: &Path| read_points(path, None, &PointColumns::default());
-        let (gallery, truths) = (read(&gallery)?, read(&truth)?);
+        let (gallery, truths) = (read(&gallery)?, read(truth)?);
         let grid: Vec<LatLon> =
             parse_grid(&self.grid, self.seed)?.points().iter().map(|point| point.to_latlon()).collect();
         let bar = progress::bar("counting", Some(4));

@@ -1,10 +1,10 @@
-//! Sheets: the raster's cell centres as grids of nodes that end at the window's edges and at the antimeridian.
+//! Node grids: the raster's cell centres as grids of nodes that end at the window's edges and at the antimeridian.
 
 use crate::Raster;
 
 /// Nodes at `xs` × `ys` (degrees, xs within −180…180), with the window's edges or the antimeridian as the outermost.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Sheet {
+pub(super) struct NodeGrid {
     /// Longitudes, increasing.
     pub(super) xs: Vec<f64>,
     /// Latitudes, decreasing.
@@ -22,8 +22,8 @@ struct Column {
     share: f64,
 }
 
-/// One sheet, or two where the window crosses the antimeridian.
-pub(super) fn sheets(raster: &Raster) -> Vec<Sheet> {
+/// One grid, or two where the window crosses the antimeridian.
+pub(super) fn node_grids(raster: &Raster) -> Vec<NodeGrid> {
     let window = raster.window();
     let count = window.columns();
     let at = |column: usize, x: f64| Column { x, left: column, right: column, share: 0.0 };
@@ -42,7 +42,7 @@ pub(super) fn sheets(raster: &Raster) -> Vec<Sheet> {
         let edge = |x| Column { x, left, right, share };
         let columns: Vec<Column> =
             [edge(-180.0)].into_iter().chain(beyond).chain(before).chain([edge(180.0)]).collect();
-        return vec![sheet(raster, columns)];
+        return vec![node_grid(raster, columns)];
     }
     if west < 180.0 && 180.0 < east {
         let (left, right) = (cut.saturating_sub(1), cut.min(count - 1));
@@ -52,17 +52,17 @@ pub(super) fn sheets(raster: &Raster) -> Vec<Sheet> {
         let edge = |x| Column { x, left, right, share };
         let western = [at(0, west)].into_iter().chain(before).chain([edge(180.0)]).collect();
         let eastern = [edge(-180.0)].into_iter().chain(beyond).chain([at(count - 1, east - 360.0)]).collect();
-        return vec![sheet(raster, western), sheet(raster, eastern)];
+        return vec![node_grid(raster, western), node_grid(raster, eastern)];
     }
     let turn = if west >= 180.0 { 360.0 } else { 0.0 };
     let centers = (0..count).map(|column| at(column, window.column_lon_deg(column) - turn));
-    vec![sheet(
+    vec![node_grid(
         raster,
         [at(0, west - turn)].into_iter().chain(centers).chain([at(count - 1, east - turn)]).collect(),
     )]
 }
 
-fn sheet(raster: &Raster, mut columns: Vec<Column>) -> Sheet {
+fn node_grid(raster: &Raster, mut columns: Vec<Column>) -> NodeGrid {
     columns.dedup_by(|second, first| second.x <= first.x); // a centre may lie on the antimeridian
     let window = raster.window();
     let rows = window.rows();
@@ -89,7 +89,7 @@ fn sheet(raster: &Raster, mut columns: Vec<Column>) -> Sheet {
     values.extend(edge(rows - 1, south));
     let lats = (0..rows).map(|row| window.row_lat_deg(row));
     let ys = [north].into_iter().chain(lats).chain([south]).collect();
-    Sheet { xs: columns.iter().map(|column| column.x).collect(), ys, values }
+    NodeGrid { xs: columns.iter().map(|column| column.x).collect(), ys, values }
 }
 
 #[cfg(test)]
@@ -102,39 +102,39 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_window_is_one_sheet_to_its_edges() {
-        let sheets = sheets(&raster(0.0, 4.0, &[1.0, 2.0]));
-        assert_eq!(sheets.len(), 1);
-        assert_eq!(sheets[0].xs, [0.0, 1.0, 3.0, 4.0]);
-        assert_eq!(sheets[0].ys, [10.0, 0.0, -10.0]);
-        assert_eq!(sheets[0].values, [1.0, 1.0, 2.0, 2.0].repeat(3));
+    fn a_plain_window_is_one_grid_to_its_edges() {
+        let grids = node_grids(&raster(0.0, 4.0, &[1.0, 2.0]));
+        assert_eq!(grids.len(), 1);
+        assert_eq!(grids[0].xs, [0.0, 1.0, 3.0, 4.0]);
+        assert_eq!(grids[0].ys, [10.0, 0.0, -10.0]);
+        assert_eq!(grids[0].values, [1.0, 1.0, 2.0, 2.0].repeat(3));
     }
 
     #[test]
-    fn a_window_over_the_antimeridian_is_two_sheets_that_share_values() {
-        let sheets = sheets(&raster(177.0, 183.0, &[1.0, 2.0, 4.0]));
-        assert_eq!(sheets[0].xs, [177.0, 178.0, 180.0]);
-        assert_eq!(sheets[1].xs, [-180.0, -178.0, -177.0]);
-        assert_eq!(sheets[0].values[..3], [1.0, 1.0, 2.0]);
-        assert_eq!(sheets[1].values[..3], [2.0, 4.0, 4.0]);
+    fn a_window_over_the_antimeridian_is_two_grids_that_share_values() {
+        let grids = node_grids(&raster(177.0, 183.0, &[1.0, 2.0, 4.0]));
+        assert_eq!(grids[0].xs, [177.0, 178.0, 180.0]);
+        assert_eq!(grids[1].xs, [-180.0, -178.0, -177.0]);
+        assert_eq!(grids[0].values[..3], [1.0, 1.0, 2.0]);
+        assert_eq!(grids[1].values[..3], [2.0, 4.0, 4.0]);
     }
 
     #[test]
     fn a_globe_joins_at_the_antimeridian_wherever_it_begins() {
         for (west, values) in [(-180.0, [1.0, 2.0, 3.0, 4.0]), (0.0, [3.0, 4.0, 1.0, 2.0])] {
-            let sheets = sheets(&raster(west, west + 360.0, &values));
-            assert_eq!(sheets[0].xs, [-180.0, -135.0, -45.0, 45.0, 135.0, 180.0]);
-            assert_eq!(sheets[0].values[..6], [2.5, 1.0, 2.0, 3.0, 4.0, 2.5]);
+            let grids = node_grids(&raster(west, west + 360.0, &values));
+            assert_eq!(grids[0].xs, [-180.0, -135.0, -45.0, 45.0, 135.0, 180.0]);
+            assert_eq!(grids[0].values[..6], [2.5, 1.0, 2.0, 3.0, 4.0, 2.5]);
         }
         // A centre on the antimeridian itself.
-        let sheets = sheets(&raster(-135.0, 225.0, &[1.0, 2.0, 3.0, 4.0]));
-        assert_eq!(sheets[0].xs, [-180.0, -90.0, 0.0, 90.0, 180.0]);
-        assert_eq!(sheets[0].values[..5], [4.0, 1.0, 2.0, 3.0, 4.0]);
+        let grids = node_grids(&raster(-135.0, 225.0, &[1.0, 2.0, 3.0, 4.0]));
+        assert_eq!(grids[0].xs, [-180.0, -90.0, 0.0, 90.0, 180.0]);
+        assert_eq!(grids[0].values[..5], [4.0, 1.0, 2.0, 3.0, 4.0]);
     }
 
     #[test]
     fn a_window_wholly_beyond_the_antimeridian_comes_back() {
-        let sheets = sheets(&raster(180.0, 184.0, &[1.0, 2.0]));
-        assert_eq!(sheets[0].xs, [-180.0, -179.0, -177.0, -176.0]);
+        let grids = node_grids(&raster(180.0, 184.0, &[1.0, 2.0]));
+        assert_eq!(grids[0].xs, [-180.0, -179.0, -177.0, -176.0]);
     }
 }

@@ -1,16 +1,15 @@
 //! One method fitted and tested with several seeds.
 
-use crate::commands::experiment::{Splits, cpu_seconds};
-use anyhow::Result;
-use locdiff_baselines::{Baseline, FitData};
+use crate::stopwatch::Stopwatch;
+use crate::{Baseline, BaselineError, FitData, Splits};
 use locdiff_data::PointWriter;
 use locdiff_eval::{Bootstrap, Estimate, RADII_KM, Rules};
 use locdiff_sphere::LatLon;
 use serde_json::{Value, json};
 use std::path::Path;
-use std::time::Instant;
 
 /// What one seed gave.
+#[derive(Debug, Clone)]
 struct Run {
     errors_km: Vec<f64>,
     log_densities: Option<Vec<f64>>,
@@ -20,16 +19,22 @@ struct Run {
 }
 
 /// A method's results over all seeds.
-pub(crate) struct Trial {
-    pub(crate) name: String,
-    pub(crate) description: String,
+#[derive(Debug, Clone)]
+pub struct Trial {
+    /// The method's name.
+    pub name: String,
+    /// What it is, in a few words.
+    pub description: String,
     runs: Vec<Run>,
-    pub(crate) parameters: usize,
-    pub(crate) chosen: String,
+    /// Numbers that it learned or kept.
+    pub parameters: usize,
+    /// What it chose on the validation data.
+    pub chosen: String,
 }
 
 impl Trial {
-    pub(crate) fn new(name: &str, description: &str) -> Self {
+    /// Without results yet.
+    pub fn new(name: &str, description: &str) -> Self {
         Self {
             name: name.to_owned(),
             description: description.to_owned(),
@@ -40,22 +45,24 @@ impl Trial {
     }
 
     /// Fits and tests the method of one seed; writes its answers where a folder is given.
-    pub(crate) fn run(
+    ///
+    /// # Errors
+    /// A method or a file that fails.
+    pub fn run(
         &mut self,
         method: &mut dyn Baseline,
         splits: &Splits,
         seed: u64,
         out: Option<&Path>,
         progress: &mut dyn FnMut(f64),
-    ) -> Result<()> {
-        let (cpu, start) = (cpu_seconds(), Instant::now());
+    ) -> Result<(), BaselineError> {
+        let watch = Stopwatch::start();
         let data = FitData { training: &splits.training, validation: &splits.validation };
         method.fit(data, progress)?;
-        let fit_seconds = start.elapsed().as_secs_f64();
-        let fit_cpu_seconds = cpu_seconds().zip(cpu).map(|(after, before)| after - before);
-        let start = Instant::now();
+        let (fit_seconds, fit_cpu_seconds) = (watch.seconds(), watch.cpu_seconds());
+        let watch = Stopwatch::start();
         let answers = method.predict(splits.test.photos())?;
-        let predict_seconds = start.elapsed().as_secs_f64();
+        let predict_seconds = watch.seconds();
         let log_densities = method.log_density(splits.test.photos(), splits.test.points())?;
         let errors_km = errors_km(&answers, splits);
         if let Some(folder) = out {
@@ -69,7 +76,7 @@ impl Trial {
     }
 
     /// Counts answers that were made elsewhere.
-    pub(crate) fn record(&mut self, answers: &[LatLon], splits: &Splits) {
+    pub fn record(&mut self, answers: &[LatLon], splits: &Splits) {
         self.runs.push(Run {
             errors_km: errors_km(answers, splits),
             log_densities: None,
@@ -84,12 +91,12 @@ impl Trial {
     }
 
     /// Wall seconds of a fit, the mean over the seeds.
-    pub(crate) fn fit_seconds(&self) -> f64 {
+    pub fn fit_seconds(&self) -> f64 {
         self.mean_of(|run| run.fit_seconds)
     }
 
     /// Processor seconds of a fit, the mean over the seeds.
-    pub(crate) fn fit_cpu_seconds(&self) -> Option<f64> {
+    pub fn fit_cpu_seconds(&self) -> Option<f64> {
         self.runs
             .iter()
             .all(|run| run.fit_cpu_seconds.is_some())
@@ -97,12 +104,12 @@ impl Trial {
     }
 
     /// Milliseconds an answer takes, all test photos asked at once.
-    pub(crate) fn milliseconds_a_photo(&self) -> f64 {
+    pub fn milliseconds_per_photo(&self) -> f64 {
         self.mean_of(|run| 1000.0 * run.predict_seconds / run.errors_km.len().max(1) as f64)
     }
 
     /// For each photo (of those chosen) the share of seeds whose answer is nearer than the radius.
-    pub(crate) fn hits(&self, radius_km: f64, chosen: &[usize]) -> Vec<f64> {
+    pub fn hits(&self, radius_km: f64, chosen: &[usize]) -> Vec<f64> {
         let rules = Rules::default();
         let hit = |photo: usize| {
             self.mean_of(|run| f64::from(u8::from(rules.is_within(run.errors_km[photo], radius_km))))
@@ -111,7 +118,7 @@ impl Trial {
     }
 
     /// The share of photos within a radius: the mean over the seeds, its interval over the photos.
-    pub(crate) fn share(&self, radius_km: f64, chosen: &[usize], bootstrap: &Bootstrap) -> Estimate {
+    pub fn share(&self, radius_km: f64, chosen: &[usize], bootstrap: &Bootstrap) -> Estimate {
         let hits = self.hits(radius_km, chosen);
         if hits.iter().all(|hit| *hit == hits[0]) && (hits[0] == 0.0 || hits[0] == 1.0) {
             return bootstrap.share(if hits[0] == 0.0 { 0 } else { hits.len() }, hits.len(), Vec::new());
@@ -120,14 +127,14 @@ impl Trial {
     }
 
     /// The mean GeoScore.
-    pub(crate) fn geoscore(&self, chosen: &[usize], bootstrap: &Bootstrap) -> Estimate {
+    pub fn geoscore(&self, chosen: &[usize], bootstrap: &Bootstrap) -> Estimate {
         let rules = Rules::default();
         let score = |photo: usize| self.mean_of(|run| rules.geoscore(run.errors_km[photo]));
         bootstrap.mean(&chosen.iter().map(|&photo| score(photo)).collect::<Vec<f64>>())
     }
 
     /// The median distance, the mean over the seeds.
-    pub(crate) fn median_km(&self, chosen: &[usize]) -> f64 {
+    pub fn median_km(&self, chosen: &[usize]) -> f64 {
         self.mean_of(|run| {
             let mut sorted: Vec<f64> = chosen.iter().map(|&photo| run.errors_km[photo]).collect();
             sorted.sort_by(f64::total_cmp);
@@ -136,7 +143,7 @@ impl Trial {
     }
 
     /// Minus the mean log density at the truths in nats per steradian; `None` for methods without a density.
-    pub(crate) fn nll(&self, chosen: &[usize]) -> Option<f64> {
+    pub fn nll(&self, chosen: &[usize]) -> Option<f64> {
         let mean =
             |logs: &Vec<f64>| -chosen.iter().map(|&photo| logs[photo]).sum::<f64>() / chosen.len() as f64;
         let means: Option<Vec<f64>> =
@@ -145,19 +152,13 @@ impl Trial {
     }
 
     /// This method less another at a radius, photo by photo.
-    pub(crate) fn lead(
-        &self,
-        other: &Self,
-        radius_km: f64,
-        chosen: &[usize],
-        bootstrap: &Bootstrap,
-    ) -> Estimate {
+    pub fn lead(&self, other: &Self, radius_km: f64, chosen: &[usize], bootstrap: &Bootstrap) -> Estimate {
         let pairs = self.hits(radius_km, chosen).into_iter().zip(other.hits(radius_km, chosen));
         bootstrap.mean(&pairs.map(|(a, b)| a - b).collect::<Vec<f64>>())
     }
 
-    /// Everything, for `--json`.
-    pub(crate) fn to_json(&self, chosen: &[usize], bootstrap: &Bootstrap) -> Value {
+    /// Everything, as JSON.
+    pub fn to_json(&self, chosen: &[usize], bootstrap: &Bootstrap) -> Value {
         let within: Vec<Value> = RADII_KM
             .iter()
             .map(|&radius| json!({"radius_km": radius, "share": self.share(radius, chosen, bootstrap)}))
@@ -166,7 +167,7 @@ impl Trial {
             "method": self.name, "description": self.description, "n": chosen.len(), "seeds": self.runs.len(),
             "within": within, "geoscore": self.geoscore(chosen, bootstrap), "median_km": self.median_km(chosen),
             "nll": self.nll(chosen), "parameters": self.parameters, "fit_seconds": self.fit_seconds(),
-            "fit_cpu_seconds": self.fit_cpu_seconds(), "milliseconds_a_photo": self.milliseconds_a_photo(),
+            "fit_cpu_seconds": self.fit_cpu_seconds(), "milliseconds_a_photo": self.milliseconds_per_photo(),
             "chosen": self.chosen,
         })
     }
@@ -178,7 +179,11 @@ fn errors_km(answers: &[LatLon], splits: &Splits) -> Vec<f64> {
 }
 
 /// Answers as `locdiff evaluate` takes them, with the log densities at the truths where there are any.
-fn write_answers(path: &Path, answers: &[LatLon], log_densities: Option<&[f64]>) -> Result<()> {
+fn write_answers(
+    path: &Path,
+    answers: &[LatLon],
+    log_densities: Option<&[f64]>,
+) -> Result<(), BaselineError> {
     let columns = ["row", "lat", "lon", "truth_log_density"];
     let given = if log_densities.is_some() { &columns[..] } else { &columns[..3] };
     let mut writer = PointWriter::create(path, None, given)?;

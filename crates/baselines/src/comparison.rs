@@ -1,0 +1,166 @@
+//! Every method on the same embeddings, in one table.
+
+use crate::{Method, Trial};
+use locdiff_eval::Bootstrap;
+use locdiff_report::{Table, percent_interval, short_count};
+use serde_json::{Value, json};
+
+/// Radii of the tables: nothing here finds a photo within 1 km.
+pub(crate) const TABLE_RADII_KM: [f64; 4] = [25.0, 200.0, 750.0, 2500.0];
+
+/// What methods were found to do on the same test photos.
+#[derive(Debug, Clone)]
+pub struct Comparison {
+    /// What was compared, and how.
+    pub title: String,
+    /// The methods.
+    pub trials: Vec<Trial>,
+    /// How many test photos there are.
+    pub photos: usize,
+    /// The test photos of unseen places: farther than [`Comparison::far_km`] from every training photo.
+    pub far: Vec<usize>,
+    /// That distance.
+    pub far_km: f64,
+    /// How intervals are made.
+    pub bootstrap: Bootstrap,
+    /// Wall seconds of it all.
+    pub seconds: f64,
+    /// Processor seconds of it all, where the system tells.
+    pub cpu_seconds: Option<f64>,
+}
+
+impl Comparison {
+    fn all(&self) -> Vec<usize> {
+        (0..self.photos).collect()
+    }
+
+    fn ours(&self) -> Option<&Trial> {
+        self.trials.iter().find(|trial| trial.name == Method::LocDiff.name())
+    }
+
+    fn accuracy(&self) -> Table {
+        let mut table = Table::new(&[
+            "method",
+            "25 km",
+            "200 km",
+            "750 km",
+            "2500 km",
+            "GeoScore",
+            "median km",
+            "NLL",
+            "chosen on validation",
+        ]);
+        let all = self.all();
+        for trial in &self.trials {
+            let mut row = vec![format!("{} ({})", trial.description, trial.name)];
+            row.extend(
+                TABLE_RADII_KM
+                    .iter()
+                    .map(|&radius| percent_interval(trial.share(radius, &all, &self.bootstrap))),
+            );
+            row.push(format!("{:.0}", trial.geoscore(&all, &self.bootstrap).value));
+            row.push(format!("{:.0}", trial.median_km(&all)));
+            row.push(trial.nll(&all).map_or("–".to_owned(), |nll| format!("{nll:.2}")));
+            row.push(trial.chosen.clone());
+            table.push(row);
+        }
+        table
+    }
+
+    fn costs(&self) -> Table {
+        let mut table = Table::new(&["method", "parameters", "fit s", "fit CPU s", "ms per photo"]);
+        for trial in &self.trials {
+            table.push(vec![
+                trial.name.clone(),
+                short_count(trial.parameters),
+                format!("{:.1}", trial.fit_seconds()),
+                trial.fit_cpu_seconds().map_or("–".to_owned(), |seconds| format!("{seconds:.1}")),
+                format!("{:.2}", trial.milliseconds_per_photo()),
+            ]);
+        }
+        table
+    }
+
+    /// LocDiff less every other method.
+    fn leads(&self, chosen: &[usize]) -> Option<Table> {
+        let ours = self.ours()?;
+        let others: Vec<&Trial> = self.trials.iter().filter(|trial| trial.name != ours.name).collect();
+        if others.is_empty() || chosen.is_empty() {
+            return None;
+        }
+        let mut table = Table::new(&["LocDiff less", "200 km", "750 km", "2500 km"]);
+        for other in others {
+            let mut row = vec![other.name.clone()];
+            row.extend(
+                [200.0, 750.0, 2500.0]
+                    .map(|r| percent_interval(ours.lead(other, r, chosen, &self.bootstrap))),
+            );
+            table.push(row);
+        }
+        Some(table)
+    }
+
+    fn far_table(&self) -> Option<Table> {
+        // Where every photo is far, the first table says it all.
+        if self.far.is_empty() || self.far.len() == self.photos {
+            return None;
+        }
+        let mut table = Table::new(&["method", "200 km", "750 km", "2500 km"]);
+        for trial in &self.trials {
+            let mut row = vec![trial.name.clone()];
+            let share = |radius| percent_interval(trial.share(radius, &self.far, &self.bootstrap));
+            row.extend([200.0, 750.0, 2500.0].map(share));
+            table.push(row);
+        }
+        Some(table)
+    }
+
+    /// All tables, as text or as Markdown.
+    pub fn render(&self, markdown: bool) -> String {
+        let show = |table: &Table| if markdown { table.markdown() } else { table.text() };
+        let heading = |text: &str| if markdown { format!("\n### {text}\n") } else { format!("\n{text}\n") };
+        let cpu = self.cpu_seconds.map_or(String::new(), |seconds| format!(", {seconds:.0} s of CPU time"));
+        let mut out = format!("{}; {:.0} s in all{cpu}.\n", self.title, self.seconds);
+        out += "Share of test photos (%) answered nearer than each radius [95 % bootstrap interval over photos]; NLL in \
+                nats per steradian (uniform: 2.53), of LocDiff's density as `locate` reads it, calibrated on validation.\n";
+        out += &heading("Accuracy");
+        out += &show(&self.accuracy());
+        if let Some(table) = self.leads(&self.all()) {
+            out += &heading("LocDiff less each method, photo by photo (points)");
+            out += &show(&table);
+        }
+        if let Some(table) = self.far_table() {
+            let n = self.far.len();
+            out += &heading(&format!(
+                "Unseen places: {n} test photos > {} km from any training photo",
+                self.far_km
+            ));
+            out += &show(&table);
+            if let Some(table) = self.leads(&self.far) {
+                out += "\n";
+                out += &show(&table);
+            }
+        } else {
+            let which = if self.far.is_empty() { "No test photo is" } else { "All test photos are" };
+            out += &heading(&format!("{which} > {} km from every training photo", self.far_km));
+        }
+        out += &heading("Cost");
+        out += &show(&self.costs());
+        out
+    }
+
+    /// One JSON object.
+    pub fn to_json(&self) -> Value {
+        let rows = |chosen: &[usize]| -> Vec<Value> {
+            if chosen.is_empty() {
+                return Vec::new();
+            }
+            self.trials.iter().map(|trial| trial.to_json(chosen, &self.bootstrap)).collect()
+        };
+        json!({
+            "title": self.title, "n": self.photos, "methods": rows(&self.all()), "bootstrap": self.bootstrap,
+            "far": {"km": self.far_km, "n": self.far.len(), "methods": rows(&self.far)},
+            "seconds": self.seconds, "cpu_seconds": self.cpu_seconds,
+        })
+    }
+}

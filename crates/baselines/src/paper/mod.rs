@@ -1,0 +1,64 @@
+//! Tables of the paper that train models, made again on embeddings at hand.
+
+mod anchors;
+mod drift;
+mod models;
+mod timing;
+
+pub use anchors::AnchorTable;
+pub use drift::PerturbationDrift;
+pub use models::{ModelTable, ModelTableKind};
+pub use timing::{TimedOperation, TimingTable};
+
+use crate::{Effort, Splits, Trial};
+use locdiff_nn::Device;
+
+/// What every table is made with.
+#[derive(Debug, Clone, Copy)]
+pub struct Experiment<'a> {
+    /// Where to compute.
+    pub device: &'a Device,
+    /// The photos.
+    pub splits: &'a Splits,
+    /// The budget of every method.
+    pub effort: Effort,
+    /// The budget's name, for titles.
+    pub effort_name: &'a str,
+    /// One training per seed.
+    pub seeds: &'a [u64],
+}
+
+impl Experiment<'_> {
+    /// The photos, the budget and the seeds in words.
+    fn in_words(&self) -> String {
+        format!(
+            "{} training and {} test photos, preset {}, {} steps, seeds {:?}",
+            self.splits.training.len(),
+            self.splits.test.len(),
+            self.effort_name,
+            self.effort.steps,
+            self.seeds
+        )
+    }
+
+    /// All test photos.
+    fn photos(&self) -> Vec<usize> {
+        (0..self.splits.test.len()).collect()
+    }
+}
+
+/// The paper's shares within 25, 200, 750 and 2500 km in a cell of a table.
+fn paper_cell(shares: Option<[f64; 4]>) -> String {
+    shares.map_or("–".to_owned(), |shares| shares.map(|share| share.to_string()).join(" / "))
+}
+
+/// A row's shares within the table's radii, with intervals.
+fn share_cells(trial: &Trial, photos: &[usize]) -> [String; 4] {
+    let bootstrap = locdiff_eval::Bootstrap::default();
+    crate::comparison::TABLE_RADII_KM
+        .map(|radius| locdiff_report::percent_interval(trial.share(radius, photos, &bootstrap)))
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}

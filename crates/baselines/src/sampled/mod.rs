@@ -1,0 +1,121 @@
+//! What the methods that sample places share: the network's size, validations during training, and one answer from a
+//! photo's samples.
+
+mod pooling;
+
+use crate::{
+    BaselineError, Effort, Examples,
+    baseline::score,
+    examples::standardised,
+    learner::{Weights, choose},
+};
+use locdiff_model::Standardisation;
+use locdiff_nn::{Params, layers::CsUnetConfig};
+use locdiff_sphere::{LatLon, UnitVec};
+use pooling::SamplePooling;
+
+/// Everything that sampling needs but the weights.
+pub(crate) trait PlaceSampler {
+    /// `samples` places for every row of standardised embeddings.
+    fn sample(
+        &self,
+        params: &Params,
+        inputs: &[f32],
+        samples: usize,
+        steps: usize,
+    ) -> Result<Vec<UnitVec>, BaselineError>;
+}
+
+/// Rows in blocks of about `most` samples, each row repeated once per sample.
+pub(crate) fn repeated_blocks(
+    inputs: &[f32],
+    columns: usize,
+    samples: usize,
+    most: usize,
+) -> impl Iterator<Item = Vec<f32>> {
+    let rows = (most / samples).max(1);
+    inputs
+        .chunks(rows * columns)
+        .map(move |block| block.chunks_exact(columns).flat_map(|row| row.repeat(samples)).collect())
+}
+
+/// LocDiff's own network for vectors of `size` numbers instead of codes.
+pub(crate) fn network(effort: &Effort, size: usize, columns: usize) -> CsUnetConfig {
+    CsUnetConfig {
+        hidden: Some(effort.width),
+        width: (effort.width / 4).max(8),
+        dropout: effort.dropout,
+        ..CsUnetConfig::new(size, columns)
+    }
+}
+
+/// What validations during training take: few photos, few samples, few steps.
+pub(crate) struct QuickValidation {
+    inputs: Vec<f32>,
+    truth: Vec<UnitVec>,
+    samples: usize,
+}
+
+impl QuickValidation {
+    const PHOTOS: usize = 256;
+    const STEPS: usize = 10;
+
+    pub(crate) fn new(validation: &Examples, standardisation: &Standardisation, samples: usize) -> Self {
+        let (some, truth) = validation.some(Self::PHOTOS);
+        Self { inputs: standardised(standardisation, &some), truth, samples }
+    }
+
+    /// How good the averaged weights are.
+    pub(crate) fn score(&self, sampler: &impl PlaceSampler, weights: &Weights) -> Result<f64, BaselineError> {
+        let places = sampler.sample(weights.averaged(), &self.inputs, self.samples, Self::STEPS)?;
+        let pooling = SamplePooling::Densest { width_km: 500.0 };
+        Ok(score(&pooling.answers(&places, self.samples), &self.truth))
+    }
+}
+
+/// A sampler with its weights, and the pooling that validation chose.
+pub(crate) struct FittedSampler<S> {
+    pub(crate) sampler: S,
+    pub(crate) params: Params,
+    standardisation: Standardisation,
+    pub(crate) pooling: SamplePooling,
+    samples: usize,
+    steps: usize,
+}
+
+impl<S: PlaceSampler> FittedSampler<S> {
+    /// Chooses how the samples become one answer.
+    pub(crate) fn choose(
+        sampler: S,
+        params: Params,
+        standardisation: Standardisation,
+        validation: &Examples,
+        effort: &Effort,
+    ) -> Result<Self, BaselineError> {
+        let Effort { samples, sampler_steps: steps, .. } = *effort;
+        let pooling = SamplePooling::Single;
+        let mut fitted = Self { sampler, params, standardisation, pooling, samples, steps };
+        let places = fitted.samples(validation.photos())?;
+        let (pooling, ()) = choose(&pooling::POOLINGS, &mut |_| (), |pooling, _| {
+            Ok((score(&pooling.answers(&places, samples), validation.points()), ()))
+        })?;
+        fitted.pooling = pooling;
+        Ok(fitted)
+    }
+
+    /// The photos' samples, those of each photo one after the other.
+    pub(crate) fn samples(&self, embeddings: &[f32]) -> Result<Vec<UnitVec>, BaselineError> {
+        let inputs = standardised(&self.standardisation, embeddings);
+        self.sampler.sample(&self.params, &inputs, self.samples, self.steps)
+    }
+
+    /// One place for every photo.
+    pub(crate) fn answers(&self, embeddings: &[f32]) -> Result<Vec<LatLon>, BaselineError> {
+        Ok(self.pooling.answers(&self.samples(embeddings)?, self.samples))
+    }
+
+    /// What was chosen, in words.
+    pub(crate) fn chosen(&self) -> String {
+        format!("of {} samples {}", self.samples, self.pooling)
+    }
+}

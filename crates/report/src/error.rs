@@ -1,0 +1,37 @@
+//! What can be wrong with what is to be reported.
+
+use locdiff_base::BadSetting;
+use thiserror::Error;
+
+/// A failure below, or answers that do not fit.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// A setting outside its range.
+    #[error(transparent)]
+    Setting(#[from] BadSetting),
+    /// Rows that do not belong together.
+    #[error(transparent)]
+    Rows(#[from] crate::RowError),
+    /// No row has a truth and an answer.
+    #[error("no row has a truth and an answer: there is nothing to evaluate")]
+    Nothing,
+    /// Too few answers for the precision, recall, density and coverage that were asked for.
+    #[error("{answers} answers are too few for PRDC: do without it")]
+    FewForPrdc {
+        /// Photos with an answer.
+        answers: usize,
+    },
+    /// A failure of a metric.
+    #[error(transparent)]
+    Eval(#[from] locdiff_eval::EvalError),
+    /// A failure of the codec.
+    #[error(transparent)]
+    Codec(#[from] locdiff_shdd::ShddError),
+    /// A map that cannot be.
+    #[error(transparent)]
+    Map(#[from] locdiff_map::MapError),
+    /// A failure on the sphere.
+    #[error(transparent)]
+    Sphere(#[from] locdiff_sphere::SphereError),
+}

@@ -1,0 +1,55 @@
+//! How far decoded places move when their codes get noise.
+
+use crate::{Codec, Coefficients, Decoder, ShddError};
+use locdiff_sphere::{LatLon, UnitVec, haversine_km};
+use rand::{Rng, RngExt};
+use std::f64::consts::TAU;
+
+/// How far in km the decoded places of `n` random ones are from them, after normal noise of that variance on every
+/// coefficient; `progress` hears how many are done.
+///
+/// ```
+/// use locdiff_shdd::{Codec, Decoder, drifts_km};
+/// use locdiff_sphere::Degree;
+/// use rand::SeedableRng;
+/// let codec = Codec::new(Degree::new(23)?);
+/// let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(0);
+/// let drifts = drifts_km(&codec, &Decoder::Exact { window_rad: None }, 0.01, 20, &mut rng, |_| ())?;
+/// assert!(drifts.iter().all(|km| *km < 100.0));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// A decoder that fails.
+pub fn drifts_km(
+    codec: &Codec,
+    decoder: &Decoder,
+    variance: f64,
+    n: usize,
+    rng: &mut impl Rng,
+    progress: impl Fn(usize),
+) -> Result<Vec<f64>, ShddError> {
+    let sigma = variance.sqrt();
+    let mut drifts_km = Vec::with_capacity(n);
+    while drifts_km.len() < n {
+        let count = 256.min(n - drifts_km.len());
+        let places: Vec<LatLon> = (0..count).map(|_| UnitVec::random(rng).to_latlon()).collect();
+        let noisy = places
+            .iter()
+            .map(|place| {
+                let code = codec.encode(*place).into_vec();
+                Coefficients::new(code.into_iter().map(|v| v + sigma * normal(rng)).collect())
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let decoded = codec.decode_batch(&noisy, decoder)?;
+        drifts_km.extend(places.iter().zip(decoded).map(|(place, mode)| haversine_km(*place, mode.place())));
+        progress(drifts_km.len());
+    }
+    Ok(drifts_km)
+}
+
+/// Standard normal, by Box–Muller.
+fn normal(rng: &mut impl Rng) -> f64 {
+    let radius = (-2.0 * (1.0 - rng.random_range(0.0..1.0f64)).ln()).sqrt();
+    radius * (TAU * rng.random_range(0.0..1.0f64)).cos()
+}
