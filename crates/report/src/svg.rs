@@ -1,22 +1,7 @@
 //! Plots as SVG: axes, lines, bands.
 
+use locdiff_base::escape_markup;
 use std::fmt::Write;
-
-/// Text safe inside HTML and SVG, in content and in quoted attributes.
-pub fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' => out.push_str("&quot;"),
-            '\'' => out.push_str("&#39;"),
-            _ => out.push(c),
-        }
-    }
-    out
-}
 
 /// One axis of a plot.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,7 +77,7 @@ impl Plot {
                 plot,
                 "<text x='{x:.1}' y='{}' text-anchor='middle'>{}</text>",
                 bottom + 18.0,
-                escape(&text)
+                escape_markup(&text)
             );
         }
         for (value, text) in std::mem::take(&mut plot.y.ticks) {
@@ -103,7 +88,7 @@ impl Plot {
                 "<text x='{}' y='{:.1}' text-anchor='end'>{}</text>",
                 LEFT - 8.0,
                 y + 4.0,
-                escape(&text)
+                escape_markup(&text)
             );
         }
         draw!(
@@ -116,13 +101,13 @@ impl Plot {
         draw!(
             plot,
             "<text class='title' x='{middle}' y='{down}' text-anchor='middle'>{}</text>",
-            escape(plot.x.label)
+            escape_markup(plot.x.label)
         );
         let up = 0.5 * (TOP + bottom);
         draw!(
             plot,
             "<text class='title' transform='translate(14 {up}) rotate(-90)' text-anchor='middle'>{}</text>",
-            escape(plot.y.label)
+            escape_markup(plot.y.label)
         );
         plot
     }
@@ -163,14 +148,14 @@ impl Plot {
             draw!(
                 self,
                 "<circle class='{class}' cx='{x:.1}' cy='{y:.1}' r='4'><title>{}</title></circle>",
-                escape(tip)
+                escape_markup(tip)
             );
         }
     }
 
     /// The finished picture with a text for those who cannot see it.
     pub fn finish(self, description: &str) -> String {
-        let (text, body) = (escape(description), self.body);
+        let (text, body) = (escape_markup(description), self.body);
         format!(
             "<svg class='plot' viewBox='0 0 {WIDTH} {HEIGHT}' role='img' aria-label='{text}'>{body}</svg>"
         )
@@ -178,7 +163,7 @@ impl Plot {
 
     /// The finished picture as a file of its own, on white.
     pub fn finish_file(self, description: &str) -> String {
-        let (text, body) = (escape(description), self.body);
+        let (text, body) = (escape_markup(description), self.body);
         format!(
             "<svg xmlns='http://www.w3.org/2000/svg' width='960' height='600' viewBox='0 0 {WIDTH} {HEIGHT}'>\
              <title>{text}</title><style>{STYLE}</style><rect width='100%' height='100%' fill='#fff' />{body}</svg>\n"
@@ -192,7 +177,7 @@ mod tests {
 
     #[test]
     fn texts_cannot_leave_their_place() {
-        assert_eq!(escape("<b x='1'>\"&"), "&lt;b x=&#39;1&#39;&gt;&quot;&amp;");
+        assert_eq!(escape_markup("<b x='1'>\"&"), "&lt;b x=&#39;1&#39;&gt;&quot;&amp;");
     }
 
     #[test]
