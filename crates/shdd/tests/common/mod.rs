@@ -3,7 +3,7 @@
 
 use locdiff_shdd::{Codec, Coefficients};
 use locdiff_sphere::{Degree, LatLon, UnitVec};
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rand_distr::{Distribution, StandardNormal};
 
