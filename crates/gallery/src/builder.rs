@@ -5,6 +5,7 @@ use crate::folder::{CODES_FILE, Description, GALLERY_FILE, INDEX_FILE, VECTORS_F
 use crate::quantised::{QuantisedQuery, quantise_row};
 use crate::{GalleryError, Kind, Result, VectorType};
 use locdiff_base::{AtomicFile, setting};
+use locdiff_data::{Fingerprint, RowFile};
 use locdiff_sphere::LatLon;
 use rayon::prelude::*;
 use std::io::{BufWriter, Write};
@@ -21,7 +22,7 @@ const BLOCK: usize = 2048;
 /// let places = [LatLon::new(48.9, 2.4)?, LatLon::new(-12.0, -77.0)?];
 /// let vectors = [[1.0, 0.0], [0.6, 0.8]];
 /// let folder = tempfile::tempdir().unwrap();
-/// GalleryBuilder { kind: Kind::Photos, dimension: 2, vectors: VectorType::F32, key: String::new(), mean: Vec::new() }
+/// GalleryBuilder { kind: Kind::Photos, dimension: 2, vectors: VectorType::F32, key: String::new(), mean: Vec::new(), encoder: None }
 ///     .build(folder.path(), &places, |rows, out| {
 ///         for (out, row) in out.chunks_exact_mut(2).zip(rows) {
 ///             out.copy_from_slice(&vectors[*row as usize]);
@@ -46,9 +47,46 @@ pub struct GalleryBuilder {
     pub key: String,
     /// Subtracted from every vector (and later from queries) before it is brought to length 1; empty for nothing.
     pub mean: Vec<f32>,
+    /// The encoder that made the vectors, where it is known.
+    pub encoder: Option<Fingerprint>,
 }
 
 impl GalleryBuilder {
+    /// For a gallery of photos whose embeddings a file holds.
+    pub fn of_photos(embeddings: &RowFile, vectors: VectorType) -> Self {
+        Self {
+            kind: Kind::Photos,
+            dimension: embeddings.columns(),
+            vectors,
+            key: String::new(),
+            mean: Vec::new(),
+            encoder: embeddings.encoder().cloned(),
+        }
+    }
+
+    /// Writes the folder with row k of `embeddings` for place k; `progress` is told how many rows were read each time.
+    ///
+    /// # Errors
+    /// As [`GalleryBuilder::build`], or when the file cannot be read.
+    ///
+    /// # Panics
+    /// When there are more places than rows.
+    pub fn build_from_rows(
+        &self,
+        folder: &Path,
+        places: &[LatLon],
+        embeddings: &RowFile,
+        mut progress: impl FnMut(usize),
+    ) -> Result<()> {
+        self.build(folder, places, |rows, values| {
+            for (value, row) in values.chunks_exact_mut(self.dimension).zip(rows) {
+                embeddings.read_row(*row as usize, value)?;
+            }
+            progress(rows.len());
+            Ok(())
+        })
+    }
+
     /// Writes the folder. `fill` writes the vectors of the given rows of `places` one after the other; they need not have
     /// length 1.
     ///
@@ -120,6 +158,7 @@ impl GalleryBuilder {
             vectors: self.vectors,
             key: self.key.clone(),
             mean: self.mean.clone(),
+            encoder: self.encoder.clone(),
         };
         let text = serde_json::to_string(&description).expect("a description is plain data");
         Ok(AtomicFile::write_whole(&folder.join(GALLERY_FILE), text.as_bytes())?)

@@ -7,7 +7,7 @@ use crate::{GalleryError, Result};
 use half::f16;
 use half::slice::HalfFloatSliceExt;
 use locdiff_base::Named;
-use locdiff_data::PositionedFile;
+use locdiff_data::{Fingerprint, PositionedFile};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::Path;
@@ -96,6 +96,9 @@ pub(crate) struct Description {
     pub(crate) key: String,
     /// What was subtracted from embeddings before they were brought to length 1; empty for nothing.
     pub(crate) mean: Vec<f32>,
+    /// The encoder that made the embeddings, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) encoder: Option<Fingerprint>,
 }
 
 impl Description {

@@ -5,6 +5,7 @@ use crate::cells::Cells;
 use crate::folder::{Contents, Description, Store};
 use crate::quantised::{QuantisedQuery, RowBound};
 use crate::{Cap, GalleryError, Kind, Result, scan};
+use locdiff_data::Fingerprint;
 use locdiff_sphere::LatLon;
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -68,6 +69,11 @@ impl Gallery {
     /// What the vectors are.
     pub fn kind(&self) -> Kind {
         self.description.kind
+    }
+
+    /// The encoder that made the vectors, where the gallery says so.
+    pub fn encoder(&self) -> Option<&Fingerprint> {
+        self.description.encoder.as_ref()
     }
 
     /// The hash of what it was made from.

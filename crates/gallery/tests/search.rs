@@ -1,5 +1,6 @@
 //! Galleries against brute force, their folders against damage.
 
+use locdiff_data::Fingerprint;
 use locdiff_gallery::{Cap, Gallery, GalleryBuilder, GalleryError, Kind, VectorType};
 use locdiff_sphere::LatLon;
 use rand::{RngExt, SeedableRng};
@@ -25,7 +26,8 @@ fn random(rows: usize, dimension: usize, seed: u64) -> (Vec<LatLon>, Vec<Vec<f32
 
 fn build(folder: &Path, places: &[LatLon], rows: &[Vec<f32>], vectors: VectorType, mean: Vec<f32>) {
     let dimension = rows[0].len();
-    GalleryBuilder { kind: Kind::Photos, dimension, vectors, key: "k".to_owned(), mean }
+    let encoder = Some(Fingerprint::new("mine", 7));
+    GalleryBuilder { kind: Kind::Photos, dimension, vectors, key: "k".to_owned(), mean, encoder }
         .build(folder, places, |wanted, out| {
             for (out, row) in out.chunks_exact_mut(dimension).zip(wanted) {
                 out.copy_from_slice(&rows[*row as usize]);
@@ -52,6 +54,7 @@ fn search_finds_what_brute_force_finds() {
         build(folder.path(), &places, &own, vectors, mean.clone());
         let gallery = Gallery::open(folder.path()).unwrap();
         assert_eq!((gallery.len(), gallery.dimension(), gallery.key()), (rows, dimension, "k"));
+        assert_eq!(gallery.encoder(), Some(&Fingerprint::new("mine", 7)));
         let (_, queries) = random(40, dimension, 99);
         for (k, query) in queries.iter().enumerate() {
             let centre = places[k % rows].to_unit();
@@ -120,6 +123,7 @@ fn damage_is_named_and_a_failed_build_leaves_no_gallery() {
         vectors: VectorType::F32,
         key: String::new(),
         mean: vec![],
+        encoder: None,
     };
     let error = builder.build(path, &places, |_, out| {
         out.fill(0.0);

@@ -83,6 +83,7 @@ fn synthetic(rows: usize, dimension: usize) -> Anyhow<()> {
         vectors: VectorType::F16,
         key: String::new(),
         mean: Vec::new(),
+        encoder: None,
     };
     let fill = |rows: &[u32], out: &mut [f32]| {
         for (vector, row) in out.chunks_exact_mut(dimension).zip(rows) {

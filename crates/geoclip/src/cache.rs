@@ -72,6 +72,7 @@ pub fn open_geoclip_gallery(
         vectors: cache.vectors,
         key,
         mean: Vec::new(),
+        encoder: None,
     };
     let mut done = 0;
     builder.build(&folder, &places, |rows, out| {

@@ -5,7 +5,7 @@
 #![allow(clippy::needless_pass_by_value)] // reason: a writable window is handed over, as in `ops`
 
 use crate::{
-    Device, Result, View, ViewMut,
+    Device, Gelu, Result, View, ViewMut,
     cuda::{self, Arg, Grid},
     device::Backend,
     error::check_shape,
@@ -247,15 +247,6 @@ pub fn patches(out: Bf16ViewMut<'_>, pixels: Bf16View<'_>, side: usize, patch: u
     out.expect_shape(OP, "out", pixels.rows * (side / patch).pow(2), patch * patch * 3)?;
     let args = [Arg::Bf16(out), Arg::Bf16(pixels), Arg::Int(out.cols), Arg::Int(side), Arg::Int(patch)];
     out.context().launch("patches_bf16", Grid::Elements { rows: out.rows, cols: out.stride }, &args)
-}
-
-/// An element-wise function of a transformer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gelu {
-    /// `x·σ(1.702 x)`.
-    Quick,
-    /// `x·Φ(x)`, with erf.
-    Exact,
 }
 
 /// In place `x ← f(x)`.

@@ -8,6 +8,7 @@
 //! - [`bf16`]: inference with matrices that stay rounded, on CUDA.
 //! - [`conv`]: what convolutional networks need beside products, on CUDA.
 //! - [`math`]: f32 functions for vectorised loops of other crates.
+//! - [`inference`]: kernels of image encoders on the CPU, over buffers of one's own.
 //! - [`Rng`]: counter-based random numbers; [`Recorded`]: a whole step or sampler as one CUDA graph.
 //!
 //! The engine knows no geography: quadrature grids come in as matrices.
@@ -44,7 +45,9 @@ mod cpu;
 mod cuda;
 mod device;
 mod error;
+mod gelu;
 mod graph;
+pub mod inference;
 pub mod layers;
 pub mod losses;
 pub mod ops;
@@ -63,6 +66,7 @@ pub mod math {
 
 pub use device::{Device, DeviceSpec};
 pub use error::{NnError, Result};
+pub use gelu::Gelu;
 pub use graph::Recorded;
 pub use optim::{Adam, AdamConfig, LrSchedule};
 pub use params::{Gradients, Init, ParamId, Params, ParamsBuilder};

@@ -5,8 +5,8 @@ mod common;
 use common::{close, noise};
 use half::bf16;
 use locdiff_nn::{
-    Device, Precision, Tensor,
-    bf16::{self as inference, Bf16Tensor, Gelu},
+    Device, Gelu, Precision, Tensor,
+    bf16::{self as inference, Bf16Tensor},
     conv::{self, Walk},
     ops::{self, Transpose},
 };

@@ -7,7 +7,7 @@
 //! the pixels already on the device.
 
 use locdiff_nn::{Device, DeviceSpec};
-use locdiff_vision::{Activation, Encoder, VisionError, VisionTransformerCuda, VitConfig};
+use locdiff_vision::{Encoder, Gelu, VisionError, VisionTransformerCuda, VitConfig};
 use safetensors::SafeTensors;
 use std::{error::Error, io::BufRead, path::Path, time::Instant};
 
@@ -33,7 +33,7 @@ fn tower(folder: &Path, device: &Device) -> Result<VisionTransformerCuda, Box<dy
         inner: number("intermediate_size"),
         layers: number("num_hidden_layers"),
         heads: number("num_attention_heads"),
-        activation: Activation::QuickGelu,
+        activation: Gelu::Quick,
         eps: 1e-5,
         projection: Some(number("projection_dim")),
     };

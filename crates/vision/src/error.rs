@@ -1,6 +1,9 @@
 //! What can be wrong with a photo or an encoder: each message is one line that names the file and the remedy.
 
-use std::{io, path::PathBuf};
+use std::{
+    io,
+    path::{Path, PathBuf},
+};
 use thiserror::Error;
 
 /// Why a photo or an encoder could not be used.
@@ -126,6 +129,13 @@ pub enum VisionError {
     /// A network that cannot be built.
     #[error("a network cannot have {0}")]
     Architecture(String),
+}
+
+impl VisionError {
+    /// The error for a file of an encoder that does not fit.
+    pub(crate) fn encoder(path: &Path, detail: impl Into<String>) -> Self {
+        Self::Encoder { path: path.to_owned(), detail: detail.into() }
+    }
 }
 
 /// A result whose error is [`VisionError`].

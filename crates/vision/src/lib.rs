@@ -21,44 +21,20 @@
 //! # Ok::<(), locdiff_vision::VisionError>(())
 //! ```
 
-mod augment;
-mod colour;
-mod depthwise;
-mod description;
-mod efficientnet_config;
-mod efficientnet_cuda;
-mod efficientnet_lite;
-mod efficientnet_weights;
+mod efficientnet;
 mod encoder;
 mod error;
-mod fingerprint;
-mod gps;
-mod hugging_face;
-mod iso_media;
-mod jpeg;
-mod linear;
 mod network;
-#[cfg(feature = "onnx")]
-mod onnx;
 mod photo;
-mod pointwise;
+mod pixels;
 mod preprocessing;
-pub mod resize;
-mod rows;
+mod scratch;
 mod vit;
-mod vit_config;
-mod vit_cuda;
-mod weights;
 
-pub use augment::{Augmentation, Crop};
-pub use efficientnet_config::{EfficientNetLiteConfig, Stage};
-pub use efficientnet_cuda::EfficientNetLiteCuda;
-pub use efficientnet_lite::EfficientNetLite;
+pub use efficientnet::{EfficientNetLite, EfficientNetLiteConfig, EfficientNetLiteCuda, Stage};
 pub use encoder::Encoder;
 pub use error::{Result, VisionError};
-pub use linear::Activation;
+pub use locdiff_nn::Gelu;
 pub use photo::{Photo, PhotoLimits};
-pub use preprocessing::{CentreCrop, CropRounding, Preprocessing, ResizeRule};
-pub use vit::VisionTransformer;
-pub use vit_config::VitConfig;
-pub use vit_cuda::VisionTransformerCuda;
+pub use preprocessing::{Augmentation, CentreCrop, Crop, CropRounding, Preprocessing, ResizeRule, resize};
+pub use vit::{VisionTransformer, VisionTransformerCuda, VitConfig};

@@ -1,6 +1,6 @@
 //! What every encoder's network can do.
 
-use crate::{EfficientNetLite, Result};
+use crate::Result;
 
 /// A network on its device.
 pub(crate) trait Network: Send + Sync {
@@ -12,18 +12,4 @@ pub(crate) trait Network: Send + Sync {
 
     /// The embeddings of pictures of `side × side` normalised RGB values, one after another.
     fn forward(&self, pictures: &[f32], side: usize) -> Result<Vec<Vec<f32>>>;
-}
-
-impl Network for EfficientNetLite {
-    fn embedding(&self) -> usize {
-        EfficientNetLite::embedding(self)
-    }
-
-    fn batch(&self) -> usize {
-        8 * rayon::current_num_threads()
-    }
-
-    fn forward(&self, pictures: &[f32], side: usize) -> Result<Vec<Vec<f32>>> {
-        EfficientNetLite::forward(self, pictures, side, side)
-    }
 }

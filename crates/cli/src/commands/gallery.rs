@@ -1,15 +1,16 @@
 //! `locdiff gallery`: places with embeddings, built once and searched.
 
+use crate::args::named;
 use crate::commands::embed::{embed, with_flags};
 use crate::commands::train::{DeviceArg, describe};
 use crate::encoder::EncoderArg;
 use crate::hybrid::{check_dimension, open_places, open_retriever};
 use crate::progress;
 use anyhow::{Context, Result};
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use locdiff_data::{PointColumns, PointWriter, RowFile, read_points};
 use locdiff_eval::Accuracy;
-use locdiff_gallery::{Gallery, GalleryBuilder, Kind, VectorType};
+use locdiff_gallery::{Gallery, GalleryBuilder, VectorType};
 use locdiff_geoclip::{GeoClip, GeoClipCache};
 use locdiff_ingest::{EmbedFiles, EmbedRun, EmbedSettings, Photos};
 use locdiff_nn::Device;
@@ -34,21 +35,6 @@ impl GalleryCommand {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum TypeArg {
-    F16,
-    F32,
-}
-
-impl From<TypeArg> for VectorType {
-    fn from(kind: TypeArg) -> Self {
-        match kind {
-            TypeArg::F16 => Self::F16,
-            TypeArg::F32 => Self::F32,
-        }
-    }
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct Build {
     /// Geotagged photos: files, folders, .csv with a column of paths (and lat, lon), .tar shards, @list.txt
@@ -69,8 +55,8 @@ pub(crate) struct Build {
     #[command(flatten)]
     encoder: EncoderArg,
     /// Number type of the vectors kept
-    #[arg(long, value_enum, default_value_t = TypeArg::F16)]
-    dtype: TypeArg,
+    #[arg(long, default_value = "f16", value_parser = named::<VectorType>())]
+    dtype: VectorType,
     /// The folder to write
     #[arg(short, long, value_name = "FOLDER", required_unless_present = "geoclip")]
     out: Option<PathBuf>,
@@ -86,11 +72,8 @@ impl Build {
     fn run(self) -> Result<()> {
         let (gallery, folder) = match (&self.geoclip, &self.locations, &self.out) {
             (Some(model), Some(locations), _) => {
-                let cache = GeoClipCache {
-                    places: locations.clone(),
-                    model: model.clone(),
-                    vectors: self.dtype.into(),
-                };
+                let cache =
+                    GeoClipCache { places: locations.clone(), model: model.clone(), vectors: self.dtype };
                 let device = Device::open(self.encoder.device.device)?;
                 let model = GeoClip::open(model, &device).context("--geoclip")?;
                 (open_places(&cache, &model)?, cache.folder())
@@ -103,7 +86,7 @@ impl Build {
                 };
                 let file = RowFile::open(&embeddings, self.tensor.as_deref())?;
                 let places = read_points(&locations, None, &PointColumns::default())?;
-                build_photos(&file, &places, self.dtype.into(), out)?;
+                build_photos(&file, &places, self.dtype, out)?;
                 (Gallery::open(out)?, out.clone())
             }
             _ => {
@@ -149,17 +132,9 @@ pub(crate) fn build_photos(
         embeddings.rows(),
         places.len()
     );
-    let dimension = embeddings.columns();
     let bar = progress::bar("building", Some(places.len() as u64));
-    let builder =
-        GalleryBuilder { kind: Kind::Photos, dimension, vectors, key: String::new(), mean: Vec::new() };
-    builder.build(out, places, |rows, values| {
-        for (value, row) in values.chunks_exact_mut(dimension).zip(rows) {
-            embeddings.read_row(*row as usize, value)?;
-        }
-        bar.inc(rows.len() as u64);
-        Ok(())
-    })?;
+    let builder = GalleryBuilder::of_photos(embeddings, vectors);
+    builder.build_from_rows(out, places, embeddings, |rows| bar.inc(rows as u64))?;
     bar.finish_and_clear();
     Ok(())
 }

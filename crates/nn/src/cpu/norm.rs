@@ -29,17 +29,27 @@ pub(crate) fn layer_norm(
     offset: f32,
     eps: f32,
 ) {
-    let n = x.cols;
     for_rows2(y, stats, |r, y, stats| {
-        let row = x.row(r);
-        let mean = sum(row) / n as f32;
-        centre_row(y, row, mean);
-        let rstd = 1.0 / (dot(y, y) / n as f32 + eps).sqrt();
-        stats[0] = mean;
-        stats[1] = rstd;
-        let (gain, shift) = gain_shift.row(r).split_at(n);
-        modulate_row(y, gain, shift, offset, rstd);
+        let (gain, shift) = gain_shift.row(r).split_at(x.cols);
+        (stats[0], stats[1]) = layer_norm_row(y, x.row(r), gain, shift, offset, eps);
     });
+}
+
+/// `y = (offset + gain)⊙x̂ + shift` of one row; returns its mean and reciprocal deviation.
+pub(crate) fn layer_norm_row(
+    y: &mut [f32],
+    x: &[f32],
+    gain: &[f32],
+    shift: &[f32],
+    offset: f32,
+    eps: f32,
+) -> (f32, f32) {
+    let n = x.len() as f32;
+    let mean = sum(x) / n;
+    centre_row(y, x, mean);
+    let rstd = 1.0 / (dot(y, y) / n + eps).sqrt();
+    modulate_row(y, gain, shift, offset, rstd);
+    (mean, rstd)
 }
 
 simd_kernel! {

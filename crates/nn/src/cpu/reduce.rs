@@ -100,11 +100,16 @@ simd_kernel! {
 pub(crate) fn softmax(x: MatMut<'_>, lse: MatMut<'_>, bias: Option<Mat<'_>>, scale: f32) {
     let bias = bias.map_or(&[][..], |b| b.row(0));
     for_rows2(x, lse, |_, x, lse| {
-        let max = max_with(x, bias);
-        let total = exp_in_place(x, max);
-        lse[0] = max + total.ln();
-        scale_in_place(x, scale / total);
+        lse[0] = softmax_row(x, bias, scale);
     });
+}
+
+/// In place `x ← scale·softmax(x + bias)`; returns the log-sum-exp of `x + bias`.
+pub(crate) fn softmax_row(x: &mut [f32], bias: &[f32], scale: f32) -> f32 {
+    let max = max_with(x, bias);
+    let total = exp_in_place(x, max);
+    scale_in_place(x, scale / total);
+    max + total.ln()
 }
 
 /// In place `x ← x + bias − lse`, and the log-sum-exp into `lse`.

@@ -1,11 +1,11 @@
 //! Depthwise convolutions: each channel with a kernel of its own, vectors of channels, bias and ReLU6 at once.
 
-use crate::pointwise::{BLOCK, padded};
+use super::packed::{BLOCK, padded};
 use pulp::{Simd, WithSimd};
 
 /// A depthwise convolution with ReLU6, kernel 3×3 or 5×5, stride 1 or 2.
-#[derive(Clone)]
-pub(crate) struct Depthwise {
+#[derive(Debug, Clone)]
+pub struct Depthwise {
     channels: usize,
     kernel: usize,
     stride: usize,
@@ -16,7 +16,10 @@ pub(crate) struct Depthwise {
 
 impl Depthwise {
     /// `weights[c * kernel² + t]` is tap `t` of channel `c`.
-    pub(crate) fn new(channels: usize, kernel: usize, stride: usize, weights: &[f32], bias: &[f32]) -> Self {
+    ///
+    /// # Panics
+    /// For another kernel than 3 or 5, another stride than 1 or 2, or numbers of weights that do not fit.
+    pub fn new(channels: usize, kernel: usize, stride: usize, weights: &[f32], bias: &[f32]) -> Self {
         let area = kernel * kernel;
         assert!(
             matches!((kernel, stride), (3 | 5, 1 | 2))
@@ -37,20 +40,26 @@ impl Depthwise {
         Self { channels, kernel, stride, taps, bias }
     }
 
-    pub(crate) fn channels(&self) -> usize {
+    /// Channels, without the spare ones.
+    pub fn channels(&self) -> usize {
         self.channels
     }
 
-    pub(crate) fn kernel(&self) -> usize {
+    /// Side of the kernel.
+    pub fn kernel(&self) -> usize {
         self.kernel
     }
 
-    pub(crate) fn stride(&self) -> usize {
+    /// Pixels from one output to the next.
+    pub fn stride(&self) -> usize {
         self.stride
     }
 
-    /// `input` has a border wide enough for every tap and `row` pixels a row; `output` is `height × width` without one.
-    pub(crate) fn run(&self, input: &[f32], row: usize, output: &mut [f32], height: usize, width: usize) {
+    /// `input` has a border wide enough for every tap and `row` pixels per row; `output` is `height × width` without one.
+    ///
+    /// # Panics
+    /// When the buffers are too short for that.
+    pub fn run(&self, input: &[f32], row: usize, output: &mut [f32], height: usize, width: usize) {
         pulp::Arch::new().dispatch(Run { layer: self, input, row, output, height, width });
     }
 }
@@ -145,7 +154,7 @@ fn pixels<S: Simd, const K: usize, const STRIDE: usize, const P: usize>(
 #[cfg(test)]
 mod tests {
     use super::{Depthwise, Run};
-    use crate::pointwise::{InstructionSet, padded};
+    use crate::inference::packed::{InstructionSet, padded};
 
     #[test]
     fn agrees_with_plain_sums() {

@@ -1,14 +1,18 @@
 //! EfficientNet-Lite on the CPU: batch norms folded into the convolutions, pictures as rows of pixels with their
 //! channels side by side (NHWC), one picture a thread.
 
-use crate::{
-    EfficientNetLiteConfig, Result, VisionError,
-    depthwise::Depthwise,
-    efficientnet_weights::{BlockShape, EfficientNetReader, RGB, STEM_KERNEL, STEM_STRIDE},
-    pointwise::{Grid, Pointwise, padded},
+use super::{
+    config::EfficientNetLiteConfig,
+    weights::{BlockShape, EfficientNetReader, STEM_KERNEL, STEM_STRIDE},
 };
+use crate::{
+    Result,
+    network::Network,
+    pixels::{RGB, count_pictures},
+    scratch::{Pool, window},
+};
+use locdiff_nn::inference::{Depthwise, Grid, Pointwise, padded};
 use rayon::prelude::*;
-use std::sync::{Mutex, PoisonError};
 
 /// Borders and size of a convolution with TensorFlow's "SAME" padding along one side.
 #[derive(Clone, Copy)]
@@ -46,8 +50,7 @@ pub struct EfficientNetLite {
     blocks: Vec<Block>,
     head: Pointwise,
     embed: Pointwise,
-    /// Buffers not in use; touching fresh memory would take a tenth of a picture's time.
-    workspaces: Mutex<Vec<Workspace>>,
+    workspaces: Pool<Workspace>,
 }
 
 /// The buffers of one picture on its way through the network, kept from picture to picture.
@@ -60,19 +63,11 @@ struct Workspace {
     inner: Vec<f32>,
 }
 
-/// The first `len` values of a buffer that grows as needed.
-fn window(buffer: &mut Vec<f32>, len: usize) -> &mut [f32] {
-    if buffer.len() < len {
-        buffer.resize(len, 0.0);
-    }
-    &mut buffer[..len]
-}
-
 impl EfficientNetLite {
     /// A network whose weights come from `tensor(name, shape)`: f32 values in PyTorch's order.
     ///
     /// # Errors
-    /// [`VisionError::Architecture`] for shapes without meaning, [`VisionError::InputSize`] for a tensor of another
+    /// [`crate::VisionError::Architecture`] for shapes without meaning, [`crate::VisionError::InputSize`] for a tensor of another
     /// size, and whatever `tensor` fails with.
     pub fn new(
         config: &EfficientNetLiteConfig,
@@ -80,23 +75,23 @@ impl EfficientNetLite {
     ) -> Result<Self> {
         config.check()?;
         let mut reader = EfficientNetReader { config, tensor };
-        let pointwise = |inputs, outputs, (weight, bias): (Vec<f32>, Vec<f32>), relu6| {
-            Pointwise::new(inputs, outputs, &weight, &bias, relu6)
+        let pointwise = |inputs, (weight, bias): (Vec<f32>, Vec<f32>), relu6| {
+            Pointwise::new(inputs, &weight, &bias, relu6)
         };
-        let stem = pointwise(STEM_KERNEL * STEM_KERNEL * RGB, config.stem, reader.stem()?, true);
+        let stem = pointwise(STEM_KERNEL * STEM_KERNEL * RGB, reader.stem()?, true);
         let mut blocks = Vec::new();
         for shape in config.blocks() {
-            let BlockShape { input, inner, out, kernel, stride, residual, .. } = shape;
+            let BlockShape { input, inner, kernel, stride, residual, .. } = shape;
             let number = blocks.len();
-            let expand = reader.expand(number, &shape)?.map(|layer| pointwise(input, inner, layer, true));
+            let expand = reader.expand(number, &shape)?.map(|layer| pointwise(input, layer, true));
             let (weight, bias) = reader.depthwise(number, &shape)?;
             let depthwise = Depthwise::new(inner, kernel, stride, &weight, &bias);
-            let project = pointwise(inner, out, reader.project(number, &shape)?, false);
+            let project = pointwise(inner, reader.project(number, &shape)?, false);
             blocks.push(Block { expand, depthwise, project, residual });
         }
-        let head = pointwise(config.last_channels(), config.head, reader.head()?, true);
-        let embed = pointwise(config.head, config.embedding, reader.embed()?, false);
-        Ok(Self { stem, blocks, head, embed, workspaces: Mutex::default() })
+        let head = pointwise(config.last_channels(), reader.head()?, true);
+        let embed = pointwise(config.head, reader.embed()?, false);
+        Ok(Self { stem, blocks, head, embed, workspaces: Pool::default() })
     }
 
     /// Values of an embedding.
@@ -110,26 +105,15 @@ impl EfficientNetLite {
     /// `[n, height, width, 3]` to `n` vectors of [`EfficientNetLite::embedding`] values.
     ///
     /// # Errors
-    /// [`VisionError::InputSize`] unless `pictures` holds a whole number of pictures of at least one pixel.
+    /// [`crate::VisionError::InputSize`] unless `pictures` holds a whole number of pictures of at least one pixel.
     pub fn forward(&self, pictures: &[f32], height: usize, width: usize) -> Result<Vec<Vec<f32>>> {
-        let one = height * width * RGB;
-        if one == 0 || !pictures.len().is_multiple_of(one) {
-            let what = format!("pictures of {width}×{height} RGB pixels (or a multiple)");
-            return Err(VisionError::InputSize { what, wanted: one, got: pictures.len() });
-        }
-        Ok(pictures.par_chunks_exact(one).map(|picture| self.embed(picture, height, width)).collect())
+        count_pictures(pictures, width, height)?;
+        let embed = |picture| self.workspaces.with(|space| self.embed(space, picture, height, width));
+        Ok(pictures.par_chunks_exact(height * width * RGB).map(embed).collect())
     }
 
     /// The embedding of one picture on this thread; `picture` holds `height * width` pixels, at least one.
-    pub(crate) fn embed(&self, picture: &[f32], height: usize, width: usize) -> Vec<f32> {
-        let idle = || self.workspaces.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut space = idle().pop().unwrap_or_default();
-        let embedding = self.embed_in(&mut space, picture, height, width);
-        idle().push(space);
-        embedding
-    }
-
-    fn embed_in(&self, space: &mut Workspace, picture: &[f32], height: usize, width: usize) -> Vec<f32> {
+    fn embed(&self, space: &mut Workspace, picture: &[f32], height: usize, width: usize) -> Vec<f32> {
         let (mut height, mut width) = self.run_stem(space, picture, height, width);
         for block in &self.blocks {
             (height, width) = block.run(space, height, width);
@@ -232,4 +216,18 @@ fn clear_border(buffer: &mut [f32], channels: usize, grid: Grid) {
         end = start + grid.width * channels;
     }
     buffer[end..].fill(0.0);
+}
+
+impl Network for EfficientNetLite {
+    fn embedding(&self) -> usize {
+        EfficientNetLite::embedding(self)
+    }
+
+    fn batch(&self) -> usize {
+        8 * rayon::current_num_threads()
+    }
+
+    fn forward(&self, pictures: &[f32], side: usize) -> Result<Vec<Vec<f32>>> {
+        EfficientNetLite::forward(self, pictures, side, side)
+    }
 }

@@ -1,9 +1,7 @@
 //! Other views of a photo: random crops and colours, for training copies and for test-time views.
 
-use crate::{
-    Photo, Result,
-    resize::{Filter, resize},
-};
+use super::resize::{Filter, resize};
+use crate::{Photo, Result};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::ops::RangeInclusive;
@@ -245,7 +243,7 @@ mod tests {
 
     #[test]
     fn colours_change_as_pillow_changes_them() {
-        let contents = include_bytes!("../../../fixtures/vision/colours.safetensors");
+        let contents = include_bytes!("../../../../fixtures/vision/colours.safetensors");
         let fixture = SafeTensors::deserialize(contents).unwrap();
         let input = fixture.tensor("input").unwrap().data();
         for factor in [0.7, 1.3] {

@@ -1,6 +1,11 @@
 //! Photos: decoded by content, turned upright, as sRGB bytes, within limits.
 
-use crate::{Result, VisionError, colour, gps, iso_media, jpeg};
+mod colour;
+mod gps;
+mod iso_media;
+mod jpeg;
+
+use crate::{Result, VisionError};
 use image::{
     DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits as DecoderLimits, RgbImage,
 };

@@ -1,15 +1,21 @@
 //! An encoder from its folder: LocDiff's own (`encoder.json` and `model.safetensors`), a CLIP as Hugging Face saves it
 //! (`config.json`, `preprocessor_config.json`, `model.safetensors`), or an ONNX file (`encoder.json` and `model.onnx`).
 
+mod description;
+mod fingerprint;
+mod hugging_face;
+#[cfg(feature = "onnx")]
+mod onnx;
+mod weights;
+
 use crate::{
     EfficientNetLite, EfficientNetLiteConfig, EfficientNetLiteCuda, Photo, Preprocessing, Result,
     VisionError, VisionTransformer, VisionTransformerCuda,
-    description::Description,
-    fingerprint::{Content, fingerprint, folder_name},
-    hugging_face,
     network::Network,
-    weights::Weights,
+    pixels::{RGB, count_pictures},
 };
+use description::Description;
+use fingerprint::{Content, fingerprint, folder_name};
 use locdiff_data::{Embedding, Fingerprint};
 use locdiff_nn::Device;
 use rayon::prelude::*;
@@ -19,6 +25,7 @@ use std::{
     path::{Path, PathBuf},
     sync::Arc,
 };
+use weights::Weights;
 
 /// What an encoder says of itself.
 pub(crate) struct About {
@@ -94,7 +101,7 @@ impl Encoder {
     fn onnx(path: &Path, description: &Description) -> Result<Self> {
         let file = path.with_file_name("model.onnx");
         let contents = read(&file)?;
-        let network = crate::onnx::OnnxNetwork::parse(&file, &contents, description)?;
+        let network = onnx::OnnxNetwork::parse(&file, &contents, description)?;
         let about = About {
             family: "ONNX",
             architecture: description.architecture.clone(),
@@ -260,12 +267,8 @@ impl Encoder {
     /// [`VisionError::InputSize`] unless `pixels` holds whole pictures.
     pub fn embed_pixels(&self, pixels: &[f32]) -> Result<Vec<Vec<f32>>> {
         let side = self.input_side();
-        let one = side * side * 3;
-        if !pixels.len().is_multiple_of(one) {
-            let what = format!("pictures of {side}×{side} RGB pixels (or a multiple)");
-            return Err(VisionError::InputSize { what, wanted: one, got: pixels.len() });
-        }
-        let batches = pixels.chunks(one * self.network.batch());
+        count_pictures(pixels, side, side)?;
+        let batches = pixels.chunks(side * side * RGB * self.network.batch());
         Ok(batches.map(|batch| self.network.forward(batch, side)).collect::<Result<Vec<_>>>()?.concat())
     }
 }

@@ -1,11 +1,9 @@
 //! CLIP folders as Hugging Face saves them: `config.json`, `preprocessor_config.json`, `model.safetensors` (or shards
 //! with an index), in all the spellings met in the wild.
 
+use super::weights::Weights;
 use crate::{
-    Activation, Preprocessing, Result, VisionError, VitConfig,
-    preprocessing::{CentreCrop, CropRounding, ResizeRule},
-    resize::Filter,
-    weights::Weights,
+    CentreCrop, CropRounding, Gelu, Preprocessing, ResizeRule, Result, VisionError, VitConfig, resize::Filter,
 };
 use serde::Deserialize;
 use serde_json::Value;
@@ -155,8 +153,8 @@ impl Folder {
 impl Tower {
     fn config(&self, projection: Option<usize>) -> std::result::Result<VitConfig, String> {
         let activation = match self.hidden_act.as_str() {
-            "quick_gelu" => Activation::QuickGelu,
-            "gelu" => Activation::Gelu,
+            "quick_gelu" => Gelu::Quick,
+            "gelu" => Gelu::Exact,
             other => return Err(format!("hidden_act is `{other}`: known are quick_gelu and gelu")),
         };
         if self.num_channels != 3 {

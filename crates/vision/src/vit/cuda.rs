@@ -1,13 +1,13 @@
 //! CLIP's vision transformer on CUDA: bf16 weights and products, f32 residual stream, the whole pass as one CUDA graph.
 
-use crate::{
-    Activation, Result, VisionError, VitConfig,
-    network::Network,
-    vit_config::{Dense, Norm, VitReader},
+use super::{
+    config::VitConfig,
+    weights::{Dense, Norm, VitReader},
 };
+use crate::{Result, VisionError, network::Network, pixels::RGB};
 use locdiff_nn::{
     Device, Recorded, Tensor, ViewMut,
-    bf16::{self, Bf16Tensor, Bf16View, Bf16ViewMut, Gelu},
+    bf16::{self, Bf16Tensor, Bf16View, Bf16ViewMut},
     ops::{self, NormGain},
 };
 use std::{
@@ -15,7 +15,6 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-const RGB: usize = 3;
 /// Rows of tokens that keep the device busy; batches have about as many.
 const ROWS: usize = 40_000;
 /// Batches are multiples of this many pictures.
@@ -200,14 +199,10 @@ impl VisionTransformerCuda {
         let heads = self.config.heads;
         bf16::attention(attended.rows_mut(queries), query.rows(queries), key_value.rows(rows), count, heads)?;
         layer.out.add(x.view_mut().row_range(0..rows).every_row(step), attended.rows(queries))?;
-        let gelu = match self.config.activation {
-            Activation::QuickGelu => Gelu::Quick,
-            Activation::Gelu => Gelu::Exact,
-        };
         let stream = x.view().row_range(0..rows).every_row(step);
         bf16::layer_norm(normed.rows_mut(queries), stream, layer.norm2.view(), eps)?;
         layer.fc1.run(inner.rows_mut(queries), normed.rows(queries))?;
-        bf16::activate(gelu, inner.rows_mut(queries))?;
+        bf16::activate(self.config.activation, inner.rows_mut(queries))?;
         layer.fc2.add(x.view_mut().row_range(0..rows).every_row(step), inner.rows(queries))
     }
 }

@@ -1,11 +1,10 @@
 //! Encoders in ONNX files, run by `tract` on the CPU, one picture a thread. Its input is `[1, 3, side, side]`, f32.
 
-use crate::{Result, VisionError, description::Description, network::Network};
+use super::description::Description;
+use crate::{Result, VisionError, network::Network, pixels::RGB};
 use rayon::prelude::*;
 use std::{path::Path, sync::Arc};
 use tract_onnx::prelude::*;
-
-const RGB: usize = 3;
 
 /// A network that `tract` runs.
 pub(crate) struct OnnxNetwork {

@@ -1,9 +1,13 @@
 //! EfficientNet-Lite on CUDA: 1×1 convolutions are products in the device's precision, everything is stored in f32.
 
+use super::{
+    config::EfficientNetLiteConfig,
+    weights::{BlockShape, EfficientNetReader, STEM_KERNEL, STEM_STRIDE},
+};
 use crate::{
-    EfficientNetLiteConfig, Result, VisionError,
-    efficientnet_weights::{BlockShape, EfficientNetReader, RGB, STEM_KERNEL, STEM_STRIDE},
+    Result,
     network::Network,
+    pixels::{RGB, count_pictures},
 };
 use locdiff_nn::{
     Device, Tensor, View, ViewMut,
@@ -73,7 +77,7 @@ impl EfficientNetLiteCuda {
     /// A network whose weights come from `tensor(name, shape)`: f32 values in PyTorch's order.
     ///
     /// # Errors
-    /// As [`crate::EfficientNetLite::new`], and [`VisionError::Device`] if the device's memory does not suffice.
+    /// As [`crate::EfficientNetLite::new`], and [`crate::VisionError::Device`] if the device's memory does not suffice.
     pub fn new(
         config: &EfficientNetLiteConfig,
         device: &Device,
@@ -108,20 +112,16 @@ impl EfficientNetLiteCuda {
     /// The embeddings of pictures of `side × side` normalised RGB values, one after another.
     ///
     /// # Errors
-    /// [`VisionError::InputSize`] unless `pictures` holds a whole number of pictures of at least one pixel,
-    /// [`VisionError::Device`] if the device fails.
+    /// [`crate::VisionError::InputSize`] unless `pictures` holds a whole number of pictures of at least one pixel,
+    /// [`crate::VisionError::Device`] if the device fails.
     pub fn forward(&self, pictures: &[f32], side: usize) -> Result<Vec<Vec<f32>>> {
-        let one = side * side * RGB;
-        if one == 0 || !pictures.len().is_multiple_of(one) {
-            let what = format!("pictures of {side}×{side} RGB pixels (or a multiple)");
-            return Err(VisionError::InputSize { what, wanted: one, got: pictures.len() });
-        }
+        let (count, one) = (count_pictures(pictures, side, side)?, side * side * RGB);
         let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
         if buffers.as_ref().is_none_or(|(made_for, _)| *made_for != side) {
             *buffers = Some((side, self.make_buffers(side)?));
         }
         let Some((_, buffers)) = buffers.as_mut() else { return Ok(Vec::new()) };
-        let mut embeddings = Vec::with_capacity(pictures.len() / one);
+        let mut embeddings = Vec::with_capacity(count);
         for batch in pictures.chunks(BATCH * one) {
             let count = batch.len() / one;
             buffers.pixels.upload_rows(batch)?;

@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn every_cut_is_seen() {
-        let photo = include_bytes!("../../../fixtures/vision/rgb.jpg");
+        let photo = include_bytes!("../../../../fixtures/vision/rgb.jpg");
         assert!(is_whole(photo));
         assert!((0..photo.len()).all(|end| !is_whole(&photo[..end])));
         assert!(is_whole(&[photo.as_slice(), b"trailer"].concat()));

@@ -1,9 +1,12 @@
 //! From a photo to what a network sees of it: resized, cropped, normalised.
 
-use crate::{
-    Photo, Result, VisionError,
-    resize::{Filter, half_pixel_bilinear, short_side_size, window},
-};
+mod augment;
+pub mod resize;
+
+pub use augment::{Augmentation, Crop};
+
+use crate::{Photo, Result};
+use resize::{Filter, half_pixel_bilinear, short_side_size, window};
 use std::ops::Range;
 
 /// The largest side an encoder may ask for: a typing error shall not take all memory.
@@ -64,7 +67,7 @@ impl Preprocessing {
     /// What the network sees of a photo, `[side, side, 3]`.
     ///
     /// # Errors
-    /// [`VisionError::TooThin`] for a photo whose sides are too unlike.
+    /// [`crate::VisionError::TooThin`] for a photo whose sides are too unlike.
     pub fn apply(&self, photo: &Photo) -> Result<Vec<f32>> {
         let picture = self.resized(photo)?;
         let mut pixels = half_pixel_bilinear(&picture, self.input_side, self.input_side);
@@ -144,11 +147,5 @@ impl Span {
         }
         // Hugging Face: ⌈pad/2⌉ zeros before the photo, then the crop starts at ⌈pad/2⌉ + ⌊−pad/2⌋ = 0.
         Self { from: 0..length, at: (crop - length).div_ceil(2) }
-    }
-}
-
-impl VisionError {
-    pub(crate) fn encoder(path: &std::path::Path, detail: impl Into<String>) -> Self {
-        Self::Encoder { path: path.to_owned(), detail: detail.into() }
     }
 }

@@ -1,6 +1,7 @@
 //! Tensors of safetensors files as f32, read one by one where they lie: a whole CLIP's text tower never enters memory.
 
-use crate::{Result, VisionError, fingerprint::tensor_hash};
+use super::fingerprint::tensor_hash;
+use crate::{Result, VisionError};
 use locdiff_base::{TensorFile, TensorFileError, TensorPlace};
 use std::{
     cell::{Cell, RefCell},

@@ -1,11 +1,14 @@
 //! The blocks of an EfficientNet-Lite one by one, and their weights by name.
 
-use crate::{EfficientNetLiteConfig, Result, VisionError};
+use super::config::EfficientNetLiteConfig;
+use crate::{
+    Result, VisionError,
+    pixels::{RGB, colours_last},
+};
 use locdiff_nn::conv::Walk;
 
 pub(crate) const STEM_KERNEL: usize = 3;
 pub(crate) const STEM_STRIDE: usize = 2;
-pub(crate) const RGB: usize = 3;
 
 /// One block: expand, depthwise, project.
 #[derive(Debug, Clone, Copy)]
@@ -81,7 +84,7 @@ impl<T: FnMut(&str, &[usize]) -> Result<Vec<f32>>> EfficientNetReader<'_, T> {
     pub(crate) fn stem(&mut self) -> Result<Layer> {
         let shape = [self.config.stem, RGB, STEM_KERNEL, STEM_KERNEL];
         let (weight, bias) = self.layer("_conv_stem", &shape)?;
-        Ok((by_pixel(&weight), bias))
+        Ok((colours_last(&weight, STEM_KERNEL * STEM_KERNEL), bias))
     }
 
     /// Nothing for a block that does not expand.
@@ -107,11 +110,4 @@ impl<T: FnMut(&str, &[usize]) -> Result<Vec<f32>>> EfficientNetReader<'_, T> {
     pub(crate) fn embed(&mut self) -> Result<Layer> {
         self.layer("embed", &[self.config.embedding, self.config.head])
     }
-}
-
-/// The stem's weights from PyTorch's order (output, colour, row, column) to (output, row, column, colour).
-fn by_pixel(weights: &[f32]) -> Vec<f32> {
-    const AREA: usize = STEM_KERNEL * STEM_KERNEL;
-    let kernels = weights.chunks_exact(RGB * AREA);
-    kernels.flat_map(|kernel| (0..RGB * AREA).map(|i| kernel[i % RGB * AREA + i / RGB])).collect()
 }

@@ -1,8 +1,7 @@
 //! `encoder.json`: what LocDiff's own encoder folders say of themselves.
 
 use crate::{
-    Preprocessing, Result, VisionError,
-    preprocessing::{CentreCrop, CropRounding, MAX_SIDE, ResizeRule},
+    CentreCrop, CropRounding, Preprocessing, ResizeRule, Result, VisionError, preprocessing::MAX_SIDE,
     resize::Filter,
 };
 use serde::Deserialize;

@@ -1,0 +1,198 @@
+//! Matrix products for wide layers: unlike those of [`super::Pointwise`], whose weights fit the caches, a transformer's do
+//! not, so a panel of weights stays while a block of rows passes by.
+
+use super::packed::{BLOCK, PANEL, Packed};
+use crate::Gelu;
+use pulp::{Simd, WithSimd};
+
+/// What happens to the sums of a product.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finish {
+    /// They are stored.
+    Store,
+    /// They are added to what the output holds.
+    Add,
+    /// They are activated and stored.
+    Activate(Gelu),
+}
+
+/// The right side of a product, packed, and a bias for each of its columns.
+#[derive(Debug, Clone, Default)]
+pub struct PackedLinear(Packed);
+
+impl PackedLinear {
+    /// `weights[o * inputs + i]` leads from input `i` to output `o`; there are as many outputs as biases.
+    ///
+    /// # Panics
+    /// When the weights are not `inputs` times as many as the biases.
+    pub fn new(inputs: usize, weights: &[f32], bias: &[f32]) -> Self {
+        Self(Packed::new(inputs, weights, bias))
+    }
+
+    /// Other weights, no bias, in memory that is kept: `row(o)` leads from all inputs to output `o`.
+    pub fn pack_outputs<'a>(&mut self, inputs: usize, outputs: usize, row: impl Fn(usize) -> &'a [f32]) {
+        self.0.pack_outputs(inputs, outputs, row);
+    }
+
+    /// As [`PackedLinear::pack_outputs`], but `row(i)` leads from input `i` to all outputs.
+    pub fn pack_inputs<'a>(&mut self, inputs: usize, outputs: usize, row: impl Fn(usize) -> &'a [f32]) {
+        self.0.pack_inputs(inputs, outputs, row);
+    }
+
+    /// Values from one row of the output to the next, at least: the outputs in whole blocks.
+    pub fn width(&self) -> usize {
+        self.0.width()
+    }
+
+    /// The product with `rows` rows of `input`, `stride` values apart, into rows of `output`, `output_stride` apart.
+    ///
+    /// # Panics
+    /// When the buffers are too short for that.
+    pub fn run(
+        &self,
+        rows: usize,
+        input: &[f32],
+        stride: usize,
+        output: &mut [f32],
+        output_stride: usize,
+        finish: Finish,
+    ) {
+        let layer = &self.0;
+        pulp::Arch::new().dispatch(Run { layer, rows, input, stride, output, output_stride, finish });
+    }
+}
+
+struct Run<'a> {
+    layer: &'a Packed,
+    rows: usize,
+    input: &'a [f32],
+    stride: usize,
+    output: &'a mut [f32],
+    output_stride: usize,
+    finish: Finish,
+}
+
+impl WithSimd for Run<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(mut self, simd: S) {
+        let blocks = self.layer.width() / BLOCK;
+        let mut first = 0;
+        while first + PANEL <= blocks {
+            self.panel::<S, PANEL>(simd, first);
+            first += PANEL;
+        }
+        match blocks - first {
+            0 => {}
+            1 => self.panel::<S, 1>(simd, first),
+            _ => self.panel::<S, 2>(simd, first),
+        }
+    }
+}
+
+impl Run<'_> {
+    /// `B` blocks of outputs, from block `first`, of all rows.
+    #[inline(always)]
+    fn panel<S: Simd, const B: usize>(&mut self, simd: S, first: usize) {
+        let mut row = 0;
+        // Rows × registers of a tile: as many sums as there are registers for, with room for a row of weights.
+        while row < self.rows {
+            row += match (S::F32_LANES, self.rows - row) {
+                (16, 8..) => self.tile::<S, 8, 1, B>(simd, row, first),
+                (16, 4..) => self.tile::<S, 4, 1, B>(simd, row, first),
+                (8, 2..) => self.tile::<S, 2, 2, B>(simd, row, first),
+                (4, 2..) => self.tile::<S, 2, 4, B>(simd, row, first),
+                (16, _) => self.tile::<S, 1, 1, B>(simd, row, first),
+                (8, _) => self.tile::<S, 1, 2, B>(simd, row, first),
+                (4, _) => self.tile::<S, 1, 4, B>(simd, row, first),
+                (2, _) => self.tile::<S, 1, 8, B>(simd, row, first),
+                _ => self.tile::<S, 1, 16, B>(simd, row, first),
+            };
+        }
+    }
+
+    /// `B` blocks of outputs of `P` rows; `V` registers make a block. Returns `P`.
+    #[inline(always)]
+    fn tile<S: Simd, const P: usize, const V: usize, const B: usize>(
+        &mut self,
+        simd: S,
+        row: usize,
+        first: usize,
+    ) -> usize {
+        let inputs = self.layer.inputs;
+        let mut rows: [&[f32]; P] = [&[]; P];
+        for p in 0..P {
+            rows[p] = &self.input[(row + p) * self.stride..][..inputs];
+        }
+        let sums = self.layer.tile::<S, P, V, B>(simd, rows, first);
+        for p in 0..P {
+            let place = (row + p) * self.output_stride + first * BLOCK;
+            let values = &mut self.output[place..][..B * BLOCK];
+            let out = S::as_mut_simd_f32s(values).0.as_chunks_mut::<V>().0;
+            for b in 0..B {
+                for v in 0..V {
+                    let sum = sums[p][b][v];
+                    out[b][v] = if self.finish == Finish::Add { simd.add_f32s(out[b][v], sum) } else { sum };
+                }
+            }
+            if let Finish::Activate(gelu) = self.finish {
+                gelu.apply(values);
+            }
+        }
+        P
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Finish, Packed, Run};
+    use crate::Gelu;
+    use crate::inference::packed::{InstructionSet, padded};
+
+    fn wave(i: usize) -> f32 {
+        ((i * 37 % 101) as f32 - 50.0) / 60.0
+    }
+
+    #[test]
+    fn agrees_with_plain_sums() {
+        let gelu = |x: f32| {
+            let x = f64::from(x);
+            // Φ by the midpoint rule on its density: 4000 steps are exact to 1e-8 here.
+            let step = x / 4000.0;
+            let density = |t: f64| (-0.5 * t * t).exp() / (2.0 * std::f64::consts::PI).sqrt();
+            let area: f64 = (0..4000).map(|k| density((f64::from(k) + 0.5) * step) * step).sum();
+            (x * (0.5 + area)) as f32
+        };
+        for (inputs, outputs, rows) in [(1, 1, 1), (5, 16, 13), (40, 49, 31), (24, 130, 7), (64, 96, 8)] {
+            let weights: Vec<f32> = (0..inputs * outputs).map(wave).collect();
+            let bias: Vec<f32> = (0..outputs).map(|o| wave(o + 7)).collect();
+            let linear = Packed::new(inputs, &weights, &bias);
+            let (stride, output_stride) = (inputs + 3, padded(outputs) + 16);
+            let input: Vec<f32> = (0..rows * stride).map(|i| wave(i + 11)).collect();
+            for finish in
+                [Finish::Store, Finish::Add, Finish::Activate(Gelu::Quick), Finish::Activate(Gelu::Exact)]
+            {
+                for set in InstructionSet::ALL {
+                    let mut output = vec![2.0; rows * output_stride];
+                    let (layer, input) = (&linear, &input[..]);
+                    set.run(Run { layer, rows, input, stride, output: &mut output, output_stride, finish });
+                    for r in 0..rows {
+                        for o in 0..outputs {
+                            let row = weights[o * inputs..][..inputs].iter().zip(&input[r * stride..]);
+                            let sum = bias[o] + row.map(|(w, x)| w * x).sum::<f32>();
+                            let expected = match finish {
+                                Finish::Store => sum,
+                                Finish::Add => sum + 2.0,
+                                Finish::Activate(Gelu::Quick) => sum / (1.0 + (-1.702 * sum).exp()),
+                                Finish::Activate(Gelu::Exact) => gelu(sum),
+                            };
+                            let got = output[r * output_stride + o];
+                            assert!((got - expected).abs() < 2e-5, "{finish:?} {r} {o}: {got} {expected}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

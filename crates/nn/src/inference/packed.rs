@@ -1,0 +1,195 @@
+//! Weights of a matrix product in the order its kernels read them, and the sums of one tile.
+
+use pulp::Simd;
+#[cfg(test)]
+use pulp::WithSimd;
+
+/// Channels are laid out in whole blocks of this many values (one AVX-512 register); the spare ones hold 0.
+pub(super) const BLOCK: usize = 16;
+/// Blocks of outputs that a tile covers.
+pub(super) const PANEL: usize = 3;
+
+/// Channels rounded up to whole blocks of 16: the distance between neighbouring rows or pixels in a buffer, at least.
+///
+/// ```
+/// assert_eq!(locdiff_nn::inference::padded(17), 32);
+/// ```
+pub const fn padded(channels: usize) -> usize {
+    channels.next_multiple_of(BLOCK)
+}
+
+/// The right side of a product, and a bias for each of its columns.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Packed {
+    pub(super) inputs: usize,
+    /// For each panel of up to `PANEL` blocks of outputs, for each input, the weights to these outputs.
+    panels: Vec<f32>,
+    /// Padded with zeros to whole blocks.
+    bias: Vec<f32>,
+}
+
+impl Packed {
+    /// `weights[o * inputs + i]` leads from input `i` to output `o`.
+    pub(super) fn new(inputs: usize, weights: &[f32], bias: &[f32]) -> Self {
+        assert_eq!(weights.len(), inputs * bias.len());
+        let mut packed = Self::default();
+        packed.pack_outputs(inputs, bias.len(), |o| &weights[o * inputs..][..inputs]);
+        packed.bias[..bias.len()].copy_from_slice(bias);
+        packed
+    }
+
+    /// Other weights, no bias, in memory that is kept: `row(o)` leads from all inputs to output `o`.
+    pub(super) fn pack_outputs<'a>(
+        &mut self,
+        inputs: usize,
+        outputs: usize,
+        row: impl Fn(usize) -> &'a [f32],
+    ) {
+        self.clear(inputs, outputs);
+        let width = self.width();
+        for o in 0..outputs {
+            let first = o - o % (PANEL * BLOCK);
+            let step = (PANEL * BLOCK).min(width - first);
+            let places = self.panels[first * inputs + o - first..].iter_mut().step_by(step);
+            for (place, weight) in places.zip(&row(o)[..inputs]) {
+                *place = *weight;
+            }
+        }
+    }
+
+    /// As [`Packed::pack_outputs`], but `row(i)` leads from input `i` to all outputs.
+    pub(super) fn pack_inputs<'a>(
+        &mut self,
+        inputs: usize,
+        outputs: usize,
+        row: impl Fn(usize) -> &'a [f32],
+    ) {
+        self.clear(inputs, outputs);
+        let width = self.width();
+        for first in (0..outputs).step_by(PANEL * BLOCK) {
+            let step = (PANEL * BLOCK).min(width - first);
+            let filled = step.min(outputs - first);
+            let places = self.panels[first * inputs..].chunks_exact_mut(step).take(inputs);
+            for (i, place) in places.enumerate() {
+                place[..filled].copy_from_slice(&row(i)[first..first + filled]);
+            }
+        }
+    }
+
+    /// Zeros everywhere.
+    fn clear(&mut self, inputs: usize, outputs: usize) {
+        self.inputs = inputs;
+        self.panels.clear();
+        self.panels.resize(inputs * padded(outputs), 0.0);
+        self.bias.clear();
+        self.bias.resize(padded(outputs), 0.0);
+    }
+
+    /// Outputs with the spare ones: values from one row of the output to the next, at least.
+    pub(super) fn width(&self) -> usize {
+        self.bias.len()
+    }
+
+    /// The sums of `B` blocks of outputs, from block `first`, for `P` rows of inputs; `V` registers make a block.
+    #[inline(always)]
+    pub(super) fn tile<S: Simd, const P: usize, const V: usize, const B: usize>(
+        &self,
+        simd: S,
+        rows: [&[f32]; P],
+        first: usize,
+    ) -> [[[S::f32s; V]; B]; P] {
+        let panel = &self.panels[first * BLOCK * self.inputs..][..self.inputs * B * BLOCK];
+        let panel = S::as_simd_f32s(panel).0.as_chunks::<V>().0.as_chunks::<B>().0;
+        let bias = S::as_simd_f32s(&self.bias[first * BLOCK..][..B * BLOCK]).0.as_chunks::<V>().0;
+        sums::<S, P, V, B>(simd, rows, panel, bias)
+    }
+}
+
+/// Bias and products of one tile. The sums must stay in registers from the first input to the last: they are copied out
+/// one by one at the end, as an array that is indexed later would be written to memory in every step.
+#[inline(always)]
+fn sums<S: Simd, const P: usize, const V: usize, const B: usize>(
+    simd: S,
+    rows: [&[f32]; P],
+    panel: &[[[S::f32s; V]; B]],
+    bias: &[[S::f32s; V]],
+) -> [[[S::f32s; V]; B]; P] {
+    let zero = simd.splat_f32s(0.0);
+    let mut sums = [[[zero; V]; B]; P];
+    for p in 0..P {
+        for b in 0..B {
+            for v in 0..V {
+                sums[p][b][v] = bias[b][v];
+            }
+        }
+        // Known to the compiler, this spares a check in every step of the loop below.
+        assert!(rows[p].len() == panel.len());
+    }
+    for i in 0..panel.len() {
+        let weights = panel[i];
+        for p in 0..P {
+            let value = simd.splat_f32s(rows[p][i]);
+            for b in 0..B {
+                for v in 0..V {
+                    sums[p][b][v] = simd.mul_add_e_f32s(value, weights[b][v], sums[p][b][v]);
+                }
+            }
+        }
+    }
+    let mut result = [[[zero; V]; B]; P];
+    for p in 0..P {
+        for b in 0..B {
+            for v in 0..V {
+                result[p][b][v] = sums[p][b][v];
+            }
+        }
+    }
+    result
+}
+
+/// What a kernel is compiled for; elsewhere the CPU's widest is taken.
+#[cfg(test)]
+#[derive(Clone, Copy)]
+pub(super) enum InstructionSet {
+    Widest,
+    Avx2,
+    Scalar,
+}
+
+#[cfg(test)]
+impl InstructionSet {
+    pub(super) const ALL: [Self; 3] = [Self::Widest, Self::Avx2, Self::Scalar];
+
+    /// Runs a kernel; with the widest set where there is no AVX2.
+    pub(super) fn run<K: WithSimd>(self, kernel: K) -> K::Output {
+        match self {
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => match pulp::x86::V3::try_new() {
+                Some(v3) => Simd::vectorize(v3, kernel),
+                None => pulp::Arch::new().dispatch(kernel),
+            },
+            Self::Scalar => Simd::vectorize(pulp::Scalar::new(), kernel),
+            _ => pulp::Arch::new().dispatch(kernel),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Packed, padded};
+
+    #[test]
+    fn both_ways_of_packing_agree() {
+        let wave = |i: usize| ((i * 37 % 101) as f32 - 50.0) / 60.0;
+        for (inputs, outputs) in [(1, 1), (5, 47), (7, 48), (64, 50), (50, 64), (3, 130)] {
+            let weights: Vec<f32> = (0..inputs * outputs).map(wave).collect();
+            let turned: Vec<f32> =
+                (0..inputs * outputs).map(|k| weights[k % outputs * inputs + k / outputs]).collect();
+            let (mut by_output, mut by_input) = (Packed::default(), Packed::new(9, &[3.0; 90], &[1.0; 10]));
+            by_output.pack_outputs(inputs, outputs, |o| &weights[o * inputs..]);
+            by_input.pack_inputs(inputs, outputs, |i| &turned[i * outputs..]);
+            assert!(by_output.panels == by_input.panels && by_output.bias == by_input.bias);
+            assert_eq!(by_output.bias, vec![0.0; padded(outputs)]);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Layer norm and softmax of single rows.
+
+use crate::cpu::{norm, reduce};
+
+/// `gain ⊙ (x − mean)/√(var + eps) + shift` of one row into `out`, all of one length.
+///
+/// ```
+/// let mut out = [0.0; 2];
+/// locdiff_nn::inference::layer_norm(&mut out, &[1.0, 3.0], &[1.0, 1.0], &[0.0, 0.5], 0.0);
+/// assert_eq!(out, [-1.0, 1.5]);
+/// ```
+///
+/// # Panics
+/// When the lengths differ.
+pub fn layer_norm(out: &mut [f32], x: &[f32], gain: &[f32], shift: &[f32], eps: f32) {
+    let n = out.len();
+    assert!(x.len() == n && gain.len() == n && shift.len() == n);
+    norm::layer_norm_row(out, x, gain, shift, 0.0, eps);
+}
+
+/// In place `row ← softmax(row)`.
+///
+/// ```
+/// let mut row = [0.5, 0.5];
+/// locdiff_nn::inference::softmax(&mut row);
+/// assert_eq!(row, [0.5, 0.5]);
+/// ```
+pub fn softmax(row: &mut [f32]) {
+    reduce::softmax_row(row, &[], 1.0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{layer_norm, softmax};
+
+    #[test]
+    fn rows_agree_with_f64() {
+        for n in [1, 15, 16, 50, 257] {
+            let x: Vec<f32> = (0..n).map(|i| ((i * 37 % 101) as f32 - 50.0) / 7.0).collect();
+            let gain: Vec<f32> = (0..n).map(|i| 1.0 + i as f32 / 300.0).collect();
+            let shift: Vec<f32> = (0..n).map(|i| i as f32 / 100.0 - 1.0).collect();
+            let mut out = vec![0.0; n];
+            layer_norm(&mut out, &x, &gain, &shift, 1e-5);
+            let wide: Vec<f64> = x.iter().map(|&v| f64::from(v)).collect();
+            let mean = wide.iter().sum::<f64>() / n as f64;
+            let variance = wide.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n as f64;
+            let total: f64 = wide.iter().map(|v| v.exp()).sum();
+            let mut soft = x.clone();
+            softmax(&mut soft);
+            for i in 0..n {
+                let norm = (wide[i] - mean) / (variance + 1e-5).sqrt();
+                let expected = f64::from(gain[i]) * norm + f64::from(shift[i]);
+                assert!((f64::from(out[i]) - expected).abs() < 1e-5, "{n} {i}: {} {expected}", out[i]);
+                let expected = wide[i].exp() / total;
+                assert!((f64::from(soft[i]) - expected).abs() < 1e-6, "{n} {i}: {} {expected}", soft[i]);
+            }
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! The EfficientNet-Lite family.
+
+mod config;
+mod cpu;
+mod cuda;
+mod weights;
+
+pub use config::{EfficientNetLiteConfig, Stage};
+pub use cpu::EfficientNetLite;
+pub use cuda::EfficientNetLiteCuda;
