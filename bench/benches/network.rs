@@ -8,7 +8,7 @@ use locdiff_nn::layers::{Conditioning, CsUnet, CsUnetConfig, ForwardMode, Sampli
 use locdiff_nn::losses::Quadrature;
 use locdiff_nn::ops::{self, Transpose};
 use locdiff_nn::{
-    Adam, AdamConfig, Device, Gradients, NnError, Params, ParamsBuilder, Rng, Tensor, View, ViewMut,
+    Adam, AdamConfig, Device, Gradients, NnError, Params, ParamsBuilder, RowNoise, Tensor, View, ViewMut,
 };
 
 /// Codes of degree 23 and the bundled encoder's embeddings.
@@ -95,8 +95,8 @@ fn sampler(bencher: Bencher) {
     let work = net.sampling_workspace(&device, samples).expect("memory");
     let mut network = Network { net, params, work, conditioning };
     let mut state = SampleState::new(&device, samples, CODE).expect("memory");
-    let mut rng = Rng::new(&device, 3).expect("memory");
+    let noise = RowNoise::new(&device, samples).expect("memory");
     bencher.counter(ItemsCount::new(samples)).bench_local(|| {
-        sample(&plan, &mut network, &mut state, black_box(&mut rng)).expect("shapes fit");
+        sample(&plan, &mut network, &mut state, black_box(&noise)).expect("shapes fit");
     });
 }

@@ -9,7 +9,7 @@
 //! - [`conv`]: what convolutional networks need beside products, on CUDA.
 //! - [`math`]: f32 functions for vectorised loops of other crates.
 //! - [`inference`]: kernels of image encoders on the CPU, over buffers of one's own.
-//! - [`Rng`]: counter-based random numbers; [`Recorded`]: a whole step or sampler as one CUDA graph.
+//! - [`Rng`]: counter-based random numbers, [`RowNoise`]: such that belong to rows; [`Recorded`]: a whole step or sampler as one CUDA graph.
 //!
 //! The engine knows no geography: quadrature grids come in as matrices.
 //!
@@ -71,7 +71,7 @@ pub use graph::Recorded;
 pub use optim::{Adam, AdamConfig, LrSchedule};
 pub use params::{Gradients, Init, ParamId, Params, ParamsBuilder};
 pub use precision::Precision;
-pub use random::Rng;
+pub use random::{Rng, RowKey, RowNoise};
 pub use tensor::{Indices, Tensor};
 pub use view::{View, ViewMut};
 pub use weight_file::TrainingState;

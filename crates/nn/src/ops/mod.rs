@@ -19,5 +19,7 @@ pub use gemm::{Transpose, gemm, weight_gradient};
 pub use losses::{PointLoss, point_loss, reverse_kl};
 pub use norm::{NormGain, layer_norm, layer_norm_backward, normalise, normalise_backward};
 pub(crate) use optim::{AdamBuffers, adam_step};
-pub use random::{Dropout, SamplerStep, drop_rows, fill_indices, fill_normal, fill_uniform, sampler_step};
+pub use random::{
+    Dropout, SamplerStep, drop_rows, fill_indices, fill_normal, fill_row_noise, fill_uniform, sampler_step,
+};
 pub use reduce::{column_sums, log_softmax, log_sum_exp, row_dot, softmax};

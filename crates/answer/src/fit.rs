@@ -1,15 +1,17 @@
 //! Fitting a calibration to photos whose places are known.
 
-use crate::calibration::{Calibration, FLOOR, FitReport, log_integral};
-use crate::density::{pixel_reach_rad, share_within};
-use crate::{Globe, LEVELS, LocateError, ReliabilityCurve};
+use crate::calibration::{Calibration, FLOOR, FitReport};
+use crate::pixel_sums::{log_integral, pixel_reach_rad, share_within};
+use crate::{AnswerError, Globe, LEVELS, ReliabilityCurve};
+use locdiff_shdd::Coefficients;
 use locdiff_sphere::{LatLon, UnitVec};
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// Factors on the evidence that are tried, and on the background.
 const EVIDENCE: std::ops::Range<u32> = 4..25; // of 0.05
 const BACKGROUND: std::ops::Range<u32> = 0..8; // of 0.1
-/// Densities this much worse than the best (nats a photo) are not looked at, however well they are calibrated.
+/// Densities this much worse than the best (nats per photo) are out, however well they are calibrated.
 const NEAR_BEST_NATS: f64 = 0.03;
 /// Below the threshold of "I can't tell", at most this share of answers is on the right continent…
 const RIGHT_WHEN_SILENT: f64 = 1.0 / 3.0;
@@ -19,14 +21,14 @@ const CONTINENT_KM: f64 = 2500.0;
 const FEWEST_SILENT: usize = 10;
 /// [`fit`] wants at least this many photos: fewer say too little.
 pub const FEWEST_TO_CALIBRATE: usize = 50;
-/// Draws of noise for the density without a photo that [`fit`] is given, so that its own noise does not show.
+/// Draws of noise for the density without a photo: so many that their own noise does not show.
 pub const BACKGROUND_DRAWS: usize = 1024;
 
 /// What the model said about a photo whose place is known.
 #[derive(Debug, Clone)]
 pub struct Observation {
-    /// The natural parameters at pure noise, [`locdiff_model::CodeSampler::evidence`].
-    pub evidence: Vec<f64>,
+    /// The natural parameters that the network gave at pure noise.
+    pub evidence: Coefficients,
     /// The place that was answered.
     pub answer: LatLon,
     /// The true place.
@@ -52,26 +54,26 @@ struct Outcome {
 /// # Errors
 /// Too few photos, or numbers of another degree.
 pub fn fit(
-    globe: &Globe,
-    background: &[f64],
+    globe: &Arc<Globe>,
+    background: &Coefficients,
     observations: &[Observation],
     samples: usize,
     seed: u64,
-) -> Result<Calibration, LocateError> {
+) -> Result<Calibration, AnswerError> {
     if observations.len() < FEWEST_TO_CALIBRATE {
         let remedy = format!("a calibration needs {FEWEST_TO_CALIBRATE} or more");
         return Err(locdiff_base::setting("photos with known places", observations.len(), remedy));
     }
     let pixels = globe.pixels();
-    let field =
-        |e: &[f64], points: &[UnitVec]| Ok::<_, LocateError>(globe.codec().field().values(e, points)?);
-    let behind = field(background, pixels.points())?;
-    let try_all = |factors: &[Factors], whole: bool| -> Result<Vec<Vec<Outcome>>, LocateError> {
+    let background_field = globe.codec().field(background)?;
+    let behind = background_field.values(pixels.points());
+    let try_all = |factors: &[Factors], whole: bool| -> Result<Vec<Vec<Outcome>>, AnswerError> {
         observations
             .par_iter()
             .map(|seen| {
-                let (truth, said) = (seen.truth.to_unit(), field(&seen.evidence, pixels.points())?);
-                let at = (field(&seen.evidence, &[truth])?[0], field(background, &[truth])?[0]);
+                let field = globe.codec().field(&seen.evidence)?;
+                let (truth, said) = (seen.truth.to_unit(), field.values(pixels.points()));
+                let at = (field.values(&[truth])[0], background_field.values(&[truth])[0]);
                 let nearer = if whole { shares_nearer(globe, seen) } else { Vec::new() };
                 Ok(factors.iter().map(|f| outcome(globe, (&said, &behind), at, &nearer, *f)).collect())
             })
@@ -102,7 +104,8 @@ pub fn fit(
     };
     let chosen = (0..good.len()).min_by(|&a, &b| deviation(a).total_cmp(&deviation(b))).unwrap_or(0);
     let (regions, radii) = curves(chosen);
-    let background_nll_nats = background_nll(globe, &behind, background, observations)?;
+    let truths: Vec<UnitVec> = observations.iter().map(|seen| seen.truth.to_unit()).collect();
+    let background_nll_nats = background_nll(globe, &behind, &background_field.values(&truths));
     let report = FitReport {
         n: observations.len(),
         samples,
@@ -118,9 +121,9 @@ pub fn fit(
         background_weight,
         radius_levels: quantiles(outcomes.iter().map(|photo| photo[chosen].nearer).collect()),
         fit: Some(report),
-        ..Calibration::none(background.to_vec())
+        ..Calibration::none(background.clone())
     };
-    calibration.can_tell_from = threshold(globe, &calibration, observations);
+    calibration.can_tell_from = threshold(globe, &calibration, observations)?;
     Ok(calibration)
 }
 
@@ -167,30 +170,28 @@ fn outcome(
     Outcome { nll, denser, nearer }
 }
 
-fn background_nll(
-    globe: &Globe,
-    behind: &[f64],
-    background: &[f64],
-    observations: &[Observation],
-) -> Result<f64, LocateError> {
+/// Mean −log density of the background, given its field at the pixels and at the truths.
+fn background_nll(globe: &Globe, behind: &[f64], at_truths: &[f64]) -> f64 {
     let log_z = log_integral(behind, globe.pixels().area_sr());
-    let truths: Vec<UnitVec> = observations.iter().map(|seen| seen.truth.to_unit()).collect();
     let floor = FLOOR / (4.0 * std::f64::consts::PI);
-    let values = globe.codec().field().values(background, &truths)?;
-    let log_density = values.iter().map(|v| ((1.0 - FLOOR) * (v - log_z).exp() + floor).ln());
-    Ok(-log_density.sum::<f64>() / observations.len() as f64)
+    let log_density = at_truths.iter().map(|v| ((1.0 - FLOOR) * (v - log_z).exp() + floor).ln());
+    -log_density.sum::<f64>() / at_truths.len() as f64
 }
 
 /// The locatability below which at most a third of the answers lies on the right continent.
-fn threshold(globe: &Globe, calibration: &Calibration, observations: &[Observation]) -> f64 {
+fn threshold(
+    globe: &Arc<Globe>,
+    calibration: &Calibration,
+    observations: &[Observation],
+) -> Result<f64, AnswerError> {
     let mut found: Vec<(f64, bool)> = observations
         .par_iter()
         .map(|seen| {
-            let density = calibration.density(globe, &seen.evidence, None);
+            let density = calibration.density(globe, &seen.evidence, None)?;
             let right = locdiff_sphere::haversine_km(seen.answer, seen.truth) < CONTINENT_KM;
-            (density.locatability(seen.answer), right)
+            Ok((density.locatability(seen.answer), right))
         })
-        .collect();
+        .collect::<Result<_, AnswerError>>()?;
     found.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (mut right, mut last) = (0, 0.0);
     for (k, (score, is_right)) in found.iter().enumerate() {
@@ -199,7 +200,7 @@ fn threshold(globe: &Globe, calibration: &Calibration, observations: &[Observati
             last = *score;
         }
     }
-    last
+    Ok(last)
 }
 
 impl FitReport {

@@ -1,9 +1,9 @@
 //! The density of an answer: what the model says, calibrated, times what the user knows.
 
 use crate::basins::{Basin, basins, densest_first};
-use crate::calibration::log_integral;
+use crate::pixel_sums::{log_integral, pixel_reach_rad, share_within, smooth};
 use crate::{Globe, Knowledge};
-use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, Pixels, UnitVec};
+use locdiff_sphere::{EARTH_RADIUS_KM, Field, LatLon, UnitVec};
 use std::f64::consts::PI;
 use std::sync::{Arc, OnceLock};
 
@@ -15,35 +15,44 @@ const COVERED: f64 = 0.98;
 /// The distance that locatability is about.
 const COUNTRY_KM: f64 = 750.0;
 
-/// `weight · exp(e·Y) / Z`.
+/// `scale·exp(e·Y) + floor`, with scale and floor such that the integral over the sphere is 1.
 #[derive(Debug, Clone)]
-pub(crate) struct Term {
-    /// log of weight over Z.
+pub(crate) struct Mixture {
+    /// e·Y.
+    pub(crate) field: Field,
+    /// log of the scale.
     pub(crate) log_scale: f64,
-    /// e.
-    pub(crate) coefficients: Vec<f64>,
+    /// The floor, per steradian.
+    pub(crate) floor: f64,
 }
 
-/// A probability density on Earth: the exponential of a field and a uniform floor, times what is known besides.
+impl Mixture {
+    fn log_densities(&self, points: &[UnitVec]) -> impl Iterator<Item = f64> {
+        let field = self.field.values(points);
+        field.into_iter().map(|f| log_sum(f + self.log_scale, self.floor))
+    }
+}
+
+/// A probability density on Earth: the exponential of a field and a uniform floor, times what is also known.
 /// Everything that an answer says is read off it.
+///
+/// Its values at the globe's pixels are worked out when they are first needed; [`Density::compact`] lets go of them.
 #[derive(Debug, Clone)]
-pub struct AnswerDensity<'g> {
-    globe: &'g Globe,
-    term: Term,
-    /// The floor, per steradian.
-    floor: f64,
+pub struct Density {
+    globe: Arc<Globe>,
+    mixture: Mixture,
     knowledge: Option<Arc<Knowledge>>,
-    /// Log of the integral of all that times knowledge.
+    /// Log of the integral of the mixture times knowledge.
     log_total: f64,
     /// Log density at the pixels' centres.
-    log_density: Vec<f64>,
-    /// Pixels that are possible at all, densest first, once they are asked for.
+    at_pixels: OnceLock<Vec<f64>>,
+    /// Pixels that are possible at all, densest first.
     order: OnceLock<Vec<u32>>,
 }
 
 /// The smallest region that holds a probability.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Region {
+pub struct DensityRegion {
     /// The probability it holds.
     pub probability: f64,
     /// A point is inside when its log density per steradian is at least this.
@@ -61,25 +70,41 @@ pub struct Peak {
     pub probability: f64,
 }
 
-impl<'g> AnswerDensity<'g> {
-    /// From a term, its field at the pixels, and a floor per steradian.
-    pub(crate) fn new(
-        globe: &'g Globe,
-        term: Term,
-        field: &[f64],
-        floor: f64,
-        knowledge: Option<Arc<Knowledge>>,
-    ) -> Self {
-        let mut log_density: Vec<f64> = field.iter().map(|f| log_sum(f + term.log_scale, floor)).collect();
-        if let Some(knowledge) = &knowledge {
-            let known = knowledge.log_weights(globe.pixels());
-            log_density.iter_mut().zip(known).for_each(|(value, known)| *value += known);
+impl Density {
+    pub(crate) fn new(globe: Arc<Globe>, mixture: Mixture, knowledge: Option<Arc<Knowledge>>) -> Self {
+        let mut density = Self {
+            globe,
+            mixture,
+            knowledge,
+            log_total: 0.0,
+            at_pixels: OnceLock::new(),
+            order: OnceLock::new(),
+        };
+        let mut values = density.pixel_values();
+        density.log_total = log_integral(&values, density.globe.pixels().area_sr());
+        for value in &mut values {
+            *value -= density.log_total;
         }
-        let log_total = log_integral(&log_density, globe.pixels().area_sr());
-        for value in &mut log_density {
-            *value -= log_total;
+        density.at_pixels = OnceLock::from(values);
+        density
+    }
+
+    /// Log density at the pixels, short of [`Density::log_total`].
+    fn pixel_values(&self) -> Vec<f64> {
+        let pixels = self.globe.pixels();
+        let mut values: Vec<f64> = self.mixture.log_densities(pixels.points()).collect();
+        if let Some(knowledge) = &self.knowledge {
+            let known = knowledge.log_weights(pixels);
+            values.iter_mut().zip(known.iter()).for_each(|(value, known)| *value += known);
         }
-        Self { globe, term, floor, knowledge, log_total, log_density, order: OnceLock::new() }
+        values.iter_mut().for_each(|value| *value -= self.log_total);
+        values
+    }
+
+    /// The same density without its values at the pixels: a few kilobytes instead of megabytes.
+    #[must_use]
+    pub fn compact(self) -> Self {
+        Self { at_pixels: OnceLock::new(), order: OnceLock::new(), ..self }
     }
 
     /// Whether there is any probability at all: knowledge may leave no place.
@@ -89,19 +114,14 @@ impl<'g> AnswerDensity<'g> {
 
     /// Log density per steradian at points.
     pub fn log_density(&self, points: &[UnitVec]) -> Vec<f64> {
-        let field = self.globe.codec().field().values(&self.term.coefficients, points);
         let known = |point: &UnitVec| self.knowledge.as_ref().map_or(0.0, |k| k.log_weight(*point));
-        field
-            .expect("the degree was checked")
-            .into_iter()
-            .zip(points)
-            .map(|(f, point)| log_sum(f + self.term.log_scale, self.floor) + known(point) - self.log_total)
-            .collect()
+        let said = self.mixture.log_densities(points);
+        said.zip(points).map(|(said, point)| said + known(point) - self.log_total).collect()
     }
 
     /// Log density at the pixels' centres.
     pub fn pixel_log_density(&self) -> &[f64] {
-        &self.log_density
+        self.at_pixels.get_or_init(|| self.pixel_values())
     }
 
     /// The local maximum near a point, to about a hundred metres: steps in eight directions that shrink.
@@ -129,21 +149,26 @@ impl<'g> AnswerDensity<'g> {
 
     /// Differential entropy in nats, per steradian: log 4π ≈ 2.531 for the uniform density.
     pub fn entropy_nats(&self) -> f64 {
-        -self.masses().zip(&self.log_density).filter(|(m, _)| *m > 0.0).map(|(m, v)| m * v).sum::<f64>()
+        -self
+            .masses()
+            .zip(self.pixel_log_density())
+            .filter(|(m, _)| *m > 0.0)
+            .map(|(m, v)| m * v)
+            .sum::<f64>()
     }
 
     /// The Kullback–Leibler divergence from a density given at the pixels, in nats: what the answer adds to it.
     pub fn divergence_nats(&self, from: &[f64]) -> f64 {
-        let parts = self.masses().zip(self.log_density.iter().zip(from)).filter(|(m, _)| *m > 0.0);
+        let parts = self.masses().zip(self.pixel_log_density().iter().zip(from)).filter(|(m, _)| *m > 0.0);
         parts.map(|(m, (a, b))| m * (a - b)).sum::<f64>().max(0.0)
     }
 
     /// The smallest region that holds probability `p`.
-    pub fn region(&self, p: f64) -> Region {
+    pub fn region(&self, p: f64) -> DensityRegion {
         let area = self.globe.pixels().area_sr();
         let (mut held, mut count, mut threshold) = (0.0, 0.0, f64::INFINITY);
         for pixel in self.order() {
-            let value = self.log_density[*pixel as usize];
+            let value = self.pixel_log_density()[*pixel as usize];
             let mass = value.exp() * area;
             threshold = value;
             if held + mass >= p {
@@ -154,13 +179,13 @@ impl<'g> AnswerDensity<'g> {
             count += 1.0;
         }
         let area_km2 = count * area * EARTH_RADIUS_KM * EARTH_RADIUS_KM;
-        Region { probability: p, log_density: threshold, area_km2 }
+        DensityRegion { probability: p, log_density: threshold, area_km2 }
     }
 
     /// The probability of everything denser than a point: the smallest region that touches it holds this much.
     pub fn mass_denser_than(&self, point: UnitVec) -> f64 {
         let level = self.log_density(&[point])[0];
-        self.masses().zip(&self.log_density).filter(|(_, v)| **v > level).map(|(m, _)| m).sum()
+        self.masses().zip(self.pixel_log_density()).filter(|(_, v)| **v > level).map(|(m, _)| m).sum()
     }
 
     /// The radii about a place that hold the probabilities `shares`, which must rise.
@@ -202,7 +227,7 @@ impl<'g> AnswerDensity<'g> {
     pub fn most_probable_peak(&self) -> LatLon {
         let pixels = self.globe.pixels();
         let at = self.order().first().map_or(0, |&densest| densest as usize);
-        let (found, _) = basins(pixels, &self.log_density, self.order(), PROMINENCE_NATS, COVERED, at);
+        let (found, _) = basins(pixels, self.pixel_log_density(), self.order(), PROMINENCE_NATS, COVERED, at);
         let peak = found.first().map_or(at, |basin| basin.peak);
         self.climb(pixels.points()[peak]).to_latlon()
     }
@@ -212,7 +237,7 @@ impl<'g> AnswerDensity<'g> {
     pub fn peaks(&self, home: LatLon, most: usize) -> Vec<Peak> {
         let (pixels, at) = (self.globe.pixels(), self.globe.pixels().index_of(home));
         let (mut found, owner) =
-            basins(pixels, &self.log_density, self.order(), PROMINENCE_NATS, COVERED, at);
+            basins(pixels, self.pixel_log_density(), self.order(), PROMINENCE_NATS, COVERED, at);
         // Where the density is too thin to be looked at, the peak that stands nearest.
         let near = |basin: &Basin| pixels.points()[basin.peak].dot(home.to_unit());
         let owner =
@@ -227,17 +252,17 @@ impl<'g> AnswerDensity<'g> {
     }
 
     /// The globe it is drawn on.
-    pub fn globe(&self) -> &'g Globe {
-        self.globe
+    pub fn globe(&self) -> &Arc<Globe> {
+        &self.globe
     }
 
     fn order(&self) -> &[u32] {
-        self.order.get_or_init(|| densest_first(&self.log_density))
+        self.order.get_or_init(|| densest_first(self.pixel_log_density()))
     }
 
     fn masses(&self) -> impl Iterator<Item = f64> {
         let area = self.globe.pixels().area_sr();
-        self.log_density.iter().map(move |value| value.exp() * area)
+        self.pixel_log_density().iter().map(move |value| value.exp() * area)
     }
 }
 
@@ -249,36 +274,4 @@ fn log_sum(part: f64, floor: f64) -> f64 {
     let floor = floor.ln();
     let top = part.max(floor);
     top + ((part - top).exp() + (floor - top).exp()).ln()
-}
-
-/// The radius of a disc of a pixel's area.
-pub(crate) fn pixel_reach_rad(pixels: &Pixels) -> f64 {
-    (pixels.area_sr() / PI).sqrt()
-}
-
-/// How much of a pixel at a distance lies within a radius, its mass taken as spread evenly over `reach_rad` towards the
-/// centre and away from it: without this, what is smaller than a pixel would be all or nothing.
-pub(crate) fn share_within(distance_rad: f64, reach_rad: f64, radius_rad: f64) -> f64 {
-    let (from, to) = ((distance_rad - reach_rad).max(0.0), distance_rad + reach_rad);
-    ((radius_rad - from) / (to - from)).clamp(0.0, 1.0)
-}
-
-/// Each bin's mass spread evenly over `reach` bins on both sides, as far as there are any.
-fn smooth(held: &[f64], reach: f64) -> Vec<f64> {
-    let reach = reach.round() as usize;
-    let mut difference = vec![0.0; held.len() + 1];
-    for (bin, mass) in held.iter().enumerate().filter(|(_, mass)| **mass > 0.0) {
-        let (from, to) = (bin.saturating_sub(reach), (bin + reach + 1).min(held.len()));
-        let each = mass / (to - from) as f64;
-        difference[from] += each;
-        difference[to] -= each;
-    }
-    let mut sum = 0.0;
-    difference[..held.len()]
-        .iter()
-        .map(|step| {
-            sum += step;
-            sum.max(0.0)
-        })
-        .collect()
 }
