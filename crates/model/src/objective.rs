@@ -94,7 +94,7 @@ impl Objective {
     }
 }
 
-/// The anchors that a configuration asks for; `locations` are the training locations, for a pool.
+/// The points that a configuration asks for; `locations` are the training locations, for a pool.
 ///
 /// # Errors
 /// A recipe that cannot be followed.

@@ -2,7 +2,7 @@
 
 use super::fingerprint::tensor_hash;
 use crate::{Result, VisionError};
-use locdiff_base::{TensorFile, TensorFileError, TensorPlace};
+use locdiff_base::{Element, TensorFile, TensorFileError, TensorPlace};
 use std::{
     cell::{Cell, RefCell},
     collections::{BTreeMap, BTreeSet},
@@ -93,7 +93,7 @@ impl<'a> Weights<'a> {
         Ok(values)
     }
 
-    /// The values of the tensor `name`, which must have this shape and hold finite floating-point values.
+    /// The values of the tensor `name`, which must have this shape and hold finite f16, bf16 or f32 values.
     fn plain(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
         let Some((part, place)) = self.find(name) else {
             let path = self.parts.first().map_or_else(PathBuf::new, |part| part.path.clone());
@@ -106,9 +106,13 @@ impl<'a> Weights<'a> {
             let met = &place.shape;
             return Err(bad(format!("`{name}` has the shape {met:?}, the architecture wants {shape:?}")));
         }
-        let element = place
-            .element()
-            .map_err(|other| bad(format!("`{name}` holds {other} values: save it as F16, BF16 or F32")))?;
+        let element = match place.element() {
+            Ok(element) if element != Element::F64 => element,
+            _ => {
+                let dtype = place.dtype;
+                return Err(bad(format!("`{name}` holds {dtype} values: save it as F16, BF16 or F32")));
+            }
+        };
         let data = part.file.borrow_mut().bytes(&place).map_err(|error| failed(&part.path, error))?;
         let values = element.to_f32(&data);
         if let Some(value) = values.iter().find(|value| !value.is_finite()) {
