@@ -47,3 +47,39 @@ pub fn numbers(count: usize, key: u64) -> Vec<f32> {
     let mut rng = ChaCha8Rng::seed_from_u64(key);
     (0..count).map(|_| rng.random_range(-1.0..1.0)).collect()
 }
+
+/// The examples in the crates' READMEs, run as tests of the documentation.
+#[cfg(doctest)]
+mod readmes {
+    macro_rules! readme {
+        ($($name:ident $file:literal)*) => {$(
+            #[doc = include_str!($file)]
+            struct $name;
+        )*};
+    }
+    readme! {
+        Answer "../../crates/answer/README.md"
+        Base "../../crates/base/README.md"
+        Sphere "../../crates/sphere/README.md"
+        Shdd "../../crates/shdd/README.md"
+        Nn "../../crates/nn/README.md"
+        Diffusion "../../crates/diffusion/README.md"
+        Model "../../crates/model/README.md"
+        Vision "../../crates/vision/README.md"
+        Data "../../crates/data/README.md"
+        Train "../../crates/train/README.md"
+        Eval "../../crates/eval/README.md"
+        Report "../../crates/report/README.md"
+        Baselines "../../crates/baselines/README.md"
+        Pth "../../crates/pth/README.md"
+        Geoclip "../../crates/geoclip/README.md"
+        Gallery "../../crates/gallery/README.md"
+        Map "../../crates/map/README.md"
+        Places "../../crates/places/README.md"
+        Phototags "../../crates/phototags/README.md"
+        Ingest "../../crates/ingest/README.md"
+        BundledEncoder "../../crates/bundled-encoder/README.md"
+        BundledModel "../../crates/bundled-model/README.md"
+        Locdiff "../../crates/locdiff/README.md"
+    }
+}

@@ -12,7 +12,7 @@ use std::path::Path;
 /// # Errors
 /// A failure of the device.
 pub fn bundled_model(device: &Device) -> Result<(Model, Option<Calibration>), LocateError> {
-    let locdiff_bundled::ModelFiles { config, weights, calibration } = locdiff_bundled::model();
+    let locdiff_bundled_model::ModelFiles { config, weights, calibration } = locdiff_bundled_model::model();
     let name = |file: &str| Path::new("the bundled model").join(file);
     let model =
         Model::from_bytes(device, (&name("config.json"), config), (&name("model.safetensors"), weights))?;
@@ -26,7 +26,7 @@ pub fn bundled_model(device: &Device) -> Result<(Model, Option<Calibration>), Lo
 /// # Errors
 /// A failure of the device.
 pub fn bundled_encoder(device: &Device) -> Result<Encoder, LocateError> {
-    let (description, weights) = locdiff_bundled::encoder();
+    let (description, weights) = locdiff_bundled_encoder::encoder();
     let name = |file: &str| Path::new("the bundled encoder").join(file);
     Ok(Encoder::from_bytes_on(
         (&name("encoder.json"), description),

@@ -39,6 +39,7 @@
 //! # Ok::<(), locdiff_nn::NnError>(())
 //! ```
 
+mod adam_config;
 pub mod bf16;
 pub mod conv;
 mod cpu;
@@ -64,11 +65,12 @@ pub mod math {
     pub use crate::cpu::math::{erf, exp};
 }
 
+pub use adam_config::{AdamConfig, LrSchedule};
 pub use device::{Device, DeviceSpec};
 pub use error::{NnError, Result};
 pub use gelu::Gelu;
 pub use graph::Recorded;
-pub use optim::{Adam, AdamConfig, LrSchedule};
+pub use optim::Adam;
 pub use params::{Gradients, Init, ParamId, Params, ParamsBuilder};
 pub use precision::Precision;
 pub use random::{Rng, RowKey, RowNoise};

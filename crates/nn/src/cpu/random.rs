@@ -1,6 +1,6 @@
 //! Philox4x32-10, the counter-based generator of Salmon et al. (SC 2011): the same integers as on CUDA.
 
-use super::{Mat, MatMut, elementwise::sampler_row, for_rows, for_rows2, math, simd::simd_kernel};
+use super::{Mat, MatMut, for_rows, for_rows2, math, simd::simd_kernel};
 use crate::ops::SamplerStep;
 use std::ops::Range;
 
@@ -203,6 +203,19 @@ simd_kernel! {
         for (value, word) in values.iter_mut().zip(words) {
             // Adding 0 turns a kept −0.0 into 0.0, so that −0.0 means dropped and nothing else.
             *value = if *word >= threshold { *value * scale + 0.0 } else { -0.0 };
+        }
+    }
+}
+
+simd_kernel! {
+    fn sampler_row(x: &mut [f32], x0: &mut [f32], prediction: &[f32], noise: &[f32], c: SamplerStep) {
+        let n = x.len();
+        let (x0, prediction, noise) = (&mut x0[..n], &prediction[..n], &noise[..n]);
+        for i in 0..n {
+            let clean = c.x0_from_x.mul_add(x[i], c.x0_from_prediction * prediction[i]);
+            let next = c.x_from_x.mul_add(x[i], c.x_from_x0.mul_add(clean, c.x_from_previous_x0 * x0[i]));
+            x[i] = c.x_from_noise.mul_add(noise[i], next);
+            x0[i] = clean;
         }
     }
 }

@@ -4,6 +4,7 @@ use crate::{
     Indices, NnError, Result, Rng, RowNoise, View, ViewMut, cpu,
     cuda::{Arg, Grid},
     error::check_shape,
+    ops::SamplerStep,
 };
 
 /// Where a dropout mask comes from.
@@ -131,27 +132,6 @@ pub fn drop_rows(out: ViewMut<'_>, x: View<'_>, p: f32, rng: &Rng, stream: u32) 
     }
     cpu::random::drop_rows(out.cpu(OP)?, x.cpu(OP)?, p, rng.cpu_state(OP)?, stream);
     Ok(())
-}
-
-/// The coefficients of one sampler step; every sampler of the diffusion crate is a list of these.
-///
-/// With the network's output `p` and the previous step's clean estimate `x0'`:
-/// `x0 = x0_from_x·x + x0_from_prediction·p`, then
-/// `x ← x_from_x·x + x_from_x0·x0 + x_from_previous_x0·x0' + x_from_noise·z` with z standard normal.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct SamplerStep {
-    /// Factor of x in the clean estimate.
-    pub x0_from_x: f32,
-    /// Factor of the network's output in the clean estimate.
-    pub x0_from_prediction: f32,
-    /// Factor of x in the next x.
-    pub x_from_x: f32,
-    /// Factor of the clean estimate in the next x.
-    pub x_from_x0: f32,
-    /// Factor of the previous step's clean estimate in the next x.
-    pub x_from_previous_x0: f32,
-    /// Factor of fresh noise in the next x.
-    pub x_from_noise: f32,
 }
 
 /// One sampler step in place: `x` is advanced, `x0` (the previous clean estimate) replaced by this step's. Fresh noise
