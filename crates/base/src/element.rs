@@ -62,6 +62,13 @@ impl Element {
         }
     }
 
+    /// All of the little-endian numbers as f32.
+    pub fn to_f32(self, bytes: &[u8]) -> Vec<f32> {
+        let mut values = vec![0.0; bytes.len() / self.bytes()];
+        self.decode_f32(bytes, &mut values);
+        values
+    }
+
     /// Appends little-endian numbers as f64.
     ///
     /// ```

@@ -35,7 +35,9 @@ pub fn point(words: [u64; 3]) -> locdiff_sphere::UnitVec {
     locdiff_sphere::UnitVec::new(s * cos, s * sin, z).unwrap_or(locdiff_sphere::UnitVec::NORTH)
 }
 
-/// Two standard normal numbers (Box–Muller).
+/// Two standard normal numbers (Box–Muller: exactly two uniform numbers, each a function of its place, make them; the
+/// rejection methods of `rand_distr` take as many as they need from a stream, and would change the points that every
+/// model was trained with).
 pub fn normals(words: [u64; 3]) -> (f64, f64) {
     let [a, b, c] = words;
     let radius = (-2.0 * (1.0 - uniform(&[a, b, c, 3])).ln()).sqrt();

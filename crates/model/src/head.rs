@@ -56,7 +56,7 @@ impl<M: Deref<Target = Model>> Head<M> {
         let norms = || Tensor::zeros(device, rows, 1);
         let reading = match config.loss {
             LossKind::Nll | LossKind::Kl => {
-                let anchors = model.anchors().ok_or_else(|| {
+                let anchors = model.quadrature().ok_or_else(|| {
                     locdiff_base::BadSetting::new(
                         "quadrature",
                         "none",

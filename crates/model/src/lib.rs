@@ -5,7 +5,7 @@
 //! | every choice of a model | [`ModelConfig`] |
 //! | a model and its folder | [`Model`] |
 //! | its training losses on a device | [`Objective`] |
-//! | the points that densities are integrated over | [`Anchors`] |
+//! | the points that densities are integrated over | [`QuadraturePoints`] |
 //! | places for embeddings: samples, pooled, with the evidence | [`Predictor`], [`Prediction`] |
 
 pub mod chance;
@@ -25,6 +25,6 @@ pub use config::{
 };
 pub use error::ModelError;
 pub use model::{CONFIG_FILE, Model, Standardisation, WEIGHTS_FILE};
-pub use objective::{Objective, PAPER_ANCHORS, make_anchors};
+pub use objective::{Objective, PAPER_ANCHORS, make_quadrature};
 pub use predictor::{Pooling, Prediction, Predictor, Query, Reading, SampleOptions, TraceStep};
-pub use quadrature::Anchors;
+pub use quadrature::QuadraturePoints;

@@ -1,6 +1,6 @@
-//! A model: weights, standardisation, anchors; and the folder it lives in.
+//! A model: weights, standardisation, quadrature; and the folder it lives in.
 
-use crate::{Anchors, ModelConfig, ModelError, QuadratureRecipe};
+use crate::{ModelConfig, ModelError, QuadraturePoints, QuadratureRecipe};
 use locdiff_base::{AtomicFile, BadSetting};
 use locdiff_nn::{Device, Init, Params, ParamsBuilder, layers::CsUnet};
 use locdiff_sphere::UnitVec;
@@ -61,7 +61,7 @@ pub struct Model {
     net: CsUnet,
     params: Params,
     standardisation: Standardisation,
-    anchors: Option<Anchors>,
+    quadrature: Option<QuadraturePoints>,
 }
 
 /// The extra tensors of a weights' file.
@@ -85,7 +85,7 @@ fn file_params(config: &ModelConfig) -> Result<Params, ModelError> {
 
 impl Model {
     /// A model with fresh weights from the configuration's seed. One whose quadrature is a pool needs
-    /// [`Model::set_anchors`] before it can be saved or sampled from.
+    /// [`Model::set_quadrature`] before it can be saved or sampled from.
     ///
     /// # Errors
     /// Settings that do not fit together, or too little device memory.
@@ -102,14 +102,14 @@ impl Model {
         let mut builder = ParamsBuilder::new();
         let net = config.network().register(&mut builder)?;
         let params = build(builder)?;
-        let anchors = match config.quadrature {
+        let quadrature = match config.quadrature {
             QuadratureRecipe::Fibonacci { points } if config.loss.has_quadrature() => {
-                Some(Anchors::fibonacci(points)?)
+                Some(QuadraturePoints::fibonacci(points)?)
             }
             _ => None,
         };
         let standardisation = Standardisation::identity(config.embedding_dim);
-        Ok(Self { config, net, params, standardisation, anchors })
+        Ok(Self { config, net, params, standardisation, quadrature })
     }
 
     /// The settings.
@@ -156,14 +156,14 @@ impl Model {
         Ok(())
     }
 
-    /// The anchors of loss and posterior mean.
-    pub fn anchors(&self) -> Option<&Anchors> {
-        self.anchors.as_ref()
+    /// The points over which the loss and the posterior mean integrate.
+    pub fn quadrature(&self) -> Option<&QuadraturePoints> {
+        self.quadrature.as_ref()
     }
 
-    /// Sets the anchors.
-    pub fn set_anchors(&mut self, anchors: Option<Anchors>) {
-        self.anchors = anchors;
+    /// Sets those points.
+    pub fn set_quadrature(&mut self, quadrature: Option<QuadraturePoints>) {
+        self.quadrature = quadrature;
     }
 
     /// Writes the folder: settings and weights, each whole or not at all.
@@ -195,13 +195,13 @@ impl Model {
         file.set(MEAN, &self.standardisation.mean)?;
         file.set(DEVIATION, &self.standardisation.deviation)?;
         if file.find(POINTS).is_some() {
-            let anchors = self.anchors.as_ref();
-            let anchors =
-                anchors.ok_or_else(|| BadSetting::new("quadrature", "pool", "set its points first"))?;
+            let quadrature = self.quadrature.as_ref();
+            let quadrature =
+                quadrature.ok_or_else(|| BadSetting::new("quadrature", "pool", "set its points first"))?;
             let points: Vec<f32> =
-                anchors.points.iter().flat_map(|p| p.to_array().map(|value| value as f32)).collect();
+                quadrature.points.iter().flat_map(|p| p.to_array().map(|value| value as f32)).collect();
             file.set(POINTS, &points)?;
-            file.set(LOG_WEIGHTS, &anchors.log_weights)?;
+            file.set(LOG_WEIGHTS, &quadrature.log_weights)?;
         }
         let metadata = [("format".to_owned(), "locdiff".to_owned())].into();
         let is_half = |name: &str| half && ![MEAN, DEVIATION, POINTS, LOG_WEIGHTS].contains(&name);
@@ -273,7 +273,7 @@ impl Model {
                 .chunks_exact(3)
                 .map(|p| UnitVec::new(f64::from(p[0]), f64::from(p[1]), f64::from(p[2])))
                 .collect();
-            model.anchors = Some(Anchors { points: points_at?, log_weights: take(points) });
+            model.quadrature = Some(QuadraturePoints { points: points_at?, log_weights: take(points) });
         }
         Ok(model)
     }

@@ -1,6 +1,6 @@
 //! The training losses on the device.
 
-use crate::{Anchors, CodeWriter, LossKind, ModelConfig, ModelError, QuadratureRecipe};
+use crate::{CodeWriter, LossKind, ModelConfig, ModelError, QuadraturePoints, QuadratureRecipe};
 use locdiff_nn::{Device, NnError, View, ViewMut, losses::Quadrature, ops};
 
 /// Fresh random anchors a step in the paper's training.
@@ -15,7 +15,7 @@ pub const PAPER_ANCHORS: usize = 2048;
 /// let device = Device::cpu();
 /// let model = Model::new(&device, ModelConfig::new(3, 8))?;
 /// let codes = CodeWriter::new(model.config())?;
-/// let mut objective = Objective::new(&device, model.config(), &codes, model.anchors(), 1)?;
+/// let mut objective = Objective::new(&device, model.config(), &codes, model.quadrature(), 1)?;
 /// let mut code = [0.0; 16];
 /// codes.write(&[UnitVec::NORTH], &mut code)?;
 /// let target = Tensor::from_slice(&device, 1, 16, &code)?;
@@ -39,7 +39,7 @@ impl Objective {
         device: &Device,
         config: &ModelConfig,
         codes: &CodeWriter,
-        anchors: Option<&Anchors>,
+        anchors: Option<&QuadraturePoints>,
         batch: usize,
     ) -> Result<Self, ModelError> {
         let quadrature = match (config.loss, anchors) {
@@ -94,21 +94,21 @@ impl Objective {
     }
 }
 
-/// The anchors that a configuration asks for; `locations` are the training locations, for a pool.
+/// The points that a configuration asks for; `locations` are the training locations, for a pool.
 ///
 /// # Errors
 /// A recipe that cannot be followed.
-pub fn make_anchors(
+pub fn make_quadrature(
     config: &ModelConfig,
     locations: &[locdiff_sphere::UnitVec],
-) -> Result<Option<Anchors>, ModelError> {
+) -> Result<Option<QuadraturePoints>, ModelError> {
     if !config.loss.has_quadrature() {
         return Ok(None);
     }
     Ok(match config.quadrature {
-        QuadratureRecipe::Fibonacci { points } => Some(Anchors::fibonacci(points)?),
+        QuadratureRecipe::Fibonacci { points } => Some(QuadraturePoints::fibonacci(points)?),
         QuadratureRecipe::Pool { points } => {
-            Some(Anchors::pool(config.degree, locations, points, config.seed)?)
+            Some(QuadraturePoints::pool(config.degree, locations, points, config.seed)?)
         }
         QuadratureRecipe::None => None,
     })

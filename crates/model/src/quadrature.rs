@@ -16,22 +16,22 @@ const FAR: f64 = 40.0;
 /// Points with the logs of their weights in steradian.
 ///
 /// ```
-/// use locdiff_model::Anchors;
+/// use locdiff_model::QuadraturePoints;
 /// use locdiff_sphere::UnitVec;
-/// let pool = Anchors::pool(47, &[UnitVec::NORTH], 1000, 7)?;
+/// let pool = QuadraturePoints::pool(47, &[UnitVec::NORTH], 1000, 7)?;
 /// let area: f64 = pool.log_weights.iter().map(|w| f64::from(*w).exp()).sum();
 /// assert!((area / 12.566 - 1.0).abs() < 0.05); // 4π
 /// # Ok::<(), locdiff_model::ModelError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
-pub struct Anchors {
+pub struct QuadraturePoints {
     /// The points.
     pub points: Vec<UnitVec>,
     /// One log weight a point.
     pub log_weights: Vec<f32>,
 }
 
-impl Anchors {
+impl QuadraturePoints {
     /// A Fibonacci grid.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use locdiff_data::Embedding;
 use locdiff_model::{
-    Anchors, CONFIG_FILE, LossKind, Model, ModelConfig, Predictor, QuadratureRecipe, Query, Reading,
+    CONFIG_FILE, LossKind, Model, ModelConfig, Predictor, QuadraturePoints, QuadratureRecipe, Query, Reading,
     SampleOptions, Standardisation, WEIGHTS_FILE,
 };
 use locdiff_nn::Device;
@@ -15,7 +15,7 @@ fn model(loss: LossKind, quadrature: QuadratureRecipe) -> Model {
     let mean = (0..7).map(|k| k as f32 * 0.1).collect();
     model.set_standardisation(Standardisation { mean, deviation: vec![2.0; 7] }).unwrap();
     if let QuadratureRecipe::Pool { points } = quadrature {
-        model.set_anchors(Some(Anchors::pool(5, &[UnitVec::NORTH], points, 1).unwrap()));
+        model.set_quadrature(Some(QuadraturePoints::pool(5, &[UnitVec::NORTH], points, 1).unwrap()));
     }
     model
 }

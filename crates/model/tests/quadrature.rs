@@ -1,6 +1,6 @@
 //! The quadratures beside the codec's exact integrals: log Z and the gradient of the loss.
 
-use locdiff_model::{Anchors, CodeWriter, LossKind, ModelConfig, Objective, chance};
+use locdiff_model::{CodeWriter, LossKind, ModelConfig, Objective, QuadraturePoints, chance};
 use locdiff_nn::{Device, Tensor};
 use locdiff_shdd::{Codec, Coefficients, Divergence};
 use locdiff_sphere::{Degree, UnitVec};
@@ -26,7 +26,7 @@ fn fields(codec: &Codec, truths: &[UnitVec], sharpness: [f64; 3]) -> Vec<Vec<f64
 }
 
 /// The largest error of the loss in nats and the smallest cosine of the gradients.
-fn compare(degree: usize, anchors: &Anchors, truths: &[UnitVec], sharpness: [f64; 3]) -> (f64, f64) {
+fn compare(degree: usize, anchors: &QuadraturePoints, truths: &[UnitVec], sharpness: [f64; 3]) -> (f64, f64) {
     let codec = Codec::new(Degree::new(degree).unwrap());
     let config = ModelConfig { loss: LossKind::Nll, ..ModelConfig::new(degree, 4) };
     let codes = CodeWriter::new(&config).unwrap();
@@ -66,14 +66,14 @@ fn a_fibonacci_grid_is_exact_where_it_resolves_the_density() {
         };
         // The usual grid: exact for densities with half a clean code's sharpness or less. (A clean code at L = 23 has
         // a deviation of 78 km, the grid a spacing of 204 km.)
-        let grid = Anchors::fibonacci(points).unwrap();
+        let grid = QuadraturePoints::fibonacci(points).unwrap();
         let (error, cosine) = compare(degree, &grid, &truths, [0.5, 0.3, 0.1]);
         assert!(error < 0.02 && cosine > 0.99, "L = {degree}: {error} nats, cosine {cosine}");
         // A finer grid (32,768 points at L = 23): exact for clean codes too.
         if degree > 23 {
             continue; // takes seconds, shows nothing new
         }
-        let fine = Anchors::fibonacci(points * 8 / 3).unwrap();
+        let fine = QuadraturePoints::fibonacci(points * 8 / 3).unwrap();
         let (error, cosine) = compare(degree, &fine, &truths, [1.0, 0.5, 0.2]);
         assert!(error < 0.02 && cosine > 0.98, "L = {degree}, fine: {error} nats, cosine {cosine}");
     }
@@ -88,7 +88,7 @@ fn a_pool_is_close_where_photos_are() {
             chance::point([3, 4, k / 40]).step(a * 60.0 / 6371.0, b * 60.0 / 6371.0)
         })
         .collect();
-    let anchors = Anchors::pool(47, &locations, 32_768, 1).unwrap();
+    let anchors = QuadraturePoints::pool(47, &locations, 32_768, 1).unwrap();
     assert_eq!((anchors.points.len(), anchors.log_weights.len()), (32_768, 32_768));
     // The weights are those of an integral: they sum to the sphere's area.
     let area: f64 = anchors.log_weights.iter().map(|w| f64::from(*w).exp()).sum();

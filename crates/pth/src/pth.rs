@@ -110,9 +110,7 @@ fn numbers(mut raw: Vec<u8>, element: Element, big_endian: bool) -> Vec<f32> {
     if big_endian {
         element.swap_bytes(&mut raw);
     }
-    let mut values = vec![0.0; raw.len() / element.bytes()];
-    element.decode_f32(&raw, &mut values);
-    values
+    element.to_f32(&raw)
 }
 
 /// Copies a window of a storage, row by row.

@@ -1,6 +1,6 @@
 //! Pieces of HTML.
 
-use locdiff_base::escape_markup as escape;
+use locdiff_base::escape_markup;
 
 /// A page being written. Whatever is given as text is escaped.
 pub(crate) struct Page {
@@ -10,7 +10,7 @@ pub(crate) struct Page {
 impl Page {
     pub(crate) fn new(title: &str) -> Self {
         let style = include_str!("page.css");
-        let title = escape(title);
+        let title = escape_markup(title);
         let head = format!(
             "<!doctype html>\n<html lang=en><head><meta charset=utf-8>\
              <meta name=viewport content='width=device-width, initial-scale=1'>\
@@ -24,18 +24,19 @@ impl Page {
     }
 
     pub(crate) fn heading(&mut self, text: &str) {
-        self.put(&format!("<h2>{}</h2>\n", escape(text)));
+        self.put(&format!("<h2>{}</h2>\n", escape_markup(text)));
     }
 
     pub(crate) fn paragraph(&mut self, text: &str) {
-        self.put(&format!("<p>{}</p>\n", escape(text)));
+        self.put(&format!("<p>{}</p>\n", escape_markup(text)));
     }
 
     /// Large numbers: value, name, interval.
     pub(crate) fn tiles(&mut self, tiles: &[(String, String, String)]) {
         self.html.push_str("<div class=tiles>");
         for (value, name, interval) in tiles {
-            let (value, name, interval) = (escape(value), escape(name), escape(interval));
+            let (value, name, interval) =
+                (escape_markup(value), escape_markup(name), escape_markup(interval));
             self.put(&format!(
                 "<div class=tile><span>{name}</span><b>{value}</b><span>{interval}</span></div>"
             ));
@@ -47,7 +48,10 @@ impl Page {
     pub(crate) fn figures(&mut self, figures: &[(String, String)]) {
         self.html.push_str("<div class=pair>");
         for (picture, caption) in figures {
-            self.put(&format!("<figure>{picture}<figcaption>{}</figcaption></figure>", escape(caption)));
+            self.put(&format!(
+                "<figure>{picture}<figcaption>{}</figcaption></figure>",
+                escape_markup(caption)
+            ));
         }
         self.html.push_str("</div>\n");
     }
@@ -56,7 +60,7 @@ impl Page {
     pub(crate) fn key(&mut self, entries: &[(&str, String)]) {
         self.html.push_str("<p>");
         for (class, text) in entries {
-            self.put(&format!("<span class=key><i class='{class}'></i>{}</span>", escape(text)));
+            self.put(&format!("<span class=key><i class='{class}'></i>{}</span>", escape_markup(text)));
         }
         self.html.push_str("</p>\n");
     }
@@ -65,7 +69,7 @@ impl Page {
     pub(crate) fn table(&mut self, header: &[&str], rows: &[Vec<(String, String)>]) {
         self.html.push_str("<div class=scroll><table><thead><tr>");
         for cell in header {
-            self.put(&format!("<th>{}</th>", escape(cell)));
+            self.put(&format!("<th>{}</th>", escape_markup(cell)));
         }
         self.html.push_str("</tr></thead><tbody>");
         for row in rows {
@@ -74,9 +78,9 @@ impl Page {
                 let small = if small.is_empty() {
                     String::new()
                 } else {
-                    format!("<small>{}</small>", escape(small))
+                    format!("<small>{}</small>", escape_markup(small))
                 };
-                self.put(&format!("<td>{}{small}</td>", escape(text)));
+                self.put(&format!("<td>{}{small}</td>", escape_markup(text)));
             }
             self.html.push_str("</tr>");
         }
@@ -84,7 +88,7 @@ impl Page {
     }
 
     pub(crate) fn finish(mut self, footer: &str) -> String {
-        self.put(&format!("<footer><p>{}</p></footer></main></body></html>\n", escape(footer)));
+        self.put(&format!("<footer><p>{}</p></footer></main></body></html>\n", escape_markup(footer)));
         self.html
     }
 }

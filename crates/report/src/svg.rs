@@ -1,6 +1,6 @@
 //! Plots as SVG: axes, lines, bands.
 
-use locdiff_base::escape_markup as escape;
+use locdiff_base::escape_markup;
 use std::fmt::Write;
 
 /// One axis of a plot.
@@ -37,13 +37,13 @@ const RIGHT: f64 = 18.0;
 const TOP: f64 = 18.0;
 const BOTTOM: f64 = 52.0;
 
-/// The style of a plot in a file of its own.
+/// Looks of a plot in a file of its own.
 const STYLE: &str = "text{fill:#5b6874;font:13px system-ui,sans-serif}.title{fill:#17212b}.grid{stroke:#d8dfe5}\
     .frame{fill:none;stroke:#5b6874}.line{fill:none;stroke-width:2;stroke-linejoin:round}.first{stroke:#0b5cad}\
     .second{stroke:#c2570c}.dot.first{fill:#0b5cad;stroke:none}.dot.second{fill:#c2570c;stroke:none}\
     .diagonal{fill:none;stroke:#5b6874;stroke-dasharray:5 4}";
 
-/// A plot under construction: a frame with axes, lines, bands and dots. Styles are classes (`line first`, `band second`,
+/// A plot under construction: a frame with axes, lines, bands and dots. Looks are classes (`line first`, `band second`,
 /// `dot first`, `diagonal`) that a page styles.
 ///
 /// ```
@@ -77,7 +77,7 @@ impl Plot {
                 plot,
                 "<text x='{x:.1}' y='{}' text-anchor='middle'>{}</text>",
                 bottom + 18.0,
-                escape(&text)
+                escape_markup(&text)
             );
         }
         for (value, text) in std::mem::take(&mut plot.y.ticks) {
@@ -88,7 +88,7 @@ impl Plot {
                 "<text x='{}' y='{:.1}' text-anchor='end'>{}</text>",
                 LEFT - 8.0,
                 y + 4.0,
-                escape(&text)
+                escape_markup(&text)
             );
         }
         draw!(
@@ -101,13 +101,13 @@ impl Plot {
         draw!(
             plot,
             "<text class='title' x='{middle}' y='{down}' text-anchor='middle'>{}</text>",
-            escape(plot.x.label)
+            escape_markup(plot.x.label)
         );
         let up = 0.5 * (TOP + bottom);
         draw!(
             plot,
             "<text class='title' transform='translate(14 {up}) rotate(-90)' text-anchor='middle'>{}</text>",
-            escape(plot.y.label)
+            escape_markup(plot.y.label)
         );
         plot
     }
@@ -148,14 +148,14 @@ impl Plot {
             draw!(
                 self,
                 "<circle class='{class}' cx='{x:.1}' cy='{y:.1}' r='4'><title>{}</title></circle>",
-                escape(tip)
+                escape_markup(tip)
             );
         }
     }
 
     /// The finished picture with a text for those who cannot see it.
     pub fn finish(self, description: &str) -> String {
-        let (text, body) = (escape(description), self.body);
+        let (text, body) = (escape_markup(description), self.body);
         format!(
             "<svg class='plot' viewBox='0 0 {WIDTH} {HEIGHT}' role='img' aria-label='{text}'>{body}</svg>"
         )
@@ -163,7 +163,7 @@ impl Plot {
 
     /// The finished picture as a file of its own, on white.
     pub fn finish_file(self, description: &str) -> String {
-        let (text, body) = (escape(description), self.body);
+        let (text, body) = (escape_markup(description), self.body);
         format!(
             "<svg xmlns='http://www.w3.org/2000/svg' width='960' height='600' viewBox='0 0 {WIDTH} {HEIGHT}'>\
              <title>{text}</title><style>{STYLE}</style><rect width='100%' height='100%' fill='#fff' />{body}</svg>\n"
@@ -174,6 +174,11 @@ impl Plot {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_cannot_leave_their_place() {
+        assert_eq!(escape_markup("<b x='1'>\"&"), "&lt;b x=&#39;1&#39;&gt;&quot;&amp;");
+    }
 
     #[test]
     fn values_lie_between_the_axes() {

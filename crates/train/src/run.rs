@@ -11,7 +11,7 @@ use locdiff_base::{AtomicFile, setting};
 use locdiff_diffusion::Sampler;
 use locdiff_eval::Accuracy;
 use locdiff_model::{
-    CodeWriter, Model, Predictor, Query, Reading, SampleOptions, Standardisation, make_anchors,
+    CodeWriter, Model, Predictor, Query, Reading, SampleOptions, Standardisation, make_quadrature,
 };
 use locdiff_nn::Device;
 use locdiff_sphere::LatLon;
@@ -148,7 +148,7 @@ pub fn train(job: Job<'_>, mut on_event: impl FnMut(Event)) -> Result<Outcome, T
     } else {
         model.set_standardisation(Standardisation::identity(config.model.embedding_dim))?;
     }
-    model.set_anchors(make_anchors(&config.model, &training.points())?);
+    model.set_quadrature(make_quadrature(&config.model, &training.points())?);
     let codes = CodeWriter::new(&config.model)?;
     let mut step = TrainStep::new(device, &model, &codes, &config.train)?;
     let mut standing = Standing::default();

@@ -66,7 +66,7 @@ impl TrainStep {
             net: model.net().clone(),
             grads: Gradients::new(&params)?,
             adam: Adam::new(settings.adam(), &params)?,
-            objective: Objective::new(device, config, codes, model.anchors(), batch)?,
+            objective: Objective::new(device, config, codes, model.quadrature(), batch)?,
             work: model.net().workspace(device, batch, true)?,
             tables: TrainingTables::new(device, &schedule, config.prediction(), config.code_scale.factor())?,
             rng: Rng::new(device, config.seed)?,

@@ -3,8 +3,9 @@
 
 use locdiff_shdd::{Codec, Coefficients};
 use locdiff_sphere::{Degree, LatLon, UnitVec};
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
+use rand_distr::{Distribution, StandardNormal};
 
 pub(crate) fn rng(seed: u64) -> ChaCha8Rng {
     ChaCha8Rng::seed_from_u64(seed)
@@ -14,10 +15,9 @@ pub(crate) fn codec(l: usize) -> Codec {
     Codec::new(Degree::new(l).unwrap())
 }
 
-/// Standard normal, by Box–Muller.
+/// Standard normal.
 pub(crate) fn normal(rng: &mut ChaCha8Rng) -> f64 {
-    let u: f64 = 1.0 - rng.random_range(0.0..1.0);
-    (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * rng.random_range(0.0..1.0f64)).cos()
+    StandardNormal.sample(rng)
 }
 
 pub(crate) fn random_place(rng: &mut ChaCha8Rng) -> LatLon {
