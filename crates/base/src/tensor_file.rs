@@ -151,15 +151,24 @@ impl<R: Read + Seek> TensorFile<R> {
         &self.header
     }
 
+    /// The bytes of a tensor of this file.
+    ///
+    /// # Errors
+    /// When reading fails.
+    pub fn bytes(&mut self, place: &TensorPlace) -> Result<Vec<u8>, TensorFileError> {
+        self.input.seek(SeekFrom::Start(place.offset))?;
+        let mut bytes = vec![0; place.bytes as usize]; // the header agrees with the file's size
+        self.input.read_exact(&mut bytes)?;
+        Ok(bytes)
+    }
+
     /// The values of a tensor of this file.
     ///
     /// # Errors
     /// When reading fails, or they are no floating-point numbers.
     pub fn values(&mut self, place: &TensorPlace) -> Result<Vec<f32>, TensorFileError> {
         let element = place.element()?;
-        self.input.seek(SeekFrom::Start(place.offset))?;
-        let mut bytes = vec![0; place.bytes as usize]; // the header agrees with the file's size
-        self.input.read_exact(&mut bytes)?;
+        let bytes = self.bytes(place)?;
         let mut values = vec![0.0; bytes.len() / element.bytes()];
         element.decode_f32(&bytes, &mut values);
         Ok(values)
