@@ -3,14 +3,16 @@
 
     bench/codec.py [--rounds 5] [--degree 47]
 
-Installs sphericart, scipy and ducc0 from PyPI into a throw-away environment (bench/out/venv) and builds our side.
+Installs sphericart, scipy and ducc0 from PyPI into a throw-away environment (bench/out/venv); our side is
+`cargo bench -p locdiff-bench --bench codec`, whose rate of items (coefficients or vectors) in the fastest run is read.
 Times are the median over rounds of each round's best; machines are noisy, so read the ratios.
 """
-import argparse, json, os, pathlib, statistics, subprocess, sys, time
+import argparse, json, os, pathlib, re, statistics, subprocess, sys, time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 VENV = ROOT / "bench" / "out" / "venv"
 PEERS = ["numpy", "scipy>=1.15", "sphericart==2.0.4", "ducc0==0.42.0"]
+BENCH = ["cargo", "bench", "-q", "-p", "locdiff-bench", "--bench", "codec", "--"]
 ONE_THREAD = {k: "1" for k in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "RAYON_NUM_THREADS")}
 
 
@@ -20,16 +22,18 @@ def setup():
     if not (VENV / "bin" / "python").exists():
         subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
         subprocess.run([VENV / "bin" / "pip", "install", "-q", *PEERS], check=True)
-    subprocess.run(["cargo", "build", "--release", "-q", "-p", "locdiff-bench"], cwd=ROOT, check=True)
+    subprocess.run([*BENCH[:-1], "--no-run"], cwd=ROOT, check=True)
     python = str(VENV / "bin" / "python")
     os.execve(python, [python, __file__, *sys.argv[1:]], {**os.environ, **ONE_THREAD, "LOCDIFF_BENCH_READY": "1"})
 
 
-def ours(operation, degree, seconds):
-    target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    out = subprocess.run([target / "release" / "locdiff-bench", *operation.split(), "--degree", str(degree),
-                          "--seconds", str(seconds)], check=True, capture_output=True, text=True)
-    return json.loads(out.stdout)["value"]
+def ours(bench, degree, seconds):
+    """Items a second of the fastest run of one of our benches (a regular expression)."""
+    limits = ["--min-time", str(seconds), "--max-time", str(seconds)]
+    out = subprocess.run([*BENCH, bench, *limits], cwd=ROOT, check=True, capture_output=True, text=True,
+                         env={**os.environ, "LOCDIFF_DEGREES": str(degree)}).stdout
+    number, prefix = re.search(r"([\d.]+) ([KMGT]?)item/s", out).groups()
+    return float(number) * 1e3 ** " KMGT".index(prefix or " ")
 
 
 def best(run, seconds):
@@ -70,32 +74,33 @@ def main():
     rings = 2 * (l + 1)
     per = 1e9 / d
     coefficient, vector = "ns/coefficient", "us/vector"
-    # operation: unit, our operation, peers, limit
+    # operation: unit, our bench, peers, limit. The fused evaluation needs 5 vector instructions (2 products, 3
+    # multiply-adds) for the 2 coefficients ±m.
     table = {
-        f"encode f64, {count} points": (coefficient, "encode-f64", {
+        f"encode f64, {count} points": (coefficient, "encode_f64", {
             "sphericart f64": lambda: best(lambda: sh.compute(xyz), seconds) * per / count,
             "scipy": lambda: best(lambda: sph_harm_y_all(l, l, theta[few], phi[few]), seconds) * per / len(theta[few]),
         }, ("write bandwidth", lambda: best(lambda: fill64.fill(1.5), seconds) * per / count)),
-        f"encode f32, {count} points": (coefficient, "encode-f32", {
+        f"encode f32, {count} points": (coefficient, "encode_f32", {
             "sphericart f32": lambda: best(lambda: sh.compute(xyz32), seconds) * per / count,
         }, ("write bandwidth", lambda: best(lambda: fill32.fill(1.5), seconds) * per / count)),
-        **{f"fused e·Y {name}, {n} points": (coefficient, f"field-{name} --points {n}", {
+        **{f"fused e·Y {name}, {n} points": (coefficient, f"field_{name}.*{n}", {
             "ducc0 synthesis_general": lambda a=alm.astype(kind), p=loc[:n], e=accuracy, n=n: best(
                 lambda: ducc0.sht.synthesis_general(alm=a, spin=0, lmax=l, loc=p, epsilon=e, nthreads=1), seconds) * per / n,
-        }, ("FMA throughput", lambda name=name: ours(f"fma-{name}", l, seconds)))
+        }, ("FMA throughput", lambda name=name: 2.5 * 1e9 / ours(f"fma_{name}", l, seconds)))
            for name, kind, accuracy in (("f64", np.complex128, 1e-12), ("f32", np.complex64, 1e-5)) for n in (256, 4096)},
-        "decode, exact": (vector, "decode", {
+        "decode, exact": (vector, "decode_exact", {
             "dense, 21k anchors (paper)": lambda: best(lambda: (batch @ anchors.T).argmax(1), seconds) * 1e6 / 512,
-            "our anchors mode, 21k": lambda: ours("decode-anchors", l, seconds),
+            "our anchors mode, 21k": lambda: 1e6 / ours("decode_anchors", l, seconds),
             "ducc0 synthesis_2d alone": lambda: best(lambda: ducc0.sht.synthesis_2d(
                 alm=alm, spin=0, lmax=l, geometry="F1", ntheta=rings, nphi=2 * rings, nthreads=1), seconds) * 1e6,
         }, None),
     }
     samples = {}
     for _ in range(arguments.rounds):
-        for name, (_, operation, peers, limit) in table.items():
+        for name, (unit, operation, peers, limit) in table.items():
             add = lambda who, value: samples.setdefault((name, who), []).append(value)
-            add("ours", ours(operation, l, seconds))
+            add("ours", (1e9 if unit == coefficient else 1e6) / ours(operation, l, seconds))
             for peer, run in peers.items():
                 add(peer, run())
             if limit:
@@ -114,7 +119,7 @@ def main():
         if limit:
             value = median[name, "limit"]
             print(f"  {'limit: ' + limit[0]:<28} {value:9.3f}   ours reaches {100 * value / mine:.0f} %")
-    print("\ndensity with log Z, modes (us/vector):", round(ours("density", l, seconds), 1))
+    print("\ndensity with log Z, modes (us/vector):", round(1e6 / ours("codec::density", l, seconds), 1))
 
 
 if __name__ == "__main__":

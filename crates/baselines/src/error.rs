@@ -42,7 +42,10 @@ pub enum BaselineError {
     Model(#[from] locdiff_model::ModelError),
     /// A failure of a density.
     #[error(transparent)]
-    Density(#[from] locdiff::LocateError),
+    Density(#[from] locdiff_answer::AnswerError),
+    /// An embedding that is none.
+    #[error(transparent)]
+    Data(#[from] locdiff_data::DataError),
     /// A failure in training or in its data.
     #[error(transparent)]
     Train(#[from] locdiff_train::TrainError),

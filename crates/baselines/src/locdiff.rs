@@ -1,13 +1,15 @@
 //! LocDiff itself behind the same trait.
 
 use crate::{Baseline, BaselineError, Effort, Examples, FitData};
-use locdiff::{BACKGROUND_DRAWS, Calibration, FEWEST_TO_CALIBRATE, Globe, Observation};
-use locdiff_model::{Answer, CodeSampler, Model, Pooling, SampleOptions, answers};
+use locdiff_answer::{BACKGROUND_DRAWS, FEWEST_TO_CALIBRATE, Globe, Observation, Reader, fit};
+use locdiff_data::Embedding;
+use locdiff_model::{Model, Prediction, Predictor, Query, Reading, SampleOptions};
 use locdiff_nn::Device;
 use locdiff_shdd::{Codec, Coefficients};
 use locdiff_sphere::{LatLon, UnitVec};
 use locdiff_train::{BEST_FOLDER, Dataset, Event, Job, Rows, RunConfig, TrainPreset, train};
 use rayon::prelude::*;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// LocDiff: diffusion of SHDD codes, trained by `locdiff-train` as `locdiff train` does it. The model of the best
@@ -16,15 +18,13 @@ pub struct LocDiff {
     device: Device,
     run: RunConfig,
     options: SampleOptions,
-    pooling: Pooling,
     fitted: Option<Fitted>,
 }
 
 struct Fitted {
-    model: Model,
-    codec: Codec,
-    /// How the network's density is read, fitted on the validation photos; none for a loss that gives no densities.
-    reading: Option<(Calibration, Globe)>,
+    predictor: Predictor,
+    /// Reads the network's density, calibrated on the validation photos; none for a loss that gives no densities.
+    reader: Option<Reader>,
 }
 
 impl LocDiff {
@@ -60,39 +60,34 @@ impl LocDiff {
             seed: run.model.seed,
             ..SampleOptions::default()
         };
-        Self { device: device.clone(), run, options, pooling: Pooling::Pool, fitted: None }
+        Self { device: device.clone(), run, options, fitted: None }
     }
 
     fn fitted(&self) -> Result<&Fitted, BaselineError> {
         self.fitted.as_ref().ok_or(BaselineError::NotFitted { method: "locdiff" })
     }
 
-    fn answers(&self, embeddings: &[f32]) -> Result<Vec<Answer>, BaselineError> {
-        let Fitted { model, codec, .. } = self.fitted()?;
-        let mut found = Vec::new();
-        sample(model, self.options, embeddings, |_, codes| {
-            found.extend(answers(codec, &codes, self.options.samples, self.pooling, false)?);
-            Ok(())
-        })?;
-        Ok(found)
+    fn predictions(&self, embeddings: &[f32]) -> Result<Vec<Prediction>, BaselineError> {
+        let predictor = &self.fitted()?.predictor;
+        let photos = photos(predictor, embeddings)?;
+        let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
+        Ok(predictor.predict(&queries, &self.options, Reading::default())?)
     }
 
     /// The density as `locdiff calibrate` fits it.
-    fn calibrate(&self, model: &Model, validation: &Examples) -> Result<(Calibration, Globe), BaselineError> {
-        let globe = Globe::coarse(model.config().degree)?;
-        let samples = self.options.samples;
-        let mut observations = Vec::with_capacity(validation.len());
-        sample(model, self.options, validation.photos(), |sampler, codes| {
-            let pooled = answers(globe.codec(), &codes, samples, Pooling::Pool, false)?;
-            for (pooled, evidence) in pooled.into_iter().zip(sampler.evidence()?) {
-                let truth = validation.points()[observations.len()].to_latlon();
-                observations.push(Observation { evidence, answer: pooled.place, truth });
-            }
-            Ok(())
-        })?;
-        let background = CodeSampler::new(model, self.options)?.background(BACKGROUND_DRAWS)?;
-        let calibration = locdiff::fit(&globe, &background, &observations, samples, self.options.seed)?;
-        Ok((calibration, Globe::new(model.config().degree)?))
+    fn calibrate(&self, predictor: &Predictor, validation: &Examples) -> Result<Reader, BaselineError> {
+        let degree = predictor.model().config().degree;
+        let photos = photos(predictor, validation.photos())?;
+        let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
+        let found = predictor.predict(&queries, &self.options, Reading::default())?;
+        let observations = found.into_iter().zip(validation.points()).filter_map(|(found, truth)| {
+            Some(Observation { evidence: found.evidence?, answer: found.place, truth: truth.to_latlon() })
+        });
+        let observations: Vec<Observation> = observations.collect();
+        let background = predictor.background(BACKGROUND_DRAWS)?;
+        let (samples, seed) = (self.options.samples, self.options.seed);
+        let calibration = fit(&Arc::new(Globe::coarse(degree)?), &background, &observations, samples, seed)?;
+        Ok(Reader::new(Arc::new(Globe::of(predictor.codec().clone())?), calibration)?)
     }
 
     /// The pooled code of every row: what is decoded.
@@ -100,8 +95,7 @@ impl LocDiff {
     /// # Errors
     /// Rows of another size, or a model that was not fitted.
     pub fn codes(&self, embeddings: &[f32]) -> Result<Vec<Coefficients>, BaselineError> {
-        let codes = self.answers(embeddings)?.into_iter().map(|answer| Coefficients::new(answer.code));
-        Ok(codes.collect::<Result<_, _>>()?)
+        Ok(self.predictions(embeddings)?.into_iter().map(|found| found.code).collect())
     }
 
     /// The codec of the model's degree.
@@ -109,24 +103,14 @@ impl LocDiff {
     /// # Errors
     /// A model that was not fitted.
     pub fn codec(&self) -> Result<&Codec, BaselineError> {
-        Ok(&self.fitted()?.codec)
+        Ok(self.fitted()?.predictor.codec())
     }
 }
 
-/// Samples all rows, a block at a time; `each` gets the sampler after a block and the block's codes.
-fn sample(
-    model: &Model,
-    options: SampleOptions,
-    embeddings: &[f32],
-    mut each: impl FnMut(&CodeSampler<'_>, Vec<f32>) -> Result<(), BaselineError>,
-) -> Result<(), BaselineError> {
-    let mut sampler = CodeSampler::new(model, options)?;
-    let per_block = sampler.images_per_block() * model.config().embedding_dim;
-    for (block, rows) in embeddings.chunks(per_block).enumerate() {
-        let codes = sampler.sample_block(block as u64, rows)?;
-        each(&sampler, codes)?;
-    }
-    Ok(())
+/// Rows as embeddings.
+fn photos(predictor: &Predictor, rows: &[f32]) -> Result<Vec<Embedding>, BaselineError> {
+    let each = rows.chunks_exact(predictor.model().config().embedding_dim);
+    Ok(each.map(|row| Embedding::new(row.to_vec(), None)).collect::<Result<_, _>>()?)
 }
 
 fn dataset(examples: &Examples) -> Result<Dataset, BaselineError> {
@@ -162,47 +146,43 @@ impl Baseline for LocDiff {
             }
         })?;
         let model = Model::load(&self.device, &folder.path().join(BEST_FOLDER))?;
-        let codec = Codec::new(model.config().degree()?);
         let is_density = model.config().loss.has_quadrature() && data.validation.len() >= FEWEST_TO_CALIBRATE;
-        let reading = if is_density { Some(self.calibrate(&model, data.validation)?) } else { None };
-        self.fitted = Some(Fitted { model, codec, reading });
+        let predictor = Predictor::new(Arc::new(model))?;
+        let reader = if is_density { Some(self.calibrate(&predictor, data.validation)?) } else { None };
+        self.fitted = Some(Fitted { predictor, reader });
         Ok(())
     }
 
     fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>, BaselineError> {
-        Ok(self.answers(embeddings)?.into_iter().map(|answer| answer.place).collect())
+        Ok(self.predictions(embeddings)?.into_iter().map(|found| found.place).collect())
     }
 
     /// The density that `locdiff locate` answers with; without a calibration that of the pooled code.
     fn log_density(&self, embeddings: &[f32], points: &[UnitVec]) -> Result<Option<Vec<f64>>, BaselineError> {
-        let Fitted { model, codec, reading } = self.fitted()?;
-        let Some((calibration, globe)) = reading else {
+        let Fitted { predictor, reader } = self.fitted()?;
+        let Some(reader) = reader else {
             let codes = self.codes(embeddings)?;
             let each = codes.par_iter().zip(points).map(|(code, point)| -> Result<f64, BaselineError> {
-                Ok(codec.density(code)?.log_density(&[*point])[0])
+                Ok(predictor.codec().density(code)?.log_density(&[*point])[0])
             });
             return Ok(Some(each.collect::<Result<_, _>>()?));
         };
-        // What the network says at pure noise: one step suffices.
-        let mut evidence = Vec::new();
-        sample(model, SampleOptions { steps: 1, ..self.options }, embeddings, |sampler, _| {
-            evidence.extend(sampler.evidence()?);
-            Ok(())
-        })?;
-        let each = evidence
-            .par_iter()
-            .zip(points)
-            .map(|(evidence, point)| calibration.density(globe, evidence, None).log_density(&[*point])[0]);
-        Ok(Some(each.collect()))
+        let photos = photos(predictor, embeddings)?;
+        let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
+        let evidence = predictor.evidence(&queries, &self.options)?;
+        let each = evidence.par_iter().zip(points).map(|(evidence, point)| -> Result<f64, BaselineError> {
+            Ok(reader.density(evidence, None)?.log_density(&[*point])[0])
+        });
+        Ok(Some(each.collect::<Result<_, _>>()?))
     }
 
     fn parameters(&self) -> usize {
-        self.fitted.as_ref().map_or(0, |fitted| fitted.model.params().count())
+        self.fitted.as_ref().map_or(0, |fitted| fitted.predictor.model().params().count())
     }
 
     fn chosen(&self) -> String {
         let Some(fitted) = &self.fitted else { return String::new() };
-        let config = fitted.model.config();
+        let config = fitted.predictor.model().config();
         format!(
             "L = {}, {} steps, of {} samples the pooled",
             config.degree, config.trained_steps, self.options.samples

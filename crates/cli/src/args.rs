@@ -3,6 +3,7 @@
 use anyhow::{Context, Result};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use locdiff::{DeviceSpec, NnError};
 use locdiff_base::Named;
 use locdiff_data::{Dtype, Format, MatrixReader, PointColumns, PointReader};
 use locdiff_shdd::{Anchors, Coefficients, Decoder};
@@ -21,6 +22,18 @@ pub(crate) struct DegreeArg {
 fn parse_degree(text: &str) -> Result<Degree, String> {
     let number: usize = text.parse().map_err(|_| format!("'{text}' is not a whole number"))?;
     Degree::new(number).map_err(|error| error.to_string())
+}
+
+/// Where to compute.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DeviceArg {
+    /// Where to compute: auto, cpu, cuda or cuda:N
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = parse_device)]
+    pub(crate) device: DeviceSpec,
+}
+
+fn parse_device(text: &str) -> Result<DeviceSpec, String> {
+    text.parse().map_err(|error: NnError| error.to_string())
 }
 
 /// "LAT,LON" in degrees.

@@ -1,6 +1,6 @@
 //! The encoder that a command uses: a folder, or the one inside the binary.
 
-use crate::commands::train::DeviceArg;
+use crate::args::DeviceArg;
 use anyhow::Result;
 use clap::Args;
 use locdiff_nn::Device;

@@ -10,8 +10,10 @@ mod hybrid;
 mod interrupt;
 mod progress;
 mod regions;
+mod sampling;
 
 use clap::{Parser, Subcommand};
+use std::num::NonZeroUsize;
 use std::process::ExitCode;
 
 /// Places on Earth as spherical-harmonic codes, and back, with an honest uncertainty.
@@ -20,6 +22,9 @@ use std::process::ExitCode;
 struct Cli {
     #[command(subcommand)]
     command: Command,
+    /// Threads to compute with [default: one per core]; answers do not depend on it
+    #[arg(long, global = true, value_name = "N", visible_alias = "threads", help_heading = "Everywhere")]
+    jobs: Option<NonZeroUsize>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -72,7 +77,12 @@ fn main() -> ExitCode {
         locdiff_base::AtomicFile::remove_all_pending();
         std::process::exit(130);
     });
-    let result = match Cli::parse().command {
+    let Cli { command, jobs } = Cli::parse();
+    if let Some(jobs) = jobs {
+        // Fails only where the pool was made before, which nothing does this early.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(jobs.get()).build_global();
+    }
+    let result = match command {
         Command::Encode(command) => command.run(),
         Command::Decode(command) => command.run(),
         Command::Density(command) => command.run(),

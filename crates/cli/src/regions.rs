@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use locdiff_map::{Raster, Window, contour_polygons};
-use locdiff_shdd::{CredibleRegion, Density, RegionCell};
+use locdiff_shdd::{CodeDensity, CredibleRegion, RegionCell};
 use locdiff_sphere::Polygon;
 
 /// A window has at most this many cells.
@@ -11,7 +11,7 @@ const MOST_CELLS: f64 = 300_000.0;
 const MOST_PARTS: usize = 24;
 
 /// The polygons of a credible region.
-pub(crate) fn region_polygons(density: &Density<'_>, region: &CredibleRegion) -> Result<Vec<Polygon>> {
+pub(crate) fn region_polygons(density: &CodeDensity<'_>, region: &CredibleRegion) -> Result<Vec<Polygon>> {
     let parts = clusters(density.region_cells(region.log_density));
     if parts.len() > MOST_PARTS {
         return Ok(contour_polygons(&globe_log_density(density, 720, 1440)?, region.log_density));
@@ -26,7 +26,7 @@ pub(crate) fn region_polygons(density: &Density<'_>, region: &CredibleRegion) ->
 }
 
 /// log q on a raster of the whole Earth, by the fast transform.
-pub(crate) fn globe_log_density(density: &Density<'_>, rows: usize, columns: usize) -> Result<Raster> {
+pub(crate) fn globe_log_density(density: &CodeDensity<'_>, rows: usize, columns: usize) -> Result<Raster> {
     Ok(Raster::new(Window::globe(rows, columns)?, density.raster_log_density(rows, columns))?)
 }
 

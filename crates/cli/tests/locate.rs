@@ -165,3 +165,56 @@ fn the_summer_palace_gets_an_answer_and_maps() {
     assert!(refused(path, "locate tagged/china.jpg --device cpu --xmp --yes").contains("tagged/china.jpg"));
     assert!(refused(path, "locate china.jpg --csv china.jpg").contains("is one of the photos"));
 }
+
+/// A picture of one colour with a slope in it, as BMP.
+fn picture(path: &std::path::Path, k: u32) {
+    let side = 24_u32;
+    let mut bytes = b"BM".to_vec();
+    for word in [54 + side * side * 3, 0, 54, 40, side, side] {
+        bytes.extend(word.to_le_bytes());
+    }
+    bytes.extend([1, 0, 24, 0]);
+    bytes.extend([0; 24]);
+    for pixel in 0..side * side {
+        bytes.extend([(37 * k) as u8, (pixel % side * 9) as u8, (pixel / side * 5 + k) as u8]);
+    }
+    fs::write(path, bytes).unwrap();
+}
+
+/// Noise belongs to the photo: its answer is the same bytes alone, as copies, among others, with any number of threads.
+#[cfg(feature = "bundled")]
+#[test]
+fn an_answer_does_not_depend_on_company() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let photo = fixture("vision/china.jpg");
+    let locate = |what: &str, jobs: u32| -> Vec<String> {
+        let said =
+            ok(path, &format!("locate {what} --device cpu --samples 4 --steps 5 --json --jobs {jobs}"));
+        let without_name = |line: &str| {
+            let mut answer: Value = serde_json::from_str(line).unwrap();
+            assert!(answer.as_object_mut().unwrap().remove("photo").is_some());
+            answer.to_string()
+        };
+        said.lines().map(without_name).collect()
+    };
+    let alone = locate(photo.to_str().unwrap(), 1);
+    assert_eq!(alone.len(), 1);
+    assert_eq!(alone, locate(photo.to_str().unwrap(), 2));
+
+    fs::create_dir(path.join("copies")).unwrap();
+    for k in 0..40 {
+        fs::copy(&photo, path.join(format!("copies/{k:02}.jpg"))).unwrap();
+    }
+    assert_eq!(locate("copies", 2), vec![alone[0].clone(); 40]);
+
+    fs::create_dir(path.join("many")).unwrap();
+    for k in 0..99 {
+        picture(&path.join(format!("many/{k:02}.bmp")), k);
+    }
+    fs::copy(&photo, path.join("many/zz.jpg")).unwrap();
+    let (one, two) = (locate("many", 1), locate("many", 2));
+    assert_eq!((one.len(), &one[99]), (100, &alone[0]));
+    assert_eq!(one, two);
+    assert!(one[0] != one[1], "other photos have other answers");
+}

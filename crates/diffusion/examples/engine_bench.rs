@@ -9,7 +9,7 @@ use locdiff_diffusion::{
 };
 use locdiff_nn::{
     Adam, AdamConfig, Device, DeviceSpec, Gradients, Indices, NnError, Params, ParamsBuilder, Recorded, Rng,
-    Tensor, View, ViewMut,
+    RowNoise, Tensor, View, ViewMut,
     layers::{Conditioning, CsUnet, CsUnetConfig, CsUnetWorkspace, ForwardMode, SamplingWorkspace},
     losses::Quadrature,
     ops,
@@ -168,7 +168,7 @@ struct SampleJob {
     cond: Tensor,
     plan: SamplerPlan,
     state: SampleState,
-    rng: Rng,
+    noise: RowNoise,
     recorded: Recorded,
 }
 
@@ -186,18 +186,18 @@ impl SampleJob {
             cond,
             plan,
             state: SampleState::new(device, batch, d)?,
-            rng: Rng::new(device, 3)?,
+            noise: RowNoise::new(device, batch)?,
             recorded: Recorded::new(device),
         })
     }
 
     /// One batch of samples, the projection of new images included.
     fn step(&mut self) -> Result<(), NnError> {
-        let Self { network, cond, plan, state, rng, recorded } = self;
+        let Self { network, cond, plan, state, noise, recorded } = self;
         recorded.run(|| {
             let Network { net, params, conditioning, .. } = network;
             net.set_cond(params, conditioning, cond.view())?;
-            sample(plan, network, state, rng)
+            sample(plan, network, state, noise)
         })
     }
 }

@@ -9,7 +9,7 @@
 //! A denoiser that knows its target, one point, ends there:
 //! ```
 //! use locdiff_diffusion::{Denoiser, Prediction, SampleState, Sampler, SamplerPlan, Schedule, sample};
-//! use locdiff_nn::{Device, NnError, Rng, Tensor, View, ViewMut, ops};
+//! use locdiff_nn::{Device, NnError, RowNoise, Tensor, View, ViewMut, ops};
 //!
 //! struct Point(Tensor);
 //! impl Denoiser for Point {
@@ -22,9 +22,9 @@
 //! let device = Device::cpu();
 //! let plan = SamplerPlan::new(&Schedule::cosine(200)?, Sampler::DpmSolverPlusPlus2M, 20, Prediction::X0)?;
 //! let mut state = SampleState::new(&device, 4, 2)?;
-//! let mut rng = Rng::new(&device, 1)?;
+//! let noise = RowNoise::new(&device, 4)?;
 //! let mut denoiser = Point(Tensor::from_slice(&device, 1, 2, &[0.5, -2.0])?);
-//! sample(&plan, &mut denoiser, &mut state, &mut rng)?;
+//! sample(&plan, &mut denoiser, &mut state, &noise)?;
 //! assert!(state.clean().to_vec()?.chunks(2).all(|row| row == [0.5, -2.0]));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -1,7 +1,7 @@
 //! Running a plan.
 
 use crate::{Denoiser, PlannedStep, SamplerPlan};
-use locdiff_nn::{Device, NnError, Rng, Tensor, ops};
+use locdiff_nn::{Device, NnError, RowNoise, Tensor, ops};
 
 /// The stream of the initial noise; step k draws from stream k.
 const INITIAL_STREAM: u32 = 0xFFFF_FFFF;
@@ -34,7 +34,7 @@ impl SampleState {
 
 /// Draws fresh noise and runs all steps of `plan`; the samples are then in [`SampleState::clean`].
 ///
-/// The numbers drawn depend on the generator's seed and counter; the counter is advanced at the end, on the device. The
+/// Noise belongs to the rows: a row's sample depends on its [`locdiff_nn::RowKey`], not on its place in the batch. The
 /// whole call allocates nothing and can be given to [`locdiff_nn::Recorded`].
 ///
 /// # Errors
@@ -43,9 +43,9 @@ pub fn sample(
     plan: &SamplerPlan,
     denoiser: &mut impl Denoiser,
     state: &mut SampleState,
-    rng: &mut Rng,
+    noise: &RowNoise,
 ) -> Result<(), NnError> {
-    sample_watched(plan, denoiser, state, rng, |_, _| Ok(()))
+    sample_watched(plan, denoiser, state, noise, |_, _| Ok(()))
 }
 
 /// The same, and `watch` sees every step with the state after it.
@@ -56,17 +56,17 @@ pub fn sample_watched(
     plan: &SamplerPlan,
     denoiser: &mut impl Denoiser,
     state: &mut SampleState,
-    rng: &mut Rng,
+    noise: &RowNoise,
     mut watch: impl FnMut(&PlannedStep, &SampleState) -> Result<(), NnError>,
 ) -> Result<(), NnError> {
-    ops::fill_normal(state.x.view_mut(), rng, INITIAL_STREAM)?;
+    ops::fill_row_noise(state.x.view_mut(), noise, INITIAL_STREAM)?;
     for (position, step) in plan.steps().iter().enumerate() {
         let SampleState { x, clean, prediction } = state;
         denoiser.predict(prediction.view_mut(), x.view(), position)?;
         let coefficients = step.coefficients();
         let stream = position as u32;
-        ops::sampler_step(x.view_mut(), clean.view_mut(), prediction.view(), coefficients, rng, stream)?;
+        ops::sampler_step(x.view_mut(), clean.view_mut(), prediction.view(), coefficients, noise, stream)?;
         watch(step, state)?;
     }
-    rng.advance()
+    Ok(())
 }

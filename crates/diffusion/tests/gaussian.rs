@@ -5,7 +5,8 @@ use locdiff_diffusion::{
     sample,
 };
 use locdiff_nn::{
-    Device, Indices, NnError, Precision, Recorded, Rng, Tensor, View, ViewMut, losses::Quadrature, ops,
+    Device, Indices, NnError, Precision, Recorded, RowKey, RowNoise, Tensor, View, ViewMut,
+    losses::Quadrature, ops,
 };
 
 fn devices() -> Vec<Device> {
@@ -61,6 +62,16 @@ impl Denoiser for Gaussian {
     }
 }
 
+fn keys(key: u64, rows: u32) -> Vec<RowKey> {
+    (0..rows).map(|number| RowKey { key, number }).collect()
+}
+
+fn noise(device: &Device, seed: u64, key: u64, rows: u32) -> RowNoise {
+    let mut noise = RowNoise::new(device, rows as usize).unwrap();
+    noise.set(seed, &keys(key, rows)).unwrap();
+    noise
+}
+
 fn moments(values: &[f32]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().map(|&v| f64::from(v)).sum::<f64>() / n;
@@ -81,8 +92,8 @@ fn every_sampler_and_prediction_draws_the_gaussian() {
                 let plan = SamplerPlan::new(&schedule, sampler, steps, prediction).unwrap();
                 let mut denoiser = Gaussian::new(&device, &schedule, &plan, prediction, &[2.0, -1.0]);
                 let mut state = SampleState::new(&device, 8000, 2).unwrap();
-                let mut rng = Rng::new(&device, 4).unwrap();
-                sample(&plan, &mut denoiser, &mut state, &mut rng).unwrap();
+                let noise = noise(&device, 4, 0, 8000);
+                sample(&plan, &mut denoiser, &mut state, &noise).unwrap();
                 let values = state.clean().to_vec().unwrap();
                 for (column, want) in [(0, 2.0), (1, -1.0)] {
                     let column: Vec<f32> = values.iter().skip(column).step_by(2).copied().collect();
@@ -98,26 +109,31 @@ fn every_sampler_and_prediction_draws_the_gaussian() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_sample_and_a_recording_goes_on_from_there() {
+fn the_same_keys_give_the_same_sample_recorded_or_not() {
     let schedule = Schedule::cosine(200).unwrap();
     for device in devices() {
         let plan = SamplerPlan::new(&schedule, Sampler::Ddpm, 25, Prediction::X0).unwrap();
         let mut denoiser = Gaussian::new(&device, &schedule, &plan, Prediction::X0, &[0.0; 5]);
         let mut state = SampleState::new(&device, 6, 5).unwrap();
-        let mut rng = Rng::new(&device, 11).unwrap();
         let mut draws = Vec::new();
-        for _ in 0..4 {
-            sample(&plan, &mut denoiser, &mut state, &mut rng).unwrap();
+        for key in 0..4 {
+            sample(&plan, &mut denoiser, &mut state, &noise(&device, 11, key, 6)).unwrap();
             draws.push(state.clean().to_vec().unwrap());
         }
         assert_ne!(draws[0], draws[1]);
-        rng.set(11, 0).unwrap();
         let mut recorded = Recorded::new(&device);
-        for draw in &draws {
-            recorded.run(|| sample(&plan, &mut denoiser, &mut state, &mut rng)).unwrap();
+        let mut noise = noise(&device, 11, 0, 6);
+        for (key, draw) in (0..).zip(&draws) {
+            noise.set(11, &keys(key, 6)).unwrap();
+            recorded.run(|| sample(&plan, &mut denoiser, &mut state, &noise)).unwrap();
             assert_eq!(&state.clean().to_vec().unwrap(), draw, "{device}");
         }
-        assert_eq!(rng.get().unwrap(), (11, 4));
+        // A row takes its noise along: the same keys in another order give the same rows in that order.
+        let turned: Vec<RowKey> = keys(3, 6).into_iter().rev().collect();
+        noise.set(11, &turned).unwrap();
+        sample(&plan, &mut denoiser, &mut state, &noise).unwrap();
+        let rows: Vec<f32> = draws[3].chunks(5).rev().flatten().copied().collect();
+        assert_eq!(state.clean().to_vec().unwrap(), rows, "{device}");
     }
 }
 
@@ -133,8 +149,8 @@ fn guidance_pushes_the_mean_away_from_the_unconditional_one() {
             let scratch = Tensor::zeros(&device, 4000, 1).unwrap();
             let mut guided = Guided::new(conditional, unconditional, weight, scratch);
             let mut state = SampleState::new(&device, 4000, 1).unwrap();
-            let mut rng = Rng::new(&device, 2).unwrap();
-            sample(&plan, &mut guided, &mut state, &mut rng).unwrap();
+            let noise = noise(&device, 2, 0, 4000);
+            sample(&plan, &mut guided, &mut state, &noise).unwrap();
             let (mean, variance) = moments(&state.clean().to_vec().unwrap());
             assert!(
                 (mean - want).abs() < 0.05 && (variance - 0.25).abs() < 0.03,
@@ -168,8 +184,8 @@ fn the_posterior_mean_denoiser_finds_both_modes() {
         let inner = TwoPoints { schedule: schedule.clone(), timesteps };
         let mut denoiser = PosteriorMean::new(inner, quadrature, natural, 1.0);
         let mut state = SampleState::new(&device, 2000, 1).unwrap();
-        let mut rng = Rng::new(&device, 6).unwrap();
-        sample(&plan, &mut denoiser, &mut state, &mut rng).unwrap();
+        let noise = noise(&device, 6, 0, 2000);
+        sample(&plan, &mut denoiser, &mut state, &noise).unwrap();
         let values = state.clean().to_vec().unwrap();
         assert!(values.iter().all(|v| (v.abs() - 1.0).abs() < 1e-3));
         let up = values.iter().filter(|v| **v > 0.0).count();

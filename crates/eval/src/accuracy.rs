@@ -3,6 +3,7 @@
 use crate::{RADII_KM, Rules};
 use locdiff_sphere::LatLon;
 use serde::Serialize;
+use std::fmt;
 
 /// Shares of answers within each radius, the GeoScore, and how far off answers are.
 ///
@@ -59,6 +60,14 @@ impl Accuracy {
     /// The mean of the shares from 25 km up: one number to compare runs by.
     pub fn score(&self) -> f64 {
         self.within[1..].iter().sum::<f64>() / 4.0
+    }
+}
+
+impl fmt::Display for Accuracy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shares: Vec<String> = self.within.iter().map(|share| format!("{:.1}", 100.0 * share)).collect();
+        let shares = shares.join(" ");
+        write!(f, "within 1/25/200/750/2500 km: {shares} % (n = {}), median {:.0} km", self.n, self.median_km)
     }
 }
 

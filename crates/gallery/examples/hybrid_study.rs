@@ -8,8 +8,8 @@
 
 use locdiff_data::{MatrixReader, PointColumns, RowFile, read_points};
 use locdiff_gallery::{Centres, Fusion, Gallery, HybridOptions, PhotoRetriever, Retriever, hybrid};
-use locdiff_shdd::Codec;
-use locdiff_sphere::{Degree, LatLon, UnitVec, haversine_km};
+use locdiff_shdd::{Codec, Coefficients};
+use locdiff_sphere::{LatLon, UnitVec, haversine_km};
 use rand::{RngExt, SeedableRng};
 use std::path::Path;
 
@@ -29,7 +29,7 @@ struct Split {
 struct Run {
     plain: Vec<LatLon>,
     each: Vec<Vec<LatLon>>,
-    codes: Vec<Vec<f64>>,
+    codes: Vec<Coefficients>,
 }
 
 fn read_split(data: &Path, samples: &Path, split: &str, seeds: usize) -> Anyhow<Split> {
@@ -46,7 +46,9 @@ fn read_split(data: &Path, samples: &Path, split: &str, seeds: usize) -> Anyhow<
         let plain = read_points(&at(".csv"), None, &columns)?;
         let every = read_points(&at("-each.csv"), None, &columns)?;
         let each = every.chunks_exact(every.len() / plain.len()).map(<[LatLon]>::to_vec).collect();
-        let codes = MatrixReader::open(&at("-codes.npy"), None, None)?.collect::<Result<_, _>>()?;
+        let codes: Vec<Vec<f64>> =
+            MatrixReader::open(&at("-codes.npy"), None, None)?.collect::<Result<_, _>>()?;
+        let codes = codes.into_iter().map(Coefficients::new).collect::<Result<_, _>>()?;
         runs.push(Run { plain, each, codes });
     }
     Ok(Split { truth, embeddings, runs })
@@ -95,11 +97,9 @@ struct Study {
 impl Study {
     fn hybrid(&self, split: &Split, options: &HybridOptions) -> Anyhow<Vec<Vec<f64>>> {
         distances(split, |row, run| {
-            let code = &run.codes[row];
+            let field = self.codec.field(&run.codes[row])?;
             let log_density = |points: &[UnitVec]| -> Vec<f64> {
-                let values =
-                    self.codec.field().values(code, points).unwrap_or_else(|_| vec![0.0; points.len()]);
-                values.into_iter().map(|density| density.max(f64::MIN_POSITIVE).ln()).collect()
+                field.values(points).into_iter().map(|density| density.max(f64::MIN_POSITIVE).ln()).collect()
             };
             let (embedding, samples) = (&split.embeddings[row], &run.each[row]);
             Ok(hybrid(&self.retriever, embedding, samples, run.plain[row], &log_density, options)?.place)
@@ -204,7 +204,7 @@ fn main() -> Anyhow<()> {
     let (data, samples) = (Path::new(data), Path::new(samples));
     let retriever = PhotoRetriever::new(Gallery::open(Path::new(gallery))?)?;
     let validation = read_split(data, samples, "validation", seeds)?;
-    let degree = Degree::from_dimension(validation.runs[0].codes[0].len())?;
+    let degree = validation.runs[0].codes[0].degree();
     let study = Study { retriever, codec: Codec::new(degree) };
     println!(
         "retrieval temperature {}, {seeds} seeds, validation n = {}\n",

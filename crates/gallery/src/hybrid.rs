@@ -30,6 +30,34 @@ impl Named for Centres {
     ];
 }
 
+/// Which rule makes one place of samples and retrieval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HybridRule {
+    /// The model's density times a softmax of the retrieval.
+    #[default]
+    Fused,
+    /// The best match near a sample.
+    Paper,
+}
+
+impl Named for HybridRule {
+    const WHAT: &'static str = "rule";
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Fused, "fused", "the model's density times a softmax of the retrieval"),
+        (Self::Paper, "paper", "the best match near a sample"),
+    ];
+}
+
+impl HybridRule {
+    /// The rule's options.
+    pub fn options(self) -> HybridOptions {
+        match self {
+            Self::Fused => HybridOptions::default(),
+            Self::Paper => HybridOptions::PAPER,
+        }
+    }
+}
+
 /// How samples and retrieval become one answer.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HybridOptions {

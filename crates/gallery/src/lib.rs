@@ -26,5 +26,5 @@ pub use cells::Cap;
 pub use error::{GalleryError, Result};
 pub use folder::{GALLERY_FILE, Kind, VectorType};
 pub use gallery::{Gallery, Hit};
-pub use hybrid::{Centres, Fusion, HybridAnswer, HybridOptions, hybrid};
+pub use hybrid::{Centres, Fusion, HybridAnswer, HybridOptions, HybridRule, hybrid};
 pub use retriever::{PhotoRetriever, Retriever};

@@ -3,8 +3,8 @@
 use crate::{Cap, Gallery, Hit, Kind, Result};
 use locdiff_base::setting;
 
-/// Finds places for a photo's embedding.
-pub trait Retriever {
+/// Finds places for a photo's embedding; shared between threads.
+pub trait Retriever: Send + Sync {
     /// Numbers of the embeddings it takes.
     fn input_dimension(&self) -> usize;
 

@@ -1,10 +1,10 @@
 //! What can go wrong between a photo and an answer.
 
-use locdiff_base::{BadSetting, WriteError};
-use std::path::PathBuf;
+use locdiff_data::Fingerprint;
 
 /// Why there is no answer, in one line.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum LocateError {
     /// The photo or the encoder.
     #[error(transparent)]
@@ -15,26 +15,27 @@ pub enum LocateError {
     /// The engine.
     #[error(transparent)]
     Engine(#[from] locdiff_nn::NnError),
-    /// A code that is none.
+    /// The calibration, the density or what is also known.
     #[error(transparent)]
-    Code(#[from] locdiff_shdd::ShddError),
-    /// A number that is no place or degree.
-    #[error(transparent)]
-    Sphere(#[from] locdiff_sphere::SphereError),
-    /// A file that cannot be written.
+    Answer(#[from] locdiff_answer::AnswerError),
+    /// A file of embeddings or places.
     #[error(transparent)]
     Data(#[from] locdiff_data::DataError),
-    /// A file that could not be written.
+    /// A region.
     #[error(transparent)]
-    Write(#[from] WriteError),
-    /// A calibration that cannot be used.
-    #[error("{path}: {reason}", path = path.display())]
-    Calibration {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it and what to do.
-        reason: String,
-    },
+    Places(#[from] locdiff_places::PlacesError),
+    /// A map or a raster.
+    #[error(transparent)]
+    Map(#[from] locdiff_map::MapError),
+    /// A gallery.
+    #[error(transparent)]
+    Gallery(#[from] locdiff_gallery::GalleryError),
+    /// GeoCLIP's files.
+    #[error(transparent)]
+    GeoClip(#[from] locdiff_geoclip::GeoClipError),
+    /// A setting out of range.
+    #[error(transparent)]
+    Setting(#[from] locdiff_base::BadSetting),
     /// An encoder and a model that do not belong together.
     #[error(
         "the encoder gives embeddings of {encoder} numbers, the model takes {model}: use the encoder it was trained with"
@@ -45,10 +46,31 @@ pub enum LocateError {
         /// The model's.
         model: usize,
     },
-    /// A setting out of range.
-    #[error(transparent)]
-    Setting(#[from] BadSetting),
-    /// What is known besides leaves no place.
-    #[error("no place is left: the region or prior that was given weighs nothing anywhere on land or sea")]
-    Impossible,
+    /// Embeddings of another encoder than the model was trained with.
+    #[error(
+        "the model was trained with the encoder {model}, these embeddings are {met}'s: use one encoder for both"
+    )]
+    OtherEncoder {
+        /// The encoder that is used.
+        met: Box<Fingerprint>,
+        /// The encoder that the model was trained with.
+        model: Box<Fingerprint>,
+    },
+    /// Photos for a locator that was opened without an encoder.
+    #[error("this locator was opened without an encoder: it locates embeddings, not photos")]
+    NoEncoder,
+    /// A model whose network gives no densities.
+    #[error("a model trained with the loss {loss} gives no densities: train one with nll or kl")]
+    NoDensities {
+        /// The loss.
+        loss: String,
+    },
+    /// A prior that cannot be used.
+    #[error("{file}: {reason}")]
+    Prior {
+        /// The file.
+        file: String,
+        /// What is wrong with it and what to do.
+        reason: String,
+    },
 }

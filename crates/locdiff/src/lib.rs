@@ -3,53 +3,65 @@
 //! | you want | item |
 //! |---|---|
 //! | the answer for a photo | [`Locator::locate`], [`Answer`] |
-//! | many photos, other settings, the density itself | [`Locator::session`], [`Session`], [`AnswerDensity`] |
-//! | to add what you know besides | [`Knowledge`] |
-//! | probabilities that hold, for a model of your own | [`fit`], [`Calibration`] |
-//! | to see whether they hold | [`ReliabilityCurve`] |
+//! | other settings | [`Locator::locate_with`], [`LocateOptions`] |
+//! | many photos, a result for each | [`Locator::locate_many`] |
+//! | a photo in memory, or an embedding | [`Locator::locate_photo`], [`Locator::locate_embedding`] |
+//! | to add what is also known | [`Knowledge`], [`Region`], [`with_prior`] |
+//! | maps of an answer | [`Atlas`], [`AnswerMap`] |
+//! | the whole density | [`Answer::density`], [`Density`] |
+//! | retrieval as well | [`Hybrid`], [`open_retriever`] |
+//! | a model and an encoder of your own | [`Locator::open`], [`Model`], [`Encoder`] |
+//! | probabilities that hold, for such a model | [`fit`], [`Calibration`] |
+//! | SHDD codes by themselves | [`Codec`] |
 //!
 //! ```
 //! # #[cfg(feature = "bundled")] {
-//! use locdiff::{Knowledge, LocateOptions, Locator, Photo, PhotoLimits};
-//! use std::sync::Arc;
-//! let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
-//! let photo = Photo::open(path.as_ref(), &PhotoLimits::default())?;
+//! use locdiff::{Knowledge, LocateOptions, Locator, Region};
+//! let photo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
 //! let locator = Locator::bundled()?;
-//! // It was taken somewhere in the eastern hemisphere: that much we know.
-//! let east = Knowledge::new().weight(|place| f64::from(u8::from(place.lon_deg() > 0.0)));
-//! let options = LocateOptions { knowledge: Some(Arc::new(east)), ..LocateOptions::default() };
-//! let mut session = locator.session(options)?;
-//! let embeddings = session.embed(&[photo], 0)?;
-//! let findings = session.find(0, &embeddings)?;
-//! let (answer, density) = session.answer(&findings[0])?;
-//! assert!(answer.best.lon > 0.0);
-//! assert!(density.region(0.5).area_km2 < density.region(0.9).area_km2);
+//! // It was taken somewhere in Japan: that much we know.
+//! let known = Knowledge::new().within(Region::parse("Japan")?);
+//! let answer = locator.locate_with(photo, &LocateOptions::default().with_knowledge(known))?;
+//! assert_eq!(answer.country_code.as_deref(), Some("JP"));
+//! assert!(answer.density.region(0.5).area_km2 < answer.density.region(0.9).area_km2);
 //! # }
 //! # Ok::<(), locdiff::LocateError>(())
 //! ```
 
-mod answer;
-mod basins;
-mod calibration;
-mod density;
-mod error;
-mod fit;
-mod globe;
-mod knowledge;
-mod locator;
-
-pub use answer::{Answer, Hypothesis, Spot};
-pub use calibration::{CALIBRATION_FILE, Calibration, FitReport};
-pub use density::{AnswerDensity, Peak, Region};
-pub use error::LocateError;
-pub use fit::{BACKGROUND_DRAWS, FEWEST_TO_CALIBRATE, Observation, fit};
-pub use globe::Globe;
-pub use knowledge::Knowledge;
-pub use locator::{Finding, LocateOptions, Locator, Session, open_model};
 #[cfg(feature = "bundled")]
-pub use locator::{bundled_encoder, bundled_model};
+mod bundled;
+mod embedded;
+mod error;
+mod hybrid;
+mod locator;
+mod maps;
+mod options;
+mod prior;
 
-pub use locdiff_eval::{LEVELS, ReliabilityCurve};
-pub use locdiff_model::SampleOptions;
-pub use locdiff_nn::{Device, DeviceSpec};
-pub use locdiff_vision::{Photo, PhotoLimits};
+#[cfg(feature = "bundled")]
+pub use bundled::{bundled_encoder, bundled_model};
+pub use embedded::EmbeddedPhoto;
+pub use error::LocateError;
+pub use hybrid::{Hybrid, check_dimension, open_retriever};
+pub use locator::{Locator, open_model};
+pub use maps::{AnswerMap, Atlas, answers_page, coordinates, kilometres};
+pub use options::LocateOptions;
+pub use prior::with_prior;
+
+pub use locdiff_answer::{
+    Answer, AnswerError, BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Density, DensityRegion,
+    FEWEST_TO_CALIBRATE, FitReport, Globe, Hypothesis, Knowledge, LEVELS, Observation, Peak, Reader,
+    ReliabilityCurve, Verdict, fit,
+};
+pub use locdiff_base::BadSetting;
+pub use locdiff_data::{Embedding, Fingerprint};
+pub use locdiff_diffusion::Sampler;
+pub use locdiff_gallery::{Centres, Fusion, Gallery, HybridAnswer, HybridOptions, HybridRule, Retriever};
+pub use locdiff_model::{
+    Model, ModelConfig, ModelError, Pooling, Prediction, Predictor, Query, Reading, SampleOptions, TraceStep,
+};
+pub use locdiff_nn::{Device, DeviceSpec, NnError};
+pub use locdiff_places::Region;
+pub use locdiff_shdd::{CodeDensity, Codec, Coefficients, Decoder, ShddError};
+pub use locdiff_sphere::{Degree, LatLon, UnitVec, haversine_km};
+pub use locdiff_vision::{Encoder, Photo, PhotoLimits, VisionError};

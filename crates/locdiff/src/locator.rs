@@ -1,57 +1,39 @@
 //! From a photo to an answer.
 
-use crate::{Answer, AnswerDensity, Calibration, Globe, Hypothesis, Knowledge, LocateError};
-use locdiff_base::{BadSetting, setting};
-use locdiff_model::{CodeSampler, Model, Pooling, SampleOptions, answers};
+use crate::{EmbeddedPhoto, LocateError, LocateOptions};
+use locdiff_answer::{Answer, BACKGROUND_DRAWS, Calibration, Globe, Reader};
+use locdiff_data::{Embedding, Fingerprint};
+use locdiff_model::{Model, Pooling, Prediction, Predictor, Query, Reading, TraceStep};
 use locdiff_nn::Device;
-use locdiff_sphere::LatLon;
-use locdiff_vision::{Augmentation, Encoder, Photo};
+use locdiff_vision::{Augmentation, Encoder, Photo, PhotoLimits};
+use rayon::prelude::*;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Draws of noise for the density without a photo, where no calibration holds it.
-const BACKGROUND_DRAWS: usize = 64;
-
-/// How to answer.
-#[derive(Debug, Clone)]
-pub struct LocateOptions {
-    /// Samples, sampler, steps, guidance and seed.
-    pub sampling: SampleOptions,
-    /// Views of the photo that the samples are spread over; 1 is the photo alone.
-    pub views: usize,
-    /// The most hypotheses an answer lists.
-    pub hypotheses: usize,
-    /// What is known besides.
-    pub knowledge: Option<Arc<Knowledge>>,
-}
-
-impl Default for LocateOptions {
-    fn default() -> Self {
-        Self { sampling: SampleOptions::default(), views: 1, hypotheses: 5, knowledge: None }
-    }
-}
-
-/// An encoder, a model and its calibration: everything between a photo and an answer.
+/// An encoder, a model and its calibration: everything between a photo and an answer. It is shared between threads as it
+/// is, and a photo's answer does not depend on what else is asked.
 ///
 /// ```
 /// # #[cfg(feature = "bundled")] {
-/// use locdiff::{Locator, Photo, PhotoLimits};
+/// use locdiff::Locator;
 /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
-/// let photo = Photo::open(path.as_ref(), &PhotoLimits::default())?;
-/// let answer = Locator::bundled()?.locate(&photo)?;
+/// let answer = Locator::bundled()?.locate(path)?;
+/// assert_eq!(answer.country.as_deref(), Some("China"));
 /// assert!(answer.radius_50_km < answer.radius_90_km);
 /// assert!((0.0..=1.0).contains(&answer.locatability));
 /// # }
 /// # Ok::<(), locdiff::LocateError>(())
 /// ```
 pub struct Locator {
-    model: Model,
+    predictor: Predictor,
     encoder: Option<Encoder>,
-    calibration: Calibration,
-    globe: Globe,
-    /// Log density without a photo at the pixels.
-    background: Vec<f64>,
+    reader: Reader,
 }
+
+/// Photos that are answered at a time on CUDA: their embeddings are held, not their pixels.
+const BLOCK: usize = 64;
+/// The samples' places are decoded for retrieval alone.
+const POOLED: Reading = Reading { pooling: Pooling::Pool, every_sample: false };
 
 impl Locator {
     /// The model and encoder that are part of this library, on the CPU.
@@ -69,19 +51,22 @@ impl Locator {
     /// A failure of the device.
     #[cfg(feature = "bundled")]
     pub fn bundled_on(device: &Device) -> Result<Self, LocateError> {
-        Self::new(bundled_model(device)?, Some(bundled_encoder(device)?))
+        Self::new(crate::bundled_model(device)?, Some(crate::bundled_encoder(device)?))
     }
 
-    /// A model's folder and an encoder's (without one only embeddings can be located), on a device.
+    /// A model's folder and the folder of the encoder it was trained with, on a device.
     ///
     /// # Errors
     /// Folders that cannot be used, or an encoder that does not fit the model.
-    pub fn open(model: &Path, encoder: Option<&Path>, device: &Device) -> Result<Self, LocateError> {
-        let encoder = encoder.map(|folder| Encoder::open_on(folder, device)).transpose()?;
-        Self::new(open_model(model, device)?, encoder)
+    pub fn open(
+        model: impl AsRef<Path>,
+        encoder: impl AsRef<Path>,
+        device: &Device,
+    ) -> Result<Self, LocateError> {
+        Self::new(open_model(model, device)?, Some(Encoder::open_on(encoder.as_ref(), device)?))
     }
 
-    /// From parts; a model without calibration is taken at its word.
+    /// From parts; a model without calibration is taken at its word, and without an encoder only embeddings are located.
     ///
     /// # Errors
     /// An encoder that does not fit the model, or a model whose network gives no densities.
@@ -90,49 +75,193 @@ impl Locator {
         encoder: Option<Encoder>,
     ) -> Result<Self, LocateError> {
         let config = model.config();
+        if !config.loss.has_quadrature() {
+            return Err(LocateError::NoDensities { loss: format!("{:?}", config.loss).to_lowercase() });
+        }
         if let Some(encoder) = &encoder
             && encoder.embedding() != config.embedding_dim
         {
             return Err(LocateError::Mismatch { encoder: encoder.embedding(), model: config.embedding_dim });
         }
-        let globe = Globe::new(config.degree)?;
-        let calibration = if let Some(calibration) = calibration {
-            calibration
-        } else {
-            let sampler = CodeSampler::new(&model, SampleOptions::default())?;
-            Calibration::none(sampler.background(BACKGROUND_DRAWS)?)
+        let predictor = Predictor::new(Arc::new(model))?;
+        let globe = Arc::new(Globe::of(predictor.codec().clone())?);
+        let calibration = match calibration {
+            Some(calibration) => calibration,
+            None => Calibration::none(predictor.background(BACKGROUND_DRAWS)?),
         };
-        let background = calibration.background_density(&globe).pixel_log_density().to_vec();
-        Ok(Self { model, encoder, calibration, globe, background })
-    }
-
-    /// The answer for a photo, with default options.
-    ///
-    /// # Errors
-    /// A photo that the encoder cannot take, or a failure of the device.
-    pub fn locate(&self, photo: &Photo) -> Result<Answer, LocateError> {
-        let mut session = self.session(LocateOptions::default())?;
-        let embeddings = session.embed(std::slice::from_ref(photo), 0)?;
-        let findings = session.find(0, &embeddings)?;
-        Ok(session.answer(&findings[0])?.0)
-    }
-
-    /// Everything that many photos share.
-    ///
-    /// # Errors
-    /// Options out of range.
-    pub fn session(&self, options: LocateOptions) -> Result<Session<'_>, LocateError> {
-        if options.views == 0 || options.views > options.sampling.samples {
-            let remedy = format!("1 to the number of samples, {}", options.sampling.samples);
-            return Err(setting("views", options.views, remedy));
+        let locator = Self { reader: Reader::new(globe, calibration)?, predictor, encoder };
+        if let Some(encoder) = &locator.encoder {
+            locator.check_encoder(Some(encoder.fingerprint()))?;
         }
-        let sampler = CodeSampler::new(&self.model, options.sampling)?;
-        Ok(Session { locator: self, sampler, options })
+        Ok(locator)
+    }
+
+    /// The answer for the photo in a file.
+    ///
+    /// # Errors
+    /// A file that cannot be read or is no photo, or a failure of the device.
+    pub fn locate(&self, path: impl AsRef<Path>) -> Result<Answer, LocateError> {
+        self.locate_with(path, &LocateOptions::default())
+    }
+
+    /// The same with options.
+    ///
+    /// # Errors
+    /// As [`Locator::locate`]; options out of range; knowledge that leaves no place.
+    pub fn locate_with(
+        &self,
+        path: impl AsRef<Path>,
+        options: &LocateOptions,
+    ) -> Result<Answer, LocateError> {
+        let photo = Photo::open(path.as_ref(), &PhotoLimits::default())?;
+        let embedded = self.embed(&photo, options)?.with_name(path.as_ref().display().to_string());
+        self.answer(&embedded, options)
+    }
+
+    /// The answer for a photo in memory: from [`Photo::decode`] or [`Photo::from_rgb`].
+    ///
+    /// # Errors
+    /// As [`Locator::locate_with`].
+    pub fn locate_photo(&self, photo: &Photo, options: &LocateOptions) -> Result<Answer, LocateError> {
+        self.answer(&self.embed(photo, options)?, options)
+    }
+
+    /// A result for each file, in order: what cannot be read does not stop the others. Memory holds a few photos at a
+    /// time, and the answers.
+    ///
+    /// ```
+    /// # #[cfg(feature = "bundled")] {
+    /// use locdiff::{LocateOptions, Locator};
+    /// let photo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
+    /// let answers = Locator::bundled()?.locate_many(&[photo, "no such file.jpg"], &LocateOptions::default());
+    /// assert!(answers[0].is_ok() && answers[1].is_err());
+    /// # }
+    /// # Ok::<(), locdiff::LocateError>(())
+    /// ```
+    pub fn locate_many<P: AsRef<Path> + Sync>(
+        &self,
+        paths: &[P],
+        options: &LocateOptions,
+    ) -> Vec<Result<Answer, LocateError>> {
+        let mut answers = Vec::with_capacity(paths.len());
+        for block in paths.chunks(self.photos_per_block()) {
+            let mut embedded = Vec::with_capacity(block.len());
+            for few in block.chunks(self.photos_at_once()) {
+                let read = |path: &P| Photo::open(path.as_ref(), &PhotoLimits::default());
+                let photos: Vec<_> = few.par_iter().map(read).collect();
+                for (path, photo) in few.iter().zip(photos) {
+                    let name = path.as_ref().display().to_string();
+                    let photo = photo.map_err(LocateError::from);
+                    embedded.push(photo.and_then(|photo| Ok(self.embed(&photo, options)?.with_name(name))));
+                }
+            }
+            answers.extend(self.answer_each(embedded, options));
+        }
+        answers
+    }
+
+    /// The answer for an embedding that the model's encoder made elsewhere.
+    ///
+    /// # Errors
+    /// An embedding of another size or encoder; as [`Locator::locate_with`].
+    pub fn locate_embedding(
+        &self,
+        embedding: &Embedding,
+        options: &LocateOptions,
+    ) -> Result<Answer, LocateError> {
+        self.answer(&embedding.clone().into(), options)
+    }
+
+    /// A photo's embedding, or those of its views where the options ask for several.
+    ///
+    /// # Errors
+    /// A locator without an encoder, options out of range, or a failure of the device.
+    pub fn embed(&self, photo: &Photo, options: &LocateOptions) -> Result<EmbeddedPhoto, LocateError> {
+        options.check()?;
+        let encoder = self.encoder.as_ref().ok_or(LocateError::NoEncoder)?;
+        let views = if options.views == 1 {
+            encoder.embed(std::slice::from_ref(photo))?
+        } else {
+            let (augmentation, seed) = (Augmentation::default(), options.sampling.seed);
+            let views = (0..options.views as u32).map(|k| augmentation.view(photo, seed, 0, k));
+            encoder.embed(&views.collect::<Result<Vec<Photo>, _>>()?)?
+        };
+        Ok(EmbeddedPhoto::new(views).with_gps(photo.gps()))
+    }
+
+    /// The answer for an embedded photo.
+    ///
+    /// # Errors
+    /// As [`Locator::locate_embedding`].
+    pub fn answer(&self, photo: &EmbeddedPhoto, options: &LocateOptions) -> Result<Answer, LocateError> {
+        options.check()?;
+        self.check_photo(photo)?;
+        let found = self.predictor.predict(&[photo.query()], &options.sampling, reading(options))?;
+        self.read(photo, &found[0], options)
+    }
+
+    /// A result for each embedded photo; what failed before stays as it is.
+    pub fn answer_each(
+        &self,
+        photos: Vec<Result<EmbeddedPhoto, LocateError>>,
+        options: &LocateOptions,
+    ) -> Vec<Result<Answer, LocateError>> {
+        let checked: Vec<Result<EmbeddedPhoto, LocateError>> = photos
+            .into_iter()
+            .map(|photo| {
+                let photo = photo?;
+                options.check()?;
+                self.check_photo(&photo)?;
+                Ok(photo)
+            })
+            .collect();
+        let queries: Vec<Query<'_>> = checked.iter().flatten().map(EmbeddedPhoto::query).collect();
+        let Ok(found) = self.predictor.predict(&queries, &options.sampling, reading(options)) else {
+            // One of them failed: each alone, so that the others do not fail with it.
+            return checked.into_iter().map(|photo| self.answer(&photo?, options)).collect();
+        };
+        let mut found = found.into_iter();
+        let pairs: Vec<_> =
+            checked.into_iter().map(|photo| photo.map(|photo| (photo, found.next()))).collect();
+        pairs
+            .into_par_iter()
+            .map(|pair| match pair? {
+                (photo, Some(found)) => self.read(&photo, &found, options),
+                (photo, None) => self.answer(&photo, options),
+            })
+            .collect()
+    }
+
+    /// The backward process of a photo, noisiest step first.
+    ///
+    /// # Errors
+    /// As [`Locator::answer`].
+    pub fn trace(
+        &self,
+        photo: &EmbeddedPhoto,
+        options: &LocateOptions,
+    ) -> Result<Vec<TraceStep>, LocateError> {
+        Ok(self.predictor.trace(photo.query(), &options.sampling)?)
+    }
+
+    /// Photos that should be answered at a time: enough to keep the device busy, few enough that answers come steadily.
+    pub fn photos_per_block(&self) -> usize {
+        if self.model().params().device().is_cuda() { BLOCK } else { 4 * self.photos_at_once() }
+    }
+
+    /// Photos whose pixels should be held at a time.
+    pub fn photos_at_once(&self) -> usize {
+        rayon::current_num_threads().max(1)
     }
 
     /// The model.
     pub fn model(&self) -> &Model {
-        &self.model
+        self.predictor.model()
+    }
+
+    /// The predictor: the model without calibration.
+    pub fn predictor(&self) -> &Predictor {
+        &self.predictor
     }
 
     /// The encoder, where there is one.
@@ -140,183 +269,75 @@ impl Locator {
         self.encoder.as_ref()
     }
 
-    /// The calibration.
-    pub fn calibration(&self) -> &Calibration {
-        &self.calibration
+    /// The reader of densities: globe and calibration.
+    pub fn reader(&self) -> &Reader {
+        &self.reader
     }
 
-    /// The globe that answers are drawn on.
-    pub fn globe(&self) -> &Globe {
-        &self.globe
-    }
-}
-
-/// The embeddings' numbers, one after the other.
-fn joined(embeddings: &[locdiff_data::Embedding]) -> Vec<f32> {
-    embeddings.iter().flat_map(|embedding| embedding.values()).copied().collect()
-}
-
-/// What the model says about a photo, before it is read.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Finding {
-    /// The place that the pooled samples mean: what `locdiff sample` gives.
-    pub place: LatLon,
-    /// The places of the samples, each decoded alone.
-    pub samples: Vec<LatLon>,
-    /// The pooled samples' code: the mean of their densities' harmonic coefficients.
-    pub code: Vec<f64>,
-    /// The natural parameters at pure noise.
-    pub evidence: Vec<f64>,
-}
-
-/// A locator at work on many photos, a block at a time.
-pub struct Session<'l> {
-    locator: &'l Locator,
-    sampler: CodeSampler<'l>,
-    options: LocateOptions,
-}
-
-impl<'l> Session<'l> {
-    /// The calibration that answers are made with.
-    pub fn calibration(&self) -> &'l Calibration {
-        &self.locator.calibration
-    }
-
-    /// Photos in a block; the last block may hold fewer.
-    pub fn photos_per_block(&self) -> usize {
-        self.sampler.images_per_block()
-    }
-
-    /// The embeddings of photos and their views, one after the other; `first` is the number of the first photo.
-    ///
-    /// # Errors
-    /// A locator without an encoder, or a photo that it cannot take.
-    pub fn embed(&self, photos: &[Photo], first: u64) -> Result<Vec<f32>, LocateError> {
-        let encoder = self.locator.encoder.as_ref().ok_or_else(|| {
-            BadSetting::new("photos", photos.len(), "this locator was opened without an encoder")
-        })?;
-        if self.options.views == 1 {
-            return Ok(joined(&encoder.embed(photos)?));
-        }
-        let (augmentation, seed) = (Augmentation::default(), self.options.sampling.seed);
-        let mut all = Vec::new();
-        for (photo, number) in photos.iter().zip(first..) {
-            let views: Result<Vec<Photo>, _> =
-                (0..self.options.views as u32).map(|k| augmentation.view(photo, seed, number, k)).collect();
-            all.extend(joined(&encoder.embed(&views?)?));
-        }
-        Ok(all)
-    }
-
-    /// What the model says about the photos of block number `block`, given the embeddings of all their views.
-    ///
-    /// # Errors
-    /// A number of values that does not fit, or a failure of the device.
-    pub fn find(&mut self, block: u64, embeddings: &[f32]) -> Result<Vec<Finding>, LocateError> {
-        let codes = self.sampler.sample_views(block, embeddings, self.options.views)?;
-        let samples = self.options.sampling.samples;
-        let pooled = answers(self.locator.globe.codec(), &codes, samples, Pooling::Pool, true)?;
-        let evidence = self.sampler.evidence()?;
-        let finding = |(pooled, evidence): (locdiff_model::Answer, Vec<f64>)| Finding {
-            place: pooled.place,
-            samples: pooled.samples,
-            code: pooled.code,
-            evidence,
+    /// What the model said, with retrieval where it is asked for, as an answer.
+    fn read(
+        &self,
+        photo: &EmbeddedPhoto,
+        found: &Prediction,
+        options: &LocateOptions,
+    ) -> Result<Answer, LocateError> {
+        let place = match &options.hybrid {
+            Some(hybrid) => hybrid.settle(self.predictor.codec(), &photo.for_retrieval(), found)?.place,
+            None => found.place,
         };
-        Ok(pooled.into_iter().zip(evidence).map(finding).collect())
+        let loss = || LocateError::NoDensities { loss: format!("{:?}", self.model().config().loss) };
+        let evidence = found.evidence.as_ref().ok_or_else(loss)?;
+        let mut answer =
+            self.reader.answer(evidence, place, options.knowledge.clone(), options.hypotheses)?;
+        answer.photo.clone_from(&photo.name);
+        answer.gps = photo.gps;
+        Ok(answer)
     }
 
-    /// The pooled clean estimates of the first photo of a block at every step of the backward process, noisiest first,
-    /// each with its time step.
-    ///
-    /// # Errors
-    /// As [`Session::find`].
-    pub fn trace(&mut self, embeddings: &[f32]) -> Result<Vec<(usize, Vec<f64>)>, LocateError> {
-        let (samples, dim) = (self.options.sampling.samples, self.locator.model.config().code_dim());
-        let steps = self.sampler.trace(0, embeddings, self.options.views)?;
-        let pool = |codes: &[f32]| {
-            let mut mean = vec![0.0; dim];
-            for code in codes[..samples * dim].chunks_exact(dim) {
-                mean.iter_mut().zip(code).for_each(|(m, c)| *m += f64::from(*c) / samples as f64);
+    fn check_photo(&self, photo: &EmbeddedPhoto) -> Result<(), LocateError> {
+        photo.views.iter().try_for_each(|view| self.check_encoder(view.encoder()))
+    }
+
+    /// Fails where the model is known to be trained with another encoder.
+    fn check_encoder(&self, met: Option<&Fingerprint>) -> Result<(), LocateError> {
+        match (met, &self.model().config().encoder) {
+            (Some(met), Some(model)) if !met.is_same_encoder(model) => {
+                Err(LocateError::OtherEncoder { met: Box::new(met.clone()), model: Box::new(model.clone()) })
             }
-            mean
-        };
-        Ok(steps.into_iter().map(|(t, codes)| (t, pool(&codes))).collect())
-    }
-
-    /// The answer, and the density that it was read off.
-    ///
-    /// # Errors
-    /// When what is known besides leaves no place.
-    pub fn answer(&self, finding: &Finding) -> Result<(Answer, AnswerDensity<'l>), LocateError> {
-        let Locator { calibration, globe, background, .. } = self.locator;
-        let knowledge = self.options.knowledge.clone();
-        let density = calibration.density(globe, &finding.evidence, knowledge);
-        if !density.is_possible() {
-            return Err(LocateError::Impossible);
+            _ => Ok(()),
         }
-        // The pooled samples know nothing of what is known besides: then the density alone says where.
-        let best = match self.options.knowledge {
-            Some(_) => density.most_probable_peak(),
-            None => finding.place,
-        };
-        let levels = [0.5, 0.9].map(|share| calibration.radius_level(share));
-        let radii = density.radii_km(best, &levels);
-        let locatability = density.locatability(best);
-        let hypotheses = density.peaks(best, self.options.hypotheses).into_iter();
-        let answer = Answer {
-            best: best.into(),
-            radius_50_km: radii[0],
-            radius_90_km: radii[1],
-            area_50_km2: density.region(0.5).area_km2,
-            area_90_km2: density.region(0.9).area_km2,
-            hypotheses: hypotheses
-                .map(|peak| Hypothesis { place: peak.place.into(), probability: peak.probability })
-                .collect(),
-            locatability,
-            can_tell: locatability >= calibration.can_tell_from,
-            information_nats: density.divergence_nats(background),
-        };
-        Ok((answer, density))
     }
+}
+
+fn reading(options: &LocateOptions) -> Reading {
+    Reading { every_sample: options.hybrid.is_some(), ..POOLED }
 }
 
 /// A model's folder with its calibration, if it has one.
 ///
 /// # Errors
 /// A folder that cannot be used.
-pub fn open_model(folder: &Path, device: &Device) -> Result<(Model, Option<Calibration>), LocateError> {
-    let model = Model::load(device, folder)?;
+pub fn open_model(
+    folder: impl AsRef<Path>,
+    device: &Device,
+) -> Result<(Model, Option<Calibration>), LocateError> {
+    let model = Model::load(device, folder.as_ref())?;
     let calibration = Calibration::load(folder, model.config().degree)?;
     Ok((model, calibration))
 }
 
-/// The model that is part of this library, with its calibration.
-///
-/// # Errors
-/// A failure of the device.
-#[cfg(feature = "bundled")]
-pub fn bundled_model(device: &Device) -> Result<(Model, Option<Calibration>), LocateError> {
-    let locdiff_bundled::ModelFiles { config, weights, calibration } = locdiff_bundled::model();
-    let name = |file: &str| Path::new("the bundled model").join(file);
-    let model =
-        Model::from_bytes(device, (&name("config.json"), config), (&name("model.safetensors"), weights))?;
-    let degree = model.config().degree;
-    let calibration = Calibration::from_bytes(&name("calibration.json"), calibration, degree)?;
-    Ok((model, Some(calibration)))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// The encoder that is part of this library, on a device.
-///
-/// # Errors
-/// A failure of the device.
-#[cfg(feature = "bundled")]
-pub fn bundled_encoder(device: &Device) -> Result<Encoder, LocateError> {
-    let (description, weights) = locdiff_bundled::encoder();
-    let name = |file: &str| Path::new("the bundled encoder/streetview-lite0").join(file);
-    Ok(Encoder::from_bytes_on(
-        (&name("encoder.json"), description),
-        (&name("model.safetensors"), weights),
-        device,
-    )?)
+    /// A server shares one locator between its threads.
+    #[test]
+    fn a_locator_is_shared_between_threads() {
+        fn shared<T: Send + Sync>() {}
+        shared::<Locator>();
+        shared::<LocateOptions>();
+        shared::<Answer>();
+        shared::<LocateError>();
+        shared::<EmbeddedPhoto>();
+    }
 }

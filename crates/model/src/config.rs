@@ -2,6 +2,7 @@
 
 use crate::ModelError;
 use locdiff_base::{Named, setting};
+use locdiff_data::Fingerprint;
 use locdiff_diffusion::{Prediction, Schedule};
 use locdiff_nn::layers::{CsUnetConfig, Layout};
 use locdiff_sphere::{Degree, EARTH_RADIUS_KM};
@@ -161,6 +162,27 @@ pub enum QuadratureRecipe {
     None,
 }
 
+/// Above this degree a Fibonacci grid that resolves the densities would be too large.
+const LARGEST_FIBONACCI_DEGREE: usize = 31;
+/// Fibonacci points for every number of a code, up to L = 23: 12,288 there. Above, the densities' width falls with L²,
+/// so that points must grow with L⁴.
+const POINTS_PER_NUMBER: f64 = 12_288.0 / 576.0;
+/// Points of a pool: a share for the Fibonacci grid, the rest about training locations.
+const POOL_POINTS: usize = 49_152;
+
+impl QuadratureRecipe {
+    /// The recipe that fits a degree.
+    pub fn usual(degree: usize) -> Self {
+        if degree <= LARGEST_FIBONACCI_DEGREE {
+            let numbers = ((degree + 1) * (degree + 1)) as f64;
+            let points = (POINTS_PER_NUMBER * numbers * (numbers / 576.0).max(1.0)).round() as usize;
+            Self::Fibonacci { points: points.next_multiple_of(64) }
+        } else {
+            Self::Pool { points: POOL_POINTS }
+        }
+    }
+}
+
 /// Every choice that makes a model.
 ///
 /// ```
@@ -211,6 +233,9 @@ pub struct ModelConfig {
     pub low_pass_km: Option<f64>,
     /// Whether embeddings are brought to mean 0 and deviation 1, column by column.
     pub standardise: bool,
+    /// The encoder that the training embeddings came from, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub encoder: Option<Fingerprint>,
     /// A hash of the training data.
     pub data_fingerprint: String,
     /// The seed of weights and training.
@@ -239,9 +264,10 @@ impl ModelConfig {
             prediction: PredictionKind::X0,
             loss: LossKind::Nll,
             code_scale: CodeScale::UnitRms,
-            quadrature: crate::quadrature::default_recipe(degree),
+            quadrature: QuadratureRecipe::usual(degree),
             low_pass_km: None,
             standardise: true,
+            encoder: None,
             data_fingerprint: String::new(),
             seed: 0,
             trained_steps: 0,
@@ -253,7 +279,7 @@ impl ModelConfig {
     pub fn with_degree(self, degree: usize) -> Self {
         let quadrature = match self.quadrature {
             QuadratureRecipe::None => QuadratureRecipe::None,
-            _ => crate::quadrature::default_recipe(degree),
+            _ => QuadratureRecipe::usual(degree),
         };
         let low_pass_km = self.low_pass_km.map(|_| Self::usual_low_pass_km(degree));
         Self { degree, quadrature, low_pass_km, ..self }

@@ -20,11 +20,19 @@ pub enum ModelError {
     },
     /// The network gave a number that is not finite.
     #[error(
-        "image {image}: the sample is not finite; the model diverged in training, or the embedding is far off"
+        "photo {photo}: the sample is not finite; the model diverged in training, or the embedding is far off"
     )]
     NotFinite {
-        /// The image, from 1.
-        image: usize,
+        /// The photo, from 1.
+        photo: usize,
+    },
+    /// An embedding that is not as long as the model's.
+    #[error("an embedding of {met} numbers, the model takes {model}: use the encoder it was trained with")]
+    EmbeddingSize {
+        /// The embedding's.
+        met: usize,
+        /// The model's.
+        model: usize,
     },
     /// A failure of the engine.
     #[error(transparent)]

@@ -3,15 +3,16 @@
 use crate::{CodeWriter, LossKind, Model, ModelError};
 use locdiff_diffusion::Denoiser;
 use locdiff_nn::{
-    NnError, Params, Tensor, View, ViewMut,
-    layers::{Conditioning, CsUnet, SamplingWorkspace},
+    NnError, Tensor, View, ViewMut,
+    layers::{Conditioning, SamplingWorkspace},
     losses::Quadrature,
     ops,
 };
+use std::ops::Deref;
 
 /// How a network's output becomes the prediction that the sampler takes.
 enum Reading {
-    /// Natural parameters: the prediction is their mean parameters `E_q[Y]`.
+    /// Natural parameters: the mean parameters `E_q[Y]`.
     PosteriorMean(Box<Quadrature>),
     /// A code whose degrees may not be longer than a clean code's: the paper's losses, which leave lengths free.
     Clipped { lengths: Vec<f32>, norms: Tensor },
@@ -22,9 +23,8 @@ enum Reading {
 }
 
 /// The network at one batch size.
-pub(crate) struct Head<'m> {
-    net: &'m CsUnet,
-    params: &'m Params,
+pub(crate) struct Head<M> {
+    model: M,
     work: SamplingWorkspace,
     pub(crate) conditioning: Conditioning,
     /// Guidance, and what it needs.
@@ -36,9 +36,9 @@ pub(crate) struct Head<'m> {
     scale: f32,
 }
 
-impl<'m> Head<'m> {
+impl<M: Deref<Target = Model>> Head<M> {
     pub(crate) fn new(
-        model: &'m Model,
+        model: M,
         rows: usize,
         cond: View<'_>,
         timesteps: &[f32],
@@ -84,8 +84,6 @@ impl<'m> Head<'m> {
             Some((guidance, unconditional, Tensor::zeros(device, rows, dim)?))
         };
         Ok(Self {
-            net,
-            params,
             work: net.sampling_workspace(device, rows)?,
             conditioning: net.conditioning(params, cond, timesteps)?,
             guidance,
@@ -93,6 +91,7 @@ impl<'m> Head<'m> {
             first: Tensor::zeros(device, rows, dim)?,
             reading,
             scale: config.code_scale.factor() as f32,
+            model,
         })
     }
 
@@ -103,13 +102,14 @@ impl<'m> Head<'m> {
 
     /// Replaces the embeddings, in place.
     pub(crate) fn set_cond(&mut self, cond: View<'_>) -> Result<(), NnError> {
-        self.net.set_cond(self.params, &mut self.conditioning, cond)
+        self.model.net().set_cond(self.model.params(), &mut self.conditioning, cond)
     }
 }
 
-impl Denoiser for Head<'_> {
+impl<M: Deref<Target = Model>> Denoiser for Head<M> {
     fn predict(&mut self, mut out: ViewMut<'_>, x: View<'_>, position: usize) -> Result<(), NnError> {
-        let Self { net, params, work, conditioning, guidance, natural, first, reading, scale } = self;
+        let Self { model, work, conditioning, guidance, natural, first, reading, scale } = self;
+        let (net, params) = (model.net(), model.params());
         net.predict(params, work, natural.view_mut(), x, conditioning, position)?;
         if let Some((weight, unconditional, scratch)) = guidance {
             net.predict(params, work, scratch.view_mut(), x, unconditional, position)?;

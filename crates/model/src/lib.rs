@@ -6,22 +6,18 @@
 //! | a model and its folder | [`Model`] |
 //! | its training losses on a device | [`Objective`] |
 //! | the points that densities are integrated over | [`Anchors`] |
-//! | samples for embeddings | [`CodeSampler`] |
-//! | one place an image | [`answers`], [`Pooling`] |
+//! | places for embeddings: samples, pooled, with the evidence | [`Predictor`], [`Prediction`] |
 
-mod answer;
 pub mod chance;
-mod code_sampler;
 mod codes;
 mod config;
 mod error;
 mod head;
 mod model;
 mod objective;
+mod predictor;
 mod quadrature;
 
-pub use answer::{Answer, Pooling, answers};
-pub use code_sampler::{CodeSampler, SampleOptions};
 pub use codes::CodeWriter;
 pub use config::{
     CodeScale, LayoutKind, LossKind, MODEL_VERSION, ModelConfig, PredictionKind, QuadratureRecipe,
@@ -30,4 +26,5 @@ pub use config::{
 pub use error::ModelError;
 pub use model::{CONFIG_FILE, Model, Standardisation, WEIGHTS_FILE};
 pub use objective::{Objective, PAPER_ANCHORS, make_anchors};
+pub use predictor::{Pooling, Prediction, Predictor, Query, Reading, SampleOptions, TraceStep};
 pub use quadrature::Anchors;

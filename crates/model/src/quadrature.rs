@@ -1,35 +1,17 @@
 //! The points over which densities are integrated.
 
-use crate::{CodeWriter, ModelError, QuadratureRecipe, chance};
+use crate::{CodeWriter, ModelError, chance};
 use locdiff_base::setting;
 use locdiff_nn::{Device, losses::Quadrature};
 use locdiff_sphere::{Grid, UnitVec};
 use rayon::prelude::*;
 use std::f64::consts::PI;
 
-/// Above this degree a Fibonacci grid that resolves the densities would be too large.
-const LARGEST_FIBONACCI_DEGREE: usize = 31;
-/// Fibonacci points for every number of a code, up to L = 23: 12,288 there. Above, the densities' width falls with L²,
-/// so that points must grow with L⁴.
-const POINTS_PER_NUMBER: f64 = 12_288.0 / 576.0;
-/// Points of a pool: a share for the Fibonacci grid, the rest about training locations.
-const POOL_POINTS: usize = 49_152;
 const POOL_UNIFORM: usize = 16_384;
 /// The pool's kernels, in units of 1/(L+1) rad. A clean code's density has a deviation of 0.15 of these units.
 const POOL_SCALES: [f64; 3] = [0.12, 0.4, 1.5];
 /// Kernels further than this many squared deviations away count nothing.
 const FAR: f64 = 40.0;
-
-/// The recipe that fits a degree.
-pub(crate) fn default_recipe(degree: usize) -> QuadratureRecipe {
-    if degree <= LARGEST_FIBONACCI_DEGREE {
-        let numbers = ((degree + 1) * (degree + 1)) as f64;
-        let points = (POINTS_PER_NUMBER * numbers * (numbers / 576.0).max(1.0)).round() as usize;
-        QuadratureRecipe::Fibonacci { points: points.next_multiple_of(64) }
-    } else {
-        QuadratureRecipe::Pool { points: POOL_POINTS }
-    }
-}
 
 /// Points with the logs of their weights in steradian.
 ///

@@ -9,7 +9,7 @@
 //! - [`conv`]: what convolutional networks need beside products, on CUDA.
 //! - [`math`]: f32 functions for vectorised loops of other crates.
 //! - [`inference`]: kernels of image encoders on the CPU, over buffers of one's own.
-//! - [`Rng`]: counter-based random numbers; [`Recorded`]: a whole step or sampler as one CUDA graph.
+//! - [`Rng`]: counter-based random numbers, [`RowNoise`]: such that belong to rows; [`Recorded`]: a whole step or sampler as one CUDA graph.
 //!
 //! The engine knows no geography: quadrature grids come in as matrices.
 //!
@@ -39,6 +39,7 @@
 //! # Ok::<(), locdiff_nn::NnError>(())
 //! ```
 
+mod adam_config;
 pub mod bf16;
 pub mod conv;
 mod cpu;
@@ -64,14 +65,15 @@ pub mod math {
     pub use crate::cpu::math::{erf, exp};
 }
 
+pub use adam_config::{AdamConfig, LrSchedule};
 pub use device::{Device, DeviceSpec};
 pub use error::{NnError, Result};
 pub use gelu::Gelu;
 pub use graph::Recorded;
-pub use optim::{Adam, AdamConfig, LrSchedule};
+pub use optim::Adam;
 pub use params::{Gradients, Init, ParamId, Params, ParamsBuilder};
 pub use precision::Precision;
-pub use random::Rng;
+pub use random::{Rng, RowKey, RowNoise};
 pub use tensor::{Indices, Tensor};
 pub use view::{View, ViewMut};
 pub use weight_file::TrainingState;

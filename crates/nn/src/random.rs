@@ -1,8 +1,10 @@
-//! The generator's state on the device.
+//! The generators' states on the device.
 
 use crate::{
-    Device, Indices, Result,
+    Device, Indices, NnError, Result,
+    cpu::random::RowStates,
     cuda::{Arg, Grid},
+    error::check_shape,
     tensor::IndexStorage,
 };
 
@@ -81,5 +83,78 @@ impl Rng {
 
     pub(crate) fn state(&self) -> &Indices {
         &self.state
+    }
+}
+
+/// Whose noise a row draws: a key (a photo's) and a number under that key (a sample's).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RowKey {
+    /// The key.
+    pub key: u64,
+    /// The number under the key.
+    pub number: u32,
+}
+
+/// Noise that belongs to rows: what a row draws depends on the seed, on its [`RowKey`] and on the column, and not on where
+/// the row stands or on how many others there are. The same integers on the CPU and on CUDA.
+///
+/// ```
+/// use locdiff_nn::{Device, RowKey, RowNoise, Tensor, ops};
+/// let device = Device::cpu();
+/// let mut noise = RowNoise::new(&device, 2)?;
+/// noise.set(7, &[RowKey { key: 5, number: 0 }, RowKey { key: 9, number: 3 }])?;
+/// let mut there = Tensor::zeros(&device, 2, 3)?;
+/// ops::fill_row_noise(there.view_mut(), &noise, 0)?;
+/// noise.set(7, &[RowKey { key: 9, number: 3 }, RowKey { key: 1, number: 0 }])?;
+/// let mut here = Tensor::zeros(&device, 2, 3)?;
+/// ops::fill_row_noise(here.view_mut(), &noise, 0)?;
+/// assert_eq!(here.to_vec()?[..3], there.to_vec()?[3..]);
+/// # Ok::<(), locdiff_nn::NnError>(())
+/// ```
+pub struct RowNoise {
+    /// `[seed lo, seed hi]`.
+    seed: Indices,
+    /// `[key lo, key hi, number]` for each row.
+    rows: Indices,
+}
+
+impl RowNoise {
+    /// For so many rows; under seed 0, row r has key 0 and number r.
+    ///
+    /// # Errors
+    /// [`NnError::Cuda`] if the device's memory does not suffice.
+    pub fn new(device: &Device, rows: usize) -> Result<Self> {
+        let words: Vec<u32> = (0..rows as u32).flat_map(|number| [0, 0, number]).collect();
+        Ok(Self { seed: Indices::from_slice(device, &[0, 0])?, rows: Indices::from_slice(device, &words)? })
+    }
+
+    /// Sets the seed and every row's key.
+    ///
+    /// # Errors
+    /// Another number of rows, or [`NnError::Cuda`] if the device does not answer.
+    pub fn set(&mut self, seed: u64, rows: &[RowKey]) -> Result<()> {
+        self.expect_rows("RowNoise::set", rows.len())?;
+        self.seed.upload(&[seed as u32, (seed >> 32) as u32])?;
+        let words: Vec<u32> =
+            rows.iter().flat_map(|row| [row.key as u32, (row.key >> 32) as u32, row.number]).collect();
+        self.rows.upload(&words)
+    }
+
+    pub(crate) fn expect_rows(&self, op: &'static str, rows: usize) -> Result<()> {
+        let known = self.rows.len() / 3;
+        check_shape(known == rows, op, || format!("noise of {known} rows for {rows}"))
+    }
+
+    pub(crate) fn seed(&self) -> &Indices {
+        &self.seed
+    }
+
+    pub(crate) fn rows(&self) -> &Indices {
+        &self.rows
+    }
+
+    pub(crate) fn cpu(&self, op: &'static str) -> Result<RowStates<'_>> {
+        let seed = self.seed.cpu(op)?.try_into().map_err(|_| NnError::DeviceMismatch { op })?;
+        Ok(RowStates { seed, rows: self.rows.cpu(op)? })
     }
 }

@@ -4,7 +4,7 @@ mod common;
 
 use common::{Fixture, check_gradient, close, devices, noise, weighted};
 use locdiff_nn::{
-    Device, Indices, Precision, Rng, Tensor, ViewMut,
+    Device, Indices, Precision, Rng, RowKey, RowNoise, Tensor, ViewMut,
     ops::{self, Activation, Dropout, NormGain, PointLoss, SamplerStep, Transpose},
 };
 
@@ -334,7 +334,8 @@ fn gathering_mixing_and_time_embedding() {
 #[test]
 fn the_sampler_step_is_its_formula() {
     for device in devices() {
-        let rng = Rng::new(&device, 3).unwrap();
+        let mut rows = RowNoise::new(&device, 2).unwrap();
+        rows.set(3, &[RowKey { key: 8, number: 1 }, RowKey { key: 2, number: 0 }]).unwrap();
         let (x, p, old) = (noise(600, 1), noise(600, 2), noise(600, 3));
         let tensor = |v: &[f32]| Tensor::from_slice(&device, 2, 300, v).unwrap();
         let (mut xt, pt, mut x0, mut z) = (tensor(&x), tensor(&p), tensor(&old), zeros(&device, 2, 300));
@@ -346,9 +347,14 @@ fn the_sampler_step_is_its_formula() {
             x_from_previous_x0: -0.2,
             x_from_noise: 0.5,
         };
-        ops::fill_normal(z.view_mut(), &rng, 12).unwrap();
-        ops::sampler_step(xt.view_mut(), x0.view_mut(), pt.view(), s, &rng, 12).unwrap();
+        ops::fill_row_noise(z.view_mut(), &rows, 12).unwrap();
+        ops::sampler_step(xt.view_mut(), x0.view_mut(), pt.view(), s, &rows, 12).unwrap();
         let z = z.to_vec().unwrap();
+        // A row's numbers are those that a generator at the row's key gives to its number.
+        let (mut rng, mut all) = (Rng::new(&device, 3).unwrap(), zeros(&device, 2, 300));
+        rng.set(3, 8).unwrap();
+        ops::fill_normal(all.view_mut(), &rng, 12).unwrap();
+        assert_eq!(z[..300], all.to_vec().unwrap()[300..], "{device}");
         let clean: Vec<f32> =
             x.iter().zip(&p).map(|(x, p)| s.x0_from_x * x + s.x0_from_prediction * p).collect();
         let next: Vec<f32> =

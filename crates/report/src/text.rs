@@ -120,7 +120,7 @@ fn groups(out: &mut String, breakdown: &Breakdown) {
         line!(out, "{:<28} {:>6} {:>38} {median:>10}", group.name, group.scores.n, shares.join("   "));
     }
     if breakdown.groups.len() > MOST {
-        line!(out, "… and {} more in --json, --csv and --html", breakdown.groups.len() - MOST);
+        line!(out, "… and {} more in the JSON, the CSV and the page", breakdown.groups.len() - MOST);
     }
 }
 

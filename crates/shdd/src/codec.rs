@@ -3,7 +3,7 @@
 use crate::divergence::Zonal;
 use crate::search::Search;
 use crate::{Coefficients, ShddError};
-use locdiff_sphere::{Degree, FieldPlan, Harmonics, JetPlan, LatLon, Scalar, UnitVec};
+use locdiff_sphere::{Degree, Field, FieldPlan, Harmonics, JetPlan, LatLon, Scalar, UnitVec};
 use std::sync::OnceLock;
 
 /// Encodes points as SHDD codes and reads points and densities off coefficient vectors, at one degree L.
@@ -22,7 +22,7 @@ use std::sync::OnceLock;
 pub struct Codec {
     degree: Degree,
     harmonics: Harmonics,
-    pub(crate) field: FieldPlan,
+    pub(crate) plan: FieldPlan,
     pub(crate) jets: JetPlan,
     pub(crate) search: Search,
     zonal: OnceLock<Zonal>,
@@ -34,7 +34,7 @@ impl Codec {
         Self {
             degree,
             harmonics: Harmonics::new(degree),
-            field: FieldPlan::new(degree),
+            plan: FieldPlan::new(degree),
             jets: JetPlan::new(degree),
             search: Search::new(degree),
             zonal: OnceLock::new(),
@@ -51,9 +51,13 @@ impl Codec {
         &self.harmonics
     }
 
-    /// Evaluates fields at points.
-    pub fn field(&self) -> &FieldPlan {
-        &self.field
+    /// The field `F = e·Y` of a coefficient vector, ready to be evaluated.
+    ///
+    /// # Errors
+    /// When the vector has another degree.
+    pub fn field(&self, e: &Coefficients) -> Result<Field, ShddError> {
+        self.check(e)?;
+        Ok(self.plan.field(e.as_slice())?)
     }
 
     /// Exact constants of a clean code's density (λ_l, log Z, entropy), computed on first use.

@@ -3,6 +3,10 @@
 use crate::ShddError;
 use locdiff_sphere::Degree;
 
+/// A clean code's coefficients are below 20 and the sharpest natural parameters below 10⁴; beyond this nothing is left to
+/// tell from a point, and single precision would overflow.
+const LARGEST: f64 = 1e9;
+
 /// `(L+1)²` finite coefficients of a field on the sphere, `(l, m)` at `l*l + l + m`.
 ///
 /// ```
@@ -26,10 +30,31 @@ impl Coefficients {
     /// When the length is not `(L+1)²` for a supported L, or a value is not finite.
     pub fn new(values: Vec<f64>) -> Result<Self, ShddError> {
         let degree = Degree::from_dimension(values.len())?;
-        match values.iter().position(|v| !v.is_finite()) {
+        match values.iter().position(|v| !(v.abs() <= LARGEST)) {
+            Some(index) if values[index].is_finite() => {
+                Err(ShddError::TooLarge { index, value: values[index] })
+            }
             Some(index) => Err(ShddError::NotFinite { index, value: values[index] }),
             None => Ok(Self { degree, values }),
         }
+    }
+
+    /// `a·self + b·other`.
+    ///
+    /// # Errors
+    /// When the degrees differ, or a sum is not finite.
+    ///
+    /// ```
+    /// use locdiff_shdd::Coefficients;
+    /// let (one, two) = (Coefficients::new(vec![1.0; 4])?, Coefficients::new(vec![2.0; 4])?);
+    /// assert_eq!(one.combine(3.0, &two, 0.5)?.as_slice(), [4.0; 4]);
+    /// # Ok::<(), locdiff_shdd::ShddError>(())
+    /// ```
+    pub fn combine(&self, a: f64, other: &Self, b: f64) -> Result<Self, ShddError> {
+        if self.degree != other.degree {
+            return Err(ShddError::DegreeMismatch { expected: self.degree.get(), got: other.degree.get() });
+        }
+        Self::new(self.values.iter().zip(&other.values).map(|(x, y)| a * x + b * y).collect())
     }
 
     /// The degree L.

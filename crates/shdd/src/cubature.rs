@@ -5,8 +5,8 @@
 
 use crate::cell::{Cell, NODES};
 use crate::search::SearchScratch;
-use crate::{Codec, Coefficients, Mode};
-use locdiff_sphere::UnitVec;
+use crate::{Codec, Coefficients, Mode, ShddError};
+use locdiff_sphere::{Field, UnitVec};
 use std::collections::HashSet;
 
 /// What is dropped is below e^-20 of the total.
@@ -43,12 +43,12 @@ impl Leaf {
 }
 
 /// Evaluates cells, all nodes in one fused call.
-pub(crate) fn evaluate(codec: &Codec, e: &Coefficients, cells: &[Cell]) -> Vec<Leaf> {
+pub(crate) fn evaluate(field: &Field, cells: &[Cell]) -> Vec<Leaf> {
     let (mut points, mut weights) = (Vec::new(), Vec::new());
     for cell in cells {
         cell.push_nodes(&mut points, &mut weights);
     }
-    let values = codec.field.values(e.as_slice(), &points).expect("the degree was checked");
+    let values = field.values(&points);
     let chunk = |all: &[f64], k: usize| *all[k * NODES..][..NODES].as_array().expect("NODES values");
     cells
         .iter()
@@ -72,12 +72,17 @@ pub(crate) struct Cubature {
 }
 
 impl Cubature {
-    pub(crate) fn new(codec: &Codec, e: &Coefficients, scratch: &mut SearchScratch) -> Self {
+    pub(crate) fn new(
+        codec: &Codec,
+        e: &Coefficients,
+        field: &Field,
+        scratch: &mut SearchScratch,
+    ) -> Result<Self, ShddError> {
         const MOST_MODES: usize = 128;
         codec.search.synthesize(e.as_slice(), scratch);
         // Even if all the rest of the sphere stood this far below the sharpest possible peak, it would not count.
         let depth = NEGLIGIBLE_NATS + (1.0 + 2.0 * codec.degree().curvature()).ln();
-        let modes = codec.search.modes(&codec.jets, e, scratch, MOST_MODES, |highest| highest - depth);
+        let modes = codec.search.modes(&codec.jets, e, scratch, MOST_MODES, |highest| highest - depth)?;
         let grid_top = f64::from(scratch.highest());
         let top = modes.first().map_or(grid_top, |m| m.value.max(grid_top));
 
@@ -91,10 +96,10 @@ impl Cubature {
             .map(|point| Cell::containing(point, level))
             .filter(|cell| seen.insert(*cell))
             .collect();
-        let leaves = resolve(codec, e, cells, top);
+        let leaves = resolve(field, field_level(codec), cells, top);
         let top = leaves.iter().fold(top, |top, leaf| top.max(leaf.range().1));
         let modes = modes.into_iter().filter(|m| m.value >= top - depth).collect();
-        Self { leaves, modes, top }
+        Ok(Self { leaves, modes, top })
     }
 }
 
@@ -104,12 +109,11 @@ fn field_level(codec: &Codec) -> u8 {
 }
 
 /// Splits cells until the nodes of each resolve `exp F`.
-fn resolve(codec: &Codec, e: &Coefficients, mut cells: Vec<Cell>, top: f64) -> Vec<Leaf> {
-    let field_level = field_level(codec);
+fn resolve(field: &Field, field_level: u8, mut cells: Vec<Cell>, top: f64) -> Vec<Leaf> {
     let mut done: Vec<Leaf> = Vec::new();
     let mut total = 0.0; // of exp(F − top), a lower bound once the peaks are resolved
     while !cells.is_empty() {
-        let leaves = evaluate(codec, e, &cells);
+        let leaves = evaluate(field, &cells);
         cells.clear();
         let level_total: f64 = leaves.iter().map(|leaf| leaf.mass(top)).sum();
         let reference = (total + level_total).max(f64::MIN_POSITIVE).ln();

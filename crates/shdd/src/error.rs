@@ -17,6 +17,16 @@ pub enum ShddError {
         /// NaN or ±∞.
         value: f64,
     },
+    /// A coefficient is larger than any density can need.
+    #[error(
+        "coefficient {index} is {value:e}: coefficients beyond ±1e9 mean no density that can be told from a point"
+    )]
+    TooLarge {
+        /// Position in the vector.
+        index: usize,
+        /// Its value.
+        value: f64,
+    },
     /// A coefficient vector belongs to another degree than the codec.
     #[error(
         "the vector has degree {got} but the codec has degree {expected}: use a codec of the vector's degree"

@@ -8,8 +8,8 @@
 //! |---|---|
 //! | the code of a place, or of millions | [`Codec::encode`], [`Codec::encode_batch`], [`Codec::encode_stream`] |
 //! | the place a vector means | [`Codec::decode`], [`Codec::decode_batch`], [`Decoder`] |
-//! | log density, log Z, entropy, modes, samples | [`Density`] |
-//! | a credible region, the mass of a cap or raster | [`Density::credible_region`], [`Density::cap_mass`], [`Density::raster_mass`] |
+//! | log density, log Z, entropy, modes, samples | [`CodeDensity`] |
+//! | a credible region, the mass of a cap or raster | [`CodeDensity::credible_region`], [`CodeDensity::cap_mass`], [`CodeDensity::raster_mass`] |
 //! | a loss and its gradient | [`Codec::divergence`], [`Divergence`] |
 
 mod cell;
@@ -27,7 +27,7 @@ mod search;
 pub use codec::Codec;
 pub use coefficients::Coefficients;
 pub use decode::{Anchors, Decoder};
-pub use density::{CredibleRegion, Density, RasterMass, RegionCell, WeightedMode};
+pub use density::{CodeDensity, CredibleRegion, RasterMass, RegionCell, WeightedMode};
 pub use divergence::{Divergence, Loss, Zonal};
 pub use error::ShddError;
 pub use mode::Mode;

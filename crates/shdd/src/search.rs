@@ -2,7 +2,7 @@
 //! way, then Newton steps in f64 on the sphere. No grid remains in the answer.
 
 use crate::refine::refine;
-use crate::{Coefficients, Mode};
+use crate::{Coefficients, Mode, ShddError};
 use locdiff_sphere::{Degree, Harmonics, JetField, JetPlan, UnitVec};
 use pulp::{Simd, WithSimd};
 use rustfft::num_complex::Complex;
@@ -246,7 +246,7 @@ impl Search {
         scratch: &mut SearchScratch,
         most: usize,
         floor: impl Fn(f64) -> f64,
-    ) -> Vec<Mode> {
+    ) -> Result<Vec<Mode>, ShddError> {
         let highest = f64::from(scratch.highest());
         let floor = floor(highest);
         // A peak stands above its best grid point: by a third of its height at the very most, by the parabolas (with
@@ -267,10 +267,10 @@ impl Search {
         starts.truncate(most);
         let mut jets = match scratch.jets.take() {
             Some(mut jets) => {
-                plan.load(&mut jets, e.as_slice()).expect("the degree was checked");
+                plan.load(&mut jets, e.as_slice())?;
                 jets
             }
-            None => plan.field(e.as_slice()).expect("the degree was checked"),
+            None => plan.field(e.as_slice())?,
         };
         let mut modes: Vec<Mode> = Vec::with_capacity(starts.len());
         for (start, _) in starts {
@@ -283,7 +283,7 @@ impl Search {
         }
         scratch.jets = Some(jets);
         modes.sort_by(|a, b| b.value.total_cmp(&a.value));
-        modes
+        Ok(modes)
     }
 }
 

@@ -91,8 +91,7 @@ fn the_exact_decoder_finds_the_global_maximum_of_noise() {
         let e = noisy(&codec, place, 0.0, 1.0, &mut rng);
         // A tiny window ranks peaks by height.
         let answer = codec.decode(&e, &Decoder::Exact { window_rad: Some(1e-9) }).unwrap();
-        let highest =
-            codec.field().values(e.as_slice(), grid.points()).unwrap().into_iter().fold(f64::MIN, f64::max);
+        let highest = codec.field(&e).unwrap().values(grid.points()).into_iter().fold(f64::MIN, f64::max);
         assert!(answer.value >= highest - 1e-9, "{} {highest}", answer.value);
     }
 }
@@ -143,7 +142,7 @@ fn anchors_answer_with_the_best_anchor() {
     for _ in 0..10 {
         let place = random_place(&mut rng);
         let e = noisy(&codec, place, 1.0, 0.1, &mut rng);
-        let values = codec.field().values(e.as_slice(), grid.points()).unwrap();
+        let values = codec.field(&e).unwrap().values(grid.points());
         let plain = codec.decode(&e, &Decoder::Anchors(Anchors::new(&grid, 0.0).unwrap())).unwrap();
         assert!(values.iter().all(|v| *v <= plain.value + 1e-9));
         // The window's mass by brute force.

@@ -82,7 +82,7 @@ fn raster_masses_match_a_fine_quadrature() {
         let raster = density.raster_mass(18, 36);
         assert!((raster.masses.iter().sum::<f64>() - 1.0).abs() < 1e-12);
         let rings = Rings::raster(18 * 80, 36 * 80);
-        let values = rings.synthesize(codec.field(), e.as_slice()).unwrap();
+        let values = rings.synthesize(&codec.field(&e).unwrap());
         let mut exact = vec![0.0; 18 * 36];
         for (r, ring) in values.chunks(36 * 80).enumerate() {
             for (c, value) in ring.iter().enumerate() {

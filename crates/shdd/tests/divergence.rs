@@ -22,8 +22,8 @@ fn brute_force(codec: &Codec, e: &Coefficients, code: &[f64]) -> BruteForce {
     let step = 0.8 / codec.degree().curvature().sqrt();
     let rings = (std::f64::consts::PI / step).ceil() as usize;
     let rings = Rings::gauss_legendre(rings, 2 * rings);
-    let values = rings.synthesize(&plan, e.as_slice()).unwrap();
-    let clean = rings.synthesize(&plan, code).unwrap();
+    let values = rings.synthesize(&plan.field(e.as_slice()).unwrap());
+    let clean = rings.synthesize(&plan.field(code).unwrap());
     let weights = rings.point_weights();
     let log_sum = |v: &[f64]| {
         let top = v.iter().fold(f64::MIN, |a, b| a.max(*b));

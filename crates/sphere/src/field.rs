@@ -6,6 +6,7 @@ use crate::simd::{Real, dispatch};
 use crate::{Degree, SphereError, UnitVec};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
+use std::sync::Arc;
 
 /// |Y_lm| below this is dropped in f64; with codes of norm ≤ 10⁴ that is far under the rounding of the sum.
 const NEGLIGIBLE_F64: f64 = 1e-22;
@@ -31,18 +32,57 @@ const GROUPS: usize = 3;
 #[derive(Debug)]
 pub struct FieldPlan {
     degree: Degree,
-    table: OrderTable<f64>,
+    table: Arc<OrderTable<f64>>,
+}
+
+/// A field ready to be evaluated anywhere: coefficients that were checked and packed once, with the tables they need.
+///
+/// ```
+/// use locdiff_sphere::{Degree, FieldPlan, UnitVec};
+/// let plan = FieldPlan::new(Degree::new(3)?);
+/// let field = plan.field(&[1.0; 16])?;
+/// assert_eq!(field.values(&[UnitVec::NORTH]), plan.values(&[1.0; 16], &[UnitVec::NORTH])?);
+/// assert!(plan.field(&[1.0; 15]).is_err());
+/// # Ok::<(), locdiff_sphere::SphereError>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Field {
+    table: Arc<OrderTable<f64>>,
+    weights: Vec<[f64; 2]>,
+}
+
+impl Field {
+    /// F at each point, on all threads.
+    pub fn values(&self, points: &[UnitVec]) -> Vec<f64> {
+        packed_values(&self.table, &self.weights, points)
+    }
+
+    pub(crate) fn table(&self) -> &OrderTable<f64> {
+        &self.table
+    }
+
+    pub(crate) fn weights(&self) -> &[[f64; 2]] {
+        &self.weights
+    }
 }
 
 impl FieldPlan {
     /// Tables for `degree`.
     pub fn new(degree: Degree) -> Self {
-        Self { degree, table: OrderTable::new(degree.get(), NEGLIGIBLE_F64) }
+        Self { degree, table: Arc::new(OrderTable::new(degree.get(), NEGLIGIBLE_F64)) }
     }
 
     /// The degree.
     pub fn degree(&self) -> Degree {
         self.degree
+    }
+
+    /// The field of these coefficients, to be evaluated many times.
+    ///
+    /// # Errors
+    /// When `coefficients` has not `(L+1)²` values.
+    pub fn field(&self, coefficients: &[f64]) -> Result<Field, SphereError> {
+        Ok(Field { weights: pack_checked(&self.table, coefficients)?, table: Arc::clone(&self.table) })
     }
 
     /// F at each point, on all threads.
@@ -121,13 +161,17 @@ fn values<T: Real>(
     coefficients: &[f64],
     points: &[UnitVec],
 ) -> Result<Vec<T>, SphereError> {
+    Ok(packed_values(table, &pack_checked(table, coefficients)?, points))
+}
+
+/// The same for coefficients that are packed already.
+fn packed_values<T: Real>(table: &OrderTable<T>, weights: &[[T; 2]], points: &[UnitVec]) -> Vec<T> {
     const BLOCK: usize = 256;
-    let weights = pack_checked(table, coefficients)?;
     let mut out = vec![T::default(); points.len()];
     points.par_chunks(BLOCK).zip(out.par_chunks_mut(BLOCK)).for_each(|(points, out)| {
-        dispatch(Values { table, weights: &weights, points, out });
+        dispatch(Values { table, weights, points, out });
     });
-    Ok(out)
+    out
 }
 
 /// F at each point, on this thread.

@@ -37,7 +37,7 @@ pub use centre::{interpolate, medoid, spherical_mean};
 pub use degree::Degree;
 pub use distance::{EARTH_RADIUS_KM, geodesic_km, haversine_km};
 pub use error::SphereError;
-pub use field::{FieldPlan, FieldPlanF32};
+pub use field::{Field, FieldPlan, FieldPlanF32};
 pub use gauss::gauss_legendre;
 pub use grid::{Grid, Pixels};
 pub use harmonics::{Harmonics, Scalar};

@@ -13,6 +13,11 @@ use crate::SphereError;
 /// # Ok::<(), locdiff_sphere::SphereError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "Degrees", into = "Degrees")
+)]
 pub struct LatLon {
     lat_deg: f64,
     lon_deg: f64,
@@ -50,6 +55,30 @@ impl LatLon {
         // cos(90°) is 6e-17 in floating point; at the pole the longitude must not matter.
         let lat_cos = if self.lat_deg.abs() == 90.0 { 0.0 } else { lat_cos };
         UnitVec([lat_cos * lon_cos, lat_cos * lon_sin, lat_sin])
+    }
+}
+
+/// How a place is written: `{"lat": 48.86, "lon": 2.35}`.
+#[cfg(feature = "serde")]
+#[derive(serde::Serialize, serde::Deserialize)]
+struct Degrees {
+    lat: f64,
+    lon: f64,
+}
+
+#[cfg(feature = "serde")]
+impl TryFrom<Degrees> for LatLon {
+    type Error = SphereError;
+
+    fn try_from(Degrees { lat, lon }: Degrees) -> Result<Self, SphereError> {
+        Self::new(lat, lon)
+    }
+}
+
+#[cfg(feature = "serde")]
+impl From<LatLon> for Degrees {
+    fn from(place: LatLon) -> Self {
+        Self { lat: place.lat_deg, lon: place.lon_deg }
     }
 }
 

@@ -1,10 +1,10 @@
 //! Iso-latitude grids and the fast transform between coefficients and values on them (Legendre sums + real FFT).
 
 use crate::error::expect_len;
-use crate::field::{order_sums, pack_by_order, packed_start};
+use crate::field::{order_sums, packed_start};
 use crate::recurrence::OrderTable;
 use crate::simd::{Real, dispatch};
-use crate::{FieldPlan, SphereError, UnitVec, gauss_legendre};
+use crate::{Field, FieldPlan, SphereError, UnitVec, gauss_legendre};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use realfft::RealFftPlanner;
@@ -23,7 +23,7 @@ const LANES: usize = 16;
 /// let plan = FieldPlan::new(Degree::new(11)?);
 /// let coefficients: Vec<f64> = (0..144).map(|i| f64::from(i).sin()).collect();
 /// let rings = Rings::gauss_legendre(12, 24);
-/// let values = rings.synthesize(&plan, &coefficients)?;
+/// let values = rings.synthesize(&plan.field(&coefficients)?);
 /// let back = rings.analyze(&plan, &values)?;
 /// assert!(coefficients.iter().zip(&back).all(|(a, b)| (a - b).abs() < 1e-12));
 /// # Ok::<(), locdiff_sphere::SphereError>(())
@@ -110,20 +110,15 @@ impl Rings {
             .collect()
     }
 
-    /// Values of `Σ e·Y` at every point, on all threads.
-    ///
-    /// # Errors
-    /// When `coefficients` has not `(L+1)²` values.
-    pub fn synthesize(&self, plan: &FieldPlan, coefficients: &[f64]) -> Result<Vec<f64>, SphereError> {
-        expect_len("coefficients", coefficients.len(), plan.degree().dimension())?;
-        let table = plan.table();
-        let weights = pack_by_order::<f64>(table.lmax, coefficients);
+    /// Values of a field at every point, on all threads.
+    pub fn synthesize(&self, field: &Field) -> Vec<f64> {
+        let (table, weights) = (field.table(), field.weights());
         let fft = RealFftPlanner::<f64>::new().plan_fft_inverse(self.longitudes);
         let turns = self.turns(table.lmax);
         let mut values = vec![0.0; self.len()];
         values.par_chunks_mut(LANES * self.longitudes).zip(self.z.par_chunks(LANES)).for_each(
             |(values, z)| {
-                let sums = dispatch(Legendre { table, weights: &weights, z });
+                let sums = dispatch(Legendre { table, weights, z });
                 let mut spectrum = fft.make_input_vec();
                 let mut scratch = fft.make_scratch_vec();
                 for (lane, ring) in values.chunks_exact_mut(self.longitudes).enumerate() {
@@ -136,7 +131,7 @@ impl Rings {
                 }
             },
         );
-        Ok(values)
+        values
     }
 
     /// `e^{i·m·λ₀}`, the phase of order m at the first longitude.

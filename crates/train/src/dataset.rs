@@ -2,7 +2,7 @@
 
 use crate::TrainError;
 use locdiff_base::setting;
-use locdiff_data::{PointColumns, RowFile, read_points};
+use locdiff_data::{Embedding, Fingerprint, PointColumns, RowFile, read_points};
 use locdiff_model::{Standardisation, chance};
 use locdiff_sphere::{LatLon, UnitVec};
 use rayon::prelude::*;
@@ -18,6 +18,22 @@ pub struct Source {
     pub path: PathBuf,
     /// The tensor; the only one where absent.
     pub tensor: Option<String>,
+}
+
+/// Fails where two files are known to be made by different encoders.
+pub(crate) fn same_encoder(
+    (first, made_first): (&str, Option<&Fingerprint>),
+    (second, made_second): (&str, Option<&Fingerprint>),
+) -> Result<(), TrainError> {
+    match (made_first, made_second) {
+        (Some(a), Some(b)) if !a.is_same_encoder(b) => Err(TrainError::Encoders {
+            first: first.to_owned(),
+            first_encoder: a.to_string(),
+            second: second.to_owned(),
+            second_encoder: b.to_string(),
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// Embeddings of photos, several copies of each where there are any, with the photos' locations.
@@ -58,6 +74,7 @@ impl Dataset {
                     second_columns: other.columns(),
                 });
             }
+            same_encoder((first.name(), first.encoder()), (other.name(), other.encoder()))?;
         }
         let places = read_points(locations, None, &PointColumns::default())?;
         same_rows(first, &locations.display().to_string(), places.len())?;
@@ -105,6 +122,14 @@ impl Dataset {
         &self.places
     }
 
+    /// The encoder that made the embeddings, where their file says so.
+    pub fn encoder(&self) -> Option<&Fingerprint> {
+        match self.copies.first() {
+            Some(Copy::File(file)) => file.encoder(),
+            _ => None,
+        }
+    }
+
     /// Reads one copy of one photo's embedding.
     ///
     /// # Errors
@@ -117,6 +142,16 @@ impl Dataset {
                 Ok(())
             }
         }
+    }
+
+    /// The first copy of one photo's embedding.
+    ///
+    /// # Errors
+    /// When the file fails, or a number is not finite.
+    pub fn embedding(&self, row: usize) -> Result<Embedding, TrainError> {
+        let mut values = vec![0.0; self.columns];
+        self.read(row, 0, &mut values)?;
+        Ok(Embedding::new(values, None)?)
     }
 
     /// One pass over the given rows of all copies: mean and deviation of every column, and a hash of everything.

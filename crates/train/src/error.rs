@@ -35,6 +35,20 @@ pub enum TrainError {
         /// Its columns.
         second_columns: usize,
     },
+    /// Embeddings of different encoders.
+    #[error(
+        "{first} was made by the encoder {first_encoder}, {second} by {second_encoder}: one encoder must make all"
+    )]
+    Encoders {
+        /// One file.
+        first: String,
+        /// Its encoder.
+        first_encoder: String,
+        /// The other file.
+        second: String,
+        /// Its encoder.
+        second_encoder: String,
+    },
     /// A setting outside its range.
     #[error(transparent)]
     Setting(#[from] BadSetting),

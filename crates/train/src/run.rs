@@ -2,6 +2,7 @@
 
 use crate::batches::{Batch, BatchMaker};
 use crate::checkpoint::{Checkpoints, Standing};
+use crate::dataset::same_encoder;
 use crate::error::folder;
 use crate::metrics::Metrics;
 use crate::step::TrainStep;
@@ -10,10 +11,9 @@ use locdiff_base::{AtomicFile, setting};
 use locdiff_diffusion::Sampler;
 use locdiff_eval::Accuracy;
 use locdiff_model::{
-    CodeSampler, CodeWriter, Model, Pooling, SampleOptions, Standardisation, answers, make_anchors,
+    CodeWriter, Model, Predictor, Query, Reading, SampleOptions, Standardisation, make_anchors,
 };
 use locdiff_nn::Device;
-use locdiff_shdd::Codec;
 use locdiff_sphere::LatLon;
 use serde_json::json;
 use std::path::Path;
@@ -129,6 +129,12 @@ pub fn train(job: Job<'_>, mut on_event: impl FnMut(Event)) -> Result<Outcome, T
             second_columns: other.data.columns(),
         });
     }
+    if let Some(other) = validation {
+        let made = |rows: Rows<'_>| rows.data.encoder().cloned();
+        let (first, second) = (made(training), made(other));
+        same_encoder(("the training file", first.as_ref()), ("the validation file", second.as_ref()))?;
+    }
+    config.model.encoder = training.data.encoder().cloned();
     let (standardisation, fingerprint) = training.data.survey(training.rows)?;
     config.model.data_fingerprint = fingerprint;
     std::fs::create_dir_all(out)
@@ -166,14 +172,13 @@ pub fn train(job: Job<'_>, mut on_event: impl FnMut(Event)) -> Result<Outcome, T
         seed: config.model.seed,
         fresh_anchors: step.wants_fresh_anchors(),
     };
-    let codec = validation.is_some().then(|| config.model.degree().map(Codec::new)).transpose()?;
     let mut run = Loop {
         config: &config,
         model,
         step,
         checkpoints,
         metrics,
-        validation: validation.zip(codec.as_ref()),
+        validation,
         out,
         standing,
         done,
@@ -234,7 +239,7 @@ struct Loop<'a> {
     step: TrainStep,
     checkpoints: Checkpoints,
     metrics: Metrics,
-    validation: Option<(Rows<'a>, &'a Codec)>,
+    validation: Option<Rows<'a>>,
     out: &'a Path,
     standing: Standing,
     done: u32,
@@ -325,9 +330,9 @@ impl Loop<'_> {
 
     /// Validates; true when it is time to stop early.
     fn validate(&mut self, last: &mut Option<Accuracy>) -> Result<bool, TrainError> {
-        let Some((rows, codec)) = self.validation else { return Ok(false) };
+        let Some(rows) = self.validation else { return Ok(false) };
         self.refresh_model()?;
-        let accuracy = validate(&self.model, codec, rows, &self.config.train)?;
+        let accuracy = validate(&self.model, rows, &self.config.train)?;
         let (step, score) = (self.done, accuracy.score());
         self.metrics.write(&json!({"step": step, "validation": accuracy, "score": score}))?;
         if self.standing.best.is_none_or(|(best, _)| score > best) {
@@ -352,32 +357,27 @@ impl Loop<'_> {
     }
 }
 
+/// Photos that are located at a time.
+const VALIDATION_BLOCK: usize = 256;
+
 /// Pooled answers for at most `validation_rows` rows, evenly spread.
-fn validate(
-    model: &Model,
-    codec: &Codec,
-    rows: Rows<'_>,
-    settings: &crate::TrainSettings,
-) -> Result<Accuracy, TrainError> {
+fn validate(model: &Model, rows: Rows<'_>, settings: &crate::TrainSettings) -> Result<Accuracy, TrainError> {
     let options = SampleOptions {
         samples: settings.validation_samples,
         steps: settings.validation_steps.min(model.config().diffusion_steps),
         sampler: Sampler::DpmSolverPlusPlus2M,
         ..SampleOptions::default()
     };
-    let mut sampler = CodeSampler::new(model, options)?;
+    let predictor = Predictor::new(model)?;
     let stride = rows.rows.len().div_ceil(settings.validation_rows).max(1);
     let chosen: Vec<usize> = rows.rows.iter().step_by(stride).map(|&row| row as usize).collect();
-    let columns = rows.data.columns();
-    let mut pairs: Vec<(LatLon, LatLon)> = Vec::new();
-    for (block, images) in chosen.chunks(sampler.images_per_block()).enumerate() {
-        let mut embeddings = vec![0.0; images.len() * columns];
-        for (out, &row) in embeddings.chunks_exact_mut(columns).zip(images) {
-            rows.data.read(row, 0, out)?;
-        }
-        let codes = sampler.sample_block(block as u64, &embeddings)?;
-        let found = answers(codec, &codes, options.samples, Pooling::Pool, false)?;
-        pairs.extend(found.iter().zip(images).map(|(answer, &row)| (answer.place, rows.data.places()[row])));
+    let mut pairs: Vec<(LatLon, LatLon)> = Vec::with_capacity(chosen.len());
+    for block in chosen.chunks(VALIDATION_BLOCK) {
+        let embeddings =
+            block.iter().map(|row| rows.data.embedding(*row)).collect::<Result<Vec<_>, TrainError>>()?;
+        let queries: Vec<Query<'_>> = embeddings.iter().map(Query::from).collect();
+        let found = predictor.predict(&queries, &options, Reading::default())?;
+        pairs.extend(found.iter().zip(block).map(|(found, &row)| (found.place, rows.data.places()[row])));
     }
     Ok(Accuracy::new(pairs))
 }

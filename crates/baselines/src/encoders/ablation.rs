@@ -13,7 +13,7 @@ use locdiff_diffusion::{
 };
 use locdiff_model::Standardisation;
 use locdiff_nn::{
-    Device, Indices, NnError, Params, ParamsBuilder, Rng, Tensor, View, ViewMut,
+    Device, Indices, NnError, Params, ParamsBuilder, RowKey, RowNoise, Tensor, View, ViewMut,
     layers::{Conditioning, CsUnet, CsUnetConfig, CsUnetWorkspace, ForwardMode, SamplingWorkspace},
     ops,
 };
@@ -85,7 +85,6 @@ impl Generator {
         let columns = self.net.config().cond_dim;
         let plan = SamplerPlan::new(&self.schedule, Sampler::DpmSolverPlusPlus2M, steps, Prediction::X0)?;
         let device = params.device();
-        let mut rng = Rng::new(device, self.seed)?;
         let mut places = Vec::new();
         for (block, rows) in inputs.chunks((BLOCK / samples).max(1) * columns).enumerate() {
             let repeated: Vec<f32> = rows.chunks_exact(columns).flat_map(|row| row.repeat(samples)).collect();
@@ -98,8 +97,11 @@ impl Generator {
                 conditioning: self.net.conditioning(params, cond.view(), &plan.timesteps())?,
             };
             let mut state = SampleState::new(device, count, self.net.config().code_dim)?;
-            rng.set(self.seed, block as u64)?;
-            sample(&plan, &mut head, &mut state, &mut rng)?;
+            let keys: Vec<RowKey> =
+                (0..count as u32).map(|number| RowKey { key: block as u64, number }).collect();
+            let mut noise = RowNoise::new(device, count)?;
+            noise.set(self.seed, &keys)?;
+            sample(&plan, &mut head, &mut state, &noise)?;
             let mut codes = state.clean().to_vec()?;
             let size = self.codes.mean.len();
             for row in codes.chunks_exact_mut(size) {

@@ -1,35 +1,33 @@
 //! `locdiff calibrate`: makes a model's probabilities hold what they say.
 
-use crate::commands::train::DeviceArg;
+use crate::args::DeviceArg;
 use crate::progress;
+use crate::sampling::{EmbeddingsArgs, check_columns, read_truth};
 use anyhow::{Context, Result};
 use clap::Args;
-use locdiff::{BACKGROUND_DRAWS, Calibration, Globe, LEVELS, Observation, fit};
-use locdiff_data::{PointColumns, RowFile, read_points};
-use locdiff_model::{CodeSampler, Model, Pooling, SampleOptions, answers};
-use locdiff_nn::Device;
+use locdiff::{
+    BACKGROUND_DRAWS, Calibration, Device, Globe, LEVELS, Model, Observation, Predictor, Reading,
+    SampleOptions, fit,
+};
 use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 #[derive(Debug, Args)]
 pub(crate) struct Calibrate {
     /// Folder of a model; calibration.json is written into it
     #[arg(long, value_name = "FOLDER")]
     model: PathBuf,
-    /// Embeddings of photos that the model was not trained on, one a row: .safetensors or .npy
-    #[arg(long, value_name = "FILE")]
-    embeddings: PathBuf,
-    /// Tensor of a safetensors file that holds several
-    #[arg(long, value_name = "NAME")]
-    tensor: Option<String>,
-    /// Their true locations, row by row: .csv with lat and lon
+    #[command(flatten)]
+    embeddings: EmbeddingsArgs,
+    /// Their true locations, row by row, of photos that the model was not trained on: .csv with lat and lon
     #[arg(long, value_name = "FILE")]
     truth: PathBuf,
-    /// Use these rows alone, counted from 0, one number a line
+    /// Use these rows alone, counted from 0, one number per line
     #[arg(long, value_name = "FILE")]
     rows: Option<PathBuf>,
-    /// Samples a photo
+    /// Samples per photo
     #[arg(long, value_name = "N", default_value_t = 16)]
     samples: usize,
     /// Seed of the noise
@@ -47,50 +45,29 @@ pub(crate) struct Calibrate {
 
 impl Calibrate {
     pub(crate) fn run(self) -> Result<()> {
-        let file = RowFile::open(&self.embeddings, self.tensor.as_deref())?;
-        let truth = read_points(&self.truth, None, &PointColumns::default())?;
-        anyhow::ensure!(
-            truth.len() == file.rows(),
-            "{} has {} rows, --truth has {}: row k of both must be the same photo",
-            file.name(),
-            file.rows(),
-            truth.len()
-        );
+        let file = self.embeddings.open()?;
+        let truth = read_truth(&self.truth, file.name(), file.rows())?;
         let rows = self.chosen_rows(file.rows())?;
         let device = Device::open(self.device.device)?;
         let mut model = Model::load(&device, &self.model).context("--model")?;
-        let config = model.config();
-        anyhow::ensure!(
-            config.embedding_dim == file.columns(),
-            "{} has embeddings of {} numbers, the model takes {}: use the encoder it was trained with",
-            file.name(),
-            file.columns(),
-            config.embedding_dim
-        );
+        check_columns(&file, model.config())?;
         if let Some(folder) = &self.export {
             // What is fitted is what is given away: the weights as they are once rounded.
             model.save_half(folder)?;
             model = Model::load(&device, folder)?;
         }
-        let globe = Globe::coarse(model.config().degree)?;
+        let globe = Arc::new(Globe::coarse(model.config().degree)?);
         let options = SampleOptions { samples: self.samples, seed: self.seed, ..SampleOptions::default() };
-        let mut sampler = CodeSampler::new(&model, options)?;
-        let background = sampler.background(BACKGROUND_DRAWS)?;
+        let predictor = Predictor::new(&model)?;
+        let background = predictor.background(BACKGROUND_DRAWS)?;
         let bar = progress::bar("sampling", Some(rows.len() as u64));
         let mut observations = Vec::with_capacity(rows.len());
-        for (block, rows) in rows.chunks(sampler.images_per_block()).enumerate() {
-            let mut embeddings = vec![0.0; rows.len() * file.columns()];
-            for (out, row) in embeddings.chunks_exact_mut(file.columns()).zip(rows) {
-                file.read_row(*row, out)?;
-            }
-            let codes = sampler.sample_block(block as u64, &embeddings)?;
-            let pooled = answers(globe.codec(), &codes, self.samples, Pooling::Pool, false)?;
-            let evidence = sampler.evidence()?;
-            for ((pooled, evidence), row) in pooled.into_iter().zip(evidence).zip(rows) {
-                observations.push(Observation { evidence, answer: pooled.place, truth: truth[*row] });
-            }
-            bar.set_position(observations.len() as u64);
-        }
+        predictor.predict_rows(&file, &rows, &options, Reading::default(), |row, _, found| {
+            let evidence = found.evidence.context("this model's loss gives no densities")?;
+            observations.push(Observation { evidence, answer: found.place, truth: truth[row] });
+            bar.inc(1);
+            anyhow::Ok(())
+        })?;
         bar.set_prefix("fitting");
         let calibration = fit(&globe, &background, &observations, self.samples, self.seed)?;
         bar.finish_and_clear();
@@ -144,7 +121,7 @@ impl Calibrate {
         )?;
         writeln!(
             out,
-            "−log density {:.3} nats a photo ({:.3} without the photo), n = {}",
+            "−log density {:.3} nats per photo ({:.3} without the photo), n = {}",
             report.nll_nats, report.background_nll_nats, report.n
         )?;
         writeln!(out, "said          {} %", percent(&LEVELS))?;

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use locdiff_data::{Dtype, Format, MatrixWriter};
 use locdiff_map::{FeatureCollection, Heat, MapImage, Raster, Window, ascii_grid};
-use locdiff_shdd::{Codec, Coefficients, CredibleRegion, Density, WeightedMode};
+use locdiff_shdd::{CodeDensity, Codec, Coefficients, CredibleRegion, WeightedMode};
 use locdiff_sphere::{LatLon, Polygon};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -121,7 +121,7 @@ impl DensityArgs {
         unreachable!("rows are counted from 1")
     }
 
-    fn draw(&self, density: &Density<'_>, answer: &Answer, outlines: &[Vec<Polygon>]) -> Result<Vec<u8>> {
+    fn draw(&self, density: &CodeDensity<'_>, answer: &Answer, outlines: &[Vec<Polygon>]) -> Result<Vec<u8>> {
         const WORTH_A_ZOOM_KM: f64 = 2500.0;
         const ROWS: usize = 640;
         const WORTH_A_MARKER: f64 = 0.01;
@@ -159,7 +159,7 @@ impl DensityArgs {
         Ok(image.to_png())
     }
 
-    fn write_raster(&self, path: &Path, density: &Density<'_>) -> Result<()> {
+    fn write_raster(&self, path: &Path, density: &CodeDensity<'_>) -> Result<()> {
         const SMALLEST_DEG: f64 = 0.05;
         if self.raster_cell < SMALLEST_DEG || self.raster_cell > 90.0 {
             bail!("raster cells of {} degrees: choose from {SMALLEST_DEG} to 90", self.raster_cell);

@@ -1,7 +1,7 @@
 //! `locdiff embed-location`: places in, GeoCLIP's vectors out.
 
+use crate::args::DeviceArg;
 use crate::args::{PointsInput, parse_format};
-use crate::commands::train::DeviceArg;
 use crate::progress;
 use anyhow::{Context, Result};
 use clap::Args;

@@ -1,6 +1,6 @@
 //! `locdiff encoder inspect`: what an encoder's folder is, whether it works, and how fast.
 
-use crate::commands::train::DeviceArg;
+use crate::args::DeviceArg;
 use crate::encoder::open;
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::{Args, Subcommand};

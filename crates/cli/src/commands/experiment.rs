@@ -1,6 +1,6 @@
 //! What the commands that train and test on embeddings share: data, budget, seeds.
 
-use crate::commands::train::DeviceArg;
+use crate::args::DeviceArg;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use locdiff_baselines::{Effort, Examples};

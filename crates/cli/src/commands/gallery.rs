@@ -1,13 +1,13 @@
 //! `locdiff gallery`: places with embeddings, built once and searched.
 
-use crate::args::named;
+use crate::args::{DeviceArg, named};
 use crate::commands::embed::{embed, with_flags};
-use crate::commands::train::{DeviceArg, describe};
 use crate::encoder::EncoderArg;
-use crate::hybrid::{check_dimension, open_places, open_retriever};
+use crate::hybrid::{open_places, open_retriever};
 use crate::progress;
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
+use locdiff::check_dimension;
 use locdiff_data::{PointColumns, PointWriter, RowFile, read_points};
 use locdiff_eval::Accuracy;
 use locdiff_gallery::{Gallery, GalleryBuilder, VectorType};
@@ -213,7 +213,7 @@ impl Search {
                 println!("{} photos in {}", file.rows(), out.display());
             }
             if let Some(accuracy) = &accuracy {
-                println!("{}", describe(accuracy));
+                println!("{accuracy}");
             }
         }
         Ok(())

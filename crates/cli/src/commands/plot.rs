@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use locdiff_data::{PointColumns, read_points};
 use locdiff_map::{Colour, Heat, MapImage, Marker, MarkerShape, Raster, Window, sheet_png};
 use locdiff_report::svg::{Axis, Plot as Diagram};
-use locdiff_shdd::{Codec, Density};
+use locdiff_shdd::{CodeDensity, Codec};
 use locdiff_sphere::{Degree, EARTH_RADIUS_KM, Grid, Harmonics, LatLon};
 use std::path::{Path, PathBuf};
 
@@ -43,7 +43,7 @@ fn has_extension(path: &Path, extension: &str) -> bool {
 }
 
 /// A density with its regions, on a map that has the given window.
-fn draw(density: &Density<'_>, window: Window, heat: Raster, title: &str) -> Result<MapImage> {
+fn draw(density: &CodeDensity<'_>, window: Window, heat: Raster, title: &str) -> Result<MapImage> {
     let mut image = MapImage::new(window).heat(heat, Heat::log_density()).title(title);
     for p in PROBABILITIES.into_iter().rev() {
         let region = density.credible_region(p)?;

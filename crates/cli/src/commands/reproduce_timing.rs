@@ -1,11 +1,13 @@
 //! `locdiff reproduce timing`: the paper's times of unit operations and of training, on this machine.
 
-use crate::commands::{table::Table, train::DeviceArg};
+use crate::args::DeviceArg;
+use crate::commands::table::Table;
 use crate::progress;
 use anyhow::Result;
 use clap::Args;
+use locdiff_data::Embedding;
 use locdiff_diffusion::Sampler;
-use locdiff_model::{CodeSampler, Model, ModelConfig, SampleOptions, chance};
+use locdiff_model::{Model, ModelConfig, Predictor, Query, Reading, SampleOptions, chance};
 use locdiff_nn::Device;
 use locdiff_shdd::{Anchors, Codec, Coefficients, Decoder};
 use locdiff_sphere::{Degree, Grid, LatLon, UnitVec};
@@ -78,14 +80,19 @@ impl Timing {
         let options =
             SampleOptions { samples: 16, sampler: Sampler::Ddpm, steps: 200, ..SampleOptions::default() };
         let photos = self.photos as usize;
-        let embeddings: Vec<f32> =
-            (0..photos * EMBEDDING).map(|k| chance::normals([1, 2, k as u64]).0 as f32).collect();
-        let mut locator = CodeSampler::new(&model, options)?;
-        if device.is_cuda() {
-            locator.sample_block(0, &embeddings)?; // records the graph
+        let embedding = |photo: usize| {
+            let numbers =
+                (0..EMBEDDING).map(|k| chance::normals([1, 2, (photo * EMBEDDING + k) as u64]).0 as f32);
+            Embedding::new(numbers.collect(), None)
+        };
+        let embeddings = (0..photos).map(embedding).collect::<Result<Vec<_>, _>>()?;
+        let queries: Vec<Query<'_>> = embeddings.iter().map(Query::from).collect();
+        let predictor = Predictor::new(&model)?;
+        for _ in 0..2 * usize::from(device.is_cuda()) {
+            predictor.predict(&queries, &options, Reading::default())?; // prepares, then records the graph
         }
         let start = Instant::now();
-        locator.sample_block(1, &embeddings)?;
+        predictor.predict(&queries, &options, Reading::default())?;
         let ours = start.elapsed().as_secs_f64() / photos as f64;
         let what = format!("DDPM, a photo: 200 steps, 16 samples, L = 23, {photos} photos at once");
         Ok(Row { what, paper: 0.056, ours, unit: "s" })

@@ -6,23 +6,23 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A crate of the workspace.
-pub struct Crate {
+pub(crate) struct Crate {
     /// Its folder's name.
-    pub name: String,
+    pub(crate) name: String,
     /// The folders' names of the crates of ours that it needs, tests aside.
-    pub needs: Vec<String>,
-    pub files: Vec<File>,
+    pub(crate) needs: Vec<String>,
+    pub(crate) files: Vec<File>,
     /// The file of each module, inline modules too.
     modules: BTreeMap<Vec<String>, usize>,
 }
 
 /// A source file without its tests.
 #[derive(Default)]
-pub struct File {
+pub(crate) struct File {
     /// From the crate's `src`.
-    pub path: PathBuf,
+    pub(crate) path: PathBuf,
     /// String literals outside documentation.
-    pub strings: Vec<String>,
+    pub(crate) strings: Vec<String>,
     /// Names that `use` brings in, by module, with their path from the crate's root.
     imports: BTreeMap<(Vec<String>, String), Vec<String>>,
     /// Paths with a star behind them.
@@ -36,7 +36,7 @@ pub struct File {
 }
 
 /// All crates below `root/crates`.
-pub fn crates(root: &Path) -> Vec<Crate> {
+pub(crate) fn crates(root: &Path) -> Vec<Crate> {
     let mut found: Vec<Crate> = fs::read_dir(root.join("crates"))
         .expect("crates")
         .map(|entry| entry.expect("a folder").path())
@@ -48,7 +48,7 @@ pub fn crates(root: &Path) -> Vec<Crate> {
 }
 
 /// All files below a folder, with an ending.
-pub fn files_below(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
+pub(crate) fn files_below(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten() {
         let path = entry.expect("an entry").path();
@@ -63,7 +63,7 @@ pub fn files_below(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
 }
 
 /// The lines of a file before its tests.
-pub fn lines_without_tests(path: &Path) -> usize {
+pub(crate) fn lines_without_tests(path: &Path) -> usize {
     let text = fs::read_to_string(path).expect("a source file");
     text.lines().take_while(|line| *line != "#[cfg(test)]").count()
 }
@@ -93,17 +93,18 @@ impl Crate {
         Self { name, needs: needs(&manifest), files, modules }
     }
 
-    /// For each file the files that it refers to.
-    pub fn references(&self) -> Vec<BTreeSet<usize>> {
+    /// For each file the files that it refers to. The crate's error does not count: everything returns it, so whatever its
+    /// messages name would make a circle.
+    pub(crate) fn references(&self) -> Vec<BTreeSet<usize>> {
         let of = |(k, file): (usize, &File)| {
             let found = file.paths.iter().filter_map(|path| self.resolve(path, 0));
-            found.filter(|other| *other != k).collect()
+            found.filter(|other| *other != k && self.files[*other].path != Path::new("error.rs")).collect()
         };
         self.files.iter().enumerate().map(of).collect()
     }
 
     /// Groups of files that refer to each other, directly or through others.
-    pub fn circles(&self) -> Vec<Vec<PathBuf>> {
+    pub(crate) fn circles(&self) -> Vec<Vec<PathBuf>> {
         let mut reach = self.references();
         loop {
             let before: usize = reach.iter().map(BTreeSet::len).sum();

@@ -5,9 +5,10 @@ use crate::array_file::read_layout;
 use crate::error::At;
 use crate::input::Input;
 use crate::safetensors_header::TensorChoice;
-use crate::{DataError, Fingerprint, Format, PositionedFile};
+use crate::{DataError, Embedding, Fingerprint, Format, PositionedFile};
 use locdiff_base::{display_name, excerpt};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Files up to this size are read into memory once.
 const SMALL_BYTES: u64 = 256 << 20;
@@ -36,6 +37,8 @@ const SMALL_BYTES: u64 = 256 << 20;
 pub struct RowFile {
     name: String,
     layout: ArrayLayout,
+    /// Shared by all embeddings.
+    encoder: Option<Arc<Fingerprint>>,
     store: Store,
 }
 
@@ -80,7 +83,8 @@ impl RowFile {
             Store::Disk(file)
         };
         let name = tensor.map_or(name.clone(), |tensor| format!("{name} (tensor {tensor})"));
-        Ok(Self { name, layout, store })
+        let encoder = layout.encoder.clone().map(Arc::new);
+        Ok(Self { name, layout, encoder, store })
     }
 
     /// The file's name in messages, with the tensor's.
@@ -100,7 +104,20 @@ impl RowFile {
 
     /// The encoder that made the embeddings in the file, where the file says so.
     pub fn encoder(&self) -> Option<&Fingerprint> {
-        self.layout.encoder.as_ref()
+        self.encoder.as_deref()
+    }
+
+    /// Row `index`, from 0, as an embedding.
+    ///
+    /// # Errors
+    /// As [`RowFile::read_row`].
+    ///
+    /// # Panics
+    /// When there is no such row.
+    pub fn embedding(&self, index: usize) -> Result<Embedding, DataError> {
+        let mut values = vec![0.0; self.columns()];
+        self.read_row(index, &mut values)?;
+        Embedding::new(values, self.encoder.clone())
     }
 
     /// Reads row `index`, from 0.

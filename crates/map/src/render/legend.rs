@@ -1,11 +1,11 @@
 //! The panel at the lower left: a title, the colour scale and the outlines.
 
-use super::OUTLINE_WIDTH;
 use super::canvas::Canvas;
 use super::colour::{Colour, heat_colour};
 use super::heat::Heat;
 use super::text::{draw_text, line_height, text_width};
 
+pub(super) const OUTLINE_WIDTH: f64 = 1.8;
 const INK: Colour = Colour::from_hex(0x1d2a33);
 const MARGIN: f64 = 10.0;
 const PADDING: f64 = 8.0;

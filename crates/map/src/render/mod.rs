@@ -29,7 +29,6 @@ const GRID: Colour = Colour::from_hex(0x44525c);
 /// Outlines in the order in which they are added, dark to light.
 const OUTLINES: [Colour; 3] =
     [Colour::from_hex(0x08306b), Colour::from_hex(0x1f78c8), Colour::from_hex(0x5fb3e6)];
-const OUTLINE_WIDTH: f64 = 1.8;
 
 /// A map to be drawn. Its window's cells are the pixels; heat may have any other window.
 ///
@@ -182,8 +181,8 @@ impl MapImage {
         for (index, (region, _)) in self.outlines.iter().enumerate().rev() {
             let (mut halo, mut line) = (canvas.mask(), canvas.mask());
             for ring in region.iter().flat_map(Polygon::rings) {
-                view.polyline(&mut halo, ring, OUTLINE_WIDTH + 2.4, is_edge_of_region);
-                view.polyline(&mut line, ring, OUTLINE_WIDTH, is_edge_of_region);
+                view.polyline(&mut halo, ring, legend::OUTLINE_WIDTH + 2.4, is_edge_of_region);
+                view.polyline(&mut line, ring, legend::OUTLINE_WIDTH, is_edge_of_region);
             }
             canvas.paint(&halo, Colour::WHITE, 0.65);
             canvas.paint(&line, OUTLINES[index % OUTLINES.len()], 1.0);

@@ -195,16 +195,3 @@ fn frequency(j: usize, half: usize) -> f32 {
     let denominator = half.saturating_sub(1).max(1) as f32;
     (-(10_000.0_f64.ln() as f32) * j as f32 / denominator).exp()
 }
-
-simd_kernel! {
-    pub(crate) fn sampler_row(x: &mut [f32], x0: &mut [f32], prediction: &[f32], noise: &[f32], c: crate::ops::SamplerStep) {
-        let n = x.len();
-        let (x0, prediction, noise) = (&mut x0[..n], &prediction[..n], &noise[..n]);
-        for i in 0..n {
-            let clean = c.x0_from_x.mul_add(x[i], c.x0_from_prediction * prediction[i]);
-            let next = c.x_from_x.mul_add(x[i], c.x_from_x0.mul_add(clean, c.x_from_previous_x0 * x0[i]));
-            x[i] = c.x_from_noise.mul_add(noise[i], next);
-            x0[i] = clean;
-        }
-    }
-}

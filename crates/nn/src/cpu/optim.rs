@@ -1,7 +1,7 @@
 //! Adam, weight decay and the moving average in one pass over the flat buffers.
 
 use super::{reduce::squared_norm, simd::simd_kernel};
-use crate::optim::{AdamConfig, Control, Rates};
+use crate::adam_config::{AdamConfig, Control, Rates};
 use rayon::prelude::*;
 
 /// Counts the step and works out everything that is the same for all weights.

@@ -1,6 +1,6 @@
 //! Philox4x32-10, the counter-based generator of Salmon et al. (SC 2011): the same integers as on CUDA.
 
-use super::{Mat, MatMut, elementwise::sampler_row, for_rows, for_rows2, math, simd::simd_kernel};
+use super::{Mat, MatMut, for_rows, for_rows2, math, simd::simd_kernel};
 use crate::ops::SamplerStep;
 use std::ops::Range;
 
@@ -137,6 +137,29 @@ pub(crate) fn fill_normal(out: MatMut<'_>, state: State, stream: u32) {
     for_rows(out, |r, row| fill_row(state, stream, r * cols, row, normals));
 }
 
+/// Where the numbers of rows come from: the seed, and for each row `[key lo, key hi, number]`.
+#[derive(Clone, Copy)]
+pub(crate) struct RowStates<'a> {
+    pub(crate) seed: [u32; 2],
+    pub(crate) rows: &'a [u32],
+}
+
+impl RowStates<'_> {
+    /// The generator's state for row `r`, and the number of the row's first value.
+    fn of(&self, r: usize, cols: usize) -> (State, usize) {
+        let [lo, hi, number] = [0, 1, 2].map(|k| self.rows[3 * r + k]);
+        ([self.seed[0], self.seed[1], lo, hi], number as usize * cols)
+    }
+}
+
+pub(crate) fn fill_row_noise(out: MatMut<'_>, noise: RowStates<'_>, stream: u32) {
+    let cols = out.cols;
+    for_rows(out, |r, row| {
+        let (state, first) = noise.of(r, cols);
+        fill_row(state, stream, first, row, normals);
+    });
+}
+
 /// Integers below `bound`, uniform to 2⁻³² (multiply and keep the high word).
 pub(crate) fn fill_indices(out: &mut [u32], bound: u32, state: State, stream: u32) {
     for (k, four) in out.chunks_mut(4).enumerate() {
@@ -184,18 +207,32 @@ simd_kernel! {
     }
 }
 
+simd_kernel! {
+    fn sampler_row(x: &mut [f32], x0: &mut [f32], prediction: &[f32], noise: &[f32], c: SamplerStep) {
+        let n = x.len();
+        let (x0, prediction, noise) = (&mut x0[..n], &prediction[..n], &noise[..n]);
+        for i in 0..n {
+            let clean = c.x0_from_x.mul_add(x[i], c.x0_from_prediction * prediction[i]);
+            let next = c.x_from_x.mul_add(x[i], c.x_from_x0.mul_add(clean, c.x_from_previous_x0 * x0[i]));
+            x[i] = c.x_from_noise.mul_add(noise[i], next);
+            x0[i] = clean;
+        }
+    }
+}
+
 /// One sampler step; see [`SamplerStep`].
 pub(crate) fn sampler_step(
     x: MatMut<'_>,
     x0: MatMut<'_>,
     prediction: Mat<'_>,
     step: SamplerStep,
-    state: State,
+    noise_of: RowStates<'_>,
     stream: u32,
 ) {
     let cols = x.cols;
     let noisy = step.x_from_noise != 0.0;
     for_rows2(x, x0, |r, x, x0| {
+        let (state, first) = noise_of.of(r, cols);
         // Columns in pieces, so that the noise fits on the stack.
         const PIECE: usize = 256;
         let mut noise = [0.0; PIECE];
@@ -203,7 +240,7 @@ pub(crate) fn sampler_step(
             let end = (start + PIECE).min(cols);
             let noise = &mut noise[..end - start];
             if noisy {
-                fill_row(state, stream, r * cols + start, noise, normals);
+                fill_row(state, stream, first + start, noise, normals);
             }
             sampler_row(&mut x[start..end], &mut x0[start..end], &prediction.row(r)[start..end], noise, step);
         }

@@ -1,6 +1,6 @@
 //! A device, its streams, its compiled kernels, and recorded graphs.
 
-use super::{failed, gemm::Products};
+use super::{failed, products::Products};
 use crate::{NnError, Precision, Result};
 use cudarc::{
     cublaslt,

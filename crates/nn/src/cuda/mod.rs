@@ -12,6 +12,7 @@ mod buffer;
 mod context;
 mod gemm;
 mod launch;
+mod products;
 
 pub(crate) use buffer::Buffer;
 pub(crate) use context::{Context, Graph, LANES};

@@ -1,6 +1,6 @@
 //! The choices that make a CS-UNet.
 
-use crate::{ParamsBuilder, Result, layers::CsUnet, ops::Activation};
+use crate::{Result, ops::Activation};
 use locdiff_base::setting;
 
 /// How the blocks' widths go.
@@ -97,11 +97,8 @@ impl CsUnetConfig {
         }
     }
 
-    /// Adds the network's parameters to `builder`.
-    ///
-    /// # Errors
     /// [`crate::NnError::Setting`] for a size of 0, an odd `time_dim` or a dropout outside [0, 1).
-    pub fn register(&self, builder: &mut ParamsBuilder) -> Result<CsUnet> {
+    pub(crate) fn check(&self) -> Result<()> {
         let sizes = [
             ("code_dim", self.code_dim),
             ("cond_dim", self.cond_dim),
@@ -119,13 +116,14 @@ impl CsUnetConfig {
         if !(0.0..1.0).contains(&self.dropout) {
             return Err(setting("dropout", self.dropout, "0 ≤ dropout < 1"));
         }
-        Ok(CsUnet::register(*self, builder))
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ParamsBuilder;
 
     #[test]
     fn widths_are_those_of_the_prototype() {

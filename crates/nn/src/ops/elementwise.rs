@@ -4,35 +4,8 @@ use crate::{
     Indices, Result, View, ViewMut, cpu,
     cuda::{Arg, Grid},
     error::check_shape,
-    ops::Dropout,
+    ops::{Activation, Dropout},
 };
-
-/// An element-wise function with a known derivative.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Activation {
-    /// `x·σ(x)`.
-    Silu,
-    /// `x·Φ(x)`, the exact form with erf, as `PyTorch`'s default.
-    Gelu,
-    /// `max(x, 0)`.
-    Relu,
-    /// `sin(w0·x)`.
-    Sine {
-        /// The factor on the argument.
-        w0: f32,
-    },
-}
-
-impl Activation {
-    fn kernel_args(self) -> (i32, f32) {
-        match self {
-            Self::Silu => (0, 0.0),
-            Self::Gelu => (1, 0.0),
-            Self::Relu => (2, 0.0),
-            Self::Sine { w0 } => (3, w0),
-        }
-    }
-}
 
 /// `y = f(x)`.
 ///

@@ -4,24 +4,14 @@ use crate::{
     Result, View, ViewMut,
     cpu::simd::{Side, product},
     error::check_shape,
-    ops,
+    ops::{self, Transpose},
 };
 
-/// Whether an operand is read as it lies or transposed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Transpose {
-    /// As it lies.
-    No,
-    /// Transposed.
-    Yes,
-}
-
-impl Transpose {
-    fn shape(self, view: &View<'_>) -> (usize, usize) {
-        match self {
-            Self::No => (view.rows, view.cols),
-            Self::Yes => (view.cols, view.rows),
-        }
+/// The shape of an operand as the product reads it.
+fn shape(view: &View<'_>, op: Transpose) -> (usize, usize) {
+    match op {
+        Transpose::No => (view.rows, view.cols),
+        Transpose::Yes => (view.cols, view.rows),
     }
 }
 
@@ -53,7 +43,7 @@ pub fn gemm(
     bias: Option<View<'_>>,
 ) -> Result<()> {
     const OP: &str = "gemm";
-    let ((m, k), (k_b, n)) = (op_a.shape(&a), op_b.shape(&b));
+    let ((m, k), (k_b, n)) = (shape(&a, op_a), shape(&b, op_b));
     check_shape(k == k_b && c.rows == m && c.cols == n, OP, || {
         format!("{m}×{k} times {k_b}×{n} into {}×{}", c.rows, c.cols)
     })?;

@@ -3,18 +3,8 @@
 use crate::{
     Result, View, ViewMut, cpu,
     cuda::{Arg, Grid},
+    ops::PointLoss,
 };
-
-/// A loss that compares an output with its target value by value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PointLoss {
-    /// `1 − cos(e, y)`.
-    Cosine,
-    /// Mean absolute difference.
-    L1,
-    /// Mean squared difference.
-    L2,
-}
 
 /// The loss of every row into `loss`, and `scale` times its gradient into `de`.
 ///

@@ -5,6 +5,7 @@
 
 mod elementwise;
 mod gemm;
+mod kinds;
 mod losses;
 mod norm;
 mod optim;
@@ -12,12 +13,13 @@ mod random;
 mod reduce;
 
 pub use elementwise::{
-    Activation, activate, activate_backward, axpby, copy, dropout_sine, dropout_sine_backward, film,
-    film_backward, gather_rows, mix_rows, scale, sinusoidal,
+    activate, activate_backward, axpby, copy, dropout_sine, dropout_sine_backward, film, film_backward,
+    gather_rows, mix_rows, scale, sinusoidal,
 };
-pub use gemm::{Transpose, gemm, weight_gradient};
-pub use losses::{PointLoss, point_loss, reverse_kl};
+pub use gemm::{gemm, weight_gradient};
+pub use kinds::{Activation, PointLoss, SamplerStep, Transpose};
+pub use losses::{point_loss, reverse_kl};
 pub use norm::{NormGain, layer_norm, layer_norm_backward, normalise, normalise_backward};
 pub(crate) use optim::{AdamBuffers, adam_step};
-pub use random::{Dropout, SamplerStep, drop_rows, fill_indices, fill_normal, fill_uniform, sampler_step};
+pub use random::{Dropout, drop_rows, fill_indices, fill_normal, fill_row_noise, fill_uniform, sampler_step};
 pub use reduce::{column_sums, log_softmax, log_sum_exp, row_dot, softmax};

@@ -1,10 +1,11 @@
 //! The optimiser's update.
 
 use crate::{
-    Indices, Result, View, ViewMut, cpu,
+    Indices, Result, View, ViewMut,
+    adam_config::{AdamConfig, LrSchedule, NORM_PARTIALS, Rates},
+    cpu,
     cuda::{Arg, Grid},
     error::check_shape,
-    optim::{AdamConfig, LrSchedule, NORM_PARTIALS, Rates},
 };
 
 /// The flat buffers one Adam step reads and writes.

@@ -1,9 +1,10 @@
 //! Random numbers on the device, and the sampler's update, which uses them.
 
 use crate::{
-    Indices, NnError, Result, Rng, View, ViewMut, cpu,
+    Indices, NnError, Result, Rng, RowNoise, View, ViewMut, cpu,
     cuda::{Arg, Grid},
     error::check_shape,
+    ops::SamplerStep,
 };
 
 /// Where a dropout mask comes from.
@@ -54,6 +55,27 @@ pub fn fill_normal(out: ViewMut<'_>, rng: &Rng, stream: u32) -> Result<()> {
         return context.launch("fill_random", elements(&out), &fill_args(&out, rng, stream, 1));
     }
     cpu::random::fill_normal(out.cpu(OP)?, rng.cpu_state(OP)?, stream);
+    Ok(())
+}
+
+/// Standard normal numbers that belong to the rows, wherever they stand: see [`RowNoise`].
+///
+/// # Errors
+/// Another number of rows than the noise has, or operands on different devices.
+pub fn fill_row_noise(out: ViewMut<'_>, noise: &RowNoise, stream: u32) -> Result<()> {
+    const OP: &str = "fill_row_noise";
+    noise.expect_rows(OP, out.rows)?;
+    if let Some(context) = out.cuda() {
+        let args = [
+            Arg::Out(&out),
+            Arg::Int(out.cols),
+            Arg::Indices(noise.seed()),
+            Arg::Indices(noise.rows()),
+            Arg::Word(stream),
+        ];
+        return context.launch("fill_row_noise", elements(&out), &args);
+    }
+    cpu::random::fill_row_noise(out.cpu(OP)?, noise.cpu(OP)?, stream);
     Ok(())
 }
 
@@ -112,28 +134,8 @@ pub fn drop_rows(out: ViewMut<'_>, x: View<'_>, p: f32, rng: &Rng, stream: u32) 
     Ok(())
 }
 
-/// The coefficients of one sampler step; every sampler of the diffusion crate is a list of these.
-///
-/// With the network's output `p` and the previous step's clean estimate `x0'`:
-/// `x0 = x0_from_x·x + x0_from_prediction·p`, then
-/// `x ← x_from_x·x + x_from_x0·x0 + x_from_previous_x0·x0' + x_from_noise·z` with z standard normal.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct SamplerStep {
-    /// Factor of x in the clean estimate.
-    pub x0_from_x: f32,
-    /// Factor of the network's output in the clean estimate.
-    pub x0_from_prediction: f32,
-    /// Factor of x in the next x.
-    pub x_from_x: f32,
-    /// Factor of the clean estimate in the next x.
-    pub x_from_x0: f32,
-    /// Factor of the previous step's clean estimate in the next x.
-    pub x_from_previous_x0: f32,
-    /// Factor of fresh noise in the next x.
-    pub x_from_noise: f32,
-}
-
-/// One sampler step in place: `x` is advanced, `x0` (the previous clean estimate) replaced by this step's.
+/// One sampler step in place: `x` is advanced, `x0` (the previous clean estimate) replaced by this step's. Fresh noise
+/// belongs to the rows.
 ///
 /// # Errors
 /// Shapes that differ, or operands on different devices.
@@ -142,12 +144,13 @@ pub fn sampler_step(
     x0: ViewMut<'_>,
     prediction: View<'_>,
     step: SamplerStep,
-    rng: &Rng,
+    noise: &RowNoise,
     stream: u32,
 ) -> Result<()> {
     const OP: &str = "sampler_step";
     x0.expect_shape(OP, "x0", x.rows, x.cols)?;
     prediction.expect_shape(OP, "prediction", x.rows, x.cols)?;
+    noise.expect_rows(OP, x.rows)?;
     if let Some(context) = x.cuda() {
         let args = [
             Arg::Out(&x),
@@ -160,12 +163,13 @@ pub fn sampler_step(
             Arg::Float(step.x_from_x0),
             Arg::Float(step.x_from_previous_x0),
             Arg::Float(step.x_from_noise),
-            Arg::Indices(rng.state()),
+            Arg::Indices(noise.seed()),
+            Arg::Indices(noise.rows()),
             Arg::Word(stream),
         ];
         return context.launch("sampler_step", elements(&x), &args);
     }
-    cpu::random::sampler_step(x.cpu(OP)?, x0.cpu(OP)?, prediction.cpu(OP)?, step, rng.cpu_state(OP)?, stream);
+    cpu::random::sampler_step(x.cpu(OP)?, x0.cpu(OP)?, prediction.cpu(OP)?, step, noise.cpu(OP)?, stream);
     Ok(())
 }
 

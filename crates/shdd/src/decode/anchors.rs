@@ -49,12 +49,12 @@ impl Anchors {
         &self.points
     }
 
-    pub(super) fn decode(&self, codec: &Codec, e: &Coefficients) -> Mode {
-        let values = codec.field.values(e.as_slice(), &self.points).expect("the degree was checked");
+    pub(super) fn decode(&self, codec: &Codec, e: &Coefficients) -> Result<Mode, ShddError> {
+        let values = codec.field(e)?.values(&self.points);
         let best = if self.window_rad > 0.0 { self.heaviest(&values) } else { argmax(&values) };
-        let mut field = codec.jets.field(e.as_slice()).expect("the degree was checked");
+        let mut field = codec.jets.field(e.as_slice())?;
         let jet = codec.jets.jet(&mut field, self.points[best]);
-        Mode { point: self.points[best], value: jet.value, hessian: jet.hessian }
+        Ok(Mode { point: self.points[best], value: jet.value, hessian: jet.hessian })
     }
 
     /// The anchor with the largest `Σ exp F` over anchors nearer than ρ.

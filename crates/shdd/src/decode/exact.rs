@@ -1,7 +1,7 @@
 //! The decoder at the theoretical limit: the continuous maximum of the field.
 
 use crate::search::SearchScratch;
-use crate::{Codec, Coefficients, Mode};
+use crate::{Codec, Coefficients, Mode, ShddError};
 
 /// At most this many peaks are refined.
 const MOST_PEAKS: usize = 32;
@@ -14,13 +14,13 @@ pub(super) fn decode(
     e: &Coefficients,
     window_rad: Option<f64>,
     scratch: &mut SearchScratch,
-) -> Mode {
+) -> Result<Mode, ShddError> {
     codec.search.synthesize(e.as_slice(), scratch);
     let mean = e.as_slice()[0] / (4.0 * std::f64::consts::PI).sqrt();
-    let modes =
-        codec.search.modes(&codec.jets, e, scratch, MOST_PEAKS, |highest| mean + COMPETE * (highest - mean));
-    modes
-        .into_iter()
-        .max_by(|a, b| a.log_mass(window_rad).total_cmp(&b.log_mass(window_rad)))
-        .expect("the highest grid point is a maximum")
+    let modes = codec
+        .search
+        .modes(&codec.jets, e, scratch, MOST_PEAKS, |highest| mean + COMPETE * (highest - mean))?;
+    let heaviest = modes.into_iter().max_by(|a, b| a.log_mass(window_rad).total_cmp(&b.log_mass(window_rad)));
+    // A field without a maximum is constant: any point is as good as another.
+    heaviest.ok_or(ShddError::ZeroVector)
 }

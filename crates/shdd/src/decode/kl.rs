@@ -4,9 +4,13 @@
 //! the maximum of the field whose coefficients are the mean parameters `E_q[Y]`.
 
 use crate::search::SearchScratch;
-use crate::{Codec, Coefficients, Mode};
+use crate::{Codec, Coefficients, Mode, ShddError};
 
-pub(super) fn decode(codec: &Codec, e: &Coefficients, scratch: &mut SearchScratch) -> Mode {
-    let mean = codec.density(e).expect("the degree was checked").mean_parameters();
+pub(super) fn decode(
+    codec: &Codec,
+    e: &Coefficients,
+    scratch: &mut SearchScratch,
+) -> Result<Mode, ShddError> {
+    let mean = codec.density(e)?.mean_parameters();
     super::exact::decode(codec, &mean, None, scratch)
 }

@@ -37,7 +37,7 @@ impl Codec {
     /// When the vector has another degree.
     pub fn decode(&self, e: &Coefficients, decoder: &Decoder) -> Result<Mode, ShddError> {
         self.check(e)?;
-        Ok(self.decode_with(e, decoder, &mut self.search.scratch()))
+        self.decode_with(e, decoder, &mut self.search.scratch())
     }
 
     /// The places of many vectors, on all threads, in order.
@@ -46,10 +46,10 @@ impl Codec {
     /// When a vector has another degree.
     pub fn decode_batch(&self, vectors: &[Coefficients], decoder: &Decoder) -> Result<Vec<Mode>, ShddError> {
         vectors.iter().try_for_each(|e| self.check(e))?;
-        Ok(vectors
+        vectors
             .par_iter()
             .map_init(|| self.search.scratch(), |scratch, e| self.decode_with(e, decoder, scratch))
-            .collect())
+            .collect()
     }
 
     /// The same on this thread alone (for benches).
@@ -63,7 +63,7 @@ impl Codec {
     ) -> Result<Vec<Mode>, ShddError> {
         vectors.iter().try_for_each(|e| self.check(e))?;
         let mut scratch = self.search.scratch();
-        Ok(vectors.iter().map(|e| self.decode_with(e, decoder, &mut scratch)).collect())
+        vectors.iter().map(|e| self.decode_with(e, decoder, &mut scratch)).collect()
     }
 
     fn decode_with(
@@ -71,7 +71,7 @@ impl Codec {
         e: &Coefficients,
         decoder: &Decoder,
         scratch: &mut crate::search::SearchScratch,
-    ) -> Mode {
+    ) -> Result<Mode, ShddError> {
         match decoder {
             Decoder::Exact { window_rad } => exact::decode(self, e, *window_rad, scratch),
             Decoder::Anchors(anchors) => anchors.decode(self, e),

@@ -1,6 +1,6 @@
 //! Credible regions: where the answer is, with a stated probability.
 
-use super::Density;
+use super::CodeDensity;
 use crate::ShddError;
 use locdiff_sphere::{EARTH_RADIUS_KM, UnitVec};
 
@@ -26,7 +26,7 @@ pub struct RegionCell {
     pub radius_rad: f64,
 }
 
-impl Density<'_> {
+impl CodeDensity<'_> {
     /// Cells that together cover all points whose log density is at least `log_density`: where to look when drawing.
     pub fn region_cells(&self, log_density: f64) -> Vec<RegionCell> {
         self.fine()

@@ -1,6 +1,6 @@
 //! Probability of a cap and of the cells of a raster.
 
-use super::Density;
+use super::CodeDensity;
 use crate::ShddError;
 use crate::cubature::{Leaf, evaluate};
 use locdiff_sphere::{Rings, UnitVec};
@@ -27,7 +27,7 @@ impl RasterMass {
     }
 }
 
-impl Density<'_> {
+impl CodeDensity<'_> {
     /// Probability within `radius_rad` of `center`.
     ///
     /// # Errors
@@ -60,7 +60,7 @@ impl Density<'_> {
                 break;
             }
             let cells: Vec<_> = heavy.iter().flat_map(|leaf| leaf.cell.children()).collect();
-            sort(&evaluate(self.codec, self.e, &cells), &mut astride);
+            sort(&evaluate(&self.field, &cells), &mut astride);
         }
         let near = radius_rad.min(PI).cos();
         let rim: f64 = super::nodes_of(&astride, self.log_z)
@@ -73,8 +73,7 @@ impl Density<'_> {
     /// log q at the cell centres of a raster of the whole Earth, laid out like [`RasterMass`], by the fast transform.
     pub fn raster_log_density(&self, rows: usize, columns: usize) -> Vec<f64> {
         let rings = Rings::raster(rows, columns);
-        let mut values =
-            rings.synthesize(&self.codec.field, self.e.as_slice()).expect("the degree was checked");
+        let mut values = rings.synthesize(&self.field);
         for value in &mut values {
             *value -= self.log_z;
         }
@@ -90,8 +89,7 @@ impl Density<'_> {
         const SUB: usize = 3;
         const SMOOTH_NATS: f64 = 1.5;
         let samples = Rings::raster(SUB * rows, SUB * columns);
-        let values =
-            samples.synthesize(&self.codec.field, self.e.as_slice()).expect("the degree was checked");
+        let values = samples.synthesize(&self.field);
         let mut rough = vec![false; rows * columns];
         for row in 0..rows {
             for column in 0..columns {
@@ -136,7 +134,7 @@ impl Density<'_> {
                     }
                 }
             }
-            pending = evaluate(self.codec, self.e, &cells);
+            pending = evaluate(&self.field, &cells);
         }
         let total: f64 = raster.masses.iter().sum();
         raster.masses.iter_mut().for_each(|m| *m /= total);

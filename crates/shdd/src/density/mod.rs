@@ -9,7 +9,7 @@ pub use mass::RasterMass;
 
 use crate::cubature::{Cubature, Leaf, evaluate};
 use crate::{Codec, Coefficients, Mode, ShddError};
-use locdiff_sphere::UnitVec;
+use locdiff_sphere::{Field, UnitVec};
 use std::sync::OnceLock;
 
 /// No cell of the fine partition holds more than this share of the mass.
@@ -31,9 +31,9 @@ const FINE_SHARE: f64 = 1.0 / 160.0;
 /// # Ok::<(), locdiff_shdd::ShddError>(())
 /// ```
 #[derive(Debug)]
-pub struct Density<'a> {
+pub struct CodeDensity<'a> {
     codec: &'a Codec,
-    e: &'a Coefficients,
+    field: Field,
     leaves: Vec<Leaf>,
     modes: Vec<Mode>,
     log_z: f64,
@@ -56,15 +56,15 @@ impl Codec {
     ///
     /// # Errors
     /// When the vector has another degree.
-    pub fn density<'a>(&'a self, e: &'a Coefficients) -> Result<Density<'a>, ShddError> {
-        self.check(e)?;
-        let Cubature { leaves, modes, top } = Cubature::new(self, e, &mut self.search.scratch());
+    pub fn density(&self, e: &Coefficients) -> Result<CodeDensity<'_>, ShddError> {
+        let field = Codec::field(self, e)?;
+        let Cubature { leaves, modes, top } = Cubature::new(self, e, &field, &mut self.search.scratch())?;
         let log_z = top + leaves.iter().map(|leaf| leaf.mass(top)).sum::<f64>().ln();
-        Ok(Density { codec: self, e, leaves, modes, log_z, fine: OnceLock::new() })
+        Ok(CodeDensity { codec: self, field, leaves, modes, log_z, fine: OnceLock::new() })
     }
 }
 
-impl Density<'_> {
+impl CodeDensity<'_> {
     /// log Z, the log of `∫ exp(e·Y)` over the sphere.
     pub fn log_z(&self) -> f64 {
         self.log_z
@@ -72,8 +72,7 @@ impl Density<'_> {
 
     /// log q at points, per steradian.
     pub fn log_density(&self, points: &[UnitVec]) -> Vec<f64> {
-        let values = self.codec.field.values(self.e.as_slice(), points).expect("the degree was checked");
-        values.into_iter().map(|v| v - self.log_z).collect()
+        self.field.values(points).into_iter().map(|v| v - self.log_z).collect()
     }
 
     /// Differential entropy in nats, per steradian: log 4π ≈ 2.531 for the uniform density.
@@ -138,7 +137,7 @@ impl Density<'_> {
             while !split.is_empty() {
                 let cells: Vec<_> = split.iter().flat_map(|leaf| leaf.cell.children()).collect();
                 let (again, fine): (Vec<Leaf>, Vec<Leaf>) =
-                    evaluate(self.codec, self.e, &cells).into_iter().partition(heavy);
+                    evaluate(&self.field, &cells).into_iter().partition(heavy);
                 done.extend(fine);
                 split = again;
             }

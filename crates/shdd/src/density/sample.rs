@@ -1,11 +1,11 @@
 //! Drawing points from a density.
 
-use super::Density;
+use super::CodeDensity;
 use crate::cubature::Leaf;
 use locdiff_sphere::UnitVec;
 use rand::{Rng, RngExt};
 
-impl Density<'_> {
+impl CodeDensity<'_> {
     /// `n` independent points: a cell by its mass, then rejection inside the cell, so that no grid shows.
     ///
     /// ```
@@ -48,7 +48,7 @@ impl Density<'_> {
                 })
                 .collect();
             let points: Vec<UnitVec> = proposals.iter().map(|p| p.0).collect();
-            let values = self.codec.field.values(self.e.as_slice(), &points).expect("the degree was checked");
+            let values = self.field.values(&points);
             let mut rejected = Vec::new();
             for (k, &(i, leaf)) in pending.iter().enumerate() {
                 let (point, area) = proposals[k];

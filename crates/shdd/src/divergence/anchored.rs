@@ -6,8 +6,8 @@ use locdiff_sphere::Grid;
 
 /// `Σ q log(q/p)` over anchors, each weighted by its area.
 pub(super) fn reverse(codec: &Codec, e: &Coefficients, code: &[f64], grid: &Grid) -> Result<Loss, ShddError> {
-    let log_q = log_softmax(codec.field.values(e.as_slice(), grid.points())?, grid.weights());
-    let log_p = log_softmax(codec.field.values(code, grid.points())?, grid.weights());
+    let log_q = log_softmax(codec.plan.values(e.as_slice(), grid.points())?, grid.weights());
+    let log_p = log_softmax(codec.plan.values(code, grid.points())?, grid.weights());
     let value = log_q.iter().zip(&log_p).map(|(q, p)| q.exp() * (q - p)).sum::<f64>();
     let weights: Vec<f64> = log_q.iter().zip(&log_p).map(|(q, p)| q.exp() * (q - p - value)).collect();
     Ok(Loss { value, gradient: codec.harmonics().weighted_sum(grid.points(), &weights)? })

@@ -30,7 +30,7 @@ pub(super) fn reverse(codec: &Codec, e: &Coefficients, code: &[f64]) -> Result<L
     let (points, masses): (Vec<UnitVec>, Vec<f64>) =
         density.nodes().filter(|(_, _, mass)| *mass > 1e-18).map(|(point, _, mass)| (point, mass)).unzip();
     let difference: Vec<f64> = e.as_slice().iter().zip(code).map(|(a, b)| a - b).collect();
-    let values = codec.field.values(&difference, &points)?;
+    let values = codec.plan.values(&difference, &points)?;
     let mean = dot(&masses, &values) / masses.iter().sum::<f64>();
     let weights: Vec<f64> = masses.iter().zip(&values).map(|(mass, value)| mass * (value - mean)).collect();
     let gradient = codec.harmonics().weighted_sum(&points, &weights)?;

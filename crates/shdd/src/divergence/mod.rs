@@ -2,9 +2,11 @@
 
 mod anchored;
 mod kl;
+mod loss;
 mod vector;
 mod zonal;
 
+pub use loss::Loss;
 pub use zonal::Zonal;
 
 use crate::{Codec, Coefficients, ShddError};
@@ -27,15 +29,6 @@ pub enum Divergence {
     L1,
     /// Mean (e − y)².
     L2,
-}
-
-/// A loss and its gradient in the coefficients.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Loss {
-    /// The loss.
-    pub value: f64,
-    /// ∂loss/∂e.
-    pub gradient: Vec<f64>,
 }
 
 impl Codec {

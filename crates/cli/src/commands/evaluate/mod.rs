@@ -8,6 +8,7 @@ use crate::commands::density::write_file;
 use crate::progress;
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
+use locdiff::Verdict;
 use locdiff_data::{MatrixReader, PlaceTable, PointColumns, read_points};
 use locdiff_eval::{
     Bootstrap, Correlogram, LEVELS, Likelihood, Nearby, PRDC_CHUNKS, PRDC_NEIGHBOURS, Paired, Prdc, Preset,
@@ -17,7 +18,7 @@ use locdiff_places::{Countries, Places, continent};
 use locdiff_report::{Breakdown, PrdcReport, Report, Rival};
 use locdiff_shdd::{Codec, Coefficients};
 use locdiff_sphere::{Degree, LatLon};
-use model::{ModelArgs, Said};
+use model::ModelArgs;
 use rayon::prelude::*;
 use rows::{Matching, match_rows};
 use std::io::Write;
@@ -240,7 +241,7 @@ impl Evaluate {
             let answers = judged.iter().map(|(place, _)| Some(*place)).collect();
             let mut system = System::plain(short_name(folder), answers);
             if judged.iter().any(|(_, said)| said.is_some()) {
-                let of = |pick: &dyn Fn(&Said) -> f64| -> Vec<f64> {
+                let of = |pick: &dyn Fn(&Verdict) -> f64| -> Vec<f64> {
                     judged.iter().map(|(_, said)| said.as_ref().map_or(f64::NAN, pick)).collect()
                 };
                 system.log_density = Some(of(&|said| said.log_density));

@@ -1,17 +1,14 @@
 //! Answers of a trained model, and where it is calibrated its densities at the truths, to be judged.
 
-use crate::commands::train::DeviceArg;
+use crate::args::DeviceArg;
 use crate::progress;
+use crate::sampling::{SamplingArgs, check_columns};
 use anyhow::{Context, Result};
 use clap::Args;
-use locdiff::{Calibration, Globe, LEVELS, open_model};
+use locdiff::{Device, Globe, LatLon, Predictor, Reader, Reading, Verdict, open_model};
 use locdiff_data::RowFile;
-use locdiff_model::{CodeSampler, Pooling, SampleOptions, answers};
-use locdiff_nn::Device;
-use locdiff_shdd::Codec;
-use locdiff_sphere::LatLon;
-use rayon::prelude::*;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Which model, on which photos, and how it samples.
 #[derive(Debug, Args)]
@@ -20,36 +17,20 @@ pub(super) struct ModelArgs {
     /// Folder of a model: a run's folder, or its best/
     #[arg(long, value_name = "FOLDER", requires = "embeddings")]
     pub(super) model: Option<PathBuf>,
-    /// Embeddings of the photos, one a row in the order of the truths: .safetensors or .npy
+    /// Embeddings of the photos, one row per photo in the order of the truths: .safetensors or .npy
     #[arg(long, value_name = "FILE", requires = "model")]
     embeddings: Option<PathBuf>,
     /// Tensor of a safetensors file that holds several
     #[arg(long, value_name = "NAME")]
     tensor: Option<String>,
-    /// Samples a photo, pooled
-    #[arg(long, value_name = "N", default_value_t = 16)]
-    samples: usize,
-    /// Steps of the sampler (DPM-Solver++)
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    steps: usize,
-    /// Classifier-free guidance; 0 for none
-    #[arg(long, value_name = "W", default_value_t = 0.0, allow_hyphen_values = true)]
-    guidance: f32,
+    #[command(flatten)]
+    sampling: SamplingArgs,
     #[command(flatten)]
     device: DeviceArg,
 }
 
-/// What a calibrated density says about a photo's truth.
-pub(super) struct Said {
-    pub(super) log_density: f64,
-    /// Probability of the smallest region that holds the truth.
-    pub(super) region_level: f64,
-    /// The radii about the answer that are said to hold 10, 20 … 90 %.
-    pub(super) radii_km: Vec<f64>,
-}
-
 /// A photo's place; what is said about its truth where there is one and the model is calibrated.
-pub(super) type Judged = (LatLon, Option<Said>);
+pub(super) type Judged = (LatLon, Option<Verdict>);
 
 impl ModelArgs {
     /// One place a photo, and what the model says about its truth.
@@ -64,62 +45,31 @@ impl ModelArgs {
             file.rows(),
             truths.len()
         );
-        let reading = match calibration {
-            Some(calibration) => Some((calibration, Globe::new(model.config().degree)?)),
+        check_columns(&file, model.config())?;
+        let predictor = Predictor::new(&model)?;
+        let reader = match calibration {
+            Some(calibration) => {
+                let globe = Arc::new(Globe::of(predictor.codec().clone())?);
+                Some(Reader::new(globe, calibration)?)
+            }
             None => None,
         };
-        let columns = model.config().embedding_dim;
-        anyhow::ensure!(
-            columns == file.columns(),
-            "{} has embeddings of {} numbers, the model takes {columns}: use the encoder it was trained with",
-            file.name(),
-            file.columns()
-        );
-        let options = SampleOptions {
-            samples: self.samples,
-            steps: self.steps,
-            guidance: self.guidance,
-            seed,
-            ..SampleOptions::default()
-        };
-        let codec = Codec::new(model.config().degree()?);
-        let mut locator = CodeSampler::new(&model, options)?;
+        let options = self.sampling.options(seed);
         let bar = progress::bar("locating", Some(file.rows() as u64));
         let mut found = Vec::with_capacity(file.rows());
-        let per_block = locator.images_per_block();
-        for (block, start) in (0..file.rows()).step_by(per_block).enumerate() {
-            let rows = start..(start + per_block).min(file.rows());
-            let mut embeddings = vec![0.0; rows.len() * columns];
-            for (out, row) in embeddings.chunks_exact_mut(columns).zip(rows) {
-                file.read_row(row, out)?;
-            }
-            let codes = locator.sample_block(block as u64, &embeddings)?;
-            let block = answers(&codec, &codes, self.samples, Pooling::Pool, false)?;
-            match &reading {
-                Some((calibration, globe)) => {
-                    let photos = block.par_iter().zip(locator.evidence()?).zip(&truths[start..]);
-                    found.par_extend(photos.map(|((answer, evidence), truth)| {
-                        (
-                            answer.place,
-                            truth.map(|truth| said(calibration, globe, &evidence, answer.place, truth)),
-                        )
-                    }));
+        let rows: Vec<usize> = (0..file.rows()).collect();
+        predictor.predict_rows(&file, &rows, &options, Reading::default(), |row, _, prediction| {
+            let verdict = match (&reader, &prediction.evidence, truths[row]) {
+                (Some(reader), Some(evidence), Some(truth)) => {
+                    Some(reader.judge(&reader.density(evidence, None)?, prediction.place, truth))
                 }
-                None => found.extend(block.iter().map(|answer| (answer.place, None))),
-            }
-            bar.set_position(found.len() as u64);
-        }
+                _ => None,
+            };
+            found.push((prediction.place, verdict));
+            bar.inc(1);
+            anyhow::Ok(())
+        })?;
         bar.finish_and_clear();
         Ok(found)
-    }
-}
-
-fn said(calibration: &Calibration, globe: &Globe, evidence: &[f64], answer: LatLon, truth: LatLon) -> Said {
-    let density = calibration.density(globe, evidence, None);
-    let truth = truth.to_unit();
-    Said {
-        log_density: density.log_density(&[truth])[0],
-        region_level: density.mass_denser_than(truth),
-        radii_km: density.radii_km(answer, &LEVELS.map(|share| calibration.radius_level(share))),
     }
 }

@@ -4,22 +4,23 @@ mod inputs;
 mod options;
 mod print;
 mod score;
-mod write;
+mod sinks;
+mod target;
 
-use crate::hybrid::{Found, Hybrid, HybridArgs};
+use crate::hybrid::{HybridArgs, OpenHybrid};
 use crate::interrupt::Careful;
 use crate::progress;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use inputs::{Batch, Inputs};
-use locdiff::{Answer, AnswerDensity, Finding, Session};
-use locdiff_shdd::Codec;
-use locdiff_sphere::LatLon;
-use options::{OutputArgs, SamplingArgs};
+use inputs::{Input, Inputs};
+use locdiff::{LocateError, LocateOptions, Locator, ModelError};
+use options::LocatorArgs;
 use score::Score;
+use sinks::Sinks;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
+use target::OutputArgs;
 
 #[derive(Debug, Args)]
 #[command(
@@ -31,10 +32,10 @@ pub(crate) struct Locate {
     #[arg(value_name = "PHOTOS", required_unless_present = "embeddings")]
     photos: Vec<PathBuf>,
     #[command(flatten)]
-    sampling: SamplingArgs,
+    locator: LocatorArgs,
     #[command(flatten)]
     output: OutputArgs,
-    /// Embeddings instead of photos, one a row: .safetensors or .npy
+    /// Embeddings instead of photos, one row per photo: .safetensors or .npy
     #[arg(long, value_name = "FILE", conflicts_with = "photos", help_heading = "Embeddings")]
     embeddings: Option<PathBuf>,
     /// Tensor of a safetensors file that holds several
@@ -47,118 +48,119 @@ pub(crate) struct Locate {
     hybrid: HybridArgs,
 }
 
-/// A photo with its answer.
-pub(crate) struct Located<'a> {
-    /// Its path, or "row 7".
-    pub(crate) name: &'a str,
-    /// The file itself, where it is a file of its own.
-    pub(crate) path: Option<&'a std::path::Path>,
-    /// Where the photo says it was taken: reported, never used.
-    pub(crate) gps: Option<LatLon>,
-    pub(crate) answer: &'a Answer,
-    pub(crate) density: &'a AnswerDensity<'a>,
-    /// Clean estimates along the backward process, where they are asked for.
-    pub(crate) trace: &'a [(usize, Vec<f64>)],
+/// How a run went.
+#[derive(Default)]
+struct Tally {
+    answered: usize,
+    failed: usize,
+    is_interrupted: bool,
 }
 
 impl Locate {
     pub(crate) fn run(self) -> Result<()> {
-        let mut inputs = match &self.embeddings {
+        let inputs = match &self.embeddings {
             Some(path) => Inputs::embeddings(path, self.tensor.as_deref())?,
             None => Inputs::photos(&self.photos)?,
         };
-        let score = self.truth.as_deref().map(|path| Score::open(path, inputs.count())).transpose()?;
-        self.output.check(&inputs)?;
-        let locator = self.sampling.locator(self.embeddings.is_none())?;
+        let mut score = self.truth.as_deref().map(|path| Score::open(path, inputs.count())).transpose()?;
+        self.output.check(inputs.count(), &inputs.files())?;
+        let locator = self.locator.open(self.embeddings.is_none())?;
         inputs.check(&locator)?;
-        if !locator.calibration().is_fitted() {
+        if !locator.reader().calibration().is_fitted() {
             eprintln!(
                 "note: this model was never calibrated, its probabilities may not hold: see `locdiff calibrate`"
             );
         }
-        let options = self.sampling.options()?;
-        let (views, knowledge) = (options.views, options.knowledge.is_some());
-        let config = locator.model().config();
+        let mut options = self.locator.options()?;
+        let hybrid = self.open_hybrid(&locator, &options, inputs.count())?;
+        options.hybrid = hybrid.as_ref().map(|open| open.hybrid.clone());
+        let count = inputs.count();
+        let Tally { answered, failed, is_interrupted } =
+            self.answer_all(&locator, &options, inputs, hybrid.as_ref(), score.as_mut())?;
+        if is_interrupted {
+            eprintln!("interrupted after {answered} of {count} answers");
+            std::process::exit(130);
+        }
+        if let Some(score) = score {
+            score.tell(self.output.json)?;
+        }
+        if failed > 0 {
+            bail!("{failed} of {count} photos could not be read; the others are answered");
+        }
+        Ok(())
+    }
+
+    fn open_hybrid(
+        &self,
+        locator: &Locator,
+        options: &LocateOptions,
+        count: usize,
+    ) -> Result<Option<OpenHybrid>> {
         let name =
             self.embeddings.as_ref().map_or("the encoder".to_owned(), |path| path.display().to_string());
-        let device = locator.model().params().device();
-        let hybrid = self.hybrid.open((&name, inputs.count(), config.embedding_dim), device)?;
+        let model = locator.model();
+        let hybrid =
+            self.hybrid.open((&name, count, model.config().embedding_dim), model.params().device())?;
         if hybrid.is_some() {
-            anyhow::ensure!(
-                !knowledge,
+            ensure!(
+                options.knowledge.is_none(),
                 "--hybrid does not go with --within or --prior: leave out one of them"
             );
-            anyhow::ensure!(
+            ensure!(
                 self.embeddings.is_some() || !self.hybrid.has_own_embeddings(),
                 "--hybrid-embeddings go with --embeddings, row by row: leave them out for photos"
             );
         }
-        let hybrid = match hybrid {
-            Some(hybrid) => Some((hybrid, Codec::new(config.degree()?), views)),
-            None => None,
-        };
-        let session = locator.session(options)?;
-        self.answer_all(session, &mut inputs, score, hybrid.as_ref())
+        Ok(hybrid)
     }
 
     fn answer_all(
         &self,
-        mut session: Session<'_>,
-        inputs: &mut Inputs,
-        mut score: Option<Score>,
-        hybrid: Option<&(Hybrid, Codec, usize)>,
-    ) -> Result<()> {
-        let mut sinks = self.output.sinks()?;
-        let quiet = score.is_some() && !self.output.json();
+        locator: &Locator,
+        options: &LocateOptions,
+        mut inputs: Inputs,
+        hybrid: Option<&OpenHybrid>,
+        mut score: Option<&mut Score>,
+    ) -> Result<Tally> {
+        let mut sinks = Sinks::new(&self.output)?;
+        let is_quiet = score.is_some() && !self.output.json;
         let bar = progress::bar("locating", Some(inputs.count() as u64));
         let careful = Careful::begin();
         let stopped = || careful.stop().load(Ordering::SeqCst);
-        let (mut answered, mut failed) = (0, 0);
-        for block in 0.. {
-            let Some(batch) = inputs.next_batch(&session, stopped)? else { break };
-            let Batch { names, paths, gps, embeddings, failures } = batch;
-            for failure in &failures {
-                bar.suspend(|| eprintln!("error: {failure}"));
-            }
-            failed += failures.len();
-            bar.inc(failures.len() as u64);
-            if names.is_empty() {
-                continue;
-            }
-            let trace = if self.output.wants_trace() { session.trace(&embeddings)? } else { Vec::new() };
-            let mut findings: Vec<Finding> = session.find(block, &embeddings)?;
-            if let Some((hybrid, codec, views)) = hybrid {
-                retrieve(
-                    hybrid,
-                    codec,
-                    &mut findings,
-                    &mean_views(&embeddings, *views, names.len()),
-                    answered,
-                )?;
-            }
-            for (k, finding) in findings.iter().enumerate() {
+        let mut tally = Tally::default();
+        while let Some(block) = inputs.next_block(locator, options, hybrid, stopped)? {
+            let (sources, embedded): (Vec<Input>, Vec<_>) = block.into_iter().unzip();
+            let trace = match embedded.first() {
+                Some(Ok(photo)) if self.output.trace.is_some() => locator.trace(photo, options)?,
+                _ => Vec::new(),
+            };
+            for (source, answer) in sources.iter().zip(locator.answer_each(embedded, options)) {
                 if stopped() {
                     break;
                 }
-                let (answer, density) = session.answer(finding)?;
-                if let Some(score) = &mut score {
-                    score.add(answered, &answer, &density, session.calibration());
-                }
-                let located = Located {
-                    name: &names[k],
-                    path: paths[k].as_deref(),
-                    gps: gps[k],
-                    answer: &answer,
-                    density: &density,
-                    trace: &trace,
+                let answer = match answer {
+                    Ok(answer) => answer,
+                    Err(error) if is_about_photo(&error) => {
+                        bar.suspend(|| eprintln!("error: {}", named(&source.name, &error.to_string())));
+                        tally.failed += 1;
+                        bar.inc(1);
+                        continue;
+                    }
+                    // Not the photo's fault: settings, knowledge that leaves no place, the device.
+                    Err(error) => return Err(error.into()),
                 };
-                if !quiet {
-                    let text = print::text(&located, self.output.json());
-                    // One write a photo: whoever reads, or interrupts, gets whole answers.
+                if let Some(score) = &mut score {
+                    score.add(source.row, &answer, locator.reader());
+                }
+                if !is_quiet {
+                    let text = print::text(&answer, self.output.json);
+                    // One write per photo: whoever reads, or interrupts, gets whole answers.
                     bar.suspend(|| std::io::stdout().write_all(text.as_bytes()))?;
                 }
-                sinks.write(&located).with_context(|| names[k].clone())?;
-                answered += 1;
+                let written =
+                    sinks.write(&answer, source.path.as_deref(), &trace, locator.predictor().codec());
+                written.with_context(|| source.name.clone())?;
+                tally.answered += 1;
                 bar.inc(1);
             }
             if stopped() {
@@ -166,53 +168,23 @@ impl Locate {
             }
         }
         bar.finish_and_clear();
-        let interrupted = stopped();
+        tally.is_interrupted = stopped();
         drop(careful);
         for path in sinks.finish()? {
-            if !self.output.json() {
+            if !self.output.json {
                 writeln!(std::io::stdout(), "wrote {}", path.display())?;
             }
         }
-        if interrupted {
-            eprintln!("interrupted after {answered} of {} answers", inputs.count());
-            std::process::exit(130);
-        }
-        if let Some(score) = score {
-            score.tell(self.output.json())?;
-        }
-        if failed > 0 {
-            bail!("{failed} of {} photos could not be read; the others are answered", inputs.count());
-        }
-        Ok(())
+        Ok(tally)
     }
 }
 
-/// Puts the hybrid's places in the findings' stead; `first` is the number of the first.
-fn retrieve(
-    hybrid: &Hybrid,
-    codec: &Codec,
-    findings: &mut [Finding],
-    embeddings: &[f32],
-    first: usize,
-) -> Result<()> {
-    let columns = embeddings.len() / findings.len().max(1);
-    for (k, (finding, embedding)) in findings.iter_mut().zip(embeddings.chunks_exact(columns)).enumerate() {
-        let Finding { samples, place, code, .. } = &*finding;
-        let found = Found { row: first + k, embedding, samples, plain: *place, code };
-        finding.place = hybrid.answer(codec, &found)?.place;
-    }
-    Ok(())
+/// Whether an error is one photo's alone, so that the others can go on.
+fn is_about_photo(error: &LocateError) -> bool {
+    matches!(error, LocateError::Vision(_) | LocateError::Model(ModelError::NotFinite { .. }))
 }
 
-/// The mean embedding of each photo's views.
-fn mean_views(embeddings: &[f32], views: usize, photos: usize) -> Vec<f32> {
-    let columns = embeddings.len() / (views * photos).max(1);
-    let mut means = vec![0.0; photos * columns];
-    for (mean, views_of_one) in means.chunks_exact_mut(columns).zip(embeddings.chunks_exact(views * columns))
-    {
-        for view in views_of_one.chunks_exact(columns) {
-            mean.iter_mut().zip(view).for_each(|(mean, value)| *mean += value / views as f32);
-        }
-    }
-    means
+/// An error that names its file, once.
+fn named(name: &str, error: &str) -> String {
+    if error.contains(name) { error.to_owned() } else { format!("{name}: {error}") }
 }

@@ -1,12 +1,9 @@
 //! How good answers are, where the truth is known.
 
-use super::print::place;
-use crate::commands::train::describe;
-use anyhow::{Result, ensure};
-use locdiff::{Answer, AnswerDensity, Calibration, LEVELS, ReliabilityCurve};
-use locdiff_data::{PointColumns, read_points};
+use crate::sampling::read_truth;
+use anyhow::Result;
+use locdiff::{Answer, LEVELS, LatLon, Reader, ReliabilityCurve, Verdict};
 use locdiff_eval::Accuracy;
-use locdiff_sphere::LatLon;
 use serde_json::json;
 use std::io::Write;
 use std::path::Path;
@@ -16,37 +13,19 @@ pub(crate) struct Score {
     truth: Vec<LatLon>,
     /// Answer, truth, and whether it could be told.
     pairs: Vec<(LatLon, LatLon, bool)>,
-    /// Probability of everything denser than the truth, and the share said of the radius
-    /// that reaches the truth.
-    denser: Vec<f64>,
-    nearer: Vec<f64>,
-    log_density: f64,
+    verdicts: Vec<Verdict>,
 }
 
 impl Score {
     pub(crate) fn open(path: &Path, count: usize) -> Result<Self> {
-        let truth = read_points(path, None, &PointColumns::default())?;
-        ensure!(
-            truth.len() == count,
-            "the embeddings have {count} rows, --truth has {}: row k of both must be the same photo",
-            truth.len()
-        );
-        Ok(Self { truth, pairs: Vec::new(), denser: Vec::new(), nearer: Vec::new(), log_density: 0.0 })
+        let truth = read_truth(path, "the file of embeddings", count)?;
+        Ok(Self { truth, pairs: Vec::new(), verdicts: Vec::new() })
     }
 
-    pub(crate) fn add(
-        &mut self,
-        row: usize,
-        answer: &Answer,
-        density: &AnswerDensity<'_>,
-        calibration: &Calibration,
-    ) {
-        let (best, truth) = (place(answer.best), self.truth[row]);
-        self.pairs.push((best, truth, answer.can_tell));
-        self.denser.push(density.mass_denser_than(truth.to_unit()));
-        let within = density.mass_within_km(best, locdiff_sphere::haversine_km(best, truth));
-        self.nearer.push(calibration.radius_share(within));
-        self.log_density += density.log_density(&[truth.to_unit()])[0];
+    pub(crate) fn add(&mut self, row: usize, answer: &Answer, reader: &Reader) {
+        let truth = self.truth[row];
+        self.pairs.push((answer.best, truth, answer.can_tell));
+        self.verdicts.push(reader.judge(&answer.density, answer.best, truth));
     }
 
     pub(crate) fn tell(&self, as_json: bool) -> Result<()> {
@@ -56,12 +35,15 @@ impl Score {
             Accuracy::new(chosen.map(|(answer, truth, _)| (*answer, *truth)))
         };
         let (all, told, silent) = (of(None), of(Some(true)), of(Some(false)));
-        let regions = ReliabilityCurve::of_levels(&self.denser);
-        let radii = ReliabilityCurve::of_levels(&self.nearer);
+        let curve = |pick: fn(&Verdict) -> f64| {
+            ReliabilityCurve::of_levels(&self.verdicts.iter().map(pick).collect::<Vec<_>>())
+        };
+        let (regions, radii) = (curve(|said| said.region_level), curve(|said| said.radius_share));
         let worst = regions.largest_error.max(radii.largest_error);
         // Of a share of one half, the largest of all.
         let standard_error = 0.5 / (self.pairs.len().max(1) as f64).sqrt();
-        let nll = -self.log_density / self.pairs.len().max(1) as f64;
+        let log_density: f64 = self.verdicts.iter().map(|said| said.log_density).sum();
+        let nll = -log_density / self.pairs.len().max(1) as f64;
         if as_json {
             let summary = json!({
                 "summary": {
@@ -75,9 +57,9 @@ impl Score {
             let each: Vec<String> = shares.iter().map(|share| format!("{:>4.1}", 100.0 * share)).collect();
             each.join(" ")
         };
-        writeln!(out, "all          {}", describe(&all))?;
-        writeln!(out, "answered     {}", describe(&told))?;
-        writeln!(out, "can't tell   {}", describe(&silent))?;
+        writeln!(out, "all          {all}")?;
+        writeln!(out, "answered     {told}")?;
+        writeln!(out, "can't tell   {silent}")?;
         writeln!(out, "−log density {nll:.3} nats per steradian (uniform 2.531)")?;
         writeln!(out, "said         {} %", percent(&LEVELS))?;
         writeln!(out, "in regions   {} %", percent(&regions.observed()))?;

@@ -12,7 +12,7 @@ __global__ void squared_norm_partials(MAT(partials), CMAT(g), long long len) {
     if (threadIdx.x == 0) partials[blockIdx.x] = (float)sums[0];
     (void)partials_stride; (void)g_stride;
 }
-// Counts the step and works out what is the same for all weights; mirrors optim.rs, Control::at_step.
+// Counts the step and works out what is the same for all weights; mirrors adam_config.rs, Control::at_step.
 __global__ void adam_prepare(u32 *step, MAT(control), CMAT(partials), int count, double lr, int warmup, int total,
                              double low, double beta1, double beta2, double clip, double ema_decay, double ema_warmup) {
     __shared__ double sums[256];

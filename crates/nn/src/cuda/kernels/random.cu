@@ -12,14 +12,23 @@ __global__ void drop_rows(MAT(out), CMAT(x), int cols, float p, const u32 *state
     ELEMENT(cols)
     AT(out, r, c) = to_uniform(philox_word(state, stream, r)) >= p ? AT(x, r, c) : 0.f;
 }
+// Noise that belongs to a row: `rows` holds [key lo, key hi, number] for each.
+__device__ float row_normal(const u32 *seed, const u32 *rows, u32 stream, int r, int c, int cols) {
+    u32 state[4] = {seed[0], seed[1], rows[3 * r], rows[3 * r + 1]};
+    return philox_normal(state, stream, (u64)rows[3 * r + 2] * cols + c);
+}
+__global__ void fill_row_noise(MAT(out), int cols, const u32 *seed, const u32 *rows, u32 stream) {
+    ELEMENT(cols)
+    AT(out, r, c) = row_normal(seed, rows, stream, r, c, cols);
+}
 __global__ void sampler_step(MAT(x), MAT(x0), CMAT(prediction), int cols, float x0_from_x, float x0_from_prediction,
                              float x_from_x, float x_from_x0, float x_from_previous_x0, float x_from_noise,
-                             const u32 *state, u32 stream) {
+                             const u32 *seed, const u32 *rows, u32 stream) {
     ELEMENT(cols)
     float v = AT(x, r, c);
     float clean = x0_from_x * v + x0_from_prediction * AT(prediction, r, c);
     float next = x_from_x * v + x_from_x0 * clean + x_from_previous_x0 * AT(x0, r, c);
-    if (x_from_noise != 0.f) next += x_from_noise * philox_normal(state, stream, (u64)r * cols + c);
+    if (x_from_noise != 0.f) next += x_from_noise * row_normal(seed, rows, stream, r, c, cols);
     AT(x, r, c) = next;
     AT(x0, r, c) = clean;
 }

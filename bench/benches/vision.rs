@@ -1,0 +1,49 @@
+//! From photo to embedding with the bundled encoder: decode, resize, network. Items are photos.
+
+use divan::counter::ItemsCount;
+use divan::{Bencher, black_box};
+use locdiff_vision::resize::{Filter, resize_short_side};
+use locdiff_vision::{Encoder, Photo, PhotoLimits};
+use std::path::{Path, PathBuf};
+
+fn main() {
+    divan::main();
+}
+
+fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name)
+}
+
+fn photo() -> Photo {
+    Photo::open(&file("fixtures/vision/china.jpg"), &PhotoLimits::default()).expect("a photo")
+}
+
+fn encoder() -> Encoder {
+    Encoder::open(&file("models/streetview-lite0")).expect("the bundled encoder")
+}
+
+#[divan::bench]
+fn decode_jpeg() -> Photo {
+    photo()
+}
+
+#[divan::bench]
+fn resize(bencher: Bencher) {
+    let photo = photo();
+    bencher.bench_local(|| resize_short_side(black_box(&photo), 240, Filter::Bicubic).expect("a size"));
+}
+
+#[divan::bench]
+fn preprocess(bencher: Bencher) {
+    let (encoder, photo) = (encoder(), photo());
+    bencher.bench_local(|| encoder.preprocess(black_box(&photo)).expect("a photo"));
+}
+
+#[divan::bench(args = [1, 16])]
+fn network(bencher: Bencher, photos: usize) {
+    let encoder = encoder();
+    let pixels = encoder.preprocess(&photo()).expect("a photo").repeat(photos);
+    bencher
+        .counter(ItemsCount::new(photos))
+        .bench_local(|| encoder.embed_pixels(black_box(&pixels)).expect("the right size"));
+}

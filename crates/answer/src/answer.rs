@@ -1,0 +1,69 @@
+//! What is said about a photo: stable types, ready for JSON.
+
+use crate::Density;
+use locdiff_sphere::LatLon;
+use serde::Serialize;
+
+/// Where a photo was taken, as far as can be told.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct Answer {
+    /// The photo's name, where it has one.
+    pub photo: Option<String>,
+    /// Where the photo itself says it was taken: reported, never used.
+    pub gps: Option<LatLon>,
+    /// The best place.
+    pub best: LatLon,
+    /// The best place in words: the nearest town.
+    pub place: String,
+    /// The country of the best place, in English; `None` at sea.
+    pub country: Option<String>,
+    /// Two letters of ISO 3166 for the country.
+    pub country_code: Option<String>,
+    /// Half of all photos with answers like this one were taken within this distance of the best place.
+    pub radius_50_km: f64,
+    /// The same for nine in ten.
+    pub radius_90_km: f64,
+    /// Area of the smallest region that holds the place with probability ½.
+    pub area_50_km2: f64,
+    /// The same with probability 0.9.
+    pub area_90_km2: f64,
+    /// Places it may be: the best place with the probability of the land around it, then others, the most probable first.
+    pub hypotheses: Vec<Hypothesis>,
+    /// The probability that the best place is right to within 750 km.
+    pub locatability: f64,
+    /// Whether that is enough for an answer to mean something; the threshold is the calibration's.
+    pub can_tell: bool,
+    /// What the photo adds to knowing nothing about it, in nats: the divergence of the answer from the model's own
+    /// density of places without a photo.
+    pub information_nats: f64,
+    /// The density that all of it was read off.
+    #[serde(skip)]
+    pub density: Density,
+}
+
+/// A place it may be.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Hypothesis {
+    /// Where the density peaks.
+    #[serde(flatten)]
+    pub at: LatLon,
+    /// The probability of the land around that peak.
+    pub probability: f64,
+    /// The place in words: the nearest town.
+    pub place: String,
+}
+
+impl Answer {
+    /// The answer with the photo it is about.
+    #[must_use]
+    pub fn about(self, photo: impl Into<String>, gps: Option<LatLon>) -> Self {
+        Self { photo: Some(photo.into()), gps, ..self }
+    }
+
+    /// The answer as one JSON object: what `locdiff locate --json` prints.
+    pub fn to_json(&self) -> serde_json::Value {
+        serde_json::to_value(self).unwrap_or_default()
+    }
+}

@@ -1,0 +1,138 @@
+//! How far a model's word can be trusted, measured on photos it has not seen, and stored with it.
+
+use crate::density::{Density, Mixture};
+use crate::pixel_sums::log_integral;
+use crate::{AnswerError, Globe, Knowledge, LEVELS};
+use locdiff_shdd::Coefficients;
+use serde::{Deserialize, Serialize};
+use std::f64::consts::PI;
+use std::sync::Arc;
+
+/// Share of the probability that is spread evenly over the Earth: no place is ever ruled out by a model alone.
+pub(crate) const FLOOR: f64 = 0.01;
+
+/// How the network's output becomes a density that holds what it says:
+/// `q ∝ (1 − floor)·exp((evidence·e + background_weight·e₀)·Y) + floor`, where e are the natural parameters that the
+/// network gives for a photo at pure noise, and e₀ those for no photo at all.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Calibration {
+    /// The factor on what the network says about a photo: below 1, for it is surer of itself than it should be.
+    pub evidence: f64,
+    /// The factor on what it expects without a photo.
+    pub background_weight: f64,
+    /// The share that is spread evenly over the Earth.
+    pub floor: f64,
+    /// Answers whose locatability is lower say "I can't tell".
+    pub can_tell_from: f64,
+    /// For 10, 20 … 90 %, the probability that the density must hold within a radius about the answer for the radius to
+    /// hold that share of true places: an answer is where the model errs, if it errs, so its radii must be a little larger
+    /// than the density alone would have them.
+    pub radius_levels: [f64; 9],
+    /// What it was fitted on; absent for a model that never was.
+    pub fit: Option<FitReport>,
+    /// e₀.
+    pub background: Coefficients,
+}
+
+/// What a calibration was fitted on and how well it fits there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FitReport {
+    /// Number of photos.
+    pub n: usize,
+    /// Samples per photo.
+    pub samples: usize,
+    /// Seed of the noise.
+    pub seed: u64,
+    /// Mean −log density at the true places, nats per steradian.
+    pub nll_nats: f64,
+    /// The same for the density without a photo.
+    pub background_nll_nats: f64,
+    /// Shares of true places inside the regions said to hold 10, 20 … 90 %.
+    pub regions: Vec<f64>,
+    /// Shares of true places within the radii that the density alone says hold 10, 20 … 90 %.
+    pub radii: Vec<f64>,
+}
+
+impl Calibration {
+    /// The network taken at its word, for a model that was never calibrated.
+    pub fn none(background: Coefficients) -> Self {
+        Self {
+            evidence: 1.0,
+            background_weight: 0.0,
+            floor: FLOOR,
+            can_tell_from: 0.0,
+            radius_levels: LEVELS,
+            fit: None,
+            background,
+        }
+    }
+
+    /// Whether it was fitted on photos.
+    pub fn is_fitted(&self) -> bool {
+        self.fit.is_some()
+    }
+
+    /// The probability that the density must hold within a radius for the radius to hold the share `p` of true places.
+    ///
+    /// ```
+    /// use locdiff_answer::Calibration;
+    /// use locdiff_shdd::Coefficients;
+    /// let plain = Calibration::none(Coefficients::new(vec![0.0; 4])?);
+    /// assert!((plain.radius_level(0.37) - 0.37).abs() < 1e-12);
+    /// assert!((plain.radius_share(0.96) - 0.96).abs() < 1e-12);
+    /// # Ok::<(), locdiff_shdd::ShddError>(())
+    /// ```
+    pub fn radius_level(&self, p: f64) -> f64 {
+        between(p, LEVELS, self.radius_levels)
+    }
+
+    /// The other way around: the share that a radius holds within which the density holds `level`.
+    pub fn radius_share(&self, level: f64) -> f64 {
+        between(level, self.radius_levels, LEVELS)
+    }
+
+    /// The density for what the network said about a photo.
+    ///
+    /// # Errors
+    /// A globe, an evidence and a calibration of different degrees.
+    pub fn density(
+        &self,
+        globe: &Arc<Globe>,
+        evidence: &Coefficients,
+        knowledge: Option<Arc<Knowledge>>,
+    ) -> Result<Density, AnswerError> {
+        let e = evidence.combine(self.evidence, &self.background, self.background_weight)?;
+        self.density_of(globe, &e, knowledge)
+    }
+
+    /// The density without a photo.
+    pub(crate) fn background_density(&self, globe: &Arc<Globe>) -> Result<Density, AnswerError> {
+        self.density_of(globe, &self.background, None)
+    }
+
+    fn density_of(
+        &self,
+        globe: &Arc<Globe>,
+        e: &Coefficients,
+        knowledge: Option<Arc<Knowledge>>,
+    ) -> Result<Density, AnswerError> {
+        let (pixels, field) = (globe.pixels(), globe.codec().field(e)?);
+        let log_z = log_integral(&field.values(pixels.points()), pixels.area_sr());
+        let log_scale = (1.0 - self.floor).ln() - log_z;
+        let mixture = Mixture { field, log_scale, floor: self.floor / (4.0 * PI) };
+        Ok(Density::new(globe.clone(), mixture, knowledge))
+    }
+}
+
+/// Linear interpolation from one rising list to another, both with 0 before and 1 after.
+fn between(x: f64, from: [f64; 9], to: [f64; 9]) -> f64 {
+    let ends = |inner: [f64; 9]| -> Vec<f64> {
+        std::iter::once(0.0).chain(inner).chain(std::iter::once(1.0)).collect()
+    };
+    let (from, to) = (ends(from), ends(to));
+    let k = from.partition_point(|level| *level <= x).clamp(1, 10);
+    let width = from[k] - from[k - 1];
+    let part = if width > 0.0 { ((x - from[k - 1]) / width).clamp(0.0, 1.0) } else { 1.0 };
+    to[k - 1] + part * (to[k] - to[k - 1])
+}

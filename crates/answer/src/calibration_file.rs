@@ -1,0 +1,145 @@
+//! A calibration's file in its model's folder.
+
+use crate::{AnswerError, Calibration, FitReport};
+use locdiff_base::AtomicFile;
+use locdiff_shdd::Coefficients;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// The calibration's file in a model's folder.
+pub const CALIBRATION_FILE: &str = "calibration.json";
+/// The version that this crate writes and reads.
+const VERSION: u32 = 1;
+
+/// What the file holds.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Stored {
+    version: u32,
+    evidence: f64,
+    background_weight: f64,
+    floor: f64,
+    can_tell_from: f64,
+    radius_levels: [f64; 9],
+    fit: Option<FitReport>,
+    background: Vec<f64>,
+}
+
+impl Stored {
+    /// What is out of range, if anything.
+    fn fault(&self, coefficients: usize) -> Option<String> {
+        let rises = self.radius_levels.windows(2).all(|pair| pair[0] <= pair[1]);
+        let factor = |name: &str, value: f64| {
+            (!(0.0..=10.0).contains(&value)).then(|| format!("{name} is {value}, not from 0 to 10"))
+        };
+        let share = |name: &str, value: f64| {
+            (!(0.0..=1.0).contains(&value)).then(|| format!("{name} is {value}, not from 0 to 1"))
+        };
+        if self.version != VERSION {
+            return Some(format!("version {}, but this program reads version {VERSION}", self.version));
+        }
+        if self.background.len() != coefficients {
+            let met = self.background.len();
+            return Some(format!("{met} background coefficients, but the model has {coefficients}"));
+        }
+        factor("evidence", self.evidence)
+            .or_else(|| factor("background_weight", self.background_weight))
+            .or_else(|| share("floor", self.floor))
+            .or_else(|| {
+                (self.floor == 1.0).then(|| "floor is 1: nothing would be left for the photo".to_owned())
+            })
+            .or_else(|| share("can_tell_from", self.can_tell_from))
+            .or_else(|| self.radius_levels.iter().find_map(|level| share("a radius level", *level)))
+            .or_else(|| (!rises).then(|| "the radius levels do not rise".to_owned()))
+    }
+}
+
+impl Calibration {
+    /// Reads a model folder's calibration; `None` if it has none.
+    ///
+    /// # Errors
+    /// A file that cannot be read or does not fit the model's degree.
+    pub fn load(folder: impl AsRef<Path>, degree: usize) -> Result<Option<Self>, AnswerError> {
+        let path = folder.as_ref().join(CALIBRATION_FILE);
+        match std::fs::read(&path) {
+            Ok(contents) => Self::from_bytes(&path, &contents, degree).map(Some),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(AnswerError::Calibration { path, reason: error.to_string() }),
+        }
+    }
+
+    /// A calibration from the contents of its file; `path` is the name that errors give.
+    ///
+    /// # Errors
+    /// Contents that are no calibration, or that of another degree.
+    pub fn from_bytes(path: impl AsRef<Path>, contents: &[u8], degree: usize) -> Result<Self, AnswerError> {
+        let bad = |reason: String| AnswerError::Calibration {
+            path: path.as_ref().to_owned(),
+            reason: format!("{reason}; make it anew with `locdiff calibrate`"),
+        };
+        let stored: Stored =
+            serde_json::from_slice(contents).map_err(|error| bad(format!("no calibration: {error}")))?;
+        if let Some(fault) = stored.fault((degree + 1) * (degree + 1)) {
+            return Err(bad(fault));
+        }
+        let background = Coefficients::new(stored.background).map_err(|error| bad(error.to_string()))?;
+        Ok(Self {
+            evidence: stored.evidence,
+            background_weight: stored.background_weight,
+            floor: stored.floor,
+            can_tell_from: stored.can_tell_from,
+            radius_levels: stored.radius_levels,
+            fit: stored.fit,
+            background,
+        })
+    }
+
+    /// Writes it into a model's folder.
+    ///
+    /// # Errors
+    /// A folder that cannot be written.
+    pub fn save(&self, folder: impl AsRef<Path>) -> Result<(), AnswerError> {
+        let path = folder.as_ref().join(CALIBRATION_FILE);
+        let stored = Stored {
+            version: VERSION,
+            evidence: self.evidence,
+            background_weight: self.background_weight,
+            floor: self.floor,
+            can_tell_from: self.can_tell_from,
+            radius_levels: self.radius_levels,
+            fit: self.fit.clone(),
+            background: self.background.as_slice().to_vec(),
+        };
+        let text = serde_json::to_string_pretty(&stored).unwrap_or_default();
+        Ok(AtomicFile::write_whole(&path, format!("{text}\n").as_bytes())?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_fault_is_named_for_what_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let plain = Calibration::none(Coefficients::new(vec![0.0; 16]).unwrap());
+        plain.save(folder.path()).unwrap();
+        let text = std::fs::read_to_string(folder.path().join(CALIBRATION_FILE)).unwrap();
+        assert_eq!(Calibration::from_bytes("x", text.as_bytes(), 3).unwrap(), plain);
+        for (from, to, said) in [
+            ("\"version\": 1", "\"version\": 2", "version 2, but"),
+            ("\"evidence\": 1.0", "\"evidence\": 11.0", "evidence is 11"),
+            ("\"floor\": 0.01", "\"floor\": 1.0", "floor is 1"),
+            ("\"can_tell_from\": 0.0", "\"can_tell_from\": -1.0", "can_tell_from is -1"),
+            ("0.1,", "0.95,", "do not rise"),
+            ("0.9\n", "1.9\n", "a radius level is 1.9"),
+        ] {
+            assert!(text.contains(from), "{from}: {text}");
+            let error = Calibration::from_bytes("x.json", text.replacen(from, to, 1).as_bytes(), 3);
+            let error = error.unwrap_err().to_string();
+            assert!(error.contains("x.json") && error.contains(said), "{error}");
+        }
+        let error = Calibration::from_bytes("x", text.as_bytes(), 4).unwrap_err().to_string();
+        assert!(error.contains("16 background coefficients, but the model has 25"), "{error}");
+    }
+}

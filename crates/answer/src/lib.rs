@@ -1,0 +1,49 @@
+//! From what a model says about a photo to an honest answer.
+//!
+//! | you want | item |
+//! |---|---|
+//! | the calibrated density of what a network said | [`Calibration::density`], [`Density`] |
+//! | the answer that is read off it | [`Reader`], [`Answer`] |
+//! | to add what is also known | [`Knowledge`] |
+//! | probabilities that hold, for a model of your own | [`fit`], [`Calibration`] |
+//! | to see whether they hold | [`Reader::judge`], [`Verdict`], [`ReliabilityCurve`] |
+//!
+//! ```
+//! use locdiff_answer::{Calibration, Globe, Reader};
+//! use locdiff_shdd::Coefficients;
+//! use locdiff_sphere::LatLon;
+//! use std::sync::Arc;
+//! let globe = Arc::new(Globe::new(7)?);
+//! let flat = Coefficients::new(vec![0.0; 64])?;
+//! let reader = Reader::new(globe.clone(), Calibration::none(flat))?;
+//! // A network that is sure of Paris.
+//! let paris = LatLon::new(48.86, 2.35)?;
+//! let answer = reader.answer(&globe.codec().encode(paris), paris, None, 5)?;
+//! assert_eq!(answer.place, "in Paris, France");
+//! assert!(answer.radius_50_km < answer.radius_90_km);
+//! # Ok::<(), locdiff_answer::AnswerError>(())
+//! ```
+
+mod answer;
+mod basins;
+mod calibration;
+mod calibration_file;
+mod density;
+mod error;
+mod fit;
+mod globe;
+mod knowledge;
+mod pixel_sums;
+mod reader;
+
+pub use answer::{Answer, Hypothesis};
+pub use calibration::{Calibration, FitReport};
+pub use calibration_file::CALIBRATION_FILE;
+pub use density::{Density, DensityRegion, Peak};
+pub use error::AnswerError;
+pub use fit::{BACKGROUND_DRAWS, FEWEST_TO_CALIBRATE, Observation, fit};
+pub use globe::Globe;
+pub use knowledge::Knowledge;
+pub use reader::{Reader, Verdict};
+
+pub use locdiff_eval::{LEVELS, ReliabilityCurve};

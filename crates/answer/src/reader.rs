@@ -1,0 +1,120 @@
+//! From what a network said to an answer, and to a verdict where the truth is known.
+
+use crate::{Answer, AnswerError, Calibration, Density, Globe, Hypothesis, Knowledge, LEVELS};
+use locdiff_places::describe;
+use locdiff_shdd::Coefficients;
+use locdiff_sphere::{LatLon, haversine_km};
+use std::sync::Arc;
+
+/// Reads answers off a calibrated model's word.
+#[derive(Debug)]
+pub struct Reader {
+    globe: Arc<Globe>,
+    calibration: Calibration,
+    /// Log density without a photo at the pixels.
+    background: Vec<f64>,
+}
+
+/// What a density says about the true place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// Log density there, per steradian.
+    pub log_density: f64,
+    /// Probability of everything denser: that of the smallest region that holds the truth.
+    pub region_level: f64,
+    /// The share that is said of the radius that just reaches the truth.
+    pub radius_share: f64,
+    /// The radii about the answer that are said to hold 10, 20 … 90 %.
+    pub radii_km: Vec<f64>,
+}
+
+impl Reader {
+    /// For a globe and a calibration of one degree.
+    ///
+    /// # Errors
+    /// Different degrees.
+    pub fn new(globe: Arc<Globe>, calibration: Calibration) -> Result<Self, AnswerError> {
+        let background = calibration.background_density(&globe)?.pixel_log_density().to_vec();
+        Ok(Self { globe, calibration, background })
+    }
+
+    /// The globe that densities are summed on.
+    pub fn globe(&self) -> &Arc<Globe> {
+        &self.globe
+    }
+
+    /// The calibration.
+    pub fn calibration(&self) -> &Calibration {
+        &self.calibration
+    }
+
+    /// The density for what the network said about a photo.
+    ///
+    /// # Errors
+    /// Evidence of another degree, or knowledge that leaves no place.
+    pub fn density(
+        &self,
+        evidence: &Coefficients,
+        knowledge: Option<Arc<Knowledge>>,
+    ) -> Result<Density, AnswerError> {
+        let density = self.calibration.density(&self.globe, evidence, knowledge)?;
+        if density.is_possible() { Ok(density) } else { Err(AnswerError::Impossible) }
+    }
+
+    /// The answer for what the network said: `evidence`, and the place that its samples mean. At most `hypotheses` places
+    /// are listed.
+    ///
+    /// # Errors
+    /// As [`Reader::density`].
+    pub fn answer(
+        &self,
+        evidence: &Coefficients,
+        place: LatLon,
+        knowledge: Option<Arc<Knowledge>>,
+        hypotheses: usize,
+    ) -> Result<Answer, AnswerError> {
+        let is_known = knowledge.is_some();
+        let density = self.density(evidence, knowledge)?;
+        // The samples know nothing of what is also known: then the density alone says where.
+        let best = if is_known { density.most_probable_peak() } else { place };
+        let levels = [0.5, 0.9].map(|share| self.calibration.radius_level(share));
+        let radii = density.radii_km(best, &levels);
+        let locatability = density.locatability(best);
+        let said = describe(best);
+        let listed = density.peaks(best, hypotheses).into_iter().enumerate().map(|(k, peak)| Hypothesis {
+            at: peak.place,
+            probability: peak.probability,
+            place: if k == 0 { said.to_string() } else { describe(peak.place).to_string() },
+        });
+        Ok(Answer {
+            photo: None,
+            gps: None,
+            best,
+            hypotheses: listed.collect(),
+            place: said.to_string(),
+            country: said.country,
+            country_code: said.country_code,
+            radius_50_km: radii[0],
+            radius_90_km: radii[1],
+            area_50_km2: density.region(0.5).area_km2,
+            area_90_km2: density.region(0.9).area_km2,
+            locatability,
+            can_tell: locatability >= self.calibration.can_tell_from,
+            information_nats: density.divergence_nats(&self.background),
+            density: density.compact(),
+        })
+    }
+
+    /// What a density, and radii about the place that was answered, say about the truth.
+    pub fn judge(&self, density: &Density, answer: LatLon, truth: LatLon) -> Verdict {
+        let within = density.mass_within_km(answer, haversine_km(answer, truth));
+        let levels = LEVELS.map(|share| self.calibration.radius_level(share));
+        let truth = truth.to_unit();
+        Verdict {
+            log_density: density.log_density(&[truth])[0],
+            region_level: density.mass_denser_than(truth),
+            radius_share: self.calibration.radius_share(within),
+            radii_km: density.radii_km(answer, &levels),
+        }
+    }
+}

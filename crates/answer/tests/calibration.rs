@@ -1,0 +1,52 @@
+//! A calibration finds what is wrong with a model, and densities say what holds.
+
+use locdiff_answer::{Calibration, Globe, LEVELS, Observation, fit};
+use locdiff_shdd::Coefficients;
+use locdiff_sphere::LatLon;
+use rand::{RngExt, SeedableRng};
+use std::sync::Arc;
+
+const DEGREE: usize = 7;
+
+/// Photos whose places are drawn from the densities that an honest model would give; the model shouts twice as loud.
+fn observations(globe: &Globe, loud: f64, n: usize) -> Vec<Observation> {
+    let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(5);
+    (0..n)
+        .map(|_| {
+            let around =
+                LatLon::new(random.random_range(-60.0..60.0), random.random_range(-180.0..180.0)).unwrap();
+            let strength = random.random_range(0.3..1.2);
+            let honest: Vec<f64> =
+                globe.codec().encode(around).as_slice().iter().map(|value| strength * value).collect();
+            let code = Coefficients::new(honest).unwrap();
+            let truth = globe.codec().density(&code).unwrap().sample(1, &mut random)[0].to_latlon();
+            let evidence = code.combine(loud, &code, 0.0).unwrap();
+            Observation { evidence, answer: around, truth }
+        })
+        .collect()
+}
+
+#[test]
+fn a_loud_model_is_turned_down() {
+    let globe = Arc::new(Globe::coarse(DEGREE).unwrap());
+    let flat = Coefficients::new(vec![0.0; (DEGREE + 1) * (DEGREE + 1)]).unwrap();
+    let seen = observations(&globe, 2.0, 400);
+    let found = fit(&globe, &flat, &seen, 1, 0).unwrap();
+    assert!((found.evidence - 0.5).abs() < 0.11, "{}", found.evidence);
+    let report = found.fit.as_ref().unwrap();
+    // 400 photos: a standard error of 2.5 points at ½, and the largest of 18 deviations.
+    assert!(report.worst_deviation() < 0.07, "{report:?}");
+    assert!(report.nll_nats < report.background_nll_nats);
+    // Radii say what holds by construction; here, where answers are honest, they need little help.
+    for (level, said) in found.radius_levels.iter().zip(LEVELS) {
+        assert!((level - said).abs() < 0.08 && (found.radius_share(*level) - said).abs() < 1e-9, "{found:?}");
+    }
+    assert!(fit(&globe, &flat, &seen[..10], 1, 0).unwrap_err().to_string().contains("50 or more"));
+
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(Calibration::load(folder.path(), DEGREE).unwrap(), None);
+    found.save(folder.path()).unwrap();
+    assert_eq!(Calibration::load(folder.path(), DEGREE).unwrap(), Some(found));
+    let other = Calibration::load(folder.path(), 9).unwrap_err().to_string();
+    assert!(other.contains("locdiff calibrate"), "{other}");
+}

@@ -1,0 +1,142 @@
+//! Where answers go, as the command line says it.
+
+use anyhow::{Context, Result, bail, ensure};
+use clap::Args;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+/// With more photos than this in one map, files grow too large to open.
+const MOST_IN_ONE_FILE: usize = 200;
+
+/// A file for all photos, or a folder with a file for each.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    path: PathBuf,
+    is_folder: bool,
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the type of a value parser")]
+fn parse_target(text: &str) -> Result<Target, String> {
+    let path = PathBuf::from(text);
+    let is_folder = text.ends_with('/') || path.is_dir();
+    Ok(Target { path, is_folder })
+}
+
+impl Target {
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn is_folder(&self) -> bool {
+        self.is_folder
+    }
+
+    /// The file of a photo in the folder, which is made if need be; a number tells photos of one name apart.
+    pub(crate) fn in_folder(&self, photo: &str, end: &str, taken: &[PathBuf]) -> Result<PathBuf> {
+        std::fs::create_dir_all(&self.path).with_context(|| self.path.display().to_string())?;
+        let name = Path::new(photo).file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut path = self.path.join(format!("{name}.{end}"));
+        for number in 2.. {
+            if !taken.contains(&path) {
+                break;
+            }
+            path = self.path.join(format!("{name}-{number}.{end}"));
+        }
+        Ok(path)
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub(crate) struct OutputArgs {
+    /// Print one JSON object per photo instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write a table with one row per photo
+    #[arg(long, value_name = "FILE.csv")]
+    pub(crate) csv: Option<PathBuf>,
+    /// Write places and 50 and 90 % regions; a folder (ending in /) gets one file per photo
+    #[arg(long, value_name = "FILE.geojson", value_parser = parse_target)]
+    pub(crate) geojson: Option<Target>,
+    /// The same for Google Earth
+    #[arg(long, value_name = "FILE.kml", value_parser = parse_target)]
+    pub(crate) kml: Option<Target>,
+    /// Write a page with a map to look at, one file that needs no network; or a folder
+    #[arg(long, value_name = "FILE.html", value_parser = parse_target)]
+    pub(crate) map: Option<Target>,
+    /// Write a map as a picture; or a folder
+    #[arg(long, value_name = "FILE.png", value_parser = parse_target)]
+    pub(crate) png: Option<Target>,
+    /// Write the backward process of one photo, step by step: .gif, .html or .png
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
+    /// Write copies of the photos with the place as EXIF GPS into this folder; the photos stay as they are
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) write_exif: Option<PathBuf>,
+    /// Write the place into a file PHOTO.xmp beside each photo
+    #[arg(long)]
+    pub(crate) xmp: bool,
+    /// Do not ask before --write-exif and --xmp
+    #[arg(long)]
+    yes: bool,
+    /// Let --write-exif and --xmp replace a place or a file that is there
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+impl OutputArgs {
+    pub(crate) fn wants_map(&self) -> bool {
+        [&self.geojson, &self.kml, &self.map, &self.png].into_iter().any(Option::is_some)
+    }
+
+    /// Whether the outputs can be written for so many photos in these files, before any work is done.
+    pub(crate) fn check(&self, count: usize, photos: &[&Path]) -> Result<()> {
+        for (flag, target) in [("--geojson", &self.geojson), ("--kml", &self.kml), ("--map", &self.map)] {
+            if let Some(target) =
+                target.as_ref().filter(|target| !target.is_folder && count > MOST_IN_ONE_FILE)
+            {
+                let path = target.path.display();
+                bail!(
+                    "{flag} {path}: {count} photos are too many for one file; give a folder, {flag} {path}/, or --csv"
+                );
+            }
+        }
+        if let Some(target) = self.png.as_ref().filter(|target| !target.is_folder && count > 1) {
+            let path = target.path.display();
+            bail!("--png {path}: there are {count} photos; give a folder, --png {path}/");
+        }
+        if let Some(path) = &self.trace {
+            let end = path.extension().and_then(|end| end.to_str()).map(str::to_ascii_lowercase);
+            ensure!(
+                matches!(end.as_deref(), Some("gif" | "html" | "png")),
+                "--trace {}: end it in .gif, .html or .png",
+                path.display()
+            );
+            ensure!(count == 1, "--trace {}: it shows one photo, and there are {count}", path.display());
+        }
+        let files = [&self.geojson, &self.kml, &self.map, &self.png].into_iter().flatten().map(Target::path);
+        for output in files.chain(self.csv.as_deref()).chain(self.trace.as_deref()) {
+            if photos.contains(&output) {
+                bail!("{} is one of the photos: write the answer elsewhere", output.display());
+            }
+        }
+        self.ask(count)
+    }
+
+    /// Asks before photos are copied or files are put beside them.
+    fn ask(&self, count: usize) -> Result<()> {
+        if self.yes || (self.write_exif.is_none() && !self.xmp) {
+            return Ok(());
+        }
+        ensure!(
+            std::io::stdin().is_terminal(),
+            "--write-exif and --xmp ask first, and there is no terminal: add --yes"
+        );
+        eprint!("Write the estimated place for {count} photos (copies or sidecars; originals stay)? [y/N] ");
+        let mut line = String::new();
+        std::io::stdin().read_line(&mut line)?;
+        ensure!(matches!(line.trim(), "y" | "Y" | "yes"), "nothing written, as you wished");
+        Ok(())
+    }
+}

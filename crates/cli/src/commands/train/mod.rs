@@ -1,0 +1,182 @@
+//! `locdiff train`: embeddings and locations in, a model out.
+
+mod settings;
+
+use crate::args::{DeviceArg, named};
+use crate::commands::experiment::copies;
+use crate::interrupt::Careful;
+use crate::progress;
+use anyhow::{Context, Result};
+use clap::Args;
+use locdiff_base::Named;
+use locdiff_eval::Accuracy;
+use locdiff_model::ModelConfig;
+use locdiff_nn::Device;
+use locdiff_train::{
+    Dataset, Event, Job, Outcome, Rows, RunConfig, Source, TrainPreset, split_by_blocks, train,
+};
+use serde_json::json;
+use settings::{ModelArgs, TrainingArgs};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct Train {
+    /// Embeddings of the training photos, one row per photo: .safetensors or .npy, f16 or f32
+    #[arg(long, value_name = "FILE")]
+    embeddings: PathBuf,
+    /// Tensor of a safetensors file that holds several
+    #[arg(long, value_name = "NAME")]
+    tensor: Option<String>,
+    /// Another copy of the same photos (other crops): a tensor of the same file, or a file; may be repeated
+    #[arg(long, value_name = "NAME")]
+    augmented: Vec<String>,
+    /// Locations of the training photos, row by row: .csv with lat and lon
+    #[arg(long, value_name = "FILE")]
+    locations: PathBuf,
+    /// Embeddings to validate with
+    #[arg(long, value_name = "FILE", requires = "validation_locations")]
+    validation_embeddings: Option<PathBuf>,
+    /// Tensor of the validation file
+    #[arg(long, value_name = "NAME")]
+    validation_tensor: Option<String>,
+    /// Locations to validate with
+    #[arg(long, value_name = "FILE", requires = "validation_embeddings")]
+    validation_locations: Option<PathBuf>,
+    /// Validate with about this share of the training rows instead, split by blocks of land
+    #[arg(long, value_name = "SHARE", conflicts_with = "validation_embeddings")]
+    validation_share: Option<f64>,
+    /// Folder of the run: model, checkpoints, metrics
+    #[arg(short, long, value_name = "FOLDER")]
+    out: PathBuf,
+    /// Continue the run in that folder
+    #[arg(long)]
+    resume: bool,
+    /// All settings that are not given
+    #[arg(long, value_parser = named::<TrainPreset>(), default_value = TrainPreset::Default.name())]
+    preset: TrainPreset,
+    #[command(flatten)]
+    device: DeviceArg,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 0)]
+    seed: u64,
+    /// Print a JSON summary when done
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    model: ModelArgs,
+    #[command(flatten)]
+    training: TrainingArgs,
+}
+
+impl Train {
+    fn run_config(&self, columns: usize) -> RunConfig {
+        let RunConfig { model, train } = self.preset.run_config(columns);
+        let model = ModelConfig { seed: self.seed, ..self.model.apply(model) };
+        RunConfig { model, train: self.training.apply(train) }
+    }
+
+    /// The photos themselves, then their other copies.
+    fn sources(&self) -> Vec<Source> {
+        copies(&self.embeddings, self.tensor.as_deref(), &self.augmented)
+    }
+
+    pub(crate) fn run(self) -> Result<()> {
+        let data = Dataset::open(&self.sources(), &self.locations)?;
+        let config = self.run_config(data.columns());
+        config.model.check()?;
+        let other = match (&self.validation_embeddings, &self.validation_locations) {
+            (Some(path), Some(locations)) => {
+                let source = Source { path: path.clone(), tensor: self.validation_tensor.clone() };
+                Some(Dataset::open(&[source], locations)?)
+            }
+            _ => None,
+        };
+        let share = self.validation_share.unwrap_or(0.0);
+        anyhow::ensure!(
+            (0.0..1.0).contains(&share),
+            "--validation-share {share}: give 0 up to but not including 1"
+        );
+        let split = split_by_blocks(data.places(), share, self.seed);
+        let other_rows: Vec<u32> = (0..other.as_ref().map_or(0, Dataset::len) as u32).collect();
+        let validation = match &other {
+            Some(data) => Some(Rows { data, rows: &other_rows }),
+            None if split.validation.is_empty() => None,
+            None => Some(Rows { data: &data, rows: &split.validation }),
+        };
+        let device = Device::open(self.device.device)?;
+        let steps = config.train.steps;
+        let bar = progress::bar("training", Some(u64::from(steps)));
+        bar.set_style(
+            indicatif::ProgressStyle::with_template("{prefix} {wide_bar} {human_pos}/{human_len} {msg}")
+                .context("the template is valid")?,
+        );
+        if !self.json {
+            let rows = split.train.len();
+            println!(
+                "{device}: {rows} photos, {} copies each, degree {}",
+                data.copies(),
+                config.model.degree
+            );
+        }
+        let careful = Careful::begin();
+        let job = Job {
+            device: &device,
+            config,
+            training: Rows { data: &data, rows: &split.train },
+            validation,
+            out: &self.out,
+            resume: self.resume,
+            stop: careful.stop(),
+        };
+        let mut accuracy = String::new();
+        let json_out = self.json;
+        let outcome = train(job, |event| match event {
+            Event::Message(message) => bar.suspend(|| eprintln!("{message}")),
+            Event::Progress { step, loss, lr, steps_per_second, .. } => {
+                bar.set_position(u64::from(step));
+                let left = f64::from(steps - step) / steps_per_second.max(1e-9);
+                let left = indicatif::HumanDuration(std::time::Duration::from_secs_f64(left.min(1e9)));
+                bar.set_message(format!(
+                    "loss {loss:.3} lr {lr:.1e} {steps_per_second:.1}/s {left} left{accuracy}"
+                ));
+            }
+            Event::Validation { step, accuracy: found } => {
+                accuracy = format!(" | {}", percentages(&found));
+                if !json_out {
+                    bar.suspend(|| println!("step {step}: {found}"));
+                }
+            }
+        });
+        drop(careful);
+        bar.finish_and_clear();
+        let outcome = outcome?;
+        self.tell(&outcome, &device.to_string());
+        if outcome.interrupted {
+            std::process::exit(130);
+        }
+        Ok(())
+    }
+
+    fn tell(&self, outcome: &Outcome, device: &str) {
+        if self.json {
+            let summary = json!({
+                "out": self.out, "step": outcome.step, "interrupted": outcome.interrupted, "device": device,
+                "validation": outcome.validation, "best": outcome.best.map(|(score, step)| json!({"score": score, "step": step})),
+                "steps_per_second": outcome.steps_per_second,
+            });
+            println!("{summary}");
+        } else if outcome.interrupted {
+            println!("stopped at step {}: continue with --resume", outcome.step);
+        } else {
+            let speed = outcome.steps_per_second;
+            println!("{} steps ({speed:.1} per second): model in {}", outcome.step, self.out.display());
+        }
+    }
+}
+
+/// "25/200/750/2500 km: 1.0 5.2 30.1 50.3 %".
+fn percentages(accuracy: &Accuracy) -> String {
+    let shares: Vec<String> =
+        accuracy.within[1..].iter().map(|share| format!("{:.1}", 100.0 * share)).collect();
+    format!("25/200/750/2500 km: {} %", shares.join(" "))
+}

@@ -1,0 +1,169 @@
+//! The settings of a model and of its training, as flags.
+
+use crate::args::named;
+use clap::Args;
+use locdiff_model::{
+    CodeScale, LayoutKind, LossKind, ModelConfig, PredictionKind, QuadratureRecipe, ScheduleKind,
+};
+use locdiff_train::{RateKind, TrainSettings};
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Model")]
+pub(super) struct ModelArgs {
+    /// Spherical-harmonic degree L
+    #[arg(short = 'L', long, value_name = "L")]
+    degree: Option<usize>,
+    /// The loss
+    #[arg(long, value_parser = named::<LossKind>())]
+    loss: Option<LossKind>,
+    /// How the network's widths go
+    #[arg(long, value_parser = named::<LayoutKind>())]
+    layout: Option<LayoutKind>,
+    /// The network's narrowest width
+    #[arg(long, value_name = "N")]
+    width: Option<usize>,
+    /// Width after the first layer [default: (L+1)²]
+    #[arg(long, value_name = "N")]
+    hidden: Option<usize>,
+    /// Share of values dropped
+    #[arg(long, value_name = "SHARE")]
+    dropout: Option<f32>,
+    /// Factor inside the sine
+    #[arg(long, value_name = "W0")]
+    w0: Option<f32>,
+    /// The noise schedule
+    #[arg(long, value_parser = named::<ScheduleKind>())]
+    schedule: Option<ScheduleKind>,
+    /// Its length T
+    #[arg(long, value_name = "T")]
+    diffusion_steps: Option<usize>,
+    /// What the network predicts; noise and v go with l1 and l2
+    #[arg(long, value_parser = named::<PredictionKind>())]
+    prediction: Option<PredictionKind>,
+    /// Size of codes in the diffusion
+    #[arg(long, value_parser = named::<CodeScale>())]
+    code_scale: Option<CodeScale>,
+    /// Points of the quadrature [default: by degree]
+    #[arg(long, value_name = "N")]
+    quadrature_points: Option<usize>,
+    /// Blur the locations by a heat kernel of this deviation; 0 for none [default: 4800/(L+1) for nll, else none]
+    #[arg(long, value_name = "KM")]
+    low_pass_km: Option<f64>,
+    /// Take embeddings as they are
+    #[arg(long)]
+    no_standardise: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Training")]
+pub(super) struct TrainingArgs {
+    /// Steps in all
+    #[arg(long, value_name = "N")]
+    steps: Option<u32>,
+    /// Rows per step
+    #[arg(long, value_name = "N")]
+    batch: Option<usize>,
+    /// Highest learning rate
+    #[arg(long, value_name = "RATE")]
+    lr: Option<f64>,
+    /// How the learning rate goes
+    #[arg(long, value_parser = named::<RateKind>())]
+    rate: Option<RateKind>,
+    /// Steps of its rise
+    #[arg(long, value_name = "N")]
+    warmup_steps: Option<u32>,
+    /// L2 decay
+    #[arg(long, value_name = "X")]
+    weight_decay: Option<f64>,
+    /// Decay of the averaged weights
+    #[arg(long, value_name = "X")]
+    ema_decay: Option<f64>,
+    /// Share of rows whose embedding is dropped, for guidance
+    #[arg(long, value_name = "SHARE")]
+    condition_dropout: Option<f32>,
+    /// Deviation of noise on the standardised embeddings
+    #[arg(long, value_name = "X")]
+    embedding_noise: Option<f32>,
+    /// Steps between validations; 0 for one at the end only
+    #[arg(long, value_name = "N")]
+    validate_every: Option<u32>,
+    /// Stop after this many validations without a better one, and keep the best
+    #[arg(long, value_name = "N")]
+    patience: Option<u32>,
+    /// Steps between checkpoints
+    #[arg(long, value_name = "N")]
+    checkpoint_every: Option<u32>,
+    /// Checkpoints kept
+    #[arg(long, value_name = "N")]
+    keep_checkpoints: Option<usize>,
+    /// Steps between rows of metrics
+    #[arg(long, value_name = "N")]
+    log_every: Option<u32>,
+}
+
+fn set<T>(place: &mut T, given: Option<T>) {
+    if let Some(value) = given {
+        *place = value;
+    }
+}
+
+impl ModelArgs {
+    /// What was given, in the stead of a preset's.
+    pub(super) fn apply(&self, base: ModelConfig) -> ModelConfig {
+        let degree = self.degree.unwrap_or(base.degree);
+        let mut config = ModelConfig {
+            degree,
+            quadrature: ModelConfig::new(degree, base.embedding_dim).quadrature,
+            ..base
+        };
+        set(&mut config.loss, self.loss);
+        set(&mut config.layout, self.layout);
+        set(&mut config.schedule, self.schedule);
+        set(&mut config.prediction, self.prediction);
+        set(&mut config.code_scale, self.code_scale);
+        set(&mut config.width, self.width);
+        config.hidden = self.hidden.or(config.hidden);
+        set(&mut config.dropout, self.dropout);
+        set(&mut config.w0, self.w0);
+        set(&mut config.diffusion_steps, self.diffusion_steps);
+        config.low_pass_km = match self.low_pass_km {
+            Some(km) => (km != 0.0).then_some(km),
+            // The preset's, for this degree; measured for nll only.
+            None if config.loss == LossKind::Nll => {
+                config.low_pass_km.map(|_| ModelConfig::usual_low_pass_km(degree))
+            }
+            None => None,
+        };
+        config.standardise &= !self.no_standardise;
+        if !config.loss.has_quadrature() {
+            config.quadrature = QuadratureRecipe::None;
+        } else if let Some(points) = self.quadrature_points {
+            config.quadrature = match config.quadrature {
+                QuadratureRecipe::Pool { .. } => QuadratureRecipe::Pool { points },
+                _ => QuadratureRecipe::Fibonacci { points },
+            };
+        }
+        config
+    }
+}
+
+impl TrainingArgs {
+    /// What was given, in the stead of a preset's.
+    pub(super) fn apply(&self, mut settings: TrainSettings) -> TrainSettings {
+        set(&mut settings.steps, self.steps);
+        set(&mut settings.batch, self.batch);
+        set(&mut settings.lr, self.lr);
+        set(&mut settings.rate, self.rate);
+        set(&mut settings.warmup_steps, self.warmup_steps);
+        set(&mut settings.weight_decay, self.weight_decay);
+        set(&mut settings.ema_decay, self.ema_decay);
+        set(&mut settings.condition_dropout, self.condition_dropout);
+        set(&mut settings.embedding_noise, self.embedding_noise);
+        set(&mut settings.validate_every, self.validate_every);
+        settings.patience = self.patience.or(settings.patience);
+        set(&mut settings.checkpoint_every, self.checkpoint_every);
+        set(&mut settings.keep_checkpoints, self.keep_checkpoints);
+        set(&mut settings.log_every, self.log_every);
+        settings
+    }
+}

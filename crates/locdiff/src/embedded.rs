@@ -1,0 +1,69 @@
+//! A photo as its embedding.
+
+use locdiff_data::Embedding;
+use locdiff_model::Query;
+use locdiff_sphere::LatLon;
+
+/// A photo as its embeddings: what is kept of it between the encoder and the model.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct EmbeddedPhoto {
+    /// Its name, where it has one.
+    pub name: Option<String>,
+    /// Where it says it was taken: reported, never used.
+    pub gps: Option<LatLon>,
+    /// Embeddings of the photo, or of several views of it.
+    pub views: Vec<Embedding>,
+    /// The embedding for retrieval, where that is not the model's.
+    pub retrieval: Option<Embedding>,
+    /// Whose noise it draws; photos of one key draw the same. 0 unless there is a reason.
+    pub key: u64,
+}
+
+impl EmbeddedPhoto {
+    /// Of embeddings of a photo's views, or one of the photo itself.
+    pub fn new(views: Vec<Embedding>) -> Self {
+        Self { name: None, gps: None, views, retrieval: None, key: 0 }
+    }
+
+    /// With a name.
+    #[must_use]
+    pub fn with_name(self, name: impl Into<String>) -> Self {
+        Self { name: Some(name.into()), ..self }
+    }
+
+    /// With what the photo says of its place.
+    #[must_use]
+    pub fn with_gps(self, gps: Option<LatLon>) -> Self {
+        Self { gps, ..self }
+    }
+
+    /// With another embedding for retrieval.
+    #[must_use]
+    pub fn with_retrieval(self, retrieval: Embedding) -> Self {
+        Self { retrieval: Some(retrieval), ..self }
+    }
+
+    pub(crate) fn query(&self) -> Query<'_> {
+        Query { views: &self.views, key: self.key }
+    }
+
+    /// What retrieval searches with: its own embedding, or the mean of the views.
+    pub(crate) fn for_retrieval(&self) -> Vec<f32> {
+        if let Some(own) = &self.retrieval {
+            return own.values().to_vec();
+        }
+        let count = self.views.len() as f32;
+        let mut mean = vec![0.0; self.views.first().map_or(0, Embedding::dimension)];
+        for view in &self.views {
+            mean.iter_mut().zip(view.values()).for_each(|(mean, value)| *mean += value / count);
+        }
+        mean
+    }
+}
+
+impl From<Embedding> for EmbeddedPhoto {
+    fn from(embedding: Embedding) -> Self {
+        Self::new(vec![embedding])
+    }
+}

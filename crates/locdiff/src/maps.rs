@@ -1,0 +1,253 @@
+//! Answers as maps: GeoJSON, KML, a page, a picture, a film of the backward process.
+
+use crate::{Answer, Codec, LocateError, TraceStep};
+use locdiff_map::{
+    FeatureCollection, Heat, HtmlMap, HtmlMarker, HtmlPhoto, KmlDocument, KmlFolder, MapImage, MapLabel,
+    Marker, Raster, Trace, Window, contour_polygons,
+};
+use locdiff_places::{PlaceKind, place_names};
+use locdiff_sphere::{LatLon, Polygon, UnitVec};
+
+/// The regions that are drawn and written.
+const PROBABILITIES: [f64; 2] = [0.5, 0.9];
+/// The world raster that maps and outlines are made from: cells of a quarter of a degree, half a pixel of the answer.
+const WORLD: (usize, usize) = (720, 1440);
+/// Densities this far below the top are the same to the eye, and to a contour.
+const DEPTH_NATS: f64 = 40.0;
+/// Whose data the page's map shows.
+const CREDIT: &str = "Land and borders: Natural Earth. Towns: GeoNames, CC BY 4.0.";
+/// Towns from this size on are named on a page's map.
+const LABEL_POPULATION: u32 = 300_000;
+/// A marker stands for at least this much.
+const WORTH_A_MARKER: f64 = 0.02;
+
+/// What all maps share: the cells of the world.
+pub struct Atlas {
+    window: Window,
+    /// Centres of the cells.
+    points: Vec<UnitVec>,
+}
+
+/// An answer drawn on the world: what every kind of map file shows.
+///
+/// ```
+/// # #[cfg(feature = "bundled")] {
+/// use locdiff::{Atlas, Locator};
+/// let photo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
+/// let answer = Locator::bundled()?.locate(photo)?;
+/// let map = Atlas::new()?.draw(&answer)?;
+/// assert!(map.geojson().starts_with("{\"type\":\"FeatureCollection\""));
+/// assert_eq!(&map.png()?[1..4], b"PNG");
+/// # }
+/// # Ok::<(), locdiff::LocateError>(())
+/// ```
+pub struct AnswerMap<'a> {
+    answer: &'a Answer,
+    raster: Raster,
+    regions: Vec<(f64, f64, Vec<Polygon>)>,
+}
+
+impl Atlas {
+    /// The cells of the world.
+    ///
+    /// # Errors
+    /// None that a user could cause.
+    pub fn new() -> Result<Self, LocateError> {
+        let window = Window::globe(WORLD.0, WORLD.1)?;
+        Ok(Self { points: window.points(), window })
+    }
+
+    /// Draws an answer.
+    ///
+    /// # Errors
+    /// None that a user could cause.
+    pub fn draw<'a>(&self, answer: &'a Answer) -> Result<AnswerMap<'a>, LocateError> {
+        let mut values = answer.density.log_density(&self.points);
+        let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        for value in &mut values {
+            *value = value.max(top - DEPTH_NATS);
+        }
+        let raster = Raster::new(self.window, values)?;
+        let regions = PROBABILITIES.iter().map(|&p| {
+            let region = answer.density.region(p);
+            (p, region.area_km2, contour_polygons(&raster, region.log_density))
+        });
+        Ok(AnswerMap { answer, regions: regions.collect(), raster })
+    }
+
+    /// A film of the backward process: at every step the mean of the samples' clean estimates, read as the paper reads a
+    /// code, by the density `exp(e·Y)`.
+    ///
+    /// # Errors
+    /// Steps of another degree than the codec's.
+    pub fn film(codec: &Codec, answer: &Answer, steps: &[TraceStep]) -> Result<Trace, LocateError> {
+        let window = Window::globe(180, 360)?;
+        let points = window.points();
+        let mut trace = Trace::new(name(answer)).answer(answer.best, &answer.place);
+        for TraceStep { t, code } in steps {
+            let field = codec.field(code).map_err(locdiff_model::ModelError::from)?;
+            trace.push(&format!("t = {t}"), Raster::new(window, field.values(&points))?);
+        }
+        Ok(trace)
+    }
+}
+
+/// A page for answers, to which [`AnswerMap::html_photo`] is added.
+pub fn answers_page() -> HtmlMap {
+    let labels = place_names(LABEL_POPULATION).into_iter().map(|name| match name.kind {
+        PlaceKind::Country { width_deg } => MapLabel::country(name.place, &name.text, width_deg),
+        PlaceKind::Town { population } => MapLabel::town(name.place, &name.text, population),
+    });
+    HtmlMap::new("LocDiff").labels(labels).credit(CREDIT)
+}
+
+fn name(answer: &Answer) -> &str {
+    answer.photo.as_deref().unwrap_or("photo")
+}
+
+impl AnswerMap<'_> {
+    /// Regions and places as a GeoJSON text.
+    pub fn geojson(&self) -> String {
+        let mut features = FeatureCollection::new();
+        self.add_features(&mut features);
+        features.to_string()
+    }
+
+    /// Adds regions and places to a collection.
+    pub fn add_features(&self, features: &mut FeatureCollection) {
+        for (p, area_km2, outline) in &self.regions {
+            let properties = [
+                ("photo", name(self.answer).into()),
+                ("probability", (*p).into()),
+                ("area_km2", (*area_km2).into()),
+            ];
+            features.push_region(outline, &properties);
+        }
+        for (k, hypothesis) in self.answer.hypotheses.iter().enumerate() {
+            let mut properties = vec![
+                ("photo", name(self.answer).into()),
+                ("rank", (k + 1).into()),
+                ("probability", hypothesis.probability.into()),
+                ("place", hypothesis.place.clone().into()),
+            ];
+            if k == 0 {
+                properties.push(("radius_50_km", self.answer.radius_50_km.into()));
+                properties.push(("radius_90_km", self.answer.radius_90_km.into()));
+                properties.push(("can_tell", self.answer.can_tell.into()));
+            }
+            features.push_point(hypothesis.at, &properties);
+        }
+    }
+
+    /// The same as a KML text.
+    pub fn kml(&self) -> String {
+        let mut document = KmlDocument::new(name(self.answer));
+        document.push(self.kml_folder());
+        document.to_string()
+    }
+
+    /// The same as a folder of a KML document.
+    pub fn kml_folder(&self) -> KmlFolder {
+        let mut folder = KmlFolder::new(name(self.answer));
+        for (p, area_km2, outline) in &self.regions {
+            folder.push_region(outline, &format!("{:.0} %", 100.0 * p), &format!("{area_km2:.0} km²"));
+        }
+        for (k, hypothesis) in self.answer.hypotheses.iter().enumerate() {
+            let name = format!("{}: {:.0} %", k + 1, 100.0 * hypothesis.probability);
+            folder.push_point(hypothesis.at, &name, &hypothesis.place);
+        }
+        folder
+    }
+
+    /// A page with a map that needs no network.
+    pub fn html(&self) -> String {
+        answers_page().photo(self.html_photo()).to_html()
+    }
+
+    /// The answer as a photo of a page.
+    pub fn html_photo(&self) -> HtmlPhoto {
+        let answer = self.answer;
+        let guess = if answer.can_tell { "" } else { "I can't tell; a guess: " };
+        let mut photo = HtmlPhoto::new(name(answer))
+            .summary(&format!("{guess}{}", answer.place))
+            .fact("best place", &coordinates(answer.best))
+            .fact("50 % within", &format!("{} km", kilometres(answer.radius_50_km)))
+            .fact("90 % within", &format!("{} km", kilometres(answer.radius_90_km)))
+            .fact("locatability", &format!("{:.2}", answer.locatability))
+            .heat(&self.raster, Heat::log_density());
+        for (p, _, outline) in &self.regions {
+            photo = photo.outline(outline, &format!("{:.0} %", 100.0 * p));
+        }
+        for hypothesis in answer.hypotheses.iter().filter(|h| h.probability >= WORTH_A_MARKER) {
+            let marker = HtmlMarker::new(hypothesis.at, &hypothesis.place);
+            photo = photo.marker(marker.probability(hypothesis.probability));
+        }
+        if let Some(gps) = answer.gps {
+            photo = photo.marker(HtmlMarker::new(gps, "the photo's GPS tag, not used").truth());
+        }
+        photo
+    }
+
+    /// A picture of the 90 % region where it is small, else of the world.
+    ///
+    /// # Errors
+    /// None that a user could cause.
+    pub fn png(&self) -> Result<Vec<u8>, LocateError> {
+        const WORTH_A_ZOOM_KM: f64 = 2000.0;
+        const ROWS: usize = 720;
+        let (answer, best) = (self.answer, self.answer.best);
+        let window = if answer.radius_90_km < WORTH_A_ZOOM_KM {
+            let window = Window::around(best, (2.0 * answer.radius_90_km).clamp(400.0, 9000.0), ROWS)?;
+            let aspect = window.width_deg() * best.lat_deg().to_radians().cos() / window.height_deg();
+            window.with_cells(ROWS, (aspect * ROWS as f64).round().clamp(400.0, 1440.0) as usize)?
+        } else {
+            *self.raster.window()
+        };
+        let mut image = MapImage::new(window).heat(self.raster.clone(), Heat::log_density());
+        for (p, _, outline) in self.regions.iter().rev() {
+            image = image.outline(outline.clone(), &format!("{:.0} %", 100.0 * p));
+        }
+        for (k, hypothesis) in answer.hypotheses.iter().enumerate() {
+            if k == 0 || hypothesis.probability >= WORTH_A_MARKER {
+                let label = format!("{:.0} %", 100.0 * hypothesis.probability);
+                image = image.marker(Marker::new(hypothesis.at).label(&label));
+            }
+        }
+        let words = if answer.can_tell { &answer.place } else { "I can't tell" };
+        let (half, most) = (kilometres(answer.radius_50_km), kilometres(answer.radius_90_km));
+        let title = format!("{words}: 50 % within {half} km, 90 % within {most} km");
+        Ok(image.title(&title).to_png())
+    }
+}
+
+/// "39.9990° N, 116.2750° E".
+///
+/// ```
+/// use locdiff::{LatLon, coordinates};
+/// assert_eq!(coordinates(LatLon::new(-33.86, 151.21).unwrap()), "33.8600° S, 151.2100° E");
+/// ```
+pub fn coordinates(place: LatLon) -> String {
+    let (lat, lon) = (place.lat_deg(), place.lon_deg());
+    let north = if lat < 0.0 { 'S' } else { 'N' };
+    let east = if lon < 0.0 { 'W' } else { 'E' };
+    format!("{:.4}° {north}, {:.4}° {east}", lat.abs(), lon.abs())
+}
+
+/// "12", "340" or "4,100": no more digits than mean something.
+///
+/// ```
+/// for (km, text) in [(0.3, "0"), (12.4, "12"), (347.0, "350"), (999.0, "1,000"), (12_345.0, "12,300")] {
+///     assert_eq!(locdiff::kilometres(km), text);
+/// }
+/// ```
+pub fn kilometres(km: f64) -> String {
+    let rounded = if km >= 1000.0 {
+        (km / 100.0).round() * 100.0
+    } else if km >= 100.0 {
+        (km / 10.0).round() * 10.0
+    } else {
+        km.round()
+    };
+    let whole = rounded as u64;
+    if whole >= 1000 { format!("{},{:03}", whole / 1000, whole % 1000) } else { whole.to_string() }
+}

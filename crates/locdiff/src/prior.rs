@@ -1,0 +1,53 @@
+//! Prior knowledge from files.
+
+use crate::{Knowledge, LocateError};
+use locdiff_data::TableReader;
+use locdiff_map::{Raster, parse_ascii_grid};
+use locdiff_sphere::LatLon;
+use std::path::Path;
+
+/// Multiplies knowledge by the weights of a file: an Esri ASCII raster (`.asc`), or a CSV with lat, lon and weight, whose
+/// places reach about `spread_km` far.
+///
+/// # Errors
+/// A file that cannot be read, or that weighs nothing.
+pub fn with_prior(
+    knowledge: Knowledge,
+    path: impl AsRef<Path>,
+    spread_km: f64,
+) -> Result<Knowledge, LocateError> {
+    let path = path.as_ref();
+    let bad = |reason: String| LocateError::Prior { file: path.display().to_string(), reason };
+    if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("asc")) {
+        let text = std::fs::read_to_string(path).map_err(|error| bad(error.to_string()))?;
+        let raster = parse_ascii_grid(&text).map_err(|error| bad(error.to_string()))?;
+        return Ok(knowledge.weight(move |place| weight_in(&raster, place)));
+    }
+    let mut table = TableReader::open(path)?;
+    let columns = [
+        table.column(&["lat", "latitude"])?,
+        table.column(&["lon", "lng", "longitude"])?,
+        table.column(&["weight", "probability"])?,
+    ];
+    let mut places = Vec::new();
+    while let Some((at, fields)) = table.next_row()? {
+        let [lat, lon, weight] = columns.map(|column| fields[column].trim().parse::<f64>());
+        let (Ok(lat), Ok(lon), Ok(weight)) = (lat, lon, weight) else {
+            return Err(bad(format!("row {}: lat, lon and a weight of 0 or more are wanted", at.row)));
+        };
+        if !(weight >= 0.0 && weight.is_finite()) {
+            return Err(bad(format!("row {}: lat, lon and a weight of 0 or more are wanted", at.row)));
+        }
+        let place = LatLon::new(lat, lon).map_err(|error| bad(format!("row {}: {error}", at.row)))?;
+        places.push((place, weight));
+    }
+    if places.iter().all(|(_, weight)| *weight == 0.0) {
+        return Err(bad("it has no place with a weight above 0".to_owned()));
+    }
+    Ok(knowledge.places(places, spread_km))
+}
+
+/// A raster's value at a place, 0 outside and where it has none.
+fn weight_in(raster: &Raster, place: LatLon) -> f64 {
+    raster.window().cell_of(place).map_or(0.0, |(row, column)| raster.get(row, column).max(0.0))
+}

@@ -1,0 +1,122 @@
+//! Answers agree with their densities, and with each other, whatever else is asked.
+
+use locdiff::{
+    Device, EmbeddedPhoto, Embedding, Fingerprint, Knowledge, LatLon, LocateOptions, Locator, Model,
+    ModelConfig, SampleOptions,
+};
+use std::sync::Arc;
+
+fn toy(config: ModelConfig) -> Locator {
+    Locator::new((Model::new(&Device::cpu(), config).unwrap(), None), None).unwrap()
+}
+
+fn config() -> ModelConfig {
+    ModelConfig { width: 16, ..ModelConfig::new(7, 5) }
+}
+
+fn embedding(values: [f32; 5]) -> Embedding {
+    Embedding::new(values.to_vec(), None).unwrap()
+}
+
+fn options() -> LocateOptions {
+    let sampling = SampleOptions { samples: 4, steps: 5, ..SampleOptions::default() };
+    LocateOptions::default().with_sampling(sampling)
+}
+
+#[test]
+fn answers_agree_with_their_densities() {
+    let locator = toy(config());
+    let photo = embedding([0.5, -1.0, 2.0, 0.0, 1.0]);
+    let answer = locator.locate_embedding(&photo, &options()).unwrap();
+    let density = &answer.density;
+    for (radius_km, share) in [(answer.radius_50_km, 0.5), (answer.radius_90_km, 0.9)] {
+        let inside = density.mass_within_km(answer.best, radius_km);
+        assert!((inside - share).abs() < 0.02, "{radius_km}: {inside}");
+    }
+    assert!(answer.area_50_km2 < answer.area_90_km2 && answer.area_90_km2 < 5.2e8);
+    let total: f64 = answer.hypotheses.iter().map(|h| h.probability).sum();
+    assert!(answer.hypotheses[0].at == answer.best && total <= 1.0 + 1e-9, "{answer:?}");
+    assert_eq!(answer.hypotheses[0].place, answer.place);
+    // The region's rim has the density that the region says, and what is denser holds its probability.
+    let region = density.region(0.5);
+    let denser = density.pixel_log_density().iter().filter(|v| **v >= region.log_density);
+    let held: f64 = denser.map(|v| v.exp()).sum::<f64>() * density.globe().pixels().area_sr();
+    assert!((held - 0.5).abs() < 0.01, "{held}");
+    assert!((answer.locatability - density.mass_within_km(answer.best, 750.0)).abs() < 1e-12);
+    assert!(answer.information_nats >= 0.0 && answer.can_tell);
+
+    // Knowledge moves all of the probability; impossible knowledge is an error.
+    let south = |weight: f64| {
+        let known = Knowledge::new().weight(move |p| if p.lat_deg() < -30.0 { weight } else { 0.0 });
+        options().with_knowledge(known)
+    };
+    let answer = locator.locate_embedding(&photo, &south(3.0)).unwrap();
+    assert!(answer.best.lat_deg() < -30.0);
+    let north = LatLon::new(45.0, 0.0).unwrap();
+    assert_eq!(answer.density.log_density(&[north.to_unit()])[0], f64::NEG_INFINITY);
+    let error = locator.locate_embedding(&photo, &south(0.0)).unwrap_err();
+    assert!(error.to_string().contains("no place is left"), "{error}");
+    let error = locator.locate_embedding(&photo, &options().with_views(5)).unwrap_err();
+    assert!(error.to_string().contains("views = 5"), "{error}");
+}
+
+/// One knowledge is good for models of several degrees, and for one after the other.
+#[test]
+fn knowledge_serves_every_model() {
+    let north = Arc::new(Knowledge::new().weight(|p| if p.lat_deg() > 20.0 { 1.0 } else { 0.0 }));
+    let known = options().with_knowledge(north);
+    for degree in [7, 15, 7] {
+        let locator = toy(ModelConfig { width: 16, ..ModelConfig::new(degree, 5) });
+        let answer = locator.locate_embedding(&embedding([0.1, 0.2, 0.3, 0.4, 0.5]), &known).unwrap();
+        let pixels = answer.density.globe().pixels();
+        let total: f64 = answer.density.pixel_log_density().iter().map(|v| v.exp()).sum::<f64>();
+        assert!((total * pixels.area_sr() - 1.0).abs() < 1e-9);
+        for (value, point) in answer.density.pixel_log_density().iter().zip(pixels.points()) {
+            assert_eq!(*value > f64::NEG_INFINITY, point.to_latlon().lat_deg() > 20.0, "degree {degree}");
+        }
+    }
+}
+
+/// A calibration that scales nothing and adds nothing gives the network's own density, but for the floor.
+#[test]
+fn the_floor_is_the_least_density_anywhere() {
+    let locator = toy(config());
+    let answer = locator.locate_embedding(&embedding([3.0, -4.0, 2.0, 9.0, 1.0]), &options()).unwrap();
+    let density = &answer.density;
+    let least = density.pixel_log_density().iter().copied().fold(f64::INFINITY, f64::min);
+    let floor = (locator.reader().calibration().floor / (4.0 * std::f64::consts::PI)).ln();
+    assert!(least >= floor - 1e-9, "{least} {floor}");
+}
+
+#[test]
+fn a_bad_photo_among_many_fails_alone() {
+    let locator = toy(config());
+    let photos = |values: &[[f32; 5]]| -> Vec<EmbeddedPhoto> {
+        values.iter().map(|values| EmbeddedPhoto::from(embedding(*values))).collect()
+    };
+    let good = photos(&[[0.5, -1.0, 2.0, 0.0, 1.0], [1.0; 5], [-1.0, 0.5, 0.0, 0.2, 0.1]]);
+    let mut all: Vec<Result<EmbeddedPhoto, locdiff::LocateError>> = good.iter().cloned().map(Ok).collect();
+    all.insert(1, Ok(EmbeddedPhoto::from(Embedding::new(vec![1.0; 4], None).unwrap())));
+    all.insert(2, Err(locdiff::LocateError::NoEncoder));
+    let answers = locator.answer_each(all, &options());
+    assert_eq!(answers.iter().map(Result::is_ok).collect::<Vec<_>>(), [true, false, false, true, true]);
+    let alone = locator.answer(&good[2], &options()).unwrap();
+    assert_eq!(alone.to_json(), answers[4].as_ref().unwrap().to_json());
+    // Numbers so large that the network overflows.
+    let huge = locator.answer_each(vec![Ok(good[0].clone()), Ok(photos(&[[3e38; 5]]).remove(0))], &options());
+    assert!(huge[0].is_ok() && huge[1].is_err(), "{:?}", huge[1]);
+}
+
+#[test]
+fn embeddings_of_another_encoder_are_refused_with_both_names() {
+    let mine = Fingerprint::new("mine", 1);
+    let locator = toy(ModelConfig { encoder: Some(mine.clone()), ..config() });
+    let of = |encoder: Option<Fingerprint>| {
+        let photo = Embedding::new(vec![0.5; 5], encoder.map(Arc::new)).unwrap();
+        locator.locate_embedding(&photo, &options())
+    };
+    assert!(of(None).is_ok() && of(Some(mine)).is_ok());
+    assert!(of(Some(Fingerprint::new("the same under another name", 1))).is_ok());
+    let error = of(Some(Fingerprint::new("yours", 2))).unwrap_err().to_string();
+    assert!(error.contains("mine@") && error.contains("yours@"), "{error}");
+}

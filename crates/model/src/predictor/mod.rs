@@ -1,0 +1,185 @@
+//! From embeddings to places: the one predictor that every command and the facade use.
+
+mod engine;
+mod options;
+mod prediction;
+mod query;
+
+pub use options::{Pooling, Reading, SampleOptions};
+pub use prediction::Prediction;
+pub use query::{Query, TraceStep};
+
+use crate::{Model, ModelError};
+use engine::{Engines, batches};
+use locdiff_base::setting;
+use locdiff_data::{Embedding, RowFile};
+use locdiff_shdd::{Codec, Coefficients};
+use prediction::Drawn;
+use rayon::prelude::*;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// A model at work: samples, pools and reads the evidence in one call.
+///
+/// Noise belongs to the photo: it depends on the seed, the photo's key and the sample's number, and on nothing else, so a
+/// photo's prediction is the same alone or among others, in any order (on the CPU to the last bit).
+///
+/// ```
+/// use locdiff_data::Embedding;
+/// use locdiff_model::{Model, ModelConfig, Predictor, Reading, SampleOptions};
+/// use locdiff_nn::Device;
+/// let model = Model::new(&Device::cpu(), ModelConfig { width: 8, ..ModelConfig::new(3, 5) })?;
+/// let predictor = Predictor::new(&model)?;
+/// let photos = [Embedding::new(vec![0.5; 5], None)?, Embedding::new(vec![-0.5; 5], None)?];
+/// let options = SampleOptions { samples: 2, steps: 4, ..SampleOptions::default() };
+/// let both = predictor.predict(&[(&photos[0]).into(), (&photos[1]).into()], &options, Reading::default())?;
+/// let alone = predictor.predict(&[(&photos[1]).into()], &options, Reading::default())?;
+/// assert_eq!(alone[0], both[1]);
+/// assert!(alone[0].evidence.is_some());
+/// # Ok::<(), locdiff_model::ModelError>(())
+/// ```
+pub struct Predictor<M = Arc<Model>> {
+    model: M,
+    codec: Arc<Codec>,
+    engines: Engines<M>,
+}
+
+impl<M: Deref<Target = Model> + Clone + Send + Sync> Predictor<M> {
+    /// For a model (an `Arc` or a reference), on the model's device.
+    ///
+    /// # Errors
+    /// A degree out of range.
+    pub fn new(model: M) -> Result<Self, ModelError> {
+        let codec = Arc::new(Codec::new(model.config().degree()?));
+        Ok(Self { model, codec, engines: Engines::new() })
+    }
+
+    /// The model.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// The codec of the model's degree.
+    pub fn codec(&self) -> &Arc<Codec> {
+        &self.codec
+    }
+
+    /// What the model says about photos, one after the other.
+    ///
+    /// # Errors
+    /// Options out of range, embeddings of another size, samples that are not finite, or a failure of the device.
+    pub fn predict(
+        &self,
+        photos: &[Query<'_>],
+        options: &SampleOptions,
+        reading: Reading,
+    ) -> Result<Vec<Prediction>, ModelError> {
+        prediction::read(&self.codec, self.draw(photos, *options)?, options.samples, reading)
+    }
+
+    /// The evidence alone: natural parameters at pure noise, from one evaluation of the network without sampling.
+    ///
+    /// # Errors
+    /// As [`Predictor::predict`]; a model whose network gives no densities.
+    pub fn evidence(
+        &self,
+        photos: &[Query<'_>],
+        options: &SampleOptions,
+    ) -> Result<Vec<Coefficients>, ModelError> {
+        let drawn = self.draw(photos, SampleOptions { steps: 1, ..*options })?;
+        drawn.into_iter().map(|drawn| drawn.evidence.ok_or_else(|| self.gives_no_densities())).collect()
+    }
+
+    /// The evidence without a photo, the mean over `draws` of noise: the places that the model has learned to expect.
+    ///
+    /// # Errors
+    /// As [`Predictor::evidence`].
+    pub fn background(&self, draws: usize) -> Result<Coefficients, ModelError> {
+        let options =
+            SampleOptions { samples: draws, steps: 1, guidance: 0.0, seed: 0, ..SampleOptions::default() };
+        // The mean embedding becomes zeros, which training puts where it drops the condition.
+        let nothing = Embedding::new(self.model.standardisation().mean.clone(), None)?;
+        Ok(self.evidence(&[(&nothing).into()], &options)?.swap_remove(0))
+    }
+
+    /// The backward process of one photo, noisiest step first.
+    ///
+    /// # Errors
+    /// As [`Predictor::predict`].
+    pub fn trace(&self, photo: Query<'_>, options: &SampleOptions) -> Result<Vec<TraceStep>, ModelError> {
+        options.check()?;
+        self.check(photo, options.samples)?;
+        let model: &Model = &self.model;
+        self.engines.with(&self.model, 1, *options, |engine| engine.trace(model, photo, options.seed))
+    }
+
+    /// Predictions for rows of a file of embeddings, a block at a time: memory stays at one block. `each` gets the row, its
+    /// embedding and the prediction, in the order of `rows`.
+    ///
+    /// # Errors
+    /// As [`Predictor::predict`]; a row that cannot be read; the first error of `each`.
+    pub fn predict_rows<E: From<ModelError>>(
+        &self,
+        file: &RowFile,
+        rows: &[usize],
+        options: &SampleOptions,
+        reading: Reading,
+        mut each: impl FnMut(usize, &Embedding, Prediction) -> Result<(), E>,
+    ) -> Result<(), E> {
+        const BLOCK: usize = 64;
+        for block in rows.chunks(BLOCK) {
+            let embeddings = block.iter().map(|row| file.embedding(*row));
+            let embeddings = embeddings.collect::<Result<Vec<_>, _>>().map_err(ModelError::from)?;
+            let queries: Vec<Query<'_>> = embeddings.iter().map(Query::from).collect();
+            let predictions = self.predict(&queries, options, reading)?;
+            for ((row, embedding), prediction) in block.iter().zip(&embeddings).zip(predictions) {
+                each(*row, embedding, prediction)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Samples of photos, in batches.
+    fn draw(&self, photos: &[Query<'_>], options: SampleOptions) -> Result<Vec<Drawn>, ModelError> {
+        options.check()?;
+        photos.iter().try_for_each(|photo| self.check(*photo, options.samples))?;
+        let model: &Model = &self.model;
+        let run = |first: usize, count: usize, size: usize| {
+            let batch = &photos[first..first + count];
+            let drawn = self
+                .engines
+                .with(&self.model, size, options, |engine| engine.draw(model, batch, options.seed));
+            drawn.map_err(|error| match error {
+                ModelError::NotFinite { photo } => ModelError::NotFinite { photo: first + photo },
+                other => other,
+            })
+        };
+        if !model.params().device().is_cuda() {
+            // Every photo alone: products of matrices round differently at other sizes, and a prediction must not depend
+            // on company. Threads share the photos instead of the rows.
+            let each = (0..photos.len()).into_par_iter().map(|k| run(k, 1, 1));
+            return Ok(each.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect());
+        }
+        let mut all = Vec::with_capacity(photos.len());
+        for (count, size) in batches(photos.len(), options.samples) {
+            all.extend(run(all.len(), count, size)?);
+        }
+        Ok(all)
+    }
+
+    fn check(&self, photo: Query<'_>, samples: usize) -> Result<(), ModelError> {
+        let (views, dim) = (photo.views.len(), self.model.config().embedding_dim);
+        if views == 0 || views > samples {
+            return Err(setting("views", views, format!("1 to the number of samples, {samples}")));
+        }
+        match photo.views.iter().find(|view| view.dimension() != dim) {
+            Some(view) => Err(ModelError::EmbeddingSize { met: view.dimension(), model: dim }),
+            None => Ok(()),
+        }
+    }
+
+    fn gives_no_densities(&self) -> ModelError {
+        let loss = format!("{:?}", self.model.config().loss);
+        setting("loss", loss, "only models trained with nll or kl give densities")
+    }
+}

@@ -1,0 +1,71 @@
+//! How to sample, and how to read the samples.
+
+use crate::ModelError;
+use locdiff_base::{Named, setting};
+use locdiff_diffusion::Sampler;
+
+/// The most codes that are sampled at a time: memory stays at one block.
+pub(super) const BLOCK_ROWS: usize = 1024;
+
+/// How to sample.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SampleOptions {
+    /// Samples per photo.
+    pub samples: usize,
+    /// The sampler.
+    pub sampler: Sampler,
+    /// Its steps.
+    pub steps: usize,
+    /// Classifier-free guidance; 0 for none.
+    pub guidance: f32,
+    /// The seed of the noise.
+    pub seed: u64,
+}
+
+impl Default for SampleOptions {
+    fn default() -> Self {
+        Self { samples: 16, sampler: Sampler::DpmSolverPlusPlus2M, steps: 20, guidance: 0.0, seed: 0 }
+    }
+}
+
+impl SampleOptions {
+    pub(super) fn check(&self) -> Result<(), ModelError> {
+        if self.samples == 0 || self.samples > BLOCK_ROWS {
+            return Err(setting("samples", self.samples, format!("1 to {BLOCK_ROWS}")));
+        }
+        if !self.guidance.is_finite() {
+            return Err(setting("guidance", self.guidance, "a finite number"));
+        }
+        Ok(())
+    }
+}
+
+/// How the samples of a photo become one place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Pooling {
+    /// The mean of the samples' codes, decoded once: the most accurate on validation.
+    #[default]
+    Pool,
+    /// The spherical mean of the decoded samples: the paper's.
+    Mean,
+    /// The first sample.
+    Single,
+}
+
+impl Named for Pooling {
+    const WHAT: &'static str = "pooling";
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Pool, "pool", "the mean of the samples' codes, decoded once"),
+        (Self::Mean, "mean", "the paper's mean of the samples' places"),
+        (Self::Single, "single", "the first sample"),
+    ];
+}
+
+/// What is read off the samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Reading {
+    /// How they become one place.
+    pub pooling: Pooling,
+    /// Whether every sample is decoded too.
+    pub every_sample: bool,
+}

@@ -1,0 +1,29 @@
+//! What a predictor is asked, and what it shows of its way.
+
+use locdiff_data::Embedding;
+use locdiff_shdd::Coefficients;
+
+/// A photo to be located.
+#[derive(Debug, Clone, Copy)]
+pub struct Query<'a> {
+    /// Embeddings of the photo, or of several views of it: sample k is drawn for view k modulo their number (the paper's
+    /// Algorithm 2).
+    pub views: &'a [Embedding],
+    /// Whose noise it draws. Photos of one key draw the same noise; 0 unless there is a reason.
+    pub key: u64,
+}
+
+impl<'a> From<&'a Embedding> for Query<'a> {
+    fn from(embedding: &'a Embedding) -> Self {
+        Self { views: std::slice::from_ref(embedding), key: 0 }
+    }
+}
+
+/// One step of the backward process.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TraceStep {
+    /// The time step, falling towards 0.
+    pub t: usize,
+    /// The mean of the samples' clean estimates after it.
+    pub code: Coefficients,
+}

@@ -1,0 +1,140 @@
+//! What a predictor gives: the same for a photo wherever it stands, views, the way there, the density at pure noise; and
+//! weights of half the size.
+
+use locdiff_data::Embedding;
+use locdiff_diffusion::Sampler;
+use locdiff_model::{
+    LossKind, Model, ModelConfig, Pooling, Prediction, Predictor, Query, Reading, SampleOptions, WEIGHTS_FILE,
+};
+use locdiff_nn::Device;
+
+const OPTIONS: SampleOptions =
+    SampleOptions { samples: 4, steps: 6, seed: 3, sampler: Sampler::DpmSolverPlusPlus2M, guidance: 0.0 };
+const EVERY: Reading = Reading { pooling: Pooling::Pool, every_sample: true };
+
+fn model(loss: LossKind) -> Model {
+    Model::new(&Device::cpu(), ModelConfig { width: 8, seed: 3, loss, ..ModelConfig::new(5, 7) }).unwrap()
+}
+
+fn embedding(k: usize) -> Embedding {
+    Embedding::new((0..7).map(|c| ((k * 7 + c) as f32).sin()).collect(), None).unwrap()
+}
+
+fn predict(predictor: &Predictor<&Model>, photos: &[Embedding], options: SampleOptions) -> Vec<Prediction> {
+    let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
+    predictor.predict(&queries, &options, EVERY).unwrap()
+}
+
+#[test]
+fn a_photo_is_the_same_alone_among_others_and_in_any_order() {
+    let model = model(LossKind::Nll);
+    let predictor = Predictor::new(&model).unwrap();
+    let photos: Vec<Embedding> = (0..9).map(embedding).collect();
+    for sampler in [Sampler::DpmSolverPlusPlus2M, Sampler::Ddpm] {
+        let options = SampleOptions { sampler, guidance: 0.5, ..OPTIONS };
+        let all = predict(&predictor, &photos, options);
+        for (k, photo) in photos.iter().enumerate() {
+            assert_eq!(predict(&predictor, std::slice::from_ref(photo), options)[0], all[k], "photo {k}");
+        }
+        let turned: Vec<Embedding> = photos.iter().rev().cloned().collect();
+        let mut back = predict(&Predictor::new(&model).unwrap(), &turned, options);
+        back.reverse();
+        assert_eq!(back, all);
+        assert!(predict(&predictor, &vec![embedding(2); 40], options).iter().all(|found| *found == all[2]));
+        // Fewer threads split the products in other ways.
+        let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        assert_eq!(one_thread.install(|| predict(&predictor, &photos, options)), all);
+    }
+}
+
+#[test]
+fn keys_and_seeds_draw_other_noise() {
+    let model = model(LossKind::Nll);
+    let predictor = Predictor::new(&model).unwrap();
+    let photo = [embedding(0)];
+    let of = |key, seed| {
+        let query = Query { views: &photo, key };
+        predictor.predict(&[query], &SampleOptions { seed, ..OPTIONS }, EVERY).unwrap().remove(0)
+    };
+    assert_eq!(of(0, 3), predict(&predictor, &photo, OPTIONS)[0]);
+    assert_ne!(of(0, 3).code, of(1, 3).code);
+    assert_ne!(of(0, 3).code, of(0, 4).code);
+}
+
+#[test]
+fn samples_are_spread_over_views() {
+    let model = model(LossKind::Nll);
+    let predictor = Predictor::new(&model).unwrap();
+    let views = [embedding(0), embedding(1)];
+    let spread =
+        predictor.predict(&[Query { views: &views, key: 0 }], &OPTIONS, EVERY).unwrap().remove(0).samples;
+    // Sample k is drawn for view k mod 2, with the noise it has anyway.
+    let alone: Vec<Prediction> = predict(&predictor, &views, OPTIONS);
+    for (k, place) in spread.iter().enumerate() {
+        let expected = alone[k % 2].samples[k];
+        assert!(locdiff_sphere::haversine_km(*place, expected) < 0.1, "sample {k}: {place:?} {expected:?}");
+    }
+    let many: Vec<Embedding> = (0..5).map(embedding).collect();
+    for views in [&many[..0], &many[..]] {
+        let error = predictor.predict(&[Query { views, key: 0 }], &OPTIONS, EVERY).unwrap_err().to_string();
+        assert!(error.contains("views") && error.contains("1 to the number of samples, 4"), "{error}");
+    }
+    let short = [Embedding::new(vec![0.5; 6], None).unwrap()];
+    let error = predictor.predict(&[Query { views: &short, key: 0 }], &OPTIONS, EVERY).unwrap_err();
+    assert!(error.to_string().contains("6 numbers, the model takes 7"), "{error}");
+}
+
+#[test]
+fn a_trace_ends_in_the_sample() {
+    let model = model(LossKind::Nll);
+    let predictor = Predictor::new(&model).unwrap();
+    let photo = embedding(0);
+    let code = predict(&predictor, std::slice::from_ref(&photo), OPTIONS).remove(0).code;
+    let steps = predictor.trace((&photo).into(), &OPTIONS).unwrap();
+    assert_eq!(steps.len(), 6);
+    assert!(steps.windows(2).all(|pair| pair[0].t > pair[1].t) && steps[5].t == 0);
+    assert_eq!(steps[5].code, code);
+    assert_ne!(steps[0].code, code);
+}
+
+#[test]
+fn evidence_is_that_of_pure_noise_and_needs_a_density() {
+    let nll = model(LossKind::Nll);
+    let predictor = Predictor::new(&nll).unwrap();
+    let photos = [embedding(0), embedding(1)];
+    let many = predict(&predictor, &photos, OPTIONS);
+    // The number of steps does not matter: the first is at pure noise.
+    let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
+    let quick = predictor.evidence(&queries, &OPTIONS).unwrap();
+    assert_eq!(many[0].evidence.as_ref(), Some(&quick[0]));
+    assert_ne!(quick[0], quick[1]);
+    // No photo is the mean photo, whose standardised embedding is zero.
+    assert_eq!(predictor.background(4).unwrap().degree().get(), 5);
+
+    let l2 = model(LossKind::L2);
+    let predictor = Predictor::new(&l2).unwrap();
+    assert_eq!(predict(&predictor, &photos, OPTIONS)[0].evidence, None);
+    let error = predictor.evidence(&queries, &OPTIONS).unwrap_err().to_string();
+    assert!(error.contains("nll or kl"), "{error}");
+}
+
+#[test]
+fn half_the_size_is_the_same_to_three_digits() {
+    let folder = tempfile::tempdir().unwrap();
+    let (whole, half) = (folder.path().join("whole"), folder.path().join("half"));
+    let model = model(LossKind::Nll);
+    model.save(&whole).unwrap();
+    model.save_half(&half).unwrap();
+    let size = |path: &std::path::Path| std::fs::metadata(path.join(WEIGHTS_FILE)).unwrap().len() as f64;
+    assert!(size(&half) < 0.6 * size(&whole), "{} {}", size(&half), size(&whole));
+    let back = Model::load(&Device::cpu(), &half).unwrap();
+    assert_eq!(back.standardisation(), model.standardisation());
+    let (a, b) = (model.params().to_vec().unwrap(), back.params().to_vec().unwrap());
+    for (a, b) in a.iter().zip(&b) {
+        assert!((a - b).abs() <= 5e-4 * a.abs() + 1e-7, "{a} {b}");
+    }
+    // What is rounded already stays as it is.
+    back.save_half(&whole).unwrap();
+    let read = |path: &std::path::Path| std::fs::read(path.join(WEIGHTS_FILE)).unwrap();
+    assert_eq!(read(&half), read(&whole));
+}

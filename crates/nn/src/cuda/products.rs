@@ -1,0 +1,194 @@
+//! `cuBLASLt`'s handle, its scratch memory, and one plan per shape of product.
+
+use super::failed;
+use crate::{Precision, Result, ops::Transpose};
+use cudarc::{
+    cublaslt::{result as lt, sys},
+    driver::{CudaSlice, CudaStream},
+};
+use std::{
+    collections::HashMap,
+    ffi::c_void,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+/// `cuBLASLt`'s scratch memory, one piece per stream.
+pub(super) const WORKSPACE_BYTES: usize = 32 << 20;
+/// Everything an algorithm's choice depends on, in `cuBLASLt`'s column-major terms: our `c = a·b` is its `cᵀ = bᵀ·aᵀ`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Key {
+    pub(super) m: usize,
+    pub(super) n: usize,
+    pub(super) k: usize,
+    pub(super) a_stride: usize,
+    pub(super) b_stride: usize,
+    pub(super) c_stride: usize,
+    pub(super) op_a: Transpose,
+    pub(super) op_b: Transpose,
+    pub(super) accumulate: bool,
+    pub(super) bias: bool,
+    pub(super) precision: Precision,
+    pub(super) output_bf16: bool,
+    /// Powers of two that divide the addresses of a, b and c.
+    pub(super) alignment: [u32; 3],
+}
+
+/// Descriptors and the algorithm chosen for a [`Key`].
+pub(super) struct Plan {
+    pub(super) desc: sys::cublasLtMatmulDesc_t,
+    pub(super) layouts: [sys::cublasLtMatrixLayout_t; 3],
+    pub(super) algo: sys::cublasLtMatmulAlgo_t,
+}
+
+impl Drop for Plan {
+    fn drop(&mut self) {
+        // SAFETY: created together in `Plan::new` and destroyed once; errors at this point have no remedy.
+        unsafe {
+            let _ = lt::destroy_matmul_desc(self.desc);
+            for layout in self.layouts {
+                let _ = lt::destroy_matrix_layout(layout);
+            }
+        }
+    }
+}
+
+pub(super) struct State {
+    pub(super) plans: HashMap<Key, Plan>,
+    pub(super) handle: sys::cublasLtHandle_t,
+}
+
+// SAFETY: handle and descriptors are plain library objects without thread affinity; the mutex serialises their use.
+unsafe impl Send for State {}
+
+/// Memory for the two operands of a product, rounded to bf16.
+type RoundedPair = [Option<Arc<CudaSlice<u16>>>; 2];
+
+/// The library handle, the plans made so far, and the scratch memory.
+pub(super) struct Products {
+    pub(super) state: Mutex<State>,
+    pub(super) workspaces: Vec<CudaSlice<u8>>,
+    /// Operands rounded to bf16: two pieces per stream, grown as products ask for more.
+    pub(super) rounded: Mutex<Vec<RoundedPair>>,
+}
+
+impl Products {
+    pub(super) fn new(stream: &Arc<CudaStream>, streams: usize) -> Result<Self> {
+        let handle = lt::create_handle().map_err(failed("starting cuBLASLt"))?;
+        let workspaces = (0..streams)
+            .map(|_| {
+                stream
+                    .alloc_zeros::<u8>(WORKSPACE_BYTES)
+                    .map_err(failed("allocating cuBLASLt's scratch memory"))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let rounded = Mutex::new(vec![[None, None]; streams]);
+        Ok(Self { state: Mutex::new(State { plans: HashMap::new(), handle }), workspaces, rounded })
+    }
+}
+
+impl Drop for Products {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        state.plans.clear();
+        // SAFETY: the handle was created in `new` and nothing uses it any more.
+        unsafe {
+            let _ = lt::destroy_handle(state.handle);
+        }
+    }
+}
+
+/// The largest power of two up to 256 that divides an address.
+pub(super) fn alignment(address: u64) -> u32 {
+    1 << address.trailing_zeros().min(8)
+}
+
+pub(super) fn set_attribute<T>(
+    desc: sys::cublasLtMatmulDesc_t,
+    attribute: sys::cublasLtMatmulDescAttributes_t,
+    value: &T,
+) -> Result<()> {
+    // SAFETY: `value` lives through the call and has the type the attribute is documented with.
+    unsafe {
+        lt::set_matmul_desc_attribute(
+            desc,
+            attribute,
+            std::ptr::from_ref(value).cast::<c_void>(),
+            size_of::<T>(),
+        )
+    }
+    .map_err(failed("describing a product"))
+}
+
+impl Plan {
+    pub(super) fn new(handle: sys::cublasLtHandle_t, key: &Key) -> Result<Self> {
+        use sys::cublasLtMatmulDescAttributes_t as D;
+        let compute = match key.precision {
+            Precision::F32 | Precision::Bf16 => sys::cublasComputeType_t::CUBLAS_COMPUTE_32F,
+            Precision::Tf32 => sys::cublasComputeType_t::CUBLAS_COMPUTE_32F_FAST_TF32,
+        };
+        let float = sys::cudaDataType::CUDA_R_32F;
+        let operand = if key.precision == Precision::Bf16 { sys::cudaDataType::CUDA_R_16BF } else { float };
+        let desc = lt::create_matmul_desc(compute, float).map_err(failed("describing a product"))?;
+        // cublasOperation_t: 0 is N, 1 is T.
+        let op = |transpose: Transpose| i32::from(transpose == Transpose::Yes);
+        // First operand: our b; second: our a. Row-major read as column-major is the transpose already.
+        set_attribute(desc, D::CUBLASLT_MATMUL_DESC_TRANSA, &op(key.op_b))?;
+        set_attribute(desc, D::CUBLASLT_MATMUL_DESC_TRANSB, &op(key.op_a))?;
+        if key.bias {
+            let epilogue = sys::cublasLtEpilogue_t::CUBLASLT_EPILOGUE_BIAS;
+            set_attribute(desc, D::CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue)?;
+        }
+        let stored = |transpose: Transpose, rows: usize, cols: usize| match transpose {
+            Transpose::No => (cols as u64, rows as u64),
+            Transpose::Yes => (rows as u64, cols as u64),
+        };
+        let (b_rows, b_cols) = stored(key.op_b, key.k, key.n);
+        let (a_rows, a_cols) = stored(key.op_a, key.m, key.k);
+        let layout = |kind, rows, cols, stride| {
+            lt::create_matrix_layout(kind, rows, cols, stride as i64).map_err(failed("describing a matrix"))
+        };
+        let output = if key.output_bf16 { sys::cudaDataType::CUDA_R_16BF } else { float };
+        let layouts = [
+            layout(operand, b_rows, b_cols, key.b_stride)?,
+            layout(operand, a_rows, a_cols, key.a_stride)?,
+            layout(output, key.n as u64, key.m as u64, key.c_stride)?,
+        ];
+        let algo = choose(handle, desc, layouts, key)?;
+        Ok(Self { desc, layouts, algo })
+    }
+}
+
+fn choose(
+    handle: sys::cublasLtHandle_t,
+    desc: sys::cublasLtMatmulDesc_t,
+    layouts: [sys::cublasLtMatrixLayout_t; 3],
+    key: &Key,
+) -> Result<sys::cublasLtMatmulAlgo_t> {
+    use sys::cublasLtMatmulPreferenceAttributes_t as P;
+    let pref = lt::create_matmul_pref().map_err(failed("choosing an algorithm"))?;
+    let [a, b, c] = key.alignment;
+    let alignments = [
+        (P::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, b),
+        (P::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, a),
+        (P::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, c),
+        (P::CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, c),
+    ];
+    // SAFETY: attributes are set from live values of their documented types; all objects are live.
+    let choice = unsafe {
+        let workspace = WORKSPACE_BYTES;
+        let attribute = P::CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES;
+        let pointer = std::ptr::from_ref(&workspace).cast();
+        let mut set = lt::set_matmul_pref_attribute(pref, attribute, pointer, size_of::<usize>());
+        for (attribute, bytes) in &alignments {
+            let pointer = std::ptr::from_ref(bytes).cast();
+            set = set.and(lt::set_matmul_pref_attribute(pref, *attribute, pointer, size_of::<u32>()));
+        }
+        set.and_then(|()| {
+            let [first, second, out] = layouts;
+            lt::get_matmul_algo_heuristic(handle, desc, first, second, out, out, pref)
+        })
+    };
+    // SAFETY: created above, destroyed once.
+    unsafe { lt::destroy_matmul_pref(pref) }.map_err(failed("choosing an algorithm"))?;
+    Ok(choice.map_err(failed("choosing an algorithm"))?.algo)
+}
