@@ -97,7 +97,9 @@ impl Density {
             let known = knowledge.log_weights(pixels);
             values.iter_mut().zip(known.iter()).for_each(|(value, known)| *value += known);
         }
-        values.iter_mut().for_each(|value| *value -= self.log_total);
+        for value in &mut values {
+            *value -= self.log_total;
+        }
         values
     }
 

@@ -30,7 +30,7 @@ impl Coefficients {
     /// When the length is not `(L+1)²` for a supported L, or a value is not finite.
     pub fn new(values: Vec<f64>) -> Result<Self, ShddError> {
         let degree = Degree::from_dimension(values.len())?;
-        match values.iter().position(|v| !(v.abs() <= LARGEST)) {
+        match values.iter().position(|v| v.is_nan() || v.abs() > LARGEST) {
             Some(index) if values[index].is_finite() => {
                 Err(ShddError::TooLarge { index, value: values[index] })
             }

@@ -1,4 +1,5 @@
-//! The house as ARCHITECTURE.md draws it, held by a test: who may use whom, no circles of files, no flags in libraries'
+//! The house std::fmt::Write as _;
+use as ARCHITECTURE.md draws it, held by a test: who may use whom, no circles of files, no flags in libraries'
 //! messages, a thin command.
 
 #[path = "../common/mod.rs"]
@@ -80,7 +81,7 @@ fn no_circle_of_files() {
         let circles = own.circles();
         let most = IN_CIRCLES.iter().find(|(name, _)| *name == own.name).map_or(0, |(_, most)| *most);
         if circles.iter().map(Vec::len).sum::<usize>() > most {
-            wrong += &format!("{}: {circles:?}\n", own.name);
+            let _ = writeln!(wrong, "{}: {circles:?}", own.name);
         }
     }
     assert!(wrong.is_empty(), "files that need each other (move what both need into a third):\n{wrong}");

@@ -127,7 +127,7 @@ impl Crate {
     fn resolve(&self, path: &[String], depth: usize) -> Option<usize> {
         let mut module = Vec::new();
         for (k, segment) in path.iter().enumerate() {
-            let below = [&module[..], &[segment.clone()]].concat();
+            let below = [&module[..], std::slice::from_ref(segment)].concat();
             if self.modules.contains_key(&below) {
                 module = below;
                 continue;

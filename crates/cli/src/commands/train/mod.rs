@@ -3,7 +3,6 @@
 mod settings;
 
 use crate::args::{DeviceArg, named};
-use crate::commands::experiment::copies;
 use crate::interrupt::Careful;
 use crate::progress;
 use anyhow::{Context, Result};
@@ -77,7 +76,7 @@ impl Train {
 
     /// The photos themselves, then their other copies.
     fn sources(&self) -> Vec<Source> {
-        copies(&self.embeddings, self.tensor.as_deref(), &self.augmented)
+        Source::with_copies(&self.embeddings, self.tensor.as_deref(), &self.augmented)
     }
 
     pub(crate) fn run(self) -> Result<()> {
