@@ -1,5 +1,4 @@
-//! The house std::fmt::Write as _;
-use as ARCHITECTURE.md draws it, held by a test: who may use whom, no circles of files, no flags in libraries'
+//! The house as ARCHITECTURE.md draws it, held by a test: who may use whom, no circles of files, no flags in libraries'
 //! messages, a thin command.
 
 #[path = "../common/mod.rs"]
@@ -7,6 +6,7 @@ mod common;
 mod sources;
 
 use sources::{crates, files_below, lines_without_tests};
+use std::fmt::Write as _;
 use std::fs;
 
 /// The crates from the ground up: each may use those before it only.
