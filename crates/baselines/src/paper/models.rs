@@ -79,7 +79,7 @@ impl ModelTableKind {
             Self::Losses => format!(
                 "L = {} here, 47 there. `kl-paper` is the paper's loss over 2,048 random anchors, `kl` the same with exact \
                  quadrature; `nll` is our default, with blurred targets. All have our code scale and learning rate; \
-                 `locdiff train --preset paper` has the paper's.",
+                 the preset `paper` of `locdiff train` has the paper's.",
                 effort.locdiff_degree
             ),
             Self::Encoders => "Position encoders without the learned networks behind them (they are trained for tasks); decoder: \
