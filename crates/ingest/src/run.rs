@@ -29,7 +29,7 @@ pub struct Progress {
 /// let photos = Photos::gather(&[root.join("fixtures/vision/china.jpg")], None)?;
 /// let files = EmbedFiles::beside(folder.path().join("china.safetensors"));
 /// let run = EmbedRun { photos: &photos, files: &files, settings: &EmbedSettings::default(), resume: false };
-/// run.check(&[])?;
+/// run.check(&[""; 0])?;
 /// let counts = run.run(&encoder, &AtomicBool::new(false), |_| {})?;
 /// assert_eq!(counts.map(|counts| counts.rows), Some(1));
 /// let embeddings = locdiff_data::RowFile::open(&files.embeddings, None)?;
