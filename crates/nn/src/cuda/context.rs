@@ -54,6 +54,7 @@ const KERNELS: [&str; 31] = [
     "point_loss",
     "reverse_kl",
     "fill_random",
+    "fill_row_noise",
     "fill_indices",
     "drop_rows",
     "sampler_step",
