@@ -21,7 +21,7 @@ use std::{
 pub(crate) const LANES: usize = 4;
 
 /// Kernel sources, compiled together for the device at hand.
-const SOURCES: [&str; 5] = [
+const SOURCES: [&str; 6] = [
     include_str!("kernels/common.cu"),
     include_str!("kernels/elementwise.cu"),
     include_str!("kernels/rows.cu"),
