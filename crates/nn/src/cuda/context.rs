@@ -21,7 +21,7 @@ use std::{
 pub(crate) const LANES: usize = 4;
 
 /// Kernel sources, compiled together for the device at hand.
-const SOURCES: [&str; 6] = [
+const SOURCES: [&str; 5] = [
     include_str!("kernels/common.cu"),
     include_str!("kernels/elementwise.cu"),
     include_str!("kernels/rows.cu"),
@@ -29,7 +29,7 @@ const SOURCES: [&str; 6] = [
     include_str!("kernels/optim.cu"),
 ];
 
-const KERNELS: [&str; 31] = [
+const KERNELS: [&str; 32] = [
     "activate",
     "activate_backward",
     "dropout_sine",
