@@ -1,6 +1,6 @@
 //! From noisy codes to clean ones: the network, guidance, and what its output means.
 
-use crate::{CodeWriter, LossKind, Model, ModelError};
+use crate::{LossKind, Model, ModelError, quadrature::integrals};
 use locdiff_diffusion::Denoiser;
 use locdiff_nn::{
     NnError, Tensor, View, ViewMut,
@@ -56,15 +56,7 @@ impl<M: Deref<Target = Model>> Head<M> {
         let norms = || Tensor::zeros(device, rows, 1);
         let reading = match config.loss {
             LossKind::Nll | LossKind::Kl => {
-                let anchors = model.quadrature().ok_or_else(|| {
-                    locdiff_base::BadSetting::new(
-                        "quadrature",
-                        "none",
-                        "the model lacks its quadrature's points",
-                    )
-                })?;
-                let codes = CodeWriter::new(config)?;
-                Reading::PosteriorMean(Box::new(anchors.on_device(device, &codes, rows)?))
+                Reading::PosteriorMean(Box::new(integrals(model.quadrature_grid()?, rows)?))
             }
             LossKind::KlPaper => Reading::Clipped {
                 lengths: clean.iter().map(|length| *length as f32).collect(),

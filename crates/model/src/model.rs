@@ -1,10 +1,11 @@
 //! A model: weights, standardisation, quadrature; and the folder it lives in.
 
-use crate::{ModelConfig, ModelError, QuadraturePoints, QuadratureRecipe};
+use crate::{CodeWriter, ModelConfig, ModelError, QuadraturePoints, QuadratureRecipe};
 use locdiff_base::{AtomicFile, BadSetting};
-use locdiff_nn::{Device, Init, Params, ParamsBuilder, layers::CsUnet};
+use locdiff_nn::{Device, Init, Params, ParamsBuilder, layers::CsUnet, losses::QuadratureGrid};
 use locdiff_sphere::UnitVec;
 use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
 /// The weights' file in a model folder.
 pub const WEIGHTS_FILE: &str = "model.safetensors";
@@ -62,6 +63,8 @@ pub struct Model {
     params: Params,
     standardisation: Standardisation,
     quadrature: Option<QuadraturePoints>,
+    /// The quadrature on the model's device, made when a sampler first asks for it.
+    grid: OnceLock<Arc<QuadratureGrid>>,
 }
 
 /// The extra tensors of a weights' file.
@@ -109,7 +112,7 @@ impl Model {
             _ => None,
         };
         let standardisation = Standardisation::identity(config.embedding_dim);
-        Ok(Self { config, net, params, standardisation, quadrature })
+        Ok(Self { config, net, params, standardisation, quadrature, grid: OnceLock::new() })
     }
 
     /// The settings.
@@ -164,6 +167,19 @@ impl Model {
     /// Sets those points.
     pub fn set_quadrature(&mut self, quadrature: Option<QuadraturePoints>) {
         self.quadrature = quadrature;
+        self.grid = OnceLock::new();
+    }
+
+    /// Those points on the model's device, one for all samplers.
+    pub(crate) fn quadrature_grid(&self) -> Result<Arc<QuadratureGrid>, ModelError> {
+        if let Some(grid) = self.grid.get() {
+            return Ok(Arc::clone(grid));
+        }
+        let points = self.quadrature.as_ref().ok_or_else(|| {
+            BadSetting::new("quadrature", "none", "the model lacks its quadrature's points")
+        })?;
+        let made = Arc::new(points.on_device(self.params.device(), &CodeWriter::new(&self.config)?)?);
+        Ok(Arc::clone(self.grid.get_or_init(|| made)))
     }
 
     /// Writes the folder: settings and weights, each whole or not at all.

@@ -1,7 +1,9 @@
 //! The training losses on the device.
 
 use crate::{CodeWriter, LossKind, ModelConfig, ModelError, QuadraturePoints, QuadratureRecipe};
+use crate::quadrature::integrals;
 use locdiff_nn::{Device, NnError, View, ViewMut, losses::Quadrature, ops};
+use std::sync::Arc;
 
 /// Fresh random anchors a step in the paper's training.
 pub const PAPER_ANCHORS: usize = 2048;
@@ -43,7 +45,9 @@ impl Objective {
         batch: usize,
     ) -> Result<Self, ModelError> {
         let quadrature = match (config.loss, anchors) {
-            (LossKind::Nll | LossKind::Kl, Some(anchors)) => Some(anchors.on_device(device, codes, batch)?),
+            (LossKind::Nll | LossKind::Kl, Some(anchors)) => {
+                Some(integrals(Arc::new(anchors.on_device(device, codes)?), batch)?)
+            }
             (LossKind::Nll | LossKind::Kl, None) => {
                 return Err(locdiff_base::setting("quadrature", "none", "nll and kl need anchors"));
             }

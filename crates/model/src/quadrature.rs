@@ -2,10 +2,14 @@
 
 use crate::{CodeWriter, ModelError, chance};
 use locdiff_base::setting;
-use locdiff_nn::{Device, losses::Quadrature};
+use locdiff_nn::{
+    Device,
+    losses::{Quadrature, QuadratureGrid},
+};
 use locdiff_sphere::{Grid, UnitVec};
 use rayon::prelude::*;
 use std::f64::consts::PI;
+use std::sync::Arc;
 
 const POOL_UNIFORM: usize = 16_384;
 /// The pool's kernels, in units of 1/(L+1) rad. A clean code's density has a deviation of 0.15 of these units.
@@ -81,22 +85,22 @@ impl QuadraturePoints {
         Ok(Self { points, log_weights })
     }
 
-    /// Puts the points' codes on a device, for batches of up to `max_batch` rows.
+    /// The points' codes on a device.
     ///
     /// # Errors
     /// Too little device memory.
-    pub fn on_device(
-        &self,
-        device: &Device,
-        codes: &CodeWriter,
-        max_batch: usize,
-    ) -> Result<Quadrature, ModelError> {
+    pub fn on_device(&self, device: &Device, codes: &CodeWriter) -> Result<QuadratureGrid, ModelError> {
         let dimension = codes.dimension();
         let mut grid = vec![0.0; self.points.len() * dimension];
         codes.write_plain(&self.points, &mut grid)?;
-        let max_logits = if device.is_cuda() { 1 << 28 } else { 1 << 22 };
-        Ok(Quadrature::new(device, dimension, &grid, Some(&self.log_weights), max_batch, max_logits)?)
+        Ok(QuadratureGrid::new(device, dimension, &grid, Some(&self.log_weights))?)
     }
+}
+
+/// Integrals over such a grid for batches of up to `max_batch` rows.
+pub(crate) fn integrals(grid: Arc<QuadratureGrid>, max_batch: usize) -> Result<Quadrature, ModelError> {
+    let max_logits = if grid.device().is_cuda() { 1 << 28 } else { 1 << 22 };
+    Ok(Quadrature::over(grid, max_batch, max_logits)?)
 }
 
 /// At most `most` different locations, a random choice where there are more.

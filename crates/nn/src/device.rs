@@ -83,12 +83,6 @@ impl Device {
         }
     }
 
-    /// Whether a row of a product is the same numbers whatever rows stand beside it: on CPUs with AVX-512. On CUDA
-    /// batches have a few fixed sizes instead, and the last bits may differ between them.
-    pub fn rows_are_stable(&self) -> bool {
-        self.is_cuda() || crate::cpu::simd::rows_are_stable()
-    }
-
     /// Whether this is a CUDA device.
     pub fn is_cuda(&self) -> bool {
         matches!(self.backend, Backend::Cuda(_))

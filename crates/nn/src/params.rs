@@ -1,7 +1,15 @@
 //! All weights of a model in one flat buffer, with names.
 
-use crate::{Device, Result, Tensor, View, ViewMut, cpu::random, error::check_shape};
-use std::sync::Arc;
+use crate::{
+    Device, Result, Tensor, View, ViewMut,
+    cpu::{
+        random,
+        simd::{Packed, Side},
+    },
+    error::check_shape,
+};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Every parameter starts on a multiple of this many values, which keeps matrices aligned for the tensor cores.
 const ALIGN: usize = 32;
@@ -35,7 +43,7 @@ impl Init {
 }
 
 /// A parameter's place in the flat buffer: a matrix of weights, or a bias as one row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ParamId {
     offset: usize,
     rows: usize,
@@ -139,7 +147,7 @@ impl ParamsBuilder {
             draw(&mut values[entry.range()], entry, key, number as u32);
         }
         let flat = Tensor::from_slice(device, 1, values.len(), &values)?;
-        Ok(Params { layout: Arc::new(self.entries), flat })
+        Ok(Params::new(Arc::new(self.entries), flat))
     }
 
     /// Creates the buffer with zeros, to be filled from a file: nothing is drawn.
@@ -148,7 +156,7 @@ impl ParamsBuilder {
     /// As [`ParamsBuilder::build`].
     pub fn build_blank(self, device: &Device) -> Result<Params> {
         let flat = Tensor::zeros(device, 1, self.len.max(1))?;
-        Ok(Params { layout: Arc::new(self.entries), flat })
+        Ok(Params::new(Arc::new(self.entries), flat))
     }
 }
 
@@ -171,10 +179,16 @@ fn draw(values: &mut [f32], entry: &Entry, key: random::State, stream: u32) {
 /// The weights of a model: one flat buffer with names.
 pub struct Params {
     pub(crate) layout: Arc<Vec<Entry>>,
-    pub(crate) flat: Tensor,
+    flat: Tensor,
+    /// Weights laid out for products on the CPU, as long as nothing changes.
+    packed: Mutex<HashMap<ParamId, Arc<Packed>>>,
 }
 
 impl Params {
+    fn new(layout: Arc<Vec<Entry>>, flat: Tensor) -> Self {
+        Self { layout, flat, packed: Mutex::default() }
+    }
+
     /// The device they live on.
     pub fn device(&self) -> &Device {
         self.flat.device()
@@ -187,7 +201,24 @@ impl Params {
 
     /// A parameter's values, to be changed.
     pub fn get_mut(&mut self, id: ParamId) -> ViewMut<'_> {
-        self.flat.window_mut(id.offset, id.rows, id.cols)
+        self.flat_changing().window_mut(id.offset, id.rows, id.cols)
+    }
+
+    /// A weight matrix (outputs × inputs) laid out for `x·wᵀ` on the CPU; kept until a parameter changes.
+    pub(crate) fn packed(&self, id: ParamId) -> Result<Arc<Packed>> {
+        let mut kept = self.packed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(packed) = kept.get(&id) {
+            return Ok(Arc::clone(packed));
+        }
+        let packed = Arc::new(Packed::new(Side { mat: self.get(id).cpu("packed")?, transposed: true }));
+        kept.insert(id, Arc::clone(&packed));
+        Ok(packed)
+    }
+
+    /// Every change goes through here: what was laid out is forgotten.
+    fn flat_changing(&mut self) -> &mut Tensor {
+        self.packed.get_mut().unwrap_or_else(PoisonError::into_inner).clear();
+        &mut self.flat
     }
 
     /// Names, rows and columns in the order they were added.
@@ -234,7 +265,7 @@ impl Params {
     /// # Errors
     /// A shape error unless `values` has [`Params::len`] values.
     pub fn upload(&mut self, values: &[f32]) -> Result<()> {
-        self.flat.upload(values)
+        self.flat_changing().upload(values)
     }
 
     /// Replaces one parameter by name.
@@ -258,7 +289,7 @@ impl Params {
     /// [`crate::NnError::Cuda`] if the device's memory does not suffice.
     pub fn try_clone(&self) -> Result<Self> {
         let flat = Tensor::from_slice(self.device(), 1, self.len(), &self.to_vec()?)?;
-        Ok(Self { layout: Arc::clone(&self.layout), flat })
+        Ok(Self::new(Arc::clone(&self.layout), flat))
     }
 
     /// A copy on another device.
@@ -267,11 +298,11 @@ impl Params {
     /// [`crate::NnError::Cuda`] if the device's memory does not suffice.
     pub fn to_device(&self, device: &Device) -> Result<Self> {
         let flat = Tensor::from_slice(device, 1, self.len(), &self.to_vec()?)?;
-        Ok(Self { layout: Arc::clone(&self.layout), flat })
+        Ok(Self::new(Arc::clone(&self.layout), flat))
     }
 
     pub(crate) fn flat_mut(&mut self) -> ViewMut<'_> {
-        self.flat.view_mut()
+        self.flat_changing().view_mut()
     }
 }
 

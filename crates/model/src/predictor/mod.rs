@@ -153,12 +153,6 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
                 other => other,
             })
         };
-        if !model.params().device().rows_are_stable() {
-            // Every photo alone: products round differently at other sizes here, and a prediction must not depend on
-            // company.
-            let each = (0..photos.len()).map(|k| run(k, 1, 1));
-            return Ok(each.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect());
-        }
         let mut all = Vec::with_capacity(photos.len());
         for (count, size) in batches(photos.len(), options.samples) {
             all.extend(run(all.len(), count, size)?);

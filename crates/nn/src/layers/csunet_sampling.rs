@@ -56,7 +56,7 @@ impl CsUnet {
     /// # Errors
     /// A number of rows other than the conditioning was made with.
     pub fn set_cond(&self, params: &Params, conditioning: &mut Conditioning, cond: View<'_>) -> Result<()> {
-        self.cond.forward(params, conditioning.h_cond.view_mut(), cond)
+        self.cond.infer(params, conditioning.h_cond.view_mut(), cond)
     }
 
     /// Storage for `batch` samples.
@@ -98,17 +98,17 @@ impl CsUnet {
         let h_cond = if h_cond.rows() == 1 { h_cond.broadcast_rows(0, batch) } else { h_cond };
         let SamplingWorkspace { hx, h, z, buffers } = work;
         let to = buffers[self.inp_to.buffer].view_mut().columns(self.inp_to.columns.clone());
-        self.inp.forward(params, to, x)?;
+        self.inp.infer(params, to, x)?;
         for (k, wired) in self.blocks.iter().enumerate() {
             let (from, to) = two(buffers, wired.from.buffer, wired.to.buffer);
             let from = from.view().columns(wired.from.columns.clone());
             let to = to.view_mut().columns(wired.to.columns.clone());
             let modulation = conditioning.modulation[k].view().broadcast_rows(step, batch);
-            wired.block.input_layer().forward(params, hx[k].view_mut(), from)?;
+            wired.block.input_layer().infer(params, hx[k].view_mut(), from)?;
             ops::film(h[k].view_mut(), hx[k].view(), modulation, h_cond.columns(wired.cond.clone()))?;
-            wired.block.output_layer().forward(params, z[k].view_mut(), h[k].view())?;
+            wired.block.output_layer().infer(params, z[k].view_mut(), h[k].view())?;
             ops::activate(Activation::Sine { w0: wired.block.w0() }, to, z[k].view())?;
         }
-        self.out.forward(params, out, self.out_from.read(buffers))
+        self.out.infer(params, out, self.out_from.read(buffers))
     }
 }

@@ -84,6 +84,18 @@ impl Linear {
         ops::gemm(y, x, Transpose::No, weight, Transpose::Yes, 0.0, Some(bias))
     }
 
+    /// [`Linear::forward`] for weights that stay as they are: on the CPU they are laid out once, and a row of `y` is the
+    /// same numbers whatever rows stand beside it.
+    ///
+    /// # Errors
+    /// Shapes that do not fit.
+    pub fn infer(&self, params: &Params, y: ViewMut<'_>, x: View<'_>) -> Result<()> {
+        if params.device().is_cuda() {
+            return self.forward(params, y, x);
+        }
+        ops::gemm_packed(y, x, &*params.packed(self.weight)?, false, Some(params.get(self.bias)))
+    }
+
     /// Writes the gradients of weight and bias, and that of `x` where it is wanted.
     ///
     /// # Errors

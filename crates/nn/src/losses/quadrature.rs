@@ -1,10 +1,8 @@
 //! Densities on a quadrature grid: `q(g) ∝ w_g·exp(e·y_g)` for a code `e` and grid codes `y_g`.
 
-use crate::{
-    Device, Result, Tensor, View, ViewMut,
-    error::check_shape,
-    ops::{self, Transpose},
-};
+use super::QuadratureGrid;
+use crate::{Device, Result, Tensor, View, ViewMut, error::check_shape, ops};
+use std::sync::Arc;
 
 /// A quadrature grid and the losses that integrate over it.
 ///
@@ -23,8 +21,7 @@ use crate::{
 /// # Ok::<(), locdiff_nn::NnError>(())
 /// ```
 pub struct Quadrature {
-    grid: Tensor,
-    log_weights: Option<Tensor>,
+    grid: Arc<QuadratureGrid>,
     logits: Tensor,
     /// Logits of the target, made when [`Quadrature::reverse_kl`] is first asked for.
     target_logits: Option<Tensor>,
@@ -45,48 +42,36 @@ impl Quadrature {
         max_batch: usize,
         max_logits: usize,
     ) -> Result<Self> {
-        check_shape(dim > 0 && grid.len().is_multiple_of(dim) && !grid.is_empty(), "quadrature", || {
-            format!("{} grid values for codes of size {dim}", grid.len())
-        })?;
-        let points = grid.len() / dim;
-        if let Some(weights) = log_weights {
-            check_shape(weights.len() == points, "quadrature", || {
-                format!("{} log-weights for {points} grid points", weights.len())
-            })?;
-        }
-        let rows = (max_logits / points).clamp(1, max_batch.max(1));
+        Self::over(Arc::new(QuadratureGrid::new(device, dim, grid, log_weights)?), max_batch, max_logits)
+    }
+
+    /// Over a grid that others use too.
+    ///
+    /// # Errors
+    /// Too little device memory.
+    pub fn over(grid: Arc<QuadratureGrid>, max_batch: usize, max_logits: usize) -> Result<Self> {
+        let rows = (max_logits / grid.points()).clamp(1, max_batch.max(1));
         Ok(Self {
-            grid: Tensor::from_slice(device, points, dim, grid)?,
-            log_weights: log_weights.map(|w| Tensor::from_slice(device, 1, points, w)).transpose()?,
-            logits: Tensor::zeros(device, rows, points)?,
+            logits: Tensor::zeros(grid.device(), rows, grid.points())?,
             target_logits: None,
-            lse: Tensor::zeros(device, rows, 1)?,
+            lse: Tensor::zeros(grid.device(), rows, 1)?,
+            grid,
         })
     }
 
     /// Number of grid points.
     pub fn points(&self) -> usize {
-        self.grid.rows()
-    }
-
-    /// The grid's codes, points × dim.
-    pub fn grid(&self) -> View<'_> {
-        self.grid.view()
+        self.grid.points()
     }
 
     /// Replaces grid and log-weights by others of the same size, in place: fresh random anchors for every step.
     ///
     /// # Errors
-    /// Sizes that differ.
+    /// Sizes that differ, or a grid that others use.
     pub fn set_grid(&mut self, grid: &[f32], log_weights: Option<&[f32]>) -> Result<()> {
-        check_shape(log_weights.is_some() == self.log_weights.is_some(), "set_grid", || {
-            "log-weights given for a grid without, or the other way round".to_owned()
-        })?;
-        self.grid.upload(grid)?;
-        match (&mut self.log_weights, log_weights) {
-            (Some(own), Some(new)) => own.upload(new),
-            _ => Ok(()),
-        }
+        let own = Arc::get_mut(&mut self.grid);
+        check_shape(own.is_some(), "set_grid", || "the grid is shared".to_owned())?;
+        own.map_or(Ok(()), |own| own.set(grid, log_weights))
     }
 
     fn blocks(&self, rows: usize) -> impl Iterator<Item = std::ops::Range<usize>> + use<> {
@@ -96,11 +81,10 @@ impl Quadrature {
 
     /// `softmax(e·gridᵀ + log w)·scale` of one block of rows into `logits`, its log-partition into `lse`.
     fn soften(&mut self, e: View<'_>, scale: f32) -> Result<()> {
-        let Self { grid, log_weights, logits, lse, .. } = self;
+        let Self { grid, logits, lse, .. } = self;
         let mut logits = logits.view_mut().row_range(0..e.rows());
-        ops::gemm(logits.reborrow(), e, Transpose::No, grid.view(), Transpose::Yes, 0.0, None)?;
-        let bias = log_weights.as_ref().map(Tensor::view);
-        ops::softmax(logits, lse.view_mut().row_range(0..e.rows()), bias, scale)
+        grid.logits(logits.reborrow(), e)?;
+        ops::softmax(logits, lse.view_mut().row_range(0..e.rows()), grid.log_weights(), scale)
     }
 
     /// The forward KL (negative log-likelihood) `log Z(e) − e·y` of every row into `loss`, and `scale` times its
@@ -128,7 +112,7 @@ impl Quadrature {
             ops::row_dot(loss, e, y, -1.0, 1.0)?;
             ops::axpby(de.reborrow(), -scale, y, 0.0)?;
             let q = self.logits.view().row_range(0..e.rows());
-            ops::gemm(de, q, Transpose::No, self.grid.view(), Transpose::No, 1.0, None)?;
+            self.grid.mean(de, q, true)?;
         }
         Ok(())
     }
@@ -152,7 +136,7 @@ impl Quadrature {
             Some(targets) => targets,
             None => Tensor::zeros(self.grid.device(), self.logits.rows(), self.points())?,
         };
-        let Self { grid, log_weights, logits, .. } = self;
+        let Self { grid, logits, .. } = self;
         let mut targets = targets;
         let step = logits.rows();
         for start in (0..e.rows()).step_by(step) {
@@ -160,14 +144,12 @@ impl Quadrature {
             let rows = 0..range.len();
             let mut q = logits.view_mut().row_range(rows.clone());
             let mut p = targets.view_mut().row_range(rows);
-            let points = grid.view();
             let (e, y) = (e.row_range(range.clone()), y.row_range(range.clone()));
-            ops::gemm(q.reborrow(), e, Transpose::No, points, Transpose::Yes, 0.0, None)?;
-            ops::gemm(p.reborrow(), y, Transpose::No, points, Transpose::Yes, 0.0, None)?;
-            let bias = log_weights.as_ref().map(Tensor::view);
-            ops::reverse_kl(q.reborrow(), p, bias, loss.reborrow().row_range(range.clone()), scale)?;
+            grid.logits(q.reborrow(), e)?;
+            grid.logits(p.reborrow(), y)?;
+            ops::reverse_kl(q.reborrow(), p, grid.log_weights(), loss.reborrow().row_range(range.clone()), scale)?;
             let de = de.reborrow().row_range(range);
-            ops::gemm(de, q.as_view(), Transpose::No, points, Transpose::No, 0.0, None)?;
+            grid.mean(de, q.as_view(), false)?;
         }
         self.target_logits = Some(targets);
         Ok(())
@@ -183,7 +165,7 @@ impl Quadrature {
             self.soften(e, 1.0)?;
             let q = self.logits.view().row_range(0..e.rows());
             let mean = mean.reborrow().row_range(range);
-            ops::gemm(mean, q, Transpose::No, self.grid.view(), Transpose::No, 0.0, None)?;
+            self.grid.mean(mean, q, false)?;
         }
         Ok(())
     }

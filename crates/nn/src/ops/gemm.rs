@@ -2,7 +2,7 @@
 
 use crate::{
     Result, View, ViewMut,
-    cpu::simd::{Side, product},
+    cpu::simd::{Packed, Side, product},
     error::check_shape,
     ops::{self, Transpose},
 };
@@ -66,6 +66,28 @@ pub fn gemm(
     let a = Side { mat: a.cpu(OP)?, transposed: op_a == Transpose::Yes };
     let b = Side { mat: b.cpu(OP)?, transposed: op_b == Transpose::Yes };
     product(&mut c.cpu(OP)?, a, b, accumulate);
+    Ok(())
+}
+
+/// `c = x·w + beta·c + bias` on the CPU, beta 0 or 1, for a matrix that was laid out before: a row of `c` is the same numbers
+/// whatever rows stand beside it.
+pub(crate) fn gemm_packed(
+    mut c: ViewMut<'_>,
+    x: View<'_>,
+    w: &Packed,
+    accumulate: bool,
+    bias: Option<View<'_>>,
+) -> Result<()> {
+    const OP: &str = "gemm";
+    let ((k, n), rows) = (w.shape(), x.rows);
+    check_shape(x.cols == k && c.rows == rows && c.cols == n, OP, || {
+        format!("{rows}×{} times {k}×{n} into {}×{}", x.cols, c.rows, c.cols)
+    })?;
+    if let Some(bias) = bias {
+        bias.expect_shape(OP, "bias", 1, n)?;
+        ops::axpby(c.reborrow(), 1.0, bias.broadcast_rows(0, rows), if accumulate { 1.0 } else { 0.0 })?;
+    }
+    w.product(&mut c.cpu(OP)?, x.cpu(OP)?, accumulate || bias.is_some());
     Ok(())
 }
 

@@ -16,6 +16,7 @@ pub use elementwise::{
     activate, activate_backward, axpby, copy, dropout_sine, dropout_sine_backward, film, film_backward,
     gather_rows, mix_rows, scale, sinusoidal,
 };
+pub(crate) use gemm::gemm_packed;
 pub use gemm::{gemm, weight_gradient};
 pub use kinds::{Activation, PointLoss, SamplerStep, Transpose};
 pub use losses::{point_loss, reverse_kl};

@@ -6,11 +6,12 @@
 //! does not depend on the instruction set chosen.
 #![allow(unsafe_code)] // reason: calls of `#[target_feature]` functions and of `gemm`; each has its SAFETY note
 
-mod ordered;
+mod packed;
 mod product;
 mod skinny;
 
-pub(crate) use product::{Side, product, rows_are_stable};
+pub(crate) use packed::Packed;
+pub(crate) use product::{Side, product};
 
 use std::sync::OnceLock;
 

@@ -1,7 +1,6 @@
-//! Matrix products: the f32 part of the `gemm` crate, cut into strips for threads, and [`super::skinny`] and
-//! [`super::ordered`] where the machine has AVX-512.
+//! Matrix products: the f32 part of the `gemm` crate, cut into strips for threads, and [`super::skinny`] for small batches.
 
-use super::{LANES, ordered, skinny};
+use super::{LANES, skinny};
 use crate::cpu::{Mat, MatMut};
 use gemm_common::Parallelism;
 use std::ops::Range;
@@ -15,7 +14,7 @@ pub(crate) struct Side<'a> {
 
 impl Side<'_> {
     /// Rows, columns, row stride and column stride as the product sees them.
-    fn layout(&self) -> (usize, usize, isize, isize) {
+    pub(super) fn layout(&self) -> (usize, usize, isize, isize) {
         let Mat { rows, cols, stride, .. } = self.mat;
         if self.transposed { (cols, rows, 1, stride as isize) } else { (rows, cols, stride as isize, 1) }
     }
@@ -71,12 +70,6 @@ pub(crate) fn product(c: &mut MatMut<'_>, a: Side<'_>, b: Side<'_>, accumulate: 
     });
 }
 
-/// Whether a row of `x·w` or `x·wᵀ` is the same numbers in every batch on this machine: with our own kernels. The `gemm`
-/// crate, which serves the others, cuts its sums by all three sizes.
-pub(crate) fn rows_are_stable() -> bool {
-    ordered::is_here()
-}
-
 /// A product's operands as raw parts, so that strips of one `c` can be written by several threads.
 struct Strips {
     c: *mut f32,
@@ -97,9 +90,8 @@ impl Strips {
     /// The pointers must cover the given rows and columns, and no other thread may touch them in `c`.
     unsafe fn run(&self, rows: Range<usize>, cols: Range<usize>) {
         let (row, col) = (rows.start as isize, cols.start as isize);
-        let is_contiguous = self.a_strides.1 == 1 && rows_are_stable();
-        // `x·wᵀ`, both with contiguous rows: the shape of every layer.
-        if is_contiguous && self.b_strides.0 == 1 {
+        // `x·wᵀ` with few rows of x, both with contiguous rows: the shape of a sampler's layers.
+        if self.a_strides.1 == 1 && self.b_strides.0 == 1 && skinny::pays(rows.len()) {
             // SAFETY: guaranteed by the caller, as below.
             unsafe {
                 skinny::product(&skinny::Operands {
@@ -109,23 +101,6 @@ impl Strips {
                     c_stride: self.c_stride,
                     x_stride: self.a_strides.0,
                     w_stride: self.b_strides.1,
-                    sizes: (rows.len(), cols.len(), self.k),
-                    accumulate: self.accumulate,
-                });
-            }
-            return;
-        }
-        // `x·w`, all with contiguous rows: the mean over a quadrature's points.
-        if is_contiguous && self.b_strides.1 == 1 {
-            // SAFETY: guaranteed by the caller, as below.
-            unsafe {
-                ordered::product(&ordered::Operands {
-                    c: self.c.offset(row * self.c_stride + col),
-                    x: self.a.offset(row * self.a_strides.0),
-                    w: self.b.offset(col),
-                    c_stride: self.c_stride,
-                    x_stride: self.a_strides.0,
-                    w_stride: self.b_strides.0,
                     sizes: (rows.len(), cols.len(), self.k),
                     accumulate: self.accumulate,
                 });
@@ -156,43 +131,6 @@ impl Strips {
                 false,
                 Parallelism::None,
             );
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What a row becomes does not depend on the rows beside it: an answer must not depend on company.
-    #[test]
-    fn a_row_is_the_same_in_any_batch() {
-        if !rows_are_stable() {
-            println!("skipped: this machine has no AVX-512");
-            return;
-        }
-        let numbers = |count: u32, salt: u32| -> Vec<f32> {
-            let word = |i: u32| i.wrapping_mul(2_654_435_761).wrapping_add(salt) >> 8;
-            (0..count).map(|i| word(i) as f32 / 16_777_216.0 - 0.5).collect()
-        };
-        for (n, k, transposed) in [(300, 77, true), (577, 300, true), (130, 900, false), (64, 2100, false)] {
-            let (x, w) = (numbers((200 * k) as u32, 1), numbers((n * k) as u32, 2));
-            let run = |first: usize, m: usize| -> Vec<f32> {
-                let mut c = vec![0.0; m * n];
-                let a = Mat { data: &x[first * k..(first + m) * k], rows: m, cols: k, stride: k };
-                let (rows, cols) = if transposed { (n, k) } else { (k, n) };
-                let b = Side { mat: Mat { data: &w, rows, cols, stride: cols }, transposed };
-                let mut out = MatMut { data: &mut c, rows: m, cols: n, stride: n };
-                product(&mut out, Side { mat: a, transposed: false }, b, false);
-                c
-            };
-            let all = run(0, 200);
-            for (first, m) in [(0, 16), (16, 16), (3, 1), (100, 64), (20, 130)] {
-                assert!(
-                    run(first, m) == all[first * n..(first + m) * n],
-                    "{n} {k} {transposed}: {first} {m}"
-                );
-            }
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `c = x·wᵀ`: scalar products over contiguous rows. A row of c is the same numbers however many rows x has.
+//! `c = x·wᵀ` for few rows of x: scalar products over contiguous rows, each weight read from memory once.
 //!
 //! A general product first packs the weights into panels, which costs as much as the product itself when there are only
 //! 16 rows of x to use them on.
@@ -16,16 +16,31 @@ pub(super) struct Operands {
     pub(super) accumulate: bool,
 }
 
+/// Up to this many rows of x the kernel beats a packed product (measured at 576 to 2304 columns).
+const MAX_ROWS: usize = 64;
+
+/// Whether this machine has the kernel, and `rows` is few enough for it.
+#[cfg(target_arch = "x86_64")]
+pub(super) fn pays(rows: usize) -> bool {
+    rows <= MAX_ROWS && super::level() == super::Level::Avx512
+}
+
+/// Whether this machine has the kernel, and `rows` is few enough for it.
+#[cfg(not(target_arch = "x86_64"))]
+pub(super) fn pays(_rows: usize) -> bool {
+    false
+}
+
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) unsafe fn product(_: &Operands) {
-    unreachable!("only machines with AVX-512 come here");
+    unreachable!("`pays` is false here");
 }
 
 /// # Safety
-/// The pointers must cover the sizes at the strides given, `c` apart from `x` and `w`, and the machine must have AVX-512.
+/// The pointers must cover the sizes at the strides given, `c` apart from `x` and `w`, and [`pays`] must hold.
 #[cfg(target_arch = "x86_64")]
 pub(super) unsafe fn product(o: &Operands) {
-    // SAFETY: the caller's promise.
+    // SAFETY: `pays` showed that the CPU has AVX-512 F; the rest is the caller's promise.
     unsafe { avx512::product(o) }
 }
 
@@ -36,60 +51,42 @@ mod avx512 {
         __m512, __mmask16, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_maskz_loadu_ps, _mm512_reduce_add_ps,
         _mm512_setzero_ps,
     };
-    use std::ops::Range;
 
     /// Rows of w and of x in a full tile: 24 sums, 4 rows of x and one of w fit the 32 registers.
     const W_TILE: usize = 6;
     const X_TILE: usize = 4;
 
-    /// Rows of w that stay in the second cache while all of x passes by, and rows of x that stay in the first.
-    const W_BLOCK: usize = 10 * W_TILE;
-    const X_BLOCK: usize = 2 * X_TILE;
-
     /// # Safety
     /// As [`super::product`].
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
     pub(super) unsafe fn product(o: &Operands) {
-        let (x_rows, w_rows, _) = o.sizes;
-        for w in (0..w_rows).step_by(W_BLOCK) {
-            for x in (0..x_rows).step_by(X_BLOCK) {
-                // SAFETY: blocks stay inside the sizes.
-                unsafe { block(o, w..(w + W_BLOCK).min(w_rows), x..(x + X_BLOCK).min(x_rows)) };
+        let (_, w_rows, _) = o.sizes;
+        let full = w_rows / W_TILE * W_TILE;
+        // SAFETY: tiles stay inside the sizes.
+        unsafe {
+            for w in (0..full).step_by(W_TILE) {
+                column_of_tiles::<W_TILE>(o, w);
+            }
+            for w in full..w_rows {
+                column_of_tiles::<1>(o, w);
             }
         }
     }
 
-    /// Some rows of x against some rows of w.
+    /// All rows of x against `W` rows of w.
     ///
     /// # Safety
-    /// As [`super::product`], and the rows inside the sizes.
+    /// As [`super::product`], and `w + W` at most the rows of w.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
-    unsafe fn block(o: &Operands, w_rows: Range<usize>, x_rows: Range<usize>) {
-        let full = w_rows.start + w_rows.len() / W_TILE * W_TILE;
-        // SAFETY: tiles stay inside the rows.
+    unsafe fn column_of_tiles<const W: usize>(o: &Operands, w: usize) {
+        let (x_rows, _, _) = o.sizes;
+        let full = x_rows / X_TILE * X_TILE;
+        // SAFETY: tiles stay inside the sizes.
         unsafe {
-            for w in (w_rows.start..full).step_by(W_TILE) {
-                column_of_tiles::<W_TILE>(o, w, x_rows.clone());
-            }
-            for w in full..w_rows.end {
-                column_of_tiles::<1>(o, w, x_rows.clone());
-            }
-        }
-    }
-
-    /// Some rows of x against `W` rows of w.
-    ///
-    /// # Safety
-    /// As [`super::product`], and the rows inside the sizes.
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
-    unsafe fn column_of_tiles<const W: usize>(o: &Operands, w: usize, x_rows: Range<usize>) {
-        let full = x_rows.start + x_rows.len() / X_TILE * X_TILE;
-        // SAFETY: tiles stay inside the rows.
-        unsafe {
-            for x in (x_rows.start..full).step_by(X_TILE) {
+            for x in (0..full).step_by(X_TILE) {
                 tile::<W, X_TILE>(o, w, x);
             }
-            for x in full..x_rows.end {
+            for x in full..x_rows {
                 tile::<W, 1>(o, w, x);
             }
         }
