@@ -1,7 +1,7 @@
 //! The training losses on the device.
 
-use crate::{CodeWriter, LossKind, ModelConfig, ModelError, QuadraturePoints, QuadratureRecipe};
 use crate::quadrature::integrals;
+use crate::{CodeWriter, LossKind, ModelConfig, ModelError, QuadraturePoints, QuadratureRecipe};
 use locdiff_nn::{Device, NnError, View, ViewMut, losses::Quadrature, ops};
 use std::sync::Arc;
 

@@ -2,7 +2,10 @@
 
 use crate::{
     Device, Result, Tensor, View, ViewMut,
-    cpu::simd::{Packed, Side},
+    cpu::{
+        Mat,
+        simd::{Packed, Side},
+    },
     error::check_shape,
     ops::{self, Transpose},
 };
@@ -38,12 +41,14 @@ impl QuadratureGrid {
                 format!("{} log-weights for {points} grid points", weights.len())
             })?;
         }
-        let plain = Tensor::from_slice(device, points, dim, codes)?;
         let codes = if device.is_cuda() {
-            Codes::Plain(plain)
+            Codes::Plain(Tensor::from_slice(device, points, dim, codes)?)
         } else {
-            let side = |transposed| Ok(Side { mat: plain.view().cpu("quadrature")?, transposed });
-            Codes::Packed { across: Packed::new(side(true)?), along: Packed::new(side(false)?) }
+            let mat = Mat { data: codes, rows: points, cols: dim, stride: dim };
+            Codes::Packed {
+                across: Packed::new(Side { mat, transposed: true }),
+                along: Packed::new(Side { mat, transposed: false }),
+            }
         };
         let log_weights = log_weights.map(|w| Tensor::from_slice(device, 1, points, w)).transpose()?;
         Ok(Self { codes, log_weights, device: device.clone(), points, dim })
@@ -88,7 +93,9 @@ impl QuadratureGrid {
     /// `logits = e·gridᵀ`.
     pub(super) fn logits(&self, logits: ViewMut<'_>, e: View<'_>) -> Result<()> {
         match &self.codes {
-            Codes::Plain(codes) => ops::gemm(logits, e, Transpose::No, codes.view(), Transpose::Yes, 0.0, None),
+            Codes::Plain(codes) => {
+                ops::gemm(logits, e, Transpose::No, codes.view(), Transpose::Yes, 0.0, None)
+            }
             Codes::Packed { across, .. } => ops::gemm_packed(logits, e, across, false, None),
         }
     }
