@@ -1,16 +1,12 @@
 //! The density of an answer: what the model says, calibrated, times what the user knows.
 
-use crate::basins::{Basin, basins, densest_first};
-use crate::pixel_sums::{log_integral, pixel_reach_rad, share_within, smooth};
+use crate::pixel_sums::{log_integral, smooth};
+use crate::support::Support;
+use crate::window::{Window, mass_within};
 use crate::{Globe, Knowledge};
 use locdiff_sphere::{EARTH_RADIUS_KM, Field, LatLon, UnitVec};
-use std::f64::consts::PI;
+use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
-
-/// A peak counts as a hypothesis of its own when it stands this far (a factor of 1.5) above the pass to a higher one.
-const PROMINENCE_NATS: f64 = 0.405;
-/// Hypotheses are looked for among the densest pixels that hold this much.
-const COVERED: f64 = 0.98;
 
 /// The distance that locatability is about.
 const COUNTRY_KM: f64 = 750.0;
@@ -36,17 +32,19 @@ impl Mixture {
 /// A probability density on Earth: the exponential of a field and a uniform floor, times what is also known.
 /// Everything that an answer says is read off it.
 ///
-/// Its values at the globe's pixels are worked out when they are first needed; [`Density::compact`] lets go of them.
+/// It is summed over the globe's pixels, or over finer ones where a small region is known. Its values there are worked out when
+/// they are first needed; [`Density::compact`] lets go of them.
 #[derive(Debug, Clone)]
 pub struct Density {
     globe: Arc<Globe>,
     mixture: Mixture,
     knowledge: Option<Arc<Knowledge>>,
+    support: Support,
     /// Log of the integral of the mixture times knowledge.
     log_total: f64,
-    /// Log density at the pixels' centres.
-    at_pixels: OnceLock<Vec<f64>>,
-    /// Pixels that are possible at all, densest first.
+    /// Log density at the support's points.
+    at_points: OnceLock<Vec<f64>>,
+    /// Points that are possible at all, densest first.
     order: OnceLock<Vec<u32>>,
 }
 
@@ -64,38 +62,42 @@ pub struct DensityRegion {
 /// A place that the density speaks of.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Peak {
-    /// The local maximum.
+    /// The centre of the mass around it.
     pub place: LatLon,
-    /// The probability of the land that belongs to it.
+    /// The probability within the window about it, without what a more probable place holds already.
     pub probability: f64,
 }
 
 impl Density {
     pub(crate) fn new(globe: Arc<Globe>, mixture: Mixture, knowledge: Option<Arc<Knowledge>>) -> Self {
+        let support = match &knowledge {
+            Some(knowledge) => knowledge.on(&globe).support.clone(),
+            None => Support::Globe(globe.clone()),
+        };
         let mut density = Self {
             globe,
             mixture,
             knowledge,
+            support,
             log_total: 0.0,
-            at_pixels: OnceLock::new(),
+            at_points: OnceLock::new(),
             order: OnceLock::new(),
         };
-        let mut values = density.pixel_values();
-        density.log_total = log_integral(&values, density.globe.pixels().area_sr());
+        let mut values = density.point_values();
+        density.log_total = log_integral(&values, density.support.area_sr());
         for value in &mut values {
             *value -= density.log_total;
         }
-        density.at_pixels = OnceLock::from(values);
+        density.at_points = OnceLock::from(values);
         density
     }
 
-    /// Log density at the pixels, short of [`Density::log_total`].
-    fn pixel_values(&self) -> Vec<f64> {
-        let pixels = self.globe.pixels();
-        let mut values: Vec<f64> = self.mixture.log_densities(pixels.points()).collect();
+    /// Log density at the support's points, short of [`Density::log_total`].
+    fn point_values(&self) -> Vec<f64> {
+        let mut values: Vec<f64> = self.mixture.log_densities(self.support.points()).collect();
         if let Some(knowledge) = &self.knowledge {
-            let known = knowledge.log_weights(pixels);
-            values.iter_mut().zip(known.iter()).for_each(|(value, known)| *value += known);
+            let known = knowledge.on(&self.globe);
+            values.iter_mut().zip(&known.log_weights).for_each(|(value, known)| *value += known);
         }
         for value in &mut values {
             *value -= self.log_total;
@@ -106,7 +108,7 @@ impl Density {
     /// The same density without its values at the pixels: a few kilobytes instead of megabytes.
     #[must_use]
     pub fn compact(self) -> Self {
-        Self { at_pixels: OnceLock::new(), order: OnceLock::new(), ..self }
+        Self { at_points: OnceLock::new(), order: OnceLock::new(), ..self }
     }
 
     /// Whether there is any probability at all: knowledge may leave no place.
@@ -121,56 +123,47 @@ impl Density {
         said.zip(points).map(|(said, point)| said + known(point) - self.log_total).collect()
     }
 
-    /// Log density at the pixels' centres.
-    pub fn pixel_log_density(&self) -> &[f64] {
-        self.at_pixels.get_or_init(|| self.pixel_values())
+    /// The points that it is summed over: centres of pixels of one size.
+    pub fn points(&self) -> &[UnitVec] {
+        self.support.points()
     }
 
-    /// The local maximum near a point, to about a hundred metres: steps in eight directions that shrink.
-    pub fn climb(&self, from: UnitVec) -> UnitVec {
-        let mut here = from;
-        let mut value = self.log_density(&[here])[0];
-        let mut step_rad = self.globe.pixels().area_sr().sqrt();
-        while step_rad > 1e-5 {
-            let ring: Vec<UnitVec> = (0..8)
-                .map(|k| {
-                    let (sin, cos) = (f64::from(k) * PI / 4.0).sin_cos();
-                    here.step(step_rad * cos, step_rad * sin)
-                })
-                .collect();
-            let values = self.log_density(&ring);
-            let best = (0..8).max_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap_or(0);
-            if values[best] > value {
-                (here, value) = (ring[best], values[best]);
-            } else {
-                step_rad *= 0.4;
-            }
-        }
-        here
+    /// Log density at those points.
+    pub fn point_log_density(&self) -> &[f64] {
+        self.at_points.get_or_init(|| self.point_values())
+    }
+
+    /// Area of each point's pixel.
+    pub fn pixel_area_sr(&self) -> f64 {
+        self.support.area_sr()
     }
 
     /// Differential entropy in nats, per steradian: log 4π ≈ 2.531 for the uniform density.
     pub fn entropy_nats(&self) -> f64 {
         -self
             .masses()
-            .zip(self.pixel_log_density())
+            .zip(self.point_log_density())
             .filter(|(m, _)| *m > 0.0)
             .map(|(m, v)| m * v)
             .sum::<f64>()
     }
 
-    /// The Kullback–Leibler divergence from a density given at the pixels, in nats: what the answer adds to it.
-    pub fn divergence_nats(&self, from: &[f64]) -> f64 {
-        let parts = self.masses().zip(self.pixel_log_density().iter().zip(from)).filter(|(m, _)| *m > 0.0);
+    /// The Kullback–Leibler divergence from another density, in nats: what this one adds to it.
+    pub fn divergence_nats(&self, from: &Self) -> f64 {
+        let elsewhere = match (&self.support, &from.support) {
+            (Support::Globe(a), Support::Globe(b)) if Arc::ptr_eq(a, b) => from.point_log_density().to_vec(),
+            _ => from.log_density(self.points()),
+        };
+        let parts = self.masses().zip(self.point_log_density().iter().zip(&elsewhere)).filter(|(m, _)| *m > 0.0);
         parts.map(|(m, (a, b))| m * (a - b)).sum::<f64>().max(0.0)
     }
 
     /// The smallest region that holds probability `p`.
     pub fn region(&self, p: f64) -> DensityRegion {
-        let area = self.globe.pixels().area_sr();
+        let area = self.support.area_sr();
         let (mut held, mut count, mut threshold) = (0.0, 0.0, f64::INFINITY);
         for pixel in self.order() {
-            let value = self.pixel_log_density()[*pixel as usize];
+            let value = self.point_log_density()[*pixel as usize];
             let mass = value.exp() * area;
             threshold = value;
             if held + mass >= p {
@@ -187,7 +180,7 @@ impl Density {
     /// The probability of everything denser than a point: the smallest region that touches it holds this much.
     pub fn mass_denser_than(&self, point: UnitVec) -> f64 {
         let level = self.log_density(&[point])[0];
-        self.masses().zip(self.pixel_log_density()).filter(|(_, v)| **v > level).map(|(m, _)| m).sum()
+        self.masses().zip(self.point_log_density()).filter(|(_, v)| **v > level).map(|(m, _)| m).sum()
     }
 
     /// The radii about a place that hold the probabilities `shares`, which must rise.
@@ -195,11 +188,11 @@ impl Density {
         const BINS: usize = 20_100; // 1 km each: finer than the pixels, and no sorting
         let mut held = vec![0.0; BINS];
         let center = center.to_unit();
-        for (mass, point) in self.masses().zip(self.globe.pixels().points()) {
+        for (mass, point) in self.masses().zip(self.points()) {
             held[((center.angle_rad(*point) * EARTH_RADIUS_KM) as usize).min(BINS - 1)] += mass;
         }
         // A pixel's mass is spread over the pixel: without this, radii near its size would jump.
-        let spread = smooth(&held, pixel_reach_rad(self.globe.pixels()) * EARTH_RADIUS_KM);
+        let spread = smooth(&held, self.support.reach_rad() * EARTH_RADIUS_KM);
         let (mut sum, mut bin, mut radii) = (0.0, 0, Vec::new());
         for share in shares {
             while bin < BINS && sum + spread[bin] < *share {
@@ -214,10 +207,8 @@ impl Density {
 
     /// The probability within a distance of a place.
     pub fn mass_within_km(&self, center: LatLon, radius_km: f64) -> f64 {
-        let (pixels, center) = (self.globe.pixels(), center.to_unit());
-        let (radius_rad, reach_rad) = (radius_km / EARTH_RADIUS_KM, pixel_reach_rad(pixels));
-        let inside = |p: &UnitVec| share_within(center.angle_rad(*p), reach_rad, radius_rad);
-        self.masses().zip(pixels.points()).map(|(mass, point)| mass * inside(point)).sum()
+        let masses: Vec<f64> = self.masses().collect();
+        mass_within(&self.support, &masses, center.to_unit(), radius_km / EARTH_RADIUS_KM)
     }
 
     /// The probability that a place is right to within 750 km, about a country: 0 to 1.
@@ -225,32 +216,15 @@ impl Density {
         self.mass_within_km(place, COUNTRY_KM).clamp(0.0, 1.0)
     }
 
-    /// The peak with the most probability around it, which need not be the highest.
-    pub fn most_probable_peak(&self) -> LatLon {
-        let pixels = self.globe.pixels();
-        let at = self.order().first().map_or(0, |&densest| densest as usize);
-        let (found, _) = basins(pixels, self.pixel_log_density(), self.order(), PROMINENCE_NATS, COVERED, at);
-        let peak = found.first().map_or(at, |basin| basin.peak);
-        self.climb(pixels.points()[peak]).to_latlon()
-    }
-
-    /// The peak to which `home` belongs, standing at `home` itself, then the others, the most probable first; at most
-    /// `most`.
-    pub fn peaks(&self, home: LatLon, most: usize) -> Vec<Peak> {
-        let (pixels, at) = (self.globe.pixels(), self.globe.pixels().index_of(home));
-        let (mut found, owner) =
-            basins(pixels, self.pixel_log_density(), self.order(), PROMINENCE_NATS, COVERED, at);
-        // Where the density is too thin to be looked at, the peak that stands nearest.
-        let near = |basin: &Basin| pixels.points()[basin.peak].dot(home.to_unit());
-        let owner =
-            owner.or_else(|| (0..found.len()).max_by(|&a, &b| near(&found[a]).total_cmp(&near(&found[b]))));
-        let first = owner.map(|index| Peak { place: home, probability: found.remove(index).mass });
-        found.truncate(most.saturating_sub(1));
-        let others = found.into_iter().map(|basin| Peak {
-            place: self.climb(pixels.points()[basin.peak]).to_latlon(),
-            probability: basin.mass,
-        });
-        first.into_iter().chain(others).collect()
+    /// The places that it speaks of, the most probable first, at most `most`: maxima of the density seen through a window of
+    /// this radius, each with what lies within the window.
+    pub fn peaks(&self, window_km: f64, most: usize) -> Vec<Peak> {
+        let masses: Vec<f64> = self.masses().collect();
+        let is_possible =
+            |point: UnitVec| self.knowledge.as_ref().is_none_or(|k| k.log_weight(point) > f64::NEG_INFINITY);
+        let found = Window::new(window_km).places(&self.support, &masses, most, &is_possible);
+        let peak = |found: crate::window::Found| Peak { place: found.place.to_latlon(), probability: found.probability };
+        found.into_iter().map(peak).collect()
     }
 
     /// The globe it is drawn on.
@@ -259,12 +233,18 @@ impl Density {
     }
 
     fn order(&self) -> &[u32] {
-        self.order.get_or_init(|| densest_first(self.pixel_log_density()))
+        self.order.get_or_init(|| {
+            let value = |i: u32| self.point_log_density()[i as usize];
+            let possible = |i: &u32| value(*i) > f64::NEG_INFINITY;
+            let mut order: Vec<u32> = (0..self.points().len() as u32).filter(possible).collect();
+            order.par_sort_unstable_by(|&a, &b| value(b).total_cmp(&value(a)).then(a.cmp(&b)));
+            order
+        })
     }
 
     fn masses(&self) -> impl Iterator<Item = f64> {
-        let area = self.globe.pixels().area_sr();
-        self.pixel_log_density().iter().map(move |value| value.exp() * area)
+        let area = self.support.area_sr();
+        self.point_log_density().iter().map(move |value| value.exp() * area)
     }
 }
 

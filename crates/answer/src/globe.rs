@@ -2,18 +2,23 @@
 
 use crate::AnswerError;
 use locdiff_shdd::Codec;
-use locdiff_sphere::{Degree, Pixels};
+use locdiff_sphere::{Degree, Pixel, Pixels};
+use std::f64::consts::PI;
 use std::sync::Arc;
 
-/// Depth of the pixels for a degree: they must be finer than a clean code's spread, 78 km at L = 23. 204 km wide up to
-/// L = 11, 51 km up to L = 31, 25 km above.
+/// Pixels may be this many times as wide as the deviation of a clean code's density: sums over wider ones are no integrals.
+const WIDEST: f64 = 1.6;
+
+/// Depth of the pixels for a degree: 102 km wide at L = 23, 25 km at L = 47.
 fn depth(degree: usize) -> u8 {
-    match degree {
-        0..=11 => 5,
-        12..=31 => 7,
-        _ => 8,
-    }
+    let l = degree as f64;
+    let deviation_rad = (16.0 * PI / (l * (l + 1.0).powi(2) * (l + 2.0)).max(1.0)).sqrt();
+    (SHALLOWEST..DEEPEST).find(|depth| Pixel::width_rad(*depth) <= WIDEST * deviation_rad).unwrap_or(DEEPEST)
 }
+
+/// Pixels are 204 km wide at the most, so that radii mean something, and 6 km at the least.
+const SHALLOWEST: u8 = 5;
+const DEEPEST: u8 = 10;
 
 /// The codec of a degree and equal-area pixels fine enough for its densities.
 ///
@@ -21,7 +26,7 @@ fn depth(degree: usize) -> u8 {
 /// use locdiff_answer::Globe;
 /// let globe = Globe::new(23)?;
 /// assert_eq!(globe.codec().degree().get(), 23);
-/// assert_eq!(globe.pixels().len(), 196_608);
+/// assert_eq!(globe.pixels().len(), 49_152);
 /// # Ok::<(), locdiff_answer::AnswerError>(())
 /// ```
 #[derive(Debug)]
@@ -46,15 +51,6 @@ impl Globe {
     pub fn of(codec: Arc<Codec>) -> Result<Self, AnswerError> {
         let depth = depth(codec.degree().get());
         Ok(Self { codec, pixels: Pixels::new(depth)? })
-    }
-
-    /// With pixels twice as wide, for work on many densities at once.
-    ///
-    /// # Errors
-    /// A degree out of range.
-    pub fn coarse(degree: usize) -> Result<Self, AnswerError> {
-        let codec = Arc::new(Codec::new(Degree::new(degree)?));
-        Ok(Self { codec, pixels: Pixels::new(depth(degree) - 1)? })
     }
 
     /// The codec.

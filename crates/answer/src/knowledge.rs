@@ -1,7 +1,9 @@
 //! What is also known about a photo: weights on places that multiply the model's density.
 
+use crate::cover::{ENOUGH, cover};
+use crate::{Globe, support::Support};
 use locdiff_places::Region;
-use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, Pixels, UnitVec};
+use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::fmt;
@@ -21,8 +23,18 @@ type Weight = Box<dyn Fn(LatLon) -> f64 + Send + Sync>;
 #[derive(Default)]
 pub struct Knowledge {
     weights: Vec<Weight>,
-    /// Log weights at the pixels of the globes it is used on, by their number, worked out once for each.
-    at_pixels: Mutex<HashMap<usize, Arc<[f64]>>>,
+    regions: Vec<Region>,
+    /// What it means on the globes it is used on, by their number of pixels, worked out once for each.
+    on_globes: Mutex<HashMap<usize, Arc<Known>>>,
+}
+
+/// What is known at the points of a support.
+#[derive(Debug)]
+pub(crate) struct Known {
+    /// The globe's pixels, or finer ones where the regions are small.
+    pub(crate) support: Support,
+    /// Log weight at each point.
+    pub(crate) log_weights: Vec<f64>,
 }
 
 impl Knowledge {
@@ -35,7 +47,7 @@ impl Knowledge {
     #[must_use]
     pub fn weight(mut self, weight: impl Fn(LatLon) -> f64 + Send + Sync + 'static) -> Self {
         self.weights.push(Box::new(weight));
-        self.at_pixels = Mutex::default();
+        self.on_globes = Mutex::default();
         self
     }
 
@@ -51,8 +63,10 @@ impl Knowledge {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn within(self, region: Region) -> Self {
-        self.weight(move |place| f64::from(u8::from(region.contains(place))))
+    pub fn within(mut self, region: Region) -> Self {
+        self.regions.push(region);
+        self.on_globes = Mutex::default();
+        self
     }
 
     /// Multiplies by a sum of Gaussian kernels of deviation `spread_km` about weighted places.
@@ -79,25 +93,40 @@ impl Knowledge {
     /// Log of the product of all weights at a point.
     pub fn log_weight(&self, point: UnitVec) -> f64 {
         let place = point.to_latlon();
+        if self.regions.iter().any(|region| !region.contains(place)) {
+            return f64::NEG_INFINITY;
+        }
         self.weights.iter().map(|weight| weight(place).max(0.0).ln()).sum()
     }
 
-    /// The same at every pixel.
-    pub(crate) fn log_weights(&self, pixels: &Pixels) -> Arc<[f64]> {
-        let known = || self.at_pixels.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(weights) = known().get(&pixels.len()) {
-            return weights.clone();
+    /// What it means on a globe. Regions that hold few of its pixels get finer ones.
+    pub(crate) fn on(&self, globe: &Arc<Globe>) -> Arc<Known> {
+        let known = || self.on_globes.lock().unwrap_or_else(PoisonError::into_inner);
+        let pixels = globe.pixels();
+        if let Some(found) = known().get(&pixels.len()) {
+            return found.clone();
         }
         // Outside the lock: what works it out on other threads may come here again.
-        let weights: Arc<[f64]> = pixels.points().par_iter().map(|p| self.log_weight(*p)).collect();
-        known().insert(pixels.len(), weights.clone());
-        weights
+        let weigh = |points: &[UnitVec]| points.par_iter().map(|p| self.log_weight(*p)).collect::<Vec<f64>>();
+        let log_weights = weigh(pixels.points());
+        let possible: Vec<u64> =
+            (0..pixels.len() as u64).filter(|&k| log_weights[k as usize] > f64::NEG_INFINITY).collect();
+        let made = if possible.len() >= ENOUGH || self.regions.is_empty() {
+            Known { support: Support::Globe(globe.clone()), log_weights }
+        } else {
+            let is_possible = |point| self.log_weight(point) > f64::NEG_INFINITY;
+            let support = Support::fine(cover(&self.regions, possible, pixels.depth(), is_possible));
+            Known { log_weights: weigh(support.points()), support }
+        };
+        let made = Arc::new(made);
+        known().insert(pixels.len(), made.clone());
+        made
     }
 }
 
 impl fmt::Debug for Knowledge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Knowledge of {} weights", self.weights.len())
+        write!(f, "Knowledge of {} regions and {} weights", self.regions.len(), self.weights.len())
     }
 }
 
@@ -109,13 +138,26 @@ mod tests {
     #[test]
     fn every_globe_has_weights_of_its_own() {
         let north = Knowledge::new().weight(|place| if place.lat_deg() >= 0.0 { 1.0 } else { 0.0 });
-        for depth in [5, 7, 4, 5] {
-            let pixels = Pixels::new(depth).unwrap();
-            let weights = north.log_weights(&pixels);
-            assert_eq!(weights.len(), pixels.len());
-            for (weight, point) in weights.iter().zip(pixels.points()) {
+        for degree in [7, 23, 3, 7] {
+            let globe = Arc::new(Globe::new(degree).unwrap());
+            let known = north.on(&globe);
+            assert_eq!(known.support.points().len(), globe.pixels().len());
+            for (weight, point) in known.log_weights.iter().zip(globe.pixels().points()) {
                 assert_eq!(*weight, north.log_weight(*point));
             }
         }
+    }
+
+    /// Regions smaller than a pixel have pixels of their own; two that do not meet leave nothing.
+    #[test]
+    fn small_regions_are_covered() {
+        let globe = Arc::new(Globe::new(23).unwrap());
+        for name in ["Singapore", "Malta", "Monaco", "Bahrain", "Maldives", "Barbados", "Andorra", "43.73,7.41,43.75,7.43"] {
+            let known = Knowledge::new().within(Region::parse(name).unwrap()).on(&globe);
+            assert!(known.log_weights.len() >= ENOUGH, "{name}: {}", known.log_weights.len());
+            assert!(known.log_weights.iter().all(|weight| *weight == 0.0), "{name}");
+        }
+        let nowhere = Knowledge::new().within(Region::parse("Malta").unwrap()).within(Region::parse("Japan").unwrap());
+        assert!(nowhere.on(&globe).log_weights.is_empty());
     }
 }

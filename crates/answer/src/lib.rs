@@ -9,7 +9,7 @@
 //! | to see whether they hold | [`Reader::judge`], [`Verdict`], [`ReliabilityCurve`] |
 //!
 //! ```
-//! use locdiff_answer::{Calibration, Globe, Reader};
+//! use locdiff_answer::{Calibration, Globe, ReadOptions, Reader};
 //! use locdiff_shdd::Coefficients;
 //! use locdiff_sphere::LatLon;
 //! use std::sync::Arc;
@@ -18,16 +18,16 @@
 //! let reader = Reader::new(globe.clone(), Calibration::none(flat))?;
 //! // A network that is sure of Paris.
 //! let paris = LatLon::new(48.86, 2.35)?;
-//! let answer = reader.answer(&globe.codec().encode(paris), paris, None, 5)?;
-//! assert_eq!(answer.place, "in Paris, France");
+//! let answer = reader.answer(&globe.codec().encode(paris), None, &ReadOptions::default())?;
+//! assert_eq!(answer.best, answer.hypotheses[0].at);
 //! assert!(answer.radius_50_km < answer.radius_90_km);
 //! # Ok::<(), locdiff_answer::AnswerError>(())
 //! ```
 
 mod answer;
-mod basins;
 mod calibration;
 mod calibration_file;
+mod cover;
 mod density;
 mod error;
 mod fit;
@@ -35,6 +35,8 @@ mod globe;
 mod knowledge;
 mod pixel_sums;
 mod reader;
+mod support;
+mod window;
 
 pub use answer::{Answer, Hypothesis};
 pub use calibration::{Calibration, FitReport};
@@ -44,6 +46,6 @@ pub use error::AnswerError;
 pub use fit::{BACKGROUND_DRAWS, FEWEST_TO_CALIBRATE, Observation, fit};
 pub use globe::Globe;
 pub use knowledge::Knowledge;
-pub use reader::{Reader, Verdict};
+pub use reader::{ReadOptions, Reader, Verdict};
 
 pub use locdiff_eval::{LEVELS, ReliabilityCurve};

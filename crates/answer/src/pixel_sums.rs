@@ -1,17 +1,12 @@
 //! Sums over equal-area pixels.
 
-use locdiff_sphere::Pixels;
-use std::f64::consts::PI;
-
 /// log Σ exp(value)·area.
 pub(crate) fn log_integral(values: &[f64], area: f64) -> f64 {
     let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if top == f64::NEG_INFINITY {
+        return top;
+    }
     top + (values.iter().map(|value| (value - top).exp()).sum::<f64>() * area).ln()
-}
-
-/// The radius of a disc of a pixel's area.
-pub(crate) fn pixel_reach_rad(pixels: &Pixels) -> f64 {
-    (pixels.area_sr() / PI).sqrt()
 }
 
 /// How much of a pixel at a distance lies within a radius, its mass taken as spread evenly over `reach_rad` towards the

@@ -32,6 +32,14 @@ impl SampleState {
     }
 }
 
+/// The pure noise that a sampler starts from.
+///
+/// # Errors
+/// A number of rows other than the noise has keys for.
+pub fn initial_noise(x: &mut Tensor, noise: &RowNoise) -> Result<(), NnError> {
+    ops::fill_row_noise(x.view_mut(), noise, INITIAL_STREAM)
+}
+
 /// Draws fresh noise and runs all steps of `plan`; the samples are then in [`SampleState::clean`].
 ///
 /// Noise belongs to the rows: a row's sample depends on its [`locdiff_nn::RowKey`], not on its place in the batch. The
@@ -59,7 +67,7 @@ pub fn sample_watched(
     noise: &RowNoise,
     mut watch: impl FnMut(&PlannedStep, &SampleState) -> Result<(), NnError>,
 ) -> Result<(), NnError> {
-    ops::fill_row_noise(state.x.view_mut(), noise, INITIAL_STREAM)?;
+    initial_noise(&mut state.x, noise)?;
     for (position, step) in plan.steps().iter().enumerate() {
         let SampleState { x, clean, prediction } = state;
         denoiser.predict(prediction.view_mut(), x.view(), position)?;

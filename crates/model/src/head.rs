@@ -14,6 +14,8 @@ use std::ops::Deref;
 enum Reading {
     /// Natural parameters: the mean parameters `E_q[Y]`.
     PosteriorMean(Box<Quadrature>),
+    /// The mean code itself: what minimises the reverse KL.
+    Code,
     /// A code whose degrees may not be longer than a clean code's: the paper's losses, which leave lengths free.
     Clipped { lengths: Vec<f32>, norms: Tensor },
     /// A direction: as long as a clean code.
@@ -22,21 +24,17 @@ enum Reading {
     Plain,
 }
 
-/// The network at one batch size.
-pub(crate) struct Head<M> {
+/// The network at one batch size, with guidance: natural parameters, or whatever its loss taught it to give.
+pub(crate) struct Network<M> {
     model: M,
     work: SamplingWorkspace,
-    pub(crate) conditioning: Conditioning,
+    conditioning: Conditioning,
     /// Guidance, and what it needs.
     guidance: Option<(f32, Conditioning, Tensor)>,
     natural: Tensor,
-    /// What the network gave at the plan's first step, pure noise.
-    first: Tensor,
-    reading: Reading,
-    scale: f32,
 }
 
-impl<M: Deref<Target = Model>> Head<M> {
+impl<M: Deref<Target = Model>> Network<M> {
     pub(crate) fn new(
         model: M,
         rows: usize,
@@ -45,29 +43,7 @@ impl<M: Deref<Target = Model>> Head<M> {
         guidance: f32,
     ) -> Result<Self, ModelError> {
         let (config, net, params) = (model.config(), model.net(), model.params());
-        let device = params.device();
-        let dim = config.code_dim();
-        let clean: Vec<f64> = config
-            .low_pass()
-            .iter()
-            .enumerate()
-            .map(|(l, f)| f * ((2 * l + 1) as f64 / (4.0 * std::f64::consts::PI)).sqrt())
-            .collect();
-        let norms = || Tensor::zeros(device, rows, 1);
-        let reading = match config.loss {
-            LossKind::Nll | LossKind::Kl => {
-                Reading::PosteriorMean(Box::new(integrals(model.quadrature_grid()?, rows)?))
-            }
-            LossKind::KlPaper => Reading::Clipped {
-                lengths: clean.iter().map(|length| *length as f32).collect(),
-                norms: norms()?,
-            },
-            LossKind::Cosine => Reading::Direction {
-                length: clean.iter().map(|length| length * length).sum::<f64>().sqrt() as f32,
-                norms: norms()?,
-            },
-            LossKind::L1 | LossKind::L2 => Reading::Plain,
-        };
+        let (device, dim) = (params.device(), config.code_dim());
         let guidance = if guidance == 0.0 {
             None
         } else {
@@ -80,10 +56,71 @@ impl<M: Deref<Target = Model>> Head<M> {
             conditioning: net.conditioning(params, cond, timesteps)?,
             guidance,
             natural: Tensor::zeros(device, rows, dim)?,
-            first: Tensor::zeros(device, rows, dim)?,
+            model,
+        })
+    }
+
+    /// Replaces the embeddings, in place.
+    pub(crate) fn set_cond(&mut self, cond: View<'_>) -> Result<(), NnError> {
+        self.model.net().set_cond(self.model.params(), &mut self.conditioning, cond)
+    }
+
+    /// What the network says about noisy codes at a step of the plan.
+    pub(crate) fn run(&mut self, x: View<'_>, position: usize) -> Result<&Tensor, NnError> {
+        let Self { model, work, conditioning, guidance, natural } = self;
+        let (net, params) = (model.net(), model.params());
+        net.predict(params, work, natural.view_mut(), x, conditioning, position)?;
+        if let Some((weight, unconditional, scratch)) = guidance {
+            net.predict(params, work, scratch.view_mut(), x, unconditional, position)?;
+            ops::axpby(natural.view_mut(), -*weight, scratch.view(), 1.0 + *weight)?;
+        }
+        Ok(natural)
+    }
+
+    /// What it said last.
+    pub(crate) fn natural(&self) -> &Tensor {
+        &self.natural
+    }
+}
+
+/// The network as a sampler sees it: with what its output means.
+pub(crate) struct Head<M> {
+    network: Network<M>,
+    /// What the network gave at the plan's first step, pure noise.
+    first: Tensor,
+    reading: Reading,
+    scale: f32,
+}
+
+impl<M: Deref<Target = Model>> Head<M> {
+    pub(crate) fn new(network: Network<M>, rows: usize) -> Result<Self, ModelError> {
+        let model = &network.model;
+        let (config, device) = (model.config(), model.params().device());
+        let clean: Vec<f64> = config
+            .low_pass()
+            .iter()
+            .enumerate()
+            .map(|(l, f)| f * ((2 * l + 1) as f64 / (4.0 * std::f64::consts::PI)).sqrt())
+            .collect();
+        let norms = || Tensor::zeros(device, rows, 1);
+        let reading = match config.loss {
+            LossKind::Nll => Reading::PosteriorMean(Box::new(integrals(model.quadrature_grid()?, rows)?)),
+            LossKind::Kl => Reading::Code,
+            LossKind::KlPaper => Reading::Clipped {
+                lengths: clean.iter().map(|length| *length as f32).collect(),
+                norms: norms()?,
+            },
+            LossKind::Cosine => Reading::Direction {
+                length: clean.iter().map(|length| length * length).sum::<f64>().sqrt() as f32,
+                norms: norms()?,
+            },
+            LossKind::L1 | LossKind::L2 => Reading::Plain,
+        };
+        Ok(Self {
+            first: Tensor::zeros(device, rows, config.code_dim())?,
             reading,
             scale: config.code_scale.factor() as f32,
-            model,
+            network,
         })
     }
 
@@ -94,24 +131,20 @@ impl<M: Deref<Target = Model>> Head<M> {
 
     /// Replaces the embeddings, in place.
     pub(crate) fn set_cond(&mut self, cond: View<'_>) -> Result<(), NnError> {
-        self.model.net().set_cond(self.model.params(), &mut self.conditioning, cond)
+        self.network.set_cond(cond)
     }
 }
 
 impl<M: Deref<Target = Model>> Denoiser for Head<M> {
     fn predict(&mut self, mut out: ViewMut<'_>, x: View<'_>, position: usize) -> Result<(), NnError> {
-        let Self { model, work, conditioning, guidance, natural, first, reading, scale } = self;
-        let (net, params) = (model.net(), model.params());
-        net.predict(params, work, natural.view_mut(), x, conditioning, position)?;
-        if let Some((weight, unconditional, scratch)) = guidance {
-            net.predict(params, work, scratch.view_mut(), x, unconditional, position)?;
-            ops::axpby(natural.view_mut(), -*weight, scratch.view(), 1.0 + *weight)?;
-        }
+        let Self { network, first, reading, scale } = self;
+        let natural = network.run(x, position)?;
         if position == 0 {
             ops::copy(first.view_mut(), natural.view())?;
         }
         match reading {
             Reading::Plain => return ops::copy(out, natural.view()),
+            Reading::Code => ops::copy(out.reborrow(), natural.view())?,
             Reading::PosteriorMean(quadrature) => {
                 quadrature.posterior_mean(out.reborrow(), natural.view())?;
             }

@@ -8,7 +8,7 @@
 //! | what lies near a place | [`LatitudeIndex`] |
 //! | outlines, and whether they hold a place | [`Polygon`], [`PolygonIndex`], [`Unpacker`] |
 //! | a centre or a path | [`spherical_mean`], [`medoid`], [`interpolate`] |
-//! | points that cover the sphere | [`Grid`], [`Pixels`], [`Rings`] |
+//! | points that cover the sphere | [`Grid`], [`Pixels`], [`Pixel`], [`Rings`] |
 //! | all Y_lm at points | [`Harmonics`] |
 //! | Σ e·Y at points, never storing Y | [`FieldPlan`], [`FieldPlanF32`] |
 //! | its gradient and Hessian | [`JetPlan`] |
@@ -39,7 +39,7 @@ pub use distance::{EARTH_RADIUS_KM, geodesic_km, haversine_km};
 pub use error::SphereError;
 pub use field::{Field, FieldPlan, FieldPlanF32};
 pub use gauss::gauss_legendre;
-pub use grid::{Grid, Pixels};
+pub use grid::{Grid, Pixel, Pixels};
 pub use harmonics::{Harmonics, Scalar};
 pub use jet::{Jet, JetField, JetPlan};
 pub use latitude::LatitudeIndex;

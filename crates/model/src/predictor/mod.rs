@@ -1,6 +1,8 @@
 //! From embeddings to places: the one predictor that every command and the facade use.
 
-mod engine;
+mod drawing;
+mod engines;
+mod evidence;
 mod options;
 mod prediction;
 mod query;
@@ -10,7 +12,9 @@ pub use prediction::Prediction;
 pub use query::{Query, TraceStep};
 
 use crate::{Model, ModelError};
-use engine::{Engines, batches};
+use drawing::Drawing;
+use engines::{Engine, Engines, batches};
+use evidence::Evidence;
 use locdiff_base::setting;
 use locdiff_data::{Embedding, RowFile};
 use locdiff_shdd::{Codec, Coefficients};
@@ -40,7 +44,8 @@ use std::sync::Arc;
 pub struct Predictor<M = Arc<Model>> {
     model: M,
     codec: Arc<Codec>,
-    engines: Engines<M>,
+    samplers: Engines<Drawing<M>>,
+    readers: Engines<Evidence<M>>,
 }
 
 impl<M: Deref<Target = Model> + Clone> Predictor<M> {
@@ -50,7 +55,7 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
     /// A degree out of range.
     pub fn new(model: M) -> Result<Self, ModelError> {
         let codec = Arc::new(Codec::new(model.config().degree()?));
-        Ok(Self { model, codec, engines: Engines::new() })
+        Ok(Self { model, codec, samplers: Engines::new(), readers: Engines::new() })
     }
 
     /// The model.
@@ -73,7 +78,10 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
         options: &SampleOptions,
         reading: Reading,
     ) -> Result<Vec<Prediction>, ModelError> {
-        prediction::read(&self.codec, self.draw(photos, *options)?, options.samples, reading)
+        let drawn = self.in_batches(&self.samplers, photos, *options, |engine, batch| {
+            engine.draw(&self.model, batch, options.seed)
+        })?;
+        prediction::read(&self.codec, drawn, options.samples, reading)
     }
 
     /// The evidence alone: natural parameters at pure noise, from one evaluation of the network without sampling.
@@ -85,8 +93,13 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
         photos: &[Query<'_>],
         options: &SampleOptions,
     ) -> Result<Vec<Coefficients>, ModelError> {
-        let drawn = self.draw(photos, SampleOptions { steps: 1, ..*options })?;
-        drawn.into_iter().map(|drawn| drawn.evidence.ok_or_else(|| self.gives_no_densities())).collect()
+        if !self.model.config().loss.has_quadrature() {
+            let loss = format!("{:?}", self.model.config().loss);
+            return Err(setting("loss", loss, "only models trained with nll or kl give densities"));
+        }
+        self.in_batches(&self.readers, photos, *options, |engine, batch| {
+            engine.read(&self.model, batch, options.seed)
+        })
     }
 
     /// The evidence without a photo, the mean over `draws` of noise: the places that the model has learned to expect.
@@ -109,7 +122,7 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
         options.check()?;
         self.check(photo, options.samples)?;
         let model: &Model = &self.model;
-        self.engines.with(&self.model, 1, *options, |engine| engine.trace(model, photo, options.seed))
+        self.samplers.with(&self.model, 1, *options, |engine| engine.trace(model, photo, options.seed))
     }
 
     /// Predictions for rows of a file of embeddings, a block at a time: memory stays at one block. `each` gets the row, its
@@ -138,24 +151,25 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
         Ok(())
     }
 
-    /// Samples of photos, in batches.
-    fn draw(&self, photos: &[Query<'_>], options: SampleOptions) -> Result<Vec<Drawn>, ModelError> {
+    /// Runs photos in batches, each with an engine of its size.
+    fn in_batches<E: Engine<M>, T>(
+        &self,
+        engines: &Engines<E>,
+        photos: &[Query<'_>],
+        options: SampleOptions,
+        run: impl Fn(&mut E, &[Query<'_>]) -> Result<Vec<T>, ModelError>,
+    ) -> Result<Vec<T>, ModelError> {
         options.check()?;
         photos.iter().try_for_each(|photo| self.check(*photo, options.samples))?;
-        let model: &Model = &self.model;
-        let run = |first: usize, count: usize, size: usize| {
-            let batch = &photos[first..first + count];
-            let drawn = self
-                .engines
-                .with(&self.model, size, options, |engine| engine.draw(model, batch, options.seed));
-            drawn.map_err(|error| match error {
-                ModelError::NotFinite { photo } => ModelError::NotFinite { photo: first + photo },
-                other => other,
-            })
-        };
         let mut all = Vec::with_capacity(photos.len());
         for (count, size) in batches(photos.len(), options.samples) {
-            all.extend(run(all.len(), count, size)?);
+            let first = all.len();
+            let batch = &photos[first..first + count];
+            let done = engines.with(&self.model, size, options, |engine| run(engine, batch));
+            all.extend(done.map_err(|error| match error {
+                ModelError::NotFinite { photo } => ModelError::NotFinite { photo: first + photo },
+                other => other,
+            })?);
         }
         Ok(all)
     }
@@ -169,10 +183,5 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
             Some(view) => Err(ModelError::EmbeddingSize { met: view.dimension(), model: dim }),
             None => Ok(()),
         }
-    }
-
-    fn gives_no_densities(&self) -> ModelError {
-        let loss = format!("{:?}", self.model.config().loss);
-        setting("loss", loss, "only models trained with nll or kl give densities")
     }
 }

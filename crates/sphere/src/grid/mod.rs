@@ -5,7 +5,7 @@ mod healpix;
 mod pixels;
 mod random;
 
-pub use pixels::Pixels;
+pub use pixels::{Pixel, Pixels};
 
 use crate::{Rings, SphereError, UnitVec};
 use std::f64::consts::PI;

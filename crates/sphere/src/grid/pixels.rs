@@ -32,6 +32,11 @@ impl Pixels {
         Ok(Self { depth, points: healpix::points(depth)? })
     }
 
+    /// How often the twelve base pixels were cut in four.
+    pub fn depth(&self) -> u8 {
+        self.depth
+    }
+
     /// The pixels' centres.
     pub fn points(&self) -> &[UnitVec] {
         &self.points
@@ -54,12 +59,60 @@ impl Pixels {
 
     /// The pixel that holds a place.
     pub fn index_of(&self, place: LatLon) -> usize {
-        healpix::index_of(self.depth, place)
+        healpix::index_of(self.depth, place) as usize
     }
 
     /// Replaces `out` by the pixels that touch pixel `index`: eight, seven at a few corners.
     pub fn neighbours(&self, index: usize, out: &mut Vec<usize>) {
         healpix::neighbours(self.depth, index, out);
+    }
+}
+
+/// One HEALPix pixel of any size, in nested order: its children are `4·index` to `4·index + 3` one deeper.
+///
+/// ```
+/// use locdiff_sphere::{LatLon, Pixel};
+/// let paris = LatLon::new(48.86, 2.35)?;
+/// let pixel = Pixel::holding(paris, 20); // some six metres wide
+/// assert!(pixel.centre().angle_rad(paris.to_unit()) < 1.5 * Pixel::width_rad(20));
+/// # Ok::<(), locdiff_sphere::SphereError>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Pixel {
+    /// How often the twelve base pixels were cut in four.
+    pub depth: u8,
+    /// Its number.
+    pub index: u64,
+}
+
+impl Pixel {
+    /// Pixels this deep are some centimetres wide.
+    pub const MAX_DEPTH: u8 = 28;
+
+    /// The pixel at `depth`, at most [`Pixel::MAX_DEPTH`], that holds a place.
+    pub fn holding(place: LatLon, depth: u8) -> Self {
+        let depth = depth.min(Self::MAX_DEPTH);
+        Self { depth, index: healpix::index_of(depth, place) }
+    }
+
+    /// Its centre.
+    pub fn centre(self) -> UnitVec {
+        healpix::centre(self.depth, self.index)
+    }
+
+    /// The four pixels it is cut into.
+    pub fn children(self) -> impl Iterator<Item = Self> {
+        (0..4).map(move |k| Self { depth: self.depth + 1, index: 4 * self.index + k })
+    }
+
+    /// Area on the unit sphere of a pixel so deep.
+    pub fn area_sr(depth: u8) -> f64 {
+        4.0 * PI / (12.0 * 4.0_f64.powi(i32::from(depth)))
+    }
+
+    /// The side of a square of that area.
+    pub fn width_rad(depth: u8) -> f64 {
+        Self::area_sr(depth).sqrt()
     }
 }
 

@@ -1,0 +1,145 @@
+//! The sampler at one batch size.
+
+use super::engines::Engine;
+use super::options::SampleOptions;
+use super::prediction::{Drawn, mean_code, mean_row};
+use super::query::{Query, TraceStep};
+use crate::{
+    Model, ModelError,
+    head::{Head, Network},
+};
+use locdiff_diffusion::{SampleState, SamplerPlan, sample, sample_watched};
+use locdiff_nn::{Recorded, RowKey, RowNoise, Tensor};
+use locdiff_shdd::Coefficients;
+use std::ops::Deref;
+
+/// Storage for one batch size and one plan, recorded as one graph on CUDA.
+pub(super) struct Drawing<M> {
+    photos: usize,
+    options: SampleOptions,
+    plan: SamplerPlan,
+    head: Head<M>,
+    cond: Tensor,
+    state: SampleState,
+    noise: RowNoise,
+    recorded: Recorded,
+}
+
+impl<M: Deref<Target = Model> + Clone> Engine<M> for Drawing<M> {
+    fn new(model: &M, photos: usize, options: SampleOptions) -> Result<Self, ModelError> {
+        let (config, device, rows) = (model.config(), model.params().device(), photos * options.samples);
+        let plan =
+            SamplerPlan::new(&config.schedule()?, options.sampler, options.steps, config.prediction())?;
+        let cond = Tensor::zeros(device, rows, config.embedding_dim)?;
+        Ok(Self {
+            photos,
+            options,
+            head: Head::new(
+                Network::new(model.clone(), rows, cond.view(), &plan.timesteps(), options.guidance)?,
+                rows,
+            )?,
+            plan,
+            cond,
+            state: SampleState::new(device, rows, config.code_dim())?,
+            noise: RowNoise::new(device, rows)?,
+            recorded: Recorded::new(device),
+        })
+    }
+
+    fn fits(&self, photos: usize, options: SampleOptions) -> bool {
+        self.photos == photos && self.options == SampleOptions { seed: self.options.seed, ..options }
+    }
+}
+
+impl<M: Deref<Target = Model> + Clone> Drawing<M> {
+    /// Samples for as many photos as the engine has places for, or fewer.
+    pub(super) fn draw(
+        &mut self,
+        model: &Model,
+        queries: &[Query<'_>],
+        seed: u64,
+    ) -> Result<Vec<Drawn>, ModelError> {
+        prepare(model, &mut self.cond, &mut self.noise, self.options.samples, queries, seed)?;
+        let Self { plan, head, cond, state, noise, recorded, .. } = self;
+        recorded.run(|| {
+            head.set_cond(cond.view())?;
+            sample(plan, head, state, noise)
+        })?;
+        let dim = model.config().code_dim();
+        let codes = unscaled(model, state.clean().to_vec()?);
+        let first = if model.config().loss.has_quadrature() { head.first().to_vec()? } else { Vec::new() };
+        let per_photo = self.options.samples * dim;
+        (0..queries.len())
+            .map(|k| {
+                let range = k * per_photo..(k + 1) * per_photo;
+                let codes = codes[range.clone()].to_vec();
+                let evidence = first.get(range).map(|rows| mean_code(rows, dim, k)).transpose()?;
+                if codes.iter().all(|value| value.is_finite()) {
+                    Ok(Drawn { codes, evidence })
+                } else {
+                    Err(ModelError::NotFinite { photo: k + 1 })
+                }
+            })
+            .collect()
+    }
+
+    /// The pooled clean estimates of one photo at every step.
+    pub(super) fn trace(
+        &mut self,
+        model: &Model,
+        query: Query<'_>,
+        seed: u64,
+    ) -> Result<Vec<TraceStep>, ModelError> {
+        prepare(model, &mut self.cond, &mut self.noise, self.options.samples, &[query], seed)?;
+        let Self { plan, head, cond, state, noise, .. } = self;
+        head.set_cond(cond.view())?;
+        let mut steps = Vec::new();
+        sample_watched(plan, head, state, noise, |step, state| {
+            steps.push((step.t, state.clean().to_vec()?));
+            Ok(())
+        })?;
+        let dim = model.config().code_dim();
+        let used = self.options.samples * dim;
+        steps
+            .into_iter()
+            .map(|(t, codes)| {
+                let code = Coefficients::new(mean_row(&unscaled(model, codes)[..used], dim))
+                    .map_err(|_| ModelError::NotFinite { photo: 1 })?;
+                Ok(TraceStep { t, code })
+            })
+            .collect()
+    }
+}
+
+/// Codes from the diffusion's scale to their own.
+fn unscaled(model: &Model, mut codes: Vec<f32>) -> Vec<f32> {
+    let shrink = 1.0 / model.config().code_scale.factor() as f32;
+    for value in &mut codes {
+        *value *= shrink;
+    }
+    codes
+}
+
+/// Puts embeddings and noise in place; places without a photo repeat the last one.
+pub(super) fn prepare(
+    model: &Model,
+    cond: &mut Tensor,
+    noise: &mut RowNoise,
+    samples: usize,
+    queries: &[Query<'_>],
+    seed: u64,
+) -> Result<(), ModelError> {
+    let mut rows = Vec::with_capacity(cond.rows() * cond.cols());
+    let mut keys = Vec::with_capacity(cond.rows());
+    let last = queries.len().saturating_sub(1);
+    for place in 0..cond.rows() / samples {
+        let query = queries[place.min(last)];
+        for number in 0..samples {
+            rows.extend_from_slice(query.views[number % query.views.len()].values());
+            keys.push(RowKey { key: query.key, number: number as u32 });
+        }
+    }
+    model.standardisation().apply(&mut rows);
+    cond.upload(&rows)?;
+    Ok(noise.set(seed, &keys)?)
+}

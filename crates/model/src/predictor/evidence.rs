@@ -1,0 +1,68 @@
+//! What the network says at pure noise, without sampling.
+
+use super::drawing::prepare;
+use super::engines::Engine;
+use super::options::SampleOptions;
+use super::prediction::mean_code;
+use super::query::Query;
+use crate::{Model, ModelError, head::Network};
+use locdiff_diffusion::{SamplerPlan, initial_noise};
+use locdiff_nn::{Recorded, RowNoise, Tensor};
+use locdiff_shdd::Coefficients;
+use std::ops::Deref;
+
+/// Storage for one batch size: one evaluation of the network, recorded as one graph on CUDA.
+pub(super) struct Evidence<M> {
+    photos: usize,
+    options: SampleOptions,
+    network: Network<M>,
+    cond: Tensor,
+    x: Tensor,
+    noise: RowNoise,
+    recorded: Recorded,
+}
+
+impl<M: Deref<Target = Model> + Clone> Engine<M> for Evidence<M> {
+    fn new(model: &M, photos: usize, options: SampleOptions) -> Result<Self, ModelError> {
+        let (config, device, rows) = (model.config(), model.params().device(), photos * options.samples);
+        // The noisiest step is the same for every sampler and every number of steps.
+        let plan = SamplerPlan::new(&config.schedule()?, options.sampler, 1, config.prediction())?;
+        let cond = Tensor::zeros(device, rows, config.embedding_dim)?;
+        Ok(Self {
+            photos,
+            options,
+            network: Network::new(model.clone(), rows, cond.view(), &plan.timesteps(), options.guidance)?,
+            cond,
+            x: Tensor::zeros(device, rows, config.code_dim())?,
+            noise: RowNoise::new(device, rows)?,
+            recorded: Recorded::new(device),
+        })
+    }
+
+    fn fits(&self, photos: usize, options: SampleOptions) -> bool {
+        let SampleOptions { samples, guidance, .. } = self.options;
+        self.photos == photos && samples == options.samples && guidance == options.guidance
+    }
+}
+
+impl<M: Deref<Target = Model> + Clone> Evidence<M> {
+    /// The evidence of as many photos as the engine has places for, or fewer.
+    pub(super) fn read(
+        &mut self,
+        model: &Model,
+        queries: &[Query<'_>],
+        seed: u64,
+    ) -> Result<Vec<Coefficients>, ModelError> {
+        prepare(model, &mut self.cond, &mut self.noise, self.options.samples, queries, seed)?;
+        let Self { network, cond, x, noise, recorded, .. } = self;
+        recorded.run(|| {
+            network.set_cond(cond.view())?;
+            initial_noise(x, noise)?;
+            network.run(x.view(), 0).map(|_| ())
+        })?;
+        let dim = model.config().code_dim();
+        let natural = self.network.natural().to_vec()?;
+        let photos = natural.chunks_exact(self.options.samples * dim).take(queries.len());
+        photos.enumerate().map(|(k, rows)| mean_code(rows, dim, k)).collect()
+    }
+}
