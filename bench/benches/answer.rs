@@ -1,10 +1,9 @@
-//! From a network's word to an answer at the default model's degree: density, regions, basins, the whole answer.
+//! From a network's word to an answer at the default model's degree: density, regions, places, the whole answer.
 
 use divan::{Bencher, black_box};
-use locdiff_answer::{Calibration, Density, Globe, Reader};
+use locdiff_answer::{Calibration, Density, Globe, ReadOptions, Reader};
 use locdiff_bench::noisy_codes;
 use locdiff_shdd::Coefficients;
-use locdiff_sphere::LatLon;
 use std::sync::Arc;
 
 const DEGREE: usize = 23;
@@ -25,10 +24,6 @@ fn density_of(reader: &Reader, evidence: &Coefficients) -> Density {
     reader.density(evidence, None).expect("degrees fit")
 }
 
-fn home() -> LatLon {
-    LatLon::new(48.86, 2.35).expect("a place")
-}
-
 #[divan::bench]
 fn density(bencher: Bencher) {
     let (reader, evidence) = reader();
@@ -42,16 +37,18 @@ fn region(bencher: Bencher) {
     bencher.bench_local(|| density.region(black_box(0.9)));
 }
 
-/// Watershed basins and their peaks.
+/// Places through a window.
 #[divan::bench]
-fn basins(bencher: Bencher) {
+fn peaks(bencher: Bencher) {
     let (reader, evidence) = reader();
     let density = density_of(&reader, &evidence);
-    bencher.bench_local(|| density.peaks(black_box(home()), 5));
+    bencher.bench_local(|| density.peaks(black_box(750.0), 5));
 }
 
 #[divan::bench]
 fn answer(bencher: Bencher) {
     let (reader, evidence) = reader();
-    bencher.bench_local(|| reader.answer(black_box(&evidence), home(), None, 5).expect("degrees fit"));
+    bencher.bench_local(|| {
+        reader.answer(black_box(&evidence), None, &ReadOptions::default()).expect("degrees fit")
+    });
 }

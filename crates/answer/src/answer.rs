@@ -28,7 +28,9 @@ pub struct Answer {
     pub area_50_km2: f64,
     /// The same with probability 0.9.
     pub area_90_km2: f64,
-    /// Places it may be: the best place with the probability of the land around it, then others, the most probable first.
+    /// The radius of the window that the density was seen through.
+    pub window_km: f64,
+    /// Places it may be, the most probable first; the first is the best place.
     pub hypotheses: Vec<Hypothesis>,
     /// The probability that the best place is right to within 750 km.
     pub locatability: f64,
@@ -46,10 +48,10 @@ pub struct Answer {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Hypothesis {
-    /// Where the density peaks.
+    /// The centre of the mass around it.
     #[serde(flatten)]
     pub at: LatLon,
-    /// The probability of the land around that peak.
+    /// The probability within the window about it, without what a more probable place holds already.
     pub probability: f64,
     /// The place in words: the nearest town.
     pub place: String,

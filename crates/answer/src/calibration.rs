@@ -8,8 +8,11 @@ use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 use std::sync::Arc;
 
-/// Share of the probability that is spread evenly over the Earth: no place is ever ruled out by a model alone.
+/// Share of the probability that is spread evenly over the Earth where nothing was fitted: no place is ever ruled out by a model
+/// alone.
 pub(crate) const FLOOR: f64 = 0.01;
+/// The window where nothing was fitted: about a country.
+pub(crate) const WINDOW_KM: f64 = 750.0;
 
 /// How the network's output becomes a density that holds what it says:
 /// `q ∝ (1 − floor)·exp((evidence·e + background_weight·e₀)·Y) + floor`, where e are the natural parameters that the
@@ -22,6 +25,8 @@ pub struct Calibration {
     pub background_weight: f64,
     /// The share that is spread evenly over the Earth.
     pub floor: f64,
+    /// The radius of the window that the density is seen through: the place that is answered is where it holds most.
+    pub window_km: f64,
     /// Answers whose locatability is lower say "I can't tell".
     pub can_tell_from: f64,
     /// For 10, 20 … 90 %, the probability that the density must hold within a radius about the answer for the radius to
@@ -61,6 +66,7 @@ impl Calibration {
             evidence: 1.0,
             background_weight: 0.0,
             floor: FLOOR,
+            window_km: WINDOW_KM,
             can_tell_from: 0.0,
             radius_levels: LEVELS,
             fit: None,
@@ -120,7 +126,7 @@ impl Calibration {
         let (pixels, field) = (globe.pixels(), globe.codec().field(e)?);
         let log_z = log_integral(&field.values(pixels.points()), pixels.area_sr());
         let log_scale = (1.0 - self.floor).ln() - log_z;
-        let mixture = Mixture { field, log_scale, floor: self.floor / (4.0 * PI) };
+        let mixture = Mixture { parts: vec![(field, log_scale)], floor: self.floor / (4.0 * PI) };
         Ok(Density::new(globe.clone(), mixture, knowledge))
     }
 }

@@ -1,5 +1,6 @@
 //! A calibration's file in its model's folder.
 
+use crate::calibration::WINDOW_KM;
 use crate::{AnswerError, Calibration, FitReport};
 use locdiff_base::AtomicFile;
 use locdiff_shdd::Coefficients;
@@ -9,7 +10,9 @@ use std::path::Path;
 /// The calibration's file in a model's folder.
 pub const CALIBRATION_FILE: &str = "calibration.json";
 /// The version that this crate writes and reads.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+/// What is read besides: the first version had no window.
+const OLD_VERSION: u32 = 1;
 
 /// What the file holds.
 #[derive(Serialize, Deserialize)]
@@ -19,10 +22,16 @@ struct Stored {
     evidence: f64,
     background_weight: f64,
     floor: f64,
+    #[serde(default = "window_km")]
+    window_km: f64,
     can_tell_from: f64,
     radius_levels: [f64; 9],
     fit: Option<FitReport>,
     background: Vec<f64>,
+}
+
+fn window_km() -> f64 {
+    WINDOW_KM
 }
 
 impl Stored {
@@ -35,7 +44,7 @@ impl Stored {
         let share = |name: &str, value: f64| {
             (!(0.0..=1.0).contains(&value)).then(|| format!("{name} is {value}, not from 0 to 1"))
         };
-        if self.version != VERSION {
+        if ![OLD_VERSION, VERSION].contains(&self.version) {
             return Some(format!("version {}, but this program reads version {VERSION}", self.version));
         }
         if self.background.len() != coefficients {
@@ -47,6 +56,10 @@ impl Stored {
             .or_else(|| share("floor", self.floor))
             .or_else(|| {
                 (self.floor == 1.0).then(|| "floor is 1: nothing would be left for the photo".to_owned())
+            })
+            .or_else(|| {
+                let fits = (1.0..=20_000.0).contains(&self.window_km);
+                (!fits).then(|| format!("window_km is {}, not from 1 to 20000", self.window_km))
             })
             .or_else(|| share("can_tell_from", self.can_tell_from))
             .or_else(|| self.radius_levels.iter().find_map(|level| share("a radius level", *level)))
@@ -87,6 +100,7 @@ impl Calibration {
             evidence: stored.evidence,
             background_weight: stored.background_weight,
             floor: stored.floor,
+            window_km: stored.window_km,
             can_tell_from: stored.can_tell_from,
             radius_levels: stored.radius_levels,
             fit: stored.fit,
@@ -105,6 +119,7 @@ impl Calibration {
             evidence: self.evidence,
             background_weight: self.background_weight,
             floor: self.floor,
+            window_km: self.window_km,
             can_tell_from: self.can_tell_from,
             radius_levels: self.radius_levels,
             fit: self.fit.clone(),

@@ -58,10 +58,13 @@ mod tests {
     /// A box a few metres wide, one of some kilometres and a long thin one are covered to the area they have.
     #[test]
     fn the_area_is_that_of_the_region() {
-        for text in ["43.73,7.41,43.75,7.43", "1.2,103.6,1.47,104.1", "10,20,10.01,24", "-0.001,179.99,0.5,-179.99"] {
+        for text in
+            ["43.73,7.41,43.75,7.43", "1.2,103.6,1.47,104.1", "10,20,10.01,24", "-0.001,179.99,0.5,-179.99"]
+        {
             let region = Region::parse(text).unwrap();
             let exact: f64 = region.polygons().iter().map(|polygon| polygon.area_sr()).sum();
-            let pixels = cover(std::slice::from_ref(&region), Vec::new(), 6, |p| region.contains(p.to_latlon()));
+            let pixels =
+                cover(std::slice::from_ref(&region), Vec::new(), 6, |p| region.contains(p.to_latlon()));
             let area = pixels.len() as f64 * Pixel::area_sr(pixels[0].depth);
             assert!(pixels.len() >= ENOUGH, "{text}: {}", pixels.len());
             assert!((area / exact - 1.0).abs() < 0.05, "{text}: {area} {exact}");

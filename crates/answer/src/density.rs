@@ -2,7 +2,7 @@
 
 use crate::pixel_sums::{log_integral, smooth};
 use crate::support::Support;
-use crate::window::{Window, mass_within};
+use crate::window::{Found, Window, mass_within};
 use crate::{Globe, Knowledge};
 use locdiff_sphere::{EARTH_RADIUS_KM, Field, LatLon, UnitVec};
 use rayon::prelude::*;
@@ -11,21 +11,23 @@ use std::sync::{Arc, OnceLock};
 /// The distance that locatability is about.
 const COUNTRY_KM: f64 = 750.0;
 
-/// `scale·exp(e·Y) + floor`, with scale and floor such that the integral over the sphere is 1.
+/// A sum of `exp(e·Y + log_scale)` and a floor, with scales and floor such that the integral over the sphere is 1.
 #[derive(Debug, Clone)]
 pub(crate) struct Mixture {
-    /// e·Y.
-    pub(crate) field: Field,
-    /// log of the scale.
-    pub(crate) log_scale: f64,
+    /// e·Y, and the log of its scale.
+    pub(crate) parts: Vec<(Field, f64)>,
     /// The floor, per steradian.
     pub(crate) floor: f64,
 }
 
 impl Mixture {
-    fn log_densities(&self, points: &[UnitVec]) -> impl Iterator<Item = f64> {
-        let field = self.field.values(points);
-        field.into_iter().map(|f| log_sum(f + self.log_scale, self.floor))
+    fn log_densities(&self, points: &[UnitVec]) -> Vec<f64> {
+        let mut sum = vec![self.floor.ln(); points.len()];
+        for (field, log_scale) in &self.parts {
+            let values = field.values(points);
+            sum.iter_mut().zip(values).for_each(|(sum, value)| *sum = log_sum(*sum, value + log_scale));
+        }
+        sum
     }
 }
 
@@ -68,6 +70,12 @@ pub struct Peak {
     pub probability: f64,
 }
 
+impl From<Found> for Peak {
+    fn from(found: Found) -> Self {
+        Self { place: found.place.to_latlon(), probability: found.probability }
+    }
+}
+
 impl Density {
     pub(crate) fn new(globe: Arc<Globe>, mixture: Mixture, knowledge: Option<Arc<Knowledge>>) -> Self {
         let support = match &knowledge {
@@ -94,7 +102,7 @@ impl Density {
 
     /// Log density at the support's points, short of [`Density::log_total`].
     fn point_values(&self) -> Vec<f64> {
-        let mut values: Vec<f64> = self.mixture.log_densities(self.support.points()).collect();
+        let mut values = self.mixture.log_densities(self.support.points());
         if let Some(knowledge) = &self.knowledge {
             let known = knowledge.on(&self.globe);
             values.iter_mut().zip(&known.log_weights).for_each(|(value, known)| *value += known);
@@ -120,7 +128,7 @@ impl Density {
     pub fn log_density(&self, points: &[UnitVec]) -> Vec<f64> {
         let known = |point: &UnitVec| self.knowledge.as_ref().map_or(0.0, |k| k.log_weight(*point));
         let said = self.mixture.log_densities(points);
-        said.zip(points).map(|(said, point)| said + known(point) - self.log_total).collect()
+        said.into_iter().zip(points).map(|(said, point)| said + known(point) - self.log_total).collect()
     }
 
     /// The points that it is summed over: centres of pixels of one size.
@@ -154,7 +162,8 @@ impl Density {
             (Support::Globe(a), Support::Globe(b)) if Arc::ptr_eq(a, b) => from.point_log_density().to_vec(),
             _ => from.log_density(self.points()),
         };
-        let parts = self.masses().zip(self.point_log_density().iter().zip(&elsewhere)).filter(|(m, _)| *m > 0.0);
+        let parts =
+            self.masses().zip(self.point_log_density().iter().zip(&elsewhere)).filter(|(m, _)| *m > 0.0);
         parts.map(|(m, (a, b))| m * (a - b)).sum::<f64>().max(0.0)
     }
 
@@ -219,12 +228,17 @@ impl Density {
     /// The places that it speaks of, the most probable first, at most `most`: maxima of the density seen through a window of
     /// this radius, each with what lies within the window.
     pub fn peaks(&self, window_km: f64, most: usize) -> Vec<Peak> {
+        self.peaks_after(None, window_km, most)
+    }
+
+    /// The same where the first place is settled already, by something that knows more than the density.
+    pub fn peaks_after(&self, first: Option<LatLon>, window_km: f64, most: usize) -> Vec<Peak> {
         let masses: Vec<f64> = self.masses().collect();
         let is_possible =
             |point: UnitVec| self.knowledge.as_ref().is_none_or(|k| k.log_weight(point) > f64::NEG_INFINITY);
-        let found = Window::new(window_km).places(&self.support, &masses, most, &is_possible);
-        let peak = |found: crate::window::Found| Peak { place: found.place.to_latlon(), probability: found.probability };
-        found.into_iter().map(peak).collect()
+        let first = first.map(LatLon::to_unit);
+        let found = Window::new(window_km).places(&self.support, &masses, most, &is_possible, first);
+        found.into_iter().map(Peak::from).collect()
     }
 
     /// The globe it is drawn on.
@@ -248,12 +262,8 @@ impl Density {
     }
 }
 
-/// log(exp(part) + floor).
-fn log_sum(part: f64, floor: f64) -> f64 {
-    if floor <= 0.0 {
-        return part;
-    }
-    let floor = floor.ln();
-    let top = part.max(floor);
-    top + ((part - top).exp() + (floor - top).exp()).ln()
+/// log(exp(a) + exp(b)).
+fn log_sum(a: f64, b: f64) -> f64 {
+    let (top, low) = if a > b { (a, b) } else { (b, a) };
+    if low == f64::NEG_INFINITY { top } else { top + (low - top).exp().ln_1p() }
 }

@@ -1,6 +1,6 @@
 //! What every answer of one degree shares: the codec and the pixels on which probabilities are summed.
 
-use crate::AnswerError;
+use crate::{AnswerError, Peak, support::Support, window::Window};
 use locdiff_shdd::Codec;
 use locdiff_sphere::{Degree, Pixel, Pixels};
 use std::f64::consts::PI;
@@ -51,6 +51,19 @@ impl Globe {
     pub fn of(codec: Arc<Codec>) -> Result<Self, AnswerError> {
         let depth = depth(codec.degree().get());
         Ok(Self { codec, pixels: Pixels::new(depth)? })
+    }
+
+    /// The same with pixels twice as wide, for work on many densities at once.
+    pub(crate) fn coarser(&self) -> Result<Self, AnswerError> {
+        Ok(Self { codec: self.codec.clone(), pixels: Pixels::new(self.pixels.depth().saturating_sub(1))? })
+    }
+
+    /// The places that a density speaks of, given by the masses of the pixels, the most probable first: see
+    /// [`crate::Density::peaks`].
+    pub fn peaks(self: &Arc<Self>, masses: &[f64], window_km: f64, most: usize) -> Vec<Peak> {
+        let support = Support::Globe(self.clone());
+        let found = Window::new(window_km).places(&support, masses, most, &|_| true, None);
+        found.into_iter().map(Peak::from).collect()
     }
 
     /// The codec.

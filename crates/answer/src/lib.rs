@@ -36,6 +36,7 @@ mod knowledge;
 mod pixel_sums;
 mod reader;
 mod support;
+mod tempered;
 mod window;
 
 pub use answer::{Answer, Hypothesis};
@@ -47,5 +48,6 @@ pub use fit::{BACKGROUND_DRAWS, FEWEST_TO_CALIBRATE, Observation, fit};
 pub use globe::Globe;
 pub use knowledge::Knowledge;
 pub use reader::{ReadOptions, Reader, Verdict};
+pub use tempered::Tempered;
 
 pub use locdiff_eval::{LEVELS, ReliabilityCurve};

@@ -11,8 +11,38 @@ use std::sync::Arc;
 pub struct Reader {
     globe: Arc<Globe>,
     calibration: Calibration,
-    /// Log density without a photo at the pixels.
-    background: Vec<f64>,
+    /// The density without a photo.
+    background: Density,
+}
+
+/// How an answer is read.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ReadOptions {
+    /// The most hypotheses it lists.
+    pub hypotheses: usize,
+    /// The radius of the window that the density is seen through; the calibration's unless given.
+    pub window_km: Option<f64>,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self { hypotheses: 5, window_km: None }
+    }
+}
+
+impl ReadOptions {
+    /// With so many hypotheses at the most.
+    #[must_use]
+    pub fn with_hypotheses(self, hypotheses: usize) -> Self {
+        Self { hypotheses, ..self }
+    }
+
+    /// With a window of this radius.
+    #[must_use]
+    pub fn with_window_km(self, window_km: f64) -> Self {
+        Self { window_km: Some(window_km), ..self }
+    }
 }
 
 /// What a density says about the true place.
@@ -34,7 +64,7 @@ impl Reader {
     /// # Errors
     /// Different degrees.
     pub fn new(globe: Arc<Globe>, calibration: Calibration) -> Result<Self, AnswerError> {
-        let background = calibration.background_density(&globe)?.pixel_log_density().to_vec();
+        let background = calibration.background_density(&globe)?;
         Ok(Self { globe, calibration, background })
     }
 
@@ -61,36 +91,46 @@ impl Reader {
         if density.is_possible() { Ok(density) } else { Err(AnswerError::Impossible) }
     }
 
-    /// The answer for what the network said: `evidence`, and the place that its samples mean. At most `hypotheses` places
-    /// are listed.
+    /// The answer for what the network said.
     ///
     /// # Errors
     /// As [`Reader::density`].
     pub fn answer(
         &self,
         evidence: &Coefficients,
-        place: LatLon,
         knowledge: Option<Arc<Knowledge>>,
-        hypotheses: usize,
+        options: &ReadOptions,
     ) -> Result<Answer, AnswerError> {
-        let is_known = knowledge.is_some();
-        let density = self.density(evidence, knowledge)?;
-        // The samples know nothing of what is also known: then the density alone says where.
-        let best = if is_known { density.most_probable_peak() } else { place };
+        Ok(self.answer_from(self.density(evidence, knowledge)?, None, options))
+    }
+
+    /// The window that options ask for.
+    pub fn window_km(&self, options: &ReadOptions) -> f64 {
+        options.window_km.unwrap_or(self.calibration.window_km)
+    }
+
+    /// The answer that a density gives. Where its place is settled already, by retrieval for example, everything else is read off
+    /// the density around that place.
+    pub fn answer_from(&self, density: Density, place: Option<LatLon>, options: &ReadOptions) -> Answer {
+        let window_km = self.window_km(options);
+        let peaks = density.peaks_after(place, window_km, options.hypotheses.max(1));
+        let hypotheses: Vec<Hypothesis> = peaks
+            .iter()
+            .map(|peak| Hypothesis {
+                at: peak.place,
+                probability: peak.probability,
+                place: describe(peak.place).to_string(),
+            })
+            .collect();
+        let best = hypotheses[0].at;
         let levels = [0.5, 0.9].map(|share| self.calibration.radius_level(share));
         let radii = density.radii_km(best, &levels);
         let locatability = density.locatability(best);
         let said = describe(best);
-        let listed = density.peaks(best, hypotheses).into_iter().enumerate().map(|(k, peak)| Hypothesis {
-            at: peak.place,
-            probability: peak.probability,
-            place: if k == 0 { said.to_string() } else { describe(peak.place).to_string() },
-        });
-        Ok(Answer {
+        Answer {
             photo: None,
             gps: None,
             best,
-            hypotheses: listed.collect(),
             place: said.to_string(),
             country: said.country,
             country_code: said.country_code,
@@ -98,11 +138,13 @@ impl Reader {
             radius_90_km: radii[1],
             area_50_km2: density.region(0.5).area_km2,
             area_90_km2: density.region(0.9).area_km2,
+            window_km,
+            hypotheses,
             locatability,
             can_tell: locatability >= self.calibration.can_tell_from,
             information_nats: density.divergence_nats(&self.background),
             density: density.compact(),
-        })
+        }
     }
 
     /// What a density, and radii about the place that was answered, say about the truth.

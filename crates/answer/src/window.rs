@@ -55,13 +55,14 @@ impl Window {
     }
 
     /// The places of a density given by the masses of pixels, the most probable first, at most `most`. Only places that
-    /// `is_possible` are answered.
+    /// `is_possible` are answered. Where the first place is settled already, the others follow it.
     pub(crate) fn places(
         self,
         support: &Support,
         masses: &[f64],
         most: usize,
         is_possible: &dyn Fn(UnitVec) -> bool,
+        first: Option<UnitVec>,
     ) -> Vec<Found> {
         let sharpness = self.deviation_rad().powi(-2);
         let lumps = heavy(lump(support, masses, LUMP * self.deviation_rad()));
@@ -85,7 +86,7 @@ impl Window {
                 *mode = self.nearest_possible(&whole, sharpness, *mode, is_possible);
             }
         }
-        self.rank(support, masses, kept, most)
+        self.rank(support, masses, kept, most, first)
     }
 
     /// Starting places: the heaviest of lumps about as wide as the window, none within a deviation of another.
@@ -125,9 +126,21 @@ impl Window {
     }
 
     /// The modes in the order of what their discs hold, each without what those before it hold.
-    fn rank(self, support: &Support, masses: &[f64], mut modes: Vec<(UnitVec, f64)>, most: usize) -> Vec<Found> {
+    fn rank(
+        self,
+        support: &Support,
+        masses: &[f64],
+        mut modes: Vec<(UnitVec, f64)>,
+        most: usize,
+        first: Option<UnitVec>,
+    ) -> Vec<Found> {
         let mut left = masses.to_vec();
         let mut found: Vec<Found> = Vec::new();
+        if let Some(place) = first {
+            let probability = mass_within(support, &left, place, self.radius_rad);
+            found.push(Found { place, probability });
+            take_within(support, &mut left, place, self.radius_rad);
+        }
         let mut held: Vec<Option<f64>> = vec![None; modes.len()];
         while !modes.is_empty() && found.len() < most {
             for ((place, _), held) in modes.iter().zip(&mut held) {
@@ -143,7 +156,7 @@ impl Window {
             });
             let Some(best) = best else { break };
             let (place, _) = modes.remove(best);
-            let probability = held.remove(best).flatten().unwrap_or(0.0);
+            let probability = held.remove(best).unwrap_or(0.0);
             if probability <= 0.0 && !found.is_empty() {
                 break;
             }
@@ -232,7 +245,8 @@ fn shares_within(support: &Support, centre: UnitVec, radius_rad: f64) -> impl It
             return None;
         }
         let is_whole = dot > inner && radius_rad > reach_rad;
-        let share = if is_whole { 1.0 } else { share_within(centre.angle_rad(*point), reach_rad, radius_rad) };
+        let share =
+            if is_whole { 1.0 } else { share_within(centre.angle_rad(*point), reach_rad, radius_rad) };
         Some((pixel, share))
     })
 }
@@ -277,9 +291,9 @@ mod tests {
             })
             .collect();
         let anywhere = |_: UnitVec| true;
-        let narrow = Window::new(300.0).places(&support, &masses, 5, &anywhere);
+        let narrow = Window::new(300.0).places(&support, &masses, 5, &anywhere, None);
         assert!(narrow[0].place.angle_rad(hills[0].0) < 0.005, "{narrow:?}");
-        let broad = Window::new(2500.0).places(&support, &masses, 5, &anywhere);
+        let broad = Window::new(2500.0).places(&support, &masses, 5, &anywhere, None);
         assert!(broad[0].place.angle_rad(hills[1].0) < 0.02, "{broad:?}");
         assert!(broad[1].place.angle_rad(hills[0].0) < 0.02 && (broad[1].probability - 0.4).abs() < 0.01);
         // A Gaussian hill holds 1 − exp(−r²/2s²) within r.
@@ -287,7 +301,10 @@ mod tests {
         let exact = 0.4 * (1.0 - (-0.5 * (r / 0.03_f64).powi(2)).exp());
         assert!((narrow[0].probability - exact).abs() < 0.01, "{} {exact}", narrow[0].probability);
         for found in [narrow, broad] {
-            assert!(found.windows(2).all(|pair| pair[0].probability >= pair[1].probability - 1e-9), "{found:?}");
+            assert!(
+                found.windows(2).all(|pair| pair[0].probability >= pair[1].probability - 1e-9),
+                "{found:?}"
+            );
             assert!(found.iter().map(|f| f.probability).sum::<f64>() <= 1.0 + 1e-9);
         }
     }
@@ -300,7 +317,7 @@ mod tests {
         let pixels = crate::cover::cover(std::slice::from_ref(&region), Vec::new(), 6, inside);
         let support = Support::fine(pixels);
         let masses = vec![1.0 / support.points().len() as f64; support.points().len()];
-        let found = Window::new(1000.0).places(&support, &masses, 5, &inside);
+        let found = Window::new(1000.0).places(&support, &masses, 5, &inside, None);
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].place.angle_rad(at(22.35, 114.1)) < 3e-4, "{:?}", found[0].place.to_latlon());
         assert!((found[0].probability - 1.0).abs() < 1e-6);
@@ -315,7 +332,7 @@ mod tests {
         let pixels = crate::cover::cover(&[region.clone(), other.clone()], Vec::new(), 6, inside);
         let support = Support::fine(pixels);
         let masses = vec![1.0 / support.points().len() as f64; support.points().len()];
-        let found = Window::new(1000.0).places(&support, &masses, 5, &inside);
+        let found = Window::new(1000.0).places(&support, &masses, 5, &inside, None);
         assert!(inside(found[0].place), "{:?}", found[0].place.to_latlon());
     }
 }

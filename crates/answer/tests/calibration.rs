@@ -21,14 +21,14 @@ fn observations(globe: &Globe, loud: f64, n: usize) -> Vec<Observation> {
             let code = Coefficients::new(honest).unwrap();
             let truth = globe.codec().density(&code).unwrap().sample(1, &mut random)[0].to_latlon();
             let evidence = code.combine(loud, &code, 0.0).unwrap();
-            Observation { evidence, answer: around, truth }
+            Observation { evidence, truth, group: 0 }
         })
         .collect()
 }
 
 #[test]
 fn a_loud_model_is_turned_down() {
-    let globe = Arc::new(Globe::coarse(DEGREE).unwrap());
+    let globe = Arc::new(Globe::new(DEGREE).unwrap());
     let flat = Coefficients::new(vec![0.0; (DEGREE + 1) * (DEGREE + 1)]).unwrap();
     let seen = observations(&globe, 2.0, 400);
     let found = fit(&globe, &flat, &seen, 1, 0).unwrap();

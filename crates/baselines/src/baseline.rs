@@ -2,8 +2,9 @@
 
 use crate::{BaselineError, Examples};
 use locdiff_eval::Accuracy;
-use locdiff_sphere::{LatLon, UnitVec};
+use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use rayon::prelude::*;
+use std::f64::consts::PI;
 
 /// What a method may see: it learns from `training`, and chooses among its settings on `validation` alone.
 #[derive(Debug, Clone, Copy)]
@@ -13,6 +14,9 @@ pub struct FitData<'a> {
     /// To choose by.
     pub validation: &'a Examples,
 }
+
+/// Log density in nats per steradian of one photo's place, at any points.
+pub type PhotoDensity<'a> = Box<dyn Fn(&[UnitVec]) -> Vec<f64> + Send + Sync + 'a>;
 
 /// A method that learns places from embeddings.
 pub trait Baseline {
@@ -28,17 +32,22 @@ pub trait Baseline {
     /// Rows of another size, or a method that was not fitted.
     fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>, BaselineError>;
 
-    /// The log density in nats per steradian that each row's answer puts on that row's point; `None` for a method
-    /// without a density.
+    /// The density of every row, as the method gives it, before any calibration; `None` for a method without densities.
     ///
     /// # Errors
     /// As [`Baseline::predict`].
-    fn log_density(
-        &self,
-        _embeddings: &[f32],
-        _points: &[UnitVec],
-    ) -> Result<Option<Vec<f64>>, BaselineError> {
+    fn densities(&self, _embeddings: &[f32]) -> Result<Option<Vec<PhotoDensity<'_>>>, BaselineError> {
         Ok(None)
+    }
+
+    /// The log density in nats per steradian that each row's density puts on that row's point.
+    ///
+    /// # Errors
+    /// As [`Baseline::predict`].
+    fn log_density(&self, embeddings: &[f32], points: &[UnitVec]) -> Result<Option<Vec<f64>>, BaselineError> {
+        let densities = self.densities(embeddings)?;
+        let at = |(density, point): (PhotoDensity<'_>, &UnitVec)| density(std::slice::from_ref(point))[0];
+        Ok(densities.map(|densities| densities.into_iter().zip(points).map(at).collect()))
     }
 
     /// Numbers that were learned, or kept from the training data.
@@ -59,4 +68,20 @@ pub(crate) fn score(answers: &[LatLon], truth: &[UnitVec]) -> f64 {
 pub(crate) fn highest(values: &[f32], places: &[UnitVec]) -> Vec<LatLon> {
     let best = |row: &[f32]| (0..row.len()).max_by(|&i, &j| row[i].total_cmp(&row[j])).unwrap_or(0);
     values.par_chunks_exact(places.len()).map(|row| places[best(row)].to_latlon()).collect()
+}
+
+/// A sum of Gaussian kernels of one width about weighted places, as a density.
+pub(crate) fn kernels(places: Vec<(UnitVec, f64)>, width_km: f64) -> PhotoDensity<'static> {
+    let kappa = (EARTH_RADIUS_KM / width_km).powi(2);
+    // exp(κ(cos − 1)) integrates to 2π(1 − exp(−2κ))/κ.
+    let area = 2.0 * PI * -(-2.0 * kappa).exp_m1() / kappa;
+    let total: f64 = places.iter().map(|(_, weight)| weight).sum::<f64>() * area;
+    Box::new(move |points| {
+        let at = |point: &UnitVec| {
+            let exponents = places.iter().map(|(place, weight)| (kappa * (place.dot(*point) - 1.0), weight));
+            let near = exponents.filter(|(exponent, _)| *exponent > -60.0);
+            (near.map(|(exponent, weight)| weight * exponent.exp()).sum::<f64>() / total).ln()
+        };
+        points.iter().map(at).collect()
+    })
 }

@@ -1,11 +1,15 @@
 //! Retrieval: the places of the photos that look most alike (`[L]kNN`).
 
-use crate::{Baseline, BaselineError, FitData, baseline::score, examples::upload, learner::choose};
+use crate::{
+    Baseline, BaselineError, FitData, PhotoDensity,
+    baseline::{kernels, score},
+    examples::upload,
+    learner::choose,
+};
 use locdiff_model::Standardisation;
 use locdiff_nn::{Device, Tensor, ops, ops::Transpose};
 use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use rayon::prelude::*;
-use std::f64::consts::PI;
 
 /// Settings among which validation chooses.
 const NEIGHBOURS: [usize; 5] = [1, 5, 15, 40, 100];
@@ -164,18 +168,16 @@ impl Baseline for NearestNeighbours {
         Ok(nearest.par_iter().map(|own| mode(own, choice)).collect())
     }
 
-    fn log_density(&self, embeddings: &[f32], points: &[UnitVec]) -> Result<Option<Vec<f64>>, BaselineError> {
+    fn densities(&self, embeddings: &[f32]) -> Result<Option<Vec<PhotoDensity<'_>>>, BaselineError> {
         let Fitted { gallery, choice } = self.fitted()?;
-        let kappa = (EARTH_RADIUS_KM / choice.width_km).powi(2);
-        // exp(κ(cos − 1)) integrates to 2π(1 − exp(−2κ))/κ.
-        let log_area = (2.0 * PI * -(-2.0 * kappa).exp_m1() / kappa).ln();
         let nearest = gallery.nearest(embeddings, choice.neighbours)?;
-        let found = nearest.par_iter().zip(points).map(|(own, point)| {
-            let weights: f64 =
-                own.iter().map(|(cosine, _)| (choice.sharpness * (cosine - own[0].0)).exp()).sum();
-            log_kernels(own, *point, choice) - weights.ln() - log_area
-        });
-        Ok(Some(found.collect()))
+        let density = |own: Neighbours| {
+            let first = own[0].0;
+            let weigh =
+                |(cosine, place): (f64, UnitVec)| (place, (choice.sharpness * (cosine - first)).exp());
+            kernels(own.into_iter().map(weigh).collect(), choice.width_km)
+        };
+        Ok(Some(nearest.into_iter().map(density).collect()))
     }
 
     fn parameters(&self) -> usize {

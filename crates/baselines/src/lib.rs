@@ -34,6 +34,7 @@
 //! ```
 
 mod baseline;
+mod blend;
 mod cells;
 mod comparison;
 mod contrastive;
@@ -48,6 +49,7 @@ mod locdiff;
 mod method;
 mod mlp;
 mod paper;
+mod reading;
 mod sampled;
 mod splits;
 mod stopwatch;
@@ -56,7 +58,8 @@ mod toy;
 mod trial;
 mod vmf;
 
-pub use baseline::{Baseline, FitData};
+pub use baseline::{Baseline, FitData, PhotoDensity};
+pub use blend::Blend;
 pub use cells::{CellClassifier, CellScheme, Partition};
 pub use comparison::Comparison;
 pub use contrastive::{Contrastive, RetrievalGallery};
@@ -71,6 +74,7 @@ pub use method::Method;
 pub use paper::{
     AnchorTable, Experiment, ModelTable, ModelTableKind, PerturbationDrift, TimedOperation, TimingTable,
 };
+pub use reading::CommonReading;
 pub use splits::Splits;
 pub use stopwatch::Stopwatch;
 pub use trial::Trial;

@@ -1,14 +1,12 @@
 //! LocDiff itself behind the same trait.
 
-use crate::{Baseline, BaselineError, Effort, Examples, FitData};
-use locdiff_answer::{BACKGROUND_DRAWS, FEWEST_TO_CALIBRATE, Globe, Observation, Reader, fit};
+use crate::{Baseline, BaselineError, Effort, Examples, FitData, PhotoDensity};
 use locdiff_data::Embedding;
 use locdiff_model::{Model, Prediction, Predictor, Query, Reading, SampleOptions};
 use locdiff_nn::Device;
 use locdiff_shdd::{Codec, Coefficients};
-use locdiff_sphere::{LatLon, UnitVec};
+use locdiff_sphere::LatLon;
 use locdiff_train::{BEST_FOLDER, Dataset, Event, Job, Rows, RunConfig, TrainPreset, train};
-use rayon::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -23,8 +21,6 @@ pub struct LocDiff {
 
 struct Fitted {
     predictor: Predictor,
-    /// Reads the network's density, calibrated on the validation photos; none for a loss that gives no densities.
-    reader: Option<Reader>,
 }
 
 impl LocDiff {
@@ -72,22 +68,6 @@ impl LocDiff {
         let photos = photos(predictor, embeddings)?;
         let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
         Ok(predictor.predict(&queries, &self.options, Reading::default())?)
-    }
-
-    /// The density as `locdiff calibrate` fits it.
-    fn calibrate(&self, predictor: &Predictor, validation: &Examples) -> Result<Reader, BaselineError> {
-        let degree = predictor.model().config().degree;
-        let photos = photos(predictor, validation.photos())?;
-        let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
-        let found = predictor.predict(&queries, &self.options, Reading::default())?;
-        let observations = found.into_iter().zip(validation.points()).filter_map(|(found, truth)| {
-            Some(Observation { evidence: found.evidence?, answer: found.place, truth: truth.to_latlon() })
-        });
-        let observations: Vec<Observation> = observations.collect();
-        let background = predictor.background(BACKGROUND_DRAWS)?;
-        let (samples, seed) = (self.options.samples, self.options.seed);
-        let calibration = fit(&Arc::new(Globe::coarse(degree)?), &background, &observations, samples, seed)?;
-        Ok(Reader::new(Arc::new(Globe::of(predictor.codec().clone())?), calibration)?)
     }
 
     /// The pooled code of every row: what is decoded.
@@ -146,10 +126,7 @@ impl Baseline for LocDiff {
             }
         })?;
         let model = Model::load(&self.device, &folder.path().join(BEST_FOLDER))?;
-        let is_density = model.config().loss.has_quadrature() && data.validation.len() >= FEWEST_TO_CALIBRATE;
-        let predictor = Predictor::new(Arc::new(model))?;
-        let reader = if is_density { Some(self.calibrate(&predictor, data.validation)?) } else { None };
-        self.fitted = Some(Fitted { predictor, reader });
+        self.fitted = Some(Fitted { predictor: Predictor::new(Arc::new(model))? });
         Ok(())
     }
 
@@ -157,23 +134,22 @@ impl Baseline for LocDiff {
         Ok(self.predictions(embeddings)?.into_iter().map(|found| found.place).collect())
     }
 
-    /// The density that `locdiff locate` answers with; without a calibration that of the pooled code.
-    fn log_density(&self, embeddings: &[f32], points: &[UnitVec]) -> Result<Option<Vec<f64>>, BaselineError> {
-        let Fitted { predictor, reader } = self.fitted()?;
-        let Some(reader) = reader else {
-            let codes = self.codes(embeddings)?;
-            let each = codes.par_iter().zip(points).map(|(code, point)| -> Result<f64, BaselineError> {
-                Ok(predictor.codec().density(code)?.log_density(&[*point])[0])
-            });
-            return Ok(Some(each.collect::<Result<_, _>>()?));
+    /// What the network says at pure noise; for a loss that gives no densities the field of the pooled code.
+    fn densities(&self, embeddings: &[f32]) -> Result<Option<Vec<PhotoDensity<'_>>>, BaselineError> {
+        let predictor = &self.fitted()?.predictor;
+        let codes = if predictor.model().config().loss.has_quadrature() {
+            let photos = photos(predictor, embeddings)?;
+            let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
+            predictor.evidence(&queries, &self.options)?
+        } else {
+            self.codes(embeddings)?
         };
-        let photos = photos(predictor, embeddings)?;
-        let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
-        let evidence = predictor.evidence(&queries, &self.options)?;
-        let each = evidence.par_iter().zip(points).map(|(evidence, point)| -> Result<f64, BaselineError> {
-            Ok(reader.density(evidence, None)?.log_density(&[*point])[0])
-        });
-        Ok(Some(each.collect::<Result<_, _>>()?))
+        let density = |code: &Coefficients| -> Result<PhotoDensity<'_>, BaselineError> {
+            let field = predictor.codec().field(code)?;
+            // Readings are free of a constant: the integral is theirs to take.
+            Ok(Box::new(move |points| field.values(points)))
+        };
+        Ok(Some(codes.iter().map(density).collect::<Result<_, _>>()?))
     }
 
     fn parameters(&self) -> usize {
@@ -183,10 +159,7 @@ impl Baseline for LocDiff {
     fn chosen(&self) -> String {
         let Some(fitted) = &self.fitted else { return String::new() };
         let config = fitted.predictor.model().config();
-        format!(
-            "L = {}, {} steps, of {} samples the pooled",
-            config.degree, config.trained_steps, self.options.samples
-        )
+        format!("L = {}, {} steps", config.degree, config.trained_steps)
     }
 }
 
@@ -210,7 +183,9 @@ mod tests {
         let places = method.predict(test.photos()).unwrap();
         let near = places.iter().zip(test.points()).filter(|(a, b)| a.to_unit().angle_rad(**b) < 0.12);
         assert!(near.count() >= 34);
-        let logs = method.log_density(test.photos(), test.points()).unwrap().unwrap();
-        assert!(logs.iter().sum::<f64>() / 40.0 > 0.0);
+        let globe = Arc::new(locdiff_answer::Globe::new(7).unwrap());
+        let reading = crate::CommonReading::choose(&globe, &method, &validation).unwrap().unwrap();
+        let read = reading.read(&globe, &method, &test).unwrap();
+        assert!(read.log_densities.iter().sum::<f64>() / 40.0 > 0.0);
     }
 }

@@ -1,9 +1,9 @@
 //! The methods by name.
 
 use crate::{
-    Baseline, BaselineError, CellClassifier, CellScheme, Contrastive, CoordinateGenerator, CoordinatePath,
-    Effort, EncoderAblation, EncoderKind, LocDiff, NearestNeighbours, RetrievalGallery, VmfMixture,
-    VonMisesFisher,
+    Baseline, BaselineError, Blend, CellClassifier, CellScheme, Contrastive, CoordinateGenerator,
+    CoordinatePath, Effort, EncoderAblation, EncoderKind, LocDiff, NearestNeighbours, RetrievalGallery,
+    VmfMixture, VonMisesFisher,
 };
 use locdiff_base::setting;
 use locdiff_nn::Device;
@@ -32,6 +32,8 @@ pub enum Method {
     Coordinates(CoordinatePath),
     /// Diffusion of a location encoder's vectors, with a learned decoder.
     Encoder(EncoderKind),
+    /// LocDiff's density mixed with retrieval's.
+    Blend,
     /// LocDiff itself.
     LocDiff,
 }
@@ -61,6 +63,7 @@ impl Method {
             Self::Coordinates(CoordinatePath::DiffusionR3),
             Self::Coordinates(CoordinatePath::FlowR3),
             Self::Coordinates(CoordinatePath::FlowS2),
+            Self::Blend,
             Self::LocDiff,
         ]
     }
@@ -81,6 +84,7 @@ impl Method {
             Self::Coordinates(CoordinatePath::FlowR3) => "fm-r3",
             Self::Coordinates(CoordinatePath::FlowS2) => "rfm-s2",
             Self::Encoder(kind) => kind.name(),
+            Self::Blend => "locdiff-knn",
             Self::LocDiff => "locdiff",
         }
     }
@@ -90,9 +94,9 @@ impl Method {
         match self {
             Self::NearestNeighbours => "[L]kNN retrieval",
             Self::Cells(CellScheme::Hard) => "PlaNet: adaptive cells",
-            Self::Cells(CellScheme::Smooth) => "cells, haversine-smoothed labels (PIGEON)",
+            Self::Cells(CellScheme::Smooth) => "cells, smoothed labels (PIGEON's labels alone)",
             Self::Cells(CellScheme::Combined) => "CPlaNet: combined partitions",
-            Self::Cells(CellScheme::Hierarchy) => "ISNs: nested partitions",
+            Self::Cells(CellScheme::Hierarchy) => "nested partitions (ISNs without scenes)",
             Self::Contrastive(RetrievalGallery::TrainingPlaces) => {
                 "GeoCLIP-style, gallery of training places"
             }
@@ -103,6 +107,7 @@ impl Method {
             Self::Coordinates(CoordinatePath::FlowR3) => "flow matching in R³",
             Self::Coordinates(CoordinatePath::FlowS2) => "Riemannian flow matching on S²",
             Self::Encoder(kind) => kind.paper_name(),
+            Self::Blend => "LocDiff+kNN (ours)",
             Self::LocDiff => "LocDiff (ours)",
         }
     }
@@ -122,6 +127,7 @@ impl Method {
             Self::VmfMixture => Box::new(VmfMixture::new(device, effort, seed)),
             Self::Coordinates(path) => Box::new(CoordinateGenerator::new(device, effort, seed, path)),
             Self::Encoder(kind) => Box::new(EncoderAblation::new(device, effort, seed, kind)),
+            Self::Blend => Box::new(Blend::new(device, &effort, seed)),
             Self::LocDiff => Box::new(LocDiff::new(device, &effort, seed)),
         }
     }

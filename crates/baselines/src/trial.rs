@@ -1,18 +1,25 @@
 //! One method fitted and tested with several seeds.
 
 use crate::stopwatch::Stopwatch;
-use crate::{Baseline, BaselineError, FitData, Splits};
+use crate::{Baseline, BaselineError, CommonReading, FitData, Splits};
+use locdiff_answer::Globe;
 use locdiff_data::PointWriter;
 use locdiff_eval::{Bootstrap, Estimate, RADII_KM, Rules};
 use locdiff_sphere::LatLon;
 use serde_json::{Value, json};
 use std::path::Path;
+use std::sync::Arc;
+
+/// Densities of every method are read on the pixels of this degree: 102 km wide.
+const READ_DEGREE: usize = 23;
 
 /// What one seed gave.
 #[derive(Debug, Clone)]
 struct Run {
     errors_km: Vec<f64>,
     log_densities: Option<Vec<f64>>,
+    /// Probability of everything denser than the truth.
+    levels: Option<Vec<f64>>,
     fit_seconds: f64,
     fit_cpu_seconds: Option<f64>,
     predict_seconds: f64,
@@ -60,18 +67,36 @@ impl Trial {
         let data = FitData { training: &splits.training, validation: &splits.validation };
         method.fit(data, progress)?;
         let (fit_seconds, fit_cpu_seconds) = (watch.seconds(), watch.cpu_seconds());
+        let globe = Arc::new(Globe::new(READ_DEGREE)?);
+        let reading = CommonReading::choose(&globe, method, &splits.validation)?;
         let watch = Stopwatch::start();
-        let answers = method.predict(splits.test.photos())?;
+        let (answers, log_densities, levels) = match &reading {
+            Some(reading) => {
+                let read = reading.read(&globe, method, &splits.test)?;
+                (read.places, Some(read.log_densities), Some(read.levels))
+            }
+            None => (method.predict(splits.test.photos())?, None, None),
+        };
         let predict_seconds = watch.seconds();
-        let log_densities = method.log_density(splits.test.photos(), splits.test.points())?;
         let errors_km = errors_km(&answers, splits);
         if let Some(folder) = out {
             let path = folder.join(format!("{}-{seed}.csv", self.name));
             write_answers(&path, &answers, log_densities.as_deref())?;
         }
         self.parameters = method.parameters();
-        self.chosen = method.chosen();
-        self.runs.push(Run { errors_km, log_densities, fit_seconds, fit_cpu_seconds, predict_seconds });
+        self.chosen = [method.chosen(), reading.map_or(String::new(), |reading| reading.to_string())]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join("; ");
+        self.runs.push(Run {
+            errors_km,
+            log_densities,
+            levels,
+            fit_seconds,
+            fit_cpu_seconds,
+            predict_seconds,
+        });
         Ok(())
     }
 
@@ -80,6 +105,7 @@ impl Trial {
         self.runs.push(Run {
             errors_km: errors_km(answers, splits),
             log_densities: None,
+            levels: None,
             fit_seconds: 0.0,
             fit_cpu_seconds: None,
             predict_seconds: 0.0,
@@ -151,6 +177,28 @@ impl Trial {
         means.filter(|means| !means.is_empty()).map(|means| means.iter().sum::<f64>() / means.len() as f64)
     }
 
+    /// The share of true places inside the regions said to hold `said`; `None` for methods without a density.
+    pub fn coverage(&self, said: f64, chosen: &[usize]) -> Option<f64> {
+        let inside = |levels: &Vec<f64>| {
+            chosen.iter().filter(|&&photo| levels[photo] <= said).count() as f64 / chosen.len() as f64
+        };
+        let shares: Option<Vec<f64>> = self.runs.iter().map(|run| run.levels.as_ref().map(inside)).collect();
+        shares
+            .filter(|shares| !shares.is_empty())
+            .map(|shares| shares.iter().sum::<f64>() / shares.len() as f64)
+    }
+
+    /// This method's −log density less another's, photo by photo, in nats.
+    pub fn nll_lead(&self, other: &Self, chosen: &[usize], bootstrap: &Bootstrap) -> Option<Estimate> {
+        let mean = |trial: &Self, photo: usize| -> Option<f64> {
+            let logs: Option<Vec<f64>> =
+                trial.runs.iter().map(|run| run.log_densities.as_ref().map(|logs| -logs[photo])).collect();
+            logs.filter(|logs| !logs.is_empty()).map(|logs| logs.iter().sum::<f64>() / logs.len() as f64)
+        };
+        let pairs = chosen.iter().map(|&photo| Some(mean(self, photo)? - mean(other, photo)?));
+        Some(bootstrap.mean(&pairs.collect::<Option<Vec<f64>>>()?))
+    }
+
     /// This method less another at a radius, photo by photo.
     pub fn lead(&self, other: &Self, radius_km: f64, chosen: &[usize], bootstrap: &Bootstrap) -> Estimate {
         let pairs = self.hits(radius_km, chosen).into_iter().zip(other.hits(radius_km, chosen));
@@ -166,7 +214,8 @@ impl Trial {
         json!({
             "method": self.name, "description": self.description, "n": chosen.len(), "seeds": self.runs.len(),
             "within": within, "geoscore": self.geoscore(chosen, bootstrap), "median_km": self.median_km(chosen),
-            "nll": self.nll(chosen), "parameters": self.parameters, "fit_seconds": self.fit_seconds(),
+            "nll": self.nll(chosen), "region_50": self.coverage(0.5, chosen), "region_90": self.coverage(0.9, chosen),
+            "parameters": self.parameters, "fit_seconds": self.fit_seconds(),
             "fit_cpu_seconds": self.fit_cpu_seconds(), "milliseconds_a_photo": self.milliseconds_per_photo(),
             "chosen": self.chosen,
         })

@@ -96,7 +96,7 @@ impl TrainJob {
             adam: Adam::new(config, &params)?,
             work: net.workspace(device, BATCH, true)?,
             quadrature: Quadrature::new(device, d, &symmetric(ANCHORS * d, 1001, 1.0), None, BATCH, 1 << 26)?,
-            tables: TrainingTables::new(device, &schedule, Prediction::X0, 1.0)?,
+            tables: TrainingTables::new(device, &schedule, Prediction::X0, 1.0, 0)?,
             rng: Rng::new(device, 1)?,
             x0: tensor(d, 1002, 2.0 * (3.0 / d as f64).sqrt())?,
             cond: tensor(COND, 1004, 3.0_f64.sqrt())?,

@@ -42,5 +42,5 @@ pub use error::DiffusionError;
 pub use guidance::Guided;
 pub use plan::{PlannedStep, Sampler, SamplerPlan};
 pub use prediction::{Prediction, TrainingTables};
-pub use sampling::{initial_noise, SampleState, sample, sample_watched};
+pub use sampling::{SampleState, initial_noise, sample, sample_watched};
 pub use schedule::Schedule;

@@ -65,6 +65,8 @@ impl Prediction {
 
 /// The tables training needs, on the device, for [`locdiff_nn::ops::mix_rows`]: row t holds the factors of `x_0` and z.
 pub struct TrainingTables {
+    /// The time step of each row.
+    pub times: Tensor,
     /// `x_t = row·(x_0, z)`.
     pub noisy: Tensor,
     /// `target = row·(x_0, z)`.
@@ -72,7 +74,8 @@ pub struct TrainingTables {
 }
 
 impl TrainingTables {
-    /// Tables for a schedule and a kind of prediction; `scale` multiplies `x_0` (√4π brings codes to unit RMS).
+    /// Tables for a schedule and a kind of prediction; `scale` multiplies `x_0` (√4π brings codes to unit RMS). The noisiest
+    /// step stands `repeats` times more at the end, so that a uniform draw of rows meets it so much more often.
     ///
     /// # Errors
     /// Too little device memory.
@@ -81,13 +84,18 @@ impl TrainingTables {
         schedule: &Schedule,
         prediction: Prediction,
         scale: f64,
+        repeats: usize,
     ) -> Result<Self, NnError> {
+        let last = schedule.steps() - 1;
+        let times: Vec<usize> = (0..schedule.steps()).chain(std::iter::repeat_n(last, repeats)).collect();
         let table = |row: &dyn Fn(f64) -> (f64, f64)| {
-            let rows = (0..schedule.steps()).map(|t| row(schedule.alpha_bar(t)));
+            let rows = times.iter().map(|t| row(schedule.alpha_bar(*t)));
             let values: Vec<f32> = rows.flat_map(|(x0, z)| [(scale * x0) as f32, z as f32]).collect();
-            Tensor::from_slice(device, schedule.steps(), 2, &values)
+            Tensor::from_slice(device, times.len(), 2, &values)
         };
+        let steps: Vec<f32> = times.iter().map(|t| *t as f32).collect();
         Ok(Self {
+            times: Tensor::from_slice(device, steps.len(), 1, &steps)?,
             noisy: table(&|alpha_bar| (alpha_bar.sqrt(), (1.0 - alpha_bar).sqrt()))?,
             target: table(&|alpha_bar| prediction.target(alpha_bar))?,
         })

@@ -198,7 +198,7 @@ fn the_posterior_mean_denoiser_finds_both_modes() {
 fn training_tables_noise_and_target_agree_with_the_schedule() {
     let schedule = Schedule::cosine(200).unwrap();
     for device in devices() {
-        let tables = TrainingTables::new(&device, &schedule, Prediction::V, 2.0).unwrap();
+        let tables = TrainingTables::new(&device, &schedule, Prediction::V, 2.0, 0).unwrap();
         let t = Indices::from_slice(&device, &[0, 120, 199]).unwrap();
         let x0 = Tensor::from_slice(&device, 3, 1, &[1.0, 1.0, 1.0]).unwrap();
         let z = Tensor::from_slice(&device, 3, 1, &[-1.0, -1.0, -1.0]).unwrap();

@@ -3,8 +3,10 @@
 use crate::{EmbeddedPhoto, LocateError, LocateOptions};
 use locdiff_answer::{Answer, BACKGROUND_DRAWS, Calibration, Globe, Reader};
 use locdiff_data::{Embedding, Fingerprint};
-use locdiff_model::{Model, Pooling, Prediction, Predictor, Query, Reading, TraceStep};
+use locdiff_model::{Model, Predictor, Query, Reading, TraceStep};
 use locdiff_nn::Device;
+use locdiff_shdd::Coefficients;
+use locdiff_sphere::LatLon;
 use locdiff_vision::{Augmentation, Encoder, Photo, PhotoLimits};
 use rayon::prelude::*;
 use std::path::Path;
@@ -32,8 +34,11 @@ pub struct Locator {
 
 /// Photos that are answered at a time on CUDA: their embeddings are held, not their pixels.
 const BLOCK: usize = 64;
-/// The samples' places are decoded for retrieval alone.
-const POOLED: Reading = Reading { pooling: Pooling::Pool, every_sample: false };
+/// What the model says about a photo, with the place where retrieval settled it.
+struct Said {
+    evidence: Coefficients,
+    place: Option<LatLon>,
+}
 
 impl Locator {
     /// The model and encoder that are part of this library, on the CPU.
@@ -196,8 +201,8 @@ impl Locator {
     pub fn answer(&self, photo: &EmbeddedPhoto, options: &LocateOptions) -> Result<Answer, LocateError> {
         options.check()?;
         self.check_photo(photo)?;
-        let found = self.predictor.predict(&[photo.query()], &options.sampling, reading(options))?;
-        self.read(photo, &found[0], options)
+        let said = self.ask(&[photo], options)?.swap_remove(0);
+        self.read(photo, &said, options)
     }
 
     /// A result for each embedded photo; what failed before stays as it is.
@@ -215,18 +220,18 @@ impl Locator {
                 Ok(photo)
             })
             .collect();
-        let queries: Vec<Query<'_>> = checked.iter().flatten().map(EmbeddedPhoto::query).collect();
-        let Ok(found) = self.predictor.predict(&queries, &options.sampling, reading(options)) else {
+        let photos: Vec<&EmbeddedPhoto> = checked.iter().flatten().collect();
+        let Ok(said) = self.ask(&photos, options) else {
             // One of them failed: each alone, so that the others do not fail with it.
             return checked.into_iter().map(|photo| self.answer(&photo?, options)).collect();
         };
-        let mut found = found.into_iter();
+        let mut said = said.into_iter();
         let pairs: Vec<_> =
-            checked.into_iter().map(|photo| photo.map(|photo| (photo, found.next()))).collect();
+            checked.into_iter().map(|photo| photo.map(|photo| (photo, said.next()))).collect();
         pairs
             .into_par_iter()
             .map(|pair| match pair? {
-                (photo, Some(found)) => self.read(&photo, &found, options),
+                (photo, Some(said)) => self.read(&photo, &said, options),
                 (photo, None) => self.answer(&photo, options),
             })
             .collect()
@@ -274,21 +279,37 @@ impl Locator {
         &self.reader
     }
 
-    /// What the model said, with retrieval where it is asked for, as an answer.
+    /// What the model says: the evidence from one evaluation of the network, without sampling, unless retrieval wants
+    /// samples.
+    fn ask(&self, photos: &[&EmbeddedPhoto], options: &LocateOptions) -> Result<Vec<Said>, LocateError> {
+        let queries: Vec<Query<'_>> = photos.iter().map(|photo| photo.query()).collect();
+        let Some(hybrid) = &options.hybrid else {
+            let evidence = self.predictor.evidence(&queries, &options.sampling)?;
+            return Ok(evidence.into_iter().map(|evidence| Said { evidence, place: None }).collect());
+        };
+        // Retrieval looks around the place of every sample.
+        let reading = Reading { every_sample: true, ..Reading::default() };
+        let found = self.predictor.predict(&queries, &options.sampling, reading)?;
+        let pairs: Vec<_> = photos.iter().zip(found).collect();
+        pairs
+            .into_par_iter()
+            .map(|(photo, found)| {
+                let settled = hybrid.settle(self.predictor.codec(), &photo.for_retrieval(), &found)?;
+                let loss = || LocateError::NoDensities { loss: format!("{:?}", self.model().config().loss) };
+                Ok(Said { evidence: found.evidence.ok_or_else(loss)?, place: Some(settled.place) })
+            })
+            .collect()
+    }
+
+    /// What the model said as an answer.
     fn read(
         &self,
         photo: &EmbeddedPhoto,
-        found: &Prediction,
+        said: &Said,
         options: &LocateOptions,
     ) -> Result<Answer, LocateError> {
-        let place = match &options.hybrid {
-            Some(hybrid) => hybrid.settle(self.predictor.codec(), &photo.for_retrieval(), found)?.place,
-            None => found.place,
-        };
-        let loss = || LocateError::NoDensities { loss: format!("{:?}", self.model().config().loss) };
-        let evidence = found.evidence.as_ref().ok_or_else(loss)?;
-        let mut answer =
-            self.reader.answer(evidence, place, options.knowledge.clone(), options.hypotheses)?;
+        let density = self.reader.density(&said.evidence, options.knowledge.clone())?;
+        let mut answer = self.reader.answer_from(density, said.place, &options.reading);
         answer.photo.clone_from(&photo.name);
         answer.gps = photo.gps;
         Ok(answer)
@@ -307,10 +328,6 @@ impl Locator {
             _ => Ok(()),
         }
     }
-}
-
-fn reading(options: &LocateOptions) -> Reading {
-    Reading { every_sample: options.hybrid.is_some(), ..POOLED }
 }
 
 /// A model's folder with its calibration, if it has one.

@@ -1,6 +1,6 @@
 //! How to answer.
 
-use crate::{Hybrid, Knowledge, LocateError, SampleOptions};
+use crate::{Hybrid, Knowledge, LocateError, ReadOptions, SampleOptions};
 use locdiff_base::setting;
 use std::sync::Arc;
 
@@ -15,12 +15,13 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct LocateOptions {
-    /// Samples, sampler, steps, guidance and seed.
+    /// Draws of noise that the evidence is the mean of, guidance and seed; and, for retrieval and the backward process, the
+    /// sampler and its steps.
     pub sampling: SampleOptions,
     /// Views of a photo that the samples are spread over; 1 is the photo alone.
     pub views: usize,
-    /// The most hypotheses an answer lists.
-    pub hypotheses: usize,
+    /// How the answer is read off the density.
+    pub reading: ReadOptions,
     /// What is also known.
     pub knowledge: Option<Arc<Knowledge>>,
     /// Retrieval inside the regions that diffusion proposes: LocDiff-H.
@@ -29,7 +30,13 @@ pub struct LocateOptions {
 
 impl Default for LocateOptions {
     fn default() -> Self {
-        Self { sampling: SampleOptions::default(), views: 1, hypotheses: 5, knowledge: None, hybrid: None }
+        Self {
+            sampling: SampleOptions::default(),
+            views: 1,
+            reading: ReadOptions::default(),
+            knowledge: None,
+            hybrid: None,
+        }
     }
 }
 
@@ -49,7 +56,13 @@ impl LocateOptions {
     /// With so many hypotheses at the most.
     #[must_use]
     pub fn with_hypotheses(self, hypotheses: usize) -> Self {
-        Self { hypotheses, ..self }
+        Self { reading: self.reading.with_hypotheses(hypotheses), ..self }
+    }
+
+    /// With the density seen through a window of this radius.
+    #[must_use]
+    pub fn with_window_km(self, window_km: f64) -> Self {
+        Self { reading: self.reading.with_window_km(window_km), ..self }
     }
 
     /// With what is also known.
@@ -68,6 +81,11 @@ impl LocateOptions {
         if self.views == 0 || self.views > self.sampling.samples {
             let remedy = format!("1 to the number of samples, {}", self.sampling.samples);
             return Err(setting("views", self.views, remedy));
+        }
+        if let Some(window_km) = self.reading.window_km
+            && !(1.0..=20_000.0).contains(&window_km)
+        {
+            return Err(setting("window", format!("{window_km} km"), "1 to 20000 km"));
         }
         if self.hybrid.is_some() && self.knowledge.is_some() {
             let remedy = "retrieval knows no regions or priors: leave out one of them";

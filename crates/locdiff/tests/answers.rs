@@ -39,7 +39,7 @@ fn answers_agree_with_their_densities() {
     assert_eq!(answer.hypotheses[0].place, answer.place);
     // The region's rim has the density that the region says, and what is denser holds its probability.
     let region = density.region(0.5);
-    let denser = density.pixel_log_density().iter().filter(|v| **v >= region.log_density);
+    let denser = density.point_log_density().iter().filter(|v| **v >= region.log_density);
     let held: f64 = denser.map(|v| v.exp()).sum::<f64>() * density.globe().pixels().area_sr();
     assert!((held - 0.5).abs() < 0.01, "{held}");
     assert!((answer.locatability - density.mass_within_km(answer.best, 750.0)).abs() < 1e-12);
@@ -69,9 +69,9 @@ fn knowledge_serves_every_model() {
         let locator = toy(ModelConfig { width: 16, ..ModelConfig::new(degree, 5) });
         let answer = locator.locate_embedding(&embedding([0.1, 0.2, 0.3, 0.4, 0.5]), &known).unwrap();
         let pixels = answer.density.globe().pixels();
-        let total: f64 = answer.density.pixel_log_density().iter().map(|v| v.exp()).sum::<f64>();
+        let total: f64 = answer.density.point_log_density().iter().map(|v| v.exp()).sum::<f64>();
         assert!((total * pixels.area_sr() - 1.0).abs() < 1e-9);
-        for (value, point) in answer.density.pixel_log_density().iter().zip(pixels.points()) {
+        for (value, point) in answer.density.point_log_density().iter().zip(pixels.points()) {
             assert_eq!(*value > f64::NEG_INFINITY, point.to_latlon().lat_deg() > 20.0, "degree {degree}");
         }
     }
@@ -83,7 +83,7 @@ fn the_floor_is_the_least_density_anywhere() {
     let locator = toy(config());
     let answer = locator.locate_embedding(&embedding([3.0, -4.0, 2.0, 9.0, 1.0]), &options()).unwrap();
     let density = &answer.density;
-    let least = density.pixel_log_density().iter().copied().fold(f64::INFINITY, f64::min);
+    let least = density.point_log_density().iter().copied().fold(f64::INFINITY, f64::min);
     let floor = (locator.reader().calibration().floor / (4.0 * std::f64::consts::PI)).ln();
     assert!(least >= floor - 1e-9, "{least} {floor}");
 }

@@ -10,7 +10,7 @@ use locdiff_nn::Device;
 
 const OPTIONS: SampleOptions =
     SampleOptions { samples: 4, steps: 6, seed: 3, sampler: Sampler::DpmSolverPlusPlus2M, guidance: 0.0 };
-const EVERY: Reading = Reading { pooling: Pooling::Pool, every_sample: true };
+const EVERY: Reading = Reading { pooling: Pooling::Pool, window_km: 250.0, every_sample: true };
 
 fn model(loss: LossKind) -> Model {
     Model::new(&Device::cpu(), ModelConfig { width: 8, seed: 3, loss, ..ModelConfig::new(5, 7) }).unwrap()

@@ -57,6 +57,26 @@ impl Coefficients {
         Self::new(self.values.iter().zip(&other.values).map(|(x, y)| a * x + b * y).collect())
     }
 
+    /// The field convolved with a Gaussian window that is as wide as a disc of this radius (the same mean squared distance):
+    /// degree l shrinks by `exp(−l(l+1)·ρ²/8)`.
+    ///
+    /// ```
+    /// use locdiff_shdd::Coefficients;
+    /// let wide = Coefficients::new(vec![1.0; 9])?.windowed(0.5);
+    /// assert_eq!(wide.as_slice()[0], 1.0); // the mean stays
+    /// assert!(wide.as_slice()[8] < wide.as_slice()[3] && wide.as_slice()[3] < 1.0);
+    /// # Ok::<(), locdiff_shdd::ShddError>(())
+    /// ```
+    #[must_use]
+    pub fn windowed(&self, radius_rad: f64) -> Self {
+        let mut values = self.values.clone();
+        for l in 0..=self.degree.get() {
+            let shrink = (-((l * (l + 1)) as f64) * radius_rad * radius_rad / 8.0).exp();
+            values[l * l..(l + 1) * (l + 1)].iter_mut().for_each(|value| *value *= shrink);
+        }
+        Self { degree: self.degree, values }
+    }
+
     /// The degree L.
     pub fn degree(&self) -> Degree {
         self.degree

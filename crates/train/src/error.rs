@@ -49,6 +49,9 @@ pub enum TrainError {
         /// Its encoder.
         second_encoder: String,
     },
+    /// A validation that cannot be read.
+    #[error(transparent)]
+    Answer(#[from] locdiff_answer::AnswerError),
     /// A setting outside its range.
     #[error(transparent)]
     Setting(#[from] BadSetting),

@@ -19,6 +19,7 @@ mod run;
 mod settings;
 mod split;
 mod step;
+mod validation;
 
 pub use dataset::{Dataset, Rows, Source};
 pub use error::TrainError;

@@ -6,15 +6,12 @@ use crate::dataset::same_encoder;
 use crate::error::folder;
 use crate::metrics::Metrics;
 use crate::step::TrainStep;
+use crate::validation::{Validation, validate};
 use crate::{Rows, RunConfig, TrainError};
 use locdiff_base::{AtomicFile, setting};
-use locdiff_diffusion::Sampler;
 use locdiff_eval::Accuracy;
-use locdiff_model::{
-    CodeWriter, Model, Predictor, Query, Reading, SampleOptions, Standardisation, make_quadrature,
-};
+use locdiff_model::{CodeWriter, Model, Standardisation, make_quadrature};
 use locdiff_nn::Device;
-use locdiff_sphere::LatLon;
 use serde_json::json;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -332,9 +329,11 @@ impl Loop<'_> {
     fn validate(&mut self, last: &mut Option<Accuracy>) -> Result<bool, TrainError> {
         let Some(rows) = self.validation else { return Ok(false) };
         self.refresh_model()?;
-        let accuracy = validate(&self.model, rows, &self.config.train)?;
-        let (step, score) = (self.done, accuracy.score());
-        self.metrics.write(&json!({"step": step, "validation": accuracy, "score": score}))?;
+        let Validation { accuracy, nll_nats } = validate(&self.model, rows, &self.config.train)?;
+        // What is read is a density where the model gives one.
+        let (step, score) = (self.done, nll_nats.map_or(accuracy.score(), |nll| -nll));
+        self.metrics
+            .write(&json!({"step": step, "validation": accuracy, "nll_nats": nll_nats, "score": score}))?;
         if self.standing.best.is_none_or(|(best, _)| score > best) {
             self.standing = Standing { best: Some((score, step)), stale: 0 };
             self.model.save(&self.out.join(BEST_FOLDER))?;
@@ -355,29 +354,4 @@ impl Loop<'_> {
         }
         Ok(self.model.save(self.out)?)
     }
-}
-
-/// Photos that are located at a time.
-const VALIDATION_BLOCK: usize = 256;
-
-/// Pooled answers for at most `validation_rows` rows, evenly spread.
-fn validate(model: &Model, rows: Rows<'_>, settings: &crate::TrainSettings) -> Result<Accuracy, TrainError> {
-    let options = SampleOptions {
-        samples: settings.validation_samples,
-        steps: settings.validation_steps.min(model.config().diffusion_steps),
-        sampler: Sampler::DpmSolverPlusPlus2M,
-        ..SampleOptions::default()
-    };
-    let predictor = Predictor::new(model)?;
-    let stride = rows.rows.len().div_ceil(settings.validation_rows).max(1);
-    let chosen: Vec<usize> = rows.rows.iter().step_by(stride).map(|&row| row as usize).collect();
-    let mut pairs: Vec<(LatLon, LatLon)> = Vec::with_capacity(chosen.len());
-    for block in chosen.chunks(VALIDATION_BLOCK) {
-        let embeddings =
-            block.iter().map(|row| rows.data.embedding(*row)).collect::<Result<Vec<_>, TrainError>>()?;
-        let queries: Vec<Query<'_>> = embeddings.iter().map(Query::from).collect();
-        let found = predictor.predict(&queries, &options, Reading::default())?;
-        pairs.extend(found.iter().zip(block).map(|(found, &row)| (found.place, rows.data.places()[row])));
-    }
-    Ok(Accuracy::new(pairs))
 }

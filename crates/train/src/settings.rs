@@ -47,6 +47,9 @@ pub struct TrainSettings {
     pub ema_decay: f64,
     /// Share of rows whose embedding is dropped, for guidance.
     pub condition_dropout: f32,
+    /// Share of rows at the noisiest step beside those that are drawn evenly: what is read at pure noise is trained there.
+    #[serde(default)]
+    pub pure_noise: f64,
     /// Deviation of normal noise on the standardised embeddings.
     pub embedding_noise: f32,
     /// Steps between validations; 0 for none but at the end.
@@ -99,10 +102,18 @@ impl TrainSettings {
                 return Err(setting(what, value, "a finite number, 0 or more"));
             }
         }
+        if !(0.0..=0.99).contains(&self.pure_noise) {
+            return Err(setting("pure_noise", self.pure_noise, "0 to 0.99"));
+        }
         if !(0.0..1.0).contains(&self.ema_decay) {
             return Err(setting("ema_decay", self.ema_decay, "0 up to but not including 1"));
         }
         Ok(())
+    }
+
+    /// How often the noisiest step is repeated among `steps` that are drawn evenly, for the share that is asked for.
+    pub(crate) fn pure_noise_repeats(&self, steps: usize) -> usize {
+        (self.pure_noise * steps as f64 / (1.0 - self.pure_noise)).round() as usize
     }
 
     pub(crate) fn adam(&self) -> AdamConfig {
@@ -178,6 +189,7 @@ impl TrainPreset {
                 clip_norm: 1.0,
                 ema_decay: 0.999,
                 condition_dropout: 0.1,
+                pure_noise: 0.5,
                 embedding_noise: 0.0,
                 validate_every: 1000,
                 validation_samples: 8,
@@ -202,6 +214,7 @@ impl TrainPreset {
                     steps: 750_000,
                     lr: 1e-4,
                     rate: RateKind::Constant,
+                    pure_noise: 0.0,
                     warmup_steps: 0,
                     validate_every: 10_000,
                     checkpoint_every: 5000,

@@ -28,7 +28,8 @@ pub(crate) struct TrainStep {
     rng: Rng,
     seed: u64,
     batch: usize,
-    diffusion_steps: u32,
+    /// Rows of the tables that times are drawn from.
+    times: u32,
     condition_dropout: f32,
     embedding_noise: f32,
     /// Losses that compare value by value want the mixed target instead of the code.
@@ -42,7 +43,6 @@ pub(crate) struct TrainStep {
     target: Tensor,
     d_out: Tensor,
     t: Indices,
-    t_table: Tensor,
     t_value: Tensor,
     loss: Tensor,
     loss_sum: Tensor,
@@ -61,18 +61,24 @@ impl TrainStep {
         let zeros = |cols: usize| Tensor::zeros(device, batch, cols);
         let (dim, cond) = (config.code_dim(), config.embedding_dim);
         let schedule = config.schedule()?;
-        let steps: Vec<f32> = (0..schedule.steps()).map(|t| t as f32).collect();
+        let repeats = settings.pure_noise_repeats(schedule.steps());
         Ok(Self {
             net: model.net().clone(),
             grads: Gradients::new(&params)?,
             adam: Adam::new(settings.adam(), &params)?,
             objective: Objective::new(device, config, codes, model.quadrature(), batch)?,
             work: model.net().workspace(device, batch, true)?,
-            tables: TrainingTables::new(device, &schedule, config.prediction(), config.code_scale.factor())?,
+            tables: TrainingTables::new(
+                device,
+                &schedule,
+                config.prediction(),
+                config.code_scale.factor(),
+                repeats,
+            )?,
             rng: Rng::new(device, config.seed)?,
             seed: config.seed,
             batch,
-            diffusion_steps: schedule.steps() as u32,
+            times: (schedule.steps() + repeats) as u32,
             condition_dropout: settings.condition_dropout,
             embedding_noise: settings.embedding_noise,
             pointwise: config.loss.is_pointwise(),
@@ -85,7 +91,6 @@ impl TrainStep {
             target: zeros(dim)?,
             d_out: zeros(dim)?,
             t: Indices::from_slice(device, &vec![0; batch])?,
-            t_table: Tensor::from_slice(device, steps.len(), 1, &steps)?,
             t_value: zeros(1)?,
             loss: zeros(1)?,
             loss_sum: Tensor::zeros(device, 1, 1)?,
@@ -114,7 +119,7 @@ impl TrainStep {
 
     fn operations(&mut self) -> Result<(), NnError> {
         ops::fill_normal(self.noise.view_mut(), &self.rng, NOISE)?;
-        ops::fill_indices(&mut self.t, self.diffusion_steps, &self.rng, TIME)?;
+        ops::fill_indices(&mut self.t, self.times, &self.rng, TIME)?;
         let mut cond = self.cond.view();
         if self.embedding_noise > 0.0 {
             ops::fill_normal(self.cond_noise.view_mut(), &self.rng, EMBEDDING_NOISE)?;
@@ -125,7 +130,7 @@ impl TrainStep {
         ops::drop_rows(kept, cond, p, &self.rng, DROP_CONDITION)?;
         let (code, noise, cond) = (self.code.view(), self.noise.view(), self.cond_kept.view());
         ops::mix_rows(self.noisy.view_mut(), code, noise, self.tables.noisy.view(), &self.t)?;
-        ops::gather_rows(self.t_value.view_mut(), self.t_table.view(), &self.t)?;
+        ops::gather_rows(self.t_value.view_mut(), self.tables.times.view(), &self.t)?;
         let mode = ForwardMode::Train { rng: &self.rng, first_stream: DROPOUT };
         let noisy = self.noisy.view();
         self.net.forward(&self.params, &mut self.work, noisy, cond, self.t_value.view(), mode)?;

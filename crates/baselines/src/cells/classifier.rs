@@ -2,7 +2,7 @@
 
 use super::{CELLS, COMBINED, CellScheme, LABEL_WIDTHS_KM, NESTED, Partition, WINDOWS_KM, regions::Regions};
 use crate::{
-    Baseline, BaselineError, Effort, FitData,
+    Baseline, BaselineError, Effort, FitData, PhotoDensity,
     baseline::{highest, score},
     examples::{Bank, upload},
     learner::{Batch, Learner, Weights, choose, learn, mean_of},
@@ -270,33 +270,47 @@ impl Baseline for CellClassifier {
 
     /// Constant inside a cell; the mean of the partitions' densities for the combination, the finest partition's cells
     /// for the hierarchy.
-    fn log_density(&self, embeddings: &[f32], points: &[UnitVec]) -> Result<Option<Vec<f64>>, BaselineError> {
+    fn densities(&self, embeddings: &[f32]) -> Result<Option<Vec<PhotoDensity<'_>>>, BaselineError> {
         let Fitted { net, standardisation, .. } = self.fitted()?;
         let inputs = upload(&self.device, standardisation, embeddings)?;
         let cells = net.probabilities(false, inputs.view())?;
-        let per_photo = cells.chunks_exact(net.cells()).zip(points);
         if self.scheme == CellScheme::Hierarchy {
             // Nested cells: a region is a finest cell.
-            let finest = net.partitions.last().zip(net.blocks.last());
+            let Some((partition, block)) = net.partitions.last().zip(net.blocks.last()) else {
+                return Ok(None);
+            };
             let regions = net.regions.probabilities(self.scheme, &cells, net.cells());
-            let Some((partition, block)) = finest else { return Ok(None) };
-            let found = regions.chunks_exact(net.regions.cells.len()).zip(points).map(|(row, point)| {
-                let cell = partition.cell(*point);
-                let own = Some(&(block.start + cell));
-                let region = net.regions.cells.iter().position(|cells| cells.last() == own);
-                let mass = region.map_or(0.0, |region| f64::from(row[region]));
-                (mass / partition.areas_sr()[cell]).ln()
-            });
-            return Ok(Some(found.collect()));
+            let density = |row: &[f32]| -> PhotoDensity<'_> {
+                let mut masses = vec![0.0; partition.len()];
+                for (region, mass) in net.regions.cells.iter().zip(row) {
+                    if let Some(cell) = region.last() {
+                        masses[cell - block.start] += f64::from(*mass);
+                    }
+                }
+                Box::new(move |points| {
+                    let at = |point: &UnitVec| {
+                        let cell = partition.cell(*point);
+                        (masses[cell] / partition.areas_sr()[cell]).ln()
+                    };
+                    points.iter().map(at).collect()
+                })
+            };
+            return Ok(Some(regions.chunks_exact(net.regions.cells.len()).map(density).collect()));
         }
-        let found = per_photo.map(|(row, point)| {
-            let each = net.partitions.iter().zip(&net.blocks).map(|(partition, block)| {
-                let cell = partition.cell(*point);
-                f64::from(row[block.start + cell]) / partition.areas_sr()[cell]
-            });
-            (each.sum::<f64>() / net.partitions.len() as f64).ln()
-        });
-        Ok(Some(found.collect()))
+        let density = |row: &[f32]| -> PhotoDensity<'_> {
+            let row = row.to_vec();
+            Box::new(move |points| {
+                let at = |point: &UnitVec| {
+                    let each = net.partitions.iter().zip(&net.blocks).map(|(partition, block)| {
+                        let cell = partition.cell(*point);
+                        f64::from(row[block.start + cell]) / partition.areas_sr()[cell]
+                    });
+                    (each.sum::<f64>() / net.partitions.len() as f64).ln()
+                };
+                points.iter().map(at).collect()
+            })
+        };
+        Ok(Some(cells.chunks_exact(net.cells()).map(density).collect()))
     }
 
     fn parameters(&self) -> usize {

@@ -2,8 +2,8 @@
 
 use super::features::FourierFeatures;
 use crate::{
-    Baseline, BaselineError, Effort, FitData,
-    baseline::{highest, score},
+    Baseline, BaselineError, Effort, FitData, PhotoDensity,
+    baseline::{highest, kernels, score},
     examples::{Bank, upload},
     learner::{Batch, Learner, Weights, learn},
     mlp::{Draw, Mlp, MlpWork},
@@ -84,17 +84,23 @@ impl Towers {
 
 /// For every image the place whose vector is nearest.
 fn nearest(images: &Tensor, vectors: &Tensor, places: &[UnitVec]) -> Result<Vec<LatLon>, BaselineError> {
-    let device = images.device();
     let mut found = Vec::new();
-    let step = ((1 << 26) / places.len()).max(1);
+    for_cosines(images, vectors, |cosines| found.extend(highest(cosines, places)))?;
+    Ok(found)
+}
+
+/// The cosines of images and places, some images at a time.
+fn for_cosines(images: &Tensor, vectors: &Tensor, mut each: impl FnMut(&[f32])) -> Result<(), BaselineError> {
+    let (device, places) = (images.device(), vectors.rows());
+    let step = ((1 << 26) / places).max(1);
     for start in (0..images.rows()).step_by(step) {
         let rows = start..(start + step).min(images.rows());
-        let mut cosines = Tensor::zeros(device, rows.len(), places.len())?;
+        let mut cosines = Tensor::zeros(device, rows.len(), places)?;
         let images = images.view().row_range(rows);
         ops::gemm(cosines.view_mut(), images, Transpose::No, vectors.view(), Transpose::Yes, 0.0, None)?;
-        found.extend(highest(&cosines.to_vec()?, places));
+        each(&cosines.to_vec()?);
     }
-    Ok(found)
+    Ok(())
 }
 
 impl Contrastive {
@@ -336,6 +342,25 @@ impl Baseline for Contrastive {
         let Fitted { towers, params, standardisation, places, vectors } = self.fitted()?;
         let inputs = upload(&self.device, standardisation, embeddings)?;
         nearest(&towers.images(params, inputs.view())?, vectors, places)
+    }
+
+    /// A softmax over the best places of the gallery, each a kernel as wide as the grid's spacing.
+    fn densities(&self, embeddings: &[f32]) -> Result<Option<Vec<PhotoDensity<'_>>>, BaselineError> {
+        const MOST: usize = 200;
+        const WIDTH_KM: f64 = 150.0;
+        let Fitted { towers, params, standardisation, places, vectors } = self.fitted()?;
+        let inputs = upload(&self.device, standardisation, embeddings)?;
+        let mut found: Vec<PhotoDensity<'_>> = Vec::new();
+        for_cosines(&towers.images(params, inputs.view())?, vectors, |cosines| {
+            for row in cosines.chunks_exact(places.len()) {
+                let mut order: Vec<usize> = (0..row.len()).collect();
+                order.sort_unstable_by(|&a, &b| row[b].total_cmp(&row[a]).then(a.cmp(&b)));
+                let top = row[order[0]];
+                let weigh = |&k: &usize| (places[k], f64::from(COSINE_SCALE * (row[k] - top)).exp());
+                found.push(kernels(order.iter().take(MOST).map(weigh).collect(), WIDTH_KM));
+            }
+        })?;
+        Ok(Some(found))
     }
 
     fn parameters(&self) -> usize {

@@ -5,7 +5,7 @@ use super::{
     path::{Particle, Plan, TIMES},
 };
 use crate::{
-    Baseline, BaselineError, Effort, FitData,
+    Baseline, BaselineError, Effort, FitData, PhotoDensity,
     examples::Bank,
     learner::{Batch, Learner, Weights, learn, mean_of},
     sampled::{FittedSampler, PlaceSampler, QuickValidation, network, repeated_blocks},
@@ -220,6 +220,10 @@ impl Baseline for CoordinateGenerator {
 
     fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>, BaselineError> {
         self.fitted()?.answers(embeddings)
+    }
+
+    fn densities(&self, embeddings: &[f32]) -> Result<Option<Vec<PhotoDensity<'_>>>, BaselineError> {
+        Ok(Some(self.fitted()?.densities(embeddings)?))
     }
 
     fn parameters(&self) -> usize {

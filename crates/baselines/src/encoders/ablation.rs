@@ -2,7 +2,7 @@
 
 use super::{EncoderKind, LocationEncoder, NnDecoder, decoder::columns_of};
 use crate::{
-    Baseline, BaselineError, Effort, FitData,
+    Baseline, BaselineError, Effort, FitData, PhotoDensity,
     examples::{Bank, standardised},
     learner::{Batch, Learner, Weights, learn, mean_of},
     sampled::{FittedSampler, PlaceSampler, QuickValidation, network, repeated_blocks},
@@ -190,7 +190,7 @@ impl Baseline for EncoderAblation {
         let times: Vec<f32> = (0..TIMES).map(|t| t as f32).collect();
         let mut learner = Training {
             work: net.workspace(device, batch, true)?,
-            tables: TrainingTables::new(device, &schedule, Prediction::X0, 1.0)?,
+            tables: TrainingTables::new(device, &schedule, Prediction::X0, 1.0, 0)?,
             generator: Generator { net, schedule, encoder, decoder, codes, seed: self.seed },
             weights: Weights::new(builder, device, &self.effort, self.seed)?,
             bank: Tensor::from_slice(device, training.len(), size, &bank_codes)?,
@@ -214,6 +214,10 @@ impl Baseline for EncoderAblation {
 
     fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>, BaselineError> {
         self.fitted()?.answers(embeddings)
+    }
+
+    fn densities(&self, embeddings: &[f32]) -> Result<Option<Vec<PhotoDensity<'_>>>, BaselineError> {
+        Ok(Some(self.fitted()?.densities(embeddings)?))
     }
 
     fn parameters(&self) -> usize {

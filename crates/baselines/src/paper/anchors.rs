@@ -128,7 +128,8 @@ impl AnchorTable {
 
     /// The table with what was done above it, as text or as Markdown.
     pub fn render(&self, markdown: bool) -> String {
-        let mut table = Table::new(&["", "paper 25/200/750/2500 km", "25 km", "200 km", "750 km", "2500 km"]);
+        let mut table =
+            Table::new(&["", "paper 25/200/750/2500 km", "1 km", "25 km", "200 km", "750 km", "2500 km"]);
         for row in &self.rows {
             let mut cells = vec![row.name.clone(), paper_cell(row.paper)];
             cells.extend(share_cells(&row.trial, &self.photos));

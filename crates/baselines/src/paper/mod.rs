@@ -53,7 +53,7 @@ fn paper_cell(shares: Option<[f64; 4]>) -> String {
 }
 
 /// A row's shares within the table's radii, with intervals.
-fn share_cells(trial: &Trial, photos: &[usize]) -> [String; 4] {
+fn share_cells(trial: &Trial, photos: &[usize]) -> [String; 5] {
     let bootstrap = locdiff_eval::Bootstrap::default();
     crate::comparison::TABLE_RADII_KM
         .map(|radius| locdiff_report::percent_interval(trial.share(radius, photos, &bootstrap)))

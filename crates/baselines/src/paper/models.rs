@@ -242,7 +242,7 @@ impl ModelTable {
 
     fn table(&self) -> Table {
         let with_drift = self.rows.iter().any(|done| done.drift_km.is_some());
-        let mut header = vec!["", "paper 25/200/750/2500 km", "25 km", "200 km", "750 km", "2500 km"];
+        let mut header = vec!["", "paper 25/200/750/2500 km", "1 km", "25 km", "200 km", "750 km", "2500 km"];
         if with_drift {
             header.extend(["paper drift km", "drift km"]);
         }

@@ -4,8 +4,8 @@
 mod pooling;
 
 use crate::{
-    BaselineError, Effort, Examples,
-    baseline::score,
+    BaselineError, Effort, Examples, PhotoDensity,
+    baseline::{kernels, score},
     examples::standardised,
     learner::{Weights, choose},
 };
@@ -112,6 +112,15 @@ impl<S: PlaceSampler> FittedSampler<S> {
     /// One place for every photo.
     pub(crate) fn answers(&self, embeddings: &[f32]) -> Result<Vec<LatLon>, BaselineError> {
         Ok(self.pooling.answers(&self.samples(embeddings)?, self.samples))
+    }
+
+    /// Kernels about the samples.
+    pub(crate) fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'static>>, BaselineError> {
+        const WIDTH_KM: f64 = 300.0;
+        let samples = self.samples(embeddings)?;
+        let own =
+            samples.chunks_exact(self.samples).map(|own| own.iter().map(|place| (*place, 1.0)).collect());
+        Ok(own.map(|own| kernels(own, WIDTH_KM)).collect())
     }
 
     /// What was chosen, in words.

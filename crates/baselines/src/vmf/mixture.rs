@@ -2,7 +2,7 @@
 
 use super::{log_normaliser, mean_length};
 use crate::{
-    Baseline, BaselineError, Effort, FitData, Partition,
+    Baseline, BaselineError, Effort, FitData, Partition, PhotoDensity,
     baseline::{highest, score},
     examples::{Bank, upload},
     learner::{Batch, Learner, Weights, choose, learn},
@@ -273,24 +273,33 @@ impl Baseline for VmfMixture {
         components.modes(net.mlp.run(&net.weights.params, inputs.view())?, *window_km)
     }
 
-    fn log_density(&self, embeddings: &[f32], points: &[UnitVec]) -> Result<Option<Vec<f64>>, BaselineError> {
+    fn densities(&self, embeddings: &[f32]) -> Result<Option<Vec<PhotoDensity<'_>>>, BaselineError> {
         let Fitted { net, standardisation, components, .. } = self.fitted()?;
         let inputs = upload(&self.device, standardisation, embeddings)?;
         let logits = net.mlp.run(&net.weights.params, inputs.view())?.to_vec()?;
-        let count = components.kappas.len();
-        let log_sum = |terms: &[f64]| {
-            let top = terms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            top + terms.iter().map(|term| (term - top).exp()).sum::<f64>().ln()
-        };
-        let each = logits.chunks_exact(count).zip(points).map(|(row, point)| {
-            let prior: Vec<f64> = row.iter().map(|logit| f64::from(*logit)).collect();
-            let pairs = components.centres.iter().zip(&components.kappas).zip(&prior);
-            let joint: Vec<f64> = pairs
-                .map(|((c, kappa), logit)| logit + log_normaliser(*kappa) + kappa * c.dot(*point))
+        let density = |row: &[f32]| -> PhotoDensity<'_> {
+            let top = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+            let weights: Vec<f64> = row.iter().map(|logit| f64::from(logit - top).exp()).collect();
+            let total: f64 = weights.iter().sum();
+            let parts: Vec<(UnitVec, f64, f64)> = components
+                .centres
+                .iter()
+                .zip(&components.kappas)
+                .zip(weights)
+                .map(|((centre, kappa), weight)| {
+                    (*centre, *kappa, (weight / total).ln() + log_normaliser(*kappa))
+                })
+                .filter(|(_, kappa, log)| log + kappa > -30.0)
                 .collect();
-            log_sum(&joint) - log_sum(&prior)
-        });
-        Ok(Some(each.collect()))
+            Box::new(move |points| {
+                let at = |point: &UnitVec| {
+                    let terms = parts.iter().map(|(centre, kappa, log)| log + kappa * centre.dot(*point));
+                    terms.filter(|term| *term > -40.0).map(f64::exp).sum::<f64>().ln()
+                };
+                points.iter().map(at).collect()
+            })
+        };
+        Ok(Some(logits.chunks_exact(components.kappas.len()).map(density).collect()))
     }
 
     fn parameters(&self) -> usize {

@@ -2,7 +2,7 @@
 
 use super::{log_normaliser, mean_length};
 use crate::{
-    Baseline, BaselineError, Effort, FitData,
+    Baseline, BaselineError, Effort, FitData, PhotoDensity,
     baseline::score,
     examples::{Bank, upload},
     learner::{Batch, Learner, Weights, learn},
@@ -144,11 +144,12 @@ impl Baseline for VonMisesFisher {
         Ok(places(&self.natural_parameters(embeddings)?))
     }
 
-    fn log_density(&self, embeddings: &[f32], points: &[UnitVec]) -> Result<Option<Vec<f64>>, BaselineError> {
-        let natural = self.natural_parameters(embeddings)?;
-        let each =
-            natural.iter().zip(points).map(|(v, point)| log_normaliser(length(*v)) + along(*v, *point));
-        Ok(Some(each.collect()))
+    fn densities(&self, embeddings: &[f32]) -> Result<Option<Vec<PhotoDensity<'_>>>, BaselineError> {
+        let density = |v: [f64; 3]| -> PhotoDensity<'_> {
+            let normaliser = log_normaliser(length(v));
+            Box::new(move |points| points.iter().map(|point| normaliser + along(v, *point)).collect())
+        };
+        Ok(Some(self.natural_parameters(embeddings)?.into_iter().map(density).collect()))
     }
 
     fn parameters(&self) -> usize {

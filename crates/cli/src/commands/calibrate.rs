@@ -6,9 +6,9 @@ use crate::sampling::{EmbeddingsArgs, check_columns, read_truth};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff::{
-    BACKGROUND_DRAWS, Calibration, Device, Globe, LEVELS, Model, Observation, Predictor, Reading,
-    SampleOptions, fit,
+    BACKGROUND_DRAWS, Calibration, Device, Globe, LEVELS, Model, Observation, Predictor, SampleOptions, fit,
 };
+use locdiff_data::TableReader;
 use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
@@ -24,6 +24,9 @@ pub(crate) struct Calibrate {
     /// Their true locations, row by row, of photos that the model was not trained on: .csv with lat and lon
     #[arg(long, value_name = "FILE")]
     truth: PathBuf,
+    /// A column of the truths that names each photo's collection: every collection counts the same, and regions are to hold in each
+    #[arg(long, value_name = "COLUMN")]
+    groups: Option<String>,
     /// Use these rows alone, counted from 0, one number per line
     #[arg(long, value_name = "FILE")]
     rows: Option<PathBuf>,
@@ -47,6 +50,7 @@ impl Calibrate {
     pub(crate) fn run(self) -> Result<()> {
         let file = self.embeddings.open()?;
         let truth = read_truth(&self.truth, file.name(), file.rows())?;
+        let groups = self.groups(file.rows())?;
         let rows = self.chosen_rows(file.rows())?;
         let device = Device::open(self.device.device)?;
         let mut model = Model::load(&device, &self.model).context("--model")?;
@@ -56,15 +60,14 @@ impl Calibrate {
             model.save_half(folder)?;
             model = Model::load(&device, folder)?;
         }
-        let globe = Arc::new(Globe::coarse(model.config().degree)?);
+        let globe = Arc::new(Globe::new(model.config().degree)?);
         let options = SampleOptions { samples: self.samples, seed: self.seed, ..SampleOptions::default() };
         let predictor = Predictor::new(&model)?;
         let background = predictor.background(BACKGROUND_DRAWS)?;
-        let bar = progress::bar("sampling", Some(rows.len() as u64));
+        let bar = progress::bar("reading", Some(rows.len() as u64));
         let mut observations = Vec::with_capacity(rows.len());
-        predictor.predict_rows(&file, &rows, &options, Reading::default(), |row, _, found| {
-            let evidence = found.evidence.context("this model's loss gives no densities")?;
-            observations.push(Observation { evidence, answer: found.place, truth: truth[row] });
+        predictor.evidence_rows(&file, &rows, &options, |row, _, evidence| {
+            observations.push(Observation { evidence, truth: truth[row], group: groups[row] });
             bar.inc(1);
             anyhow::Ok(())
         })?;
@@ -74,6 +77,22 @@ impl Calibrate {
         let folder = self.export.as_ref().unwrap_or(&self.model);
         calibration.save(folder)?;
         self.tell(&calibration, folder)
+    }
+
+    /// Each row's collection by number.
+    fn groups(&self, count: usize) -> Result<Vec<usize>> {
+        let Some(column) = &self.groups else { return Ok(vec![0; count]) };
+        let mut table = TableReader::open(&self.truth)?;
+        let at = table.column(&[column]).context("--groups")?;
+        let (mut names, mut groups): (Vec<String>, Vec<usize>) = (Vec::new(), Vec::new());
+        while let Some((_, mut fields)) = table.next_row()? {
+            let name = fields.swap_remove(at);
+            groups.push(names.iter().position(|other| *other == name).unwrap_or_else(|| {
+                names.push(name);
+                names.len() - 1
+            }));
+        }
+        Ok(groups)
     }
 
     fn chosen_rows(&self, count: usize) -> Result<Vec<usize>> {
@@ -101,7 +120,7 @@ impl Calibrate {
         if self.json {
             let summary = json!({
                 "out": path, "evidence": calibration.evidence, "background_weight": calibration.background_weight,
-                "floor": calibration.floor, "can_tell_from": calibration.can_tell_from, "fit": report,
+                "floor": calibration.floor, "window_km": calibration.window_km, "can_tell_from": calibration.can_tell_from, "fit": report,
                 "worst_deviation": report.worst_deviation(),
             });
             writeln!(out, "{summary}")?;
@@ -113,10 +132,11 @@ impl Calibrate {
         };
         writeln!(
             out,
-            "evidence × {:.2}, background × {:.2}, floor {:.0} %; \"I can't tell\" below a locatability of {:.2}",
+            "evidence × {:.2}, background × {:.2}, floor {:.1} %, window {:.0} km; \"I can't tell\" below a locatability of {:.2}",
             calibration.evidence,
             calibration.background_weight,
             100.0 * calibration.floor,
+            calibration.window_km,
             calibration.can_tell_from
         )?;
         writeln!(

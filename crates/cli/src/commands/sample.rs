@@ -1,6 +1,6 @@
 //! `locdiff sample`: embeddings in, places out.
 
-use crate::args::{DeviceArg, named};
+use crate::args::{DeviceArg, named, parse_positive};
 use crate::hybrid::HybridArgs;
 use crate::progress;
 use crate::sampling::{EmbeddingsArgs, SamplingArgs, check_columns, read_truth};
@@ -25,6 +25,9 @@ pub(crate) struct Sample {
     /// How the samples become one place
     #[arg(long, value_parser = named::<Pooling>(), default_value = Pooling::Pool.name())]
     pool: Pooling,
+    /// The radius of the window that codes are seen through: a place is where the windowed field is highest
+    #[arg(long, value_name = "KM", default_value_t = Reading::default().window_km, value_parser = parse_positive)]
+    window_km: f64,
     /// Seed of the noise
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -83,7 +86,11 @@ impl Sample {
         let bar = progress::bar("locating", Some(file.rows() as u64));
         let (mut found, mut from_gallery): (Vec<LatLon>, usize) = (Vec::new(), 0);
         let (options, rows) = (self.sampling.options(self.seed), (0..file.rows()).collect::<Vec<_>>());
-        let reading = Reading { pooling: self.pool, every_sample: self.every.is_some() || hybrid.is_some() };
+        let reading = Reading {
+            pooling: self.pool,
+            window_km: self.window_km,
+            every_sample: self.every.is_some() || hybrid.is_some(),
+        };
         predictor.predict_rows(&file, &rows, &options, reading, |row, embedding, mut prediction| {
             if let Some(hybrid) = &hybrid {
                 let chosen = hybrid.settle(predictor.codec(), row, embedding, &prediction)?;

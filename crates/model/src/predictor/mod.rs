@@ -18,7 +18,6 @@ use evidence::Evidence;
 use locdiff_base::setting;
 use locdiff_data::{Embedding, RowFile};
 use locdiff_shdd::{Codec, Coefficients};
-use prediction::Drawn;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -136,19 +135,23 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
         rows: &[usize],
         options: &SampleOptions,
         reading: Reading,
-        mut each: impl FnMut(usize, &Embedding, Prediction) -> Result<(), E>,
+        each: impl FnMut(usize, &Embedding, Prediction) -> Result<(), E>,
     ) -> Result<(), E> {
-        const BLOCK: usize = 64;
-        for block in rows.chunks(BLOCK) {
-            let embeddings = block.iter().map(|row| file.embedding(*row));
-            let embeddings = embeddings.collect::<Result<Vec<_>, _>>().map_err(ModelError::from)?;
-            let queries: Vec<Query<'_>> = embeddings.iter().map(Query::from).collect();
-            let predictions = self.predict(&queries, options, reading)?;
-            for ((row, embedding), prediction) in block.iter().zip(&embeddings).zip(predictions) {
-                each(*row, embedding, prediction)?;
-            }
-        }
-        Ok(())
+        in_blocks(file, rows, |queries| self.predict(queries, options, reading), each)
+    }
+
+    /// The evidence alone for rows of a file of embeddings, a block at a time.
+    ///
+    /// # Errors
+    /// As [`Predictor::evidence`]; a row that cannot be read; the first error of `each`.
+    pub fn evidence_rows<E: From<ModelError>>(
+        &self,
+        file: &RowFile,
+        rows: &[usize],
+        options: &SampleOptions,
+        each: impl FnMut(usize, &Embedding, Coefficients) -> Result<(), E>,
+    ) -> Result<(), E> {
+        in_blocks(file, rows, |queries| self.evidence(queries, options), each)
     }
 
     /// Runs photos in batches, each with an engine of its size.
@@ -184,4 +187,23 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
             None => Ok(()),
         }
     }
+}
+
+/// Asks about rows of a file, 64 at a time.
+fn in_blocks<T, E: From<ModelError>>(
+    file: &RowFile,
+    rows: &[usize],
+    ask: impl Fn(&[Query<'_>]) -> Result<Vec<T>, ModelError>,
+    mut each: impl FnMut(usize, &Embedding, T) -> Result<(), E>,
+) -> Result<(), E> {
+    const BLOCK: usize = 64;
+    for block in rows.chunks(BLOCK) {
+        let embeddings = block.iter().map(|row| file.embedding(*row));
+        let embeddings = embeddings.collect::<Result<Vec<_>, _>>().map_err(ModelError::from)?;
+        let queries: Vec<Query<'_>> = embeddings.iter().map(Query::from).collect();
+        for ((row, embedding), said) in block.iter().zip(&embeddings).zip(ask(&queries)?) {
+            each(*row, embedding, said)?;
+        }
+    }
+    Ok(())
 }

@@ -61,11 +61,22 @@ impl Named for Pooling {
     ];
 }
 
+/// The window where none is given.
+const WINDOW_KM: f64 = 250.0;
+
 /// What is read off the samples.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reading {
     /// How they become one place.
     pub pooling: Pooling,
+    /// The radius of the window that codes are seen through: a place is where the field, convolved with it, is highest.
+    pub window_km: f64,
     /// Whether every sample is decoded too.
     pub every_sample: bool,
+}
+
+impl Default for Reading {
+    fn default() -> Self {
+        Self { pooling: Pooling::default(), window_km: WINDOW_KM, every_sample: false }
+    }
 }

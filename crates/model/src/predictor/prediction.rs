@@ -5,9 +5,6 @@ use crate::ModelError;
 use locdiff_shdd::{Codec, Coefficients, Decoder};
 use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec, spherical_mean};
 
-/// Peaks are ranked by their mass within this radius.
-const WINDOW_KM: f64 = 25.0;
-
 /// What the model says about a photo.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prediction {
@@ -52,7 +49,7 @@ pub(super) fn read(
     reading: Reading,
 ) -> Result<Vec<Prediction>, ModelError> {
     let dim = codec.degree().dimension();
-    let decoder = Decoder::Exact { window_rad: Some(WINDOW_KM / EARTH_RADIUS_KM) };
+    let decoder = Decoder::Exact { window_rad: Some(reading.window_km / EARTH_RADIUS_KM) };
     let places = |vectors: &[Coefficients]| -> Result<Vec<UnitVec>, ModelError> {
         Ok(codec.decode_batch(vectors, &decoder)?.into_iter().map(|mode| mode.point).collect())
     };

@@ -5,7 +5,7 @@ use crate::progress;
 use crate::sampling::{SamplingArgs, check_columns};
 use anyhow::{Context, Result};
 use clap::Args;
-use locdiff::{Device, Globe, LatLon, Predictor, Reader, Reading, Verdict, open_model};
+use locdiff::{Device, Globe, LatLon, Predictor, ReadOptions, Reader, Reading, Verdict, open_model};
 use locdiff_data::RowFile;
 use locdiff_eval::LEVELS;
 use locdiff_report::System;
@@ -82,17 +82,23 @@ impl ModelArgs {
         let bar = progress::bar("locating", Some(file.rows() as u64));
         let mut found = Vec::with_capacity(file.rows());
         let rows: Vec<usize> = (0..file.rows()).collect();
-        predictor.predict_rows(&file, &rows, &options, Reading::default(), |row, _, prediction| {
-            let verdict = match (&reader, &prediction.evidence, truths[row]) {
-                (Some(reader), Some(evidence), Some(truth)) => {
-                    Some(reader.judge(&reader.density(evidence, None)?, prediction.place, truth))
-                }
-                _ => None,
-            };
-            found.push((prediction.place, verdict));
-            bar.inc(1);
-            anyhow::Ok(())
-        })?;
+        match &reader {
+            // As `locate` answers: everything is read off one density.
+            Some(reader) => predictor.evidence_rows(&file, &rows, &options, |row, _, evidence| {
+                let density = reader.density(&evidence, None)?;
+                let place = density.peaks(reader.window_km(&ReadOptions::default()), 1)[0].place;
+                found.push((place, truths[row].map(|truth| reader.judge(&density, place, truth))));
+                bar.inc(1);
+                anyhow::Ok(())
+            })?,
+            None => {
+                predictor.predict_rows(&file, &rows, &options, Reading::default(), |_, _, prediction| {
+                    found.push((prediction.place, None));
+                    bar.inc(1);
+                    anyhow::Ok(())
+                })?
+            }
+        }
         bar.finish_and_clear();
         Ok(found)
     }

@@ -29,6 +29,9 @@ pub(crate) struct LocatorArgs {
     /// The most places to list
     #[arg(short = 'k', long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
     hypotheses: u32,
+    /// The radius of the window that the density is seen through: the place is where it holds most [default: the calibration's]
+    #[arg(long, value_name = "KM", value_parser = parse_positive)]
+    window_km: Option<f64>,
     /// It must be here: "lat0,lon0,lat1,lon1", a country's name or code, or a GeoJSON file
     #[arg(long, value_name = "REGION", allow_hyphen_values = true)]
     within: Option<String>,
@@ -60,6 +63,9 @@ impl LocatorArgs {
             .with_sampling(self.sampling.options(self.seed))
             .with_views(self.views)
             .with_hypotheses(self.hypotheses as usize);
+        if let Some(window_km) = self.window_km {
+            options = options.with_window_km(window_km);
+        }
         if self.within.is_some() || self.prior.is_some() {
             let mut knowledge = Knowledge::new();
             if let Some(text) = &self.within {

@@ -81,6 +81,9 @@ pub(super) struct TrainingArgs {
     /// Share of rows whose embedding is dropped, for guidance
     #[arg(long, value_name = "SHARE")]
     condition_dropout: Option<f32>,
+    /// Share of rows at pure noise, where answers are read, beside those at every step
+    #[arg(long, value_name = "P")]
+    pure_noise: Option<f64>,
     /// Deviation of noise on the standardised embeddings
     #[arg(long, value_name = "X")]
     embedding_noise: Option<f32>,
@@ -158,6 +161,7 @@ impl TrainingArgs {
         set(&mut settings.weight_decay, self.weight_decay);
         set(&mut settings.ema_decay, self.ema_decay);
         set(&mut settings.condition_dropout, self.condition_dropout);
+        set(&mut settings.pure_noise, self.pure_noise);
         set(&mut settings.embedding_noise, self.embedding_noise);
         set(&mut settings.validate_every, self.validate_every);
         settings.patience = self.patience.or(settings.patience);

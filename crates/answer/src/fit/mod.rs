@@ -1,0 +1,94 @@
+//! Fitting a calibration to photos whose places are known.
+
+mod factors;
+mod reading;
+
+use crate::calibration::{Calibration, FitReport};
+use crate::{AnswerError, Globe, LEVELS};
+use factors::choose_factors;
+use locdiff_shdd::Coefficients;
+use locdiff_sphere::LatLon;
+use reading::choose_reading;
+use std::sync::Arc;
+
+/// [`fit`] wants at least this many photos: fewer say too little.
+pub const FEWEST_TO_CALIBRATE: usize = 50;
+/// Draws of noise for the density without a photo: so many that their own noise does not show.
+pub const BACKGROUND_DRAWS: usize = 1024;
+
+/// What the model said about a photo whose place is known.
+#[derive(Debug, Clone)]
+pub struct Observation {
+    /// The natural parameters that the network gave at pure noise.
+    pub evidence: Coefficients,
+    /// The true place.
+    pub truth: LatLon,
+    /// The collection that the photo is from. Every collection counts the same, however many photos it has: what is fitted
+    /// must hold for collections that were never seen.
+    pub group: usize,
+}
+
+/// The calibration under which the densities of `observations` say what holds: of all factors and floors whose mean
+/// −log density is near the best, those whose regions deviate least from what they say, in the collection where they deviate
+/// most; then the window whose places are right most often, and the radii about them that hold what they say.
+///
+/// # Errors
+/// Too few photos, or numbers of another degree.
+pub fn fit(
+    globe: &Arc<Globe>,
+    background: &Coefficients,
+    observations: &[Observation],
+    samples: usize,
+    seed: u64,
+) -> Result<Calibration, AnswerError> {
+    if observations.len() < FEWEST_TO_CALIBRATE {
+        let remedy = format!("a calibration needs {FEWEST_TO_CALIBRATE} or more");
+        return Err(locdiff_base::setting("photos with known places", observations.len(), remedy));
+    }
+    let weights = group_weights(observations);
+    let chosen = choose_factors(globe, background, observations, &weights)?;
+    let mut calibration = Calibration {
+        evidence: chosen.evidence,
+        background_weight: chosen.background,
+        floor: chosen.floor,
+        ..Calibration::none(background.clone())
+    };
+    let read = choose_reading(globe, &calibration, observations, &weights)?;
+    calibration.window_km = read.window_km;
+    calibration.radius_levels = read.radius_levels;
+    calibration.can_tell_from = read.can_tell_from;
+    calibration.fit = Some(FitReport {
+        n: observations.len(),
+        samples,
+        seed,
+        nll_nats: chosen.nll_nats,
+        background_nll_nats: chosen.background_nll_nats,
+        regions: chosen.regions,
+        radii: read.radii,
+    });
+    Ok(calibration)
+}
+
+/// A weight for each photo such that every collection has the same sum, and all together 1.
+fn group_weights(observations: &[Observation]) -> Vec<f64> {
+    let mut sizes = std::collections::BTreeMap::new();
+    for seen in observations {
+        *sizes.entry(seen.group).or_insert(0.0) += 1.0;
+    }
+    observations.iter().map(|seen| 1.0 / (sizes[&seen.group] * sizes.len() as f64)).collect()
+}
+
+/// The shares of all weight whose values do not exceed each of the levels.
+fn shares_within_levels(values: &[(f64, f64)]) -> Vec<f64> {
+    let total: f64 = values.iter().map(|(_, weight)| weight).sum();
+    let share = |level: f64| values.iter().filter(|(v, _)| *v <= level).map(|(_, w)| w).sum::<f64>() / total;
+    LEVELS.iter().map(|level| share(*level)).collect()
+}
+
+impl FitReport {
+    /// The largest deviation of any region or radius from what it says.
+    pub fn worst_deviation(&self) -> f64 {
+        let off = |shares: &[f64]| shares.iter().zip(LEVELS).map(|(s, l)| (s - l).abs()).fold(0.0, f64::max);
+        off(&self.regions).max(off(&self.radii))
+    }
+}

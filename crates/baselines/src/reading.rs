@@ -1,0 +1,170 @@
+//! One reading for every method: what validation may choose is the same for all.
+
+use crate::{Baseline, BaselineError, Examples, PhotoDensity, baseline::score};
+use locdiff_answer::Globe;
+use locdiff_sphere::{LatLon, UnitVec};
+use rayon::prelude::*;
+use std::f64::consts::PI;
+use std::fmt;
+use std::sync::Arc;
+
+/// Exponents of the density that are tried, and floors.
+const TEMPERS: std::ops::Range<u32> = 2..31; // of 0.05
+const FLOORS: [f64; 7] = [0.003, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15];
+/// Windows that are tried beside the method's own way to answer.
+const WINDOWS_KM: [f64; 8] = [150.0, 250.0, 400.0, 600.0, 800.0, 1000.0, 1400.0, 2000.0];
+/// Nothing is less dense than this, in nats, before the floor.
+const THINNEST: f64 = -80.0;
+
+/// How a method's densities are calibrated, and how places are read off them: `q ∝ (1 − floor)·p^temper + floor`, and the place
+/// where a window holds most of it, or the method's own answer where that is better on validation.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CommonReading {
+    /// The exponent.
+    pub temper: f64,
+    /// The share that is spread evenly over the Earth.
+    pub floor: f64,
+    /// The window; `None` for the method's own answers.
+    pub window_km: Option<f64>,
+}
+
+/// What a reading says about photos.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Read {
+    pub(crate) places: Vec<LatLon>,
+    /// Log density at the truth.
+    pub(crate) log_densities: Vec<f64>,
+    /// Probability of everything denser than the truth.
+    pub(crate) levels: Vec<f64>,
+}
+
+/// A photo's log density at the pixels and at the truth.
+struct Seen {
+    at_pixels: Vec<f32>,
+    at_truth: f64,
+}
+
+fn see(globe: &Globe, densities: &[PhotoDensity<'_>], truths: &[UnitVec]) -> Vec<Seen> {
+    let pairs = densities.par_iter().zip(truths);
+    pairs
+        .map(|(density, truth)| {
+            let at_pixels =
+                density(globe.pixels().points()).into_iter().map(|value| value.max(THINNEST) as f32);
+            let at_truth = density(std::slice::from_ref(truth))[0].max(THINNEST);
+            Seen { at_pixels: at_pixels.collect(), at_truth }
+        })
+        .collect()
+}
+
+impl Seen {
+    /// Masses of the pixels without a floor, and the density at the truth.
+    fn tempered(&self, temper: f64, area: f64) -> (Vec<f64>, f64) {
+        let top = f64::from(self.at_pixels.iter().copied().fold(f32::NEG_INFINITY, f32::max));
+        let mut masses: Vec<f64> =
+            self.at_pixels.iter().map(|value| (temper * (f64::from(*value) - top)).exp()).collect();
+        let total: f64 = masses.iter().sum();
+        masses.iter_mut().for_each(|mass| *mass /= total);
+        (masses, (temper * (self.at_truth - top)).exp() / (total * area))
+    }
+}
+
+impl CommonReading {
+    /// Chosen on validation: exponent and floor by −log density, the window by the shares of places that are right. `None`
+    /// for a method without densities.
+    ///
+    /// # Errors
+    /// What the method reports.
+    pub fn choose(
+        globe: &Arc<Globe>,
+        method: &dyn Baseline,
+        validation: &Examples,
+    ) -> Result<Option<Self>, BaselineError> {
+        let Some(densities) = method.densities(validation.photos())? else { return Ok(None) };
+        let (seen, area) = (see(globe, &densities, validation.points()), globe.pixels().area_sr());
+        drop(densities);
+        let (temper, floor) = choose_temper(&seen, area);
+        let mut reading = Self { temper, floor, window_km: None };
+        let mut best = score(&method.predict(validation.photos())?, validation.points());
+        for window_km in WINDOWS_KM {
+            let place = |photo: &Seen| place(globe, &photo.tempered(temper, area).0, floor, window_km);
+            let places: Vec<LatLon> = seen.par_iter().map(place).collect();
+            let score = score(&places, validation.points());
+            if score > best {
+                best = score;
+                reading.window_km = Some(window_km);
+            }
+        }
+        Ok(Some(reading))
+    }
+
+    /// What it says about photos.
+    pub(crate) fn read(
+        &self,
+        globe: &Arc<Globe>,
+        method: &dyn Baseline,
+        photos: &Examples,
+    ) -> Result<Read, BaselineError> {
+        let densities = method.densities(photos.photos())?.unwrap_or_default();
+        let area = globe.pixels().area_sr();
+        let seen = see(globe, &densities, photos.points());
+        let each: Vec<(Option<LatLon>, f64, f64)> = seen
+            .par_iter()
+            .map(|photo| {
+                let (masses, at_truth) = photo.tempered(self.temper, area);
+                let uniform = self.floor / masses.len() as f64;
+                let denser = masses.iter().filter(|mass| **mass > at_truth * area);
+                let level: f64 = denser.map(|mass| (1.0 - self.floor) * mass + uniform).sum();
+                let log_density = ((1.0 - self.floor) * at_truth + self.floor / (4.0 * PI)).ln();
+                let place = self.window_km.map(|window_km| place(globe, &masses, self.floor, window_km));
+                (place, log_density, level)
+            })
+            .collect();
+        let places = match self.window_km {
+            Some(_) => each.iter().filter_map(|(place, ..)| *place).collect(),
+            None => method.predict(photos.photos())?,
+        };
+        Ok(Read {
+            places,
+            log_densities: each.iter().map(|(_, log, _)| *log).collect(),
+            levels: each.iter().map(|(.., level)| *level).collect(),
+        })
+    }
+}
+
+/// The exponent and floor with the least −log density: every fourth exponent first, then those near the best.
+fn choose_temper(seen: &[Seen], area: f64) -> (f64, f64) {
+    let tempers: Vec<f64> = TEMPERS.map(|k| 0.05 * f64::from(k)).collect();
+    let mut best = (f64::INFINITY, 1.0, FLOORS[0]);
+    let mut try_temper = |temper: f64| {
+        let at: Vec<f64> = seen.par_iter().map(|photo| photo.tempered(temper, area).1).collect();
+        for floor in FLOORS {
+            let logs = at.iter().map(|density| ((1.0 - floor) * density + floor / (4.0 * PI)).ln());
+            let nll = -logs.sum::<f64>() / at.len() as f64;
+            if nll < best.0 {
+                best = (nll, temper, floor);
+            }
+        }
+        best.1
+    };
+    let middle = tempers.iter().step_by(4).map(|temper| try_temper(*temper)).last().unwrap_or(1.0);
+    for temper in tempers.iter().filter(|temper| (**temper - middle).abs() < 0.18) {
+        try_temper(*temper);
+    }
+    (best.1, best.2)
+}
+
+fn place(globe: &Arc<Globe>, masses: &[f64], floor: f64, window_km: f64) -> LatLon {
+    let uniform = floor / masses.len() as f64;
+    let masses: Vec<f64> = masses.iter().map(|mass| (1.0 - floor) * mass + uniform).collect();
+    globe.peaks(&masses, window_km, 1)[0].place
+}
+
+impl fmt::Display for CommonReading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "exponent {:.2}, floor {:.1} %, ", self.temper, 100.0 * self.floor)?;
+        match self.window_km {
+            Some(window_km) => write!(f, "window {window_km} km"),
+            None => write!(f, "its own decoder"),
+        }
+    }
+}
