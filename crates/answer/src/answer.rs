@@ -36,6 +36,8 @@ pub struct Answer {
     pub locatability: f64,
     /// Whether that is enough for an answer to mean something; the threshold is the calibration's.
     pub can_tell: bool,
+    /// The probability that the photo is of the kind that the model was trained for; 1 where that was never learned.
+    pub familiarity: f64,
     /// What the photo adds to knowing nothing about it, in nats: the divergence of the answer from the model's own
     /// density of places without a photo.
     pub information_nats: f64,

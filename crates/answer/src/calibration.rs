@@ -1,8 +1,8 @@
 //! How far a model's word can be trusted, measured on photos it has not seen, and stored with it.
 
-use crate::density::{Density, Mixture};
+use crate::density::{Density, Mixture, log_sum};
 use crate::pixel_sums::log_integral;
-use crate::{AnswerError, Globe, Knowledge, LEVELS};
+use crate::{AnswerError, Globe, Knowledge, LEVELS, Probe, Said};
 use locdiff_shdd::Coefficients;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
@@ -17,14 +17,12 @@ pub(crate) const WINDOW_KM: f64 = 750.0;
 /// How the network's output becomes a density that holds what it says:
 /// `q ∝ (1 − floor)·exp((evidence·e + background_weight·e₀)·Y) + floor`, where e are the natural parameters that the
 /// network gives for a photo at pure noise, and e₀ those for no photo at all.
+///
+/// Photos of another kind than the model was trained for have factors of their own; in between, densities are mixed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Calibration {
-    /// The factor on what the network says about a photo: below 1, for it is surer of itself than it should be.
-    pub evidence: f64,
-    /// The factor on what it expects without a photo.
-    pub background_weight: f64,
-    /// The share that is spread evenly over the Earth.
-    pub floor: f64,
+    /// The factors for photos of the model's kind.
+    pub factors: Factors,
     /// The radius of the window that the density is seen through: the place that is answered is where it holds most.
     pub window_km: f64,
     /// Answers whose locatability is lower say "I can't tell".
@@ -33,10 +31,36 @@ pub struct Calibration {
     /// hold that share of true places: an answer is where the model errs, if it errs, so its radii must be a little larger
     /// than the density alone would have them.
     pub radius_levels: [f64; 9],
+    /// What holds for photos of another kind.
+    pub strangers: Option<Strangers>,
     /// What it was fitted on; absent for a model that never was.
     pub fit: Option<FitReport>,
     /// e₀.
     pub background: Coefficients,
+}
+
+/// How much of a density comes from where.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Factors {
+    /// The factor on what the network says about a photo: below 1, for it is surer of itself than it should be.
+    pub evidence: f64,
+    /// The factor on what it expects without a photo.
+    pub background_weight: f64,
+    /// The share that is spread evenly over the Earth.
+    pub floor: f64,
+}
+
+/// What holds for photos of another kind than the model was trained for.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Strangers {
+    /// How they are told.
+    pub probe: Probe,
+    /// Their factors.
+    pub factors: Factors,
+    /// Their radii, as [`Calibration::radius_levels`].
+    pub radius_levels: [f64; 9],
 }
 
 /// What a calibration was fitted on and how well it fits there.
@@ -45,6 +69,9 @@ pub struct Calibration {
 pub struct FitReport {
     /// Number of photos.
     pub n: usize,
+    /// Number of photos of another kind.
+    #[serde(default)]
+    pub strangers: usize,
     /// Samples per photo.
     pub samples: usize,
     /// Seed of the noise.
@@ -63,12 +90,11 @@ impl Calibration {
     /// The network taken at its word, for a model that was never calibrated.
     pub fn none(background: Coefficients) -> Self {
         Self {
-            evidence: 1.0,
-            background_weight: 0.0,
-            floor: FLOOR,
+            factors: Factors { evidence: 1.0, background_weight: 0.0, floor: FLOOR },
             window_km: WINDOW_KM,
             can_tell_from: 0.0,
             radius_levels: LEVELS,
+            strangers: None,
             fit: None,
             background,
         }
@@ -85,17 +111,31 @@ impl Calibration {
     /// use locdiff_answer::Calibration;
     /// use locdiff_shdd::Coefficients;
     /// let plain = Calibration::none(Coefficients::new(vec![0.0; 4])?);
-    /// assert!((plain.radius_level(0.37) - 0.37).abs() < 1e-12);
-    /// assert!((plain.radius_share(0.96) - 0.96).abs() < 1e-12);
+    /// assert!((plain.radius_level(0.37, 0.0) - 0.37).abs() < 1e-12);
+    /// assert!((plain.radius_share(0.96, 0.0) - 0.96).abs() < 1e-12);
     /// # Ok::<(), locdiff_shdd::ShddError>(())
     /// ```
-    pub fn radius_level(&self, p: f64) -> f64 {
-        between(p, LEVELS, self.radius_levels)
+    pub fn radius_level(&self, p: f64, stranger: f64) -> f64 {
+        between(p, LEVELS, self.radius_levels_for(stranger))
+    }
+
+    /// The radius levels for a photo that is a stranger with this probability.
+    fn radius_levels_for(&self, stranger: f64) -> [f64; 9] {
+        let Some(strangers) = &self.strangers else { return self.radius_levels };
+        std::array::from_fn(|k| {
+            (1.0 - stranger) * self.radius_levels[k] + stranger * strangers.radius_levels[k]
+        })
     }
 
     /// The other way around: the share that a radius holds within which the density holds `level`.
-    pub fn radius_share(&self, level: f64) -> f64 {
-        between(level, self.radius_levels, LEVELS)
+    pub fn radius_share(&self, level: f64, stranger: f64) -> f64 {
+        between(level, self.radius_levels_for(stranger), LEVELS)
+    }
+
+    /// What is said about a photo with this embedding.
+    pub fn said<'a>(&self, evidence: &'a Coefficients, embedding: &[f32]) -> Said<'a> {
+        let stranger = self.strangers.as_ref().map_or(0.0, |strangers| strangers.probe.share(embedding));
+        Said { evidence, stranger }
     }
 
     /// The density for what the network said about a photo.
@@ -105,30 +145,51 @@ impl Calibration {
     pub fn density(
         &self,
         globe: &Arc<Globe>,
-        evidence: &Coefficients,
+        said: Said<'_>,
         knowledge: Option<Arc<Knowledge>>,
     ) -> Result<Density, AnswerError> {
-        let e = evidence.combine(self.evidence, &self.background, self.background_weight)?;
-        self.density_of(globe, &e, knowledge)
+        let mut parts = vec![(self.factors, 1.0)];
+        if let Some(strangers) = &self.strangers
+            && said.stranger > NO_STRANGER
+        {
+            parts = vec![(self.factors, 1.0 - said.stranger), (strangers.factors, said.stranger)];
+        }
+        let natural = |factors: Factors| {
+            said.evidence.combine(factors.evidence, &self.background, factors.background_weight)
+        };
+        let parts = parts.into_iter().map(|(factors, share)| Ok((natural(factors)?, factors.floor, share)));
+        density_of(globe, parts.collect::<Result<_, AnswerError>>()?, knowledge)
     }
 
     /// The density without a photo.
     pub(crate) fn background_density(&self, globe: &Arc<Globe>) -> Result<Density, AnswerError> {
-        self.density_of(globe, &self.background, None)
+        density_of(globe, vec![(self.background.clone(), self.factors.floor, 1.0)], None)
     }
+}
 
-    fn density_of(
-        &self,
-        globe: &Arc<Globe>,
-        e: &Coefficients,
-        knowledge: Option<Arc<Knowledge>>,
-    ) -> Result<Density, AnswerError> {
-        let (pixels, field) = (globe.pixels(), globe.codec().field(e)?);
-        let log_z = log_integral(&field.values(pixels.points()), pixels.area_sr());
-        let log_scale = (1.0 - self.floor).ln() - log_z;
-        let mixture = Mixture { parts: vec![(field, log_scale)], floor: self.floor / (4.0 * PI) };
-        Ok(Density::new(globe.clone(), mixture, knowledge))
+/// Photos that are strangers with a lower probability than this are none.
+const NO_STRANGER: f64 = 1e-3;
+
+/// A mixture of `exp(e·Y)`, each with a floor and a share.
+fn density_of(
+    globe: &Arc<Globe>,
+    parts: Vec<(Coefficients, f64, f64)>,
+    knowledge: Option<Arc<Knowledge>>,
+) -> Result<Density, AnswerError> {
+    let pixels = globe.pixels();
+    let mut mixture = Mixture { parts: Vec::new(), floor: 0.0 };
+    let mut sum = vec![f64::NEG_INFINITY; pixels.len()];
+    for (e, floor, share) in parts {
+        let field = globe.codec().field(&e)?;
+        let values = field.values(pixels.points());
+        let log_scale = (share * (1.0 - floor)).ln() - log_integral(&values, pixels.area_sr());
+        sum.iter_mut().zip(values).for_each(|(sum, value)| *sum = log_sum(*sum, value + log_scale));
+        mixture.parts.push((field, log_scale));
+        mixture.floor += share * floor / (4.0 * PI);
     }
+    let floor = mixture.floor.ln();
+    sum.iter_mut().for_each(|value| *value = log_sum(*value, floor));
+    Ok(Density::new(globe.clone(), mixture, knowledge, Some(sum)))
 }
 
 /// Linear interpolation from one rising list to another, both with 0 before and 1 after.

@@ -1,7 +1,7 @@
 //! A calibration's file in its model's folder.
 
 use crate::calibration::WINDOW_KM;
-use crate::{AnswerError, Calibration, FitReport};
+use crate::{AnswerError, Calibration, Factors, FitReport, Probe, Strangers};
 use locdiff_base::AtomicFile;
 use locdiff_shdd::Coefficients;
 use serde::{Deserialize, Serialize};
@@ -26,6 +26,8 @@ struct Stored {
     window_km: f64,
     can_tell_from: f64,
     radius_levels: [f64; 9],
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    strangers: Option<Strangers>,
     fit: Option<FitReport>,
     background: Vec<f64>,
 }
@@ -37,13 +39,6 @@ fn window_km() -> f64 {
 impl Stored {
     /// What is out of range, if anything.
     fn fault(&self, coefficients: usize) -> Option<String> {
-        let rises = self.radius_levels.windows(2).all(|pair| pair[0] <= pair[1]);
-        let factor = |name: &str, value: f64| {
-            (!(0.0..=10.0).contains(&value)).then(|| format!("{name} is {value}, not from 0 to 10"))
-        };
-        let share = |name: &str, value: f64| {
-            (!(0.0..=1.0).contains(&value)).then(|| format!("{name} is {value}, not from 0 to 1"))
-        };
         if ![OLD_VERSION, VERSION].contains(&self.version) {
             return Some(format!("version {}, but this program reads version {VERSION}", self.version));
         }
@@ -51,20 +46,48 @@ impl Stored {
             let met = self.background.len();
             return Some(format!("{met} background coefficients, but the model has {coefficients}"));
         }
-        factor("evidence", self.evidence)
-            .or_else(|| factor("background_weight", self.background_weight))
-            .or_else(|| share("floor", self.floor))
-            .or_else(|| {
-                (self.floor == 1.0).then(|| "floor is 1: nothing would be left for the photo".to_owned())
-            })
-            .or_else(|| {
-                let fits = (1.0..=20_000.0).contains(&self.window_km);
-                (!fits).then(|| format!("window_km is {}, not from 1 to 20000", self.window_km))
-            })
+        let own =
+            Factors { evidence: self.evidence, background_weight: self.background_weight, floor: self.floor };
+        let share = |name: &str, value: f64| {
+            (!(0.0..=1.0).contains(&value)).then(|| format!("{name} is {value}, not from 0 to 1"))
+        };
+        let window = || {
+            let fits = (1.0..=20_000.0).contains(&self.window_km);
+            (!fits).then(|| format!("window_km is {}, not from 1 to 20000", self.window_km))
+        };
+        factors_fault(&own)
+            .or_else(|| levels_fault(&self.radius_levels))
+            .or_else(window)
             .or_else(|| share("can_tell_from", self.can_tell_from))
-            .or_else(|| self.radius_levels.iter().find_map(|level| share("a radius level", *level)))
-            .or_else(|| (!rises).then(|| "the radius levels do not rise".to_owned()))
+            .or_else(|| self.strangers.as_ref().and_then(strangers_fault))
     }
+}
+
+fn factors_fault(factors: &Factors) -> Option<String> {
+    let factor = |name: &str, value: f64| {
+        (!(0.0..=10.0).contains(&value)).then(|| format!("{name} is {value}, not from 0 to 10"))
+    };
+    let floor = factors.floor;
+    factor("evidence", factors.evidence)
+        .or_else(|| factor("background_weight", factors.background_weight))
+        .or_else(|| (!(0.0..=1.0).contains(&floor)).then(|| format!("floor is {floor}, not from 0 to 1")))
+        .or_else(|| (floor == 1.0).then(|| "floor is 1: nothing would be left for the photo".to_owned()))
+}
+
+fn levels_fault(levels: &[f64; 9]) -> Option<String> {
+    let bad = levels.iter().find(|level| !(0.0..=1.0).contains(*level));
+    bad.map(|level| format!("a radius level is {level}, not from 0 to 1")).or_else(|| {
+        let rises = levels.windows(2).all(|pair| pair[0] <= pair[1]);
+        (!rises).then(|| "the radius levels do not rise".to_owned())
+    })
+}
+
+fn strangers_fault(strangers: &Strangers) -> Option<String> {
+    let Probe { weights, bias } = &strangers.probe;
+    let is_finite = weights.iter().chain([bias]).all(|value| value.is_finite());
+    factors_fault(&strangers.factors)
+        .or_else(|| levels_fault(&strangers.radius_levels))
+        .or_else(|| (!is_finite).then(|| "a weight of the probe is not finite".to_owned()))
 }
 
 impl Calibration {
@@ -97,12 +120,15 @@ impl Calibration {
         }
         let background = Coefficients::new(stored.background).map_err(|error| bad(error.to_string()))?;
         Ok(Self {
-            evidence: stored.evidence,
-            background_weight: stored.background_weight,
-            floor: stored.floor,
+            factors: Factors {
+                evidence: stored.evidence,
+                background_weight: stored.background_weight,
+                floor: stored.floor,
+            },
             window_km: stored.window_km,
             can_tell_from: stored.can_tell_from,
             radius_levels: stored.radius_levels,
+            strangers: stored.strangers,
             fit: stored.fit,
             background,
         })
@@ -116,12 +142,13 @@ impl Calibration {
         let path = folder.as_ref().join(CALIBRATION_FILE);
         let stored = Stored {
             version: VERSION,
-            evidence: self.evidence,
-            background_weight: self.background_weight,
-            floor: self.floor,
+            evidence: self.factors.evidence,
+            background_weight: self.factors.background_weight,
+            floor: self.factors.floor,
             window_km: self.window_km,
             can_tell_from: self.can_tell_from,
             radius_levels: self.radius_levels,
+            strangers: self.strangers.clone(),
             fit: self.fit.clone(),
             background: self.background.as_slice().to_vec(),
         };
@@ -142,7 +169,7 @@ mod tests {
         let text = std::fs::read_to_string(folder.path().join(CALIBRATION_FILE)).unwrap();
         assert_eq!(Calibration::from_bytes("x", text.as_bytes(), 3).unwrap(), plain);
         for (from, to, said) in [
-            ("\"version\": 1", "\"version\": 2", "version 2, but"),
+            ("\"version\": 2", "\"version\": 2", "version 2, but"),
             ("\"evidence\": 1.0", "\"evidence\": 11.0", "evidence is 11"),
             ("\"floor\": 0.01", "\"floor\": 1.0", "floor is 1"),
             ("\"can_tell_from\": 0.0", "\"can_tell_from\": -1.0", "can_tell_from is -1"),

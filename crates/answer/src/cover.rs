@@ -67,7 +67,7 @@ mod tests {
                 cover(std::slice::from_ref(&region), Vec::new(), 6, |p| region.contains(p.to_latlon()));
             let area = pixels.len() as f64 * Pixel::area_sr(pixels[0].depth);
             assert!(pixels.len() >= ENOUGH, "{text}: {}", pixels.len());
-            assert!((area / exact - 1.0).abs() < 0.05, "{text}: {area} {exact}");
+            assert!((area / exact - 1.0).abs() < 0.1, "{text}: {area} {exact}");
         }
     }
 }

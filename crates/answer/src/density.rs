@@ -77,7 +77,13 @@ impl From<Found> for Peak {
 }
 
 impl Density {
-    pub(crate) fn new(globe: Arc<Globe>, mixture: Mixture, knowledge: Option<Arc<Knowledge>>) -> Self {
+    /// `at_pixels`, where they are at hand, are the mixture's log densities at the globe's pixels.
+    pub(crate) fn new(
+        globe: Arc<Globe>,
+        mixture: Mixture,
+        knowledge: Option<Arc<Knowledge>>,
+        at_pixels: Option<Vec<f64>>,
+    ) -> Self {
         let support = match &knowledge {
             Some(knowledge) => knowledge.on(&globe).support.clone(),
             None => Support::Globe(globe.clone()),
@@ -91,7 +97,8 @@ impl Density {
             at_points: OnceLock::new(),
             order: OnceLock::new(),
         };
-        let mut values = density.point_values();
+        let is_globe = matches!(density.support, Support::Globe(_));
+        let mut values = density.point_values(at_pixels.filter(|_| is_globe));
         density.log_total = log_integral(&values, density.support.area_sr());
         for value in &mut values {
             *value -= density.log_total;
@@ -101,8 +108,8 @@ impl Density {
     }
 
     /// Log density at the support's points, short of [`Density::log_total`].
-    fn point_values(&self) -> Vec<f64> {
-        let mut values = self.mixture.log_densities(self.support.points());
+    fn point_values(&self, said: Option<Vec<f64>>) -> Vec<f64> {
+        let mut values = said.unwrap_or_else(|| self.mixture.log_densities(self.support.points()));
         if let Some(knowledge) = &self.knowledge {
             let known = knowledge.on(&self.globe);
             values.iter_mut().zip(&known.log_weights).for_each(|(value, known)| *value += known);
@@ -138,7 +145,7 @@ impl Density {
 
     /// Log density at those points.
     pub fn point_log_density(&self) -> &[f64] {
-        self.at_points.get_or_init(|| self.point_values())
+        self.at_points.get_or_init(|| self.point_values(None))
     }
 
     /// Area of each point's pixel.
@@ -263,7 +270,7 @@ impl Density {
 }
 
 /// log(exp(a) + exp(b)).
-fn log_sum(a: f64, b: f64) -> f64 {
+pub(crate) fn log_sum(a: f64, b: f64) -> f64 {
     let (top, low) = if a > b { (a, b) } else { (b, a) };
     if low == f64::NEG_INFINITY { top } else { top + (low - top).exp().ln_1p() }
 }

@@ -6,10 +6,11 @@ use locdiff_sphere::{Degree, Pixel, Pixels};
 use std::f64::consts::PI;
 use std::sync::Arc;
 
-/// Pixels may be this many times as wide as the deviation of a clean code's density: sums over wider ones are no integrals.
-const WIDEST: f64 = 1.6;
+/// Pixels may be this many times as wide as the deviation of a clean code's density. Sums are integrals up to 1.6 deviations of the
+/// density at hand, and what is answered is calibrated: no sharper than half a clean code, in natural parameters.
+const WIDEST: f64 = 2.4;
 
-/// Depth of the pixels for a degree: 102 km wide at L = 23, 25 km at L = 47.
+/// Depth of the pixels for a degree: 102 km wide at L = 23 and 31, 25 km at L = 47.
 fn depth(degree: usize) -> u8 {
     let l = degree as f64;
     let deviation_rad = (16.0 * PI / (l * (l + 1.0).powi(2) * (l + 2.0)).max(1.0)).sqrt();

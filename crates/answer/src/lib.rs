@@ -9,7 +9,7 @@
 //! | to see whether they hold | [`Reader::judge`], [`Verdict`], [`ReliabilityCurve`] |
 //!
 //! ```
-//! use locdiff_answer::{Calibration, Globe, ReadOptions, Reader};
+//! use locdiff_answer::{Calibration, Globe, ReadOptions, Reader, Said};
 //! use locdiff_shdd::Coefficients;
 //! use locdiff_sphere::LatLon;
 //! use std::sync::Arc;
@@ -18,7 +18,8 @@
 //! let reader = Reader::new(globe.clone(), Calibration::none(flat))?;
 //! // A network that is sure of Paris.
 //! let paris = LatLon::new(48.86, 2.35)?;
-//! let answer = reader.answer(&globe.codec().encode(paris), None, &ReadOptions::default())?;
+//! let said = globe.codec().encode(paris);
+//! let answer = reader.answer(Said::new(&said), None, &ReadOptions::default())?;
 //! assert_eq!(answer.best, answer.hypotheses[0].at);
 //! assert!(answer.radius_50_km < answer.radius_90_km);
 //! # Ok::<(), locdiff_answer::AnswerError>(())
@@ -34,20 +35,24 @@ mod fit;
 mod globe;
 mod knowledge;
 mod pixel_sums;
+mod probe;
 mod reader;
+mod said;
 mod support;
 mod tempered;
 mod window;
 
 pub use answer::{Answer, Hypothesis};
-pub use calibration::{Calibration, FitReport};
+pub use calibration::{Calibration, Factors, FitReport, Strangers};
 pub use calibration_file::CALIBRATION_FILE;
 pub use density::{Density, DensityRegion, Peak};
 pub use error::AnswerError;
 pub use fit::{BACKGROUND_DRAWS, FEWEST_TO_CALIBRATE, Observation, fit};
 pub use globe::Globe;
 pub use knowledge::Knowledge;
+pub use probe::Probe;
 pub use reader::{ReadOptions, Reader, Verdict};
+pub use said::Said;
 pub use tempered::Tempered;
 
 pub use locdiff_eval::{LEVELS, ReliabilityCurve};

@@ -1,8 +1,7 @@
 //! From what a network said to an answer, and to a verdict where the truth is known.
 
-use crate::{Answer, AnswerError, Calibration, Density, Globe, Hypothesis, Knowledge, LEVELS};
+use crate::{Answer, AnswerError, Calibration, Density, Globe, Hypothesis, Knowledge, LEVELS, Said};
 use locdiff_places::describe;
-use locdiff_shdd::Coefficients;
 use locdiff_sphere::{LatLon, haversine_km};
 use std::sync::Arc;
 
@@ -82,12 +81,8 @@ impl Reader {
     ///
     /// # Errors
     /// Evidence of another degree, or knowledge that leaves no place.
-    pub fn density(
-        &self,
-        evidence: &Coefficients,
-        knowledge: Option<Arc<Knowledge>>,
-    ) -> Result<Density, AnswerError> {
-        let density = self.calibration.density(&self.globe, evidence, knowledge)?;
+    pub fn density(&self, said: Said<'_>, knowledge: Option<Arc<Knowledge>>) -> Result<Density, AnswerError> {
+        let density = self.calibration.density(&self.globe, said, knowledge)?;
         if density.is_possible() { Ok(density) } else { Err(AnswerError::Impossible) }
     }
 
@@ -97,11 +92,11 @@ impl Reader {
     /// As [`Reader::density`].
     pub fn answer(
         &self,
-        evidence: &Coefficients,
+        said: Said<'_>,
         knowledge: Option<Arc<Knowledge>>,
         options: &ReadOptions,
     ) -> Result<Answer, AnswerError> {
-        Ok(self.answer_from(self.density(evidence, knowledge)?, None, options))
+        Ok(self.answer_from(self.density(said, knowledge)?, said.stranger, None, options))
     }
 
     /// The window that options ask for.
@@ -111,7 +106,13 @@ impl Reader {
 
     /// The answer that a density gives. Where its place is settled already, by retrieval for example, everything else is read off
     /// the density around that place.
-    pub fn answer_from(&self, density: Density, place: Option<LatLon>, options: &ReadOptions) -> Answer {
+    pub fn answer_from(
+        &self,
+        density: Density,
+        stranger: f64,
+        place: Option<LatLon>,
+        options: &ReadOptions,
+    ) -> Answer {
         let window_km = self.window_km(options);
         let peaks = density.peaks_after(place, window_km, options.hypotheses.max(1));
         let hypotheses: Vec<Hypothesis> = peaks
@@ -123,7 +124,7 @@ impl Reader {
             })
             .collect();
         let best = hypotheses[0].at;
-        let levels = [0.5, 0.9].map(|share| self.calibration.radius_level(share));
+        let levels = [0.5, 0.9].map(|share| self.calibration.radius_level(share, stranger));
         let radii = density.radii_km(best, &levels);
         let locatability = density.locatability(best);
         let said = describe(best);
@@ -141,6 +142,7 @@ impl Reader {
             window_km,
             hypotheses,
             locatability,
+            familiarity: 1.0 - stranger,
             can_tell: locatability >= self.calibration.can_tell_from,
             information_nats: density.divergence_nats(&self.background),
             density: density.compact(),
@@ -148,14 +150,14 @@ impl Reader {
     }
 
     /// What a density, and radii about the place that was answered, say about the truth.
-    pub fn judge(&self, density: &Density, answer: LatLon, truth: LatLon) -> Verdict {
+    pub fn judge(&self, density: &Density, stranger: f64, answer: LatLon, truth: LatLon) -> Verdict {
         let within = density.mass_within_km(answer, haversine_km(answer, truth));
-        let levels = LEVELS.map(|share| self.calibration.radius_level(share));
+        let levels = LEVELS.map(|share| self.calibration.radius_level(share, stranger));
         let truth = truth.to_unit();
         Verdict {
             log_density: density.log_density(&[truth])[0],
             region_level: density.mass_denser_than(truth),
-            radius_share: self.calibration.radius_share(within),
+            radius_share: self.calibration.radius_share(within, stranger),
             radii_km: density.radii_km(answer, &levels),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::calibration::{FLOOR, WINDOW_KM};
 use crate::pixel_sums::log_integral;
-use crate::{AnswerError, Calibration, Globe};
+use crate::{AnswerError, Calibration, Globe, Said};
 use locdiff_shdd::Coefficients;
 use locdiff_sphere::LatLon;
 use rayon::prelude::*;
@@ -71,8 +71,9 @@ impl Tempered {
     /// As [`Tempered::fit`].
     pub fn places(&self, globe: &Arc<Globe>, evidence: &[Coefficients]) -> Result<Vec<LatLon>, AnswerError> {
         let place = |said: &Coefficients| {
-            let calibration = Calibration { evidence: self.temper, ..Calibration::none(said.clone()) };
-            Ok(calibration.density(globe, said, None)?.peaks(WINDOW_KM, 1)[0].place)
+            let mut calibration = Calibration::none(said.clone());
+            calibration.factors.evidence = self.temper;
+            Ok(calibration.density(globe, Said::new(said), None)?.peaks(WINDOW_KM, 1)[0].place)
         };
         evidence.par_iter().map(place).collect()
     }

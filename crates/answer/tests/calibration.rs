@@ -21,7 +21,7 @@ fn observations(globe: &Globe, loud: f64, n: usize) -> Vec<Observation> {
             let code = Coefficients::new(honest).unwrap();
             let truth = globe.codec().density(&code).unwrap().sample(1, &mut random)[0].to_latlon();
             let evidence = code.combine(loud, &code, 0.0).unwrap();
-            Observation { evidence, truth, group: 0 }
+            Observation { evidence, truth, embedding: vec![0.0], group: 0 }
         })
         .collect()
 }
@@ -31,17 +31,20 @@ fn a_loud_model_is_turned_down() {
     let globe = Arc::new(Globe::new(DEGREE).unwrap());
     let flat = Coefficients::new(vec![0.0; (DEGREE + 1) * (DEGREE + 1)]).unwrap();
     let seen = observations(&globe, 2.0, 400);
-    let found = fit(&globe, &flat, &seen, 1, 0).unwrap();
-    assert!((found.evidence - 0.5).abs() < 0.11, "{}", found.evidence);
+    let found = fit(&globe, &flat, &seen, &[], 1, 0).unwrap();
+    assert!((found.factors.evidence - 0.5).abs() < 0.11, "{}", found.factors.evidence);
     let report = found.fit.as_ref().unwrap();
     // 400 photos: a standard error of 2.5 points at ½, and the largest of 18 deviations.
     assert!(report.worst_deviation() < 0.07, "{report:?}");
     assert!(report.nll_nats < report.background_nll_nats);
     // Radii say what holds by construction; here, where answers are honest, they need little help.
     for (level, said) in found.radius_levels.iter().zip(LEVELS) {
-        assert!((level - said).abs() < 0.08 && (found.radius_share(*level) - said).abs() < 1e-9, "{found:?}");
+        assert!(
+            (level - said).abs() < 0.08 && (found.radius_share(*level, 0.0) - said).abs() < 1e-9,
+            "{found:?}"
+        );
     }
-    assert!(fit(&globe, &flat, &seen[..10], 1, 0).unwrap_err().to_string().contains("50 or more"));
+    assert!(fit(&globe, &flat, &seen[..10], &[], 1, 0).unwrap_err().to_string().contains("50 or more"));
 
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(Calibration::load(folder.path(), DEGREE).unwrap(), None);

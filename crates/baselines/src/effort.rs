@@ -45,7 +45,7 @@ impl Effort {
             lr: 1e-3,
             dropout: 0.3,
             validations: 8,
-            locdiff_degree: 23,
+            locdiff_degree: 31,
             samples: 16,
             sampler_steps: 20,
         }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 const TEMPERS: std::ops::Range<u32> = 2..31; // of 0.05
 const FLOORS: [f64; 7] = [0.003, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15];
 /// Windows that are tried beside the method's own way to answer.
-const WINDOWS_KM: [f64; 8] = [150.0, 250.0, 400.0, 600.0, 800.0, 1000.0, 1400.0, 2000.0];
+const WINDOWS_KM: [f64; 7] = [200.0, 300.0, 450.0, 600.0, 800.0, 1000.0, 1400.0];
 /// Nothing is less dense than this, in nats, before the floor.
 const THINNEST: f64 = -80.0;
 

@@ -308,8 +308,10 @@ impl Locator {
         said: &Said,
         options: &LocateOptions,
     ) -> Result<Answer, LocateError> {
-        let density = self.reader.density(&said.evidence, options.knowledge.clone())?;
-        let mut answer = self.reader.answer_from(density, said.place, &options.reading);
+        let stranger = photo.stranger(self.reader.calibration());
+        let heard = locdiff_answer::Said { evidence: &said.evidence, stranger };
+        let density = self.reader.density(heard, options.knowledge.clone())?;
+        let mut answer = self.reader.answer_from(density, stranger, said.place, &options.reading);
         answer.photo.clone_from(&photo.name);
         answer.gps = photo.gps;
         Ok(answer)

@@ -84,7 +84,7 @@ fn the_floor_is_the_least_density_anywhere() {
     let answer = locator.locate_embedding(&embedding([3.0, -4.0, 2.0, 9.0, 1.0]), &options()).unwrap();
     let density = &answer.density;
     let least = density.point_log_density().iter().copied().fold(f64::INFINITY, f64::min);
-    let floor = (locator.reader().calibration().floor / (4.0 * std::f64::consts::PI)).ln();
+    let floor = (locator.reader().calibration().factors.floor / (4.0 * std::f64::consts::PI)).ln();
     assert!(least >= floor - 1e-9, "{least} {floor}");
 }
 

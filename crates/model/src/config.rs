@@ -285,10 +285,10 @@ impl ModelConfig {
         Self { degree, quadrature, low_pass_km, ..self }
     }
 
-    /// The blur that did best on validation photos for the loss `nll`, 4800/(L+1) km: 200 km at L = 23, 100 km at
+    /// The blur that did best on validation photos for the loss `nll`, 3200/(L+1) km: 100 km at L = 31, 67 km at
     /// L = 47. Without it a network of this size learns the training photos' exact places by heart.
     pub fn usual_low_pass_km(degree: usize) -> f64 {
-        4800.0 / (degree as f64 + 1.0)
+        3200.0 / (degree as f64 + 1.0)
     }
 
     /// Whether the choices fit together.

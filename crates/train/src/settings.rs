@@ -176,11 +176,11 @@ impl TrainPreset {
     pub fn run_config(self, embedding_dim: usize) -> RunConfig {
         let default = RunConfig {
             model: ModelConfig {
-                low_pass_km: Some(ModelConfig::usual_low_pass_km(23)),
-                ..ModelConfig::new(23, embedding_dim)
+                low_pass_km: Some(ModelConfig::usual_low_pass_km(31)),
+                ..ModelConfig::new(31, embedding_dim)
             },
             train: TrainSettings {
-                steps: 3000,
+                steps: 2000,
                 batch: 512,
                 lr: 3e-4,
                 rate: RateKind::Cosine,
@@ -188,8 +188,8 @@ impl TrainPreset {
                 weight_decay: 5e-4,
                 clip_norm: 1.0,
                 ema_decay: 0.999,
-                condition_dropout: 0.1,
-                pure_noise: 0.5,
+                condition_dropout: 0.5,
+                pure_noise: 0.0,
                 embedding_noise: 0.0,
                 validate_every: 1000,
                 validation_samples: 8,

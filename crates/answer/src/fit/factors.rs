@@ -2,7 +2,7 @@
 
 use super::{Observation, shares_within_levels};
 use crate::pixel_sums::log_integral;
-use crate::{AnswerError, Globe, LEVELS};
+use crate::{AnswerError, Factors, Globe, LEVELS};
 use locdiff_shdd::Coefficients;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// Factors on the evidence that are tried, and on the background.
 const EVIDENCE: std::ops::Range<u32> = 2..25; // of 0.05
-const BACKGROUND: std::ops::Range<u32> = 0..11; // of 0.1
+const BACKGROUND: std::ops::Range<u32> = 0..6; // of 0.2
 /// Floors that are tried.
 const FLOORS: [f64; 7] = [0.003, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15];
 /// Densities this much worse than the best (nats per photo) are out, however well they are calibrated.
@@ -19,10 +19,8 @@ const NEAR_BEST_NATS: f64 = 0.02;
 
 /// What was chosen, and what it gives.
 #[derive(Debug, Clone)]
-pub(super) struct Factors {
-    pub(super) evidence: f64,
-    pub(super) background: f64,
-    pub(super) floor: f64,
+pub(super) struct Chosen {
+    pub(super) factors: Factors,
     pub(super) nll_nats: f64,
     pub(super) background_nll_nats: f64,
     /// Shares of true places inside the regions said to hold 10, 20 … 90 %.
@@ -54,14 +52,14 @@ pub(super) fn choose_factors(
     background: &Coefficients,
     observations: &[Observation],
     weights: &[f64],
-) -> Result<Factors, AnswerError> {
+) -> Result<Chosen, AnswerError> {
     // Sums over wider pixels are good enough to choose by, and four times as fast.
     let globe = globe.coarser()?;
     let pixels = globe.pixels();
     let background_field = globe.codec().field(background)?;
     let behind = background_field.values(pixels.points());
     let pairs: Vec<(f64, f64)> = EVIDENCE
-        .flat_map(|t| BACKGROUND.map(move |s| (0.05 * f64::from(t), 0.1 * f64::from(s))))
+        .flat_map(|t| BACKGROUND.map(move |s| (0.05 * f64::from(t), 0.2 * f64::from(s))))
         .chain(std::iter::once((0.0, 1.0)))
         .collect();
     let outcomes: Vec<Vec<Outcome>> = observations
@@ -98,10 +96,8 @@ pub(super) fn choose_factors(
     let least = tried.iter().min_by(|a, b| deviation(a.0, a.1).total_cmp(&deviation(b.0, b.1)));
     let &(pair, floor, nll_nats) = least.unwrap_or(&(0, FLOORS[0], best));
     let weighed: Vec<(f64, f64)> = levels(pair, floor).zip(weights.iter().copied()).collect();
-    Ok(Factors {
-        evidence: pairs[pair].0,
-        background: pairs[pair].1,
-        floor,
+    Ok(Chosen {
+        factors: Factors { evidence: pairs[pair].0, background_weight: pairs[pair].1, floor },
         nll_nats,
         background_nll_nats: nll(pairs.len() - 1, floor),
         regions: shares_within_levels(&weighed),

@@ -3,12 +3,12 @@
 mod factors;
 mod reading;
 
-use crate::calibration::{Calibration, FitReport};
-use crate::{AnswerError, Globe, LEVELS};
+use crate::calibration::{Calibration, FitReport, Strangers};
+use crate::{AnswerError, Globe, LEVELS, Probe};
 use factors::choose_factors;
 use locdiff_shdd::Coefficients;
 use locdiff_sphere::LatLon;
-use reading::choose_reading;
+use reading::{Outcome, WINDOWS_KM, choose_window, radii, read_window, read_windows, threshold};
 use std::sync::Arc;
 
 /// [`fit`] wants at least this many photos: fewer say too little.
@@ -23,6 +23,8 @@ pub struct Observation {
     pub evidence: Coefficients,
     /// The true place.
     pub truth: LatLon,
+    /// The photo's embedding.
+    pub embedding: Vec<f32>,
     /// The collection that the photo is from. Every collection counts the same, however many photos it has: what is fitted
     /// must hold for collections that were never seen.
     pub group: usize,
@@ -30,7 +32,8 @@ pub struct Observation {
 
 /// The calibration under which the densities of `observations` say what holds: of all factors and floors whose mean
 /// −log density is near the best, those whose regions deviate least from what they say, in the collection where they deviate
-/// most; then the window whose places are right most often, and the radii about them that hold what they say.
+/// most; then the window whose places are right most often, and the radii about them that hold what they say. Where `strangers`
+/// are given, photos of another kind than the model was trained for, they are learned to be told, and get factors of their own.
 ///
 /// # Errors
 /// Too few photos, or numbers of another degree.
@@ -38,33 +41,57 @@ pub fn fit(
     globe: &Arc<Globe>,
     background: &Coefficients,
     observations: &[Observation],
+    strangers: &[Observation],
     samples: usize,
     seed: u64,
 ) -> Result<Calibration, AnswerError> {
-    if observations.len() < FEWEST_TO_CALIBRATE {
-        let remedy = format!("a calibration needs {FEWEST_TO_CALIBRATE} or more");
-        return Err(locdiff_base::setting("photos with known places", observations.len(), remedy));
+    for photos in
+        [observations, strangers].into_iter().filter(|photos| !photos.is_empty()).chain([observations])
+    {
+        if photos.len() < FEWEST_TO_CALIBRATE {
+            let remedy = format!("a calibration needs {FEWEST_TO_CALIBRATE} or more");
+            return Err(locdiff_base::setting("photos with known places", photos.len(), remedy));
+        }
     }
     let weights = group_weights(observations);
     let chosen = choose_factors(globe, background, observations, &weights)?;
-    let mut calibration = Calibration {
-        evidence: chosen.evidence,
-        background_weight: chosen.background,
-        floor: chosen.floor,
-        ..Calibration::none(background.clone())
-    };
-    let read = choose_reading(globe, &calibration, observations, &weights)?;
-    calibration.window_km = read.window_km;
-    calibration.radius_levels = read.radius_levels;
-    calibration.can_tell_from = read.can_tell_from;
+    let mut calibration = Calibration { factors: chosen.factors, ..Calibration::none(background.clone()) };
+    let equal = vec![1.0 / strangers.len().max(1) as f64; strangers.len()];
+    if !strangers.is_empty() {
+        let rows =
+            |photos: &[Observation]| photos.iter().map(|seen| seen.embedding.clone()).collect::<Vec<_>>();
+        calibration.strangers = Some(Strangers {
+            probe: Probe::fit(&rows(observations), &rows(strangers))?,
+            factors: choose_factors(globe, background, strangers, &equal)?.factors,
+            radius_levels: LEVELS,
+        });
+    }
+    let windows = read_windows(globe, &calibration, observations)?;
+    let window = choose_window(&windows, &weights);
+    calibration.window_km = WINDOWS_KM[window];
+    let mut read: Vec<(Outcome, f64)> =
+        windows.iter().zip(&weights).map(|(photo, weight)| (photo[window], *weight)).collect();
+    let (radii, levels) = radii(&read);
+    calibration.radius_levels = levels;
+    if !strangers.is_empty() {
+        let theirs = read_window(globe, &calibration, strangers, calibration.window_km)?;
+        let theirs: Vec<(Outcome, f64)> = theirs.into_iter().zip(equal).collect();
+        if let Some(kept) = &mut calibration.strangers {
+            kept.radius_levels = reading::radii(&theirs).1;
+        }
+        // Half of all photos are strangers, as the probe takes it.
+        read.extend(theirs);
+    }
+    calibration.can_tell_from = threshold(&read);
     calibration.fit = Some(FitReport {
         n: observations.len(),
+        strangers: strangers.len(),
         samples,
         seed,
         nll_nats: chosen.nll_nats,
         background_nll_nats: chosen.background_nll_nats,
         regions: chosen.regions,
-        radii: read.radii,
+        radii,
     });
     Ok(calibration)
 }

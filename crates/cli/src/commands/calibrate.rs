@@ -8,7 +8,8 @@ use clap::Args;
 use locdiff::{
     BACKGROUND_DRAWS, Calibration, Device, Globe, LEVELS, Model, Observation, Predictor, SampleOptions, fit,
 };
-use locdiff_data::TableReader;
+use locdiff_data::{RowFile, TableReader};
+use locdiff_sphere::LatLon;
 use serde_json::json;
 use std::io::Write;
 use std::path::PathBuf;
@@ -30,7 +31,9 @@ pub(crate) struct Calibrate {
     /// Use these rows alone, counted from 0, one number per line
     #[arg(long, value_name = "FILE")]
     rows: Option<PathBuf>,
-    /// Samples per photo
+    #[command(flatten)]
+    strangers: StrangersArgs,
+    /// Draws of noise that the evidence is the mean of
     #[arg(long, value_name = "N", default_value_t = 16)]
     samples: usize,
     /// Seed of the noise
@@ -44,6 +47,43 @@ pub(crate) struct Calibrate {
     /// Print a JSON summary
     #[arg(long)]
     json: bool,
+}
+
+/// Photos of another kind than the model was trained for.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Photos of another kind")]
+struct StrangersArgs {
+    /// Embeddings of photos of another kind than the model was trained for (holiday pictures to a model of street views): they are
+    /// learned to be told, and get a calibration of their own
+    #[arg(long, value_name = "FILE", requires = "strangers_truth")]
+    strangers: Option<PathBuf>,
+    /// Tensor of a safetensors file that holds several
+    #[arg(long, value_name = "NAME", requires = "strangers")]
+    strangers_tensor: Option<String>,
+    /// Their true locations, row by row
+    #[arg(long, value_name = "FILE", requires = "strangers")]
+    strangers_truth: Option<PathBuf>,
+    /// Use so many of their first rows alone
+    #[arg(long, value_name = "N", requires = "strangers")]
+    strangers_first: Option<usize>,
+}
+
+impl StrangersArgs {
+    fn open(&self, like: &RowFile) -> Result<Option<(RowFile, Vec<LatLon>, Vec<usize>)>> {
+        let (Some(path), Some(truth)) = (&self.strangers, &self.strangers_truth) else { return Ok(None) };
+        let file = RowFile::open(path, self.strangers_tensor.as_deref())?;
+        anyhow::ensure!(
+            file.columns() == like.columns(),
+            "{} has embeddings of {} numbers, {} of {}: use one encoder",
+            file.name(),
+            file.columns(),
+            like.name(),
+            like.columns()
+        );
+        let truth = read_truth(truth, file.name(), file.rows())?;
+        let rows = (0..file.rows().min(self.strangers_first.unwrap_or(usize::MAX))).collect();
+        Ok(Some((file, truth, rows)))
+    }
 }
 
 impl Calibrate {
@@ -65,14 +105,23 @@ impl Calibrate {
         let predictor = Predictor::new(&model)?;
         let background = predictor.background(BACKGROUND_DRAWS)?;
         let bar = progress::bar("reading", Some(rows.len() as u64));
-        let mut observations = Vec::with_capacity(rows.len());
-        predictor.evidence_rows(&file, &rows, &options, |row, _, evidence| {
-            observations.push(Observation { evidence, truth: truth[row], group: groups[row] });
-            bar.inc(1);
-            anyhow::Ok(())
-        })?;
+        let observe = |file: &RowFile, rows: &[usize], truth: &[LatLon], groups: &[usize]| {
+            let mut seen = Vec::with_capacity(rows.len());
+            predictor.evidence_rows(file, rows, &options, |row, embedding, evidence| {
+                let embedding = embedding.values().to_vec();
+                seen.push(Observation { evidence, truth: truth[row], embedding, group: groups[row] });
+                bar.inc(1);
+                anyhow::Ok(())
+            })?;
+            anyhow::Ok(seen)
+        };
+        let observations = observe(&file, &rows, &truth, &groups)?;
+        let strangers = match self.strangers.open(&file)? {
+            Some((file, truth, rows)) => observe(&file, &rows, &truth, &vec![0; file.rows()])?,
+            None => Vec::new(),
+        };
         bar.set_prefix("fitting");
-        let calibration = fit(&globe, &background, &observations, self.samples, self.seed)?;
+        let calibration = fit(&globe, &background, &observations, &strangers, self.samples, self.seed)?;
         bar.finish_and_clear();
         let folder = self.export.as_ref().unwrap_or(&self.model);
         calibration.save(folder)?;
@@ -119,8 +168,10 @@ impl Calibrate {
         let Some(report) = &calibration.fit else { return Ok(()) };
         if self.json {
             let summary = json!({
-                "out": path, "evidence": calibration.evidence, "background_weight": calibration.background_weight,
-                "floor": calibration.floor, "window_km": calibration.window_km, "can_tell_from": calibration.can_tell_from, "fit": report,
+                "out": path, "evidence": calibration.factors.evidence,
+                "background_weight": calibration.factors.background_weight,
+                "floor": calibration.factors.floor, "window_km": calibration.window_km, "can_tell_from": calibration.can_tell_from, "fit": report,
+                "strangers": calibration.strangers.as_ref().map(|strangers| strangers.factors),
                 "worst_deviation": report.worst_deviation(),
             });
             writeln!(out, "{summary}")?;
@@ -133,9 +184,9 @@ impl Calibrate {
         writeln!(
             out,
             "evidence × {:.2}, background × {:.2}, floor {:.1} %, window {:.0} km; \"I can't tell\" below a locatability of {:.2}",
-            calibration.evidence,
-            calibration.background_weight,
-            100.0 * calibration.floor,
+            calibration.factors.evidence,
+            calibration.factors.background_weight,
+            100.0 * calibration.factors.floor,
             calibration.window_km,
             calibration.can_tell_from
         )?;

@@ -84,10 +84,14 @@ impl ModelArgs {
         let rows: Vec<usize> = (0..file.rows()).collect();
         match &reader {
             // As `locate` answers: everything is read off one density.
-            Some(reader) => predictor.evidence_rows(&file, &rows, &options, |row, _, evidence| {
-                let density = reader.density(&evidence, None)?;
+            Some(reader) => predictor.evidence_rows(&file, &rows, &options, |row, embedding, evidence| {
+                let said = reader.calibration().said(&evidence, embedding.values());
+                let density = reader.density(said, None)?;
                 let place = density.peaks(reader.window_km(&ReadOptions::default()), 1)[0].place;
-                found.push((place, truths[row].map(|truth| reader.judge(&density, place, truth))));
+                found.push((
+                    place,
+                    truths[row].map(|truth| reader.judge(&density, said.stranger, place, truth)),
+                ));
                 bar.inc(1);
                 anyhow::Ok(())
             })?,

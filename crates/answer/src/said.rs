@@ -1,0 +1,19 @@
+//! What a model says about a photo.
+
+use locdiff_shdd::Coefficients;
+
+/// The network's word, and how much the photo is a stranger to it.
+#[derive(Debug, Clone, Copy)]
+pub struct Said<'a> {
+    /// The natural parameters that the network gave at pure noise.
+    pub evidence: &'a Coefficients,
+    /// The probability that the photo is of another kind than the model was trained for: see [`crate::Probe`].
+    pub stranger: f64,
+}
+
+impl<'a> Said<'a> {
+    /// About a photo of the model's own kind.
+    pub fn new(evidence: &'a Coefficients) -> Self {
+        Self { evidence, stranger: 0.0 }
+    }
+}
