@@ -15,12 +15,15 @@ const STILL_RAD: f64 = 1e-5;
 /// Steps with every pixel that follow those with coarser ones.
 const POLISH: usize = 4;
 /// Places that mean shift starts from.
-const SEEDS: usize = 24;
+const SEEDS: usize = 16;
 /// Pixels are lumped together up to this share of the Gaussian's deviation, and for the seeds up to this one.
 const LUMP: f64 = 0.6;
 const SEED_LUMP: f64 = 1.5;
 /// Lumps lighter than this share of the heaviest do not move anything.
 const LIGHT: f64 = 1e-4;
+/// Lumps up to this many deviations away are gathered, and anew after a walk of so many.
+const AROUND: f64 = 8.0;
+const WANDERED: f64 = 2.0;
 /// The Gaussian counts nothing where it is below e to the power of this.
 const FAR: f64 = -18.0;
 
@@ -218,11 +221,23 @@ fn value(lumps: &[Lump], sharpness: f64, here: UnitVec) -> ([f64; 3], f64) {
     (sum, held)
 }
 
-/// Mean shift: to the centre of mass of the window, again and again. It never goes down.
+/// Mean shift: to the centre of mass of the window, again and again. It never goes down. Only lumps around are looked at; where it
+/// wanders off, they are gathered anew.
 fn climb(lumps: &[Lump], sharpness: f64, from: UnitVec, steps: usize) -> (UnitVec, f64) {
-    let (mut here, mut held) = (from, 0.0);
+    let deviation_rad = sharpness.powf(-0.5);
+    let gather = |here: UnitVec| -> Vec<Lump> {
+        let [x, y, z] = here.to_array();
+        let nearest = (AROUND * deviation_rad).min(std::f64::consts::PI).cos();
+        lumps.iter().copied().filter(|l| l.at[0] * x + l.at[1] * y + l.at[2] * z >= nearest).collect()
+    };
+    let (mut here, mut held, mut centre) = (from, 0.0, from);
+    let mut around = gather(centre);
     for _ in 0..steps {
-        let (sum, now) = value(lumps, sharpness, here);
+        if here.angle_rad(centre) > WANDERED * deviation_rad {
+            centre = here;
+            around = gather(centre);
+        }
+        let (sum, now) = value(&around, sharpness, here);
         held = now;
         let Ok(next) = UnitVec::new(sum[0], sum[1], sum[2]) else { break };
         let moved = next.angle_rad(here);

@@ -12,7 +12,7 @@ use std::sync::Arc;
 const TEMPERS: std::ops::Range<u32> = 2..31; // of 0.05
 const FLOORS: [f64; 7] = [0.003, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15];
 /// Windows that are tried beside the method's own way to answer.
-const WINDOWS_KM: [f64; 7] = [200.0, 300.0, 450.0, 600.0, 800.0, 1000.0, 1400.0];
+const WINDOWS_KM: [f64; 5] = [300.0, 450.0, 600.0, 800.0, 1200.0];
 /// Nothing is less dense than this, in nats, before the floor.
 const THINNEST: f64 = -80.0;
 
@@ -85,9 +85,13 @@ impl CommonReading {
         let (temper, floor) = choose_temper(&seen, area);
         let mut reading = Self { temper, floor, window_km: None };
         let mut best = score(&method.predict(validation.photos())?, validation.points());
-        for window_km in WINDOWS_KM {
-            let place = |photo: &Seen| place(globe, &photo.tempered(temper, area).0, floor, window_km);
-            let places: Vec<LatLon> = seen.par_iter().map(place).collect();
+        let places = |photo: &Seen| {
+            let masses = photo.tempered(temper, area).0;
+            WINDOWS_KM.map(|window_km| place(globe, &masses, floor, window_km))
+        };
+        let places: Vec<[LatLon; 5]> = seen.par_iter().map(places).collect();
+        for (k, window_km) in WINDOWS_KM.into_iter().enumerate() {
+            let places: Vec<LatLon> = places.iter().map(|each| each[k]).collect();
             let score = score(&places, validation.points());
             if score > best {
                 best = score;

@@ -177,6 +177,7 @@ impl TrainPreset {
         let default = RunConfig {
             model: ModelConfig {
                 low_pass_km: Some(ModelConfig::usual_low_pass_km(31)),
+                hidden: Some(384),
                 ..ModelConfig::new(31, embedding_dim)
             },
             train: TrainSettings {

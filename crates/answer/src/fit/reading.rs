@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Windows that are tried.
-pub(super) const WINDOWS_KM: [f64; 7] = [200.0, 300.0, 450.0, 600.0, 800.0, 1000.0, 1400.0];
+pub(super) const WINDOWS_KM: [f64; 6] = [300.0, 450.0, 600.0, 800.0, 1000.0, 1300.0];
 /// A window is as good as the mean share of its places that are right to within these.
 const RIGHT_KM: [f64; 3] = [200.0, 750.0, 2500.0];
 /// Below the threshold of "I can't tell", at most this share of answers is on the right continent…

@@ -25,7 +25,7 @@ impl Score {
     pub(crate) fn add(&mut self, row: usize, answer: &Answer, reader: &Reader) {
         let truth = self.truth[row];
         self.pairs.push((answer.best, truth, answer.can_tell));
-        self.verdicts.push(reader.judge(&answer.density, answer.best, truth));
+        self.verdicts.push(reader.judge(&answer.density, 1.0 - answer.familiarity, answer.best, truth));
     }
 
     pub(crate) fn tell(&self, as_json: bool) -> Result<()> {
