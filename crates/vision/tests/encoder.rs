@@ -63,6 +63,9 @@ fn a_folder_that_does_not_fit_is_refused() {
     assert!(open().contains("encoder.json"));
     for (from, to, words) in [
         ("lite0", "lite7", "Lite7"),
+        ("efficientnet-lite0", "efficientnet-lite", "unknown architecture `efficientnet-lite`"),
+        ("efficientnet-lite0", "efficientnet-lite+2", "unknown architecture `efficientnet-lite+2`"),
+        ("efficientnet-lite0", "efficientnet-lite-1", "unknown architecture `efficientnet-lite-1`"),
         ("efficientnet-lite0", "resnet50", "unknown architecture `resnet50`"),
         ("\"centre_crop\": 240", "\"centre_crop\": 300", "exceeds short_side"),
         ("\"input_side\": 224", "\"input_side\": 0", "input_side = 0"),

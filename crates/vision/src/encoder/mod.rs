@@ -149,15 +149,18 @@ impl Encoder {
         weights: impl FnOnce() -> Result<Weights<'a>>,
         device: &Device,
     ) -> Result<Self> {
-        let variant = description.architecture.strip_prefix("efficientnet-lite");
-        let Some(variant) = variant.and_then(|digit| digit.parse().ok()) else {
+        let version = description.architecture.strip_prefix("efficientnet-lite");
+        // One digit and nothing else: a number would also be read from "+2" or "02".
+        let Some(version) =
+            version.and_then(|text| text.parse::<u8>().ok().filter(|v| v.to_string() == text))
+        else {
             let met = &description.architecture;
             let detail = format!(
                 "unknown architecture `{met}`: known are efficientnet-lite0 … efficientnet-lite4 and onnx"
             );
             return Err(VisionError::encoder(path, detail));
         };
-        let config = EfficientNetLiteConfig::lite(variant, description.embedding)
+        let config = EfficientNetLiteConfig::lite(version.into(), description.embedding)
             .map_err(|error| VisionError::encoder(path, error.to_string()))?;
         let weights = weights()?;
         let tensor = |name: &str, shape: &[usize]| weights.tensor(name, shape);
