@@ -89,11 +89,3 @@ fn a_folder_that_does_not_fit_is_refused() {
     describe("lite0", "lite1");
     assert!(matches!(Encoder::open(folder.path()), Err(VisionError::Encoder { .. })));
 }
-
-#[cfg(not(feature = "onnx"))]
-#[test]
-fn without_the_feature_onnx_the_error_says_how_to_build() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/onnx");
-    let message = Encoder::open(&folder).err().unwrap().to_string();
-    assert!(message.contains("encoder.json") && message.contains("--features onnx"), "{message}");
-}
