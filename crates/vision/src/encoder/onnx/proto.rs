@@ -1,6 +1,7 @@
 //! As much of ONNX's files (protocol buffers) as it takes to count their weights.
 
 /// A field's number and what it holds: the bytes of a message, or a whole number.
+#[derive(Clone, Copy)]
 enum Field<'a> {
     Bytes(u64, &'a [u8]),
     Number(u64, u64),
