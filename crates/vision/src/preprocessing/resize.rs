@@ -3,10 +3,8 @@
 
 pub use super::filter::Filter;
 
-use super::{
-    filter::taps,
-    passes::{along_columns, along_rows},
-};
+use super::filter::taps;
+use super::passes::{along_columns, along_rows};
 use crate::{Photo, Result, VisionError};
 use std::ops::Range;
 
