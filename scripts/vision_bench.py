@@ -9,7 +9,7 @@ of the whole of `locdiff embed` on all cores.
 
 Reads the encoder's folder named by the variable ENCODER (models/streetview-lite2) and prints the distance to the
 fixture's embedding beside the times. The second form takes TURNS (5) with the example encoder_bench on one thread. The
-third makes PHOTOS (200) JPEGs of 1 to 2 megapixels from fixtures/vision/china.jpg in a temporary folder and takes turns:
+third makes PHOTOS (200; or the name of a folder of JPEGs to use instead) JPEGs of 1 to 2 megapixels from fixtures/vision/china.jpg in a temporary folder and takes turns:
 LOCDIFF (the binary) embeds them, then THREADS processes (as many as there are cores) each decode, resize and encode
 photo after photo. Starting up is counted in locdiff's processor time only. On a shared machine the processor time of a
 photo says more than photos a second: both are printed, the medians and the best of ROUNDS (5) turns.
@@ -150,12 +150,17 @@ def make_photos(folder, count):
         Image.fromarray((np.asarray(image) + grain).clip(0, 255).astype(np.uint8)).save(folder / f"{k:05}.jpg", quality=90)
 
 
-def pipeline(binary, count=200, rounds=5, cores=len(os.sched_getaffinity(0))):
+def pipeline(binary, count="200", rounds=5, cores=len(os.sched_getaffinity(0))):
     with tempfile.TemporaryDirectory() as folder:
         photos = Path(folder) / "photos"
         photos.mkdir()
-        make_photos(photos, count)
+        if count.isdigit():
+            make_photos(photos, int(count))
+        else:
+            for path in sorted(Path(count).glob("*.jpg")):
+                (photos / path.name).symlink_to(path.resolve())
         paths = sorted(photos.iterdir())
+        count = len(paths)
         megapixels = sum(w * h for w, h in (Image.open(p).size for p in paths)) / count / 1e6
         ours, peers = [], []
         with multiprocessing.Pool(cores, start_worker) as pool:
@@ -214,7 +219,7 @@ def versus(binary, path=ROOT / "fixtures/vision/china.jpg", turns=5):
 
 def main():
     if sys.argv[1:2] == ["--pipeline"]:
-        return pipeline(sys.argv[2], *map(int, sys.argv[3:6]))
+        return pipeline(sys.argv[2], *sys.argv[3:4], *map(int, sys.argv[4:6]))
     if sys.argv[1:2] == ["--versus"]:
         return versus(sys.argv[2], *sys.argv[3:5])
     path = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "fixtures/vision/china.jpg"
