@@ -4,15 +4,18 @@ of the whole of `locdiff embed` on all cores.
 
     pip install onnx onnxruntime pillow numpy safetensors
     python scripts/vision_bench.py [PHOTO] [ROUNDS]
-    python scripts/vision_bench.py --pipeline LOCDIFF [PHOTOS] [ROUNDS]
+    python scripts/vision_bench.py --versus ENCODER_BENCH [PHOTO] [TURNS]
+    python scripts/vision_bench.py --pipeline LOCDIFF [PHOTOS] [ROUNDS] [THREADS]
 
-Reads models/streetview-lite0 and prints the distance to the fixture's embedding beside the times. The second form makes
-PHOTOS (200) JPEGs of 1 to 2 megapixels from fixtures/vision/china.jpg in a temporary folder and takes turns: LOCDIFF
-(the binary) embeds them, then as many processes as there are cores each decode, resize and encode photo after photo.
-Starting up is counted in locdiff's processor time only. On a shared machine the processor time of a photo says more than photos a second:
-both are printed, the medians of ROUNDS (5) turns.
+Reads the encoder's folder named by the variable ENCODER (models/streetview-lite2) and prints the distance to the
+fixture's embedding beside the times. The second form takes TURNS (5) with the example encoder_bench on one thread. The
+third makes PHOTOS (200; or the name of a folder of JPEGs to use instead) JPEGs of 1 to 2 megapixels from fixtures/vision/china.jpg in a temporary folder and takes turns:
+LOCDIFF (the binary) embeds them, then THREADS processes (as many as there are cores) each decode, resize and encode
+photo after photo. Starting up is counted in locdiff's processor time only. On a shared machine the processor time of a
+photo says more than photos a second: both are printed, the medians and the best of ROUNDS (5) turns.
 """
 import json
+import math
 import multiprocessing
 import os
 import resource
@@ -30,7 +33,19 @@ from PIL import Image
 from safetensors.numpy import load_file
 
 ROOT = Path(__file__).resolve().parent.parent
-STAGES = [(1, 3, 1, 1, 16), (2, 3, 2, 6, 24), (2, 5, 2, 6, 40), (3, 3, 2, 6, 80), (3, 5, 1, 6, 112), (4, 5, 2, 6, 192), (1, 3, 1, 6, 320)]
+ENCODER = Path(os.environ.get("ENCODER", ROOT / "models/streetview-lite2"))
+ABOUT = json.loads((ENCODER / "encoder.json").read_text())
+SHORT, CROP, SIDE = ABOUT["short_side"], ABOUT["centre_crop"], ABOUT["input_side"]
+WIDTH, DEPTH = [(1.0, 1.0), (1.0, 1.1), (1.1, 1.2), (1.2, 1.4), (1.4, 1.8)][int(ABOUT["architecture"][-1])]
+LITE0 = [(1, 3, 1, 1, 16), (2, 3, 2, 6, 24), (2, 5, 2, 6, 40), (3, 3, 2, 6, 80), (3, 5, 1, 6, 112), (4, 5, 2, 6, 192), (1, 3, 1, 6, 320)]
+
+
+def stages():
+    """The published scaling: repeats rounded up but in the first and last stage, channels to the nearest 8."""
+    for i, (repeat, kernel, stride, expand, out) in enumerate(LITE0):
+        channels = int(out * WIDTH / 8 + 0.5) * 8
+        channels += 8 * (channels < 0.9 * out * WIDTH)
+        yield repeat if i in (0, 6) else math.ceil(repeat * DEPTH - 1e-9), kernel, stride, expand, channels
 
 
 def graph(weights):
@@ -50,7 +65,7 @@ def graph(weights):
         return f"{name}.6" if clip else name
 
     x, index, channels = conv("_conv_stem", "pixels", 2, 1, True), 0, 32
-    for repeat, _kernel, stride, expand, out in STAGES:
+    for repeat, _kernel, stride, expand, out in stages():
         for i in range(repeat):
             name, step, inner = f"_blocks.{index}", stride if i == 0 else 1, channels * expand
             y = conv(f"{name}._expand_conv", x, 1, 1, True) if expand > 1 else x
@@ -66,7 +81,7 @@ def graph(weights):
     embed = [constant("embed.w", weights["embed.weight"]), constant("embed.b", weights["embed.bias"])]
     nodes.append(helper.make_node("Gemm", ["flat", *embed], ["embedding"], transB=1))
     shape = lambda name, dims: helper.make_tensor_value_info(name, TensorProto.FLOAT, dims)  # noqa: E731
-    made = helper.make_graph(nodes, "lite0", [shape("pixels", ["n", 3, 224, 224])], [shape("embedding", ["n", 512])], constants)
+    made = helper.make_graph(nodes, "lite", [shape("pixels", ["n", 3, SIDE, SIDE])], [shape("embedding", ["n", 512])], constants)
     return helper.make_model(made, opset_imports=[helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
 
 
@@ -79,12 +94,13 @@ def halfway(size, to):
 def preprocess(image):
     width, height = image.size
     short = min(width, height)
-    image = image.resize((240 * width // short, 240 * height // short), Image.BICUBIC)
-    left, top = round((image.width - 240) / 2), round((image.height - 240) / 2)
-    pixels = np.asarray(image.crop((left, top, left + 240, top + 240)), np.float32)
-    a, b, t = halfway(240, 224)
-    pixels = pixels[a] * (1 - t[:, None, None]) + pixels[b] * t[:, None, None]
-    pixels = pixels[:, a] * (1 - t[:, None]) + pixels[:, b] * t[:, None]
+    image = image.resize((SHORT * width // short, SHORT * height // short), Image.BICUBIC)
+    left, top = round((image.width - CROP) / 2), round((image.height - CROP) / 2)
+    pixels = np.asarray(image.crop((left, top, left + CROP, top + CROP)), np.float32)
+    if CROP != SIDE:
+        a, b, t = halfway(CROP, SIDE)
+        pixels = pixels[a] * (1 - t[:, None, None]) + pixels[b] * t[:, None, None]
+        pixels = pixels[:, a] * (1 - t[:, None]) + pixels[:, b] * t[:, None]
     return np.ascontiguousarray(((pixels - 127) / 128).transpose(2, 0, 1)[None], np.float32)
 
 
@@ -102,14 +118,14 @@ def timed(what, rounds, call):
 def session_on_one_thread():
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    model = graph(load_file(ROOT / "models/streetview-lite0/model.safetensors"))
+    model = graph(load_file(ENCODER / "model.safetensors"))
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
 def start_worker():
     global SESSION
     SESSION = session_on_one_thread()
-    SESSION.run(None, {"pixels": np.zeros((1, 3, 224, 224), np.float32)})
+    SESSION.run(None, {"pixels": np.zeros((1, 3, SIDE, SIDE), np.float32)})
 
 
 def embed_one(path):
@@ -134,13 +150,17 @@ def make_photos(folder, count):
         Image.fromarray((np.asarray(image) + grain).clip(0, 255).astype(np.uint8)).save(folder / f"{k:05}.jpg", quality=90)
 
 
-def pipeline(binary, count=200, rounds=5):
-    cores = len(os.sched_getaffinity(0))
+def pipeline(binary, count="200", rounds=5, cores=len(os.sched_getaffinity(0))):
     with tempfile.TemporaryDirectory() as folder:
         photos = Path(folder) / "photos"
         photos.mkdir()
-        make_photos(photos, count)
+        if count.isdigit():
+            make_photos(photos, int(count))
+        else:
+            for path in sorted(Path(count).glob("*.jpg")):
+                (photos / path.name).symlink_to(path.resolve())
         paths = sorted(photos.iterdir())
+        count = len(paths)
         megapixels = sum(w * h for w, h in (Image.open(p).size for p in paths)) / count / 1e6
         ours, peers = [], []
         with multiprocessing.Pool(cores, start_worker) as pool:
@@ -148,7 +168,7 @@ def pipeline(binary, count=200, rounds=5):
             for turn in range(rounds):
                 before = resource.getrusage(resource.RUSAGE_CHILDREN)
                 out = Path(folder) / "e.safetensors"
-                run = subprocess.run([binary, "embed", photos, "-o", out, "--json", "--device", "cpu"], check=True, capture_output=True)
+                run = subprocess.run([binary, "embed", photos, "-o", out, "--json", "--device", "cpu", "--encoder", ENCODER, "--jobs", str(cores)], check=True, capture_output=True)
                 after = resource.getrusage(resource.RUSAGE_CHILDREN)
                 processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
                 ours.append((json.loads(run.stdout)["photos_per_second"], 1e3 * processor / count))
@@ -161,14 +181,47 @@ def pipeline(binary, count=200, rounds=5):
         got, expected = load_file(out)["embeddings"], np.stack([embedding for embedding, _ in results])
         distance = np.linalg.norm(got - expected, axis=1) / np.linalg.norm(expected, axis=1)
     (our_rate, our_ms), (rate, ms) = (np.median(np.array(turns), 0) for turns in (ours, peers))
-    print(f"{count} photos of {megapixels:.2f} megapixels, {cores} cores, medians of {rounds} turns: "
+    best = [max(turn[0] for turn in ours), max(turn[0] for turn in peers), min(turn[1] for turn in ours), min(turn[1] for turn in peers)]
+    print(f"{count} photos of {megapixels:.2f} megapixels, {cores} threads, medians of {rounds} turns: "
           f"{our_rate:.1f} and {rate:.1f} photos/s ({our_rate / rate:.2f} times), {our_ms:.1f} and {ms:.1f} ms of processor "
-          f"a photo ({ms / our_ms:.2f} times); embeddings differ by {np.median(distance):.1e}, at most {distance.max():.1e} relative")
+          f"a photo ({ms / our_ms:.2f} times); best turns {best[0]:.1f} and {best[1]:.1f} photos/s ({best[0] / best[1]:.2f} times), "
+          f"{best[2]:.1f} and {best[3]:.1f} ms ({best[3] / best[2]:.2f} times); embeddings differ by {np.median(distance):.1e}, at most {distance.max():.1e} relative")
+
+
+def fastest(call):
+    start = time.perf_counter()
+    call()
+    return (time.perf_counter() - start) * 1e3
+
+
+def versus(binary, path=ROOT / "fixtures/vision/china.jpg", turns=5):
+    """Decode, resize and encode on one thread, turn by turn; the fastest of all rounds of each."""
+    session, ours, peers = session_on_one_thread(), {}, {}
+    for _ in range(int(turns)):
+        run = subprocess.run([binary, path, "20", ENCODER], check=True, capture_output=True, text=True)
+        for line in run.stdout.splitlines():
+            if " fastest " in line:
+                name = line[:10].strip()
+                ours[name] = min(ours.get(name, 1e9), float(line.split()[-2]))
+        image = Image.open(path).convert("RGB")
+        pixels = preprocess(image)
+        calls = {
+            "decode": lambda: Image.open(path).convert("RGB"), "resize": lambda: preprocess(image),
+            "encode": lambda: session.run(None, {"pixels": pixels}),
+        }
+        for name, call in calls.items():
+            peers[name] = min([peers.get(name, 1e9), *(fastest(call) for _ in range(21))])
+    for name, peer in peers.items():
+        print(f"{name:<8} {ours[name]:8.2f} ms, onnxruntime + Pillow {peer:8.2f} ms ({peer / ours[name]:.2f} times)")
+    a, b = sum(ours[name] for name in peers), sum(peers.values())
+    print(f"{'all':<8} {a:8.2f} ms, onnxruntime + Pillow {b:8.2f} ms ({b / a:.2f} times), fastest of {turns} turns of 20, one thread")
 
 
 def main():
     if sys.argv[1:2] == ["--pipeline"]:
-        return pipeline(sys.argv[2], *map(int, sys.argv[3:5]))
+        return pipeline(sys.argv[2], *sys.argv[3:4], *map(int, sys.argv[4:6]))
+    if sys.argv[1:2] == ["--versus"]:
+        return versus(sys.argv[2], *sys.argv[3:5])
     path = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "fixtures/vision/china.jpg"
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 50
     session = session_on_one_thread()
@@ -179,7 +232,8 @@ def main():
     timed("encode 16", -(-rounds // 8), lambda: session.run(None, {"pixels": batch})[0])
     print(f"{path}: {image.width}×{image.height} pixels, one thread, {rounds} rounds, onnxruntime {onnxruntime.__version__}, onnx {onnx.__version__}")
     if path.name == "china.jpg":
-        expected = load_file(ROOT / "fixtures/vision/embeddings.safetensors")["china"]
+        name = {"streetview-lite2": "lite2.safetensors"}.get(ENCODER.name, "embeddings.safetensors")
+        expected = load_file(ROOT / "fixtures/vision" / name)["china"]
         print(f"distance to the fixture: {np.linalg.norm(embedding[0] - expected) / np.linalg.norm(expected):.1e} relative")
 
 

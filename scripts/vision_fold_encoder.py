@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""Writes models/streetview-lite0/model.safetensors: the tuned EfficientNet-Lite0 with its batch norms folded.
+"""Writes models/FOLDER/model.safetensors: a tuned EfficientNet-Lite with its batch norms folded.
 
-    python scripts/vision_fold_encoder.py ../shared/data/streetview/streetview-lite0.safetensors models/streetview-lite0
+    python scripts/vision_fold_encoder.py ../shared/data/streetview/streetview-lite2.safetensors models/streetview-lite2
+
+The folder holds its encoder.json already, which names the version.
 
 A batch norm after a convolution is a factor and a summand for each output channel: `….scale` and `….bias`, f32, beside
 the convolution's own f16 weights. The reader multiplies the weights by the factor. Multiplying here and rounding to f16
-again would cost 1.9e-3 (relative) of the check vector; this way it is 1.2e-4. Needs numpy and safetensors.
+again would cost 1.9e-3 (relative) of Lite0's check vector; this way it is 1.2e-4. Needs numpy and safetensors.
 """
+import json
 import sys
 from pathlib import Path
 
@@ -53,7 +56,8 @@ def main():
     for name, value in stored.items():
         assert np.isfinite(value).all(), f"{name} is not finite"
     path = folder / "model.safetensors"
-    save_file(stored, path, metadata={"format": "pt", "architecture": "efficientnet-lite0", "batch_norm": "folded"})
+    architecture = json.loads((folder / "encoder.json").read_text())["architecture"]
+    save_file(stored, path, metadata={"format": "pt", "architecture": architecture, "batch_norm": "folded"})
     print(f"{path}: {len(stored)} tensors, {path.stat().st_size / 1e6:.2f} MB")
 
 

@@ -1,6 +1,20 @@
-//! The default image encoder, `streetview-lite0`, inside the binary: nothing has to be downloaded or found at run time.
+//! The default image encoder inside the binary: nothing has to be downloaded or found at run time.
 //!
-//! A crate of its own, because with the model beside it the package would pass the registry's limit of 10 MB.
+//! A crate of its own, because with the model beside it the package would pass the registry's limit of 10 MiB.
+
+/// The folder of this crate that is built in. To build in another one, name it here, and exclude the other in Cargo.toml.
+macro_rules! bundled {
+    () => {
+        "streetview-lite0"
+    };
+}
+
+/// The name of the default encoder.
+///
+/// ```
+/// assert!(locdiff_bundled_encoder::NAME.starts_with("streetview-lite"));
+/// ```
+pub const NAME: &str = bundled!();
 
 /// `encoder.json` and `model.safetensors` of the default encoder.
 ///
@@ -17,7 +31,7 @@
 /// ```
 pub fn encoder() -> (&'static [u8], &'static [u8]) {
     (
-        include_bytes!("../streetview-lite0/encoder.json"),
-        include_bytes!("../streetview-lite0/model.safetensors"),
+        include_bytes!(concat!("../", bundled!(), "/encoder.json")),
+        include_bytes!(concat!("../", bundled!(), "/model.safetensors")),
     )
 }

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, Args)]
 pub(crate) struct EncoderArg {
     /// Folder of the image encoder: one with an encoder.json, or a CLIP from Hugging Face [default: the bundled
-    /// streetview-lite0]
+    /// one]
     #[arg(long, value_name = "FOLDER")]
     pub(crate) encoder: Option<PathBuf>,
     #[command(flatten)]

@@ -1,12 +1,16 @@
-//! Milliseconds of one thread for decoding, resizing and encoding a photo with the bundled encoder.
+//! Milliseconds of one thread for decoding, resizing and encoding a photo with an encoder.
 //!
-//! `cargo run --release -p locdiff-vision --example encoder_bench [PHOTO] [ROUNDS]`
+//! `cargo run --release -p locdiff-vision --example encoder_bench [PHOTO] [ROUNDS] [ENCODER]`
 //!
 //! The peer, onnxruntime with Pillow: `scripts/vision_bench.py`. The machine is shared: the median of the rounds is
 //! printed beside the fastest.
 
 use locdiff_vision::{Encoder, Photo, PhotoLimits, Result};
-use std::{hint::black_box, path::PathBuf, time::Instant};
+use std::{
+    hint::black_box,
+    path::{Path, PathBuf},
+    time::Instant,
+};
 
 /// Times `rounds` calls and prints their median and minimum.
 fn time<T>(what: &str, rounds: usize, mut call: impl FnMut() -> Result<T>) -> Result<T> {
@@ -22,9 +26,8 @@ fn time<T>(what: &str, rounds: usize, mut call: impl FnMut() -> Result<T>) -> Re
     Ok(result)
 }
 
-fn run(path: &std::path::Path, rounds: usize) -> Result<()> {
-    let root = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
-    let encoder = Encoder::open(&root.join("models/streetview-lite0"))?;
+fn run(path: &Path, rounds: usize, encoder: &Path) -> Result<()> {
+    let encoder = Encoder::open(encoder)?;
     let photo = time("decode", rounds, || Photo::open(path, &PhotoLimits::default()))?;
     let pixels = time("resize", rounds, || encoder.preprocess(&photo))?;
     time("encode", rounds, || encoder.embed_pixels(&pixels))?;
@@ -39,8 +42,10 @@ fn main() {
     let china = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
     let path = PathBuf::from(arguments.next().unwrap_or_else(|| china.to_owned()));
     let rounds = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(50).max(1);
+    let lite2 = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/streetview-lite2");
+    let encoder = PathBuf::from(arguments.next().unwrap_or_else(|| lite2.to_owned()));
     let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a thread");
-    if let Err(error) = one_thread.install(|| run(&path, rounds)) {
+    if let Err(error) = one_thread.install(|| run(&path, rounds, &encoder)) {
         eprintln!("{error}");
         std::process::exit(1);
     }

@@ -16,11 +16,3 @@ impl<T: Default> Pool<T> {
         result
     }
 }
-
-/// The first `len` values of a buffer that grows as needed.
-pub(crate) fn window(buffer: &mut Vec<f32>, len: usize) -> &mut [f32] {
-    if buffer.len() < len {
-        buffer.resize(len, 0.0);
-    }
-    &mut buffer[..len]
-}

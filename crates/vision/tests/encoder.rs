@@ -63,6 +63,9 @@ fn a_folder_that_does_not_fit_is_refused() {
     assert!(open().contains("encoder.json"));
     for (from, to, words) in [
         ("lite0", "lite7", "Lite7"),
+        ("efficientnet-lite0", "efficientnet-lite", "unknown architecture `efficientnet-lite`"),
+        ("efficientnet-lite0", "efficientnet-lite+2", "unknown architecture `efficientnet-lite+2`"),
+        ("efficientnet-lite0", "efficientnet-lite-1", "unknown architecture `efficientnet-lite-1`"),
         ("efficientnet-lite0", "resnet50", "unknown architecture `resnet50`"),
         ("\"centre_crop\": 240", "\"centre_crop\": 300", "exceeds short_side"),
         ("\"input_side\": 224", "\"input_side\": 0", "input_side = 0"),
@@ -85,12 +88,4 @@ fn a_folder_that_does_not_fit_is_refused() {
     assert!(open().contains("`embed.weight` has the shape [512, 1280]"), "{}", open());
     describe("lite0", "lite1");
     assert!(matches!(Encoder::open(folder.path()), Err(VisionError::Encoder { .. })));
-}
-
-#[cfg(not(feature = "onnx"))]
-#[test]
-fn without_the_feature_onnx_the_error_says_how_to_build() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/onnx");
-    let message = Encoder::open(&folder).err().unwrap().to_string();
-    assert!(message.contains("encoder.json") && message.contains("--features onnx"), "{message}");
 }

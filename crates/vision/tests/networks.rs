@@ -69,6 +69,32 @@ fn small_networks_agree_with_pytorch() {
     }
 }
 
+/// Parameters are counted as they are published: with batch norms (each channel a factor and a summand) and 1000 classes.
+#[test]
+fn every_version_runs_and_has_its_published_parameters() {
+    // Published as 4.7, 5.4, 6.1, 8.2 and 13.0 millions.
+    for (version, published) in
+        [4_652_008, 5_416_680, 6_092_072, 8_197_096, 13_006_568].into_iter().enumerate()
+    {
+        let config = EfficientNetLiteConfig::lite(version, 1000).unwrap();
+        let mut count = 0;
+        let made_up = |name: &str, shape: &[usize]| {
+            let len: usize = shape.iter().product();
+            // A convolution's bias stands for the norm's summand; its factor is inside the weights here.
+            count += if shape.len() == 1 && !name.starts_with("embed") { 2 * len } else { len };
+            let inputs: usize = shape[1..].iter().product();
+            let value = |i: usize| ((i * 2_654_435_761 % 1013) as f32 / 506.0 - 1.0) / (inputs as f32).sqrt();
+            Ok((0..len).map(value).collect())
+        };
+        let network = EfficientNetLite::new(&config, made_up).unwrap();
+        assert_eq!(count, published, "Lite{version}");
+        let picture: Vec<f32> = (0..2 * 40 * 40 * 3).map(|i| (i % 255) as f32 / 128.0 - 1.0).collect();
+        let got = network.forward(&picture, 40, 40).unwrap();
+        assert!(got.len() == 2 && got.iter().flatten().all(|value| value.is_finite()));
+        assert!(got[0].len() == 1000 && got[0].iter().any(|&value| value != got[0][0]));
+    }
+}
+
 #[test]
 fn wrong_shapes_are_refused() {
     let stage = Stage { repeat: 1, kernel: 3, stride: 1, expand: 1, out: 8 };

@@ -1,9 +1,9 @@
-//! ONNX encoders against PyTorch, and folders that do not fit.
-#![cfg(feature = "onnx")]
+//! ONNX encoders against PyTorch, and folders that do not fit. These need the ONNX Runtime library (pip's onnxruntime, or
+//! ORT_DYLIB_PATH); what happens without it is tested with the command, in a process of its own.
 
 mod common;
 
-use common::relative_error;
+use common::{relative_error, skipped};
 use locdiff_vision::Encoder;
 use std::{fs, path::Path};
 
@@ -11,8 +11,23 @@ fn folder() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/onnx")
 }
 
+/// Whether there is a library to test with.
+fn runtime() -> bool {
+    let missing = |message: &str| message.contains("ONNX Runtime library, which was not found");
+    let found = !Encoder::open(&folder()).is_err_and(|error| missing(&error.to_string()));
+    if !found {
+        skipped(
+            "ONNX encoders: there is no ONNX Runtime library (pip install onnxruntime, or set ORT_DYLIB_PATH)",
+        );
+    }
+    found
+}
+
 #[test]
 fn agrees_with_pytorch() {
+    if !runtime() {
+        return;
+    }
     let encoder = Encoder::open(&folder()).unwrap();
     assert_eq!((encoder.family(), encoder.embedding(), encoder.input_side()), ("ONNX", 12, 20));
     // Convolution, bias and the last product.
@@ -33,6 +48,9 @@ fn agrees_with_pytorch() {
 
 #[test]
 fn folders_that_do_not_fit_are_refused() {
+    if !runtime() {
+        return;
+    }
     let copy = || {
         let to = tempfile::tempdir().unwrap();
         for name in ["model.onnx", "encoder.json"] {
@@ -47,7 +65,11 @@ fn folders_that_do_not_fit_are_refused() {
     let json = fs::read_to_string(folder().join("encoder.json")).unwrap();
     for (from, to, words) in [
         ("\"embedding\": 12", "\"embedding\": 13", "12 values, encoder.json says 13"),
-        ("\"output\": \"embedding\"", "\"output\": \"logits\"", "logits"),
+        (
+            "\"output\": \"embedding\"",
+            "\"output\": \"logits\"",
+            "no output `logits`, only `pooled`, `embedding`",
+        ),
         ("\"output\": \"embedding\"", "\"outputs\": \"embedding\"", "outputs"),
     ] {
         let folder = copy();
@@ -58,7 +80,34 @@ fn folders_that_do_not_fit_are_refused() {
     let folder = copy();
     let model = fs::read(folder.path().join("model.onnx")).unwrap();
     fs::write(folder.path().join("model.onnx"), &model[..model.len() / 2]).unwrap();
-    refused(folder.path(), &["model.onnx", "tract cannot use this ONNX file"]);
+    refused(folder.path(), &["model.onnx", "ONNX Runtime cannot use this file"]);
+    for contents in [&b""[..], b"no model", &[0xff; 100]] {
+        fs::write(folder.path().join("model.onnx"), contents).unwrap();
+        refused(folder.path(), &["model.onnx", "ONNX Runtime cannot use this file"]);
+    }
+    // Another size of pictures than the file's.
+    let other = copy();
+    fs::write(other.path().join("encoder.json"), json.replace("\"input_side\": 20", "\"input_side\": 19"))
+        .unwrap();
+    refused(other.path(), &["model.onnx", "ONNX Runtime cannot use this file"]);
     fs::remove_file(folder.path().join("model.onnx")).unwrap();
     refused(folder.path(), &["model.onnx", "check the path"]);
+}
+
+/// One byte of the file changed, at many places: an error or another embedding, never a panic.
+#[test]
+fn damaged_files_give_errors() {
+    if !runtime() {
+        return;
+    }
+    let copy = common::copied(&folder());
+    let model = fs::read(copy.path().join("model.onnx")).unwrap();
+    let mut refused = 0;
+    for place in (0..model.len()).step_by(7) {
+        let mut damaged = model.clone();
+        damaged[place] ^= 0x55;
+        fs::write(copy.path().join("model.onnx"), &damaged).unwrap();
+        refused += usize::from(Encoder::open(copy.path()).is_err());
+    }
+    assert!(refused > 20, "{refused}");
 }

@@ -27,7 +27,7 @@ impl EncoderCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct Inspect {
-    /// Folder: one with an encoder.json, or a CLIP from Hugging Face [default: the bundled streetview-lite0]
+    /// Folder: one with an encoder.json, or a CLIP from Hugging Face [default: the bundled one]
     #[arg(value_name = "FOLDER")]
     folder: Option<PathBuf>,
     #[command(flatten)]

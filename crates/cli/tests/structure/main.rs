@@ -50,11 +50,10 @@ const MOST_LINES_OF_A_FILE: usize = 250;
 const LONG_FILES: [(&str, usize); 0] = [];
 
 /// Messages that name a flag of another program, not of ours.
-const FOREIGN_FLAGS: [(&str, &str); 4] = [
+const FOREIGN_FLAGS: [(&str, &str); 3] = [
     ("nn", "--gpu-architecture"), // NVIDIA's compiler
     ("nn", "--std=c++17"),
-    ("geoclip", "--no-deps"),      // pip
-    ("vision", "--features onnx"), // cargo
+    ("geoclip", "--no-deps"), // pip
 ];
 
 #[test]

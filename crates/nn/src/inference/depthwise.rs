@@ -1,5 +1,6 @@
 //! Depthwise convolutions: each channel with a kernel of its own, vectors of channels, bias and ReLU6 at once.
 
+use super::aligned::Aligned;
 use super::packed::{BLOCK, padded};
 use pulp::{Simd, WithSimd};
 
@@ -10,8 +11,8 @@ pub struct Depthwise {
     kernel: usize,
     stride: usize,
     /// For each block of channels, the taps of the kernel row by row, each a block.
-    taps: Vec<f32>,
-    bias: Vec<f32>,
+    taps: Aligned,
+    bias: Aligned,
 }
 
 impl Depthwise {
@@ -27,17 +28,16 @@ impl Depthwise {
                 && bias.len() == channels
         );
         let width = padded(channels);
-        let mut taps = Vec::with_capacity(width * area);
-        for first in (0..width).step_by(BLOCK) {
+        let mut taps = Aligned::zeros(width * area);
+        for c in 0..channels {
+            let first = c / BLOCK * BLOCK * area + c % BLOCK;
             for tap in 0..area {
-                for c in first..first + BLOCK {
-                    taps.push(if c < channels { weights[c * area + tap] } else { 0.0 });
-                }
+                taps[first + tap * BLOCK] = weights[c * area + tap];
             }
         }
-        let mut bias = bias.to_vec();
-        bias.resize(width, 0.0);
-        Self { channels, kernel, stride, taps, bias }
+        let mut padded_bias = Aligned::zeros(width);
+        padded_bias[..channels].copy_from_slice(bias);
+        Self { channels, kernel, stride, taps, bias: padded_bias }
     }
 
     /// Channels, without the spare ones.
@@ -87,9 +87,8 @@ impl WithSimd for Run<'_> {
     }
 }
 
-/// Pixels of a row that are summed side by side, so that a tap and a value are loaded once for all of them. All widths
-/// of Lite0 are multiples of it.
-const ABREAST: usize = 7;
+/// The most pixels of a row that are summed side by side, so that a tap and a value are loaded once for all of them.
+const ABREAST: usize = 8;
 /// The most columns that `ABREAST` pixels reach: stride 2, kernel 5.
 const MOST_COLUMNS: usize = (ABREAST - 1) * 2 + 5;
 
@@ -97,25 +96,27 @@ const MOST_COLUMNS: usize = (ABREAST - 1) * 2 + 5;
 fn run<S: Simd, const K: usize, const STRIDE: usize>(simd: S, mut job: Run<'_>) {
     for y in 0..job.height {
         let mut x = 0;
-        while x + ABREAST <= job.width {
-            pixels::<S, K, STRIDE, ABREAST>(simd, &mut job, y, x);
-            x += ABREAST;
-        }
         while x < job.width {
-            pixels::<S, K, STRIDE, 1>(simd, &mut job, y, x);
-            x += 1;
+            let left = job.width - x;
+            // 14 pixels are two sevens, not an eight and rests.
+            x += match left {
+                7 | 14 => pixels::<S, K, STRIDE, 7>(simd, &mut job, y, x),
+                8.. => pixels::<S, K, STRIDE, 8>(simd, &mut job, y, x),
+                4.. => pixels::<S, K, STRIDE, 4>(simd, &mut job, y, x),
+                _ => pixels::<S, K, STRIDE, 1>(simd, &mut job, y, x),
+            };
         }
     }
 }
 
-/// All channels of `P` neighbouring pixels, from pixel `x` of row `y`.
+/// All channels of `P` neighbouring pixels, from pixel `x` of row `y`. Returns `P`.
 #[inline(always)]
 fn pixels<S: Simd, const K: usize, const STRIDE: usize, const P: usize>(
     simd: S,
     job: &mut Run<'_>,
     y: usize,
     x: usize,
-) {
+) -> usize {
     let layer = job.layer;
     let vectors = BLOCK / S::F32_LANES;
     let pixel = layer.bias.len() / S::F32_LANES;
@@ -149,6 +150,7 @@ fn pixels<S: Simd, const K: usize, const STRIDE: usize, const P: usize>(
             output[p * pixel + vector] = simd.min_f32s(simd.max_f32s(sums[p], zero), six);
         }
     }
+    P
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@
 //! | products of wide layers | [`PackedLinear`], [`Finish`] |
 //! | 1×1 convolutions | [`Pointwise`], [`Grid`] |
 //! | depthwise convolutions | [`Depthwise`] |
+//! | a buffer that begins a line of the cache | [`Aligned`] |
 //! | layer norm and softmax of a row | [`layer_norm`], [`softmax`] |
 //!
 //! # Example
@@ -24,12 +25,14 @@
 //! assert_eq!((output[0], output[padded(1)]), (4.0, 3.5));
 //! ```
 
+mod aligned;
 mod depthwise;
 mod linear;
 mod packed;
 mod pointwise;
 mod rows;
 
+pub use aligned::Aligned;
 pub use depthwise::Depthwise;
 pub use linear::{Finish, PackedLinear};
 pub use packed::padded;

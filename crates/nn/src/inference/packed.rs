@@ -1,5 +1,6 @@
 //! Weights of a matrix product in the order its kernels read them, and the sums of one tile.
 
+use super::aligned::Aligned;
 use pulp::Simd;
 #[cfg(test)]
 use pulp::WithSimd;
@@ -23,9 +24,9 @@ pub const fn padded(channels: usize) -> usize {
 pub(super) struct Packed {
     pub(super) inputs: usize,
     /// For each panel of up to `PANEL` blocks of outputs, for each input, the weights to these outputs.
-    panels: Vec<f32>,
+    panels: Aligned,
     /// Padded with zeros to whole blocks.
-    bias: Vec<f32>,
+    bias: Aligned,
 }
 
 impl Packed {
@@ -79,10 +80,8 @@ impl Packed {
     /// Zeros everywhere.
     fn clear(&mut self, inputs: usize, outputs: usize) {
         self.inputs = inputs;
-        self.panels.clear();
-        self.panels.resize(inputs * padded(outputs), 0.0);
-        self.bias.clear();
-        self.bias.resize(padded(outputs), 0.0);
+        reset(&mut self.panels, inputs * padded(outputs));
+        reset(&mut self.bias, padded(outputs));
     }
 
     /// Outputs with the spare ones: values from one row of the output to the next, at least.
@@ -102,6 +101,15 @@ impl Packed {
         let panel = S::as_simd_f32s(panel).0.as_chunks::<V>().0.as_chunks::<B>().0;
         let bias = S::as_simd_f32s(&self.bias[first * BLOCK..][..B * BLOCK]).0.as_chunks::<V>().0;
         sums::<S, P, V, B>(simd, rows, panel, bias)
+    }
+}
+
+/// So many zeros, in memory that is kept where it has the size.
+fn reset(values: &mut Aligned, len: usize) {
+    if values.len() == len {
+        values.fill(0.0);
+    } else {
+        *values = Aligned::zeros(len);
     }
 }
 
@@ -189,7 +197,7 @@ mod tests {
             by_output.pack_outputs(inputs, outputs, |o| &weights[o * inputs..]);
             by_input.pack_inputs(inputs, outputs, |i| &turned[i * outputs..]);
             assert!(by_output.panels == by_input.panels && by_output.bias == by_input.bias);
-            assert_eq!(by_output.bias, vec![0.0; padded(outputs)]);
+            assert_eq!(by_output.bias[..], vec![0.0; padded(outputs)]);
         }
     }
 }

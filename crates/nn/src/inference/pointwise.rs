@@ -68,6 +68,27 @@ impl Grid {
     }
 }
 
+/// The way from pixel to pixel of a grid, without a division for each.
+struct Walk {
+    /// Column of the next pixel.
+    x: usize,
+    /// Place in the buffer where its row begins.
+    line: usize,
+}
+
+impl Walk {
+    /// The place of the next pixel.
+    #[inline(always)]
+    fn next(&mut self, grid: Grid) -> usize {
+        if self.x == grid.width {
+            self.x = 0;
+            self.line += grid.row;
+        }
+        self.x += 1;
+        self.line + self.x - 1
+    }
+}
+
 struct Run<'a> {
     layer: &'a Pointwise,
     input: &'a [f32],
@@ -82,49 +103,60 @@ impl WithSimd for Run<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        let mut pixel = 0;
-        // Pixels × registers of a tile: as many sums as there are registers for, with room for a row of weights.
-        while pixel < self.grid.pixels {
-            let left = self.grid.pixels - pixel;
-            pixel += match (S::F32_LANES, left) {
-                (16, 8..) => self.pixels::<S, 8, 1>(simd, pixel),
-                (16, 7) => self.pixels::<S, 7, 1>(simd, pixel),
-                (16, 4..) => self.pixels::<S, 4, 1>(simd, pixel),
-                (8, 2..) => self.pixels::<S, 2, 2>(simd, pixel),
-                (4, 2..) => self.pixels::<S, 2, 4>(simd, pixel),
-                (16, _) => self.pixels::<S, 1, 1>(simd, pixel),
-                (8, _) => self.pixels::<S, 1, 2>(simd, pixel),
-                (4, _) => self.pixels::<S, 1, 4>(simd, pixel),
-                (2, _) => self.pixels::<S, 1, 8>(simd, pixel),
-                _ => self.pixels::<S, 1, 16>(simd, pixel),
-            };
+        let blocks = self.layer.weights.width() / BLOCK;
+        let mut first = 0;
+        while first + PANEL <= blocks {
+            self.panel::<S, PANEL>(simd, first);
+            first += PANEL;
+        }
+        match blocks - first {
+            0 => {}
+            1 => self.panel::<S, 1>(simd, first),
+            _ => self.panel::<S, 2>(simd, first),
         }
     }
 }
 
 impl Run<'_> {
-    /// All outputs of `P` pixels; `V` registers make a block. Returns `P`.
+    /// `B` blocks of outputs, from block `first`, of all pixels: their weights stay in the first cache meanwhile.
     #[inline(always)]
-    fn pixels<S: Simd, const P: usize, const V: usize>(&mut self, simd: S, pixel: usize) -> usize {
+    fn panel<S: Simd, const B: usize>(&mut self, simd: S, first: usize) {
+        let (mut pixel, mut walk) = (0, Walk { x: 0, line: self.grid.first });
+        // Pixels × registers of a tile: as many sums as there are registers for, with room for a row of weights.
+        while pixel < self.grid.pixels {
+            let left = self.grid.pixels - pixel;
+            pixel += match (S::F32_LANES, left) {
+                (16, 8..) => self.pixels::<S, 8, 1, B>(simd, pixel, first, &mut walk),
+                (16, 7) => self.pixels::<S, 7, 1, B>(simd, pixel, first, &mut walk),
+                (16, 4..) => self.pixels::<S, 4, 1, B>(simd, pixel, first, &mut walk),
+                (8, 2..) => self.pixels::<S, 2, 2, B>(simd, pixel, first, &mut walk),
+                (4, 2..) => self.pixels::<S, 2, 4, B>(simd, pixel, first, &mut walk),
+                (16, _) => self.pixels::<S, 1, 1, B>(simd, pixel, first, &mut walk),
+                (8, _) => self.pixels::<S, 1, 2, B>(simd, pixel, first, &mut walk),
+                (4, _) => self.pixels::<S, 1, 4, B>(simd, pixel, first, &mut walk),
+                (2, _) => self.pixels::<S, 1, 8, B>(simd, pixel, first, &mut walk),
+                _ => self.pixels::<S, 1, 16, B>(simd, pixel, first, &mut walk),
+            };
+        }
+    }
+
+    /// A tile of `P` pixels and `B` blocks of outputs; `V` registers make a block. Returns `P`.
+    #[inline(always)]
+    fn pixels<S: Simd, const P: usize, const V: usize, const B: usize>(
+        &mut self,
+        simd: S,
+        pixel: usize,
+        first: usize,
+        walk: &mut Walk,
+    ) -> usize {
         let inputs = self.layer.weights.inputs;
         let mut rows: [&[f32]; P] = [&[]; P];
         let mut places = [0; P];
         for p in 0..P {
             rows[p] = &self.input[(pixel + p) * self.stride..][..inputs];
-            let (y, x) = ((pixel + p) / self.grid.width, (pixel + p) % self.grid.width);
-            places[p] = self.grid.first + y * self.grid.row + x;
+            places[p] = walk.next(self.grid);
         }
-        let blocks = self.layer.weights.width() / BLOCK;
-        let mut first = 0;
-        while first + PANEL <= blocks {
-            self.tile::<S, P, V, PANEL>(simd, rows, places, pixel, first);
-            first += PANEL;
-        }
-        match blocks - first {
-            0 => {}
-            1 => self.tile::<S, P, V, 1>(simd, rows, places, pixel, first),
-            _ => self.tile::<S, P, V, 2>(simd, rows, places, pixel, first),
-        }
+        self.tile::<S, P, V, B>(simd, rows, places, pixel, first);
         P
     }
 

@@ -43,8 +43,8 @@ impl EfficientNetLiteConfig {
     /// ```
     ///
     /// # Errors
-    /// [`VisionError::Architecture`] for a variant above 4, or an embedding of no values.
-    pub fn lite(variant: usize, embedding: usize) -> Result<Self> {
+    /// [`VisionError::Architecture`] for a version above 4, or an embedding of no values.
+    pub fn lite(version: usize, embedding: usize) -> Result<Self> {
         // repeat, kernel, stride, expand, out
         const LITE0: [[usize; 5]; 7] = [
             [1, 3, 1, 1, 16],
@@ -56,9 +56,9 @@ impl EfficientNetLiteConfig {
             [1, 3, 1, 6, 320],
         ];
         const WIDTH_DEPTH: [(f64, f64); 5] = [(1.0, 1.0), (1.0, 1.1), (1.1, 1.2), (1.2, 1.4), (1.4, 1.8)];
-        let Some(&(width, depth)) = WIDTH_DEPTH.get(variant) else {
+        let Some(&(width, depth)) = WIDTH_DEPTH.get(version) else {
             return Err(VisionError::Architecture(format!(
-                "the variant Lite{variant}: choose Lite0 … Lite4"
+                "the version Lite{version}: choose Lite0 … Lite4"
             )));
         };
         let last = LITE0.len() - 1;

@@ -2,6 +2,7 @@
 //! channels side by side (NHWC), one picture a thread.
 
 use super::{
+    block::{Block, Same, Workspace},
     config::EfficientNetLiteConfig,
     weights::{BlockShape, EfficientNetReader, STEM_KERNEL, STEM_STRIDE},
 };
@@ -9,36 +10,10 @@ use crate::{
     Result,
     network::Network,
     pixels::{RGB, count_pictures},
-    scratch::{Pool, window},
+    scratch::Pool,
 };
 use locdiff_nn::inference::{Depthwise, Grid, Pointwise, padded};
 use rayon::prelude::*;
-
-/// Borders and size of a convolution with TensorFlow's "SAME" padding along one side.
-#[derive(Clone, Copy)]
-struct Same {
-    /// Pixels that come out.
-    out: usize,
-    /// Zeros before the first pixel.
-    before: usize,
-    /// Zeros before the first and after the last pixel.
-    total: usize,
-}
-
-impl Same {
-    fn new(size: usize, kernel: usize, stride: usize) -> Self {
-        let out = size.div_ceil(stride);
-        let total = ((out - 1) * stride + kernel).saturating_sub(size);
-        Self { out, before: total / 2, total }
-    }
-}
-
-struct Block {
-    expand: Option<Pointwise>,
-    depthwise: Depthwise,
-    project: Pointwise,
-    residual: bool,
-}
 
 /// A network ready to run.
 ///
@@ -51,16 +26,6 @@ pub struct EfficientNetLite {
     head: Pointwise,
     embed: Pointwise,
     workspaces: Pool<Workspace>,
-}
-
-/// The buffers of one picture on its way through the network, kept from picture to picture.
-#[derive(Default)]
-struct Workspace {
-    patches: Vec<f32>,
-    input: Vec<f32>,
-    output: Vec<f32>,
-    bordered: Vec<f32>,
-    inner: Vec<f32>,
 }
 
 impl EfficientNetLite {
@@ -121,7 +86,7 @@ impl EfficientNetLite {
         }
         let pixels = height * width;
         let channels = padded(self.head.outputs());
-        let features = window(&mut space.inner, pixels * channels);
+        let features = space.inner.window(pixels * channels);
         let stride = self.blocks.last().map_or(self.stem.outputs(), |block| block.project.outputs());
         self.head.run(&space.input, padded(stride), features, Grid::packed(pixels), None);
         let mut mean = vec![0.0; channels];
@@ -151,8 +116,8 @@ impl EfficientNetLite {
         let down = Same::new(height, STEM_KERNEL, STEM_STRIDE);
         let across = Same::new(width, STEM_KERNEL, STEM_STRIDE);
         let channels = padded(self.stem.outputs());
-        let output = window(&mut space.input, down.out * across.out * channels);
-        let patches = window(&mut space.patches, across.out * PATCH);
+        let output = space.input.window(down.out * across.out * channels);
+        let patches = space.patches.window(across.out * PATCH);
         for (y, output) in output.chunks_exact_mut(across.out * channels).enumerate() {
             patches.fill(0.0);
             for (x, patch) in patches.chunks_exact_mut(PATCH).enumerate() {
@@ -172,50 +137,6 @@ impl EfficientNetLite {
         }
         (down.out, across.out)
     }
-}
-
-impl Block {
-    /// From `space.input` to `space.output`; returns the size of the latter.
-    fn run(&self, space: &mut Workspace, height: usize, width: usize) -> (usize, usize) {
-        let (kernel, stride) = (self.depthwise.kernel(), self.depthwise.stride());
-        let (down, across) = (Same::new(height, kernel, stride), Same::new(width, kernel, stride));
-        let channels = padded(self.depthwise.channels());
-        let row = width + across.total;
-        let bordered = window(&mut space.bordered, (height + down.total) * row * channels);
-        let grid = Grid { pixels: height * width, width, row, first: down.before * row + across.before };
-        clear_border(bordered, channels, grid);
-        let input_channels = padded(self.input_channels());
-        let input = &space.input[..height * width * input_channels];
-        if let Some(expand) = &self.expand {
-            expand.run(input, input_channels, bordered, grid, None);
-        } else {
-            let rows = bordered[grid.first * channels..].chunks_mut(row * channels);
-            for (to, from) in rows.zip(input.chunks_exact(width * channels)) {
-                to[..width * channels].copy_from_slice(from);
-            }
-        }
-        let inner = window(&mut space.inner, down.out * across.out * channels);
-        self.depthwise.run(bordered, row, inner, down.out, across.out);
-        let pixels = down.out * across.out;
-        let output = window(&mut space.output, pixels * padded(self.project.outputs()));
-        self.project.run(inner, channels, output, Grid::packed(pixels), self.residual.then_some(input));
-        (down.out, across.out)
-    }
-
-    fn input_channels(&self) -> usize {
-        self.expand.as_ref().map_or(self.depthwise.channels(), Pointwise::inputs)
-    }
-}
-
-/// Zeros around the pixels of `grid`, for a buffer that held another picture.
-fn clear_border(buffer: &mut [f32], channels: usize, grid: Grid) {
-    let mut end = 0;
-    for y in 0..grid.pixels / grid.width {
-        let start = (grid.first + y * grid.row) * channels;
-        buffer[end..start].fill(0.0);
-        end = start + grid.width * channels;
-    }
-    buffer[end..].fill(0.0);
 }
 
 impl Network for EfficientNetLite {

@@ -1,5 +1,6 @@
 //! The EfficientNet-Lite family.
 
+mod block;
 mod config;
 mod cpu;
 mod cuda;

@@ -1,10 +1,10 @@
 //! An encoder from its folder: LocDiff's own (`encoder.json` and `model.safetensors`), a CLIP as Hugging Face saves it
-//! (`config.json`, `preprocessor_config.json`, `model.safetensors`), or an ONNX file (`encoder.json` and `model.onnx`).
+//! (`config.json`, `preprocessor_config.json`, `model.safetensors`), or an ONNX file (`encoder.json` and `model.onnx`), which
+//! the ONNX Runtime library runs where it is installed.
 
 mod description;
 mod fingerprint;
 mod hugging_face;
-#[cfg(feature = "onnx")]
 mod onnx;
 mod weights;
 
@@ -97,30 +97,21 @@ impl Encoder {
     }
 
     /// `model.onnx` beside `encoder.json`, on the CPU whatever the device.
-    #[cfg(feature = "onnx")]
     fn onnx(path: &Path, description: &Description) -> Result<Self> {
         let file = path.with_file_name("model.onnx");
-        let contents = read(&file)?;
-        let network = onnx::OnnxNetwork::parse(&file, &contents, description)?;
+        let network = onnx::OnnxNetwork::new(&file, read(&file)?, description)?;
         let about = About {
             family: "ONNX",
             architecture: description.architecture.clone(),
             licence: description.licence.clone(),
             parameters: network.parameters(),
-            file_bytes: network.file_bytes(),
+            file_bytes: network.contents().len() as u64,
         };
         let preprocessing = description.preprocessing();
         let name = folder_name(path, &about.architecture);
         let settings = format!("onnx {:?}", description.output);
-        let fingerprint = fingerprint(name, &settings, &preprocessing, Content::File(&contents));
+        let fingerprint = fingerprint(name, &settings, &preprocessing, Content::File(network.contents()));
         Ok(Self { about, fingerprint, preprocessing, network: Box::new(network) })
-    }
-
-    #[cfg(not(feature = "onnx"))]
-    fn onnx(path: &Path, _: &Description) -> Result<Self> {
-        let detail =
-            "ONNX encoders need the feature `onnx`: build with `cargo build --release --features onnx`";
-        Err(VisionError::encoder(path, detail))
     }
 
     fn clip(name: String, folder: hugging_face::Folder, device: &Device) -> Result<Self> {
@@ -149,15 +140,18 @@ impl Encoder {
         weights: impl FnOnce() -> Result<Weights<'a>>,
         device: &Device,
     ) -> Result<Self> {
-        let variant = description.architecture.strip_prefix("efficientnet-lite");
-        let Some(variant) = variant.and_then(|digit| digit.parse().ok()) else {
+        let version = description.architecture.strip_prefix("efficientnet-lite");
+        // One digit and nothing else: a number would also be read from "+2" or "02".
+        let Some(version) =
+            version.and_then(|text| text.parse::<u8>().ok().filter(|v| v.to_string() == text))
+        else {
             let met = &description.architecture;
             let detail = format!(
                 "unknown architecture `{met}`: known are efficientnet-lite0 … efficientnet-lite4 and onnx"
             );
             return Err(VisionError::encoder(path, detail));
         };
-        let config = EfficientNetLiteConfig::lite(variant, description.embedding)
+        let config = EfficientNetLiteConfig::lite(version.into(), description.embedding)
             .map_err(|error| VisionError::encoder(path, error.to_string()))?;
         let weights = weights()?;
         let tensor = |name: &str, shape: &[usize]| weights.tensor(name, shape);

@@ -1,13 +1,15 @@
 //! From a photo to what a network sees of it: resized, cropped, normalised.
 
 mod augment;
+mod filter;
+mod passes;
 pub mod resize;
 
 pub use augment::{Augmentation, Crop};
 
 use crate::{Photo, Result};
 use resize::{Filter, half_pixel_bilinear, short_side_size, window};
-use std::ops::Range;
+use std::{array::from_fn, ops::Range};
 
 /// The largest side an encoder may ask for: a typing error shall not take all memory.
 pub(crate) const MAX_SIDE: u32 = 4096;
@@ -70,11 +72,18 @@ impl Preprocessing {
     /// [`crate::VisionError::TooThin`] for a photo whose sides are too unlike.
     pub fn apply(&self, photo: &Photo) -> Result<Vec<f32>> {
         let picture = self.resized(photo)?;
+        let normal = |value: f32, c: usize| (value * self.scale - self.mean[c]) / self.std[c];
+        if (picture.width(), picture.height()) == (self.input_side, self.input_side) {
+            // Bytes still: each has one value.
+            let table: [[f32; 256]; 3] = from_fn(|c| from_fn(|byte| normal(byte as f32, c)));
+            let pixels = picture.rgb().as_chunks::<3>().0.iter();
+            return Ok(pixels
+                .flat_map(|pixel| from_fn::<_, 3, _>(|c| table[c][usize::from(pixel[c])]))
+                .collect());
+        }
         let mut pixels = half_pixel_bilinear(&picture, self.input_side, self.input_side);
         for pixel in pixels.as_chunks_mut::<3>().0 {
-            for c in 0..3 {
-                pixel[c] = (pixel[c] * self.scale - self.mean[c]) / self.std[c];
-            }
+            *pixel = from_fn(|c| normal(pixel[c], c));
         }
         Ok(pixels)
     }

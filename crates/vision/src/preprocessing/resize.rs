@@ -1,75 +1,12 @@
 //! Resizing as Pillow does it, to the bit: antialiased filters with 22-bit fixed-point weights, along the rows and along
 //! the columns, rounded to bytes in between. Which of the two comes first decides the last bit.
 
+pub use super::filter::Filter;
+
+use super::filter::taps;
+use super::passes::{along_columns, along_rows};
 use crate::{Photo, Result, VisionError};
 use std::ops::Range;
-
-/// The filters encoders were trained with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Filter {
-    /// Keys' cubic with a = −½: Pillow's `BICUBIC`.
-    Bicubic,
-    /// The triangle: Pillow's `BILINEAR`.
-    Bilinear,
-}
-
-impl Filter {
-    /// Half the width of the filter in source pixels, when enlarging.
-    fn support(self) -> f64 {
-        match self {
-            Self::Bicubic => 2.0,
-            Self::Bilinear => 1.0,
-        }
-    }
-
-    fn weight(self, x: f64) -> f64 {
-        const A: f64 = -0.5;
-        let x = x.abs();
-        match self {
-            Self::Bicubic if x < 1.0 => ((A + 2.0) * x - (A + 3.0)) * x * x + 1.0,
-            Self::Bicubic if x < 2.0 => (((x - 5.0) * x + 8.0) * x - 4.0) * A,
-            Self::Bilinear if x < 1.0 => 1.0 - x,
-            _ => 0.0,
-        }
-    }
-}
-
-/// Fraction bits of a weight: 8 bits of pixel and 2 of overshoot fit beside them in an i32.
-const FRACTION_BITS: u32 = 32 - 8 - 2;
-
-/// The source pixels that make one pixel, and their weights.
-struct Taps {
-    first: usize,
-    weights: Vec<i32>,
-}
-
-/// For every pixel of `window`, a part of the `to` pixels made of `from`.
-fn taps(from: usize, to: usize, window: Range<usize>, filter: Filter) -> Vec<Taps> {
-    let scale = from as f64 / to as f64;
-    let stretch = scale.max(1.0);
-    let support = filter.support() * stretch;
-    let one = |target: usize| {
-        let centre = (target as f64 + 0.5) * scale;
-        let first = (centre - support + 0.5).max(0.0) as usize;
-        let end = ((centre + support + 0.5) as usize).min(from);
-        let weight = |source: usize| filter.weight((source as f64 - centre + 0.5) * (1.0 / stretch));
-        let weights: Vec<f64> = (first..end).map(weight).collect();
-        let sum: f64 = weights.iter().sum();
-        let fixed = |weight: f64| {
-            let scaled = weight * (1.0 / sum) * f64::from(1 << FRACTION_BITS);
-            (scaled + 0.5_f64.copysign(scaled)) as i32
-        };
-        Taps { first, weights: weights.into_iter().map(fixed).collect() }
-    };
-    window.map(one).collect()
-}
-
-const HALF: i32 = 1 << (FRACTION_BITS - 1);
-
-fn to_byte(sum: i32) -> u8 {
-    (sum >> FRACTION_BITS).clamp(0, 255) as u8
-}
 
 /// A photo of `width × height` pixels, as Pillow's `Image.resize((width, height), filter)`.
 ///
@@ -116,38 +53,6 @@ fn columns_first(from: (usize, usize), to: (usize, usize)) -> bool {
     let saved = |from: usize, to: usize| from as i64 - to as i64;
     let (across, down) = (saved(from.0, to.0), saved(from.1, to.1));
     down > 0 && down > 2 * across
-}
-
-fn along_rows(rgb: &[u8], row_bytes: usize, taps: &[Taps]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(rgb.len() / row_bytes * 3 * taps.len());
-    for row in rgb.chunks_exact(row_bytes) {
-        let (pixels, _) = row.as_chunks::<3>();
-        for tap in taps {
-            let [mut r, mut g, mut b] = [HALF; 3];
-            for (pixel, weight) in pixels[tap.first..].iter().zip(&tap.weights) {
-                r += i32::from(pixel[0]) * weight;
-                g += i32::from(pixel[1]) * weight;
-                b += i32::from(pixel[2]) * weight;
-            }
-            out.extend([to_byte(r), to_byte(g), to_byte(b)]);
-        }
-    }
-    out
-}
-
-fn along_columns(rgb: &[u8], row_bytes: usize, taps: &[Taps]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(row_bytes * taps.len());
-    let mut sums = vec![HALF; row_bytes];
-    for tap in taps {
-        sums.fill(HALF);
-        for (row, &weight) in rgb[tap.first * row_bytes..].chunks_exact(row_bytes).zip(&tap.weights) {
-            for (sum, &byte) in sums.iter_mut().zip(row) {
-                *sum += i32::from(byte) * weight;
-            }
-        }
-        out.extend(sums.iter().map(|&sum| to_byte(sum)));
-    }
-    out
 }
 
 /// The size of a photo whose shorter side becomes `side` pixels; the longer one keeps the proportion, rounded down.

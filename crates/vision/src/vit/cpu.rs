@@ -11,7 +11,7 @@ use crate::{
     Result,
     network::Network,
     pixels::{RGB, count_pictures},
-    scratch::{Pool, window},
+    scratch::Pool,
 };
 use locdiff_nn::inference::{Finish, PackedLinear, layer_norm, padded};
 use rayon::prelude::*;
@@ -95,7 +95,7 @@ impl VisionTransformer {
 
     fn run(&self, space: &mut Workspace, pictures: &[f32], count: usize, shared: bool) -> Vec<Vec<f32>> {
         let (tokens, stride) = (self.config.tokens(), padded(self.config.width));
-        self.embed(window(&mut space.tokens, count * tokens * stride), pictures);
+        self.embed(space.tokens.window(count * tokens * stride), pictures);
         let pass = Pass { config: &self.config, scratches: &self.scratches, count, shared };
         for (number, layer) in self.layers.iter().enumerate() {
             let queries = if number + 1 == self.layers.len() { 1 } else { tokens };
@@ -112,7 +112,7 @@ impl VisionTransformer {
         let pictures = pictures.par_chunks_exact(side * row_values);
         rows.par_chunks_exact_mut(tokens * stride).zip(pictures).for_each(|(rows, picture)| {
             self.scratches.with(|scratch| {
-                let patches = window(&mut scratch.inner, (tokens - 1) * patch_values);
+                let patches = scratch.inner.window((tokens - 1) * patch_values);
                 for (p, values) in patches.chunks_exact_mut(patch_values).enumerate() {
                     let first = p / across * patch * row_values + p % across * patch * RGB;
                     for (y, to) in values.chunks_exact_mut(patch * RGB).enumerate() {

@@ -7,8 +7,8 @@ use super::{
     config::VitConfig,
     weights::{Dense, LayerWeights, Norm},
 };
-use crate::scratch::{Pool, window};
-use locdiff_nn::inference::{Finish, PackedLinear, layer_norm, padded, softmax};
+use crate::scratch::Pool;
+use locdiff_nn::inference::{Aligned, Finish, PackedLinear, layer_norm, padded, softmax};
 use rayon::prelude::*;
 
 /// Rows that go through a layer together. Each chunk reads all weights of the layer from memory, so few large chunks are
@@ -51,19 +51,19 @@ impl Layer {
 /// The rows of a group of pictures between two halves of a layer.
 #[derive(Default)]
 pub(super) struct Workspace {
-    pub(super) tokens: Vec<f32>,
-    query: Vec<f32>,
-    key_value: Vec<f32>,
+    pub(super) tokens: Aligned,
+    query: Aligned,
+    key_value: Aligned,
     /// By picture and head, `[queries, padded(head)]`.
-    attended: Vec<f32>,
+    attended: Aligned,
 }
 
 /// What one thread needs for a chunk of rows or a head.
 #[derive(Default)]
 pub(super) struct Scratch {
-    normed: Vec<f32>,
-    pub(super) inner: Vec<f32>,
-    scores: Vec<f32>,
+    normed: Aligned,
+    pub(super) inner: Aligned,
+    scores: Aligned,
     packed: PackedLinear,
 }
 
@@ -93,8 +93,8 @@ impl Pass<'_> {
         let (head, head_stride) = (config.head(), padded(config.head()));
         let kv_stride = layer.key_value.width();
         let rows = count * tokens;
-        let query = window(&mut space.query, rows * stride);
-        let key_value = window(&mut space.key_value, rows * kv_stride);
+        let query = space.query.window(rows * stride);
+        let key_value = space.key_value.window(rows * kv_stride);
         let chunk = chunk_rows(rows, shared);
         let work = |((query, key_value), input): ((&mut [f32], &mut [f32]), &[f32])| {
             scratches.with(|scratch| {
@@ -128,7 +128,7 @@ impl Pass<'_> {
                 layer.query.run(count, normed, stride, query, stride, Finish::Store);
             });
         }
-        let attended = window(&mut space.attended, count * heads * queries * head_stride);
+        let attended = space.attended.window(count * heads * queries * head_stride);
         let work = |(number, out): (usize, &mut [f32])| {
             let (picture, first) = (number / heads, number % heads * head);
             let query = &query[picture * queries * stride + first..];
@@ -137,7 +137,7 @@ impl Pass<'_> {
                 let Scratch { scores, packed, .. } = scratch;
                 packed.pack_outputs(head, tokens, |token| &key_value[token * kv_stride..]);
                 let score_stride = packed.width();
-                let scores = window(scores, queries * score_stride);
+                let scores = scores.window(queries * score_stride);
                 packed.run(queries, query, stride, scores, score_stride, Finish::Store);
                 scores.chunks_exact_mut(score_stride).for_each(|row| softmax(&mut row[..tokens]));
                 packed.pack_inputs(tokens, head, |token| &key_value[token * kv_stride + width..]);
@@ -163,7 +163,7 @@ impl Pass<'_> {
         let work = |(number, tokens): (usize, &mut [f32])| {
             scratches.with(|scratch| {
                 let rows = tokens.len() / stride;
-                let joined = window(&mut scratch.inner, rows * stride);
+                let joined = scratch.inner.window(rows * stride);
                 for (i, row) in joined.chunks_exact_mut(stride).enumerate() {
                     let (picture, query) = ((number * chunk + i) / queries, (number * chunk + i) % queries);
                     for h in 0..heads {
@@ -174,7 +174,7 @@ impl Pass<'_> {
                 }
                 layer.out.run(rows, joined, stride, tokens, stride, Finish::Add);
                 let normed = normed(config, &mut scratch.normed, tokens, &layer.norm2);
-                let inner = window(&mut scratch.inner, rows * inner_stride);
+                let inner = scratch.inner.window(rows * inner_stride);
                 layer.fc1.run(rows, normed, stride, inner, inner_stride, Finish::Activate(activation));
                 layer.fc2.run(rows, inner, inner_stride, tokens, stride, Finish::Add);
             });
@@ -189,9 +189,9 @@ impl Pass<'_> {
 }
 
 /// Layer norm of rows into `buffer`.
-fn normed<'a>(config: &VitConfig, buffer: &'a mut Vec<f32>, rows: &[f32], norm: &Norm) -> &'a [f32] {
+fn normed<'a>(config: &VitConfig, buffer: &'a mut Aligned, rows: &[f32], norm: &Norm) -> &'a [f32] {
     let (width, stride) = (config.width, padded(config.width));
-    let normed = window(buffer, rows.len());
+    let normed = buffer.window(rows.len());
     for (out, row) in normed.chunks_exact_mut(stride).zip(rows.chunks_exact(stride)) {
         layer_norm(&mut out[..width], &row[..width], &norm.gain, &norm.shift, config.eps);
     }

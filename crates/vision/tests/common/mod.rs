@@ -4,6 +4,7 @@
 use safetensors::SafeTensors;
 use std::{
     fs,
+    io::Write as _,
     path::{Path, PathBuf},
 };
 
@@ -32,6 +33,16 @@ pub(crate) fn replace(folder: &Path, file: &str, from: &str, to: &str) {
     let text = fs::read_to_string(folder.join(file)).unwrap();
     assert!(text.contains(from), "{file}: {from}");
     fs::write(folder.join(file), text.replace(from, to)).unwrap();
+}
+
+/// Says that a test, or a part of it, did not run; `scripts/check` ends with the list of these.
+pub(crate) fn skipped(what: &str) {
+    println!("skipped: {what}");
+    if let Some(list) = std::env::var_os("LOCDIFF_SKIPPED") {
+        let mut file =
+            fs::OpenOptions::new().create(true).append(true).open(list).expect("the list of skips");
+        writeln!(file, "{what}").expect("the list of skips");
+    }
 }
 
 pub(crate) fn bytes(name: &str) -> Vec<u8> {

@@ -13,7 +13,7 @@ pub(crate) struct LocatorArgs {
     /// Folder of a model [default: the bundled streetview-l23]
     #[arg(long, value_name = "FOLDER")]
     model: Option<PathBuf>,
-    /// Folder of the image encoder [default: the bundled streetview-lite0]
+    /// Folder of the image encoder [default: the bundled one]
     #[arg(long, value_name = "FOLDER")]
     encoder: Option<PathBuf>,
     #[command(flatten)]
