@@ -188,7 +188,9 @@ fn density_of(
         mixture.floor += share * floor / (4.0 * PI);
     }
     let floor = mixture.floor.ln();
-    sum.iter_mut().for_each(|value| *value = log_sum(*value, floor));
+    for value in &mut sum {
+        *value = log_sum(*value, floor);
+    }
     Ok(Density::new(globe.clone(), mixture, knowledge, Some(sum)))
 }
 

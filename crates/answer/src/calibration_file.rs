@@ -169,7 +169,7 @@ mod tests {
         let text = std::fs::read_to_string(folder.path().join(CALIBRATION_FILE)).unwrap();
         assert_eq!(Calibration::from_bytes("x", text.as_bytes(), 3).unwrap(), plain);
         for (from, to, said) in [
-            ("\"version\": 2", "\"version\": 2", "version 2, but"),
+            ("\"version\": 2", "\"version\": 3", "version 3, but"),
             ("\"evidence\": 1.0", "\"evidence\": 11.0", "evidence is 11"),
             ("\"floor\": 0.01", "\"floor\": 1.0", "floor is 1"),
             ("\"can_tell_from\": 0.0", "\"can_tell_from\": -1.0", "can_tell_from is -1"),

@@ -1,7 +1,7 @@
 //! Pixels that cover a region, as fine as the region is small.
 
 use locdiff_places::Region;
-use locdiff_sphere::{LatLon, Pixel, UnitVec};
+use locdiff_sphere::{LatLon, Pixel, Polygon, UnitVec};
 use std::collections::BTreeSet;
 
 /// A region that holds fewer pixels than this is covered by finer ones.
@@ -35,7 +35,7 @@ pub(crate) fn cover(
 fn outline(regions: &[Region], depth: u8) -> BTreeSet<Pixel> {
     let spacing_deg = (SPACING * Pixel::width_rad(depth)).to_degrees();
     let mut passed = BTreeSet::new();
-    for ring in regions.iter().flat_map(Region::polygons).flat_map(|polygon| polygon.rings()) {
+    for ring in regions.iter().flat_map(Region::polygons).flat_map(Polygon::rings) {
         for edge in ring.windows(2) {
             let ([lon_a, lat_a], [lon_b, lat_b]) = (edge[0], edge[1]);
             let length = (lon_b - lon_a).abs().max((lat_b - lat_a).abs());

@@ -243,9 +243,13 @@ impl Density {
         let masses: Vec<f64> = self.masses().collect();
         let is_possible =
             |point: UnitVec| self.knowledge.as_ref().is_none_or(|k| k.log_weight(point) > f64::NEG_INFINITY);
-        let first = first.map(LatLon::to_unit);
-        let found = Window::new(window_km).places(&self.support, &masses, most, &is_possible, first);
-        found.into_iter().map(Peak::from).collect()
+        let settled = first.map(LatLon::to_unit);
+        let found = Window::new(window_km).places(&self.support, &masses, most, &is_possible, settled);
+        let mut peaks: Vec<Peak> = found.into_iter().map(Peak::from).collect();
+        if let (Some(peak), Some(place)) = (peaks.first_mut(), first) {
+            peak.place = place; // to the last digit
+        }
+        peaks
     }
 
     /// The globe it is drawn on.
@@ -266,6 +270,16 @@ impl Density {
     fn masses(&self) -> impl Iterator<Item = f64> {
         let area = self.support.area_sr();
         self.point_log_density().iter().map(move |value| value.exp() * area)
+    }
+}
+
+impl Globe {
+    /// The places that a density speaks of, given by the masses of the pixels, the most probable first: see
+    /// [`Density::peaks`].
+    pub fn peaks(self: &Arc<Self>, masses: &[f64], window_km: f64, most: usize) -> Vec<Peak> {
+        let support = Support::Globe(self.clone());
+        let found = Window::new(window_km).places(&support, masses, most, &|_| true, None);
+        found.into_iter().map(Peak::from).collect()
     }
 }
 

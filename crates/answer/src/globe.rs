@@ -1,6 +1,6 @@
 //! What every answer of one degree shares: the codec and the pixels on which probabilities are summed.
 
-use crate::{AnswerError, Peak, support::Support, window::Window};
+use crate::AnswerError;
 use locdiff_shdd::Codec;
 use locdiff_sphere::{Degree, Pixel, Pixels};
 use std::f64::consts::PI;
@@ -57,14 +57,6 @@ impl Globe {
     /// The same with pixels twice as wide, for work on many densities at once.
     pub(crate) fn coarser(&self) -> Result<Self, AnswerError> {
         Ok(Self { codec: self.codec.clone(), pixels: Pixels::new(self.pixels.depth().saturating_sub(1))? })
-    }
-
-    /// The places that a density speaks of, given by the masses of the pixels, the most probable first: see
-    /// [`crate::Density::peaks`].
-    pub fn peaks(self: &Arc<Self>, masses: &[f64], window_km: f64, most: usize) -> Vec<Peak> {
-        let support = Support::Globe(self.clone());
-        let found = Window::new(window_km).places(&support, masses, most, &|_| true, None);
-        found.into_iter().map(Peak::from).collect()
     }
 
     /// The codec.

@@ -86,7 +86,7 @@ impl Window {
         for mode in &mut kept {
             *mode = climb(&whole, sharpness, mode.0, POLISH);
             if !is_possible(mode.0) {
-                *mode = self.nearest_possible(&whole, sharpness, *mode, is_possible);
+                *mode = nearest_possible(&whole, sharpness, *mode, is_possible);
             }
         }
         self.rank(support, masses, kept, most, first)
@@ -107,25 +107,6 @@ impl Window {
             }
         }
         seeds
-    }
-
-    /// Of the pixels near a mode that is impossible itself (between two islands, say), the one where the window holds most.
-    fn nearest_possible(
-        self,
-        lumps: &[Lump],
-        sharpness: f64,
-        mode: (UnitVec, f64),
-        is_possible: &dyn Fn(UnitVec) -> bool,
-    ) -> (UnitVec, f64) {
-        let mut near: Vec<(f64, UnitVec)> = lumps
-            .iter()
-            .filter_map(|lump| UnitVec::new(lump.at[0], lump.at[1], lump.at[2]).ok())
-            .map(|point| (point.angle_rad(mode.0), point))
-            .collect();
-        near.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let possible = near.into_iter().map(|(_, point)| point).filter(|point| is_possible(*point)).take(400);
-        let best = possible.map(|point| (point, value(lumps, sharpness, point).1));
-        best.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or(mode)
     }
 
     /// The modes in the order of what their discs hold, each without what those before it hold.
@@ -173,6 +154,24 @@ impl Window {
         }
         found
     }
+}
+
+/// Of the pixels near a mode that is impossible itself (between two islands, say), the one where the window holds most.
+fn nearest_possible(
+    lumps: &[Lump],
+    sharpness: f64,
+    mode: (UnitVec, f64),
+    is_possible: &dyn Fn(UnitVec) -> bool,
+) -> (UnitVec, f64) {
+    let mut near: Vec<(f64, UnitVec)> = lumps
+        .iter()
+        .filter_map(|lump| UnitVec::new(lump.at[0], lump.at[1], lump.at[2]).ok())
+        .map(|point| (point.angle_rad(mode.0), point))
+        .collect();
+    near.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let possible = near.into_iter().map(|(_, point)| point).filter(|point| is_possible(*point)).take(400);
+    let best = possible.map(|point| (point, value(lumps, sharpness, point).1));
+    best.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or(mode)
 }
 
 /// Pixels lumped together up to a width, each lump at its centre of mass.

@@ -63,7 +63,9 @@ impl Seen {
         let mut masses: Vec<f64> =
             self.at_pixels.iter().map(|value| (temper * (f64::from(*value) - top)).exp()).collect();
         let total: f64 = masses.iter().sum();
-        masses.iter_mut().for_each(|mass| *mass /= total);
+        for mass in &mut masses {
+            *mass /= total;
+        }
         (masses, (temper * (self.at_truth - top)).exp() / (total * area))
     }
 }

@@ -5,7 +5,7 @@
 /// The folder of this crate that is built in. To build in another one, name it here, and exclude the other in Cargo.toml.
 macro_rules! bundled {
     () => {
-        "streetview-lite0"
+        "streetview-lite2"
     };
 }
 

@@ -1,4 +1,4 @@
-//! The default model, `streetview-l23`, inside the binary: nothing has to be downloaded or found at run time.
+//! The default model, `streetview-l31`, inside the binary: nothing has to be downloaded or found at run time.
 //!
 //! A crate of its own, because with the encoder beside it the package would pass the registry's limit of 10 MB.
 
@@ -21,8 +21,8 @@ pub struct ModelFiles {
 /// ```
 pub fn model() -> ModelFiles {
     ModelFiles {
-        config: include_bytes!("../streetview-l23/config.json"),
-        weights: include_bytes!("../streetview-l23/model.safetensors"),
-        calibration: include_bytes!("../streetview-l23/calibration.json"),
+        config: include_bytes!("../streetview-l31/config.json"),
+        weights: include_bytes!("../streetview-l31/model.safetensors"),
+        calibration: include_bytes!("../streetview-l31/calibration.json"),
     }
 }

@@ -307,7 +307,7 @@ fn an_encoder_is_described_checked_and_timed() {
     let (code, text, _) = inspect(&[]);
     assert_eq!(code, Some(0));
     for words in
-        ["efficientnet-lite0", "short side to 240", "224×224", "512 numbers", "Apache-2.0", "ms a photo"]
+        ["efficientnet-lite2", "short side to 256", "256×256", "512 numbers", "Apache-2.0", "ms a photo"]
     {
         assert!(text.contains(words), "{words}: {text}");
     }

@@ -12,7 +12,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
 #[test]
-fn a_model_is_calibrated_and_answers_as_sample_does() {
+fn a_model_is_calibrated_and_its_answers_are_coherent() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     model_of_towns(path);
@@ -32,32 +32,35 @@ fn a_model_is_calibrated_and_answers_as_sample_does() {
     fs::write(path.join("rows"), "3\n500\n").unwrap();
     assert!(refused(path, &format!("{calibrate} --rows rows")).contains("line 2: '500' is no row"));
 
-    // The same places as `sample`, to the digits of the table; what the text says of them is in the JSON too.
-    ok(path, "sample --model run --embeddings photos.npy --device cpu --samples 4 --steps 10 --out s.csv");
+    // Everything is read off one density: the best place is the first, most probable hypothesis, and the table says the same.
     let answers = json_lines(path, &format!("{locate} --csv a.csv"));
-    let (sampled, answered) = (csv(path.join("s.csv")), csv(path.join("a.csv")));
-    assert_eq!((sampled.len(), answered.len(), answers.len()), (121, 121, 120));
+    let answered = csv(path.join("a.csv"));
+    assert_eq!((answered.len(), answers.len()), (121, 120));
     for (k, answer) in answers.iter().enumerate() {
         let at = |name: &str| answer[name].as_f64().unwrap();
+        let hypotheses = answer["hypotheses"].as_array().unwrap();
         for (c, name) in [(1, "lat"), (2, "lon")] {
-            let (a, b): (f64, f64) =
-                (sampled[k + 1][c].parse().unwrap(), answered[k + 1][c].parse().unwrap());
-            assert!(
-                (a - b).abs() < 2e-6 && answer["best"][name].as_f64().unwrap() == a,
-                "{k} {name}: {a} {b}"
-            );
+            assert_eq!(answer["best"][name], hypotheses[0][name], "{k}");
+            let written: f64 = answered[k + 1][c].parse().unwrap();
+            assert!((written - answer["best"][name].as_f64().unwrap()).abs() < 2e-6, "{k} {name}");
         }
+        let probability: Vec<f64> = hypotheses.iter().map(|h| h["probability"].as_f64().unwrap()).collect();
+        assert!(probability.windows(2).all(|pair| pair[0] >= pair[1]), "{k}: {probability:?}");
+        assert!(probability.iter().sum::<f64>() <= 1.0 + 1e-9);
         assert!(at("radius_50_km") <= at("radius_90_km") && (0.0..=1.0).contains(&at("locatability")));
         assert_eq!(answer["photo"], format!("row {}", k + 1));
-        assert!(answer["hypotheses"][0]["place"].is_string());
+        assert!(hypotheses[0]["place"].is_string());
     }
 
-    // How good it is, where the truth is known; the same numbers as `sample --truth`.
+    // How good it is, where the truth is known; the same numbers as `evaluate --model`.
     let score = json_lines(path, &format!("{locate} --truth photos.csv")).pop().unwrap();
-    let options =
-        "--model run --embeddings photos.npy --device cpu --samples 4 --steps 10 --truth photos.csv";
-    let direct = json(path, &format!("sample {options}"));
-    assert_eq!(score["summary"]["accuracy"], direct["accuracy"]);
+    let options = "--model run --embeddings photos.npy --device cpu --samples 4 --steps 10 --truth photos.csv --by-order";
+    let judged = json(path, &format!("evaluate {options} --prdc none --by none"));
+    let within = judged["scores"]["radii"].as_array().unwrap();
+    for (share, radius) in score["summary"]["accuracy"]["within"].as_array().unwrap().iter().zip(within) {
+        let judged = radius["share"]["value"].as_f64().unwrap();
+        assert!((share.as_f64().unwrap() - judged).abs() < 1e-12, "{share} {radius}");
+    }
     // The referee reads the same densities.
     let judged = json(path, &format!("evaluate {options} --by none"));
     let (told, found) = (&score["summary"], &judged);

@@ -1,6 +1,6 @@
 //! The factors on evidence and background, and the floor.
 
-use super::{Observation, shares_within_levels};
+use super::observation::{Observation, shares_within_levels};
 use crate::pixel_sums::log_integral;
 use crate::{AnswerError, Factors, Globe, LEVELS};
 use locdiff_shdd::Coefficients;

@@ -1,13 +1,15 @@
 //! Fitting a calibration to photos whose places are known.
 
 mod factors;
+mod observation;
 mod reading;
+
+pub use observation::Observation;
 
 use crate::calibration::{Calibration, FitReport, Strangers};
 use crate::{AnswerError, Globe, LEVELS, Probe};
 use factors::choose_factors;
 use locdiff_shdd::Coefficients;
-use locdiff_sphere::LatLon;
 use reading::{Outcome, WINDOWS_KM, choose_window, radii, read_window, read_windows, threshold};
 use std::sync::Arc;
 
@@ -15,20 +17,6 @@ use std::sync::Arc;
 pub const FEWEST_TO_CALIBRATE: usize = 50;
 /// Draws of noise for the density without a photo: so many that their own noise does not show.
 pub const BACKGROUND_DRAWS: usize = 1024;
-
-/// What the model said about a photo whose place is known.
-#[derive(Debug, Clone)]
-pub struct Observation {
-    /// The natural parameters that the network gave at pure noise.
-    pub evidence: Coefficients,
-    /// The true place.
-    pub truth: LatLon,
-    /// The photo's embedding.
-    pub embedding: Vec<f32>,
-    /// The collection that the photo is from. Every collection counts the same, however many photos it has: what is fitted
-    /// must hold for collections that were never seen.
-    pub group: usize,
-}
 
 /// The calibration under which the densities of `observations` say what holds: of all factors and floors whose mean
 /// −log density is near the best, those whose regions deviate least from what they say, in the collection where they deviate
@@ -103,13 +91,6 @@ fn group_weights(observations: &[Observation]) -> Vec<f64> {
         *sizes.entry(seen.group).or_insert(0.0) += 1.0;
     }
     observations.iter().map(|seen| 1.0 / (sizes[&seen.group] * sizes.len() as f64)).collect()
-}
-
-/// The shares of all weight whose values do not exceed each of the levels.
-fn shares_within_levels(values: &[(f64, f64)]) -> Vec<f64> {
-    let total: f64 = values.iter().map(|(_, weight)| weight).sum();
-    let share = |level: f64| values.iter().filter(|(v, _)| *v <= level).map(|(_, w)| w).sum::<f64>() / total;
-    LEVELS.iter().map(|level| share(*level)).collect()
 }
 
 impl FitReport {

@@ -1,6 +1,6 @@
 //! The window, the radii about the place that it gives, and when to say "I can't tell".
 
-use super::{Observation, shares_within_levels};
+use super::observation::{Observation, shares_within_levels};
 use crate::calibration::Calibration;
 use crate::{AnswerError, Density, Globe, LEVELS};
 use locdiff_sphere::haversine_km;

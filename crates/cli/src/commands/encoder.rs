@@ -61,7 +61,7 @@ impl Inspect {
                 files.iter().map(|(name, bytes)| json!({"name": name, "bytes": bytes})).collect();
             let summary = json!({
                 "folder": self.folder, "family": encoder.family(), "architecture": encoder.architecture(),
-                "licence": encoder.licence(), "parameters": encoder.parameters(),
+                "licence": encoder.licence(), "fingerprint": encoder.fingerprint().to_string(), "parameters": encoder.parameters(),
                 "weight_bytes": encoder.file_bytes(), "files": files, "embedding": encoder.embedding(),
                 "input_side": p.input_side, "resize": resize(p), "crop": crop(p), "scale": p.scale, "mean": p.mean,
                 "std": p.std, "device": device.to_string(), "threads": threads, "batch": BATCH,
@@ -75,6 +75,7 @@ impl Inspect {
         }
         let folder = self.folder.as_ref().map_or("bundled".to_owned(), |folder| folder.display().to_string());
         println!("encoder      {folder}: {}, {}", encoder.family(), encoder.architecture());
+        println!("fingerprint  {}", encoder.fingerprint());
         println!("licence      {}", encoder.licence());
         println!("photo        {}, {}, input {s}×{s}", resize(p), crop(p), s = p.input_side);
         println!("colours      (byte × {} − {:?}) / {:?}", p.scale, p.mean, p.std);

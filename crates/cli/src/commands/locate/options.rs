@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct LocatorArgs {
-    /// Folder of a model [default: the bundled streetview-l23]
+    /// Folder of a model [default: the bundled streetview-l31]
     #[arg(long, value_name = "FOLDER")]
     model: Option<PathBuf>,
     /// Folder of the image encoder [default: the bundled one]
