@@ -12,7 +12,7 @@ const DEEPEST: u8 = 20;
 const SPACING: f64 = 0.4;
 
 /// Pixels whose centres are possible, at least [`ENOUGH`] where the regions are large enough for that: `coarse` are those of
-/// depth `depth` with a possible centre, to which the ones that an outline passes are added before each is cut in four.
+/// depth `depth` with a possible centre, to which the ones that an outline passes are added.
 pub(crate) fn cover(
     regions: &[Region],
     coarse: Vec<u64>,
@@ -20,22 +20,39 @@ pub(crate) fn cover(
     is_possible: impl Fn(UnitVec) -> bool,
 ) -> Vec<Pixel> {
     let mut kept: BTreeSet<Pixel> = coarse.into_iter().map(|index| Pixel { depth, index }).collect();
+    kept.extend(touched(regions, depth));
     loop {
         let inside: Vec<Pixel> = kept.iter().copied().filter(|pixel| is_possible(pixel.centre())).collect();
-        if inside.len() >= ENOUGH || depth == DEEPEST {
+        if inside.len() >= ENOUGH || depth == DEEPEST || kept.is_empty() {
             return inside;
         }
-        kept.extend(outline(regions, depth));
         depth += 1;
-        kept = kept.iter().flat_map(|pixel| pixel.children()).collect();
+        let rim = touched(regions, depth);
+        kept = kept
+            .iter()
+            .flat_map(|pixel| pixel.children())
+            .filter(|pixel| rim.contains(pixel) || is_possible(pixel.centre()))
+            .collect();
     }
 }
 
-/// The pixels that the regions' outlines pass.
-fn outline(regions: &[Region], depth: u8) -> BTreeSet<Pixel> {
+/// The pixels that some outline passes and that are, for every region, passed by its outline or inside it.
+fn touched(regions: &[Region], depth: u8) -> BTreeSet<Pixel> {
+    let passed: Vec<BTreeSet<Pixel>> = regions.iter().map(|region| outline(region, depth)).collect();
+    let is_held = |pixel: &Pixel| {
+        let pairs = regions.iter().zip(&passed);
+        pairs
+            .into_iter()
+            .all(|(region, own)| own.contains(pixel) || region.contains(pixel.centre().to_latlon()))
+    };
+    passed.iter().flatten().filter(|pixel| is_held(pixel)).copied().collect()
+}
+
+/// The pixels that a region's outline passes.
+fn outline(region: &Region, depth: u8) -> BTreeSet<Pixel> {
     let spacing_deg = (SPACING * Pixel::width_rad(depth)).to_degrees();
     let mut passed = BTreeSet::new();
-    for ring in regions.iter().flat_map(Region::polygons).flat_map(Polygon::rings) {
+    for ring in region.polygons().iter().flat_map(Polygon::rings) {
         for edge in ring.windows(2) {
             let ([lon_a, lat_a], [lon_b, lat_b]) = (edge[0], edge[1]);
             let length = (lon_b - lon_a).abs().max((lat_b - lat_a).abs());
@@ -62,7 +79,7 @@ mod tests {
             ["43.73,7.41,43.75,7.43", "1.2,103.6,1.47,104.1", "10,20,10.01,24", "-0.001,179.99,0.5,-179.99"]
         {
             let region = Region::parse(text).unwrap();
-            let exact: f64 = region.polygons().iter().map(|polygon| polygon.area_sr()).sum();
+            let exact: f64 = region.polygons().iter().map(Polygon::area_sr).sum();
             let pixels =
                 cover(std::slice::from_ref(&region), Vec::new(), 6, |p| region.contains(p.to_latlon()));
             let area = pixels.len() as f64 * Pixel::area_sr(pixels[0].depth);

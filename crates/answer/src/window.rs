@@ -340,10 +340,14 @@ mod tests {
     /// Two islands with nothing between them: the place is on one of them.
     #[test]
     fn an_impossible_middle_is_not_answered() {
-        let region = locdiff_places::Region::parse("10,10,10.5,10.5").unwrap();
-        let other = locdiff_places::Region::parse("10,12,10.5,12.5").unwrap();
-        let inside = |p: UnitVec| region.contains(p.to_latlon()) || other.contains(p.to_latlon());
-        let pixels = crate::cover::cover(&[region.clone(), other.clone()], Vec::new(), 6, inside);
+        let square = |west: f64| {
+            let east = west + 0.5;
+            format!("[[[{west},10],[{east},10],[{east},10.5],[{west},10.5],[{west},10]]]")
+        };
+        let text = format!(r#"{{"type":"MultiPolygon","coordinates":[{},{}]}}"#, square(10.0), square(12.0));
+        let region = locdiff_places::Region::from_geojson(&text, "two islands").unwrap();
+        let inside = |p: UnitVec| region.contains(p.to_latlon());
+        let pixels = crate::cover::cover(std::slice::from_ref(&region), Vec::new(), 6, inside);
         let support = Support::fine(pixels);
         let masses = vec![1.0 / support.points().len() as f64; support.points().len()];
         let found = Window::new(1000.0).places(&support, &masses, 5, &inside, None);

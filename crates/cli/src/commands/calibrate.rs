@@ -69,7 +69,7 @@ struct StrangersArgs {
 }
 
 impl StrangersArgs {
-    fn open(&self, like: &RowFile) -> Result<Option<(RowFile, Vec<LatLon>, Vec<usize>)>> {
+    fn open(&self, like: &RowFile) -> Result<Option<(RowFile, Vec<LatLon>)>> {
         let (Some(path), Some(truth)) = (&self.strangers, &self.strangers_truth) else { return Ok(None) };
         let file = RowFile::open(path, self.strangers_tensor.as_deref())?;
         anyhow::ensure!(
@@ -81,8 +81,7 @@ impl StrangersArgs {
             like.columns()
         );
         let truth = read_truth(truth, file.name(), file.rows())?;
-        let rows = (0..file.rows().min(self.strangers_first.unwrap_or(usize::MAX))).collect();
-        Ok(Some((file, truth, rows)))
+        Ok(Some((file, truth)))
     }
 }
 
@@ -117,7 +116,11 @@ impl Calibrate {
         };
         let observations = observe(&file, &rows, &truth, &groups)?;
         let strangers = match self.strangers.open(&file)? {
-            Some((file, truth, rows)) => observe(&file, &rows, &truth, &vec![0; file.rows()])?,
+            Some((file, truth)) => {
+                let first = self.strangers.strangers_first.unwrap_or(usize::MAX);
+                let rows: Vec<usize> = (0..file.rows().min(first)).collect();
+                observe(&file, &rows, &truth, &vec![0; file.rows()])?
+            }
             None => Vec::new(),
         };
         bar.set_prefix("fitting");

@@ -82,26 +82,23 @@ impl ModelArgs {
         let bar = progress::bar("locating", Some(file.rows() as u64));
         let mut found = Vec::with_capacity(file.rows());
         let rows: Vec<usize> = (0..file.rows()).collect();
-        match &reader {
+        if let Some(reader) = &reader {
             // As `locate` answers: everything is read off one density.
-            Some(reader) => predictor.evidence_rows(&file, &rows, &options, |row, embedding, evidence| {
+            predictor.evidence_rows(&file, &rows, &options, |row, embedding, evidence| {
                 let said = reader.calibration().said(&evidence, embedding.values());
                 let density = reader.density(said, None)?;
                 let place = density.peaks(reader.window_km(&ReadOptions::default()), 1)[0].place;
-                found.push((
-                    place,
-                    truths[row].map(|truth| reader.judge(&density, said.stranger, place, truth)),
-                ));
+                let verdict = truths[row].map(|truth| reader.judge(&density, said.stranger, place, truth));
+                found.push((place, verdict));
                 bar.inc(1);
                 anyhow::Ok(())
-            })?,
-            None => {
-                predictor.predict_rows(&file, &rows, &options, Reading::default(), |_, _, prediction| {
-                    found.push((prediction.place, None));
-                    bar.inc(1);
-                    anyhow::Ok(())
-                })?
-            }
+            })?;
+        } else {
+            predictor.predict_rows(&file, &rows, &options, Reading::default(), |_, _, prediction| {
+                found.push((prediction.place, None));
+                bar.inc(1);
+                anyhow::Ok(())
+            })?;
         }
         bar.finish_and_clear();
         Ok(found)
