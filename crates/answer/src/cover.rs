@@ -8,6 +8,8 @@ use std::collections::BTreeSet;
 pub(crate) const ENOUGH: usize = 1000;
 /// Pixels six metres wide are fine enough for anything.
 const DEEPEST: u8 = 20;
+/// No finer pixels once there are this many: a line, or a region where nothing is possible, would be cut without end.
+const MOST: usize = 50_000;
 /// Points along an outline stand closer than this share of a pixel's width.
 const SPACING: f64 = 0.4;
 
@@ -23,7 +25,7 @@ pub(crate) fn cover(
     kept.extend(touched(regions, depth));
     loop {
         let inside: Vec<Pixel> = kept.iter().copied().filter(|pixel| is_possible(pixel.centre())).collect();
-        if inside.len() >= ENOUGH || depth == DEEPEST || kept.is_empty() {
+        if inside.len() >= ENOUGH || depth == DEEPEST || kept.is_empty() || kept.len() > MOST {
             return inside;
         }
         depth += 1;
@@ -72,7 +74,14 @@ fn outline(region: &Region, depth: u8) -> BTreeSet<Pixel> {
 mod tests {
     use super::*;
 
-    /// A box a few metres wide, one of some kilometres and a long thin one are covered to the area they have.
+    /// A large region where nothing is possible is given up, not cut down to metres.
+    #[test]
+    fn a_region_without_any_possible_place_ends_soon() {
+        let russia = Region::parse("Russia").unwrap();
+        assert!(cover(std::slice::from_ref(&russia), Vec::new(), 6, |_| false).is_empty());
+    }
+
+    /// A box of two kilometres, one of some tens and a long thin one are covered to the area they have.
     #[test]
     fn the_area_is_that_of_the_region() {
         for text in

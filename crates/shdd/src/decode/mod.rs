@@ -12,8 +12,8 @@ use rayon::prelude::*;
 /// How to read a point off a coefficient vector.
 #[derive(Debug, Clone)]
 pub enum Decoder {
-    /// The continuous maximum, refined on the sphere; of several, the one with the largest Laplace mass inside the
-    /// window (`None`: of the whole peak). The default.
+    /// The continuous maximum, refined on the sphere; of several, the one with the largest Laplace mass. With a window, the
+    /// maximum of the field convolved with it ([`Coefficients::windowed`]). The default, without one.
     Exact {
         /// Window radius ρ in radians.
         window_rad: Option<f64>,
