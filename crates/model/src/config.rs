@@ -54,6 +54,25 @@ impl LossKind {
     }
 }
 
+/// Which network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NetworkKind {
+    /// The paper's conditional Siren U-Net, which learns to denoise at every time step.
+    #[default]
+    CsUnet,
+    /// An image network that gives the photo's own density; noisy codes join by Bayes' rule, without parameters.
+    Bayes,
+}
+
+impl Named for NetworkKind {
+    const WHAT: &'static str = "network";
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::CsUnet, "cs-unet", "the paper's: denoises at every time step"),
+        (Self::Bayes, "bayes", "the photo's own density; noisy codes join by Bayes' rule"),
+    ];
+}
+
 /// How the network's widths go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -201,11 +220,14 @@ pub struct ModelConfig {
     pub degree: usize,
     /// Size of an embedding.
     pub embedding_dim: usize,
-    /// How the widths go.
+    /// Which network.
+    #[serde(default)]
+    pub network: NetworkKind,
+    /// How a CS-UNet's widths go.
     pub layout: LayoutKind,
     /// The narrowest width.
     pub width: usize,
-    /// Width after the first layer; (L+1)² where absent.
+    /// Width after the first layer; where absent (L+1)², for `bayes` 1024.
     pub hidden: Option<usize>,
     /// Blocks down, and as many up.
     pub depth: usize,
@@ -251,6 +273,7 @@ impl ModelConfig {
             version: MODEL_VERSION,
             degree,
             embedding_dim,
+            network: NetworkKind::CsUnet,
             layout: LayoutKind::Funnel,
             width: 128,
             hidden: None,
@@ -312,7 +335,10 @@ impl ModelConfig {
         if let Some(km) = self.low_pass_km.filter(|km| !(*km >= 0.0 && *km < 20_000.0)) {
             return Err(setting("low_pass_km", km, "0 to 20000"));
         }
-        self.network().register(&mut locdiff_nn::ParamsBuilder::new())?;
+        if self.network == NetworkKind::Bayes && self.loss != LossKind::Nll {
+            return Err(setting("network", "bayes", "it gives log densities, which the loss nll teaches"));
+        }
+        self.cs_unet().register(&mut locdiff_nn::ParamsBuilder::new())?;
         Ok(())
     }
 
@@ -329,8 +355,8 @@ impl ModelConfig {
         (self.degree + 1) * (self.degree + 1)
     }
 
-    /// The network's settings.
-    pub fn network(&self) -> CsUnetConfig {
+    /// A CS-UNet's settings.
+    pub(crate) fn cs_unet(&self) -> CsUnetConfig {
         CsUnetConfig {
             time_dim: self.time_dim,
             hidden: self.hidden,

@@ -1,8 +1,8 @@
 //! A model: weights, standardisation, quadrature; and the folder it lives in.
 
-use crate::{CodeWriter, ModelConfig, ModelError, QuadraturePoints, QuadratureRecipe};
+use crate::{CodeWriter, ModelConfig, ModelError, QuadraturePoints, QuadratureRecipe, network::Net};
 use locdiff_base::{AtomicFile, BadSetting};
-use locdiff_nn::{Device, Init, Params, ParamsBuilder, layers::CsUnet, losses::QuadratureGrid};
+use locdiff_nn::{Device, Init, Params, ParamsBuilder, losses::QuadratureGrid};
 use locdiff_sphere::UnitVec;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -59,7 +59,7 @@ impl Standardisation {
 /// ```
 pub struct Model {
     config: ModelConfig,
-    net: CsUnet,
+    net: Net,
     params: Params,
     standardisation: Standardisation,
     quadrature: Option<QuadraturePoints>,
@@ -76,7 +76,7 @@ const LOG_WEIGHTS: &str = "quadrature.log_weights";
 /// Network weights, then what the file holds besides; the weights' places in the buffer are those of a network alone.
 fn file_params(config: &ModelConfig) -> Result<Params, ModelError> {
     let mut builder = ParamsBuilder::new();
-    config.network().register(&mut builder)?;
+    Net::register(config, &mut builder)?;
     builder.add(MEAN, 1, config.embedding_dim, Init::Zero);
     builder.add(DEVIATION, 1, config.embedding_dim, Init::Zero);
     if let (true, QuadratureRecipe::Pool { points }) = (config.loss.has_quadrature(), config.quadrature) {
@@ -103,7 +103,7 @@ impl Model {
     ) -> Result<Self, ModelError> {
         config.check()?;
         let mut builder = ParamsBuilder::new();
-        let net = config.network().register(&mut builder)?;
+        let net = Net::register(&config, &mut builder)?;
         let params = build(builder)?;
         let quadrature = match config.quadrature {
             QuadratureRecipe::Fibonacci { points } if config.loss.has_quadrature() => {
@@ -126,7 +126,7 @@ impl Model {
     }
 
     /// The network.
-    pub fn net(&self) -> &CsUnet {
+    pub fn net(&self) -> &Net {
         &self.net
     }
 
