@@ -84,7 +84,6 @@ impl AnsweredBy {
 
 /// What a gallery had to do with an answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-#[non_exhaustive]
 pub struct GalleryWord {
     /// Who settled the place: whoever has more of the probability around it.
     pub answered_by: AnsweredBy,

@@ -2,19 +2,22 @@
 
 use super::levels::{Levels, read_levels};
 use super::observation::{Observation, group_weights};
-use crate::{AnswerError, Calibration, GalleryMix, Globe, KernelSettings};
+use crate::{AnswerError, Calibration, GalleryMix, Globe, KernelSettings, Neighbour};
+use locdiff_sphere::{EARTH_RADIUS_KM, UnitVec};
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// Neighbours, widths and factors on the retriever's own temperature that are tried. A kernel is no narrower than the
-/// pixels on which densities are summed.
+/// Neighbours, widths and factors on the retriever's own temperature that are tried.
 const NEIGHBOURS: [usize; 4] = [5, 15, 40, 100];
 const WIDTHS_KM: [f64; 4] = [100.0, 200.0, 400.0, 800.0];
 const TEMPERATURES: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
+/// A sum over pixels is an integral up to so many deviations of a kernel per pixel.
+const WIDEST_PIXEL: f64 = 1.6;
 /// Shares of the gallery that are tried; strangers may do without it.
 const SHARES: [f64; 11] = [0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
-/// Photos this alike are one photo.
-const SAME: f64 = 0.9999;
+/// Photos this alike, and this near to each other, are one photo.
+const SAME: f64 = 0.999;
+const SAME_KM: f64 = 0.001;
 /// A gallery that holds more than this share of the photos says nothing about new ones.
 const MOST_SAME: f64 = 0.02;
 
@@ -22,27 +25,30 @@ const MOST_SAME: f64 = 0.02;
 pub const MOST_NEIGHBOURS: usize = NEIGHBOURS[NEIGHBOURS.len() - 1];
 
 /// The kernels and the gallery's share under which photos' true places are most probable. `model` holds the model's own log
-/// densities there, `temperature` is the retriever's. Returns settings, share and mean −log density.
+/// densities there, `temperature` is the retriever's; kernels are wide enough for the globe's pixels. Returns settings, share and mean −log density.
 ///
 /// ```
-/// use locdiff_answer::{Neighbour, choose_mix};
+/// use locdiff_answer::{Globe, Neighbour, choose_mix};
 /// use locdiff_sphere::LatLon;
 /// // The model knows nothing, the gallery everything.
 /// let paris = LatLon::new(48.86, 2.35)?.to_unit();
 /// let near = vec![Neighbour { place: paris, similarity: 0.9 }];
 /// let photo = (-2.53, near.as_slice(), paris);
-/// let (kernels, share, nll) = choose_mix(&[photo], &[1.0], 0.05);
+/// let (kernels, share, nll) = choose_mix(&Globe::new(23)?, &[photo], &[1.0], 0.05);
 /// assert!(share > 0.8 && kernels.width_km < 200.0 && nll < 0.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn choose_mix(
-    photos: &[(f64, &[crate::Neighbour], locdiff_sphere::UnitVec)],
+    globe: &Globe,
+    photos: &[(f64, &[Neighbour], UnitVec)],
     weights: &[f64],
     temperature: f64,
 ) -> (KernelSettings, f64, f64) {
+    let pixel_km = globe.pixels().area_sr().sqrt() * EARTH_RADIUS_KM;
+    let widths = WIDTHS_KM.into_iter().filter(|width_km| pixel_km <= WIDEST_PIXEL * width_km);
     let settings: Vec<KernelSettings> = NEIGHBOURS
         .iter()
-        .flat_map(|&neighbours| WIDTHS_KM.map(|width_km| (neighbours, width_km)))
+        .flat_map(|&neighbours| widths.clone().map(move |width_km| (neighbours, width_km)))
         .flat_map(|(neighbours, width_km)| {
             TEMPERATURES.map(|factor| KernelSettings {
                 neighbours,
@@ -54,7 +60,7 @@ pub fn choose_mix(
     let tried: Vec<(KernelSettings, f64, f64)> = settings
         .into_par_iter()
         .map(|kernels| {
-            let at = |(_, near, truth): &(f64, &[crate::Neighbour], _)| density(&kernels, near, *truth);
+            let at = |(_, near, truth): &(f64, &[Neighbour], _)| density(&kernels, near, *truth);
             let gallery: Vec<f64> = photos.iter().map(at).collect();
             let (share, nll) = choose_share(photos.iter().map(|photo| photo.0), &gallery, weights);
             (kernels, share, nll)
@@ -64,7 +70,7 @@ pub fn choose_mix(
     best.expect("there are settings")
 }
 
-fn density(kernels: &KernelSettings, near: &[crate::Neighbour], truth: locdiff_sphere::UnitVec) -> f64 {
+fn density(kernels: &KernelSettings, near: &[Neighbour], truth: UnitVec) -> f64 {
     if near.is_empty() { 0.0 } else { kernels.kernels(near).density(truth) }
 }
 
@@ -99,11 +105,16 @@ pub fn fit_gallery(
     key: &str,
     temperature: f64,
 ) -> Result<Calibration, AnswerError> {
-    let is_same = |seen: &&Observation| seen.neighbours.first().is_some_and(|near| near.similarity > SAME);
+    let is_same = |seen: &&Observation| {
+        seen.neighbours.first().is_some_and(|near| {
+            let km = near.place.angle_rad(seen.truth.to_unit()) * EARTH_RADIUS_KM;
+            near.similarity > SAME && km < SAME_KM
+        })
+    };
     let same = observations.iter().filter(is_same).count();
     if same as f64 > MOST_SAME * observations.len() as f64 {
         let remedy = "it holds the photos that it is fitted on; build it from others".to_owned();
-        return Err(locdiff_base::setting("gallery", format!("{same} matches of 1.0000"), remedy));
+        return Err(locdiff_base::setting("gallery", format!("{same} photos of {}", observations.len()), remedy));
     }
     let plain = Calibration { gallery: None, ..calibration.clone() };
     let model = |photos: &[Observation]| -> Result<Vec<f64>, AnswerError> {
@@ -117,7 +128,7 @@ pub fn fit_gallery(
     let own = model(observations)?;
     let photos: Vec<_> =
         observations.iter().zip(own).map(|(s, log)| (log, s.neighbours.as_slice(), s.truth.to_unit())).collect();
-    let (kernels, share, nll_nats) = choose_mix(&photos, &weights, temperature);
+    let (kernels, share, nll_nats) = choose_mix(globe, &photos, &weights, temperature);
     let mut strangers_share = share;
     if !strangers.is_empty() {
         let at = |seen: &Observation| density(&kernels, &seen.neighbours, seen.truth.to_unit());
