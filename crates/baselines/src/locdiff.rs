@@ -64,10 +64,7 @@ impl LocDiff {
     }
 
     fn predictions(&self, embeddings: &[f32]) -> Result<Vec<Prediction>, BaselineError> {
-        let predictor = &self.fitted()?.predictor;
-        let photos = photos(predictor, embeddings)?;
-        let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
-        Ok(predictor.predict(&queries, &self.options, Reading::default())?)
+        self.sampled(embeddings, (self.options.steps, self.options.guidance))
     }
 
     /// The pooled code of every row: what is decoded.
@@ -76,6 +73,31 @@ impl LocDiff {
     /// Rows of another size, or a model that was not fitted.
     pub fn codes(&self, embeddings: &[f32]) -> Result<Vec<Coefficients>, BaselineError> {
         Ok(self.predictions(embeddings)?.into_iter().map(|found| found.code).collect())
+    }
+
+    /// The evidence of every row, from one evaluation of the network with this guidance.
+    pub(crate) fn evidence(
+        &self,
+        embeddings: &[f32],
+        guidance: f32,
+    ) -> Result<Vec<Coefficients>, BaselineError> {
+        let predictor = &self.fitted()?.predictor;
+        let photos = photos(predictor, embeddings)?;
+        let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
+        Ok(predictor.evidence(&queries, &SampleOptions { guidance, ..self.options })?)
+    }
+
+    /// The pooled codes and places of every row with other steps and guidance.
+    pub(crate) fn sampled(
+        &self,
+        embeddings: &[f32],
+        (steps, guidance): (usize, f32),
+    ) -> Result<Vec<Prediction>, BaselineError> {
+        let predictor = &self.fitted()?.predictor;
+        let photos = photos(predictor, embeddings)?;
+        let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
+        let options = SampleOptions { steps, guidance, ..self.options };
+        Ok(predictor.predict(&queries, &options, Reading::default())?)
     }
 
     /// The codec of the model's degree.
@@ -138,9 +160,7 @@ impl Baseline for LocDiff {
     fn densities(&self, embeddings: &[f32]) -> Result<Option<Vec<PhotoDensity<'_>>>, BaselineError> {
         let predictor = &self.fitted()?.predictor;
         let codes = if predictor.model().config().loss.has_quadrature() {
-            let photos = photos(predictor, embeddings)?;
-            let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
-            predictor.evidence(&queries, &self.options)?
+            self.evidence(embeddings, self.options.guidance)?
         } else {
             self.codes(embeddings)?
         };

@@ -5,7 +5,7 @@ use crate::{EmbeddedPhoto, LocateError, LocateOptions};
 use locdiff_answer::{Answer, BACKGROUND_DRAWS, Calibration, GalleryMix, Globe, Reader};
 use locdiff_data::{Embedding, Fingerprint};
 use locdiff_gallery::Retriever;
-use locdiff_model::{Model, Predictor, Query, Reading, TraceStep};
+use locdiff_model::{Model, Pooling, Prediction, Predictor, Query, Reading, TraceStep};
 use locdiff_nn::Device;
 use locdiff_shdd::Coefficients;
 use locdiff_vision::{Augmentation, Encoder, Photo, PhotoLimits};
@@ -305,6 +305,9 @@ impl Locator {
     /// samples.
     fn ask(&self, photos: &[&EmbeddedPhoto], options: &LocateOptions) -> Result<Vec<Said>, LocateError> {
         let queries: Vec<Query<'_>> = photos.iter().map(|photo| photo.query()).collect();
+        if let Some(pooling) = options.pooling {
+            return self.sample(&queries, pooling, options);
+        }
         let Some(hybrid) = &options.hybrid else {
             let evidence = self.predictor.evidence(&queries, &options.sampling)?;
             let found = self.search(photos)?;
@@ -319,11 +322,34 @@ impl Locator {
             .into_par_iter()
             .map(|(photo, found)| {
                 let settled = hybrid.settle(self.predictor.codec(), &photo.for_retrieval(), &found)?;
-                let loss = || LocateError::NoDensities { loss: format!("{:?}", self.model().config().loss) };
                 let retrieved = Retrieved::Settled(settled);
-                Ok(Said { evidence: found.evidence.ok_or_else(loss)?, retrieved })
+                Ok(Said { evidence: self.evidence_of(found)?, retrieved })
             })
             .collect()
+    }
+
+    /// What the model says, with the place that samples mean together.
+    fn sample(
+        &self,
+        queries: &[Query<'_>],
+        pooling: Pooling,
+        options: &LocateOptions,
+    ) -> Result<Vec<Said>, LocateError> {
+        let window_km = options.reading.window_km.unwrap_or(Reading::default().window_km);
+        let reading = Reading { pooling, window_km, every_sample: false };
+        let found = self.predictor.predict(queries, &options.sampling, reading)?;
+        found
+            .into_iter()
+            .map(|found| {
+                let retrieved = Retrieved::Sampled(found.place);
+                Ok(Said { evidence: self.evidence_of(found)?, retrieved })
+            })
+            .collect()
+    }
+
+    fn evidence_of(&self, found: Prediction) -> Result<Coefficients, LocateError> {
+        let loss = || LocateError::NoDensities { loss: format!("{:?}", self.model().config().loss) };
+        found.evidence.ok_or_else(loss)
     }
 
     /// What the gallery finds, where there is one.

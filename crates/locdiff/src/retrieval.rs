@@ -1,4 +1,4 @@
-//! What retrieval found for a photo, and what an answer says of it.
+//! What settles or moves a photo's place beside the model's density: retrieval or samples.
 
 use locdiff_answer::{Answer, AnsweredBy, GalleryWord, Match, Neighbour};
 use locdiff_gallery::{Hit, HybridAnswer};
@@ -10,6 +10,8 @@ pub(crate) enum Retrieved {
     Nothing,
     /// The gallery's photos most alike: LocDiff+kNN.
     Neighbours(Found),
+    /// It was not asked: the place is the one that samples mean together.
+    Sampled(LatLon),
     /// The place that LocDiff-H settled.
     Settled(HybridAnswer),
 }
@@ -47,14 +49,15 @@ impl Retrieved {
     pub(crate) fn place(&self) -> Option<LatLon> {
         match self {
             Self::Settled(settled) => Some(settled.place),
-            _ => None,
+            Self::Sampled(place) => Some(*place),
+            Self::Nothing | Self::Neighbours(_) => None,
         }
     }
 
     /// What the gallery had to do with an answer.
     pub(crate) fn word(&self, answer: &Answer) -> Option<GalleryWord> {
         match self {
-            Self::Nothing => None,
+            Self::Nothing | Self::Sampled(_) => None,
             Self::Neighbours(found) => {
                 let (best, window_km) = (answer.best, answer.window_km);
                 let own = answer.density.gallery_mass_within_km(best, window_km).unwrap_or(0.0);

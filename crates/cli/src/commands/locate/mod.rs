@@ -42,8 +42,8 @@ pub(crate) struct Locate {
     /// Tensor of a safetensors file that holds several
     #[arg(long, value_name = "NAME", requires = "embeddings", help_heading = "Embeddings")]
     tensor: Option<String>,
-    /// True locations of the embeddings, row by row: says how good the answers are
-    #[arg(long, value_name = "FILE", requires = "embeddings", help_heading = "Embeddings")]
+    /// True locations of the photos or embeddings, row by row: says how good the answers are
+    #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
     #[command(flatten)]
     gallery: GalleryArgs,
