@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes fixtures/toyworld: a world of forty towns that embeddings tell more or less, a small model of it, and its answers.
 
-    scripts/toy_world.py [LOCDIFF]        (target/debug/locdiff unless given; a minute; no packages)
+    scripts/toy_world.py [LOCDIFF]        (target/debug/locdiff unless given; a minute; needs no packages, but the program)
 
 `cargo test -p locdiff-cli --test regression` holds accuracy, calibration and the answers themselves to what is written here.
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 OUT = ROOT / "fixtures/toyworld"
 LOCDIFF = sys.argv[1] if len(sys.argv) > 1 else str(ROOT / "target/debug/locdiff")
-TOWNS, SIZE, SPREAD_DEGREES = 40, 12, 0.6
+TOWNS, SIZE, SPREAD_DEGREES = 40, 12, 4.0
 random.seed(20)
 towns = []
 while len(towns) < TOWNS:
@@ -57,7 +57,7 @@ with tempfile.TemporaryDirectory() as folder:
     write(OUT, "photos", 250)
     run("train", "--embeddings", folder / "train.npy", "--locations", folder / "train.csv", "--validation-embeddings",
         folder / "validation.npy", "--validation-locations", folder / "validation.csv", "--out", folder / "run", "--device", "cpu",
-        "-L", 11, "--width", 16, "--hidden", 64, "--steps", 600, "--batch", 128, "--lr", "0.003", "--warmup-steps", 40,
+        "-L", 11, "--width", 8, "--hidden", 32, "--steps", 600, "--batch", 128, "--lr", "0.003", "--warmup-steps", 40,
         "--ema-decay", "0.99", "--dropout", "0.1", "--validate-every", 200)
     run("calibrate", "--model", folder / "run/best", "--embeddings", folder / "validation.npy", "--truth",
         folder / "validation.csv", "--device", "cpu", "--samples", 4, "--export", OUT / "model")

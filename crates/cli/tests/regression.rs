@@ -27,12 +27,12 @@ fn number(value: &Value) -> f64 {
 fn the_toy_world_is_answered_as_well_as_ever() {
     let (answers, summary) = answers();
     assert_eq!(answers.len(), 250);
-    // 200, 750 and 2500 km; what was measured when the world was made, less two standard errors of its own noise.
+    // 750 and 2500 km: 41.6 and 54.8 % when the world was made, −log density −0.805.
     let within = |k: usize| number(&summary["accuracy"]["within"][k]);
-    assert!(within(3) > 0.60 && within(4) > 0.62, "{summary}");
-    assert!(number(&summary["nll_nats"]) < 0.6, "{summary}");
+    assert!(within(3) > 0.40 && within(4) > 0.53, "{summary}");
+    assert!(number(&summary["nll_nats"]) < -0.78, "{summary}");
     // Regions and radii hold what they say: a standard error of 3 points, and the largest of eighteen deviations.
-    assert!(number(&summary["worst_deviation"]) < 0.09, "{summary}");
+    assert!(number(&summary["worst_deviation"]) < 0.07, "{summary}");
     let silent = &summary["cannot_tell"];
     assert!(number(&silent["n"]) == 0.0 || number(&silent["within"][4]) < 0.5, "{summary}");
 }
