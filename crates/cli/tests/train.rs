@@ -77,7 +77,7 @@ fn a_model_of_kept_dimensions_trains_resumes_and_answers() {
     // It answers with whole codes, zero where nothing was kept.
     let sample = "sample --model whole/best --embeddings photos.npy --device cpu --samples 2 --steps 5";
     let said = common::json(path, &format!("{sample} --truth photos.csv --codes codes.csv"));
-    assert!(said["accuracy"]["within"][4].as_f64().unwrap() > 0.3, "{said}");
+    assert!(said["accuracy"]["within"][4].as_f64().unwrap() > 0.15, "{said}");
     let codes = common::csv(path.join("codes.csv"));
     let zeros = codes[1].iter().filter(|value| value.parse::<f64>().is_ok_and(|value| value == 0.0)).count();
     assert!(codes[1].len() >= 36 && zeros == 16, "{:?}", codes[1]);

@@ -1,6 +1,10 @@
 //! Tables as curves: accuracy by degree, and by where answers may lie.
 
 use crate::svg::{Axis, Plot};
+use serde_json::Value;
+
+/// Smaller radii have no curve.
+const SMALLEST_KM: f64 = 25.0;
 
 /// The looks of curves, one for each radius; a second series of the same radius is dashed.
 const COLOURS: [&str; 5] = ["first", "second", "third", "fourth", "fifth"];
@@ -15,6 +19,19 @@ pub struct AccuracyRow {
 }
 
 impl AccuracyRow {
+    /// The rows of a table in JSON, as `locdiff reproduce` prints it; radii from 25 km on.
+    pub fn of_table(table: &Value) -> Vec<Self> {
+        table["rows"].as_array().into_iter().flatten().filter_map(Self::of_json).collect()
+    }
+
+    fn of_json(row: &Value) -> Option<Self> {
+        let ours = &row["ours"]; // shares, or more than those
+        let within = ours.as_array().or_else(|| ours["within"].as_array())?;
+        let pair = |value: &Value| Some((value["radius_km"].as_f64()?, value["share"]["value"].as_f64()?));
+        let within = within.iter().filter_map(pair).filter(|(km, _)| *km >= SMALLEST_KM).collect();
+        Some(Self { name: row["name"].as_str()?.to_owned(), within })
+    }
+
     /// The series and the place along the axis.
     fn parts(&self) -> (&str, &str) {
         self.name.split_once(", ").unwrap_or(("", &self.name))

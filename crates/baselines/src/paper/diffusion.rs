@@ -259,15 +259,16 @@ mod tests {
 
     #[test]
     fn every_way_is_read_off_every_model() {
-        let splits = Splits::new(toy::cities(200, 1), toy::cities(60, 2), toy::cities(40, 3)).unwrap();
-        let effort = Effort { locdiff_degree: 7, steps: 60, samples: 2, ..Effort::tiny() };
+        let splits = Splits::new(toy::cities(80, 1), toy::cities(12, 2), toy::cities(8, 3)).unwrap();
+        let effort =
+            Effort { locdiff_degree: 7, steps: 10, batch: 16, samples: 2, validations: 1, ..Effort::tiny() };
         let device = Device::cpu();
         let experiment =
             Experiment { device: &device, splits: &splits, effort, effort_name: "tiny", seeds: &[1] };
         let table = DiffusionTable::make(&experiment, &[5], &[0.5, 1.0], &|_, _| ()).unwrap();
         assert_eq!(table.rows.len(), 2 * WAYS.len());
         let text = table.render(true);
-        assert!(text.contains("L = 5, 200 photos: one look") && text.contains("L = 7, 100 photos"), "{text}");
+        assert!(text.contains("L = 5, 80 photos: one look") && text.contains("L = 7, 40 photos"), "{text}");
         // One look less one look is nothing.
         assert!(table.rows[0].lead(750.0).value == 0.0 && table.rows[0].nll_lead().value == 0.0);
         assert_eq!(table.to_json()["rows"].as_array().unwrap().len(), 16);

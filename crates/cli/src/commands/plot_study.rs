@@ -28,8 +28,7 @@ impl AccuracyPlot {
         let name = self.table.display();
         let text = std::fs::read_to_string(&self.table).with_context(|| name.to_string())?;
         let table: Value = serde_json::from_str(&text).with_context(|| format!("{name}: not JSON"))?;
-        let rows: Vec<AccuracyRow> =
-            table["rows"].as_array().into_iter().flatten().filter_map(row).collect();
+        let rows = AccuracyRow::of_table(&table);
         ensure!(
             !rows.is_empty(),
             "{name}: no table of accuracies: make one with `locdiff reproduce degrees --json` or `reproduce anchors --json`"
@@ -38,15 +37,6 @@ impl AccuracyPlot {
         write_file(&self.out, accuracy_curves(title, &rows).as_bytes())?;
         Ok(self.out)
     }
-}
-
-/// A row of such a table; some hold more than their shares.
-fn row(row: &Value) -> Option<AccuracyRow> {
-    let ours = &row["ours"];
-    let within = ours.as_array().or_else(|| ours["within"].as_array())?;
-    let pair = |value: &Value| Some((value["radius_km"].as_f64()?, value["share"]["value"].as_f64()?));
-    let within = within.iter().filter_map(pair).filter(|(km, _)| *km >= 25.0).collect();
-    Some(AccuracyRow { name: row["name"].as_str()?.to_owned(), within })
 }
 
 #[derive(Debug, Args)]

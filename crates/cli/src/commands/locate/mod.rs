@@ -75,6 +75,10 @@ impl Locate {
             );
         }
         let mut options = self.locator.options()?;
+        ensure!(
+            self.embeddings.is_none() || options.views == 1,
+            "--views makes views of photos; embeddings are what they are: leave it out"
+        );
         let hybrid = self.open_hybrid(&locator, &options, inputs.count())?;
         options.hybrid = hybrid.as_ref().map(|open| open.hybrid.clone());
         let count = inputs.count();
