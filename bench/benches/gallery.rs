@@ -1,4 +1,5 @@
-//! Exact search in a gallery of 20,000 places with 512 numbers each. Items are places scanned.
+//! Exact search in galleries of places with 512 numbers each. Items are places scanned, or, for batches, queries answered;
+//! `bench/gallery.py` puts numpy and faiss beside the batches.
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
@@ -7,6 +8,10 @@ use locdiff_gallery::{Cap, Gallery, GalleryBuilder, Kind, VectorType};
 use locdiff_sphere::LatLon;
 
 const PLACES: usize = 20_000;
+/// As large as GeoCLIP's gallery.
+const MANY: usize = 100_000;
+/// Queries that come together.
+const BATCH: usize = 64;
 const DIMENSION: usize = 512;
 
 fn main() {
@@ -14,9 +19,9 @@ fn main() {
 }
 
 /// A gallery of random vectors, and the folder that holds it.
-fn gallery() -> (Gallery, tempfile::TempDir) {
+fn gallery(count: usize) -> (Gallery, tempfile::TempDir) {
     let folder = tempfile::tempdir().expect("a folder");
-    let places: Vec<LatLon> = points(PLACES).iter().map(|point| point.to_latlon()).collect();
+    let places: Vec<LatLon> = points(count).iter().map(|point| point.to_latlon()).collect();
     let builder = GalleryBuilder {
         kind: Kind::Photos,
         dimension: DIMENSION,
@@ -37,7 +42,7 @@ fn gallery() -> (Gallery, tempfile::TempDir) {
 
 #[divan::bench]
 fn search(bencher: Bencher) {
-    let (gallery, _folder) = gallery();
+    let (gallery, _folder) = gallery(PLACES);
     let query = numbers(DIMENSION, 7);
     bencher
         .counter(ItemsCount::new(PLACES))
@@ -46,10 +51,34 @@ fn search(bencher: Bencher) {
 
 #[divan::bench]
 fn search_within_a_cap(bencher: Bencher) {
-    let (gallery, _folder) = gallery();
+    let (gallery, _folder) = gallery(PLACES);
     let query = numbers(DIMENSION, 7);
     let caps = [Cap { centre: points(1)[0], radius_km: 2000.0 }];
     bencher
         .counter(ItemsCount::new(gallery.count_within(&caps)))
         .bench_local(|| gallery.search(black_box(&query), Some(&caps), 10).expect("a query"));
+}
+
+fn queries() -> Vec<Vec<f32>> {
+    (0..BATCH as u64).map(|k| numbers(DIMENSION, 1_000_000 + k)).collect()
+}
+
+#[divan::bench]
+fn batch_of_64_in_100_000(bencher: Bencher) {
+    let (gallery, _folder) = gallery(MANY);
+    let queries = queries();
+    bencher
+        .counter(ItemsCount::new(BATCH))
+        .bench_local(|| gallery.search_many(black_box(&queries), None, 10).expect("queries"));
+}
+
+#[divan::bench]
+fn one_by_one_64_in_100_000(bencher: Bencher) {
+    let (gallery, _folder) = gallery(MANY);
+    let queries = queries();
+    bencher.counter(ItemsCount::new(BATCH)).bench_local(|| {
+        for query in &queries {
+            black_box(gallery.search(black_box(query), None, 10).expect("a query"));
+        }
+    });
 }

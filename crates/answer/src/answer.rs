@@ -41,6 +41,9 @@ pub struct Answer {
     /// What the photo adds to knowing nothing about it, in nats: the divergence of the answer from the model's own
     /// density of places without a photo.
     pub information_nats: f64,
+    /// What a gallery had to do with it, where one was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gallery: Option<GalleryWord>,
     /// The density that all of it was read off.
     #[serde(skip)]
     pub density: Density,
@@ -57,6 +60,64 @@ pub struct Hypothesis {
     pub probability: f64,
     /// The place in words: the nearest town.
     pub place: String,
+}
+
+/// Who settled a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AnsweredBy {
+    /// The model.
+    Model,
+    /// The gallery.
+    Gallery,
+}
+
+impl AnsweredBy {
+    /// One word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::Gallery => "gallery",
+        }
+    }
+}
+
+/// What a gallery had to do with an answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GalleryWord {
+    /// Who settled the place: whoever has more of the probability around it.
+    pub answered_by: AnsweredBy,
+    /// The gallery's share of that probability.
+    pub share: f64,
+    /// The gallery's photo that speaks for the place most: of those within the window the one most alike, or the one most alike of
+    /// all.
+    #[serde(rename = "match")]
+    pub matched: Option<Match>,
+}
+
+impl GalleryWord {
+    /// The gallery holds this share of the probability around the place.
+    pub fn new(share: f64, matched: Option<Match>) -> Self {
+        let answered_by = if share > 0.5 { AnsweredBy::Gallery } else { AnsweredBy::Model };
+        Self { answered_by, share, matched }
+    }
+}
+
+/// A gallery's photo.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Match {
+    /// Its row in what the gallery was made from, from 1.
+    pub row: usize,
+    /// Its name, where the gallery knows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Its place.
+    #[serde(flatten)]
+    pub at: LatLon,
+    /// How far from the place that was answered.
+    pub distance_km: f64,
+    /// The cosine of the two embeddings.
+    pub similarity: f64,
 }
 
 impl Answer {

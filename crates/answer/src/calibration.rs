@@ -2,7 +2,7 @@
 
 use crate::density::{Density, Mixture, log_sum};
 use crate::pixel_sums::log_integral;
-use crate::{AnswerError, Globe, Knowledge, LEVELS, Probe, Said};
+use crate::{AnswerError, GalleryMix, Globe, Kernels, Knowledge, LEVELS, Probe, Said};
 use locdiff_shdd::Coefficients;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
@@ -33,6 +33,8 @@ pub struct Calibration {
     pub radius_levels: [f64; 9],
     /// What holds for photos of another kind.
     pub strangers: Option<Strangers>,
+    /// How a gallery's density is mixed with the model's, where one was fitted.
+    pub gallery: Option<GalleryMix>,
     /// What it was fitted on; absent for a model that never was.
     pub fit: Option<FitReport>,
     /// e₀.
@@ -95,6 +97,7 @@ impl Calibration {
             can_tell_from: 0.0,
             radius_levels: LEVELS,
             strangers: None,
+            gallery: None,
             fit: None,
             background,
         }
@@ -103,6 +106,21 @@ impl Calibration {
     /// Whether it was fitted on photos.
     pub fn is_fitted(&self) -> bool {
         self.fit.is_some()
+    }
+
+    /// The same for answers with a gallery: its mixture's window, radii and threshold take the place of the model's own.
+    #[must_use]
+    pub fn with_gallery(mut self, mix: GalleryMix) -> Self {
+        if mix.is_fitted() {
+            self.window_km = mix.window_km;
+            self.can_tell_from = mix.can_tell_from;
+            self.radius_levels = mix.radius_levels;
+            if let Some(strangers) = &mut self.strangers {
+                strangers.radius_levels = mix.strangers_radius_levels;
+            }
+        }
+        self.gallery = Some(mix);
+        self
     }
 
     /// The probability that the density must hold within a radius for the radius to hold the share `p` of true places.
@@ -135,7 +153,7 @@ impl Calibration {
     /// What is said about a photo with this embedding.
     pub fn said<'a>(&self, evidence: &'a Coefficients, embedding: &[f32]) -> Said<'a> {
         let stranger = self.strangers.as_ref().map_or(0.0, |strangers| strangers.probe.share(embedding));
-        Said { evidence, stranger }
+        Said { evidence, stranger, neighbours: &[] }
     }
 
     /// The density for what the network said about a photo.
@@ -154,30 +172,36 @@ impl Calibration {
         {
             parts = vec![(self.factors, 1.0 - said.stranger), (strangers.factors, said.stranger)];
         }
+        let gallery = self.gallery.as_ref().filter(|_| !said.neighbours.is_empty());
+        let gallery = gallery.map(|mix| (mix.kernels.kernels(said.neighbours), mix.share_for(said.stranger)));
+        let gallery = gallery.filter(|(_, share)| *share > 0.0);
+        let model = 1.0 - gallery.as_ref().map_or(0.0, |(_, share)| *share);
         let natural = |factors: Factors| {
             said.evidence.combine(factors.evidence, &self.background, factors.background_weight)
         };
-        let parts = parts.into_iter().map(|(factors, share)| Ok((natural(factors)?, factors.floor, share)));
-        density_of(globe, parts.collect::<Result<_, AnswerError>>()?, knowledge)
+        let parts =
+            parts.into_iter().map(|(factors, share)| Ok((natural(factors)?, factors.floor, model * share)));
+        density_of(globe, parts.collect::<Result<_, AnswerError>>()?, gallery, knowledge)
     }
 
     /// The density without a photo.
     pub(crate) fn background_density(&self, globe: &Arc<Globe>) -> Result<Density, AnswerError> {
-        density_of(globe, vec![(self.background.clone(), self.factors.floor, 1.0)], None)
+        density_of(globe, vec![(self.background.clone(), self.factors.floor, 1.0)], None, None)
     }
 }
 
 /// Photos that are strangers with a lower probability than this are none.
 const NO_STRANGER: f64 = 1e-3;
 
-/// A mixture of `exp(e·Y)`, each with a floor and a share.
+/// A mixture of `exp(e·Y)`, each with a floor and a share, and of a gallery's density with its share.
 fn density_of(
     globe: &Arc<Globe>,
     parts: Vec<(Coefficients, f64, f64)>,
+    gallery: Option<(Kernels, f64)>,
     knowledge: Option<Arc<Knowledge>>,
 ) -> Result<Density, AnswerError> {
     let pixels = globe.pixels();
-    let mut mixture = Mixture { parts: Vec::new(), floor: 0.0 };
+    let mut mixture = Mixture { parts: Vec::new(), floor: 0.0, gallery: None };
     let mut sum = vec![f64::NEG_INFINITY; pixels.len()];
     for (e, floor, share) in parts {
         let field = globe.codec().field(&e)?;
@@ -190,6 +214,11 @@ fn density_of(
     let floor = mixture.floor.ln();
     for value in &mut sum {
         *value = log_sum(*value, floor);
+    }
+    if let Some((kernels, share)) = gallery {
+        let found = kernels.log_densities(pixels.points());
+        sum.iter_mut().zip(found).for_each(|(sum, value)| *sum = log_sum(*sum, value + share.ln()));
+        mixture.gallery = Some((kernels, share.ln()));
     }
     Ok(Density::new(globe.clone(), mixture, knowledge, Some(sum)))
 }

@@ -1,7 +1,7 @@
 //! A calibration's file in its model's folder.
 
 use crate::calibration::WINDOW_KM;
-use crate::{AnswerError, Calibration, Factors, FitReport, Probe, Strangers};
+use crate::{AnswerError, Calibration, Factors, FitReport, GalleryMix, Probe, Strangers};
 use locdiff_base::AtomicFile;
 use locdiff_shdd::Coefficients;
 use serde::{Deserialize, Serialize};
@@ -28,6 +28,8 @@ struct Stored {
     radius_levels: [f64; 9],
     #[serde(default, skip_serializing_if = "Option::is_none")]
     strangers: Option<Strangers>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    gallery: Option<GalleryMix>,
     fit: Option<FitReport>,
     background: Vec<f64>,
 }
@@ -60,6 +62,11 @@ impl Stored {
             .or_else(window)
             .or_else(|| share("can_tell_from", self.can_tell_from))
             .or_else(|| self.strangers.as_ref().and_then(strangers_fault))
+            .or_else(|| {
+                let gallery = self.gallery.as_ref()?;
+                let levels = || levels_fault(&gallery.radius_levels);
+                gallery.fault().or_else(levels).or_else(|| levels_fault(&gallery.strangers_radius_levels))
+            })
     }
 }
 
@@ -129,6 +136,7 @@ impl Calibration {
             can_tell_from: stored.can_tell_from,
             radius_levels: stored.radius_levels,
             strangers: stored.strangers,
+            gallery: stored.gallery,
             fit: stored.fit,
             background,
         })
@@ -149,6 +157,7 @@ impl Calibration {
             can_tell_from: self.can_tell_from,
             radius_levels: self.radius_levels,
             strangers: self.strangers.clone(),
+            gallery: self.gallery.clone(),
             fit: self.fit.clone(),
             background: self.background.as_slice().to_vec(),
         };

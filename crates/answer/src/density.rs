@@ -3,7 +3,7 @@
 use crate::pixel_sums::{log_integral, smooth};
 use crate::support::Support;
 use crate::window::{Found, Window, mass_within};
-use crate::{Globe, Knowledge};
+use crate::{Globe, Kernels, Knowledge};
 use locdiff_sphere::{EARTH_RADIUS_KM, Field, LatLon, UnitVec};
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
@@ -18,6 +18,8 @@ pub(crate) struct Mixture {
     pub(crate) parts: Vec<(Field, f64)>,
     /// The floor, per steradian.
     pub(crate) floor: f64,
+    /// A gallery's density, and the log of its share.
+    pub(crate) gallery: Option<(Kernels, f64)>,
 }
 
 impl Mixture {
@@ -27,7 +29,16 @@ impl Mixture {
             let values = field.values(points);
             sum.iter_mut().zip(values).for_each(|(sum, value)| *sum = log_sum(*sum, value + log_scale));
         }
+        if let Some(found) = self.gallery_log_densities(points) {
+            sum.iter_mut().zip(found).for_each(|(sum, value)| *sum = log_sum(*sum, value));
+        }
         sum
+    }
+
+    /// The gallery's part of it.
+    fn gallery_log_densities(&self, points: &[UnitVec]) -> Option<Vec<f64>> {
+        let (kernels, log_share) = self.gallery.as_ref()?;
+        Some(kernels.log_densities(points).into_iter().map(|value| value + log_share).collect())
     }
 }
 
@@ -109,7 +120,11 @@ impl Density {
 
     /// Log density at the support's points, short of [`Density::log_total`].
     fn point_values(&self, said: Option<Vec<f64>>) -> Vec<f64> {
-        let mut values = said.unwrap_or_else(|| self.mixture.log_densities(self.support.points()));
+        self.with_knowledge(said.unwrap_or_else(|| self.mixture.log_densities(self.support.points())))
+    }
+
+    /// Log densities at the support's points times what is known, over the total.
+    fn with_knowledge(&self, mut values: Vec<f64>) -> Vec<f64> {
         if let Some(knowledge) = &self.knowledge {
             let known = knowledge.on(&self.globe);
             values.iter_mut().zip(&known.log_weights).for_each(|(value, known)| *value += known);
@@ -225,6 +240,14 @@ impl Density {
     pub fn mass_within_km(&self, center: LatLon, radius_km: f64) -> f64 {
         let masses: Vec<f64> = self.masses().collect();
         mass_within(&self.support, &masses, center.to_unit(), radius_km / EARTH_RADIUS_KM)
+    }
+
+    /// The same of the gallery's part alone; `None` where no gallery takes part.
+    pub fn gallery_mass_within_km(&self, center: LatLon, radius_km: f64) -> Option<f64> {
+        let found = self.with_knowledge(self.mixture.gallery_log_densities(self.support.points())?);
+        let area = self.support.area_sr();
+        let masses: Vec<f64> = found.into_iter().map(|value| value.exp() * area).collect();
+        Some(mass_within(&self.support, &masses, center.to_unit(), radius_km / EARTH_RADIUS_KM))
     }
 
     /// The probability that a place is right to within 750 km, about a country: 0 to 1.

@@ -6,6 +6,7 @@
 //! | the answer that is read off it | [`Reader`], [`Answer`] |
 //! | to add what is also known | [`Knowledge`] |
 //! | probabilities that hold, for a model of your own | [`fit`], [`Calibration`] |
+//! | the same mixed with a gallery's density | [`fit_gallery`], [`GalleryMix`], [`Kernels`] |
 //! | to see whether they hold | [`Reader::judge`], [`Verdict`], [`ReliabilityCurve`] |
 //!
 //! ```
@@ -32,7 +33,9 @@ mod cover;
 mod density;
 mod error;
 mod fit;
+mod gallery_mix;
 mod globe;
+mod kernels;
 mod knowledge;
 mod pixel_sums;
 mod probe;
@@ -42,13 +45,17 @@ mod support;
 mod tempered;
 mod window;
 
-pub use answer::{Answer, Hypothesis};
+pub use answer::{Answer, AnsweredBy, GalleryWord, Hypothesis, Match};
 pub use calibration::{Calibration, Factors, FitReport, Strangers};
 pub use calibration_file::CALIBRATION_FILE;
 pub use density::{Density, DensityRegion, Peak};
 pub use error::AnswerError;
-pub use fit::{BACKGROUND_DRAWS, FEWEST_TO_CALIBRATE, Observation, fit};
+pub use fit::{
+    BACKGROUND_DRAWS, FEWEST_TO_CALIBRATE, MOST_NEIGHBOURS, Observation, choose_mix, fit, fit_gallery,
+};
+pub use gallery_mix::GalleryMix;
 pub use globe::Globe;
+pub use kernels::{KernelSettings, Kernels, Neighbour};
 pub use knowledge::Knowledge;
 pub use probe::Probe;
 pub use reader::{ReadOptions, Reader, Verdict};

@@ -1,5 +1,6 @@
 //! What a model says about a photo.
 
+use crate::Neighbour;
 use locdiff_shdd::Coefficients;
 
 /// The network's word, and how much the photo is a stranger to it.
@@ -9,11 +10,19 @@ pub struct Said<'a> {
     pub evidence: &'a Coefficients,
     /// The probability that the photo is of another kind than the model was trained for: see [`crate::Probe`].
     pub stranger: f64,
+    /// What a gallery finds for the photo, the most similar first; empty where none is asked.
+    pub neighbours: &'a [Neighbour],
 }
 
 impl<'a> Said<'a> {
     /// About a photo of the model's own kind.
     pub fn new(evidence: &'a Coefficients) -> Self {
-        Self { evidence, stranger: 0.0 }
+        Self { evidence, stranger: 0.0, neighbours: &[] }
+    }
+
+    /// The same with what a gallery finds.
+    #[must_use]
+    pub fn with_neighbours(self, neighbours: &'a [Neighbour]) -> Self {
+        Self { neighbours, ..self }
     }
 }

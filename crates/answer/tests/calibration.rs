@@ -21,7 +21,7 @@ fn observations(globe: &Globe, loud: f64, n: usize) -> Vec<Observation> {
             let code = Coefficients::new(honest).unwrap();
             let truth = globe.codec().density(&code).unwrap().sample(1, &mut random)[0].to_latlon();
             let evidence = code.combine(loud, &code, 0.0).unwrap();
-            Observation { evidence, truth, embedding: vec![0.0], group: 0 }
+            Observation { evidence, truth, embedding: vec![0.0], group: 0, neighbours: Vec::new() }
         })
         .collect()
 }

@@ -1,10 +1,10 @@
 //! What every method can do.
 
 use crate::{BaselineError, Examples};
+use locdiff_answer::Kernels;
 use locdiff_eval::Accuracy;
-use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
+use locdiff_sphere::{LatLon, UnitVec};
 use rayon::prelude::*;
-use std::f64::consts::PI;
 
 /// What a method may see: it learns from `training`, and chooses among its settings on `validation` alone.
 #[derive(Debug, Clone, Copy)]
@@ -72,16 +72,6 @@ pub(crate) fn highest(values: &[f32], places: &[UnitVec]) -> Vec<LatLon> {
 
 /// A sum of Gaussian kernels of one width about weighted places, as a density.
 pub(crate) fn kernels(places: Vec<(UnitVec, f64)>, width_km: f64) -> PhotoDensity<'static> {
-    let kappa = (EARTH_RADIUS_KM / width_km).powi(2);
-    // exp(κ(cos − 1)) integrates to 2π(1 − exp(−2κ))/κ.
-    let area = 2.0 * PI * -(-2.0 * kappa).exp_m1() / kappa;
-    let total: f64 = places.iter().map(|(_, weight)| weight).sum::<f64>() * area;
-    Box::new(move |points| {
-        let at = |point: &UnitVec| {
-            let exponents = places.iter().map(|(place, weight)| (kappa * (place.dot(*point) - 1.0), weight));
-            let near = exponents.filter(|(exponent, _)| *exponent > -60.0);
-            (near.map(|(exponent, weight)| weight * exponent.exp()).sum::<f64>() / total).ln()
-        };
-        points.iter().map(at).collect()
-    })
+    let kernels = Kernels::new(places, width_km);
+    Box::new(move |points| kernels.log_densities(points))
 }

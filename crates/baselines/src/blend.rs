@@ -3,16 +3,17 @@
 use crate::{
     Baseline, BaselineError, CommonReading, Effort, FitData, LocDiff, NearestNeighbours, PhotoDensity,
 };
-use locdiff_answer::Globe;
+use locdiff_answer::{Globe, KernelSettings, Kernels, MOST_NEIGHBOURS, choose_mix};
 use locdiff_nn::Device;
 use locdiff_sphere::LatLon;
 use std::f64::consts::PI;
 use std::sync::Arc;
 
-/// Shares of retrieval that are tried.
-const SHARES: [f64; 9] = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
+/// The temperature about which others are tried: embeddings' cosines differ by about this much between good and poor matches.
+const TEMPERATURE: f64 = 0.05;
 
-/// LocDiff+kNN: both densities calibrated on validation, then mixed by the share that gives the least −log density there.
+/// LocDiff+kNN as `locdiff calibrate` fits it: the model's density calibrated on validation, then mixed with kernels about the
+/// nearest training photos, kernels and share by −log density there.
 pub struct Blend {
     model: LocDiff,
     retrieval: NearestNeighbours,
@@ -22,7 +23,7 @@ pub struct Blend {
 struct Fitted {
     globe: Arc<Globe>,
     model: CommonReading,
-    retrieval: CommonReading,
+    kernels: KernelSettings,
     share: f64,
 }
 
@@ -56,10 +57,10 @@ fn calibrated<'a>(globe: &Globe, density: PhotoDensity<'a>, reading: CommonReadi
     })
 }
 
-fn mixed<'a>(a: PhotoDensity<'a>, b: PhotoDensity<'a>, share: f64) -> PhotoDensity<'a> {
+fn mixed(own: PhotoDensity<'_>, found: Kernels, share: f64) -> PhotoDensity<'_> {
     Box::new(move |points| {
-        let pairs = a(points).into_iter().zip(b(points));
-        pairs.map(|(a, b)| ((1.0 - share) * a.exp() + share * b.exp()).ln()).collect()
+        let pairs = own(points).into_iter().zip(points);
+        pairs.map(|(own, at)| ((1.0 - share) * own.exp() + share * found.density(*at)).ln()).collect()
     })
 }
 
@@ -70,16 +71,13 @@ impl Baseline for Blend {
         let globe = Arc::new(Globe::new(self.model.codec()?.degree().get())?);
         let none = || BaselineError::NotFitted { method: "locdiff-knn" };
         let model = CommonReading::choose(&globe, &self.model, data.validation)?.ok_or_else(none)?;
-        let retrieval = CommonReading::choose(&globe, &self.retrieval, data.validation)?.ok_or_else(none)?;
-        let at_truth = |method: &dyn Baseline, reading: CommonReading| -> Result<Vec<f64>, BaselineError> {
-            Ok(reading.read(&globe, method, data.validation)?.log_densities)
-        };
-        let (a, b) = (at_truth(&self.model, model)?, at_truth(&self.retrieval, retrieval)?);
-        let nll = |share: f64| -> f64 {
-            a.iter().zip(&b).map(|(a, b)| -((1.0 - share) * a.exp() + share * b.exp()).ln()).sum()
-        };
-        let share = SHARES.iter().copied().min_by(|x, y| nll(*x).total_cmp(&nll(*y))).unwrap_or(0.5);
-        self.fitted = Some(Fitted { globe, model, retrieval, share });
+        let logs = model.read(&globe, &self.model, data.validation)?.log_densities;
+        let nearest = self.retrieval.nearest(data.validation.photos(), MOST_NEIGHBOURS)?;
+        let pairs = logs.iter().zip(&nearest).zip(data.validation.points());
+        let photos: Vec<_> = pairs.map(|((log, near), truth)| (*log, near.as_slice(), *truth)).collect();
+        let equal = vec![1.0 / photos.len().max(1) as f64; photos.len()];
+        let (kernels, share, _) = choose_mix(&globe, &photos, &equal, TEMPERATURE);
+        self.fitted = Some(Fitted { globe, model, kernels, share });
         progress(1.0);
         Ok(())
     }
@@ -89,13 +87,13 @@ impl Baseline for Blend {
     }
 
     fn densities(&self, embeddings: &[f32]) -> Result<Option<Vec<PhotoDensity<'_>>>, BaselineError> {
-        let Fitted { globe, model, retrieval, share } = self.fitted()?;
-        let (Some(a), Some(b)) = (self.model.densities(embeddings)?, self.retrieval.densities(embeddings)?)
-        else {
-            return Ok(None);
+        let Fitted { globe, model, kernels, share } = self.fitted()?;
+        let Some(densities) = self.model.densities(embeddings)? else { return Ok(None) };
+        let nearest = self.retrieval.nearest(embeddings, kernels.neighbours)?;
+        let mix = |(density, near): (_, Vec<_>)| {
+            mixed(calibrated(globe, density, *model), kernels.kernels(&near), *share)
         };
-        let mix = |(a, b)| mixed(calibrated(globe, a, *model), calibrated(globe, b, *retrieval), *share);
-        Ok(Some(a.into_iter().zip(b).map(mix).collect()))
+        Ok(Some(densities.into_iter().zip(nearest).map(mix).collect()))
     }
 
     fn parameters(&self) -> usize {
@@ -103,8 +101,12 @@ impl Baseline for Blend {
     }
 
     fn chosen(&self) -> String {
-        self.fitted
-            .as_ref()
-            .map_or(String::new(), |fitted| format!("{:.0} % retrieval", 100.0 * fitted.share))
+        self.fitted.as_ref().map_or(String::new(), |fitted| {
+            let KernelSettings { neighbours, width_km, temperature } = fitted.kernels;
+            let share = 100.0 * fitted.share;
+            format!(
+                "{share:.0} % retrieval, k = {neighbours}, kernel {width_km} km, temperature {temperature}"
+            )
+        })
     }
 }

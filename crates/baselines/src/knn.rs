@@ -1,14 +1,12 @@
 //! Retrieval: the places of the photos that look most alike (`[L]kNN`).
 
 use crate::{
-    Baseline, BaselineError, FitData, PhotoDensity,
-    baseline::{kernels, score},
-    examples::upload,
-    learner::choose,
+    Baseline, BaselineError, FitData, PhotoDensity, baseline::score, examples::upload, learner::choose,
 };
+use locdiff_answer::{KernelSettings, Neighbour};
 use locdiff_model::Standardisation;
 use locdiff_nn::{Device, Tensor, ops, ops::Transpose};
-use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
+use locdiff_sphere::{LatLon, UnitVec};
 use rayon::prelude::*;
 
 /// Settings among which validation chooses.
@@ -21,9 +19,7 @@ const BLOCK: usize = 512;
 #[derive(Debug, Clone, Copy)]
 struct Choice {
     standardised: bool,
-    neighbours: usize,
-    width_km: f64,
-    sharpness: f64,
+    kernels: KernelSettings,
 }
 
 /// The nearest neighbours by the cosine of the embeddings, and the mode of a kernel density over their places: Gaussian
@@ -45,8 +41,8 @@ struct Gallery {
     points: Vec<UnitVec>,
 }
 
-/// Neighbours of one photo, the nearest first: cosine and place.
-type Neighbours = Vec<(f64, UnitVec)>;
+/// Neighbours of one photo, the nearest first.
+pub(crate) type Neighbours = Vec<Neighbour>;
 
 impl Gallery {
     fn new(device: &Device, data: FitData<'_>, standardised: bool) -> Result<Self, BaselineError> {
@@ -79,8 +75,11 @@ impl Gallery {
                     order.truncate(most);
                 }
                 order.sort_unstable_by(falling);
-                let pair = |k: &u32| (f64::from(row[*k as usize]), self.points[*k as usize]);
-                order.iter().map(pair).collect::<Neighbours>()
+                let own = |k: &u32| Neighbour {
+                    place: self.points[*k as usize],
+                    similarity: f64::from(row[*k as usize]),
+                };
+                order.iter().map(own).collect::<Neighbours>()
             }));
         }
         Ok(found)
@@ -99,29 +98,28 @@ fn unit_rows(
     Ok(unit)
 }
 
-/// log Σ w·kernel at `point`, the kernels' own constant left out.
-fn log_kernels(neighbours: &[(f64, UnitVec)], point: UnitVec, choice: &Choice) -> f64 {
-    let kappa = (EARTH_RADIUS_KM / choice.width_km).powi(2);
-    let terms = neighbours.iter().map(|(cosine, place)| {
-        choice.sharpness * (cosine - neighbours[0].0) + kappa * (place.dot(point) - 1.0)
-    });
-    terms.map(f64::exp).sum::<f64>().ln()
-}
-
 /// The neighbour's place where the density is highest.
-fn mode(neighbours: &[(f64, UnitVec)], choice: &Choice) -> LatLon {
-    let neighbours = &neighbours[..choice.neighbours.min(neighbours.len())];
-    let logs: Vec<f64> =
-        neighbours.iter().map(|(_, place)| log_kernels(neighbours, *place, choice)).collect();
+fn mode(neighbours: &[Neighbour], settings: &KernelSettings) -> LatLon {
+    let taken = &neighbours[..settings.neighbours.min(neighbours.len())];
+    let kernels = settings.kernels(taken);
+    let heights: Vec<f64> = taken.iter().map(|near| kernels.density(near.place)).collect();
     // Of equals the nearest neighbour, which comes first.
-    let best = (0..logs.len()).rev().max_by(|&a, &b| logs[a].total_cmp(&logs[b])).unwrap_or(0);
-    neighbours[best].1.to_latlon()
+    let best = (0..heights.len()).rev().max_by(|&a, &b| heights[a].total_cmp(&heights[b])).unwrap_or(0);
+    taken[best].place.to_latlon()
 }
 
 impl NearestNeighbours {
     /// A method to be fitted.
     pub fn new(device: &Device) -> Self {
         Self { device: device.clone(), fitted: None }
+    }
+
+    /// The `most` nearest training photos of every row.
+    ///
+    /// # Errors
+    /// A method that was not fitted.
+    pub(crate) fn nearest(&self, embeddings: &[f32], most: usize) -> Result<Vec<Neighbours>, BaselineError> {
+        self.fitted()?.gallery.nearest(embeddings, most)
     }
 
     fn fitted(&self) -> Result<&Fitted, BaselineError> {
@@ -147,8 +145,9 @@ impl Baseline for NearestNeighbours {
             let nearest = gallery.nearest(validation.photos(), most)?;
             let mut best: Option<(f64, Choice)> = None;
             for (k, &(neighbours, width_km, sharpness)) in choices.iter().enumerate() {
-                let choice = Choice { standardised, neighbours, width_km, sharpness };
-                let answers: Vec<LatLon> = nearest.par_iter().map(|own| mode(own, &choice)).collect();
+                let kernels = KernelSettings { neighbours, width_km, temperature: 1.0 / sharpness };
+                let choice = Choice { standardised, kernels };
+                let answers: Vec<LatLon> = nearest.par_iter().map(|own| mode(own, &kernels)).collect();
                 let score = score(&answers, validation.points());
                 if best.is_none_or(|(other, _)| score > other) {
                     best = Some((score, choice));
@@ -164,18 +163,16 @@ impl Baseline for NearestNeighbours {
 
     fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>, BaselineError> {
         let Fitted { gallery, choice } = self.fitted()?;
-        let nearest = gallery.nearest(embeddings, choice.neighbours)?;
-        Ok(nearest.par_iter().map(|own| mode(own, choice)).collect())
+        let nearest = gallery.nearest(embeddings, choice.kernels.neighbours)?;
+        Ok(nearest.par_iter().map(|own| mode(own, &choice.kernels)).collect())
     }
 
     fn densities(&self, embeddings: &[f32]) -> Result<Option<Vec<PhotoDensity<'_>>>, BaselineError> {
         let Fitted { gallery, choice } = self.fitted()?;
-        let nearest = gallery.nearest(embeddings, choice.neighbours)?;
-        let density = |own: Neighbours| {
-            let first = own[0].0;
-            let weigh =
-                |(cosine, place): (f64, UnitVec)| (place, (choice.sharpness * (cosine - first)).exp());
-            kernels(own.into_iter().map(weigh).collect(), choice.width_km)
+        let nearest = gallery.nearest(embeddings, choice.kernels.neighbours)?;
+        let density = |own: Neighbours| -> PhotoDensity<'_> {
+            let kernels = choice.kernels.kernels(&own);
+            Box::new(move |points| kernels.log_densities(points))
         };
         Ok(Some(nearest.into_iter().map(density).collect()))
     }
@@ -186,9 +183,9 @@ impl Baseline for NearestNeighbours {
 
     fn chosen(&self) -> String {
         let Some(Fitted { choice, .. }) = &self.fitted else { return String::new() };
-        let Choice { standardised, neighbours, width_km, sharpness } = choice;
+        let Choice { standardised, kernels: KernelSettings { neighbours, width_km, temperature } } = choice;
         let input = if *standardised { ", standardised" } else { "" };
-        format!("k = {neighbours}, kernel {width_km} km, sharpness {sharpness}{input}")
+        format!("k = {neighbours}, kernel {width_km} km, temperature {temperature}{input}")
     }
 }
 

@@ -71,7 +71,8 @@ pub use knn::NearestNeighbours;
 pub use locdiff::LocDiff;
 pub use method::Method;
 pub use paper::{
-    AnchorTable, Experiment, ModelTable, ModelTableKind, PerturbationDrift, TimedOperation, TimingTable,
+    AnchorTable, DiffusionTable, Experiment, ModelTable, ModelTableKind, PerturbationDrift, TimedOperation,
+    TimingTable,
 };
 pub use reading::CommonReading;
 pub use splits::Splits;

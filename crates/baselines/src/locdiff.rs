@@ -2,7 +2,7 @@
 
 use crate::{Baseline, BaselineError, Effort, Examples, FitData, PhotoDensity};
 use locdiff_data::Embedding;
-use locdiff_model::{Model, Prediction, Predictor, Query, Reading, SampleOptions};
+use locdiff_model::{Model, NetworkKind, Prediction, Predictor, Query, Reading, SampleOptions};
 use locdiff_nn::Device;
 use locdiff_shdd::{Codec, Coefficients};
 use locdiff_sphere::LatLon;
@@ -48,6 +48,15 @@ impl LocDiff {
         run
     }
 
+    /// The same run with the paper's network, which learns to denoise at every time step.
+    pub fn cs_unet_config(effort: &Effort, seed: u64) -> RunConfig {
+        let mut run = Self::run_config(effort, seed);
+        run.model.network = NetworkKind::CsUnet;
+        run.model.hidden = Some(384);
+        run.model.dropout = 0.3;
+        run
+    }
+
     /// A model of one's own, sampled within the budget.
     pub fn with_run(device: &Device, effort: &Effort, run: RunConfig) -> Self {
         let options = SampleOptions {
@@ -64,10 +73,7 @@ impl LocDiff {
     }
 
     fn predictions(&self, embeddings: &[f32]) -> Result<Vec<Prediction>, BaselineError> {
-        let predictor = &self.fitted()?.predictor;
-        let photos = photos(predictor, embeddings)?;
-        let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
-        Ok(predictor.predict(&queries, &self.options, Reading::default())?)
+        self.sampled(embeddings, (self.options.steps, self.options.guidance))
     }
 
     /// The pooled code of every row: what is decoded.
@@ -76,6 +82,31 @@ impl LocDiff {
     /// Rows of another size, or a model that was not fitted.
     pub fn codes(&self, embeddings: &[f32]) -> Result<Vec<Coefficients>, BaselineError> {
         Ok(self.predictions(embeddings)?.into_iter().map(|found| found.code).collect())
+    }
+
+    /// The evidence of every row, from one evaluation of the network with this guidance.
+    pub(crate) fn evidence(
+        &self,
+        embeddings: &[f32],
+        guidance: f32,
+    ) -> Result<Vec<Coefficients>, BaselineError> {
+        let predictor = &self.fitted()?.predictor;
+        let photos = photos(predictor, embeddings)?;
+        let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
+        Ok(predictor.evidence(&queries, &SampleOptions { guidance, ..self.options })?)
+    }
+
+    /// The pooled codes and places of every row with other steps and guidance.
+    pub(crate) fn sampled(
+        &self,
+        embeddings: &[f32],
+        (steps, guidance): (usize, f32),
+    ) -> Result<Vec<Prediction>, BaselineError> {
+        let predictor = &self.fitted()?.predictor;
+        let photos = photos(predictor, embeddings)?;
+        let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
+        let options = SampleOptions { steps, guidance, ..self.options };
+        Ok(predictor.predict(&queries, &options, Reading::default())?)
     }
 
     /// The codec of the model's degree.
@@ -138,9 +169,7 @@ impl Baseline for LocDiff {
     fn densities(&self, embeddings: &[f32]) -> Result<Option<Vec<PhotoDensity<'_>>>, BaselineError> {
         let predictor = &self.fitted()?.predictor;
         let codes = if predictor.model().config().loss.has_quadrature() {
-            let photos = photos(predictor, embeddings)?;
-            let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
-            predictor.evidence(&queries, &self.options)?
+            self.evidence(embeddings, self.options.guidance)?
         } else {
             self.codes(embeddings)?
         };

@@ -64,6 +64,11 @@ impl HybridArgs {
         options
     }
 
+    /// The gallery's folder, where one was asked for.
+    pub(crate) fn gallery(&self) -> Option<&Path> {
+        self.hybrid.as_deref()
+    }
+
     /// Whether the retrieval has embeddings of its own.
     pub(crate) fn has_own_embeddings(&self) -> bool {
         self.hybrid_embeddings.is_some()

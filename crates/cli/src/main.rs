@@ -5,6 +5,7 @@
 mod args;
 mod commands;
 mod encoder;
+mod gallery;
 mod hints;
 mod hybrid;
 mod interrupt;

@@ -131,6 +131,72 @@ fn the_hybrid_finds_the_street_where_the_model_knows_the_town() {
     }
 }
 
+#[test]
+fn a_gallery_is_mixed_with_the_model_and_says_what_it_did() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    towns(path, "train", 0);
+    towns(path, "validation", 1000);
+    towns(path, "test", 3000);
+    ok(path, &format!("{TRAIN} --embeddings train.npy --locations train.csv"));
+    ok(path, "gallery build --embeddings train.npy --locations train.csv --device cpu --out gallery");
+    let locate = "locate --model run --embeddings test.npy --device cpu --samples 4";
+    // Never fitted: it says so, and answers all the same.
+    let note = common::stderr(&common::run(path, &format!("{locate} --gallery gallery --json")));
+    assert!(note.contains("never calibrated with this gallery"), "{note}");
+    let calibrate =
+        "calibrate --model run --truth validation.csv --embeddings validation.npy --device cpu --samples 4";
+    let said = json(path, &format!("{calibrate} --gallery gallery"));
+    assert!(said["gallery"]["share"].as_f64().unwrap() > 0.5, "{said}");
+    let plain = json_lines(path, locate);
+    let mixed = json_lines(path, &format!("{locate} --gallery gallery --csv mixed.csv"));
+    let radius = |answers: &[serde_json::Value]| {
+        answers.iter().map(|answer| answer["radius_50_km"].as_f64().unwrap()).sum::<f64>()
+    };
+    assert!(radius(&mixed) < 0.8 * radius(&plain));
+    assert!(plain.iter().all(|answer| answer["gallery"].is_null()));
+    for answer in &mixed {
+        assert_eq!(answer["best"]["lat"], answer["hypotheses"][0]["lat"]);
+        let word = &answer["gallery"];
+        assert_eq!(word["answered_by"], "gallery", "{answer}");
+        assert!((0.5..=1.0).contains(&word["share"].as_f64().unwrap()), "{answer}");
+        let row = word["match"]["row"].as_u64().unwrap();
+        assert!((1..=120).contains(&row) && word["match"]["similarity"].as_f64().unwrap() > 0.9, "{answer}");
+        assert!(word["match"]["distance_km"].as_f64().unwrap() < 500.0 && word["match"]["lat"].is_f64());
+    }
+    let table = csv(path.join("mixed.csv"));
+    let columns = table[0].len() - 8;
+    assert_eq!(
+        table[0][columns..].join(","),
+        "answered_by,gallery_share,match_row,match_name,match_lat,match_lon,match_km,match_similarity"
+    );
+    // The words of a place hold commas.
+    assert_eq!(table[1][table[1].len() - 8], "gallery", "{:?}", table[1]);
+    let text = ok(path, &format!("{locate} --gallery gallery"));
+    assert!(
+        text.contains("answered by  the gallery; the gallery has") && text.contains("  match        row "),
+        "{text}"
+    );
+    // Knowledge holds for both parts.
+    let (lat, lon) = TOWNS[1];
+    let within = format!("--within={},{},{},{}", lat - 2.0, lon - 2.0, lat + 2.0, lon + 2.0);
+    for answer in json_lines(path, &format!("{locate} --gallery gallery {within}")).iter().take(8) {
+        assert!((answer["best"]["lat"].as_f64().unwrap() - lat).abs() <= 2.0, "{answer}");
+    }
+    // LocDiff-H says the same things by its own rule.
+    let hybrid = format!("{locate} --steps 5 --hybrid gallery --hybrid-rule paper --hybrid-radius-km 1500");
+    for answer in json_lines(path, &hybrid) {
+        let word = &answer["gallery"];
+        let from_gallery = word["answered_by"] == "gallery";
+        assert_eq!(from_gallery, word["match"].is_object(), "{answer}");
+        assert!(!from_gallery || word["match"]["distance_km"].as_f64().unwrap() < 0.1, "{answer}");
+    }
+    refused_with(path, &format!("{locate} --gallery gallery --hybrid gallery"), "two ways to use a gallery");
+    refused_with(path, &format!("{locate} --gallery nowhere"), "is no folder");
+    ok(path, "gallery build --embeddings validation.npy --locations validation.csv --out same");
+    refused_with(path, &format!("{calibrate} --gallery same"), "holds the photos that it is fitted on");
+}
+
 /// Pictures of the vision fixtures, with made-up places.
 fn photo_list(path: &Path) -> usize {
     let photos = fixture("vision").canonicalize().unwrap();

@@ -221,3 +221,26 @@ fn an_answer_does_not_depend_on_company() {
     assert_eq!(one, two);
     assert!(one[0] != one[1], "other photos have other answers");
 }
+
+/// Views in one command: our one density of all of them, and the paper's Algorithm 2.
+#[test]
+#[cfg(feature = "bundled")]
+fn views_are_read_together_and_as_the_paper_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fs::copy(fixture("vision/china.jpg"), path.join("china.jpg")).unwrap();
+    fs::write(path.join("truth.csv"), "lat,lon\n40,116\n").unwrap();
+    let locate = "locate china.jpg --device cpu --steps 5";
+    let one = &json_lines(path, locate)[0];
+    let four = &json_lines(path, &format!("{locate} --views 4"))[0];
+    assert_ne!(one["best"], four["best"]);
+    let paper = &json_lines(path, &format!("{locate} --views 4 --pool mean"))[0];
+    // The place is that of the samples, the density the one of the views.
+    assert_eq!(paper["area_50_km2"], four["area_50_km2"]);
+    for answer in [one, four, paper] {
+        assert_eq!(answer["best"]["lat"], answer["hypotheses"][0]["lat"]);
+    }
+    assert_eq!(paper, &json_lines(path, &format!("{locate} --views 4 --pool mean"))[0]);
+    let said = ok(path, &format!("{locate} --truth truth.csv"));
+    assert!(said.contains("(n = 1)"), "{said}");
+}

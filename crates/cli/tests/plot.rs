@@ -32,6 +32,22 @@ fn pictures_are_drawn() {
     let line = plot.split("points='").nth(1).unwrap().split('\'').next().unwrap();
     assert_eq!(line.split_whitespace().count(), 256);
 
+    ok(path, "plot noise -L 7 --variances 0.01,0.5 --out n.png");
+    assert_eq!(size(&path.join("n.png")), (2 * 720 + 8, 360));
+    let share =
+        |radius: f64, value: f64| format!(r#"{{"radius_km": {radius}, "share": {{"value": {value}}}}}"#);
+    let row = |name: &str, k: f64| {
+        let shares = [share(1.0, 0.0), share(200.0, 0.05 * k), share(750.0, 0.2 * k)].join(",");
+        format!(r#"{{"name": "{name}", "ours": {{"within": [{shares}]}}}}"#)
+    };
+    let rows = [row("A, gallery", 1.0), row("A, grid", 2.0), row("B, gallery", 1.5)].join(",");
+    fs::write(path.join("t.json"), format!(r#"{{"title": "T", "rows": [{rows}]}}"#)).unwrap();
+    ok(path, "plot accuracy t.json --out a.svg");
+    let plot = read(path.join("a.svg"));
+    assert!(plot.contains("A, grid: 40.0 % within 750 km") && plot.contains("dashed"), "{plot}");
+    fs::write(path.join("empty.json"), "{}").unwrap();
+    refused_with(path, "plot accuracy empty.json --out a.svg", "no table of accuracies");
+
     refused_with(path, "plot density c.npy --rows 4 --out d.png", "there is no row 4: the file has 3");
     refused_with(path, "plot resolution --out r.jpg", "ends in .png (maps) or .svg (curve)");
 }

@@ -57,6 +57,42 @@ fn weights(folder: &Path, out: &str) -> Vec<u8> {
 }
 
 #[test]
+fn a_model_of_kept_dimensions_trains_resumes_and_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    toy(path);
+    let keep = ["--keep-dimensions", "20"];
+    finish(path, "whole", &keep);
+    let config: serde_json::Value = serde_json::from_str(&read(path.join("whole/config.json"))).unwrap();
+    let kept = config["kept"].as_array().unwrap();
+    assert!(kept.len() == 20 && kept.iter().all(|index| index.as_u64().unwrap() < 36), "{config}");
+    // Interrupted and resumed it ends with the same weights.
+    let mut child = command(path, "part", &keep).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_for_checkpoint(path, "part");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    finish(path, "part", &["--keep-dimensions", "20", "--resume"]);
+    assert_eq!(weights(path, "whole"), weights(path, "part"));
+    // It answers with whole codes, zero where nothing was kept.
+    let sample = "sample --model whole/best --embeddings photos.npy --device cpu --samples 2 --steps 5";
+    let said = common::json(path, &format!("{sample} --truth photos.csv --codes codes.csv"));
+    assert!(said["accuracy"]["within"][4].as_f64().unwrap() > 0.15, "{said}");
+    let codes = common::csv(path.join("codes.csv"));
+    let zeros = codes[1].iter().filter(|value| value.parse::<f64>().is_ok_and(|value| value == 0.0)).count();
+    assert!(codes[1].len() >= 36 && zeros == 16, "{:?}", codes[1]);
+    let located = common::json_lines(
+        path,
+        "locate --model whole/best --embeddings photos.npy --device cpu --samples 2",
+    );
+    assert_eq!(located.len(), 400);
+    common::refused_with(
+        path,
+        "train --embeddings photos.npy --locations photos.csv --preset small --degree 5 --out no --keep-dimensions 37",
+        "kept dimensions = 37",
+    );
+}
+
+#[test]
 fn killed_and_interrupted_runs_resume_bit_for_bit() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();

@@ -11,9 +11,12 @@ use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::ops::Range;
 use std::path::Path;
+use twox_hash::XxHash3_128;
 
 /// Rows that one task takes.
 const BLOCK: usize = 1024;
+/// Queries that are searched together.
+const BATCH: usize = 64;
 /// Rows between two runs that are sooner read than skipped.
 const LARGEST_GAP: usize = 32;
 
@@ -81,6 +84,16 @@ impl Gallery {
         &self.description.key
     }
 
+    /// What tells this gallery from others: its size, and a hash of its places and of how long its vectors' remainders are.
+    pub fn identity(&self) -> String {
+        let mut hash = XxHash3_128::new();
+        for (entry, bound) in self.cells.entries().iter().zip(&self.bounds) {
+            hash.write(&entry.to_bytes());
+            hash.write(&bound.to_bytes());
+        }
+        format!("{} places x {}, {:032x}", self.len(), self.dimension(), hash.finish_128())
+    }
+
     /// Bytes that it holds in memory.
     pub fn bytes_in_memory(&self) -> usize {
         self.len() * crate::folder::INDEX_ROW + self.codes.bytes_in_memory() + self.vectors.bytes_in_memory()
@@ -97,26 +110,59 @@ impl Gallery {
     /// # Errors
     /// A query of another size or without a direction, or a file that fails.
     pub fn search(&self, query: &[f32], caps: Option<&[Cap]>, most: usize) -> Result<Vec<Hit>> {
+        Ok(self.search_many(&[query], caps, most)?.swap_remove(0))
+    }
+
+    /// The same for many queries at once, each with the hits that it has alone; codes pass the processor once for all of them.
+    ///
+    /// # Errors
+    /// As [`Gallery::search`]; one query that cannot be used fails all.
+    pub fn search_many(
+        &self,
+        queries: &[impl AsRef<[f32]>],
+        caps: Option<&[Cap]>,
+        most: usize,
+    ) -> Result<Vec<Vec<Hit>>> {
+        let queries: Vec<Vec<f32>> =
+            queries.iter().map(|query| self.unit(query.as_ref())).collect::<Result<_>>()?;
+        let runs =
+            caps.map_or_else(|| std::iter::once(0..self.len()).collect(), |caps| self.cells.within(caps));
+        if most == 0 || runs.is_empty() {
+            return Ok(vec![Vec::new(); queries.len()]);
+        }
+        let tasks = tasks(runs);
+        let mut found = Vec::with_capacity(queries.len());
+        for few in queries.chunks(BATCH) {
+            let candidates = self.candidates(few, &tasks, most)?;
+            let pairs: Vec<_> = few.iter().zip(candidates).collect();
+            // One query takes all cores; of many each takes one.
+            let hits = pairs.into_par_iter().map(|(query, candidates)| self.best(query, &candidates, most));
+            found.extend(hits.collect::<Result<Vec<_>>>()?);
+        }
+        Ok(found)
+    }
+
+    /// A query as rows are kept: less the mean, of length 1.
+    fn unit(&self, query: &[f32]) -> Result<Vec<f32>> {
         if query.len() != self.dimension() {
             return Err(GalleryError::Dimension { got: query.len(), wanted: self.dimension() });
         }
         let mut query = query.to_vec();
         unit(&mut query, &self.description.mean).ok_or(GalleryError::NoDirection { row: 1 })?;
-        let runs =
-            caps.map_or_else(|| std::iter::once(0..self.len()).collect(), |caps| self.cells.within(caps));
-        if most == 0 || runs.is_empty() {
-            return Ok(Vec::new());
-        }
-        let candidates = self.candidates(&QuantisedQuery::new(&query), runs, most)?;
+        Ok(query)
+    }
+
+    /// The best of the rows at some positions, by their full vectors.
+    fn best(&self, query: &[f32], candidates: &[usize], most: usize) -> Result<Vec<Hit>> {
+        let bytes = self.dimension() * self.description.vectors.bytes();
         let mut hits = candidates
             .par_iter()
             .with_min_len(64)
             .map(|&position| {
-                let bytes = self.dimension() * self.description.vectors.bytes();
                 let score = self.vectors.with(position * bytes..(position + 1) * bytes, |bytes| {
                     let mut vector = vec![0.0; self.dimension()];
                     self.description.vectors.decode(bytes, &mut vector);
-                    scan::dot(&query, &vector)
+                    scan::dot(query, &vector)
                 })?;
                 let row = self.cells.entries()[position].row as usize;
                 Ok(Hit { row, place: self.cells.place(position), score })
@@ -127,50 +173,58 @@ impl Gallery {
         Ok(hits)
     }
 
-    /// Positions that may be among the `most` best.
-    fn candidates(&self, query: &QuantisedQuery, runs: Vec<Range<usize>>, most: usize) -> Result<Vec<usize>> {
-        let tasks = tasks(runs);
+    /// For each query the positions that may be among its `most` best.
+    fn candidates(&self, queries: &[Vec<f32>], tasks: &[Task], most: usize) -> Result<Vec<Vec<usize>>> {
+        let queries: Vec<QuantisedQuery> = queries.iter().map(|query| QuantisedQuery::new(query)).collect();
         let passes =
-            tasks.par_iter().map(|task| self.first_pass(query, task, most)).collect::<Result<Vec<_>>>()?;
-        // The best lower bounds: at least `most` rows are as good as the last of them.
-        let mut floor = Floor::new(most);
-        for pass in &passes {
-            pass.floor.iter().for_each(|bound| floor.offer(*bound));
-        }
-        let floor = floor.value();
-        let mut candidates = Vec::new();
-        for (task, pass) in tasks.iter().zip(passes) {
-            let uppers = pass.uppers.iter().enumerate().filter(|(_, upper)| **upper >= floor);
-            candidates.extend(uppers.map(|(k, _)| task.span.start + k));
-        }
-        Ok(candidates)
+            tasks.par_iter().map(|task| self.first_pass(&queries, task, most)).collect::<Result<Vec<_>>>()?;
+        let candidates = (0..queries.len()).into_par_iter().map(|query| {
+            // The best lower bounds: at least `most` rows are as good as the last of them.
+            let mut floor = Floor::new(most);
+            for pass in &passes {
+                pass[query].floor.iter().for_each(|bound| floor.offer(*bound));
+            }
+            let floor = floor.value();
+            let uppers = passes.iter().flat_map(|pass| &pass[query].uppers);
+            uppers.filter(|(_, upper)| *upper >= floor).map(|(position, _)| *position as usize).collect()
+        });
+        Ok(candidates.collect())
     }
 
-    /// Bounds on the scores of a task's rows.
-    fn first_pass(&self, query: &QuantisedQuery, task: &Task, most: usize) -> Result<FirstPass> {
+    /// Bounds on the scores of a task's rows, for each query.
+    fn first_pass(&self, queries: &[QuantisedQuery], task: &Task, most: usize) -> Result<Vec<FirstPass>> {
         let (dimension, span) = (self.dimension(), &task.span);
-        let mut products = vec![0; span.len()];
+        let codes: Vec<&[i16]> = queries.iter().map(|query| query.codes.as_slice()).collect();
+        let mut products = vec![0; queries.len() * span.len()];
         self.codes.with(span.start * dimension..span.end * dimension, |bytes| {
-            scan::code_products(bytes, &query.codes, &mut products);
+            scan::code_products(bytes, &codes, &mut products);
         })?;
+        let products = products.chunks_exact(span.len());
+        Ok(queries.iter().zip(products).map(|(query, own)| self.bounds(query, task, own, most)).collect())
+    }
+
+    /// Bounds from the products of a task's rows with one query.
+    fn bounds(&self, query: &QuantisedQuery, task: &Task, products: &[i32], most: usize) -> FirstPass {
         let mut floor = Floor::new(most);
-        let mut uppers = vec![f32::NEG_INFINITY; span.len()];
-        let mut lowers = Vec::new();
+        let mut uppers = Vec::with_capacity(products.len());
+        let mut lowers = Vec::with_capacity(products.len());
         for run in &task.runs {
-            let at = run.start - span.start..run.end - span.start;
+            let at = run.start - task.span.start..run.end - task.span.start;
             // First all numbers, without a branch, then the few that matter.
             lowers.clear();
-            let rows = products[at.clone()].iter().zip(&self.bounds[run.clone()]);
-            lowers.extend(rows.zip(&mut uppers[at]).map(|((product, bound), upper)| {
+            let rows = products[at].iter().zip(&self.bounds[run.clone()]).zip(run.clone());
+            for ((product, bound), position) in rows {
                 let (score, slack) = query.score(*product, *bound);
-                *upper = score + slack;
-                score - slack
-            }));
+                uppers.push((position as u32, score + slack));
+                lowers.push(score - slack);
+            }
             for lower in &lowers {
                 floor.offer(*lower);
             }
         }
-        Ok(FirstPass { uppers, floor: floor.into_values() })
+        // What is not among the best of this task is not among the best of all.
+        uppers.retain(|(_, upper)| *upper >= floor.value());
+        FirstPass { uppers, floor: floor.into_values() }
     }
 }
 
@@ -201,10 +255,9 @@ fn tasks(runs: Vec<Range<usize>>) -> Vec<Task> {
     tasks
 }
 
-/// What a task found: an upper bound for every row of its span (of those between runs, minus infinity), and its best lower
-/// bounds.
+/// What a task found for a query: upper bounds of the rows that may be among the best, and the best lower bounds.
 struct FirstPass {
-    uppers: Vec<f32>,
+    uppers: Vec<(u32, f32)>,
     floor: Vec<f32>,
 }
 

@@ -1,6 +1,6 @@
 //! LocDiff-H: a diffusion model's samples say where to look, retrieval finds the place there.
 
-use crate::{Cap, Result, Retriever};
+use crate::{Cap, Hit, Result, Retriever};
 use locdiff_base::Named;
 use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 
@@ -134,6 +134,8 @@ pub struct HybridAnswer {
     pub place: LatLon,
     /// The gallery's row (from 0) it came from; `None` where the diffusion model's own answer stands.
     pub row: Option<usize>,
+    /// How much that row's photo is like the one in question; 0 where the model's own answer stands.
+    pub similarity: f64,
     /// The share of probability around the best candidate; 0 without candidates.
     pub confidence: f64,
 }
@@ -160,7 +162,7 @@ pub fn hybrid(
         centres.iter().map(|place| Cap { centre: place.to_unit(), radius_km: options.radius_km }).collect();
     let hits = retriever.retrieve(embedding, Some(&caps), options.hits)?;
     if hits.is_empty() {
-        return Ok(HybridAnswer { place: plain, row: None, confidence: 0.0 });
+        return Ok(HybridAnswer { place: plain, row: None, similarity: 0.0, confidence: 0.0 });
     }
     let points: Vec<UnitVec> = hits.iter().map(|hit| hit.place.to_unit()).collect();
     let temperature = options.temperature.unwrap_or_else(|| retriever.temperature());
@@ -191,15 +193,15 @@ pub fn hybrid(
         .enumerate()
         .fold((0, -1.0), |best, (k, share)| if *share > best.1 { (k, *share) } else { best });
     if confidence < options.confidence {
-        return Ok(HybridAnswer { place: plain, row: None, confidence });
+        return Ok(HybridAnswer { place: plain, row: None, similarity: 0.0, confidence });
     }
-    Ok(HybridAnswer { place: hits[best].place, row: Some(hits[best].row), confidence })
+    let Hit { place, row, score } = hits[best];
+    Ok(HybridAnswer { place, row: Some(row), similarity: f64::from(score), confidence })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Hit;
 
     /// Four places with fixed scores; caps are honoured.
     struct Fixed(Vec<Hit>);
@@ -211,6 +213,10 @@ mod tests {
 
         fn temperature(&self) -> f64 {
             0.1
+        }
+
+        fn identity(&self) -> String {
+            "four places".to_owned()
         }
 
         fn retrieve(&self, _: &[f32], caps: Option<&[Cap]>, most: usize) -> Result<Vec<Hit>> {
@@ -249,7 +255,7 @@ mod tests {
         // Nothing within the caps: the plain answer.
         let far = place(-40.0, -40.0);
         let answer = hybrid(&retriever(), &[1.0], &[far], far, &flat, &HybridOptions::PAPER).unwrap();
-        assert_eq!(answer, HybridAnswer { place: far, row: None, confidence: 0.0 });
+        assert_eq!(answer, HybridAnswer { place: far, row: None, similarity: 0.0, confidence: 0.0 });
         // The union of the caps.
         let both = [far, place(50.5, 50.0), plain];
         let answer = hybrid(&retriever(), &[1.0], &both, far, &flat, &HybridOptions::PAPER).unwrap();

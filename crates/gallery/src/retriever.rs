@@ -2,6 +2,7 @@
 
 use crate::{Cap, Gallery, Hit, Kind, Result};
 use locdiff_base::setting;
+use locdiff_data::Fingerprint;
 
 /// Finds places for a photo's embedding; shared between threads.
 pub trait Retriever: Send + Sync {
@@ -16,6 +17,22 @@ pub trait Retriever: Send + Sync {
     /// # Errors
     /// An embedding of another size, or a gallery that fails.
     fn retrieve(&self, embedding: &[f32], caps: Option<&[Cap]>, most: usize) -> Result<Vec<Hit>>;
+
+    /// The `most` best places of many photos: for each the hits that it has alone, sooner.
+    ///
+    /// # Errors
+    /// As [`Retriever::retrieve`].
+    fn retrieve_many(&self, embeddings: &[Vec<f32>], most: usize) -> Result<Vec<Vec<Hit>>> {
+        embeddings.iter().map(|embedding| self.retrieve(embedding, None, most)).collect()
+    }
+
+    /// What tells its gallery from others.
+    fn identity(&self) -> String;
+
+    /// The encoder whose embeddings it takes, where it is known.
+    fn encoder(&self) -> Option<&Fingerprint> {
+        None
+    }
 }
 
 /// The places of one's own photos: the nearest embeddings by cosine.
@@ -55,5 +72,17 @@ impl Retriever for PhotoRetriever {
 
     fn retrieve(&self, embedding: &[f32], caps: Option<&[Cap]>, most: usize) -> Result<Vec<Hit>> {
         self.gallery.search(embedding, caps, most)
+    }
+
+    fn retrieve_many(&self, embeddings: &[Vec<f32>], most: usize) -> Result<Vec<Vec<Hit>>> {
+        self.gallery.search_many(embeddings, None, most)
+    }
+
+    fn identity(&self) -> String {
+        self.gallery.identity()
+    }
+
+    fn encoder(&self) -> Option<&Fingerprint> {
+        self.gallery.encoder()
     }
 }

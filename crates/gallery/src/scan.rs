@@ -1,19 +1,24 @@
-//! Scalar products of many rows with one query, with the widest instructions there are.
+//! Scalar products of many rows with some queries, with the widest instructions there are.
 
 use pulp::{Simd, WithSimd};
 
 /// Sums kept side by side: one AVX-512 register of f32.
 const LANES: usize = 16;
 
-/// `products[k]` = codes of row k (signed bytes) · query.
-pub(crate) fn code_products(codes: &[u8], query: &[i16], products: &mut [i32]) {
+/// Queries that a row is multiplied with at a time.
+const TOGETHER: usize = 4;
+/// Rows that stay in the nearest cache while queries pass.
+const ROWS: usize = 32;
+
+/// `products[q·rows + k]` = codes of row k (signed bytes) · query q.
+pub(crate) fn code_products(codes: &[u8], queries: &[&[i16]], products: &mut [i32]) {
     #[cfg(target_arch = "x86_64")]
     if let Some(simd) = pulp::x86::V4::try_new() {
-        return simd.vectorize(x86::CodeProducts { simd, codes, query, products });
+        return simd.vectorize(x86::CodeProducts { simd, codes, queries, products });
     } else if let Some(simd) = pulp::x86::V3::try_new() {
-        return simd.vectorize(x86::CodeProducts { simd, codes, query, products });
+        return simd.vectorize(x86::CodeProducts { simd, codes, queries, products });
     }
-    pulp::Arch::new().dispatch(CodeProducts { codes, query, products });
+    pulp::Arch::new().dispatch(CodeProducts { codes, queries, products });
 }
 
 /// `a · b`.
@@ -23,7 +28,7 @@ pub(crate) fn dot(a: &[f32], b: &[f32]) -> f32 {
 
 struct CodeProducts<'a> {
     codes: &'a [u8],
-    query: &'a [i16],
+    queries: &'a [&'a [i16]],
     products: &'a mut [i32],
 }
 
@@ -32,8 +37,11 @@ impl WithSimd for CodeProducts<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _simd: S) {
-        for (row, product) in self.codes.chunks_exact(self.query.len()).zip(self.products) {
-            *product = plain_product(row, self.query);
+        let rows = self.products.len() / self.queries.len().max(1);
+        for (query, products) in self.queries.iter().zip(self.products.chunks_exact_mut(rows.max(1))) {
+            for (row, product) in self.codes.chunks_exact(query.len()).zip(products) {
+                *product = plain_product(row, query);
+            }
         }
     }
 }
@@ -48,7 +56,7 @@ fn plain_product(codes: &[u8], query: &[i16]) -> i32 {
 /// Thirty-two bytes at a time: widened to 16 bits, multiplied and added in pairs.
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::plain_product;
+    use super::{ROWS, TOGETHER, plain_product};
     use pulp::x86::{V3, V4};
     use std::arch::x86_64::{__m128i, __m256i, __m512i};
 
@@ -111,27 +119,50 @@ mod x86 {
     pub(super) struct CodeProducts<'a, S> {
         pub(super) simd: S,
         pub(super) codes: &'a [u8],
-        pub(super) query: &'a [i16],
+        pub(super) queries: &'a [&'a [i16]],
         pub(super) products: &'a mut [i32],
     }
 
     impl<S: PairSums> pulp::NullaryFnOnce for CodeProducts<'_, S> {
         type Output = ();
 
+        /// Rows that stay in the nearest cache meet a few queries at a time; a row is widened once for all of them.
         #[inline(always)]
         fn call(self) {
-            let Self { simd, codes, query, products } = self;
-            let rows = codes.chunks_exact(query.len());
-            let (query, query_rest) = query.as_chunks();
-            for (row, product) in rows.zip(products) {
-                let (codes, codes_rest) = row.as_chunks();
-                let mut pairs = simd.zero();
-                for (codes, query) in codes.iter().zip(query) {
-                    pairs = simd.add(pairs, codes, query);
+            let Self { simd, codes, queries, products } = self;
+            let Some(length) = queries.first().map(|query| query.len()) else { return };
+            let count = codes.len() / length;
+            for (block, rows) in codes.chunks(ROWS * length).enumerate() {
+                for (group, few) in queries.chunks(TOGETHER).enumerate() {
+                    // A group that is not full repeats its last query; those products are dropped.
+                    let asked: [&[i16]; TOGETHER] = std::array::from_fn(|k| few[k.min(few.len() - 1)]);
+                    for (row, codes) in rows.chunks_exact(length).enumerate() {
+                        let totals = if few.len() == 1 {
+                            [row_product(simd, codes, [asked[0]])[0]; TOGETHER]
+                        } else {
+                            row_product(simd, codes, asked)
+                        };
+                        for (query, total) in totals.iter().enumerate().take(few.len()) {
+                            products[(group * TOGETHER + query) * count + block * ROWS + row] = *total;
+                        }
+                    }
                 }
-                *product = simd.total(pairs).wrapping_add(plain_product(codes_rest, query_rest));
             }
         }
+    }
+
+    /// A row's products with some queries.
+    #[inline(always)]
+    fn row_product<S: PairSums, const N: usize>(simd: S, row: &[u8], queries: [&[i16]; N]) -> [i32; N] {
+        let (codes, codes_rest) = row.as_chunks();
+        let halves = queries.map(|query| query.as_chunks());
+        let mut pairs = [simd.zero(); N];
+        for (k, codes) in codes.iter().enumerate() {
+            for (pairs, query) in pairs.iter_mut().zip(&halves) {
+                *pairs = simd.add(*pairs, codes, &query.0[k]);
+            }
+        }
+        std::array::from_fn(|q| simd.total(pairs[q]).wrapping_add(plain_product(codes_rest, halves[q].1)))
     }
 }
 
@@ -166,32 +197,35 @@ mod tests {
     use super::*;
 
     #[test]
-    fn products_are_right_at_every_length() {
-        for length in [1, 7, 16, 31, 32, 100, 512] {
-            let query: Vec<i16> = (0..length).map(|k| ((k * 977) % 4095 - 2047) as i16).collect();
-            let codes: Vec<u8> = (0..3 * length).map(|k| ((k * 31) % 255 - 127) as i8 as u8).collect();
-            let mut products = [0; 3];
-            code_products(&codes, &query, &mut products);
-            let mut plain = [0; 3];
-            pulp::Arch::new().dispatch(CodeProducts { codes: &codes, query: &query, products: &mut plain });
+    fn products_are_right_at_every_length_and_for_any_number_of_queries() {
+        for (length, count) in [(1, 1), (7, 2), (16, 3), (31, 4), (32, 5), (100, 9), (512, 1), (512, 6)] {
+            let number = |k: usize| ((k * 977) % 4095) as i16 - 2047;
+            let queries: Vec<Vec<i16>> =
+                (0..count).map(|q| (0..length).map(|k| number(k + 31 * q)).collect()).collect();
+            let asked: Vec<&[i16]> = queries.iter().map(Vec::as_slice).collect();
+            let rows = 70;
+            let codes: Vec<u8> =
+                (0..rows * length).map(|k| (((k * 31) % 255) as i16 - 127) as i8 as u8).collect();
+            let mut products = vec![0; rows * count];
+            code_products(&codes, &asked, &mut products);
+            let mut plain = vec![0; rows * count];
+            pulp::Arch::new().dispatch(CodeProducts { codes: &codes, queries: &asked, products: &mut plain });
             assert_eq!(products, plain);
             #[cfg(target_arch = "x86_64")]
             if let Some(simd) = pulp::x86::V3::try_new() {
-                let mut narrow = [0; 3];
-                simd.vectorize(x86::CodeProducts {
-                    simd,
-                    codes: &codes,
-                    query: &query,
-                    products: &mut narrow,
-                });
+                let mut narrow = vec![0; rows * count];
+                let (codes, queries) = (codes.as_slice(), asked.as_slice());
+                simd.vectorize(x86::CodeProducts { simd, codes, queries, products: &mut narrow });
                 assert_eq!(products, narrow);
             }
-            for (row, product) in codes.chunks_exact(query.len()).zip(products) {
-                let exact: i64 =
-                    row.iter().zip(&query).map(|(c, q)| i64::from(*c as i8) * i64::from(*q)).sum();
-                assert_eq!(i64::from(product), exact);
+            for (query, products) in queries.iter().zip(products.chunks_exact(rows)) {
+                for (row, product) in codes.chunks_exact(length).zip(products) {
+                    let exact: i64 =
+                        row.iter().zip(query).map(|(c, q)| i64::from(*c as i8) * i64::from(*q)).sum();
+                    assert_eq!(i64::from(*product), exact);
+                }
             }
-            let a: Vec<f32> = query.iter().map(|q| f32::from(*q) / 2047.0).collect();
+            let a: Vec<f32> = queries[0].iter().map(|q| f32::from(*q) / 2047.0).collect();
             let exact: f64 = a.iter().map(|a| f64::from(*a).powi(2)).sum();
             assert!((f64::from(dot(&a, &a)) - exact).abs() < 1e-5 * exact);
         }

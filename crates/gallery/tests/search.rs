@@ -89,6 +89,28 @@ fn search_finds_what_brute_force_finds() {
 }
 
 #[test]
+fn a_batch_finds_what_each_query_finds_alone() {
+    let (places, rows) = random(2000, 67, 3);
+    let folder = tempfile::tempdir().unwrap();
+    build(folder.path(), &places, &rows, VectorType::F16, Vec::new());
+    let gallery = Gallery::open(folder.path()).unwrap();
+    let queries = random(70, 67, 4).1; // two batches, the last not full
+    let caps = [Cap { centre: places[0].to_unit(), radius_km: 3000.0 }];
+    for (caps, most) in [(None, 1), (None, 17), (Some(&caps[..]), 40), (None, 6000), (None, 0)] {
+        let together = gallery.search_many(&queries, caps, most).unwrap();
+        assert_eq!(together.len(), queries.len());
+        for (query, hits) in queries.iter().zip(&together) {
+            // To the last bit.
+            assert_eq!(*hits, gallery.search(query, caps, most).unwrap());
+        }
+    }
+    assert!(gallery.search_many(&[vec![0.0; 67]], None, 1).is_err());
+    assert!(gallery.search_many(&[vec![1.0; 66]], None, 1).is_err());
+    assert_eq!(gallery.search_many(&[[0.0; 0]; 0], None, 1).unwrap(), Vec::<Vec<_>>::new());
+    assert_eq!(gallery.identity(), Gallery::open(folder.path()).unwrap().identity());
+}
+
+#[test]
 fn damage_is_named_and_a_failed_build_leaves_no_gallery() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();

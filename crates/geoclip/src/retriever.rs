@@ -48,4 +48,18 @@ impl Retriever for GeoClipRetriever {
         }
         self.gallery.search(&self.model.embed_features(embedding)?, caps, most)
     }
+
+    fn retrieve_many(&self, embeddings: &[Vec<f32>], most: usize) -> Result<Vec<Vec<Hit>>> {
+        let vectors = embeddings.iter().map(|embedding| {
+            if embedding.len() != self.input_dimension() {
+                return Err(GalleryError::Dimension { got: embedding.len(), wanted: self.input_dimension() });
+            }
+            Ok(self.model.embed_features(embedding)?)
+        });
+        self.gallery.search_many(&vectors.collect::<Result<Vec<_>>>()?, None, most)
+    }
+
+    fn identity(&self) -> String {
+        self.gallery.identity()
+    }
 }

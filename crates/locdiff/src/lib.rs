@@ -9,7 +9,8 @@
 //! | to add what is also known | [`Knowledge`], [`Region`], [`with_prior`] |
 //! | maps of an answer | [`Atlas`], [`AnswerMap`] |
 //! | the whole density | [`Answer::density`], [`Density`] |
-//! | retrieval as well | [`Hybrid`], [`open_retriever`] |
+//! | a gallery's density mixed in (LocDiff+kNN) | [`Locator::with_gallery`], [`open_retriever`] |
+//! | retrieval near the samples (LocDiff-H) | [`Hybrid`], [`open_retriever`] |
 //! | a model and an encoder of your own | [`Locator::open`], [`Model`], [`Encoder`] |
 //! | probabilities that hold, for such a model | [`fit`], [`Calibration`] |
 //! | SHDD codes by themselves | [`Codec`] |
@@ -37,6 +38,7 @@ mod locator;
 mod maps;
 mod options;
 mod prior;
+mod retrieval;
 
 #[cfg(feature = "bundled")]
 pub use bundled::{bundled_encoder, bundled_model};
@@ -47,11 +49,13 @@ pub use locator::{Locator, open_model};
 pub use maps::{AnswerMap, Atlas, answers_page, kilometres};
 pub use options::LocateOptions;
 pub use prior::with_prior;
+pub use retrieval::neighbours;
 
 pub use locdiff_answer::{
-    Answer, AnswerError, BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Density, DensityRegion,
-    FEWEST_TO_CALIBRATE, Factors, FitReport, Globe, Hypothesis, Knowledge, LEVELS, Observation, Peak, Probe,
-    ReadOptions, Reader, ReliabilityCurve, Said, Strangers, Verdict, fit,
+    Answer, AnswerError, AnsweredBy, BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Density, DensityRegion,
+    FEWEST_TO_CALIBRATE, Factors, FitReport, GalleryMix, GalleryWord, Globe, Hypothesis, Knowledge, LEVELS,
+    MOST_NEIGHBOURS, Match, Neighbour, Observation, Peak, Probe, ReadOptions, Reader, ReliabilityCurve, Said,
+    Strangers, Verdict, fit, fit_gallery,
 };
 pub use locdiff_base::BadSetting;
 pub use locdiff_data::{Embedding, Fingerprint};

@@ -1,12 +1,13 @@
 //! From a photo to an answer.
 
+use crate::retrieval::{Found, Retrieved};
 use crate::{EmbeddedPhoto, LocateError, LocateOptions};
-use locdiff_answer::{Answer, BACKGROUND_DRAWS, Calibration, Globe, Reader};
+use locdiff_answer::{Answer, BACKGROUND_DRAWS, Calibration, GalleryMix, Globe, Reader};
 use locdiff_data::{Embedding, Fingerprint};
-use locdiff_model::{Model, Predictor, Query, Reading, TraceStep};
+use locdiff_gallery::Retriever;
+use locdiff_model::{Model, Pooling, Prediction, Predictor, Query, Reading, TraceStep};
 use locdiff_nn::Device;
 use locdiff_shdd::Coefficients;
-use locdiff_sphere::LatLon;
 use locdiff_vision::{Augmentation, Encoder, Photo, PhotoLimits};
 use rayon::prelude::*;
 use std::path::Path;
@@ -30,14 +31,15 @@ pub struct Locator {
     predictor: Predictor,
     encoder: Option<Encoder>,
     reader: Reader,
+    gallery: Option<Box<dyn Retriever>>,
 }
 
 /// Photos that are answered at a time on CUDA: their embeddings are held, not their pixels.
 const BLOCK: usize = 64;
-/// What the model says about a photo, with the place where retrieval settled it.
+/// What the model says about a photo, and what retrieval found.
 struct Said {
     evidence: Coefficients,
-    place: Option<LatLon>,
+    retrieved: Retrieved,
 }
 
 impl Locator {
@@ -94,11 +96,31 @@ impl Locator {
             Some(calibration) => calibration,
             None => Calibration::none(predictor.background(BACKGROUND_DRAWS)?),
         };
-        let locator = Self { reader: Reader::new(globe, calibration)?, predictor, encoder };
+        let locator = Self { reader: Reader::new(globe, calibration)?, predictor, encoder, gallery: None };
         if let Some(encoder) = &locator.encoder {
             locator.check_encoder(Some(encoder.fingerprint()))?;
         }
         Ok(locator)
+    }
+
+    /// The same with a gallery beside the model: answers are read off a mixture of both densities (LocDiff+kNN), with the share
+    /// that the calibration has for this gallery, or a cautious one where it has none.
+    ///
+    /// # Errors
+    /// A gallery of another encoder.
+    pub fn with_gallery(self, gallery: Box<dyn Retriever>) -> Result<Self, LocateError> {
+        self.check_encoder(gallery.encoder())?;
+        let calibration = self.reader.calibration().clone();
+        let fitted = calibration.gallery.clone().filter(|mix| mix.key == gallery.identity());
+        let mix =
+            fitted.unwrap_or_else(|| GalleryMix::unfitted(gallery.temperature(), calibration.window_km));
+        let reader = Reader::new(self.reader.globe().clone(), calibration.with_gallery(mix))?;
+        Ok(Self { reader, gallery: Some(gallery), ..self })
+    }
+
+    /// The gallery, where there is one.
+    pub fn gallery(&self) -> Option<&dyn Retriever> {
+        self.gallery.as_deref()
     }
 
     /// The answer for the photo in a file.
@@ -283,9 +305,14 @@ impl Locator {
     /// samples.
     fn ask(&self, photos: &[&EmbeddedPhoto], options: &LocateOptions) -> Result<Vec<Said>, LocateError> {
         let queries: Vec<Query<'_>> = photos.iter().map(|photo| photo.query()).collect();
+        if let Some(pooling) = options.pooling {
+            return self.sample(&queries, pooling, options);
+        }
         let Some(hybrid) = &options.hybrid else {
             let evidence = self.predictor.evidence(&queries, &options.sampling)?;
-            return Ok(evidence.into_iter().map(|evidence| Said { evidence, place: None }).collect());
+            let found = self.search(photos)?;
+            let said = evidence.into_iter().zip(found);
+            return Ok(said.map(|(evidence, retrieved)| Said { evidence, retrieved }).collect());
         };
         // Retrieval looks around the place of every sample.
         let reading = Reading { every_sample: true, ..Reading::default() };
@@ -295,10 +322,44 @@ impl Locator {
             .into_par_iter()
             .map(|(photo, found)| {
                 let settled = hybrid.settle(self.predictor.codec(), &photo.for_retrieval(), &found)?;
-                let loss = || LocateError::NoDensities { loss: format!("{:?}", self.model().config().loss) };
-                Ok(Said { evidence: found.evidence.ok_or_else(loss)?, place: Some(settled.place) })
+                let retrieved = Retrieved::Settled(settled);
+                Ok(Said { evidence: self.evidence_of(found)?, retrieved })
             })
             .collect()
+    }
+
+    /// What the model says, with the place that samples mean together.
+    fn sample(
+        &self,
+        queries: &[Query<'_>],
+        pooling: Pooling,
+        options: &LocateOptions,
+    ) -> Result<Vec<Said>, LocateError> {
+        let window_km = options.reading.window_km.unwrap_or(Reading::default().window_km);
+        let reading = Reading { pooling, window_km, every_sample: false };
+        let found = self.predictor.predict(queries, &options.sampling, reading)?;
+        found
+            .into_iter()
+            .map(|found| {
+                let retrieved = Retrieved::Sampled(found.place);
+                Ok(Said { evidence: self.evidence_of(found)?, retrieved })
+            })
+            .collect()
+    }
+
+    fn evidence_of(&self, found: Prediction) -> Result<Coefficients, LocateError> {
+        let loss = || LocateError::NoDensities { loss: format!("{:?}", self.model().config().loss) };
+        found.evidence.ok_or_else(loss)
+    }
+
+    /// What the gallery finds, where there is one.
+    fn search(&self, photos: &[&EmbeddedPhoto]) -> Result<Vec<Retrieved>, LocateError> {
+        let (Some(gallery), Some(mix)) = (&self.gallery, &self.reader.calibration().gallery) else {
+            return Ok(photos.iter().map(|_| Retrieved::Nothing).collect());
+        };
+        let embeddings: Vec<Vec<f32>> = photos.iter().map(|photo| photo.for_retrieval()).collect();
+        let hits = gallery.retrieve_many(&embeddings, mix.kernels.neighbours)?;
+        Ok(hits.into_iter().map(|hits| Retrieved::Neighbours(Found::new(hits))).collect())
     }
 
     /// What the model said as an answer.
@@ -309,9 +370,12 @@ impl Locator {
         options: &LocateOptions,
     ) -> Result<Answer, LocateError> {
         let stranger = photo.stranger(self.reader.calibration());
-        let heard = locdiff_answer::Said { evidence: &said.evidence, stranger };
+        let neighbours = said.retrieved.neighbours();
+        let heard = locdiff_answer::Said { evidence: &said.evidence, stranger, neighbours };
         let density = self.reader.density(heard, options.knowledge.clone())?;
-        let mut answer = self.reader.answer_from(density, stranger, said.place, &options.reading);
+        let settled = said.retrieved.place();
+        let mut answer = self.reader.answer_from(density, stranger, settled, &options.reading);
+        answer.gallery = said.retrieved.word(&answer);
         answer.photo.clone_from(&photo.name);
         answer.gps = photo.gps;
         Ok(answer)

@@ -1,6 +1,6 @@
 //! How to answer.
 
-use crate::{Hybrid, Knowledge, LocateError, ReadOptions, SampleOptions};
+use crate::{Hybrid, Knowledge, LocateError, Pooling, ReadOptions, SampleOptions};
 use locdiff_base::setting;
 use std::sync::Arc;
 
@@ -20,6 +20,9 @@ pub struct LocateOptions {
     pub sampling: SampleOptions,
     /// Views of a photo that the samples are spread over; 1 is the photo alone.
     pub views: usize,
+    /// Where the place is to come from samples, how they become one (the paper's Algorithm 2 is [`Pooling::Mean`] over several
+    /// views); `None` reads the place off the density, without sampling.
+    pub pooling: Option<Pooling>,
     /// How the answer is read off the density.
     pub reading: ReadOptions,
     /// What is also known.
@@ -33,6 +36,7 @@ impl Default for LocateOptions {
         Self {
             sampling: SampleOptions::default(),
             views: 1,
+            pooling: None,
             reading: ReadOptions::default(),
             knowledge: None,
             hybrid: None,
@@ -51,6 +55,12 @@ impl LocateOptions {
     #[must_use]
     pub fn with_views(self, views: usize) -> Self {
         Self { views, ..self }
+    }
+
+    /// With the place that samples mean together.
+    #[must_use]
+    pub fn with_pooling(self, pooling: Pooling) -> Self {
+        Self { pooling: Some(pooling), ..self }
     }
 
     /// With so many hypotheses at the most.
@@ -86,6 +96,10 @@ impl LocateOptions {
             && !(1.0..=20_000.0).contains(&window_km)
         {
             return Err(setting("window", format!("{window_km} km"), "1 to 20000 km"));
+        }
+        if self.pooling.is_some() && (self.hybrid.is_some() || self.knowledge.is_some()) {
+            let remedy = "samples know no gallery, region or prior: leave out one of them";
+            return Err(setting("pooling", "with a hybrid or prior knowledge", remedy));
         }
         if self.hybrid.is_some() && self.knowledge.is_some() {
             let remedy = "retrieval knows no regions or priors: leave out one of them";

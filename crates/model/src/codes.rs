@@ -3,6 +3,9 @@
 use crate::{ModelConfig, ModelError};
 use locdiff_sphere::{Harmonics, UnitVec};
 
+/// Points whose whole codes are held while some coefficients are picked.
+const BLOCK: usize = 512;
+
 /// Writes codes, on the fly, from locations.
 ///
 /// ```
@@ -19,6 +22,8 @@ pub struct CodeWriter {
     harmonics: Harmonics,
     /// One factor a coefficient; empty without a filter.
     filter: Vec<f32>,
+    /// The coefficients that are written, where not all of them.
+    kept: Option<Vec<u32>>,
 }
 
 impl CodeWriter {
@@ -29,13 +34,16 @@ impl CodeWriter {
     pub fn new(config: &ModelConfig) -> Result<Self, ModelError> {
         let low_pass = config.low_pass();
         let each = low_pass.iter().enumerate().flat_map(|(l, f)| std::iter::repeat_n(*f as f32, 2 * l + 1));
-        let filter = if config.low_pass_km.is_some() { each.collect() } else { Vec::new() };
-        Ok(Self { harmonics: Harmonics::new(config.degree()?), filter })
+        let mut filter: Vec<f32> = if config.low_pass_km.is_some() { each.collect() } else { Vec::new() };
+        if let (Some(kept), false) = (&config.kept, filter.is_empty()) {
+            filter = kept.iter().map(|place| filter[*place as usize]).collect();
+        }
+        Ok(Self { harmonics: Harmonics::new(config.degree()?), filter, kept: config.kept.clone() })
     }
 
     /// Numbers in a code.
     pub fn dimension(&self) -> usize {
-        self.harmonics.degree().dimension()
+        self.kept.as_ref().map_or(self.harmonics.degree().dimension(), Vec::len)
     }
 
     /// The codes of `points`, one row a point, on all threads.
@@ -57,6 +65,21 @@ impl CodeWriter {
     /// # Errors
     /// When `out` has another length.
     pub fn write_plain(&self, points: &[UnitVec], out: &mut [f32]) -> Result<(), ModelError> {
-        Ok(self.harmonics.write(points, out)?)
+        let Some(kept) = &self.kept else { return Ok(self.harmonics.write(points, out)?) };
+        if out.len() != points.len() * kept.len() {
+            let remedy = format!("{} rows of {}", points.len(), kept.len());
+            return Err(locdiff_base::setting("codes", out.len(), remedy));
+        }
+        // A block at a time: whole codes of many points would fill the memory that keeping few saves.
+        let whole = self.harmonics.degree().dimension();
+        let mut codes = vec![0.0; BLOCK.min(points.len()) * whole];
+        for (points, out) in points.chunks(BLOCK).zip(out.chunks_mut(BLOCK * kept.len())) {
+            let codes = &mut codes[..points.len() * whole];
+            self.harmonics.write(points, codes)?;
+            for (row, code) in out.chunks_exact_mut(kept.len()).zip(codes.chunks_exact(whole)) {
+                row.iter_mut().zip(kept).for_each(|(value, place)| *value = code[*place as usize]);
+            }
+        }
+        Ok(())
     }
 }

@@ -253,6 +253,9 @@ pub struct ModelConfig {
     pub quadrature: QuadratureRecipe,
     /// Codes are those of a place blurred by a heat kernel of this standard deviation.
     pub low_pass_km: Option<f64>,
+    /// The coefficients that the network works on, where not all of them: see [`ModelConfig::keep_dimensions`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<Vec<u32>>,
     /// Whether embeddings are brought to mean 0 and deviation 1, column by column.
     pub standardise: bool,
     /// The encoder that the training embeddings came from, where it is known.
@@ -289,6 +292,7 @@ impl ModelConfig {
             code_scale: CodeScale::UnitRms,
             quadrature: QuadratureRecipe::usual(degree),
             low_pass_km: None,
+            kept: None,
             standardise: true,
             encoder: None,
             data_fingerprint: String::new(),
@@ -305,7 +309,7 @@ impl ModelConfig {
             _ => QuadratureRecipe::usual(degree),
         };
         let low_pass_km = self.low_pass_km.map(|_| Self::usual_low_pass_km(degree));
-        Self { degree, quadrature, low_pass_km, ..self }
+        Self { degree, quadrature, low_pass_km, kept: None, ..self }
     }
 
     /// The blur that did best on validation photos for the loss `nll`, 3200/(L+1) km: 100 km at L = 31, 67 km at
@@ -325,6 +329,7 @@ impl ModelConfig {
         }
         self.degree()?;
         self.schedule()?;
+        self.check_kept()?;
         if self.prediction != PredictionKind::X0 && !self.loss.is_pointwise() {
             let remedy = "noise and v go with the losses l1 and l2 only; the others need x0";
             return Err(setting("prediction", format!("{:?}", self.prediction), remedy));
@@ -350,8 +355,13 @@ impl ModelConfig {
         Ok(Degree::new(self.degree)?)
     }
 
-    /// Numbers in a code, (L+1)².
+    /// Numbers that the network works on: (L+1)², or those that are kept.
     pub fn code_dim(&self) -> usize {
+        self.kept.as_ref().map_or(self.whole_dim(), Vec::len)
+    }
+
+    /// Numbers in a code, (L+1)².
+    pub fn whole_dim(&self) -> usize {
         (self.degree + 1) * (self.degree + 1)
     }
 

@@ -12,7 +12,7 @@ enum Reading {
     /// The mean code itself: what minimises the reverse KL.
     Code,
     /// A code whose degrees may not be longer than a clean code's: the paper's losses, which leave lengths free.
-    Clipped { lengths: Vec<f32>, norms: Tensor },
+    Clipped { blocks: Vec<(std::ops::Range<usize>, f32)>, norms: Tensor },
     /// A direction: as long as a clean code.
     Direction { length: f32, norms: Tensor },
     /// The prediction itself, scaled already.
@@ -95,18 +95,19 @@ impl<M: Deref<Target = Model>> Head<M> {
             .enumerate()
             .map(|(l, f)| f * ((2 * l + 1) as f64 / (4.0 * std::f64::consts::PI)).sqrt())
             .collect();
+        let blocks = config.degree_blocks();
+        // The mean square of what is kept of a degree is its share of the whole.
+        let kept = |l: usize| blocks[l].len() as f64 / (2 * l + 1) as f64;
+        let square: f64 = clean.iter().enumerate().map(|(l, length)| kept(l) * length * length).sum();
         let norms = || Tensor::zeros(device, rows, 1);
         let reading = match config.loss {
             LossKind::Nll => Reading::PosteriorMean(Box::new(integrals(model.quadrature_grid()?, rows)?)),
             LossKind::Kl => Reading::Code,
             LossKind::KlPaper => Reading::Clipped {
-                lengths: clean.iter().map(|length| *length as f32).collect(),
+                blocks: blocks.into_iter().zip(clean.iter().map(|length| *length as f32)).collect(),
                 norms: norms()?,
             },
-            LossKind::Cosine => Reading::Direction {
-                length: clean.iter().map(|length| length * length).sum::<f64>().sqrt() as f32,
-                norms: norms()?,
-            },
+            LossKind::Cosine => Reading::Direction { length: square.sqrt() as f32, norms: norms()? },
             LossKind::L1 | LossKind::L2 => Reading::Plain,
         };
         Ok(Self {
@@ -145,10 +146,10 @@ impl<M: Deref<Target = Model>> Denoiser for Head<M> {
                 ops::normalise(out.reborrow(), norms.view_mut(), natural.view(), 1e-12)?;
                 ops::scale(out.reborrow(), *length)?;
             }
-            Reading::Clipped { lengths, norms } => {
-                for (l, length) in lengths.iter().enumerate() {
+            Reading::Clipped { blocks, norms } => {
+                for (block, length) in blocks.iter().filter(|(block, _)| !block.is_empty()) {
                     // x / max(|x|, length), times length: shorter blocks stay, longer ones end at the length.
-                    let block = l * l..(l + 1) * (l + 1);
+                    let block = block.clone();
                     let from = natural.view().columns(block.clone());
                     ops::normalise(out.reborrow().columns(block.clone()), norms.view_mut(), from, *length)?;
                     ops::scale(out.reborrow().columns(block), *length)?;

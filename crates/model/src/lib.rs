@@ -13,6 +13,7 @@ mod codes;
 mod config;
 mod error;
 mod head;
+mod kept;
 mod model;
 mod network;
 mod objective;

@@ -197,8 +197,8 @@ fn joining(config: &ModelConfig, device: &Device, timesteps: &[f32]) -> Result<T
         let (signal, noise) = (schedule.signal(t), schedule.noise(t));
         let gain =
             if t + 1 == schedule.steps() { 0.0 } else { (signal * scale / (noise * noise)).min(1.0 / scale) };
-        for (l, factor) in low_pass.iter().enumerate() {
-            rows.extend(std::iter::repeat_n((gain * factor) as f32 - 1.0, 2 * l + 1));
+        for (block, factor) in config.degree_blocks().iter().zip(&low_pass) {
+            rows.extend(std::iter::repeat_n((gain * factor) as f32 - 1.0, block.len()));
         }
         rows.extend(std::iter::repeat_n(0.0, dim));
     }

@@ -41,6 +41,8 @@ const BOTTOM: f64 = 52.0;
 const STYLE: &str = "text{fill:#5b6874;font:13px system-ui,sans-serif}.title{fill:#17212b}.grid{stroke:#d8dfe5}\
     .frame{fill:none;stroke:#5b6874}.line{fill:none;stroke-width:2;stroke-linejoin:round}.first{stroke:#0b5cad}\
     .second{stroke:#c2570c}.dot.first{fill:#0b5cad;stroke:none}.dot.second{fill:#c2570c;stroke:none}\
+    .third{stroke:#2e7d32}.fourth{stroke:#7b3fa0}.fifth{stroke:#00838f}.dot.third{fill:#2e7d32;stroke:none}\
+    .dot.fourth{fill:#7b3fa0;stroke:none}.dot.fifth{fill:#00838f;stroke:none}.dashed{stroke-dasharray:6 4}\
     .diagonal{fill:none;stroke:#5b6874;stroke-dasharray:5 4}";
 
 /// A plot under construction: a frame with axes, lines, bands and dots. Looks are classes (`line first`, `band second`,
@@ -151,6 +153,12 @@ impl Plot {
                 escape_markup(tip)
             );
         }
+    }
+
+    /// Words a little above and to the right of a point.
+    pub fn text(&mut self, x: f64, y: f64, words: &str) {
+        let (x, y) = (self.px(x) + 7.0, self.py(y) - 5.0);
+        draw!(self, "<text x='{x:.1}' y='{y:.1}'>{}</text>", escape_markup(words));
     }
 
     /// The finished picture with a text for those who cannot see it.

@@ -29,23 +29,28 @@ pub fn drifts_km(
     rng: &mut impl Rng,
     progress: impl Fn(usize),
 ) -> Result<Vec<f64>, ShddError> {
-    let sigma = variance.sqrt();
     let mut drifts_km = Vec::with_capacity(n);
     while drifts_km.len() < n {
         let count = 256.min(n - drifts_km.len());
         let places: Vec<LatLon> = (0..count).map(|_| UnitVec::random(rng).to_latlon()).collect();
         let noisy = places
             .iter()
-            .map(|place| {
-                let code = codec.encode(*place).into_vec();
-                Coefficients::new(code.into_iter().map(|v| v + sigma * normal(rng)).collect())
-            })
+            .map(|place| with_noise(codec.encode(*place), variance, rng))
             .collect::<Result<Vec<_>, _>>()?;
         let decoded = codec.decode_batch(&noisy, decoder)?;
         drifts_km.extend(places.iter().zip(decoded).map(|(place, mode)| haversine_km(*place, mode.place())));
         progress(drifts_km.len());
     }
     Ok(drifts_km)
+}
+
+/// A code with Gaussian noise of this variance on every number.
+///
+/// # Errors
+/// A variance that is not finite.
+pub fn with_noise(code: Coefficients, variance: f64, rng: &mut impl Rng) -> Result<Coefficients, ShddError> {
+    let sigma = variance.sqrt();
+    Coefficients::new(code.into_vec().into_iter().map(|value| value + sigma * normal(rng)).collect())
 }
 
 /// Standard normal, by Box–Muller.

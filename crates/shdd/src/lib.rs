@@ -31,6 +31,6 @@ pub use coefficients::Coefficients;
 pub use decode::{Anchors, Decoder};
 pub use density::{CodeDensity, CredibleRegion, RasterMass, RegionCell, WeightedMode};
 pub use divergence::{Divergence, Loss, Zonal};
-pub use drift::drifts_km;
+pub use drift::{drifts_km, with_noise};
 pub use error::ShddError;
 pub use mode::Mode;

@@ -1,16 +1,20 @@
 //! Fitting a calibration to photos whose places are known.
 
 mod factors;
+mod gallery;
+mod levels;
 mod observation;
 mod reading;
 
+pub use gallery::{MOST_NEIGHBOURS, choose_mix, fit_gallery};
 pub use observation::Observation;
 
 use crate::calibration::{Calibration, FitReport, Strangers};
 use crate::{AnswerError, Globe, LEVELS, Probe};
 use factors::choose_factors;
+use levels::read_levels;
 use locdiff_shdd::Coefficients;
-use reading::{Outcome, WINDOWS_KM, choose_window, radii, read_window, read_windows, threshold};
+use observation::group_weights;
 use std::sync::Arc;
 
 /// [`fit`] wants at least this many photos: fewer say too little.
@@ -54,23 +58,13 @@ pub fn fit(
             radius_levels: LEVELS,
         });
     }
-    let windows = read_windows(globe, &calibration, observations)?;
-    let window = choose_window(&windows, &weights);
-    calibration.window_km = WINDOWS_KM[window];
-    let mut read: Vec<(Outcome, f64)> =
-        windows.iter().zip(&weights).map(|(photo, weight)| (photo[window], *weight)).collect();
-    let (radii, levels) = radii(&read);
-    calibration.radius_levels = levels;
-    if !strangers.is_empty() {
-        let theirs = read_window(globe, &calibration, strangers, calibration.window_km)?;
-        let theirs: Vec<(Outcome, f64)> = theirs.into_iter().zip(equal).collect();
-        if let Some(kept) = &mut calibration.strangers {
-            kept.radius_levels = reading::radii(&theirs).1;
-        }
-        // Half of all photos are strangers, as the probe takes it.
-        read.extend(theirs);
+    let levels = read_levels(globe, &calibration, observations, strangers)?;
+    calibration.window_km = levels.window_km;
+    calibration.radius_levels = levels.own;
+    calibration.can_tell_from = levels.can_tell_from;
+    if let (Some(kept), Some(theirs)) = (&mut calibration.strangers, levels.strangers) {
+        kept.radius_levels = theirs;
     }
-    calibration.can_tell_from = threshold(&read);
     calibration.fit = Some(FitReport {
         n: observations.len(),
         strangers: strangers.len(),
@@ -79,18 +73,9 @@ pub fn fit(
         nll_nats: chosen.nll_nats,
         background_nll_nats: chosen.background_nll_nats,
         regions: chosen.regions,
-        radii,
+        radii: levels.radii,
     });
     Ok(calibration)
-}
-
-/// A weight for each photo such that every collection has the same sum, and all together 1.
-fn group_weights(observations: &[Observation]) -> Vec<f64> {
-    let mut sizes = std::collections::BTreeMap::new();
-    for seen in observations {
-        *sizes.entry(seen.group).or_insert(0.0) += 1.0;
-    }
-    observations.iter().map(|seen| 1.0 / (sizes[&seen.group] * sizes.len() as f64)).collect()
 }
 
 impl FitReport {

@@ -1,6 +1,6 @@
 //! What a calibration is fitted to.
 
-use crate::LEVELS;
+use crate::{Calibration, LEVELS, Neighbour, Said};
 use locdiff_shdd::Coefficients;
 use locdiff_sphere::LatLon;
 
@@ -16,6 +16,15 @@ pub struct Observation {
     /// The collection that the photo is from. Every collection counts the same, however many photos it has: what is fitted
     /// must hold for collections that were never seen.
     pub group: usize,
+    /// What a gallery finds for the photo, the most similar first; empty without one.
+    pub neighbours: Vec<Neighbour>,
+}
+
+impl Observation {
+    /// What is said about the photo.
+    pub(super) fn said(&self, calibration: &Calibration) -> Said<'_> {
+        calibration.said(&self.evidence, &self.embedding).with_neighbours(&self.neighbours)
+    }
 }
 
 /// The shares of all weight whose values do not exceed each of the levels.
@@ -23,4 +32,13 @@ pub(super) fn shares_within_levels(values: &[(f64, f64)]) -> Vec<f64> {
     let total: f64 = values.iter().map(|(_, weight)| weight).sum();
     let share = |level: f64| values.iter().filter(|(v, _)| *v <= level).map(|(_, w)| w).sum::<f64>() / total;
     LEVELS.iter().map(|level| share(*level)).collect()
+}
+
+/// A weight for each photo such that every collection has the same sum, and all together 1.
+pub(super) fn group_weights(observations: &[Observation]) -> Vec<f64> {
+    let mut sizes = std::collections::BTreeMap::new();
+    for seen in observations {
+        *sizes.entry(seen.group).or_insert(0.0) += 1.0;
+    }
+    observations.iter().map(|seen| 1.0 / (sizes[&seen.group] * sizes.len() as f64)).collect()
 }

@@ -8,7 +8,7 @@ use crate::{
     Baseline, BaselineError, Effort, FitData, PhotoDensity,
     examples::Bank,
     learner::{Batch, Learner, Weights, learn, mean_of},
-    sampled::{FittedSampler, PlaceSampler, QuickValidation, network, repeated_blocks},
+    sampled::{FittedSampler, PlaceSampler, QuickValidation, SamplerSettings, network, repeated_blocks},
 };
 use locdiff_diffusion::Schedule;
 use locdiff_model::chance;
@@ -25,6 +25,10 @@ const BLOCK: usize = 8192;
 const VALIDATION_SAMPLES: usize = 8;
 /// Size of the time embedding: three coordinates need less of it than a code does.
 const TIME_WIDTH: usize = 64;
+/// Share of rows whose embedding is dropped in training, for guidance: as LocDiff's.
+const DROPPED: f32 = 0.1;
+/// The stream of the draws that say which; those of the network's dropout come before it.
+const DROP_STREAM: u32 = 0xC0;
 /// What is drawn where.
 const NOISE: u64 = 0xC00D_0001;
 const TIME: u64 = 0xC00D_0002;
@@ -56,18 +60,20 @@ fn normals(words: [u64; 2]) -> [f64; 3] {
 }
 
 impl PlaceSampler for PathSampler {
+    const GUIDANCE: &'static [f64] = &[0.0, 1.0, 2.0];
+
     fn sample(
         &self,
         params: &Params,
         inputs: &[f32],
         samples: usize,
-        steps: usize,
+        settings: SamplerSettings,
     ) -> Result<Vec<UnitVec>, BaselineError> {
         let columns = self.net.config().cond_dim;
-        let plan = self.path.plan(&self.schedule, steps)?;
+        let plan = self.path.plan(&self.schedule, settings.steps)?;
         let mut places = Vec::new();
         for (block, rows) in repeated_blocks(inputs, columns, samples, BLOCK).enumerate() {
-            places.extend(self.sample_block(params, &plan, block, &rows)?);
+            places.extend(self.sample_block(params, (&plan, settings.guidance as f32), block, &rows)?);
         }
         Ok(places)
     }
@@ -77,7 +83,7 @@ impl PathSampler {
     fn sample_block(
         &self,
         params: &Params,
-        plan: &Plan,
+        (plan, guidance): (&Plan, f32),
         block: usize,
         inputs: &[f32],
     ) -> Result<Vec<UnitVec>, BaselineError> {
@@ -87,6 +93,9 @@ impl PathSampler {
         let cond = Tensor::from_slice(device, rows, columns, inputs)?;
         let times = plan.times();
         let conditioning = net.conditioning(params, cond.view(), &times)?;
+        let nothing = Tensor::zeros(device, 1, columns)?;
+        let unconditional = net.conditioning(params, nothing.view(), &times)?;
+        let mut without = Tensor::zeros(device, rows, 3)?;
         let mut work = net.sampling_workspace(device, rows)?;
         let mut x = Tensor::zeros(device, rows, 3)?;
         let mut answer = Tensor::zeros(device, rows, 3)?;
@@ -97,6 +106,10 @@ impl PathSampler {
             let flat: Vec<f32> = particles.iter().flat_map(|p| p.x.map(|x| x as f32)).collect();
             x.upload(&flat)?;
             net.predict(params, &mut work, answer.view_mut(), x.view(), &conditioning, step)?;
+            if guidance != 0.0 {
+                net.predict(params, &mut work, without.view_mut(), x.view(), &unconditional, step)?;
+                ops::axpby(answer.view_mut(), -guidance, without.view(), 1.0 + guidance)?;
+            }
             for (particle, answer) in particles.iter_mut().zip(answer.to_vec()?.chunks_exact(3)) {
                 plan.advance(particle, step, std::array::from_fn(|i| f64::from(answer[i])));
             }
@@ -138,6 +151,8 @@ struct Training<'a> {
     work: CsUnetWorkspace,
     points: &'a [UnitVec],
     x: Tensor,
+    /// Embeddings, some of them dropped.
+    kept: Tensor,
     time: Tensor,
     target: Tensor,
     d_out: Tensor,
@@ -166,9 +181,10 @@ impl Learner for Training<'_> {
         self.time.upload(&time)?;
         self.target.upload(&target)?;
         let Weights { params, grads, rng, .. } = &mut self.weights;
+        ops::drop_rows(self.kept.view_mut(), batch.inputs, DROPPED, rng, DROP_STREAM)?;
         let mode = ForwardMode::Train { rng, first_stream: 0 };
-        let x = self.x.view();
-        net.forward(params, &mut self.work, x, batch.inputs, self.time.view(), mode)?;
+        let (x, kept) = (self.x.view(), self.kept.view());
+        net.forward(params, &mut self.work, x, kept, self.time.view(), mode)?;
         ops::point_loss(
             ops::PointLoss::L2,
             self.d_out.view_mut(),
@@ -177,7 +193,7 @@ impl Learner for Training<'_> {
             self.target.view(),
             1.0 / rows as f32,
         )?;
-        Ok(net.backward(params, grads, &mut self.work, x, batch.inputs, self.d_out.view())?)
+        Ok(net.backward(params, grads, &mut self.work, x, kept, self.d_out.view())?)
     }
 
     fn loss(&self) -> Result<f64, BaselineError> {
@@ -205,6 +221,7 @@ impl Baseline for CoordinateGenerator {
             weights: Weights::new(builder, device, &self.effort, self.seed)?,
             points: training.points(),
             x: zeros(3)?,
+            kept: zeros(training.columns())?,
             time: zeros(1)?,
             target: zeros(3)?,
             d_out: zeros(3)?,

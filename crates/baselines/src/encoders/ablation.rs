@@ -5,7 +5,7 @@ use crate::{
     Baseline, BaselineError, Effort, FitData, PhotoDensity,
     examples::{Bank, standardised},
     learner::{Batch, Learner, Weights, learn, mean_of},
-    sampled::{FittedSampler, PlaceSampler, QuickValidation, network, repeated_blocks},
+    sampled::{FittedSampler, PlaceSampler, QuickValidation, SamplerSettings, network, repeated_blocks},
 };
 use locdiff_diffusion::{
     Denoiser, Prediction, SampleState, Sampler, SamplerPlan, Schedule, TrainingTables, sample,
@@ -64,15 +64,19 @@ impl Denoiser for Head<'_> {
 }
 
 impl PlaceSampler for Generator {
+    /// None: it is trained with every photo's embedding.
+    const GUIDANCE: &'static [f64] = &[0.0];
+
     fn sample(
         &self,
         params: &Params,
         inputs: &[f32],
         samples: usize,
-        steps: usize,
+        settings: SamplerSettings,
     ) -> Result<Vec<UnitVec>, BaselineError> {
         let columns = self.net.config().cond_dim;
-        let plan = SamplerPlan::new(&self.schedule, Sampler::DpmSolverPlusPlus2M, steps, Prediction::X0)?;
+        let plan =
+            SamplerPlan::new(&self.schedule, Sampler::DpmSolverPlusPlus2M, settings.steps, Prediction::X0)?;
         let device = params.device();
         let mut places = Vec::new();
         for (block, rows) in repeated_blocks(inputs, columns, samples, BLOCK).enumerate() {

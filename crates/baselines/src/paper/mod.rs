@@ -1,11 +1,13 @@
 //! Tables of the paper that train models, made again on embeddings at hand.
 
 mod anchors;
+mod diffusion;
 mod drift;
 mod models;
 mod timing;
 
 pub use anchors::AnchorTable;
+pub use diffusion::DiffusionTable;
 pub use drift::PerturbationDrift;
 pub use models::{ModelTable, ModelTableKind};
 pub use timing::{TimedOperation, TimingTable};

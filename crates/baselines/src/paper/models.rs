@@ -3,7 +3,7 @@
 use super::{Experiment, mean, paper_cell, share_cells};
 use crate::{BaselineError, Effort, EncoderAblation, EncoderKind, LocDiff, Trial};
 use locdiff_eval::Bootstrap;
-use locdiff_model::{LossKind, QuadratureRecipe};
+use locdiff_model::{CodeScale, LossKind, QuadratureRecipe};
 use locdiff_report::Table;
 use locdiff_shdd::{Codec, Decoder, drifts_km};
 use locdiff_sphere::Degree;
@@ -51,15 +51,15 @@ fn locdiff_row(name: &str, paper: Option<[f64; 4]>, run: RunConfig) -> Row {
     Row { name: name.to_owned(), paper, paper_drift_km: None, make: Make::LocDiff(Box::new(run)) }
 }
 
-/// LocDiff with a loss; the blur belongs to the log-likelihood alone, with which it was measured.
+/// LocDiff with a loss; the blur is the same for all, the paper's loss has the paper's scale.
 fn with_loss(effort: &Effort, loss: LossKind) -> RunConfig {
-    let mut run = LocDiff::run_config(effort, 0);
+    let mut run = LocDiff::cs_unet_config(effort, 0);
     run.model.loss = loss;
     if !loss.has_quadrature() {
         run.model.quadrature = QuadratureRecipe::None;
     }
-    if loss != LossKind::Nll {
-        run.model.low_pass_km = None;
+    if loss == LossKind::KlPaper {
+        run.model.code_scale = CodeScale::Paper;
     }
     run
 }
@@ -78,9 +78,10 @@ impl ModelTableKind {
         let own = match self {
             Self::Losses => format!(
                 "L = {} here, 47 there. `kl-paper` is the paper's loss over 2,048 random anchors, `kl` the same with exact \
-                 quadrature; `nll` is our default, with blurred targets. All have our code scale and learning rate; \
-                 the preset `paper` of `locdiff train` has the paper's.",
-                effort.locdiff_degree
+                 quadrature; `nll` is our default. All have targets blurred alike ({:.0} km) and our learning rate; `kl-paper` has \
+                 the paper's code scale, the others ours; the preset `paper` of `locdiff train` has all of the paper's.",
+                effort.locdiff_degree,
+                LocDiff::run_config(effort, 0).model.low_pass_km.unwrap_or(0.0)
             ),
             Self::Encoders => "Position encoders without the learned networks behind them (they are trained for tasks); decoder: \
                                six layers, trained on fresh even points; diffusion by mean squared error. The paper does not say \
@@ -120,14 +121,14 @@ impl ModelTableKind {
                     }
                 };
                 let mut rows: Vec<Row> = EncoderKind::ALL.map(encoder).into();
-                let run = LocDiff::run_config(effort, 0);
+                let run = LocDiff::cs_unet_config(effort, 0);
                 let ours = locdiff_row("SHDD + SHDD (LocDiff)", Some([34.0, 53.3, 72.5, 85.2]), run);
                 rows.push(Row { paper_drift_km: Some(5.3), ..ours });
                 rows
             }
             Self::Widths => [(32, [27.2, 50.9, 71.2, 84.1]), (128, [27.0, 50.2, 70.8, 84.3])]
                 .map(|(width, paper)| {
-                    let mut run = LocDiff::run_config(effort, 0);
+                    let mut run = LocDiff::cs_unet_config(effort, 0);
                     run.model = run.model.with_degree(31);
                     run.model.width = width;
                     locdiff_row(&format!("w = {width}"), Some(paper), run)

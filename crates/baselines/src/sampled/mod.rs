@@ -14,15 +14,27 @@ use locdiff_nn::{Params, layers::CsUnetConfig};
 use locdiff_sphere::{LatLon, UnitVec};
 use pooling::SamplePooling;
 
+/// How a method samples.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct SamplerSettings {
+    /// Steps of its sampler.
+    pub(crate) steps: usize,
+    /// Classifier-free guidance; 0 for none.
+    pub(crate) guidance: f64,
+}
+
 /// Everything that sampling needs but the weights.
 pub(crate) trait PlaceSampler {
+    /// Guidance that validation may choose from.
+    const GUIDANCE: &'static [f64];
+
     /// `samples` places for every row of standardised embeddings.
     fn sample(
         &self,
         params: &Params,
         inputs: &[f32],
         samples: usize,
-        steps: usize,
+        settings: SamplerSettings,
     ) -> Result<Vec<UnitVec>, BaselineError>;
 }
 
@@ -67,24 +79,32 @@ impl QuickValidation {
 
     /// How good the averaged weights are.
     pub(crate) fn score(&self, sampler: &impl PlaceSampler, weights: &Weights) -> Result<f64, BaselineError> {
-        let places = sampler.sample(weights.averaged(), &self.inputs, self.samples, Self::STEPS)?;
+        let places = sampler.sample(
+            weights.averaged(),
+            &self.inputs,
+            self.samples,
+            SamplerSettings { steps: Self::STEPS, guidance: 0.0 },
+        )?;
         let pooling = SamplePooling::Densest { width_km: 500.0 };
         Ok(score(&pooling.answers(&places, self.samples), &self.truth))
     }
 }
 
-/// A sampler with its weights, and the pooling that validation chose.
+/// A sampler with its weights, and the settings and pooling that validation chose.
 pub(crate) struct FittedSampler<S> {
     pub(crate) sampler: S,
     pub(crate) params: Params,
     standardisation: Standardisation,
     pub(crate) pooling: SamplePooling,
     samples: usize,
-    steps: usize,
+    settings: SamplerSettings,
 }
 
+/// Half the budget's steps, all of them, twice as many.
+const STEP_FACTORS: [f64; 3] = [0.5, 1.0, 2.0];
+
 impl<S: PlaceSampler> FittedSampler<S> {
-    /// Chooses how the samples become one answer.
+    /// Chooses steps and guidance, and how the samples become one answer: the same few settings for every method.
     pub(crate) fn choose(
         sampler: S,
         params: Params,
@@ -92,21 +112,33 @@ impl<S: PlaceSampler> FittedSampler<S> {
         validation: &Examples,
         effort: &Effort,
     ) -> Result<Self, BaselineError> {
-        let Effort { samples, sampler_steps: steps, .. } = *effort;
+        let samples = effort.samples;
+        let tried = STEP_FACTORS.iter().flat_map(|factor| {
+            let steps = ((effort.sampler_steps as f64 * factor).round() as usize).max(2);
+            S::GUIDANCE.iter().map(move |guidance| SamplerSettings { steps, guidance: *guidance })
+        });
+        let tried: Vec<SamplerSettings> = tried.collect();
         let pooling = SamplePooling::Single;
-        let mut fitted = Self { sampler, params, standardisation, pooling, samples, steps };
-        let places = fitted.samples(validation.photos())?;
-        let (pooling, ()) = choose(&pooling::POOLINGS, &mut |_| (), |pooling, _| {
-            Ok((score(&pooling.answers(&places, samples), validation.points()), ()))
+        let mut fitted = Self { sampler, params, standardisation, pooling, samples, settings: tried[0] };
+        let (settings, pooling) = choose(&tried, &mut |_| (), |settings, _| {
+            fitted.settings = settings;
+            let places = fitted.samples(validation.photos())?;
+            let mut best = 0.0;
+            let (pooling, ()) = choose(&pooling::POOLINGS, &mut |_| (), |pooling, _| {
+                let score = score(&pooling.answers(&places, samples), validation.points());
+                best = f64::max(best, score);
+                Ok((score, ()))
+            })?;
+            Ok((best, pooling))
         })?;
-        fitted.pooling = pooling;
+        (fitted.settings, fitted.pooling) = (settings, pooling);
         Ok(fitted)
     }
 
     /// The photos' samples, those of each photo one after the other.
     pub(crate) fn samples(&self, embeddings: &[f32]) -> Result<Vec<UnitVec>, BaselineError> {
         let inputs = standardised(&self.standardisation, embeddings);
-        self.sampler.sample(&self.params, &inputs, self.samples, self.steps)
+        self.sampler.sample(&self.params, &inputs, self.samples, self.settings)
     }
 
     /// One place for every photo.
@@ -125,6 +157,7 @@ impl<S: PlaceSampler> FittedSampler<S> {
 
     /// What was chosen, in words.
     pub(crate) fn chosen(&self) -> String {
-        format!("of {} samples {}", self.samples, self.pooling)
+        let SamplerSettings { steps, guidance } = self.settings;
+        format!("{steps} steps, guidance {guidance}, of {} samples {}", self.samples, self.pooling)
     }
 }

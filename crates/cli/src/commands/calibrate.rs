@@ -1,12 +1,14 @@
 //! `locdiff calibrate`: makes a model's probabilities hold what they say.
 
 use crate::args::DeviceArg;
+use crate::gallery::{self, GalleryArgs};
 use crate::progress;
 use crate::sampling::{EmbeddingsArgs, check_columns, read_truth};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff::{
     BACKGROUND_DRAWS, Calibration, Device, Globe, LEVELS, Model, Observation, Predictor, SampleOptions, fit,
+    fit_gallery,
 };
 use locdiff_data::{RowFile, TableReader};
 use locdiff_sphere::LatLon;
@@ -33,6 +35,8 @@ pub(crate) struct Calibrate {
     rows: Option<PathBuf>,
     #[command(flatten)]
     strangers: StrangersArgs,
+    #[command(flatten)]
+    gallery: GalleryArgs,
     /// Draws of noise that the evidence is the mean of
     #[arg(long, value_name = "N", default_value_t = 16)]
     samples: usize,
@@ -108,14 +112,15 @@ impl Calibrate {
             let mut seen = Vec::with_capacity(rows.len());
             predictor.evidence_rows(file, rows, &options, |row, embedding, evidence| {
                 let embedding = embedding.values().to_vec();
-                seen.push(Observation { evidence, truth: truth[row], embedding, group: groups[row] });
+                let (truth, group) = (truth[row], groups[row]);
+                seen.push(Observation { evidence, truth, embedding, group, neighbours: Vec::new() });
                 bar.inc(1);
                 anyhow::Ok(())
             })?;
             anyhow::Ok(seen)
         };
-        let observations = observe(&file, &rows, &truth, &groups)?;
-        let strangers = match self.strangers.open(&file)? {
+        let mut observations = observe(&file, &rows, &truth, &groups)?;
+        let mut strangers = match self.strangers.open(&file)? {
             Some((file, truth)) => {
                 let first = self.strangers.strangers_first.unwrap_or(usize::MAX);
                 let rows: Vec<usize> = (0..file.rows().min(first)).collect();
@@ -124,7 +129,14 @@ impl Calibrate {
             None => Vec::new(),
         };
         bar.set_prefix("fitting");
-        let calibration = fit(&globe, &background, &observations, &strangers, self.samples, self.seed)?;
+        let mut calibration = fit(&globe, &background, &observations, &strangers, self.samples, self.seed)?;
+        if let Some(retriever) = self.gallery.open(file.columns(), &device)? {
+            bar.set_prefix("mixing");
+            gallery::observe(retriever.as_ref(), &mut observations)?;
+            gallery::observe(retriever.as_ref(), &mut strangers)?;
+            let (key, temperature) = (retriever.identity(), retriever.temperature());
+            calibration = fit_gallery(&globe, &calibration, &observations, &strangers, &key, temperature)?;
+        }
         bar.finish_and_clear();
         let folder = self.export.as_ref().unwrap_or(&self.model);
         calibration.save(folder)?;
@@ -175,7 +187,7 @@ impl Calibrate {
                 "background_weight": calibration.factors.background_weight,
                 "floor": calibration.factors.floor, "window_km": calibration.window_km, "can_tell_from": calibration.can_tell_from, "fit": report,
                 "strangers": calibration.strangers.as_ref().map(|strangers| strangers.factors),
-                "worst_deviation": report.worst_deviation(),
+                "gallery": calibration.gallery, "worst_deviation": report.worst_deviation(),
             });
             writeln!(out, "{summary}")?;
             return Ok(());
@@ -205,6 +217,20 @@ impl Calibrate {
             "within radii  {} % before, as said after the radii are stretched",
             percent(&report.radii)
         )?;
+        if let Some(mix) = &calibration.gallery {
+            writeln!(
+                out,
+                "with the gallery: {:.0} % of it ({:.0} % for photos of another kind), {} neighbours, kernels of {:.0} km, \
+                 temperature {:.3}, window {:.0} km; −log density {:.3}",
+                100.0 * mix.share,
+                100.0 * mix.strangers_share,
+                mix.kernels.neighbours,
+                mix.kernels.width_km,
+                mix.kernels.temperature,
+                mix.window_km,
+                mix.nll_nats
+            )?;
+        }
         writeln!(out, "wrote {}", path.display())?;
         Ok(())
     }

@@ -18,6 +18,9 @@ use locdiff_sphere::LatLon;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 
+/// Photos that are searched for together.
+const BATCH: usize = 64;
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum GalleryCommand {
     /// Make a gallery: of photos' embeddings and locations, or of places with GeoCLIP's vectors
@@ -187,21 +190,23 @@ impl Search {
         let mut sink = out.map(|path| PointWriter::create(path, None, &columns)).transpose()?;
         let bar = progress::bar("searching", Some(file.rows() as u64));
         let mut best: Vec<LatLon> = Vec::with_capacity(file.rows());
-        let mut embedding = vec![0.0; file.columns()];
-        for row in 0..file.rows() {
-            file.read_row(row, &mut embedding)?;
-            let hits = retriever.retrieve(&embedding, None, self.top)?;
-            best.extend(hits.first().map(|hit| hit.place));
-            for (rank, hit) in hits.iter().enumerate() {
-                let (number, rank, source) = ((row + 1) as f64, (rank + 1) as f64, (hit.row + 1) as f64);
-                if let Some(sink) = &mut sink {
-                    sink.write(hit.place, &[number, rank, source, f64::from(hit.score)])?;
-                } else if !self.json && truth.is_none() {
-                    let (lat, lon) = (hit.place.lat_deg(), hit.place.lon_deg());
-                    println!("{number:>8} {rank:>4} {lat:>11.6} {lon:>12.6} {source:>10} {:>9.6}", hit.score);
+        let rows: Vec<usize> = (0..file.rows()).collect();
+        for block in rows.chunks(BATCH) {
+            let embeddings = block.iter().map(|row| Ok(file.embedding(*row)?.values().to_vec()));
+            let found = retriever.retrieve_many(&embeddings.collect::<Result<Vec<_>>>()?, self.top)?;
+            for (row, hits) in block.iter().zip(found) {
+                best.extend(hits.first().map(|hit| hit.place));
+                for (rank, hit) in hits.iter().enumerate() {
+                    let (number, rank, source) = ((row + 1) as f64, (rank + 1) as f64, (hit.row + 1) as f64);
+                    if let Some(sink) = &mut sink {
+                        sink.write(hit.place, &[number, rank, source, f64::from(hit.score)])?;
+                    } else if !self.json && truth.is_none() {
+                        let (lat, lon, score) = (hit.place.lat_deg(), hit.place.lon_deg(), hit.score);
+                        println!("{number:>8} {rank:>4} {lat:>11.6} {lon:>12.6} {source:>10} {score:>9.6}");
+                    }
                 }
+                bar.inc(1);
             }
-            bar.inc(1);
         }
         bar.finish_and_clear();
         sink.map(PointWriter::finish).transpose()?;

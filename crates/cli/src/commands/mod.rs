@@ -14,6 +14,7 @@ pub(crate) mod gallery;
 pub(crate) mod import;
 pub(crate) mod locate;
 pub(crate) mod plot;
+pub(crate) mod plot_study;
 pub(crate) mod reproduce;
 pub(crate) mod sample;
 pub(crate) mod train;

@@ -81,7 +81,7 @@ impl Sample {
         let model = Model::load(&device, &self.model).context("--model")?;
         check_columns(&file, model.config())?;
         let hybrid = self.hybrid.open((file.name(), file.rows(), file.columns()), &device)?;
-        let mut sinks = self.sinks(model.config().code_dim())?;
+        let mut sinks = self.sinks(model.config().whole_dim())?;
         let predictor = Predictor::new(&model)?;
         let bar = progress::bar("locating", Some(file.rows() as u64));
         let (mut found, mut from_gallery): (Vec<LatLon>, usize) = (Vec::new(), 0);

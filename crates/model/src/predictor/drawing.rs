@@ -65,9 +65,10 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
             head.set_cond(cond.view())?;
             sample(plan, head, state, noise)
         })?;
-        let dim = model.config().code_dim();
+        let dim = model.config().whole_dim();
         let codes = unscaled(model, state.clean().to_vec()?);
         let first = if model.config().loss.has_quadrature() { head.first().to_vec()? } else { Vec::new() };
+        let first = model.config().expanded(first);
         let per_photo = self.options.samples * dim;
         (0..queries.len())
             .map(|k| {
@@ -98,7 +99,7 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
             steps.push((step.t, state.clean().to_vec()?));
             Ok(())
         })?;
-        let dim = model.config().code_dim();
+        let dim = model.config().whole_dim();
         let used = self.options.samples * dim;
         steps
             .into_iter()
@@ -111,8 +112,9 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
     }
 }
 
-/// Codes from the diffusion's scale to their own.
-fn unscaled(model: &Model, mut codes: Vec<f32>) -> Vec<f32> {
+/// Codes from the diffusion's scale to their own, whole.
+fn unscaled(model: &Model, codes: Vec<f32>) -> Vec<f32> {
+    let mut codes = model.config().expanded(codes);
     let shrink = 1.0 / model.config().code_scale.factor() as f32;
     for value in &mut codes {
         *value *= shrink;

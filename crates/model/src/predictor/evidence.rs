@@ -62,8 +62,8 @@ impl<M: Deref<Target = Model> + Clone> Evidence<M> {
             initial_noise(x, noise)?;
             network.run(x.view(), 0).map(|_| ())
         })?;
-        let dim = model.config().code_dim();
-        let natural = self.network.natural().to_vec()?;
+        let dim = model.config().whole_dim();
+        let natural = model.config().expanded(self.network.natural().to_vec()?);
         let photos = natural.chunks_exact(self.options.samples * dim).take(queries.len());
         photos.enumerate().map(|(k, rows)| mean_code(rows, dim, k)).collect()
     }

@@ -7,6 +7,7 @@ mod score;
 mod sinks;
 mod target;
 
+use crate::gallery::{GalleryArgs, PhotoNames};
 use crate::hybrid::{HybridArgs, OpenHybrid};
 use crate::interrupt::Careful;
 use crate::progress;
@@ -41,9 +42,11 @@ pub(crate) struct Locate {
     /// Tensor of a safetensors file that holds several
     #[arg(long, value_name = "NAME", requires = "embeddings", help_heading = "Embeddings")]
     tensor: Option<String>,
-    /// True locations of the embeddings, row by row: says how good the answers are
-    #[arg(long, value_name = "FILE", requires = "embeddings", help_heading = "Embeddings")]
+    /// True locations of the photos or embeddings, row by row: says how good the answers are
+    #[arg(long, value_name = "FILE")]
     truth: Option<PathBuf>,
+    #[command(flatten)]
+    gallery: GalleryArgs,
     #[command(flatten)]
     hybrid: HybridArgs,
 }
@@ -64,7 +67,7 @@ impl Locate {
         };
         let mut score = self.truth.as_deref().map(|path| Score::open(path, inputs.count())).transpose()?;
         self.output.check(inputs.count(), &inputs.files())?;
-        let locator = self.locator.open(self.embeddings.is_none())?;
+        let locator = self.with_gallery(self.locator.open(self.embeddings.is_none())?)?;
         inputs.check(&locator)?;
         if !locator.reader().calibration().is_fitted() {
             eprintln!(
@@ -72,6 +75,10 @@ impl Locate {
             );
         }
         let mut options = self.locator.options()?;
+        ensure!(
+            self.embeddings.is_none() || options.views == 1,
+            "--views makes views of photos; embeddings are what they are: leave it out"
+        );
         let hybrid = self.open_hybrid(&locator, &options, inputs.count())?;
         options.hybrid = hybrid.as_ref().map(|open| open.hybrid.clone());
         let count = inputs.count();
@@ -88,6 +95,25 @@ impl Locate {
             bail!("{failed} of {count} photos could not be read; the others are answered");
         }
         Ok(())
+    }
+
+    /// The locator with the gallery that was asked for.
+    fn with_gallery(&self, locator: Locator) -> Result<Locator> {
+        let model = locator.model();
+        let Some(gallery) = self.gallery.open(model.config().embedding_dim, model.params().device())? else {
+            return Ok(locator);
+        };
+        ensure!(
+            self.hybrid.gallery().is_none(),
+            "--gallery and --hybrid are two ways to use a gallery: leave out one of them"
+        );
+        let locator = locator.with_gallery(gallery)?;
+        if locator.reader().calibration().gallery.as_ref().is_some_and(|mix| !mix.is_fitted()) {
+            eprintln!(
+                "note: this model was never calibrated with this gallery: see `locdiff calibrate --gallery`"
+            );
+        }
+        Ok(locator)
     }
 
     fn open_hybrid(
@@ -122,7 +148,9 @@ impl Locate {
         hybrid: Option<&OpenHybrid>,
         mut score: Option<&mut Score>,
     ) -> Result<Tally> {
-        let mut sinks = Sinks::new(&self.output)?;
+        let gallery = self.gallery.gallery.as_deref().or(self.hybrid.gallery());
+        let names = PhotoNames::of(gallery)?;
+        let mut sinks = Sinks::new(&self.output, gallery.is_some())?;
         let is_quiet = score.is_some() && !self.output.json;
         let bar = progress::bar("locating", Some(inputs.count() as u64));
         let careful = Careful::begin();
@@ -138,7 +166,7 @@ impl Locate {
                 if stopped() {
                     break;
                 }
-                let answer = match answer {
+                let mut answer = match answer {
                     Ok(answer) => answer,
                     Err(error) if is_about_photo(&error) => {
                         bar.suspend(|| eprintln!("error: {}", named(&source.name, &error.to_string())));
@@ -149,6 +177,7 @@ impl Locate {
                     // Not the photo's fault: settings, knowledge that leaves no place, the device.
                     Err(error) => return Err(error.into()),
                 };
+                names.complete(&mut answer);
                 if let Some(score) = &mut score {
                     score.add(source.row, &answer, locator.reader());
                 }

@@ -1,11 +1,11 @@
 //! Which locator, and how it answers.
 
-use crate::args::{DeviceArg, parse_positive};
+use crate::args::{DeviceArg, named, parse_positive};
 use crate::encoder;
 use crate::sampling::SamplingArgs;
 use anyhow::{Context, Result};
 use clap::Args;
-use locdiff::{Device, Knowledge, LocateOptions, Locator, Region, open_model, with_prior};
+use locdiff::{Device, Knowledge, LocateOptions, Locator, Pooling, Region, open_model, with_prior};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -20,9 +20,13 @@ pub(crate) struct LocatorArgs {
     device: DeviceArg,
     #[command(flatten)]
     sampling: SamplingArgs,
-    /// Views of each photo (crops, colours) that the samples are spread over; 1 is the photo alone
+    /// Views of each photo (crops, colours) that noise or samples are spread over, one density of all; 1 is the photo alone
     #[arg(long, value_name = "K", default_value_t = 1)]
     views: usize,
+    /// Take the place from samples, put together so (Algorithm 2 of the paper: `--views K --pool mean`) [default: read off the
+    /// density, without sampling]
+    #[arg(long, value_parser = named::<Pooling>(), conflicts_with_all = ["gallery", "hybrid", "within", "prior"])]
+    pool: Option<Pooling>,
     /// Seed of noise and views
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -63,6 +67,9 @@ impl LocatorArgs {
             .with_sampling(self.sampling.options(self.seed))
             .with_views(self.views)
             .with_hypotheses(self.hypotheses as usize);
+        if let Some(pooling) = self.pool {
+            options = options.with_pooling(pooling);
+        }
         if let Some(window_km) = self.window_km {
             options = options.with_window_km(window_km);
         }

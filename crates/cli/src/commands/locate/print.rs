@@ -31,6 +31,15 @@ fn human(answer: &Answer) -> String {
         let words = if k == 0 { String::new() } else { format!("   {}", hypothesis.place) };
         line(label, format!("{:>3.0} %{words}", 100.0 * hypothesis.probability));
     }
+    if let Some(word) = &answer.gallery {
+        let (name, share) = (word.answered_by.name(), 100.0 * word.share);
+        line("answered by", format!("the {name}; the gallery has {share:.0} % of the probability around it"));
+        if let Some(found) = &word.matched {
+            let name = found.name.as_ref().map_or(String::new(), |name| format!(" ({name})"));
+            let (row, at, km) = (found.row, found.at, kilometres(found.distance_km));
+            line("match", format!("row {row}{name}, {at}, {km} km away, similarity {:.3}", found.similarity));
+        }
+    }
     if let Some(gps) = answer.gps {
         let off = kilometres(haversine_km(answer.best, gps));
         line("GPS tag", format!("{gps}, {off} km away; not used for the answer"));

@@ -18,7 +18,7 @@ pub(crate) struct Score {
 
 impl Score {
     pub(crate) fn open(path: &Path, count: usize) -> Result<Self> {
-        let truth = read_truth(path, "the file of embeddings", count)?;
+        let truth = read_truth(path, "what is located", count)?;
         Ok(Self { truth, pairs: Vec::new(), verdicts: Vec::new() })
     }
 

@@ -3,7 +3,7 @@
 use super::target::{OutputArgs, Target};
 use crate::output::write_file;
 use anyhow::{Context, Result};
-use locdiff::{Answer, AnswerMap, Atlas, Codec, TraceStep, answers_page};
+use locdiff::{Answer, AnswerMap, Atlas, Codec, GalleryWord, Match, TraceStep, answers_page};
 use locdiff_data::TableWriter;
 use locdiff_map::{FeatureCollection, HtmlMap, KmlDocument};
 use locdiff_phototags::{GeoTag, Overwrite, write_copy, write_sidecar};
@@ -22,6 +22,18 @@ const COLUMNS: [&str; 10] = [
     "country",
 ];
 
+/// What is added where a gallery takes part.
+const GALLERY_COLUMNS: [&str; 8] = [
+    "answered_by",
+    "gallery_share",
+    "match_row",
+    "match_name",
+    "match_lat",
+    "match_lon",
+    "match_km",
+    "match_similarity",
+];
+
 /// Where answers go.
 pub(crate) struct Sinks<'a> {
     args: &'a OutputArgs,
@@ -35,8 +47,12 @@ pub(crate) struct Sinks<'a> {
 }
 
 impl<'a> Sinks<'a> {
-    pub(crate) fn new(args: &'a OutputArgs) -> Result<Self> {
-        let csv = args.csv.as_deref().map(|path| TableWriter::create(path, &COLUMNS)).transpose()?;
+    pub(crate) fn new(args: &'a OutputArgs, with_gallery: bool) -> Result<Self> {
+        let mut columns = COLUMNS.to_vec();
+        if with_gallery {
+            columns.extend(GALLERY_COLUMNS);
+        }
+        let csv = args.csv.as_deref().map(|path| TableWriter::create(path, &columns)).transpose()?;
         Ok(Self {
             args,
             csv,
@@ -57,8 +73,9 @@ impl<'a> Sinks<'a> {
         codec: &Codec,
     ) -> Result<()> {
         if let Some(csv) = &mut self.csv {
-            let fields = row(answer);
-            csv.write(&fields.each_ref().map(String::as_str))?;
+            let mut fields = row(answer).to_vec();
+            fields.extend(answer.gallery.as_ref().into_iter().flat_map(gallery_fields));
+            csv.write(&fields.iter().map(String::as_str).collect::<Vec<_>>())?;
         }
         if self.args.wants_map() {
             let atlas = match self.atlas.take() {
@@ -191,5 +208,19 @@ fn row(answer: &Answer) -> [String; 10] {
         answer.can_tell.to_string(),
         answer.place.clone(),
         answer.country.clone().unwrap_or_default(),
+    ]
+}
+
+fn gallery_fields(word: &GalleryWord) -> [String; 8] {
+    let of = |write: &dyn Fn(&Match) -> String| word.matched.as_ref().map_or(String::new(), write);
+    [
+        word.answered_by.name().to_owned(),
+        format!("{:.4}", word.share),
+        of(&|found| found.row.to_string()),
+        of(&|found| found.name.clone().unwrap_or_default()),
+        of(&|found| format!("{:.6}", found.at.lat_deg())),
+        of(&|found| format!("{:.6}", found.at.lon_deg())),
+        of(&|found| format!("{:.1}", found.distance_km)),
+        of(&|found| format!("{:.4}", found.similarity)),
     ]
 }

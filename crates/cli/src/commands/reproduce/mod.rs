@@ -1,6 +1,7 @@
 //! `locdiff reproduce`: tables of the paper, regenerated.
 
 mod anchors;
+mod diffusion;
 mod drift;
 mod gallery_bias;
 mod models;
@@ -24,6 +25,8 @@ pub(crate) enum Reproduce {
     Widths(Box<models::ReproduceModels>),
     /// Accuracy by degree L
     Degrees(Box<models::ReproduceModels>),
+    /// When sampling beats one look at pure noise: by degree, training photos, steps and guidance
+    Diffusion(Box<diffusion::ReproduceDiffusion>),
     /// The generalizability table: a gallery against even grids
     Anchors(Box<anchors::ReproduceAnchors>),
     /// Times of unit operations and of training
@@ -39,6 +42,7 @@ impl Reproduce {
             Self::Encoders(table) => table.run(ModelTableKind::Encoders),
             Self::Widths(table) => table.run(ModelTableKind::Widths),
             Self::Degrees(table) => table.run(ModelTableKind::Degrees),
+            Self::Diffusion(table) => table.run(),
             Self::Anchors(table) => table.run(),
             Self::Timing(timing) => timing.run(),
         }

@@ -81,7 +81,11 @@ impl Train {
 
     pub(crate) fn run(self) -> Result<()> {
         let data = Dataset::open(&self.sources(), &self.locations)?;
-        let config = self.run_config(data.columns());
+        let mut config = self.run_config(data.columns());
+        if let Some(count) = self.model.keep_dimensions {
+            let places: Vec<_> = data.places().iter().map(|place| place.to_unit()).collect();
+            config.model = config.model.keep_dimensions(count, &places).context("--keep-dimensions")?;
+        }
         config.model.check()?;
         let other = match (&self.validation_embeddings, &self.validation_locations) {
             (Some(path), Some(locations)) => {

@@ -49,6 +49,9 @@ pub(super) struct ModelArgs {
     /// Points of the quadrature [default: by degree]
     #[arg(long, value_name = "N")]
     quadrature_points: Option<usize>,
+    /// Work on so many of a code's numbers, those largest over the training places; the others are zero
+    #[arg(long, value_name = "N")]
+    pub(super) keep_dimensions: Option<usize>,
     /// Blur the locations by a heat kernel of this deviation; 0 for none [default: 3200/(L+1) for nll, else none]
     #[arg(long, value_name = "KM")]
     low_pass_km: Option<f64>,

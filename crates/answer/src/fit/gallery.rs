@@ -1,0 +1,155 @@
+//! How much a gallery counts beside a model.
+
+use super::levels::{Levels, read_levels};
+use super::observation::{Observation, group_weights};
+use crate::{AnswerError, Calibration, GalleryMix, Globe, KernelSettings, Neighbour};
+use locdiff_sphere::{EARTH_RADIUS_KM, UnitVec};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Neighbours, widths and factors on the retriever's own temperature that are tried.
+const NEIGHBOURS: [usize; 4] = [5, 15, 40, 100];
+const WIDTHS_KM: [f64; 4] = [100.0, 200.0, 400.0, 800.0];
+const TEMPERATURES: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
+/// A sum over pixels is an integral up to so many deviations of a kernel per pixel.
+const WIDEST_PIXEL: f64 = 1.6;
+/// Shares of the gallery that are tried; strangers may do without it.
+const SHARES: [f64; 11] = [0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
+/// Photos this alike, and this near to each other, are one photo.
+const SAME: f64 = 0.999;
+const SAME_KM: f64 = 0.001;
+/// A gallery that holds more than this share of the photos says nothing about new ones.
+const MOST_SAME: f64 = 0.02;
+
+/// The most neighbours that a mixture takes: so many should be asked of the gallery.
+pub const MOST_NEIGHBOURS: usize = NEIGHBOURS[NEIGHBOURS.len() - 1];
+
+/// The kernels and the gallery's share under which photos' true places are most probable. `model` holds the model's own log
+/// densities there, `temperature` is the retriever's; kernels are wide enough for the globe's pixels. Returns settings, share and mean −log density.
+///
+/// ```
+/// use locdiff_answer::{Globe, Neighbour, choose_mix};
+/// use locdiff_sphere::LatLon;
+/// // The model knows nothing, the gallery everything.
+/// let paris = LatLon::new(48.86, 2.35)?.to_unit();
+/// let near = vec![Neighbour { place: paris, similarity: 0.9 }];
+/// let photo = (-2.53, near.as_slice(), paris);
+/// let (kernels, share, nll) = choose_mix(&Globe::new(23)?, &[photo], &[1.0], 0.05);
+/// assert!(share > 0.8 && kernels.width_km < 200.0 && nll < 0.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn choose_mix(
+    globe: &Globe,
+    photos: &[(f64, &[Neighbour], UnitVec)],
+    weights: &[f64],
+    temperature: f64,
+) -> (KernelSettings, f64, f64) {
+    let pixel_km = globe.pixels().area_sr().sqrt() * EARTH_RADIUS_KM;
+    let widths = WIDTHS_KM.into_iter().filter(|width_km| pixel_km <= WIDEST_PIXEL * width_km);
+    let settings: Vec<KernelSettings> = NEIGHBOURS
+        .iter()
+        .flat_map(|&neighbours| widths.clone().map(move |width_km| (neighbours, width_km)))
+        .flat_map(|(neighbours, width_km)| {
+            TEMPERATURES.map(|factor| KernelSettings {
+                neighbours,
+                width_km,
+                temperature: factor * temperature,
+            })
+        })
+        .collect();
+    let tried: Vec<(KernelSettings, f64, f64)> = settings
+        .into_par_iter()
+        .map(|kernels| {
+            let at = |(_, near, truth): &(f64, &[Neighbour], _)| density(&kernels, near, *truth);
+            let gallery: Vec<f64> = photos.iter().map(at).collect();
+            let (share, nll) = choose_share(photos.iter().map(|photo| photo.0), &gallery, weights);
+            (kernels, share, nll)
+        })
+        .collect();
+    let best = tried.into_iter().min_by(|a, b| a.2.total_cmp(&b.2));
+    best.expect("there are settings")
+}
+
+fn density(kernels: &KernelSettings, near: &[Neighbour], truth: UnitVec) -> f64 {
+    if near.is_empty() { 0.0 } else { kernels.kernels(near).density(truth) }
+}
+
+/// The share with the least −log density, given log densities of the model and densities of the gallery at the truths.
+fn choose_share(model: impl Iterator<Item = f64> + Clone, gallery: &[f64], weights: &[f64]) -> (f64, f64) {
+    let nll = |share: f64| -> f64 {
+        let each = model.clone().zip(gallery).zip(weights);
+        each.map(|((model, gallery), weight)| {
+            -weight * ((1.0 - share) * model.exp() + share * gallery).max(f64::MIN_POSITIVE).ln()
+        })
+        .sum()
+    };
+    let tried = SHARES.map(|share| (share, nll(share)));
+    tried.into_iter().fold((0.0, f64::INFINITY), |best, own| if own.1 < best.1 { own } else { best })
+}
+
+/// A calibration that also knows what a gallery is worth beside its model: kernels and shares by −log density, then window,
+/// radii and threshold of the mixed density, as for the model's own. The observations' neighbours are those that the gallery
+/// of this `key` gives.
+///
+/// # Errors
+/// A gallery that holds the very photos it is fitted on, or numbers of another degree.
+pub fn fit_gallery(
+    globe: &Arc<Globe>,
+    calibration: &Calibration,
+    observations: &[Observation],
+    strangers: &[Observation],
+    key: &str,
+    temperature: f64,
+) -> Result<Calibration, AnswerError> {
+    let is_same = |seen: &&Observation| {
+        seen.neighbours.first().is_some_and(|near| {
+            let km = near.place.angle_rad(seen.truth.to_unit()) * EARTH_RADIUS_KM;
+            near.similarity > SAME && km < SAME_KM
+        })
+    };
+    let same = observations.iter().filter(is_same).count();
+    if same as f64 > MOST_SAME * observations.len() as f64 {
+        let remedy = "it holds the photos that it is fitted on; build it from others".to_owned();
+        return Err(locdiff_base::setting(
+            "gallery",
+            format!("{same} photos of {}", observations.len()),
+            remedy,
+        ));
+    }
+    let plain = Calibration { gallery: None, ..calibration.clone() };
+    let model = |photos: &[Observation]| -> Result<Vec<f64>, AnswerError> {
+        let each = photos.par_iter().map(|seen| {
+            let density = plain.density(globe, seen.said(&plain), None)?;
+            Ok(density.log_density(&[seen.truth.to_unit()])[0])
+        });
+        each.collect()
+    };
+    let weights = group_weights(observations);
+    let own = model(observations)?;
+    let photos: Vec<_> = observations
+        .iter()
+        .zip(own)
+        .map(|(s, log)| (log, s.neighbours.as_slice(), s.truth.to_unit()))
+        .collect();
+    let (kernels, share, nll_nats) = choose_mix(globe, &photos, &weights, temperature);
+    let mut strangers_share = share;
+    if !strangers.is_empty() {
+        let at = |seen: &Observation| density(&kernels, &seen.neighbours, seen.truth.to_unit());
+        let gallery: Vec<f64> = strangers.iter().map(at).collect();
+        let equal = vec![1.0 / strangers.len() as f64; strangers.len()];
+        strangers_share = choose_share(model(strangers)?.into_iter(), &gallery, &equal).0;
+    }
+    let unfitted = GalleryMix::unfitted(temperature, calibration.window_km);
+    let mix = GalleryMix { key: key.to_owned(), kernels, share, strangers_share, nll_nats, ..unfitted };
+    let mut mixed = Calibration { gallery: Some(mix.clone()), ..calibration.clone() };
+    let Levels { window_km, can_tell_from, own, strangers, .. } =
+        read_levels(globe, &mixed, observations, strangers)?;
+    mixed.gallery = Some(GalleryMix {
+        window_km,
+        can_tell_from,
+        radius_levels: own,
+        strangers_radius_levels: strangers.unwrap_or(own),
+        ..mix
+    });
+    Ok(mixed)
+}

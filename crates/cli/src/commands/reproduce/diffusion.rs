@@ -1,0 +1,43 @@
+//! `locdiff reproduce diffusion`: when sampling beats one look at pure noise.
+
+use crate::commands::experiment::ExperimentArgs;
+use crate::output::TableFormat;
+use crate::progress;
+use anyhow::Result;
+use clap::Args;
+use locdiff_baselines::DiffusionTable;
+
+#[derive(Debug, Args)]
+pub(crate) struct ReproduceDiffusion {
+    #[command(flatten)]
+    experiment: ExperimentArgs,
+    /// Degrees, each trained with all photos
+    #[arg(short = 'L', long, value_name = "L,L,…", value_delimiter = ',', default_value = "15,23,31")]
+    degrees: Vec<usize>,
+    /// Shares of the training photos, each with the preset's degree
+    #[arg(long, value_name = "SHARES", value_delimiter = ',', default_value = "0.1,0.3")]
+    shares: Vec<f64>,
+    #[command(flatten)]
+    format: TableFormat,
+}
+
+impl ReproduceDiffusion {
+    pub(super) fn run(self) -> Result<()> {
+        for share in &self.shares {
+            anyhow::ensure!(
+                *share > 0.0 && *share <= 1.0,
+                "--shares {share}: give numbers above 0 and up to 1"
+            );
+        }
+        let bar = progress::share_bar("reproducing");
+        let tell = |what: &str, share: f64| {
+            bar.set_message(what.to_owned());
+            progress::set_share(&bar, share);
+        };
+        let table = self
+            .experiment
+            .make(|experiment| DiffusionTable::make(experiment, &self.degrees, &self.shares, &tell))?;
+        bar.finish_and_clear();
+        self.format.print(|| table.to_json(), |markdown| table.render(markdown))
+    }
+}

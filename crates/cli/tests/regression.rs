@@ -1,0 +1,80 @@
+//! A small world with a small model, both committed (`scripts/toy_world.py` makes them): accuracy, calibration and coherence may
+//! not get worse, and answers stay what they were.
+
+mod common;
+
+use common::{csv, fixture, json_lines};
+use serde_json::Value;
+use std::path::Path;
+
+fn answers() -> (Vec<Value>, Value) {
+    let world = fixture("toyworld").canonicalize().unwrap();
+    let at = |name: &str| world.join(name).display().to_string();
+    let (model, photos, truth) = (at("model"), at("photos.npy"), at("photos.csv"));
+    let words = [
+        "locate",
+        "--model",
+        &model,
+        "--embeddings",
+        &photos,
+        "--truth",
+        &truth,
+        "--device",
+        "cpu",
+        "--samples",
+        "4",
+    ];
+    let mut lines = json_lines(Path::new("."), &words);
+    let summary = lines.pop().unwrap();
+    (lines, summary["summary"].clone())
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+#[test]
+fn the_toy_world_is_answered_as_well_as_ever() {
+    let (answers, summary) = answers();
+    assert_eq!(answers.len(), 250);
+    // 750 and 2500 km: 41.6 and 54.8 % when the world was made, −log density −0.805.
+    let within = |k: usize| number(&summary["accuracy"]["within"][k]);
+    assert!(within(3) > 0.40 && within(4) > 0.53, "{summary}");
+    assert!(number(&summary["nll_nats"]) < -0.78, "{summary}");
+    // Regions and radii hold what they say: a standard error of 3 points, and the largest of eighteen deviations.
+    assert!(number(&summary["worst_deviation"]) < 0.07, "{summary}");
+    let silent = &summary["cannot_tell"];
+    assert!(number(&silent["n"]) == 0.0 || number(&silent["within"][4]) < 0.5, "{summary}");
+}
+
+#[test]
+fn every_answer_is_of_one_piece() {
+    for answer in answers().0 {
+        let listed = answer["hypotheses"].as_array().unwrap();
+        assert_eq!((&answer["best"]["lat"], &answer["best"]["lon"]), (&listed[0]["lat"], &listed[0]["lon"]));
+        let probabilities: Vec<f64> = listed.iter().map(|one| number(&one["probability"])).collect();
+        assert!(probabilities.windows(2).all(|pair| pair[0] >= pair[1] - 1e-12), "{answer}");
+        assert!(probabilities.iter().sum::<f64>() <= 1.0 + 1e-9, "{answer}");
+        assert!(number(&answer["radius_50_km"]) < number(&answer["radius_90_km"]), "{answer}");
+        assert!(number(&answer["area_50_km2"]) < number(&answer["area_90_km2"]), "{answer}");
+        assert!((0.0..=1.0).contains(&number(&answer["locatability"])), "{answer}");
+    }
+}
+
+#[test]
+fn answers_stay_what_they_were() {
+    let kept = csv(fixture("toyworld/answers.csv"));
+    for (answer, row) in answers().0.iter().zip(&kept[1..]) {
+        let near = |k: usize, met: f64, tolerance: f64| {
+            let was: f64 = row[k].parse().unwrap();
+            assert!((was - met).abs() <= tolerance, "{row:?}: {met}");
+        };
+        near(1, number(&answer["best"]["lat"]), 0.001);
+        near(2, number(&answer["best"]["lon"]), 0.001);
+        near(3, number(&answer["radius_50_km"]), 0.2);
+        near(4, number(&answer["radius_90_km"]), 0.2);
+        near(5, number(&answer["hypotheses"][0]["probability"]), 0.001);
+        near(6, number(&answer["locatability"]), 0.001);
+        assert_eq!(answer["can_tell"].to_string(), row[7]);
+    }
+}

@@ -1,0 +1,83 @@
+//! What settles or moves a photo's place beside the model's density: retrieval or samples.
+
+use locdiff_answer::{Answer, AnsweredBy, GalleryWord, Match, Neighbour};
+use locdiff_gallery::{Hit, HybridAnswer};
+use locdiff_sphere::{LatLon, haversine_km};
+
+/// What retrieval found for a photo.
+pub(crate) enum Retrieved {
+    /// It was not asked.
+    Nothing,
+    /// The gallery's photos most alike: LocDiff+kNN.
+    Neighbours(Found),
+    /// It was not asked: the place is the one that samples mean together.
+    Sampled(LatLon),
+    /// The place that LocDiff-H settled.
+    Settled(HybridAnswer),
+}
+
+/// Hits, and the same as neighbours.
+pub(crate) struct Found {
+    hits: Vec<Hit>,
+    neighbours: Vec<Neighbour>,
+}
+
+impl Found {
+    pub(crate) fn new(hits: Vec<Hit>) -> Self {
+        let neighbours = neighbours(&hits);
+        Self { hits, neighbours }
+    }
+}
+
+/// A gallery's hits as what densities are made of.
+pub fn neighbours(hits: &[Hit]) -> Vec<Neighbour> {
+    hits.iter()
+        .map(|hit| Neighbour { place: hit.place.to_unit(), similarity: f64::from(hit.score) })
+        .collect()
+}
+
+impl Retrieved {
+    /// What takes part in the density.
+    pub(crate) fn neighbours(&self) -> &[Neighbour] {
+        match self {
+            Self::Neighbours(found) => &found.neighbours,
+            _ => &[],
+        }
+    }
+
+    /// The place, where it is settled.
+    pub(crate) fn place(&self) -> Option<LatLon> {
+        match self {
+            Self::Settled(settled) => Some(settled.place),
+            Self::Sampled(place) => Some(*place),
+            Self::Nothing | Self::Neighbours(_) => None,
+        }
+    }
+
+    /// What the gallery had to do with an answer.
+    pub(crate) fn word(&self, answer: &Answer) -> Option<GalleryWord> {
+        match self {
+            Self::Nothing | Self::Sampled(_) => None,
+            Self::Neighbours(found) => {
+                let (best, window_km) = (answer.best, answer.window_km);
+                let own = answer.density.gallery_mass_within_km(best, window_km).unwrap_or(0.0);
+                let all = answer.density.mass_within_km(best, window_km);
+                let near = found.hits.iter().find(|hit| haversine_km(hit.place, best) <= window_km);
+                let matched = near
+                    .or(found.hits.first())
+                    .map(|hit| matching(hit.row, hit.place, f64::from(hit.score), best));
+                Some(GalleryWord::new(if all > 0.0 { (own / all).clamp(0.0, 1.0) } else { 0.0 }, matched))
+            }
+            Self::Settled(settled) => {
+                let HybridAnswer { place, row, similarity, confidence } = *settled;
+                let matched = row.map(|row| matching(row, place, similarity, answer.best));
+                let answered_by = if row.is_some() { AnsweredBy::Gallery } else { AnsweredBy::Model };
+                Some(GalleryWord { answered_by, ..GalleryWord::new(confidence, matched) })
+            }
+        }
+    }
+}
+
+fn matching(row: usize, at: LatLon, similarity: f64, best: LatLon) -> Match {
+    Match { row: row + 1, name: None, at, distance_km: haversine_km(at, best), similarity }
+}
