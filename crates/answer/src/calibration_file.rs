@@ -2,7 +2,7 @@
 
 use crate::calibration::WINDOW_KM;
 use crate::{AnswerError, Calibration, Factors, FitReport, Probe, Strangers};
-use locdiff_base::AtomicFile;
+use locdiff_base::{AtomicFile, read_bounded};
 use locdiff_shdd::Coefficients;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -13,6 +13,9 @@ pub const CALIBRATION_FILE: &str = "calibration.json";
 const VERSION: u32 = 2;
 /// What is read besides: the first version had no window.
 const OLD_VERSION: u32 = 1;
+
+/// Larger files are no calibration: at the largest degree it has 7 MB.
+const LARGEST_FILE_BYTES: u64 = 64 << 20;
 
 /// What the file holds.
 #[derive(Serialize, Deserialize)]
@@ -97,7 +100,7 @@ impl Calibration {
     /// A file that cannot be read or does not fit the model's degree.
     pub fn load(folder: impl AsRef<Path>, degree: usize) -> Result<Option<Self>, AnswerError> {
         let path = folder.as_ref().join(CALIBRATION_FILE);
-        match std::fs::read(&path) {
+        match read_bounded(&path, LARGEST_FILE_BYTES) {
             Ok(contents) => Self::from_bytes(&path, &contents, degree).map(Some),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(AnswerError::Calibration { path, reason: error.to_string() }),

@@ -4,10 +4,14 @@ use locdiff_nn::NnError;
 use locdiff_phototags::TagError;
 use locdiff_report::{ReportError, RowError};
 use locdiff_train::TrainError;
+use locdiff_vision::VisionError;
 
 /// The flag that a library's message speaks of in words, where there is one.
 pub(crate) fn flag(error: &anyhow::Error) -> Option<&'static str> {
     error.chain().find_map(|cause| {
+        if let Some(VisionError::TooManyPixels { .. }) = cause.downcast_ref() {
+            return Some("--max-megapixels");
+        }
         if let Some(NnError::CudaUnavailable { .. }) = cause.downcast_ref() {
             return Some("--device cpu");
         }

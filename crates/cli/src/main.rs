@@ -9,8 +9,10 @@ mod hints;
 mod hybrid;
 mod interrupt;
 mod output;
+mod photos;
 mod progress;
 mod sampling;
+mod say;
 
 use clap::{Parser, Subcommand};
 use std::num::NonZeroUsize;
@@ -105,7 +107,7 @@ fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let flag = hints::flag(&error).map_or(String::new(), |flag| format!(" ({flag})"));
-            eprintln!("error: {error:#}{flag}");
+            say::error(&(say::chain(&error) + &flag));
             ExitCode::FAILURE
         }
     }

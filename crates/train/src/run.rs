@@ -8,7 +8,7 @@ use crate::metrics::Metrics;
 use crate::step::TrainStep;
 use crate::validation::{Validation, validate};
 use crate::{Rows, RunConfig, TrainError};
-use locdiff_base::{AtomicFile, setting};
+use locdiff_base::{AtomicFile, OutputLock, setting};
 use locdiff_eval::Accuracy;
 use locdiff_model::{CodeWriter, Model, Standardisation, make_quadrature};
 use locdiff_nn::Device;
@@ -132,10 +132,12 @@ pub fn train(job: Job<'_>, mut on_event: impl FnMut(Event)) -> Result<Outcome, T
         same_encoder(("the training file", first.as_ref()), ("the validation file", second.as_ref()))?;
     }
     config.model.encoder = training.data.encoder().cloned();
+    config.model.check()?;
     let (standardisation, fingerprint) = training.data.survey(training.rows)?;
     config.model.data_fingerprint = fingerprint;
     std::fs::create_dir_all(out)
         .map_err(|error| folder(out, format!("cannot create this folder: {error}")))?;
+    let _lock = OutputLock::folder(out)?;
     let checkpoints = Checkpoints::new(out, config.train.keep_checkpoints)?;
     claim_folder(out, &config, resume, &checkpoints)?;
 
@@ -200,7 +202,7 @@ fn claim_folder(
     checkpoints: &Checkpoints,
 ) -> Result<(), TrainError> {
     let path = out.join(RUN_FILE);
-    if let Ok(text) = std::fs::read_to_string(&path) {
+    if let Ok(text) = locdiff_base::read_text_bounded(&path, 1 << 20) {
         if !resume && !checkpoints.steps().is_empty() {
             return Err(TrainError::HoldsRun { path: out.to_owned() });
         }

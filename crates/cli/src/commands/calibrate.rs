@@ -149,7 +149,8 @@ impl Calibrate {
 
     fn chosen_rows(&self, count: usize) -> Result<Vec<usize>> {
         let Some(path) = &self.rows else { return Ok((0..count).collect()) };
-        let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        let text =
+            locdiff_base::read_text_bounded(path, 1 << 30).with_context(|| path.display().to_string())?;
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         lines
             .map(|(number, line)| match line.trim().parse::<usize>() {

@@ -4,6 +4,7 @@ use crate::args::{DeviceArg, named};
 use crate::commands::embed::{embed, with_flags};
 use crate::encoder::EncoderArg;
 use crate::hybrid::{open_places, open_retriever};
+use crate::photos::PhotoArgs;
 use crate::progress;
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
@@ -12,7 +13,7 @@ use locdiff_data::{PointColumns, PointWriter, RowFile, read_points};
 use locdiff_eval::Accuracy;
 use locdiff_gallery::{Gallery, GalleryBuilder, VectorType};
 use locdiff_geoclip::{GeoClip, GeoClipCache};
-use locdiff_ingest::{EmbedFiles, EmbedRun, EmbedSettings, Photos};
+use locdiff_ingest::{EmbedFiles, EmbedRun, EmbedSettings};
 use locdiff_nn::Device;
 use locdiff_sphere::LatLon;
 use serde_json::json;
@@ -54,6 +55,8 @@ pub(crate) struct Build {
     geoclip: Option<PathBuf>,
     #[command(flatten)]
     encoder: EncoderArg,
+    #[command(flatten)]
+    reading: PhotoArgs,
     /// Number type of the vectors kept
     #[arg(long, default_value = "f16", value_parser = named::<VectorType>())]
     dtype: VectorType,
@@ -70,6 +73,7 @@ pub(crate) struct Build {
 
 impl Build {
     fn run(self) -> Result<()> {
+        let (mut bad, mut count) = (0, 0);
         let (gallery, folder) = match (&self.geoclip, &self.locations, &self.out) {
             (Some(model), Some(locations), _) => {
                 let cache =
@@ -79,14 +83,15 @@ impl Build {
                 (open_places(&cache, &model)?, cache.folder())
             }
             (None, locations, Some(out)) => {
-                let (embeddings, locations) = match (&self.embeddings, locations) {
-                    (Some(embeddings), Some(locations)) => (embeddings.clone(), locations.clone()),
+                let (embeddings, locations, read) = match (&self.embeddings, locations) {
+                    (Some(embeddings), Some(locations)) => (embeddings.clone(), locations.clone(), (0, 0)),
                     (None, None) => self.embed(out)?,
                     _ => anyhow::bail!("--locations alone make no gallery: give --embeddings or --geoclip"),
                 };
                 let file = RowFile::open(&embeddings, self.tensor.as_deref())?;
                 let places = read_points(&locations, None, &PointColumns::default())?;
                 build_photos(&file, &places, self.dtype, out)?;
+                (bad, count) = read;
                 (Gallery::open(out)?, out.clone())
             }
             _ => {
@@ -102,19 +107,20 @@ impl Build {
         } else {
             println!("a gallery of {places} places with {dimension} numbers each in {}", folder.display());
         }
-        Ok(())
+        self.reading.settle(bad, count)
     }
 
     /// Embeds the photos that have a location; embeddings and the list of photos stay in the gallery's folder.
-    fn embed(&self, out: &Path) -> Result<(PathBuf, PathBuf)> {
+    fn embed(&self, out: &Path) -> Result<(PathBuf, PathBuf, (usize, usize))> {
         std::fs::create_dir_all(out).with_context(|| format!("cannot create {}", out.display()))?;
-        let photos = Photos::gather(&self.photos, None).map_err(with_flags)?;
+        let photos = self.reading.gather(&self.photos)?;
         let files = EmbedFiles::beside(out.join("photos.safetensors"));
-        let settings = EmbedSettings { require_place: true, ..EmbedSettings::default() };
+        let settings =
+            EmbedSettings { require_place: true, limits: self.reading.limits(), ..EmbedSettings::default() };
         let run = EmbedRun { photos: &photos, files: &files, settings: &settings, resume: self.resume };
         run.check(&self.photos).map_err(with_flags)?;
-        embed(&run, &self.encoder.open()?)?;
-        Ok((files.embeddings, files.locations))
+        let (counts, progress) = embed(&run, &self.encoder.open()?)?;
+        Ok((files.embeddings, files.locations, (counts.bad, progress.done)))
     }
 }
 

@@ -21,7 +21,6 @@ use locdiff_nn::Device;
 use rayon::prelude::*;
 use std::{
     collections::BTreeSet,
-    fs,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -268,5 +267,8 @@ impl Encoder {
 }
 
 fn read(path: &PathBuf) -> Result<Vec<u8>> {
-    fs::read(path).map_err(|source| VisionError::Read { file: path.display().to_string(), source })
+    /// The format of ONNX holds no more.
+    const LARGEST_BYTES: u64 = 2 << 30;
+    locdiff_base::read_bounded(path, LARGEST_BYTES)
+        .map_err(|source| VisionError::Read { file: path.display().to_string(), source })
 }

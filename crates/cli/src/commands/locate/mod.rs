@@ -9,8 +9,9 @@ mod target;
 
 use crate::hybrid::{HybridArgs, OpenHybrid};
 use crate::interrupt::Careful;
-use crate::progress;
-use anyhow::{Context, Result, bail, ensure};
+use crate::photos::PhotoArgs;
+use crate::{hints, progress, say};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use inputs::{Input, Inputs};
 use locdiff::{LocateError, LocateOptions, Locator, ModelError};
@@ -24,13 +25,16 @@ use target::OutputArgs;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 all answered; 1 failure, or some photos could not be read (they are named, the others \
-                        answered); 2 usage; 130 interrupted (what was answered is written)."
+    after_help = "Exit codes: 0 all answered; 1 failure, or some photos could not be used (they are named and have rows with an \
+                        error, the others are answered; --allow-bad: 0); 2 usage; 130 interrupted (what was answered is written)."
 )]
 pub(crate) struct Locate {
-    /// Photos: files, folders (searched by name), .csv with a column of paths, .tar shards, @list.txt
+    /// Photos: files, folders (searched by name), .csv with a column of paths, .tar shards, @list.txt, - for a photo on
+    /// standard input
     #[arg(value_name = "PHOTOS", required_unless_present = "embeddings")]
     photos: Vec<PathBuf>,
+    #[command(flatten)]
+    reading: PhotoArgs,
     #[command(flatten)]
     locator: LocatorArgs,
     #[command(flatten)]
@@ -60,7 +64,7 @@ impl Locate {
     pub(crate) fn run(self) -> Result<()> {
         let inputs = match &self.embeddings {
             Some(path) => Inputs::embeddings(path, self.tensor.as_deref())?,
-            None => Inputs::photos(&self.photos)?,
+            None => Inputs::photos(&self.photos, &self.reading)?,
         };
         let mut score = self.truth.as_deref().map(|path| Score::open(path, inputs.count())).transpose()?;
         self.output.check(inputs.count(), &inputs.files())?;
@@ -84,10 +88,7 @@ impl Locate {
         if let Some(score) = score {
             score.tell(self.output.json)?;
         }
-        if failed > 0 {
-            bail!("{failed} of {count} photos could not be read; the others are answered");
-        }
-        Ok(())
+        self.reading.settle(failed, count)
     }
 
     fn open_hybrid(
@@ -128,7 +129,7 @@ impl Locate {
         let careful = Careful::begin();
         let stopped = || careful.stop().load(Ordering::SeqCst);
         let mut tally = Tally::default();
-        while let Some(block) = inputs.next_block(locator, options, hybrid, stopped)? {
+        while let Some(block) = inputs.next_block(locator, options, hybrid, stopped, || bar.inc(1))? {
             let (sources, embedded): (Vec<Input>, Vec<_>) = block.into_iter().unzip();
             let trace = match embedded.first() {
                 Some(Ok(photo)) if self.output.trace.is_some() => locator.trace(photo, options)?,
@@ -141,9 +142,16 @@ impl Locate {
                 let answer = match answer {
                     Ok(answer) => answer,
                     Err(error) if is_about_photo(&error) => {
-                        bar.suspend(|| eprintln!("error: {}", named(&source.name, &error.to_string())));
+                        let reason = named(&source.name, &error.to_string());
+                        let error = anyhow::Error::from(error);
+                        let flag = hints::flag(&error).map_or(String::new(), |flag| format!(" ({flag})"));
+                        bar.suspend(|| say::error(&(reason.clone() + &flag)));
+                        if self.output.json {
+                            let line = print::failure(&source.name, &reason);
+                            bar.suspend(|| std::io::stdout().write_all(line.as_bytes()))?;
+                        }
+                        sinks.write_failure(&source.name, &reason)?;
                         tally.failed += 1;
-                        bar.inc(1);
                         continue;
                     }
                     // Not the photo's fault: settings, knowledge that leaves no place, the device.
@@ -161,7 +169,6 @@ impl Locate {
                     sinks.write(&answer, source.path.as_deref(), &trace, locator.predictor().codec());
                 written.with_context(|| source.name.clone())?;
                 tally.answered += 1;
-                bar.inc(1);
             }
             if stopped() {
                 break;

@@ -21,7 +21,7 @@ pub(crate) struct LocatorArgs {
     #[command(flatten)]
     sampling: SamplingArgs,
     /// Views of each photo (crops, colours) that the samples are spread over; 1 is the photo alone
-    #[arg(long, value_name = "K", default_value_t = 1)]
+    #[arg(long, value_name = "K", default_value_t = 1, conflicts_with = "embeddings")]
     views: usize,
     /// Seed of noise and views
     #[arg(long, default_value_t = 0)]

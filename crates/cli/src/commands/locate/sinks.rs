@@ -9,7 +9,7 @@ use locdiff_map::{FeatureCollection, HtmlMap, KmlDocument};
 use locdiff_phototags::{GeoTag, Overwrite, write_copy, write_sidecar};
 use std::path::{Path, PathBuf};
 
-const COLUMNS: [&str; 10] = [
+const COLUMNS: [&str; 11] = [
     "photo",
     "lat",
     "lon",
@@ -20,6 +20,7 @@ const COLUMNS: [&str; 10] = [
     "can_tell",
     "place",
     "country",
+    "error",
 ];
 
 /// Where answers go.
@@ -79,6 +80,16 @@ impl<'a> Sinks<'a> {
             self.file(path, &bytes)?;
         }
         self.tag(answer, photo)
+    }
+
+    /// Writes a photo that could not be used into the table.
+    pub(crate) fn write_failure(&mut self, photo: &str, reason: &str) -> Result<()> {
+        if let Some(csv) = &mut self.csv {
+            let mut fields = [""; COLUMNS.len()];
+            (fields[0], fields[COLUMNS.len() - 1]) = (photo, reason);
+            csv.write(&fields)?;
+        }
+        Ok(())
     }
 
     /// Each kind of map, into the photo's own file where the target is a folder, else into the one file of all.
@@ -179,7 +190,7 @@ fn name(answer: &Answer) -> &str {
     answer.photo.as_deref().unwrap_or_default()
 }
 
-fn row(answer: &Answer) -> [String; 10] {
+fn row(answer: &Answer) -> [String; COLUMNS.len()] {
     [
         name(answer).to_owned(),
         format!("{:.6}", answer.best.lat_deg()),
@@ -191,5 +202,6 @@ fn row(answer: &Answer) -> [String; 10] {
         answer.can_tell.to_string(),
         answer.place.clone(),
         answer.country.clone().unwrap_or_default(),
+        String::new(),
     ]
 }
