@@ -41,9 +41,21 @@ pub struct Answer {
     /// What the photo adds to knowing nothing about it, in nats: the divergence of the answer from the model's own
     /// density of places without a photo.
     pub information_nats: f64,
+    /// The photo of a gallery whose place this is, where retrieval settled it; absent where the model answered.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retrieved: Option<Retrieved>,
     /// The density that all of it was read off.
     #[serde(skip)]
     pub density: Density,
+}
+
+/// A gallery's photo that was taken for one of the same place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Retrieved {
+    /// Its row in the gallery, from 1.
+    pub gallery_row: usize,
+    /// Its name, where the gallery knows it.
+    pub photo: Option<String>,
 }
 
 /// A place it may be.

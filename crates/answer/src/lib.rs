@@ -42,8 +42,8 @@ mod support;
 mod tempered;
 mod window;
 
-pub use answer::{Answer, Hypothesis};
-pub use calibration::{Calibration, Factors, FitReport, Strangers};
+pub use answer::{Answer, Hypothesis, Retrieved};
+pub use calibration::{Calibration, Factors, FitReport, ModelShape, Strangers};
 pub use calibration_file::CALIBRATION_FILE;
 pub use density::{Density, DensityRegion, Peak};
 pub use error::AnswerError;

@@ -145,6 +145,7 @@ impl Reader {
             familiarity: 1.0 - stranger,
             can_tell: locatability >= self.calibration.can_tell_from,
             information_nats: density.divergence_nats(&self.background),
+            retrieved: None,
             density: density.compact(),
         }
     }

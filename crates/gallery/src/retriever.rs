@@ -2,11 +2,17 @@
 
 use crate::{Cap, Gallery, Hit, Kind, Result};
 use locdiff_base::setting;
+use locdiff_data::Fingerprint;
 
 /// Finds places for a photo's embedding; shared between threads.
 pub trait Retriever: Send + Sync {
     /// Numbers of the embeddings it takes.
     fn input_dimension(&self) -> usize;
+
+    /// The encoder whose embeddings it takes, where that is known.
+    fn encoder(&self) -> Option<&Fingerprint> {
+        None
+    }
 
     /// The temperature at which a softmax over scores says how probable the places are.
     fn temperature(&self) -> f64;
@@ -47,6 +53,10 @@ impl PhotoRetriever {
 impl Retriever for PhotoRetriever {
     fn input_dimension(&self) -> usize {
         self.gallery.dimension()
+    }
+
+    fn encoder(&self) -> Option<&Fingerprint> {
+        self.gallery.encoder()
     }
 
     fn temperature(&self) -> f64 {

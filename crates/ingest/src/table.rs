@@ -36,7 +36,7 @@ pub(crate) fn table(path: &Path, path_column: Option<&str>) -> Result<Vec<PhotoS
             && !(fields[lat].trim().is_empty() && fields[lon].trim().is_empty())
         {
             let number = |column: usize, name: &str| {
-                fields[column].trim().parse::<f64>().map_err(|_| DataError::Number {
+                table.number(&fields[column]).ok_or_else(|| DataError::Number {
                     at: at.clone(),
                     column: name.to_owned(),
                     value: fields[column].clone(),

@@ -37,12 +37,13 @@ mod locator;
 mod maps;
 mod options;
 mod prior;
+mod shape;
 
 #[cfg(feature = "bundled")]
 pub use bundled::{bundled_encoder, bundled_model};
 pub use embedded::EmbeddedPhoto;
 pub use error::LocateError;
-pub use hybrid::{Hybrid, check_dimension, open_retriever};
+pub use hybrid::{Hybrid, check_embeddings, open_retriever};
 pub use locator::{Locator, open_model};
 pub use maps::{AnswerMap, Atlas, answers_page, kilometres};
 pub use options::LocateOptions;
@@ -51,7 +52,7 @@ pub use prior::with_prior;
 pub use locdiff_answer::{
     Answer, AnswerError, BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Density, DensityRegion,
     FEWEST_TO_CALIBRATE, Factors, FitReport, Globe, Hypothesis, Knowledge, LEVELS, Observation, Peak, Probe,
-    ReadOptions, Reader, ReliabilityCurve, Said, Strangers, Verdict, fit,
+    ReadOptions, Reader, ReliabilityCurve, Retrieved, Said, Strangers, Verdict, fit,
 };
 pub use locdiff_base::BadSetting;
 pub use locdiff_data::{Embedding, Fingerprint};

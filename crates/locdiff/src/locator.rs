@@ -1,12 +1,13 @@
 //! From a photo to an answer.
 
+use crate::shape::shape_of;
 use crate::{EmbeddedPhoto, LocateError, LocateOptions};
-use locdiff_answer::{Answer, BACKGROUND_DRAWS, Calibration, Globe, Reader};
+use locdiff_answer::{Answer, BACKGROUND_DRAWS, Calibration, Globe, Reader, Retrieved};
 use locdiff_data::{Embedding, Fingerprint};
+use locdiff_gallery::HybridAnswer;
 use locdiff_model::{Model, Predictor, Query, Reading, TraceStep};
 use locdiff_nn::Device;
 use locdiff_shdd::Coefficients;
-use locdiff_sphere::LatLon;
 use locdiff_vision::{Augmentation, Encoder, Photo, PhotoLimits};
 use rayon::prelude::*;
 use std::path::Path;
@@ -37,7 +38,7 @@ const BLOCK: usize = 64;
 /// What the model says about a photo, with the place where retrieval settled it.
 struct Said {
     evidence: Coefficients,
-    place: Option<LatLon>,
+    settled: Option<HybridAnswer>,
 }
 
 impl Locator {
@@ -285,7 +286,7 @@ impl Locator {
         let queries: Vec<Query<'_>> = photos.iter().map(|photo| photo.query()).collect();
         let Some(hybrid) = &options.hybrid else {
             let evidence = self.predictor.evidence(&queries, &options.sampling)?;
-            return Ok(evidence.into_iter().map(|evidence| Said { evidence, place: None }).collect());
+            return Ok(evidence.into_iter().map(|evidence| Said { evidence, settled: None }).collect());
         };
         // Retrieval looks around the place of every sample.
         let reading = Reading { every_sample: true, ..Reading::default() };
@@ -296,7 +297,7 @@ impl Locator {
             .map(|(photo, found)| {
                 let settled = hybrid.settle(self.predictor.codec(), &photo.for_retrieval(), &found)?;
                 let loss = || LocateError::NoDensities { loss: format!("{:?}", self.model().config().loss) };
-                Ok(Said { evidence: found.evidence.ok_or_else(loss)?, place: Some(settled.place) })
+                Ok(Said { evidence: found.evidence.ok_or_else(loss)?, settled: Some(settled) })
             })
             .collect()
     }
@@ -308,10 +309,14 @@ impl Locator {
         said: &Said,
         options: &LocateOptions,
     ) -> Result<Answer, LocateError> {
-        let stranger = photo.stranger(self.reader.calibration());
-        let heard = locdiff_answer::Said { evidence: &said.evidence, stranger };
+        let heard = self.reader.calibration().said(&said.evidence, photo.views.iter().map(Embedding::values));
         let density = self.reader.density(heard, options.knowledge.clone())?;
-        let mut answer = self.reader.answer_from(density, stranger, said.place, &options.reading);
+        let place = said.settled.as_ref().map(|settled| settled.place);
+        let mut answer = self.reader.answer_from(density, heard.stranger, place, &options.reading);
+        answer.retrieved = said.settled.as_ref().and_then(|settled| {
+            let photo = options.hybrid.as_ref()?.photo_of(settled.row?);
+            Some(Retrieved { gallery_row: settled.row? + 1, photo: photo.map(str::to_owned) })
+        });
         answer.photo.clone_from(&photo.name);
         answer.gps = photo.gps;
         Ok(answer)
@@ -323,7 +328,8 @@ impl Locator {
 
     /// Fails where the model is known to be trained with another encoder.
     fn check_encoder(&self, met: Option<&Fingerprint>) -> Result<(), LocateError> {
-        match (met, &self.model().config().encoder) {
+        let calibrated = self.reader.calibration().encoder.as_ref();
+        match (met, self.model().config().encoder.as_ref().or(calibrated)) {
             (Some(met), Some(model)) if !met.is_same_encoder(model) => {
                 Err(LocateError::OtherEncoder { met: Box::new(met.clone()), model: Box::new(model.clone()) })
             }
@@ -341,7 +347,7 @@ pub fn open_model(
     device: &Device,
 ) -> Result<(Model, Option<Calibration>), LocateError> {
     let model = Model::load(device, folder.as_ref())?;
-    let calibration = Calibration::load(folder, model.config().degree)?;
+    let calibration = Calibration::load(folder, &shape_of(&model))?;
     Ok((model, calibration))
 }
 

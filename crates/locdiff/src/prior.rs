@@ -35,8 +35,8 @@ pub fn with_prior(
     ];
     let mut places = Vec::new();
     while let Some((at, fields)) = table.next_row()? {
-        let [lat, lon, weight] = columns.map(|column| fields[column].trim().parse::<f64>());
-        let (Ok(lat), Ok(lon), Ok(weight)) = (lat, lon, weight) else {
+        let [lat, lon, weight] = columns.map(|column| table.number(&fields[column]));
+        let (Some(lat), Some(lon), Some(weight)) = (lat, lon, weight) else {
             return Err(bad(format!("row {}: lat, lon and a weight of 0 or more are wanted", at.row)));
         };
         if !(weight >= 0.0 && weight.is_finite()) {

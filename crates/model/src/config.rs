@@ -171,6 +171,8 @@ const POINTS_PER_NUMBER: f64 = 12_288.0 / 576.0;
 const POOL_POINTS: usize = 49_152;
 /// Numbers of a quadrature's table, points times coefficients, at most: 8 GB of them.
 const MOST_QUADRATURE_NUMBERS: usize = 1 << 31;
+/// The longest embedding; encoders have some hundreds to some thousands of numbers.
+const MOST_EMBEDDING_NUMBERS: usize = 1 << 16;
 /// The longest noise schedule; a thousand steps are many.
 const MOST_DIFFUSION_STEPS: usize = 100_000;
 
@@ -305,6 +307,13 @@ impl ModelConfig {
             return Err(setting("version", self.version, remedy));
         }
         self.degree()?;
+        if !(1..=MOST_EMBEDDING_NUMBERS).contains(&self.embedding_dim) {
+            return Err(setting(
+                "embedding_dim",
+                self.embedding_dim,
+                format!("1 to {MOST_EMBEDDING_NUMBERS}"),
+            ));
+        }
         if !(1..=MOST_DIFFUSION_STEPS).contains(&self.diffusion_steps) {
             let remedy = format!("1 to {MOST_DIFFUSION_STEPS}");
             return Err(setting("diffusion_steps", self.diffusion_steps, remedy));
@@ -404,7 +413,7 @@ mod tests {
             (ModelConfig { width: 0, ..base.clone() }, "width"),
             (ModelConfig { diffusion_steps: 0, ..base.clone() }, "steps"),
             (ModelConfig { diffusion_steps: usize::MAX, ..base.clone() }, "diffusion_steps"),
-            (ModelConfig { embedding_dim: usize::MAX, ..base.clone() }, "cond_dim"),
+            (ModelConfig { embedding_dim: usize::MAX, ..base.clone() }, "embedding_dim"),
             (ModelConfig { time_dim: 1 << 40, ..base.clone() }, "time_dim"),
             (
                 ModelConfig { quadrature: QuadratureRecipe::Pool { points: usize::MAX }, ..base.clone() },

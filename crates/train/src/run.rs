@@ -194,6 +194,19 @@ pub fn train(job: Job<'_>, mut on_event: impl FnMut(Event)) -> Result<Outcome, T
     })
 }
 
+/// Makes a folder free for a new run: the checkpoints of the one before are removed. Another process that trains there is an
+/// error, and nothing is removed.
+///
+/// # Errors
+/// A folder in use, or one that cannot be written.
+pub fn clear_run(out: &Path) -> Result<(), TrainError> {
+    if !out.is_dir() {
+        return Ok(());
+    }
+    let _lock = OutputLock::folder(out)?;
+    Checkpoints::new(out, 1)?.clear()
+}
+
 /// Sees that the folder is free, or belongs to this run.
 fn claim_folder(
     out: &Path,

@@ -1,8 +1,8 @@
 //! `locdiff calibrate`: makes a model's probabilities hold what they say.
 
 use crate::args::DeviceArg;
-use crate::progress;
 use crate::sampling::{EmbeddingsArgs, check_columns, read_truth};
+use crate::{output, progress};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff::{
@@ -80,6 +80,14 @@ impl StrangersArgs {
             like.name(),
             like.columns()
         );
+        if let (Some(met), Some(first)) = (file.encoder(), like.encoder()) {
+            anyhow::ensure!(
+                met.is_same_encoder(first),
+                "{} was made by the encoder {met}, {} by {first}: use one encoder for both",
+                file.name(),
+                like.name()
+            );
+        }
         let truth = read_truth(truth, file.name(), file.rows())?;
         Ok(Some((file, truth)))
     }
@@ -87,6 +95,9 @@ impl StrangersArgs {
 
 impl Calibrate {
     pub(crate) fn run(self) -> Result<()> {
+        if let Some(folder) = &self.export {
+            output::claim_file(&folder.join(locdiff_model::CONFIG_FILE))?;
+        }
         let file = self.embeddings.open()?;
         let truth = read_truth(&self.truth, file.name(), file.rows())?;
         let groups = self.groups(file.rows())?;
@@ -124,7 +135,8 @@ impl Calibrate {
             None => Vec::new(),
         };
         bar.set_prefix("fitting");
-        let calibration = fit(&globe, &background, &observations, &strangers, self.samples, self.seed)?;
+        let mut calibration = fit(&globe, &background, &observations, &strangers, self.samples, self.seed)?;
+        calibration.encoder = model.config().encoder.clone().or_else(|| file.encoder().cloned());
         bar.finish_and_clear();
         let folder = self.export.as_ref().unwrap_or(&self.model);
         calibration.save(folder)?;

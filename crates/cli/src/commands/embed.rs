@@ -3,9 +3,10 @@
 use crate::args::parse_dtype;
 use crate::encoder::EncoderArg;
 use crate::interrupt::Careful;
+use crate::output::{self, is_stdout};
 use crate::photos::PhotoArgs;
 use crate::progress;
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, ensure};
 use clap::Args;
 use locdiff_data::Dtype;
 use locdiff_ingest::{
@@ -65,10 +66,21 @@ pub(crate) struct Embed {
 
 impl Embed {
     pub(crate) fn run(self) -> Result<()> {
+        for path in [Some(&self.out), self.locations.as_ref(), self.bad.as_ref()].into_iter().flatten() {
+            ensure!(
+                !is_stdout(path),
+                "embed writes files that a run can be resumed with, not -: name a file"
+            );
+        }
         let photos = self.reading.gather(&self.photos)?;
         let (files, settings) = (self.files(), self.settings());
         let run = EmbedRun { photos: &photos, files: &files, settings: &settings, resume: self.resume };
         run.check(&self.photos).map_err(with_flags)?;
+        let bad = files.always_list_bad.then_some(&files.bad);
+        output::claim(
+            [&files.embeddings, &files.locations].into_iter().chain(bad).map(PathBuf::as_path),
+            false,
+        )?;
         let encoder = self.encoder.open()?;
         let start = Instant::now();
         let (counts, progress) = embed(&run, &encoder)?;

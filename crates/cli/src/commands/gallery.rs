@@ -4,19 +4,21 @@ use crate::args::{DeviceArg, named};
 use crate::commands::embed::{embed, with_flags};
 use crate::encoder::EncoderArg;
 use crate::hybrid::{open_places, open_retriever};
+use crate::output::{self, tell};
 use crate::photos::PhotoArgs;
 use crate::progress;
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
-use locdiff::check_dimension;
+use locdiff::check_embeddings;
 use locdiff_data::{PointColumns, PointWriter, RowFile, read_points};
 use locdiff_eval::Accuracy;
-use locdiff_gallery::{Gallery, GalleryBuilder, VectorType};
+use locdiff_gallery::{GALLERY_FILE, Gallery, GalleryBuilder, VectorType};
 use locdiff_geoclip::{GeoClip, GeoClipCache};
 use locdiff_ingest::{EmbedFiles, EmbedRun, EmbedSettings};
 use locdiff_nn::Device;
 use locdiff_sphere::LatLon;
 use serde_json::json;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Subcommand)]
@@ -83,6 +85,7 @@ impl Build {
                 (open_places(&cache, &model)?, cache.folder())
             }
             (None, locations, Some(out)) => {
+                output::claim_file(&out.join(GALLERY_FILE))?;
                 let (embeddings, locations, read) = match (&self.embeddings, locations) {
                     (Some(embeddings), Some(locations)) => (embeddings.clone(), locations.clone(), (0, 0)),
                     (None, None) => self.embed(out)?,
@@ -177,6 +180,7 @@ pub(crate) struct Search {
 
 impl Search {
     fn run(self) -> Result<()> {
+        output::claim(self.out.as_deref(), self.json)?;
         let file = RowFile::open(&self.embeddings, self.tensor.as_deref())?;
         let truth = self.truth.as_ref();
         let truth = truth.map(|path| read_points(path, None, &PointColumns::default())).transpose()?;
@@ -187,7 +191,7 @@ impl Search {
         anyhow::ensure!(self.top > 0, "--top = 0 cannot be used: at least 1");
         let device = Device::open(self.device.device)?;
         let retriever = open_retriever(&self.gallery, self.geoclip.as_deref(), &device)?;
-        check_dimension(file.name(), file.columns(), retriever.as_ref())?;
+        check_embeddings(file.name(), file.columns(), file.encoder(), retriever.as_ref())?;
         let columns = ["row", "rank", "lat", "lon", "gallery_row", "score"];
         let out = self.out.as_ref();
         let mut sink = out.map(|path| PointWriter::create(path, None, &columns)).transpose()?;
@@ -204,7 +208,7 @@ impl Search {
                     sink.write(hit.place, &[number, rank, source, f64::from(hit.score)])?;
                 } else if !self.json && truth.is_none() {
                     let (lat, lon) = (hit.place.lat_deg(), hit.place.lon_deg());
-                    println!("{number:>8} {rank:>4} {lat:>11.6} {lon:>12.6} {source:>10} {:>9.6}", hit.score);
+                    tell!("{number:>8} {rank:>4} {lat:>11.6} {lon:>12.6} {source:>10} {:>9.6}", hit.score);
                 }
             }
             bar.inc(1);
@@ -215,11 +219,11 @@ impl Search {
         if self.json {
             println!("{}", json!({"rows": file.rows(), "out": self.out, "accuracy": accuracy}));
         } else {
-            if let Some(out) = &self.out {
-                println!("{} photos in {}", file.rows(), out.display());
+            if let Some(out) = self.out.as_ref().filter(|out| !output::is_stdout(out)) {
+                tell!("{} photos in {}", file.rows(), out.display());
             }
             if let Some(accuracy) = &accuracy {
-                println!("{accuracy}");
+                tell!("{accuracy}");
             }
         }
         Ok(())

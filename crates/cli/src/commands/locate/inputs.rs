@@ -5,7 +5,7 @@ use crate::photos::PhotoArgs;
 use crate::sampling::check_columns;
 use anyhow::Result;
 use locdiff::{EmbeddedPhoto, LocateError, LocateOptions, Locator};
-use locdiff_data::RowFile;
+use locdiff_data::{Fingerprint, RowFile};
 use locdiff_ingest::{PhotoStream, ReadPhoto};
 use std::path::{Path, PathBuf};
 
@@ -60,6 +60,14 @@ impl Inputs {
         match self {
             Self::Embeddings { file, .. } => check_columns(file, locator.model().config()),
             Self::Photos { .. } => Ok(()),
+        }
+    }
+
+    /// The encoder that makes or made the embeddings, where that is known.
+    pub(crate) fn encoder<'a>(&'a self, locator: &'a Locator) -> Option<&'a Fingerprint> {
+        match self {
+            Self::Embeddings { file, .. } => file.encoder(),
+            Self::Photos { .. } => locator.encoder().map(|encoder| &**encoder.fingerprint()),
         }
     }
 

@@ -10,7 +10,7 @@ mod target;
 use crate::hybrid::{HybridArgs, OpenHybrid};
 use crate::interrupt::Careful;
 use crate::photos::PhotoArgs;
-use crate::{hints, progress, say};
+use crate::{hints, output, progress, say};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use inputs::{Input, Inputs};
@@ -76,7 +76,7 @@ impl Locate {
             );
         }
         let mut options = self.locator.options()?;
-        let hybrid = self.open_hybrid(&locator, &options, inputs.count())?;
+        let hybrid = self.open_hybrid(&locator, &options, &inputs)?;
         options.hybrid = hybrid.as_ref().map(|open| open.hybrid.clone());
         let count = inputs.count();
         let Tally { answered, failed, is_interrupted } =
@@ -95,13 +95,14 @@ impl Locate {
         &self,
         locator: &Locator,
         options: &LocateOptions,
-        count: usize,
+        inputs: &Inputs,
     ) -> Result<Option<OpenHybrid>> {
         let name =
             self.embeddings.as_ref().map_or("the encoder".to_owned(), |path| path.display().to_string());
         let model = locator.model();
-        let hybrid =
-            self.hybrid.open((&name, count, model.config().embedding_dim), model.params().device())?;
+        let columns = model.config().embedding_dim;
+        let encoder = inputs.encoder(locator);
+        let hybrid = self.hybrid.open((&name, inputs.count(), columns), encoder, model.params().device())?;
         if hybrid.is_some() {
             ensure!(
                 options.knowledge.is_none(),
@@ -161,9 +162,9 @@ impl Locate {
                     score.add(source.row, &answer, locator.reader());
                 }
                 if !is_quiet {
-                    let text = print::text(&answer, self.output.json);
+                    let text = print::text(&answer, self.output.json, hybrid.is_some());
                     // One write per photo: whoever reads, or interrupts, gets whole answers.
-                    bar.suspend(|| std::io::stdout().write_all(text.as_bytes()))?;
+                    bar.suspend(|| output::people().write_all(text.as_bytes()))?;
                 }
                 let written =
                     sinks.write(&answer, source.path.as_deref(), &trace, locator.predictor().codec());
@@ -177,10 +178,9 @@ impl Locate {
         bar.finish_and_clear();
         tally.is_interrupted = stopped();
         drop(careful);
-        for path in sinks.finish()? {
-            if !self.output.json {
-                writeln!(std::io::stdout(), "wrote {}", path.display())?;
-            }
+        let written = sinks.finish()?;
+        if !self.output.json {
+            output::tell_written(written.iter().map(PathBuf::as_path))?;
         }
         Ok(tally)
     }

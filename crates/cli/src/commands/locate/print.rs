@@ -1,6 +1,6 @@
 //! Answers for people and for programs.
 
-use locdiff::{Answer, haversine_km, kilometres};
+use locdiff::{Answer, Retrieved, haversine_km, kilometres};
 use locdiff_base::one_line;
 use std::fmt::Write;
 
@@ -8,8 +8,8 @@ use std::fmt::Write;
 const WORTH_A_LINE: f64 = 0.02;
 
 /// What is printed for a photo.
-pub(crate) fn text(answer: &Answer, as_json: bool) -> String {
-    if as_json { format!("{}\n", answer.to_json()) } else { human(answer) }
+pub(crate) fn text(answer: &Answer, as_json: bool, is_hybrid: bool) -> String {
+    if as_json { format!("{}\n", answer.to_json()) } else { human(answer, is_hybrid) }
 }
 
 /// The JSON line of a photo that could not be used.
@@ -18,7 +18,7 @@ pub(crate) fn failure(photo: &str, reason: &str) -> String {
 }
 
 /// A few lines that say it.
-fn human(answer: &Answer) -> String {
+fn human(answer: &Answer, is_hybrid: bool) -> String {
     let mut text = format!("{}\n", one_line(answer.photo.as_deref().unwrap_or_default()));
     let mut line = |label: &str, words: String| {
         let _ = writeln!(text, "  {label:<13}{words}");
@@ -36,6 +36,12 @@ fn human(answer: &Answer) -> String {
         let label = if k == 0 { "around it" } else { "or" };
         let words = if k == 0 { String::new() } else { format!("   {}", hypothesis.place) };
         line(label, format!("{:>3.0} %{words}", 100.0 * hypothesis.probability));
+    }
+    if let Some(Retrieved { gallery_row, photo }) = &answer.retrieved {
+        let name = photo.as_ref().map_or(String::new(), |photo| format!(", {}", one_line(photo)));
+        line("matched", format!("row {gallery_row} of the gallery{name}: its place is the answer"));
+    } else if is_hybrid {
+        line("matched", "no photo of the gallery: the model's own answer stands".to_owned());
     }
     if let Some(gps) = answer.gps {
         let off = kilometres(haversine_km(answer.best, gps));

@@ -1,7 +1,7 @@
 //! Answers into files: tables, maps, and tags in copies of the photos.
 
 use super::target::{OutputArgs, Target};
-use crate::output::write_file;
+use crate::output::{claim_file, is_forced, write_file};
 use anyhow::{Context, Result};
 use locdiff::{Answer, AnswerMap, Atlas, Codec, TraceStep, answers_page};
 use locdiff_data::TableWriter;
@@ -154,6 +154,7 @@ impl<'a> Sinks<'a> {
     /// Writes a photo's own file into a folder.
     fn put(&mut self, target: &Target, name: &str, end: &str, bytes: &[u8]) -> Result<()> {
         let path = target.in_folder(name, end, &self.written)?;
+        claim_file(&path)?;
         self.file(&path, bytes)
     }
 
@@ -172,7 +173,7 @@ impl<'a> Sinks<'a> {
         let photo =
             photo.context("it lies inside a shard: only photos in files of their own can be tagged")?;
         let tag = GeoTag::new(answer.best).radius_km(answer.radius_90_km).area(&answer.place);
-        let overwrite = if args.force { Overwrite::Force } else { Overwrite::Never };
+        let overwrite = if is_forced() { Overwrite::Force } else { Overwrite::Never };
         if let Some(folder) = &args.write_exif {
             std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
             let copy = folder.join(photo.file_name().context("it has no name")?);
