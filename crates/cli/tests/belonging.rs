@@ -194,7 +194,10 @@ fn another_encoder_is_refused_with_both_names() {
     let both = |arguments: &str| {
         let message = refused(path, arguments);
         assert_eq!(message.matches('@').count(), 2, "{arguments}: {message}");
-        assert!(message.contains("lite2@") && message.contains("lite0@"), "{arguments}: {message}");
+        assert!(
+            message.contains("the bundled encoder@") && message.contains("lite0@"),
+            "{arguments}: {message}"
+        );
     };
     both(&format!("locate {photo} --model run --encoder {} --device cpu", other.display()));
     both("locate --model run --embeddings other.safetensors --device cpu");

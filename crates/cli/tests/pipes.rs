@@ -3,9 +3,7 @@
 
 mod common;
 
-use common::{
-    command, fixture, json_lines, model_of_towns, ok, photos_of_towns, read, refused_with, run, stderr,
-};
+use common::{command, fixture, json_lines, model_of_towns, ok, read, refused_with, run, stderr};
 use serde_json::Value;
 use std::fs;
 use std::io::Write;
@@ -64,33 +62,39 @@ fn codes_go_through_pipes_in_every_format() {
     assert!(names(path).is_empty(), "{:?}", names(path));
 }
 
+/// Three of the photos of the towns.
+fn few(folder: &Path) {
+    let photo = |k: usize| ((0..5).map(|c| f32::from(u8::from(c == k))).collect(), common::TOWNS[k]);
+    common::write_photos(folder, "few", (0..3).map(photo));
+}
+
 #[test]
 fn one_output_alone_goes_to_standard_output() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     model_of_towns(path);
+    few(path);
     let before = names(path);
-    let locate = "locate --model run --embeddings photos.npy --device cpu --samples 2 --steps 2";
+    let locate = "locate --model run --embeddings few.npy --device cpu --samples 2 --steps 2";
     let said = ok(path, &format!("{locate} --csv -"));
-    assert!(said.starts_with("photo,lat,lon,") && said.lines().count() == 121, "{said}");
+    assert!(said.starts_with("photo,lat,lon,") && said.lines().count() == 4, "{said}");
     let regions: Value = serde_json::from_str(&ok(path, &format!("{locate} --geojson -"))).unwrap();
-    assert!(regions["features"].as_array().unwrap().len() > 120);
+    assert!(regions["features"].as_array().unwrap().len() >= 9);
     assert!(ok(path, &format!("{locate} --kml -")).starts_with("<?xml"));
     assert!(ok(path, &format!("{locate} --map -")).starts_with("<!"));
-    let places =
-        ok(path, "sample --model run --embeddings photos.npy --device cpu --samples 2 --steps 2 -o -");
-    assert!(places.starts_with("row,lat,lon\n1,") && places.lines().count() == 121, "{places}");
-    let embeddings = fs::read(path.join("photos.npy")).unwrap();
+    let places = ok(path, "sample --model run --embeddings few.npy --device cpu --samples 2 --steps 2 -o -");
+    assert!(places.starts_with("row,lat,lon\n1,") && places.lines().count() == 4, "{places}");
+    let embeddings = fs::read(path.join("few.npy")).unwrap();
     let same =
         piped(path, "sample --model run --embeddings - --device cpu --samples 2 --steps 2 -o -", &embeddings);
     assert_eq!(String::from_utf8(same).unwrap(), places);
     // Judged as it comes.
-    let judge = "evaluate --truth photos.csv --predictions - --prdc none --by none --replicates 10 --json";
+    let judge = "evaluate --truth few.csv --predictions - --prdc none --by none --replicates 40 --json";
     let judged: Value = serde_json::from_slice(&piped(path, judge, places.as_bytes())).unwrap();
-    assert_eq!(judged["scores"]["n"], 120);
-    let truth = fs::read(path.join("photos.csv")).unwrap();
+    assert_eq!(judged["scores"]["n"], 3);
+    let truth = fs::read(path.join("few.csv")).unwrap();
     fs::write(path.join("p.csv"), &places).unwrap();
-    let judge = "evaluate --truth - --predictions p.csv --prdc none --by none --replicates 10 --json";
+    let judge = "evaluate --truth - --predictions p.csv --prdc none --by none --replicates 40 --json";
     piped(path, judge, &truth);
     fs::remove_file(path.join("p.csv")).unwrap();
 
@@ -127,7 +131,7 @@ fn answers_are_judged_as_they_are_written() {
     let judge = |truth: &str, file: &str| {
         common::json(
             path,
-            &format!("evaluate --truth {truth} --predictions {file} --prdc none --by none --replicates 10"),
+            &format!("evaluate --truth {truth} --predictions {file} --prdc none --by none --replicates 40"),
         )
     };
     let first = judge("photos.csv", "l.csv");
@@ -158,8 +162,9 @@ fn existing_files_need_force() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     model_of_towns(path);
+    few(path);
     ok(path, "encode --at 1,2 -L 3 -o c.npy");
-    let of_embeddings = "--model run --embeddings photos.npy --device cpu --samples 2 --steps 2";
+    let of_embeddings = "--model run --embeddings few.npy --device cpu --samples 2 --steps 2";
     for (arguments, file) in [
         ("encode --at 1,2 -L 3 -o FILE".to_owned(), "e.npy"),
         ("decode c.npy -o FILE".to_owned(), "d.csv"),
@@ -170,7 +175,7 @@ fn existing_files_need_force() {
         (format!("locate {of_embeddings} --csv FILE"), "l.csv"),
         (format!("locate {of_embeddings} --geojson FILE"), "l.geojson"),
         (
-            "evaluate --truth photos.csv --predictions photos.csv --by none --replicates 10 --html FILE"
+            "evaluate --truth photos.csv --predictions photos.csv --by none --replicates 40 --html FILE"
                 .to_owned(),
             "r.html",
         ),
@@ -213,7 +218,7 @@ fn existing_files_need_force() {
 fn exit_codes_are_the_same_everywhere() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    photos_of_towns(path);
+    ok(path, "encode --at 1,2 -L 3 -o c.npy");
     fs::write(path.join("bad.jpg"), "no photo").unwrap();
     fs::copy(fixture("vision/rgb.jpg"), path.join("good.jpg")).unwrap();
     let code = |arguments: &str| run(path, arguments).status.code();
@@ -223,7 +228,7 @@ fn exit_codes_are_the_same_everywhere() {
         ("encode --at 95,2", 2),
         ("nothing", 2),
         ("density --at 1,2 --png - --geojson -", 2),
-        ("decode photos.csv --decoder kl --window-km 20", 2),
+        ("decode c.npy --decoder kl --window-km 20", 2),
     ] {
         assert_eq!(code(arguments), Some(expected), "{arguments}");
     }

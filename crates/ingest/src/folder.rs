@@ -1,11 +1,20 @@
 //! The one walk through a folder: regular files only, every folder once, and what cannot be used is named.
 
+use crate::PhotoSource;
 use crate::source::is_picture;
-use crate::{PhotoSource, Skipped};
 use locdiff_base::special_kind;
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// A path that is passed over: the others are not stopped by it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    /// The path.
+    pub path: PathBuf,
+    /// Why.
+    pub reason: String,
+}
 
 /// What lies below a folder.
 #[derive(Debug, Default)]

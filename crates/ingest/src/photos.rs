@@ -1,19 +1,11 @@
 //! Which photos: files, folders, lists, tables, shards and standard input as one list in an order that is always the same.
 
-use crate::{IngestError, PhotoLimits, PhotoSource, PhotoStream, Result, folder, shard, table};
+use crate::folder::{self, Skipped};
+use crate::{IngestError, PhotoLimits, PhotoSource, PhotoStream, Result, shard, table};
 use std::collections::HashSet;
 use std::fs;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
-
-/// A path that is passed over: the others are not stopped by it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Skipped {
-    /// The path.
-    pub path: PathBuf,
-    /// Why.
-    pub reason: String,
-}
 
 /// The photos that a user named, found but not read.
 #[derive(Debug, Clone, Default)]
