@@ -276,7 +276,9 @@ fn seed_folder() -> PathBuf {
     if own.is_dir() { own } else { here.join("../../fuzz/seeds") }
 }
 pub fn write_generated(root: &Path) {
-    for (name, file, bytes) in [("model_config", "small.json", &MODEL.0), ("model_weights", "small.safetensors", &MODEL.1)] {
+    for (name, file, bytes) in
+        [("model_config", "small.json", &MODEL.0), ("model_weights", "small.safetensors", &MODEL.1)]
+    {
         fs::create_dir_all(root.join(name)).unwrap();
         fs::write(root.join(name).join(file), bytes).unwrap();
     }

@@ -2,7 +2,7 @@
 
 use crate::calibration::WINDOW_KM;
 use crate::{AnswerError, Calibration, Factors, FitReport, ModelShape, Probe, Strangers};
-use locdiff_base::{AtomicFile, read_bounded};
+use locdiff_base::{AtomicFile, one_line, read_bounded};
 use locdiff_data::Fingerprint;
 use locdiff_shdd::Coefficients;
 use serde::{Deserialize, Serialize};
@@ -137,7 +137,7 @@ impl Calibration {
     ) -> Result<Self, AnswerError> {
         let bad = |reason: String| AnswerError::Calibration {
             path: path.as_ref().to_owned(),
-            reason: format!("{reason}; make it anew with `locdiff calibrate`"),
+            reason: format!("{}; make it anew with `locdiff calibrate`", one_line(&reason)),
         };
         let stored: Stored =
             serde_json::from_slice(contents).map_err(|error| bad(format!("no calibration: {error}")))?;

@@ -42,10 +42,14 @@ impl PhotoArgs {
     }
 
     /// The one rule for runs in which some photos were bad: everything else is done, and the exit code is 1.
-    pub(crate) fn settle(&self, bad: usize, count: usize) -> Result<()> {
+    /// `list` says where the bad ones are named.
+    pub(crate) fn settle(&self, bad: usize, count: usize, list: &str) -> Result<()> {
+        if bad > 0 && bad == count {
+            bail!("none of the {count} photos could be used: see {list}");
+        }
         if bad > 0 && !self.allow_bad {
             bail!(
-                "{bad} of {count} photos could not be used, the others are done: see above, or --allow-bad"
+                "{bad} of {count} photos could not be used, the others are done: see {list}, or --allow-bad"
             );
         }
         Ok(())

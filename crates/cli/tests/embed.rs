@@ -131,7 +131,7 @@ fn bad_photos_are_listed_and_passed_over() {
     let all = rows(path.join("e.safetensors"), "embeddings");
     for (row, name) in [(1, "inner/cmyk.jpg"), (6, "wrong_name.jpg")] {
         let photo = format!("photos/{name}");
-        embed(path, &[&photo, "-o", "one.safetensors"]);
+        embed(path, &[&photo, "-o", "one.safetensors", "--force"]);
         assert_eq!(rows(path.join("one.safetensors"), "embeddings"), all[row..=row]);
         assert!(!path.join("one.bad.csv").exists());
     }
@@ -181,7 +181,7 @@ fn files_tables_lists_and_shards_give_the_same_rows() {
     ] {
         let summary = embed_some(
             path,
-            &[&[input, "-o", "x.safetensors", "--locations", "places.csv"], &sure[..]].concat(),
+            &[&[input, "-o", "x.safetensors", "--locations", "places.csv", "--force"], &sure[..]].concat(),
         );
         assert_eq!((&summary["rows"], &summary["bad"]), (&4.into(), &1.into()));
         assert_eq!(fs::read(path.join("x.safetensors")).unwrap(), expected, "{input}");

@@ -11,8 +11,28 @@ use std::time::{Duration, Instant};
 
 /// What structure there is in our formats.
 const TOKENS: [&[u8]; 22] = [
-    b",", b"\n", b"\"", b"{", b"}", b"[", b"]", b"nan", b"-", b"1e999", b"\xff\xff\xff\xff", b"\0", b"(", b")", b"'", b":",
-    b"99999999999999999999", b"1e12", b"null", b";", b"\t", b"-1",
+    b",",
+    b"\n",
+    b"\"",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b"nan",
+    b"-",
+    b"1e999",
+    b"\xff\xff\xff\xff",
+    b"\0",
+    b"(",
+    b")",
+    b"'",
+    b":",
+    b"99999999999999999999",
+    b"1e12",
+    b"null",
+    b";",
+    b"\t",
+    b"-1",
 ];
 
 /// Cuts, doubles, flips, overwrites and inserts.
@@ -34,7 +54,8 @@ fn mutate(input: &mut Vec<u8>, rng: &mut ChaCha8Rng) {
 
 #[test]
 fn every_parser_reads_or_refuses() {
-    let seconds = std::env::var("LOCDIFF_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(0.4);
+    let seconds =
+        std::env::var("LOCDIFF_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(0.4);
     let chosen = std::env::var("LOCDIFF_FUZZ_TARGET").ok();
     for (number, (name, target)) in targets::TARGETS.into_iter().enumerate() {
         if chosen.as_ref().is_some_and(|chosen| chosen != name) {

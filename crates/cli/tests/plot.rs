@@ -32,6 +32,6 @@ fn pictures_are_drawn() {
     let line = plot.split("points='").nth(1).unwrap().split('\'').next().unwrap();
     assert_eq!(line.split_whitespace().count(), 256);
 
-    refused_with(path, "plot density c.npy --rows 4 --out d.png", "there is no row 4: the file has 3");
+    refused_with(path, "plot density c.npy --rows 4 --out e.png", "there is no row 4: the file has 3");
     refused_with(path, "plot resolution --out r.jpg", "ends in .png (maps) or .svg (curve)");
 }

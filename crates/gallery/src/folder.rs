@@ -6,7 +6,7 @@ use crate::quantised::{QuantisedQuery, RowBound};
 use crate::{GalleryError, Result};
 use half::f16;
 use half::slice::HalfFloatSliceExt;
-use locdiff_base::Named;
+use locdiff_base::{Named, one_line};
 use locdiff_data::{Fingerprint, PositionedFile};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -119,7 +119,7 @@ impl Description {
     /// Reads and checks a description; `None` where there is none.
     pub(crate) fn read(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(GALLERY_FILE);
-        let bad = |reason: String| GalleryError::Folder { path: path.clone(), reason };
+        let bad = |reason: String| GalleryError::Folder { path: path.clone(), reason: one_line(&reason) };
         let text = match locdiff_base::read_text_bounded(&path, LARGEST_FILE_BYTES) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),

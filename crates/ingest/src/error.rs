@@ -12,8 +12,8 @@ use thiserror::Error;
 pub enum IngestError {
     /// The arguments name no picture.
     #[error(
-        "no photos: the arguments name {other_files} files and none is a picture, {skipped} more were passed over; \
-         give photos, folders or lists of them"
+        "no photos: the arguments name {other_files} files and none is a picture{}; give photos, folders or lists of them",
+        passed_over(*skipped)
     )]
     NoPhotos {
         /// Files that are no pictures.
@@ -114,12 +114,14 @@ pub enum IngestError {
         now: String,
     },
     /// No photo was of use.
-    #[error("none of the {photos} photos could be used: see {list}", list = list.display())]
+    #[error("none of the {photos} photos could be used, {first}; see {list}", list = list.display())]
     NoneUsable {
         /// How many there were.
         photos: usize,
         /// Where each is listed with the reason.
         list: PathBuf,
+        /// The first one's reason.
+        first: String,
     },
     /// A file cannot be created or written.
     #[error(transparent)]
@@ -130,6 +132,10 @@ pub enum IngestError {
     /// The encoder failed.
     #[error(transparent)]
     Vision(#[from] VisionError),
+}
+
+fn passed_over(skipped: usize) -> String {
+    if skipped == 0 { String::new() } else { format!(" ({skipped} more were passed over)") }
 }
 
 /// A result whose error is [`IngestError`].

@@ -32,8 +32,8 @@ mod table;
 
 pub use error::{IngestError, Result};
 pub use files::EmbedFiles;
-pub use locdiff_vision::PhotoLimits;
 pub use folder::Skipped;
+pub use locdiff_vision::PhotoLimits;
 pub use photos::Photos;
 pub use run::{EmbedRun, Progress};
 pub use settings::{EmbedCounts, EmbedOutput, EmbedSettings};

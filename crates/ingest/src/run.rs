@@ -1,6 +1,7 @@
 //! A run over photos: embedded in batches, journalled, written in the end.
 
 use crate::journal::Journal;
+use crate::outcome::Outcome;
 use crate::pipeline::Pipeline;
 use crate::{EmbedCounts, EmbedFiles, EmbedSettings, IngestError, Photos, Result};
 use locdiff_vision::{Encoder, Photo};
@@ -99,9 +100,18 @@ impl EmbedRun<'_> {
         }
         let columns = encoder.embedding();
         let counts = self.files.write(self.settings, sources, &journal, columns, encoder.fingerprint())?;
+        let first = if counts.rows == 0 { journal.outcomes()?.next() } else { None };
         journal.remove()?;
         if counts.rows == 0 {
-            return Err(IngestError::NoneUsable { photos: sources.len(), list: self.files.bad.clone() });
+            let first = match first {
+                Some(Outcome::Bad(reason)) => reason,
+                _ => "the first has no location, and a location was required".to_owned(),
+            };
+            return Err(IngestError::NoneUsable {
+                photos: sources.len(),
+                list: self.files.bad.clone(),
+                first,
+            });
         }
         Ok(Some(counts))
     }

@@ -51,8 +51,8 @@ pub use prior::with_prior;
 
 pub use locdiff_answer::{
     Answer, AnswerError, BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Density, DensityRegion,
-    FEWEST_TO_CALIBRATE, Factors, FitReport, Globe, Hypothesis, Knowledge, LEVELS, Observation, Peak, Probe,
-    ReadOptions, Reader, ReliabilityCurve, ModelShape, Retrieved, Said, Strangers, Verdict, fit,
+    FEWEST_TO_CALIBRATE, Factors, FitReport, Globe, Hypothesis, Knowledge, LEVELS, ModelShape, Observation,
+    Peak, Probe, ReadOptions, Reader, ReliabilityCurve, Retrieved, Said, Strangers, Verdict, fit,
 };
 pub use locdiff_base::BadSetting;
 pub use locdiff_data::{Embedding, Fingerprint};

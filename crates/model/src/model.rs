@@ -1,7 +1,7 @@
 //! A model: weights, standardisation, quadrature; and the folder it lives in.
 
 use crate::{CodeWriter, ModelConfig, ModelError, QuadraturePoints, QuadratureRecipe};
-use locdiff_base::{AtomicFile, BadSetting, read_bounded};
+use locdiff_base::{AtomicFile, BadSetting, one_line, read_bounded};
 use locdiff_nn::{Device, Init, Params, ParamsBuilder, layers::CsUnet, losses::QuadratureGrid};
 use locdiff_sphere::UnitVec;
 use std::path::Path;
@@ -254,7 +254,8 @@ impl Model {
         config: (&Path, &[u8]),
         weights: (&Path, &[u8]),
     ) -> Result<Self, ModelError> {
-        let bad = |reason: String| ModelError::Folder { path: config.0.to_owned(), reason };
+        let bad =
+            |reason: String| ModelError::Folder { path: config.0.to_owned(), reason: one_line(&reason) };
         // The version first: the rest of another version's settings may not be readable.
         let value: serde_json::Value =
             serde_json::from_slice(config.1).map_err(|error| bad(format!("not JSON: {error}")))?;

@@ -85,7 +85,7 @@ impl Embed {
         let start = Instant::now();
         let (counts, progress) = embed(&run, &encoder)?;
         self.tell(&photos, &files, &counts, progress, start.elapsed().as_secs_f64(), &encoder);
-        self.reading.settle(counts.bad, progress.done)
+        self.reading.settle(counts.bad, progress.done, &files.bad.display().to_string())
     }
 
     fn settings(&self) -> EmbedSettings {

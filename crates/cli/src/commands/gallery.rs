@@ -110,7 +110,7 @@ impl Build {
         } else {
             println!("a gallery of {places} places with {dimension} numbers each in {}", folder.display());
         }
-        self.reading.settle(bad, count)
+        self.reading.settle(bad, count, &folder.join("photos.bad.csv").display().to_string())
     }
 
     /// Embeds the photos that have a location; embeddings and the list of photos stay in the gallery's folder.

@@ -88,7 +88,7 @@ impl Locate {
         if let Some(score) = score {
             score.tell(self.output.json)?;
         }
-        self.reading.settle(failed, count)
+        self.reading.settle(failed, count, "above")
     }
 
     fn open_hybrid(
