@@ -189,7 +189,7 @@ pub fn calibration(bytes: &[u8]) {
 
 /// An encoder's description.
 pub fn encoder(bytes: &[u8]) {
-    let weights = br#"{}      "#;
+    let weights = b"{}      ";
     let weights = [&(weights.len() as u64).to_le_bytes()[..], weights].concat();
     let (description, file) = (Path::new("encoder.json"), Path::new("model.safetensors"));
     checked(Encoder::from_bytes((description, bytes), (file, &weights)));
@@ -274,15 +274,4 @@ fn seed_folder() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let own = here.join("seeds");
     if own.is_dir() { own } else { here.join("../../fuzz/seeds") }
-}
-pub fn write_generated(root: &Path) {
-    for (name, file, bytes) in
-        [("model_config", "small.json", &MODEL.0), ("model_weights", "small.safetensors", &MODEL.1)]
-    {
-        fs::create_dir_all(root.join(name)).unwrap();
-        fs::write(root.join(name).join(file), bytes).unwrap();
-    }
-    let place = small_gallery("seed");
-    fs::create_dir_all(root.join("gallery_index")).unwrap();
-    fs::copy(place.folder.join("index.bin"), root.join("gallery_index/index.bin")).unwrap();
 }

@@ -28,7 +28,7 @@ fn mixed(folder: &Path) {
     assert!(Command::new("mkfifo").arg(photos.join("pipe.jpg")).status().unwrap().success());
     std::os::unix::net::UnixListener::bind(photos.join("socket.jpg")).unwrap();
     fs::create_dir(photos.join("secret")).unwrap();
-    fs::set_permissions(photos.join("secret"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(photos.join("secret"), fs::Permissions::from_mode(0o0)).unwrap();
 }
 
 /// Runs, and fails if it takes a minute: a pipe must not be waited for.

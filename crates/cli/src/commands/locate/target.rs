@@ -49,7 +49,6 @@ impl Target {
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct OutputArgs {
     /// Print one JSON object per photo instead of text
     #[arg(long)]
