@@ -1,6 +1,6 @@
 //! `locdiff`: where on Earth was this photo taken, with an honest uncertainty.
 //!
-//! Exit codes: 0 success, 1 failure, 2 usage, 130 interrupted.
+//! Exit codes: 0 success; 1 failure, or some photos could not be used; 2 usage; 130 interrupted. See docs/cli.md.
 
 mod args;
 mod commands;
@@ -10,8 +10,10 @@ mod hints;
 mod hybrid;
 mod interrupt;
 mod output;
+mod photos;
 mod progress;
 mod sampling;
+mod say;
 
 use clap::{Parser, Subcommand};
 use std::num::NonZeroUsize;
@@ -26,6 +28,9 @@ struct Cli {
     /// Threads to compute with [default: one per core]; answers do not depend on it
     #[arg(long, global = true, value_name = "N", visible_alias = "threads", help_heading = "Everywhere")]
     jobs: Option<NonZeroUsize>,
+    /// Overwrite files and folders that exist
+    #[arg(long, global = true, help_heading = "Everywhere")]
+    force: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -78,7 +83,8 @@ fn main() -> ExitCode {
         locdiff_base::AtomicFile::remove_all_pending();
         std::process::exit(130);
     });
-    let Cli { command, jobs } = Cli::parse();
+    let Cli { command, jobs, force } = Cli::parse();
+    output::set_force(force);
     if let Some(jobs) = jobs {
         // Fails only where the pool was made before, which nothing does this early.
         let _ = rayon::ThreadPoolBuilder::new().num_threads(jobs.get()).build_global();
@@ -106,8 +112,8 @@ fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let flag = hints::flag(&error).map_or(String::new(), |flag| format!(" ({flag})"));
-            eprintln!("error: {error:#}{flag}");
-            ExitCode::FAILURE
+            say::error(&(say::chain(&error) + &flag));
+            if error.is::<output::Usage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
         }
     }
 }

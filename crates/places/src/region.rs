@@ -70,6 +70,13 @@ impl Region {
         if !(lon0.abs() <= 360.0 && lon1.abs() <= 360.0) {
             return refuse("longitudes are from -180 to 180");
         }
+        let width = (lon1 - lon0).rem_euclid(360.0);
+        if lon1 < lon0 && width > 180.0 {
+            let back = lon1 + 360.0;
+            return refuse(&format!(
+                "from longitude {lon0} east to {lon1} it would go almost around the Earth; give {lat0},{lon1},{lat1},{lon0}, or {lat0},{lon0},{lat1},{back} if you mean that"
+            ));
+        }
         let (south, north) = (lat0.min(lat1), lat0.max(lat1));
         let width = if (lon1 - lon0).abs() == 360.0 { 360.0 } else { (lon1 - lon0).rem_euclid(360.0) };
         if south == north || width == 0.0 {

@@ -88,6 +88,14 @@ impl TrainSettings {
         if let Some((what, _)) = positive.iter().find(|(_, value)| *value == 0) {
             return Err(setting(what, 0, "at least 1"));
         }
+        let most = [
+            ("batch", self.batch, 1 << 20),
+            ("validation_samples", self.validation_samples, 1 << 16),
+            ("validation_steps", self.validation_steps, 100_000),
+        ];
+        if let Some((what, value, most)) = most.into_iter().find(|(_, value, most)| value > most) {
+            return Err(setting(what, value, format!("at most {most}")));
+        }
         let shares =
             [("condition_dropout", self.condition_dropout), ("embedding_noise", self.embedding_noise)];
         for (what, value) in shares {

@@ -1,7 +1,7 @@
 //! `locdiff density`: what a coefficient vector says about where, in words, as a map and as files for other tools.
 
 use crate::args::{DegreeArg, VectorsInput, named, parse_place, parse_positive, read_vectors};
-use crate::output::write_file;
+use crate::output::{self, write_file};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use locdiff_base::Named;
@@ -51,6 +51,8 @@ pub(crate) struct DensityArgs {
 
 impl DensityArgs {
     pub(crate) fn run(self) -> Result<()> {
+        let outputs = [&self.png, &self.geojson, &self.raster];
+        output::claim(outputs.into_iter().filter_map(|path| path.as_deref()), self.json)?;
         let (codec, e) = self.read()?;
         let density = codec.density(&e)?;
         let summary = DensitySummary::new(&codec, &density, self.modes)?;
@@ -65,16 +67,11 @@ impl DensityArgs {
         if let Some(path) = &self.raster {
             self.write_raster(path, &density)?;
         }
-        let mut out = std::io::stdout().lock();
         if self.json {
-            writeln!(out, "{}", summary.to_json())?;
-        } else {
-            write!(out, "{}", summary.to_text())?;
-            for path in [&self.png, &self.geojson, &self.raster].into_iter().flatten() {
-                writeln!(out, "wrote {}", path.display())?;
-            }
+            return Ok(writeln!(std::io::stdout(), "{}", summary.to_json())?);
         }
-        Ok(())
+        write!(output::people(), "{}", summary.to_text())?;
+        output::tell_written(outputs.into_iter().filter_map(|path| path.as_deref()))
     }
 
     fn read(&self) -> Result<(Codec, Coefficients)> {
@@ -88,7 +85,7 @@ impl DensityArgs {
         let (mut reader, degree) = self.input.open(path)?;
         let mut found = None;
         for read in 1..=self.row {
-            found = read_vectors(&mut reader, 1)?.pop();
+            found = read_vectors(&mut reader, 1, path, read - 1)?.pop();
             if found.is_none() {
                 bail!("{}: there is no row {}: the file has {}", path.display(), self.row, read - 1);
             }

@@ -59,7 +59,7 @@ impl Photo {
         if bytes > limits.max_bytes {
             return Err(VisionError::TooManyBytes { file, bytes, max_bytes: limits.max_bytes });
         }
-        let contents = fs::read(path).map_err(read)?;
+        let contents = locdiff_base::read_bounded(path, limits.max_bytes).map_err(read)?;
         Self::decode(&contents, &file, limits)
     }
 

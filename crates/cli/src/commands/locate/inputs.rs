@@ -1,11 +1,12 @@
 //! Photos or embeddings, a block at a time.
 
 use crate::hybrid::OpenHybrid;
+use crate::photos::PhotoArgs;
 use crate::sampling::check_columns;
 use anyhow::Result;
-use locdiff::{EmbeddedPhoto, LocateError, LocateOptions, Locator, PhotoLimits};
-use locdiff_data::RowFile;
-use locdiff_ingest::{PhotoStream, Photos, ReadPhoto};
+use locdiff::{EmbeddedPhoto, LocateError, LocateOptions, Locator};
+use locdiff_data::{Fingerprint, RowFile};
+use locdiff_ingest::{PhotoStream, ReadPhoto};
 use std::path::{Path, PathBuf};
 
 /// What is to be located, and how far it is done.
@@ -28,10 +29,10 @@ pub(crate) struct Input {
 pub(crate) type Block = Vec<(Input, Result<EmbeddedPhoto, LocateError>)>;
 
 impl Inputs {
-    pub(crate) fn photos(arguments: &[PathBuf]) -> Result<Self> {
-        let photos = Photos::gather(arguments, None)?;
+    pub(crate) fn photos(arguments: &[PathBuf], reading: &PhotoArgs) -> Result<Self> {
+        let photos = reading.gather(arguments)?;
         let files = photos.sources().iter().map(|source| source.path().to_owned()).collect();
-        Ok(Self::Photos { files, stream: photos.into_stream(PhotoLimits::default()), next: 0 })
+        Ok(Self::Photos { files, stream: photos.into_stream(reading.limits()), next: 0 })
     }
 
     pub(crate) fn embeddings(path: &Path, tensor: Option<&str>) -> Result<Self> {
@@ -62,13 +63,22 @@ impl Inputs {
         }
     }
 
-    /// The next photos, embedded; `None` after the last.
+    /// The encoder that makes or made the embeddings, where that is known.
+    pub(crate) fn encoder<'a>(&'a self, locator: &'a Locator) -> Option<&'a Fingerprint> {
+        match self {
+            Self::Embeddings { file, .. } => file.encoder(),
+            Self::Photos { .. } => locator.encoder().map(|encoder| &**encoder.fingerprint()),
+        }
+    }
+
+    /// The next photos, embedded; `None` after the last. `taken` is called after each.
     pub(crate) fn next_block(
         &mut self,
         locator: &Locator,
         options: &LocateOptions,
         hybrid: Option<&OpenHybrid>,
         stopped: impl Fn() -> bool,
+        taken: impl Fn(),
     ) -> Result<Option<Block>> {
         let most = locator.photos_per_block();
         let mut block = Block::new();
@@ -81,6 +91,7 @@ impl Inputs {
                         photo = photo.with_retrieval(own);
                     }
                     block.push((Input { row, name, path: None }, Ok(photo)));
+                    taken();
                 }
                 *next += block.len();
             }
@@ -93,6 +104,7 @@ impl Inputs {
                     let path = source.file_path().map(Path::to_owned);
                     block.push((Input { row: *next, name: source.name().to_owned(), path }, embedded));
                     *next += 1;
+                    taken();
                 }
             }
         }

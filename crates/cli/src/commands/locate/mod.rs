@@ -10,8 +10,9 @@ mod target;
 use crate::gallery::{GalleryArgs, PhotoNames};
 use crate::hybrid::{HybridArgs, OpenHybrid};
 use crate::interrupt::Careful;
-use crate::progress;
-use anyhow::{Context, Result, bail, ensure};
+use crate::photos::PhotoArgs;
+use crate::{hints, output, progress, say};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use inputs::{Input, Inputs};
 use locdiff::{LocateError, LocateOptions, Locator, ModelError};
@@ -25,13 +26,16 @@ use target::OutputArgs;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 all answered; 1 failure, or some photos could not be read (they are named, the others \
-                        answered); 2 usage; 130 interrupted (what was answered is written)."
+    after_help = "Exit codes: 0 all answered; 1 failure, or some photos could not be used (they are named and have rows with an \
+                        error, the others are answered; --allow-bad: 0); 2 usage; 130 interrupted (what was answered is written)."
 )]
 pub(crate) struct Locate {
-    /// Photos: files, folders (searched by name), .csv with a column of paths, .tar shards, @list.txt
+    /// Photos: files, folders (searched by name), .csv with a column of paths, .tar shards, @list.txt, - for a photo on
+    /// standard input
     #[arg(value_name = "PHOTOS", required_unless_present = "embeddings")]
     photos: Vec<PathBuf>,
+    #[command(flatten)]
+    reading: PhotoArgs,
     #[command(flatten)]
     locator: LocatorArgs,
     #[command(flatten)]
@@ -63,7 +67,7 @@ impl Locate {
     pub(crate) fn run(self) -> Result<()> {
         let inputs = match &self.embeddings {
             Some(path) => Inputs::embeddings(path, self.tensor.as_deref())?,
-            None => Inputs::photos(&self.photos)?,
+            None => Inputs::photos(&self.photos, &self.reading)?,
         };
         let mut score = self.truth.as_deref().map(|path| Score::open(path, inputs.count())).transpose()?;
         self.output.check(inputs.count(), &inputs.files())?;
@@ -75,11 +79,7 @@ impl Locate {
             );
         }
         let mut options = self.locator.options()?;
-        ensure!(
-            self.embeddings.is_none() || options.views == 1,
-            "--views makes views of photos; embeddings are what they are: leave it out"
-        );
-        let hybrid = self.open_hybrid(&locator, &options, inputs.count())?;
+        let hybrid = self.open_hybrid(&locator, &options, &inputs)?;
         options.hybrid = hybrid.as_ref().map(|open| open.hybrid.clone());
         let count = inputs.count();
         let Tally { answered, failed, is_interrupted } =
@@ -91,16 +91,18 @@ impl Locate {
         if let Some(score) = score {
             score.tell(self.output.json)?;
         }
-        if failed > 0 {
-            bail!("{failed} of {count} photos could not be read; the others are answered");
-        }
-        Ok(())
+        self.reading.settle(failed, count, "above")
     }
 
     /// The locator with the gallery that was asked for.
     fn with_gallery(&self, locator: Locator) -> Result<Locator> {
         let model = locator.model();
-        let Some(gallery) = self.gallery.open(model.config().embedding_dim, model.params().device())? else {
+        let Some(gallery) = self.gallery.open(
+            model.config().embedding_dim,
+            model.config().encoder.as_ref(),
+            model.params().device(),
+        )?
+        else {
             return Ok(locator);
         };
         ensure!(
@@ -120,13 +122,14 @@ impl Locate {
         &self,
         locator: &Locator,
         options: &LocateOptions,
-        count: usize,
+        inputs: &Inputs,
     ) -> Result<Option<OpenHybrid>> {
         let name =
             self.embeddings.as_ref().map_or("the encoder".to_owned(), |path| path.display().to_string());
         let model = locator.model();
-        let hybrid =
-            self.hybrid.open((&name, count, model.config().embedding_dim), model.params().device())?;
+        let columns = model.config().embedding_dim;
+        let encoder = inputs.encoder(locator);
+        let hybrid = self.hybrid.open((&name, inputs.count(), columns), encoder, model.params().device())?;
         if hybrid.is_some() {
             ensure!(
                 options.knowledge.is_none(),
@@ -156,7 +159,7 @@ impl Locate {
         let careful = Careful::begin();
         let stopped = || careful.stop().load(Ordering::SeqCst);
         let mut tally = Tally::default();
-        while let Some(block) = inputs.next_block(locator, options, hybrid, stopped)? {
+        while let Some(block) = inputs.next_block(locator, options, hybrid, stopped, || bar.inc(1))? {
             let (sources, embedded): (Vec<Input>, Vec<_>) = block.into_iter().unzip();
             let trace = match embedded.first() {
                 Some(Ok(photo)) if self.output.trace.is_some() => locator.trace(photo, options)?,
@@ -169,9 +172,16 @@ impl Locate {
                 let mut answer = match answer {
                     Ok(answer) => answer,
                     Err(error) if is_about_photo(&error) => {
-                        bar.suspend(|| eprintln!("error: {}", named(&source.name, &error.to_string())));
+                        let reason = named(&source.name, &error.to_string());
+                        let error = anyhow::Error::from(error);
+                        let flag = hints::flag(&error).map_or(String::new(), |flag| format!(" ({flag})"));
+                        bar.suspend(|| say::error(&(reason.clone() + &flag)));
+                        if self.output.json {
+                            let line = print::failure(&source.name, &reason);
+                            bar.suspend(|| std::io::stdout().write_all(line.as_bytes()))?;
+                        }
+                        sinks.write_failure(&source.name, &reason)?;
                         tally.failed += 1;
-                        bar.inc(1);
                         continue;
                     }
                     // Not the photo's fault: settings, knowledge that leaves no place, the device.
@@ -184,13 +194,12 @@ impl Locate {
                 if !is_quiet {
                     let text = print::text(&answer, self.output.json);
                     // One write per photo: whoever reads, or interrupts, gets whole answers.
-                    bar.suspend(|| std::io::stdout().write_all(text.as_bytes()))?;
+                    bar.suspend(|| output::people().write_all(text.as_bytes()))?;
                 }
                 let written =
                     sinks.write(&answer, source.path.as_deref(), &trace, locator.predictor().codec());
                 written.with_context(|| source.name.clone())?;
                 tally.answered += 1;
-                bar.inc(1);
             }
             if stopped() {
                 break;
@@ -199,10 +208,9 @@ impl Locate {
         bar.finish_and_clear();
         tally.is_interrupted = stopped();
         drop(careful);
-        for path in sinks.finish()? {
-            if !self.output.json {
-                writeln!(std::io::stdout(), "wrote {}", path.display())?;
-            }
+        let written = sinks.finish()?;
+        if !self.output.json {
+            output::tell_written(written.iter().map(PathBuf::as_path))?;
         }
         Ok(tally)
     }

@@ -21,7 +21,7 @@ pub(crate) struct LocatorArgs {
     #[command(flatten)]
     sampling: SamplingArgs,
     /// Views of each photo (crops, colours) that noise or samples are spread over, one density of all; 1 is the photo alone
-    #[arg(long, value_name = "K", default_value_t = 1)]
+    #[arg(long, value_name = "K", default_value_t = 1, conflicts_with = "embeddings")]
     views: usize,
     /// Take the place from samples, put together so (Algorithm 2 of the paper: `--views K --pool mean`) [default: read off the
     /// density, without sampling]

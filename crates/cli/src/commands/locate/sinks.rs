@@ -1,7 +1,7 @@
 //! Answers into files: tables, maps, and tags in copies of the photos.
 
 use super::target::{OutputArgs, Target};
-use crate::output::write_file;
+use crate::output::{claim_file, is_forced, write_file};
 use anyhow::{Context, Result};
 use locdiff::{Answer, AnswerMap, Atlas, Codec, GalleryWord, Match, TraceStep, answers_page};
 use locdiff_data::TableWriter;
@@ -9,7 +9,7 @@ use locdiff_map::{FeatureCollection, HtmlMap, KmlDocument};
 use locdiff_phototags::{GeoTag, Overwrite, write_copy, write_sidecar};
 use std::path::{Path, PathBuf};
 
-const COLUMNS: [&str; 10] = [
+const COLUMNS: [&str; 11] = [
     "photo",
     "lat",
     "lon",
@@ -20,6 +20,7 @@ const COLUMNS: [&str; 10] = [
     "can_tell",
     "place",
     "country",
+    "error",
 ];
 
 /// What is added where a gallery takes part.
@@ -98,6 +99,16 @@ impl<'a> Sinks<'a> {
         self.tag(answer, photo)
     }
 
+    /// Writes a photo that could not be used into the table.
+    pub(crate) fn write_failure(&mut self, photo: &str, reason: &str) -> Result<()> {
+        if let Some(csv) = &mut self.csv {
+            let mut fields = [""; COLUMNS.len()];
+            (fields[0], fields[COLUMNS.len() - 1]) = (photo, reason);
+            csv.write(&fields)?;
+        }
+        Ok(())
+    }
+
     /// Each kind of map, into the photo's own file where the target is a folder, else into the one file of all.
     fn write_maps(&mut self, map: &AnswerMap<'_>, name: &str) -> Result<()> {
         let args = self.args;
@@ -160,6 +171,7 @@ impl<'a> Sinks<'a> {
     /// Writes a photo's own file into a folder.
     fn put(&mut self, target: &Target, name: &str, end: &str, bytes: &[u8]) -> Result<()> {
         let path = target.in_folder(name, end, &self.written)?;
+        claim_file(&path)?;
         self.file(&path, bytes)
     }
 
@@ -178,7 +190,7 @@ impl<'a> Sinks<'a> {
         let photo =
             photo.context("it lies inside a shard: only photos in files of their own can be tagged")?;
         let tag = GeoTag::new(answer.best).radius_km(answer.radius_90_km).area(&answer.place);
-        let overwrite = if args.force { Overwrite::Force } else { Overwrite::Never };
+        let overwrite = if is_forced() { Overwrite::Force } else { Overwrite::Never };
         if let Some(folder) = &args.write_exif {
             std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
             let copy = folder.join(photo.file_name().context("it has no name")?);
@@ -196,7 +208,7 @@ fn name(answer: &Answer) -> &str {
     answer.photo.as_deref().unwrap_or_default()
 }
 
-fn row(answer: &Answer) -> [String; 10] {
+fn row(answer: &Answer) -> [String; COLUMNS.len()] {
     [
         name(answer).to_owned(),
         format!("{:.6}", answer.best.lat_deg()),
@@ -208,6 +220,7 @@ fn row(answer: &Answer) -> [String; 10] {
         answer.can_tell.to_string(),
         answer.place.clone(),
         answer.country.clone().unwrap_or_default(),
+        String::new(),
     ]
 }
 

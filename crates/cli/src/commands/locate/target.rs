@@ -1,5 +1,6 @@
 //! Where answers go, as the command line says it.
 
+use crate::output;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use std::io::IsTerminal;
@@ -48,7 +49,6 @@ impl Target {
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct OutputArgs {
     /// Print one JSON object per photo instead of text
     #[arg(long)]
@@ -80,9 +80,6 @@ pub(crate) struct OutputArgs {
     /// Do not ask before --write-exif and --xmp
     #[arg(long)]
     yes: bool,
-    /// Let --write-exif and --xmp replace a place or a file that is there
-    #[arg(long)]
-    pub(crate) force: bool,
 }
 
 impl OutputArgs {
@@ -109,18 +106,21 @@ impl OutputArgs {
         if let Some(path) = &self.trace {
             let end = path.extension().and_then(|end| end.to_str()).map(str::to_ascii_lowercase);
             ensure!(
-                matches!(end.as_deref(), Some("gif" | "html" | "png")),
+                output::is_stdout(path) || matches!(end.as_deref(), Some("gif" | "html" | "png")),
                 "--trace {}: end it in .gif, .html or .png",
                 path.display()
             );
             ensure!(count == 1, "--trace {}: it shows one photo, and there are {count}", path.display());
         }
-        let files = [&self.geojson, &self.kml, &self.map, &self.png].into_iter().flatten().map(Target::path);
-        for output in files.chain(self.csv.as_deref()).chain(self.trace.as_deref()) {
-            if photos.contains(&output) {
+        let targets = [&self.geojson, &self.kml, &self.map, &self.png].into_iter().flatten();
+        let files = targets.filter(|target| !target.is_folder).map(Target::path);
+        let outputs: Vec<&Path> = files.chain(self.csv.as_deref()).chain(self.trace.as_deref()).collect();
+        for output in &outputs {
+            if photos.contains(output) {
                 bail!("{} is one of the photos: write the answer elsewhere", output.display());
             }
         }
+        output::claim(outputs, self.json)?;
         self.ask(count)
     }
 
