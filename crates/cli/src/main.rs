@@ -37,6 +37,8 @@ enum Command {
     Density(commands::density::DensityArgs),
     /// Say where photos were taken: places with probabilities, radii, maps
     Locate(Box<commands::locate::Locate>),
+    /// Take back the tags that `locate --write-exif` and `--xmp` wrote
+    Undo(commands::undo::UndoArgs),
     /// Train a model on embeddings and locations
     Train(Box<commands::train::Train>),
     /// Locate photos: sample places for embeddings with a trained model
@@ -87,6 +89,7 @@ fn main() -> ExitCode {
         Command::Decode(command) => command.run(),
         Command::Density(command) => command.run(),
         Command::Locate(command) => command.run(),
+        Command::Undo(command) => command.run(),
         Command::Train(command) => command.run(),
         Command::Sample(command) => command.run(),
         Command::EmbedLocation(command) => command.run(),

@@ -17,3 +17,4 @@ pub(crate) mod plot;
 pub(crate) mod reproduce;
 pub(crate) mod sample;
 pub(crate) mod train;
+pub(crate) mod undo;

@@ -5,6 +5,7 @@ mod options;
 mod print;
 mod score;
 mod sinks;
+mod tagging;
 mod target;
 
 use crate::hybrid::{HybridArgs, OpenHybrid};
@@ -14,12 +15,14 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use inputs::{Input, Inputs};
 use locdiff::{LocateError, LocateOptions, Locator, ModelError};
+use locdiff_base::one_line;
 use options::LocatorArgs;
 use score::Score;
 use sinks::Sinks;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
+use tagging::Tagging;
 use target::OutputArgs;
 
 #[derive(Debug, Args)]
@@ -53,6 +56,8 @@ pub(crate) struct Locate {
 struct Tally {
     answered: usize,
     failed: usize,
+    /// Photos that were answered and cannot take the tag that was asked for.
+    untagged: usize,
     is_interrupted: bool,
 }
 
@@ -75,7 +80,7 @@ impl Locate {
         let hybrid = self.open_hybrid(&locator, &options, inputs.count())?;
         options.hybrid = hybrid.as_ref().map(|open| open.hybrid.clone());
         let count = inputs.count();
-        let Tally { answered, failed, is_interrupted } =
+        let Tally { answered, failed, untagged, is_interrupted } =
             self.answer_all(&locator, &options, inputs, hybrid.as_ref(), score.as_mut())?;
         if is_interrupted {
             eprintln!("interrupted after {answered} of {count} answers");
@@ -87,6 +92,7 @@ impl Locate {
         if failed > 0 {
             bail!("{failed} of {count} photos could not be read; the others are answered");
         }
+        ensure!(untagged == 0, "{untagged} of {count} photos got no tag; all else is written");
         Ok(())
     }
 
@@ -122,8 +128,10 @@ impl Locate {
         hybrid: Option<&OpenHybrid>,
         mut score: Option<&mut Score>,
     ) -> Result<Tally> {
-        let mut sinks = Sinks::new(&self.output)?;
-        let is_quiet = score.is_some() && !self.output.json;
+        let dry_run = self.output.tags.dry_run;
+        let mut sinks = if dry_run { None } else { Some(Sinks::new(&self.output)?) };
+        let mut tagging = Tagging::new(&self.output.tags, self.output.force, self.output.json)?;
+        let is_quiet = dry_run || (score.is_some() && !self.output.json);
         let bar = progress::bar("locating", Some(inputs.count() as u64));
         let careful = Careful::begin();
         let stopped = || careful.stop().load(Ordering::SeqCst);
@@ -157,9 +165,18 @@ impl Locate {
                     // One write per photo: whoever reads, or interrupts, gets whole answers.
                     bar.suspend(|| std::io::stdout().write_all(text.as_bytes()))?;
                 }
-                let written =
-                    sinks.write(&answer, source.path.as_deref(), &trace, locator.predictor().codec());
-                written.with_context(|| source.name.clone())?;
+                if let Some(sinks) = &mut sinks {
+                    let written = sinks.write(&answer, &trace, locator.predictor().codec());
+                    written.with_context(|| source.name.clone())?;
+                }
+                let said =
+                    tagging.tag(&answer, source.path.as_deref()).with_context(|| source.name.clone())?;
+                bar.suspend(|| {
+                    if let Some(skipped) = said.skipped {
+                        eprintln!("note: {}", one_line(&skipped));
+                    }
+                    std::io::stdout().write_all(said.plan.as_bytes())
+                })?;
                 tally.answered += 1;
                 bar.inc(1);
             }
@@ -170,10 +187,18 @@ impl Locate {
         bar.finish_and_clear();
         tally.is_interrupted = stopped();
         drop(careful);
-        for path in sinks.finish()? {
-            if !self.output.json {
-                writeln!(std::io::stdout(), "wrote {}", path.display())?;
-            }
+        let tagged = tagging.finish()?;
+        tally.untagged = tagged.unfit;
+        let files = sinks.map(Sinks::finish).transpose()?.unwrap_or_default();
+        for path in files.iter().chain(&tagged.written).filter(|_| !self.output.json) {
+            writeln!(std::io::stdout(), "wrote {}", path.display())?;
+        }
+        for note in tagged.notes {
+            eprintln!("note: {note}");
+        }
+        if let Some(journal) = tagged.journal {
+            let journal = journal.display();
+            eprintln!("note: {journal} lists the tags; `locdiff undo {journal}` takes them back");
         }
         Ok(tally)
     }

@@ -1,12 +1,11 @@
-//! Answers into files: tables, maps, and tags in copies of the photos.
+//! Answers into files: tables and maps.
 
 use super::target::{OutputArgs, Target};
 use crate::output::write_file;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use locdiff::{Answer, AnswerMap, Atlas, Codec, TraceStep, answers_page};
 use locdiff_data::TableWriter;
 use locdiff_map::{FeatureCollection, HtmlMap, KmlDocument};
-use locdiff_phototags::{GeoTag, Overwrite, write_copy, write_sidecar};
 use std::path::{Path, PathBuf};
 
 const COLUMNS: [&str; 10] = [
@@ -48,14 +47,8 @@ impl<'a> Sinks<'a> {
         })
     }
 
-    /// Writes one answer wherever it is wanted; `photo` is the photo's own file, where it has one.
-    pub(crate) fn write(
-        &mut self,
-        answer: &Answer,
-        photo: Option<&Path>,
-        trace: &[TraceStep],
-        codec: &Codec,
-    ) -> Result<()> {
+    /// Writes one answer wherever it is wanted.
+    pub(crate) fn write(&mut self, answer: &Answer, trace: &[TraceStep], codec: &Codec) -> Result<()> {
         if let Some(csv) = &mut self.csv {
             let fields = row(answer);
             csv.write(&fields.each_ref().map(String::as_str))?;
@@ -78,7 +71,7 @@ impl<'a> Sinks<'a> {
             };
             self.file(path, &bytes)?;
         }
-        self.tag(answer, photo)
+        Ok(())
     }
 
     /// Each kind of map, into the photo's own file where the target is a folder, else into the one file of all.
@@ -149,28 +142,6 @@ impl<'a> Sinks<'a> {
     fn file(&mut self, path: &Path, bytes: &[u8]) -> Result<()> {
         write_file(path, bytes)?;
         self.written.push(path.to_owned());
-        Ok(())
-    }
-
-    /// The answer into a copy of the photo, or beside it.
-    fn tag(&mut self, answer: &Answer, photo: Option<&Path>) -> Result<()> {
-        let args = self.args;
-        if args.write_exif.is_none() && !args.xmp {
-            return Ok(());
-        }
-        let photo =
-            photo.context("it lies inside a shard: only photos in files of their own can be tagged")?;
-        let tag = GeoTag::new(answer.best).radius_km(answer.radius_90_km).area(&answer.place);
-        let overwrite = if args.force { Overwrite::Force } else { Overwrite::Never };
-        if let Some(folder) = &args.write_exif {
-            std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-            let copy = folder.join(photo.file_name().context("it has no name")?);
-            write_copy(photo, &copy, &tag, overwrite)?;
-            self.written.push(copy);
-        }
-        if args.xmp {
-            self.written.push(write_sidecar(photo, &tag, overwrite)?);
-        }
         Ok(())
     }
 }

@@ -1,8 +1,8 @@
 //! Where answers go, as the command line says it.
 
+use super::tagging::TagArgs;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 /// With more photos than this in one map, files grow too large to open.
@@ -48,7 +48,6 @@ impl Target {
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct OutputArgs {
     /// Print one JSON object per photo instead of text
     #[arg(long)]
@@ -71,16 +70,9 @@ pub(crate) struct OutputArgs {
     /// Write the backward process of one photo, step by step: .gif, .html or .png
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
-    /// Write copies of the photos with the place as EXIF GPS into this folder; the photos stay as they are
-    #[arg(long, value_name = "FOLDER")]
-    pub(crate) write_exif: Option<PathBuf>,
-    /// Write the place into a file PHOTO.xmp beside each photo
-    #[arg(long)]
-    pub(crate) xmp: bool,
-    /// Do not ask before --write-exif and --xmp
-    #[arg(long)]
-    yes: bool,
-    /// Let --write-exif and --xmp replace a place or a file that is there
+    #[command(flatten)]
+    pub(crate) tags: TagArgs,
+    /// Replace a place or a file that is there
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -116,27 +108,11 @@ impl OutputArgs {
             ensure!(count == 1, "--trace {}: it shows one photo, and there are {count}", path.display());
         }
         let files = [&self.geojson, &self.kml, &self.map, &self.png].into_iter().flatten().map(Target::path);
-        for output in files.chain(self.csv.as_deref()).chain(self.trace.as_deref()) {
+        for output in files.chain(self.csv.as_deref()).chain(self.trace.as_deref()).chain(self.tags.table()) {
             if photos.contains(&output) {
                 bail!("{} is one of the photos: write the answer elsewhere", output.display());
             }
         }
-        self.ask(count)
-    }
-
-    /// Asks before photos are copied or files are put beside them.
-    fn ask(&self, count: usize) -> Result<()> {
-        if self.yes || (self.write_exif.is_none() && !self.xmp) {
-            return Ok(());
-        }
-        ensure!(
-            std::io::stdin().is_terminal(),
-            "--write-exif and --xmp ask first, and there is no terminal: add --yes"
-        );
-        eprint!("Write the estimated place for {count} photos (copies or sidecars; originals stay)? [y/N] ");
-        let mut line = String::new();
-        std::io::stdin().read_line(&mut line)?;
-        ensure!(matches!(line.trim(), "y" | "Y" | "yes"), "nothing written, as you wished");
-        Ok(())
+        self.tags.ask(count)
     }
 }
