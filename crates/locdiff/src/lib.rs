@@ -39,7 +39,7 @@ mod options;
 mod prior;
 
 #[cfg(feature = "bundled")]
-pub use bundled::{bundled_encoder, bundled_model};
+pub use bundled::{BUNDLED_MODEL_NAME, bundled_encoder, bundled_model};
 pub use embedded::EmbeddedPhoto;
 pub use error::LocateError;
 pub use hybrid::{Hybrid, check_dimension, open_retriever};

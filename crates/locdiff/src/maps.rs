@@ -3,7 +3,7 @@
 use crate::{Answer, Codec, LocateError, TraceStep};
 use locdiff_map::{
     FeatureCollection, Heat, HtmlMap, HtmlMarker, HtmlPhoto, KmlDocument, KmlFolder, MapImage, MapLabel,
-    Marker, Raster, Trace, Window, contour_polygons,
+    Marker, Raster, Trace, Window, contour_polygons, geotiff,
 };
 use locdiff_places::{PlaceKind, place_names};
 use locdiff_sphere::{Polygon, UnitVec};
@@ -186,6 +186,25 @@ impl AnswerMap<'_> {
             photo = photo.marker(HtmlMarker::new(gps, "the photo's GPS tag, not used").truth());
         }
         photo
+    }
+
+    /// The probability of every cell of the world as a GeoTIFF file; they sum to 1.
+    ///
+    /// # Errors
+    /// None that a user could cause.
+    pub fn geotiff(&self) -> Result<Vec<u8>, LocateError> {
+        let window = *self.raster.window();
+        let top = self.raster.max();
+        let cells = self.raster.values().chunks(window.columns()).enumerate();
+        let mut masses: Vec<f64> = cells
+            .flat_map(|(row, values)| {
+                let area_sr = window.cell_area_sr(row);
+                values.iter().map(move |value| (value - top).exp() * area_sr)
+            })
+            .collect();
+        let sum: f64 = masses.iter().sum();
+        masses.iter_mut().for_each(|mass| *mass /= sum);
+        Ok(geotiff(&Raster::new(window, masses)?))
     }
 
     /// A picture of the 90 % region where it is small, else of the world.

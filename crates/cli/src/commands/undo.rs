@@ -9,11 +9,6 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Examples:
-  locdiff undo tagged --dry-run     say what would be removed and restored
-  locdiff undo tagged               take back what `locate --write-exif tagged` wrote
-  locdiff undo locdiff-journal.jsonl
-
 Files that were created are removed, sidecars and copies that were changed are restored to the byte. A file that changed \
 since stays, is named, and remains in the journal; the exit code is 1 then.")]
 pub(crate) struct UndoArgs {

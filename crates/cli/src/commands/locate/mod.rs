@@ -10,7 +10,7 @@ mod target;
 
 use crate::hybrid::{HybridArgs, OpenHybrid};
 use crate::interrupt::Careful;
-use crate::progress;
+use crate::{manners, progress};
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use inputs::{Input, Inputs};
@@ -71,9 +71,19 @@ impl Locate {
         self.output.check(inputs.count(), &inputs.files())?;
         let locator = self.locator.open(self.embeddings.is_none())?;
         inputs.check(&locator)?;
+        manners::detail(|| {
+            let config = locator.model().config();
+            let device = locator.model().params().device();
+            let encoder = locator.encoder().map_or("none".to_owned(), |one| one.fingerprint().to_string());
+            format!(
+                "{} photos; model of degree {}, encoder {encoder}, on {device}",
+                inputs.count(),
+                config.degree
+            )
+        });
         if !locator.reader().calibration().is_fitted() {
-            eprintln!(
-                "note: this model was never calibrated, its probabilities may not hold: see `locdiff calibrate`"
+            manners::note(
+                "this model was never calibrated, its probabilities may not hold: see `locdiff calibrate`",
             );
         }
         let mut options = self.locator.options()?;
@@ -173,7 +183,7 @@ impl Locate {
                     tagging.tag(&answer, source.path.as_deref()).with_context(|| source.name.clone())?;
                 bar.suspend(|| {
                     if let Some(skipped) = said.skipped {
-                        eprintln!("note: {}", one_line(&skipped));
+                        manners::note(&one_line(&skipped));
                     }
                     std::io::stdout().write_all(said.plan.as_bytes())
                 })?;
@@ -194,11 +204,11 @@ impl Locate {
             writeln!(std::io::stdout(), "wrote {}", path.display())?;
         }
         for note in tagged.notes {
-            eprintln!("note: {note}");
+            manners::note(&note);
         }
         if let Some(journal) = tagged.journal {
             let journal = journal.display();
-            eprintln!("note: {journal} lists the tags; `locdiff undo {journal}` takes them back");
+            manners::note(&format!("{journal} lists the tags; `locdiff undo {journal}` takes them back"));
         }
         Ok(tally)
     }

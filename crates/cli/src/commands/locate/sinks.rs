@@ -100,12 +100,10 @@ impl<'a> Sinks<'a> {
             }
         }
         if let Some(target) = &args.png {
-            let png = map.png()?;
-            if target.is_folder() {
-                self.put(target, name, "png", &png)?;
-            } else {
-                self.file(target.path(), &png)?;
-            }
+            self.one(target, name, "png", &map.png()?)?;
+        }
+        if let Some(target) = &args.geotiff {
+            self.one(target, name, "tif", &map.geotiff()?)?;
         }
         Ok(())
     }
@@ -131,6 +129,11 @@ impl<'a> Sinks<'a> {
             self.file(target.path(), text.as_bytes())?;
         }
         Ok(self.written)
+    }
+
+    /// Writes what no two photos share: into a folder, or the file itself.
+    fn one(&mut self, target: &Target, name: &str, end: &str, bytes: &[u8]) -> Result<()> {
+        if target.is_folder() { self.put(target, name, end, bytes) } else { self.file(target.path(), bytes) }
     }
 
     /// Writes a photo's own file into a folder.

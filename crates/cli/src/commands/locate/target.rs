@@ -67,6 +67,9 @@ pub(crate) struct OutputArgs {
     /// Write a map as a picture; or a folder
     #[arg(long, value_name = "FILE.png", value_parser = parse_target)]
     pub(crate) png: Option<Target>,
+    /// Write the probability of every cell of a quarter of a degree as GeoTIFF; or a folder
+    #[arg(long, value_name = "FILE.tif", value_parser = parse_target)]
+    pub(crate) geotiff: Option<Target>,
     /// Write the backward process of one photo, step by step: .gif, .html or .png
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
@@ -79,7 +82,7 @@ pub(crate) struct OutputArgs {
 
 impl OutputArgs {
     pub(crate) fn wants_map(&self) -> bool {
-        [&self.geojson, &self.kml, &self.map, &self.png].into_iter().any(Option::is_some)
+        [&self.geojson, &self.kml, &self.map, &self.png, &self.geotiff].into_iter().any(Option::is_some)
     }
 
     /// Whether the outputs can be written for so many photos in these files, before any work is done.
@@ -94,9 +97,11 @@ impl OutputArgs {
                 );
             }
         }
-        if let Some(target) = self.png.as_ref().filter(|target| !target.is_folder && count > 1) {
-            let path = target.path.display();
-            bail!("--png {path}: there are {count} photos; give a folder, --png {path}/");
+        for (flag, target) in [("--png", &self.png), ("--geotiff", &self.geotiff)] {
+            if let Some(target) = target.as_ref().filter(|target| !target.is_folder && count > 1) {
+                let path = target.path.display();
+                bail!("{flag} {path}: there are {count} photos; give a folder, {flag} {path}/");
+            }
         }
         if let Some(path) = &self.trace {
             let end = path.extension().and_then(|end| end.to_str()).map(str::to_ascii_lowercase);
@@ -107,7 +112,10 @@ impl OutputArgs {
             );
             ensure!(count == 1, "--trace {}: it shows one photo, and there are {count}", path.display());
         }
-        let files = [&self.geojson, &self.kml, &self.map, &self.png].into_iter().flatten().map(Target::path);
+        let files = [&self.geojson, &self.kml, &self.map, &self.png, &self.geotiff]
+            .into_iter()
+            .flatten()
+            .map(Target::path);
         for output in files.chain(self.csv.as_deref()).chain(self.trace.as_deref()).chain(self.tags.table()) {
             if photos.contains(&output) {
                 bail!("{} is one of the photos: write the answer elsewhere", output.display());
