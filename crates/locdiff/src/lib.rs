@@ -44,7 +44,7 @@ pub use embedded::EmbeddedPhoto;
 pub use error::LocateError;
 pub use hybrid::{Hybrid, check_dimension, open_retriever};
 pub use locator::{Locator, open_model};
-pub use maps::{AnswerMap, Atlas, answers_page, kilometres};
+pub use maps::{AnswerMap, Atlas, answers_page, crowd_page, crowd_photo, kilometres};
 pub use options::LocateOptions;
 pub use prior::with_prior;
 

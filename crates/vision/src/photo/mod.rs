@@ -5,6 +5,7 @@ mod gps;
 mod heif;
 mod iso_media;
 mod jpeg;
+mod thumbnail;
 
 use crate::{Result, VisionError};
 use image::{

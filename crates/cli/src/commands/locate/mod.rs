@@ -139,7 +139,10 @@ impl Locate {
         mut score: Option<&mut Score>,
     ) -> Result<Tally> {
         let dry_run = self.output.tags.dry_run;
-        let mut sinks = if dry_run { None } else { Some(Sinks::new(&self.output)?) };
+        let mut sinks = if dry_run { None } else { Some(Sinks::new(&self.output, inputs.count())?) };
+        if self.output.map.is_some() && !dry_run {
+            inputs.make_thumbnails();
+        }
         let mut tagging = Tagging::new(&self.output.tags, self.output.force, self.output.json)?;
         let is_quiet = dry_run || (score.is_some() && !self.output.json);
         let bar = progress::bar("locating", Some(inputs.count() as u64));
@@ -176,7 +179,12 @@ impl Locate {
                     bar.suspend(|| std::io::stdout().write_all(text.as_bytes()))?;
                 }
                 if let Some(sinks) = &mut sinks {
-                    let written = sinks.write(&answer, &trace, locator.predictor().codec());
+                    let written = sinks.write(
+                        &answer,
+                        source.thumbnail.as_deref(),
+                        &trace,
+                        locator.predictor().codec(),
+                    );
                     written.with_context(|| source.name.clone())?;
                 }
                 let said =

@@ -3,9 +3,12 @@
 use super::target::{OutputArgs, Target};
 use crate::output::write_file;
 use anyhow::Result;
-use locdiff::{Answer, AnswerMap, Atlas, Codec, TraceStep, answers_page};
+use locdiff::{Answer, AnswerMap, Atlas, Codec, TraceStep, answers_page, crowd_page, crowd_photo};
+use locdiff_base::AtomicFile;
 use locdiff_data::TableWriter;
-use locdiff_map::{FeatureCollection, HtmlMap, KmlDocument};
+use locdiff_map::{CrowdMap, FeatureCollection, HtmlMap, HtmlPhoto, KmlDocument};
+use std::fs::File;
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 const COLUMNS: [&str; 10] = [
@@ -28,13 +31,16 @@ pub(crate) struct Sinks<'a> {
     geojson: FeatureCollection,
     kml: KmlDocument,
     page: HtmlMap,
+    crowd: Option<(CrowdMap<File>, &'a Path)>,
+    wants_density: bool,
     /// Made when the first map is drawn.
     atlas: Option<Atlas>,
     written: Vec<PathBuf>,
 }
 
 impl<'a> Sinks<'a> {
-    pub(crate) fn new(args: &'a OutputArgs) -> Result<Self> {
+    /// For so many photos.
+    pub(crate) fn new(args: &'a OutputArgs, count: usize) -> Result<Self> {
         let csv = args.csv.as_deref().map(|path| TableWriter::create(path, &COLUMNS)).transpose()?;
         Ok(Self {
             args,
@@ -42,23 +48,37 @@ impl<'a> Sinks<'a> {
             geojson: FeatureCollection::new(),
             kml: KmlDocument::new("LocDiff"),
             page: answers_page(),
+            crowd: match args.crowd(count) {
+                Some(path) => Some((crowd_page(tempfile::tempfile()?), path)),
+                None => None,
+            },
+            wants_density: args.wants_density(count),
             atlas: None,
             written: Vec::new(),
         })
     }
 
-    /// Writes one answer wherever it is wanted.
-    pub(crate) fn write(&mut self, answer: &Answer, trace: &[TraceStep], codec: &Codec) -> Result<()> {
+    /// Writes one answer wherever it is wanted, with a small JPEG of the photo.
+    pub(crate) fn write(
+        &mut self,
+        answer: &Answer,
+        thumbnail: Option<&[u8]>,
+        trace: &[TraceStep],
+        codec: &Codec,
+    ) -> Result<()> {
         if let Some(csv) = &mut self.csv {
             let fields = row(answer);
             csv.write(&fields.each_ref().map(String::as_str))?;
         }
-        if self.args.wants_map() {
+        if let Some((crowd, _)) = &mut self.crowd {
+            crowd.push(&crowd_photo(answer), thumbnail)?;
+        }
+        if self.wants_density {
             let atlas = match self.atlas.take() {
                 Some(atlas) => atlas,
                 None => Atlas::new()?,
             };
-            self.write_maps(&atlas.draw(answer)?, name(answer))?;
+            self.write_maps(&atlas.draw(answer)?, name(answer), thumbnail)?;
             self.atlas = Some(atlas);
         }
         if let Some(path) = &self.args.trace {
@@ -75,7 +95,7 @@ impl<'a> Sinks<'a> {
     }
 
     /// Each kind of map, into the photo's own file where the target is a folder, else into the one file of all.
-    fn write_maps(&mut self, map: &AnswerMap<'_>, name: &str) -> Result<()> {
+    fn write_maps(&mut self, map: &AnswerMap<'_>, name: &str, thumbnail: Option<&[u8]>) -> Result<()> {
         let args = self.args;
         if let Some(target) = &args.geojson {
             if target.is_folder() {
@@ -93,10 +113,11 @@ impl<'a> Sinks<'a> {
         }
         if let Some(target) = &args.map {
             if target.is_folder() {
-                self.put(target, name, "html", map.html().as_bytes())?;
-            } else {
+                let page = answers_page().photo(with_thumbnail(map, thumbnail)).to_html();
+                self.put(target, name, "html", page.as_bytes())?;
+            } else if self.crowd.is_none() {
                 let page = std::mem::replace(&mut self.page, HtmlMap::new(""));
-                self.page = page.photo(map.html_photo());
+                self.page = page.photo(with_thumbnail(map, thumbnail));
             }
         }
         if let Some(target) = &args.png {
@@ -124,7 +145,12 @@ impl<'a> Sinks<'a> {
             let text = self.kml.to_string();
             self.file(target.path(), text.as_bytes())?;
         }
-        if let Some(target) = file_of(&args.map) {
+        if let Some((crowd, path)) = self.crowd.take() {
+            let mut file = BufWriter::new(AtomicFile::create(path)?);
+            crowd.write(&mut file)?;
+            file.into_inner().map_err(std::io::IntoInnerError::into_error)?.commit()?;
+            self.written.push(path.to_owned());
+        } else if let Some(target) = file_of(&args.map) {
             let text = self.page.to_html();
             self.file(target.path(), text.as_bytes())?;
         }
@@ -146,6 +172,13 @@ impl<'a> Sinks<'a> {
         write_file(path, bytes)?;
         self.written.push(path.to_owned());
         Ok(())
+    }
+}
+
+fn with_thumbnail(map: &AnswerMap<'_>, thumbnail: Option<&[u8]>) -> HtmlPhoto {
+    match thumbnail {
+        Some(jpeg) => map.html_photo().jpeg(jpeg),
+        None => map.html_photo(),
     }
 }
 

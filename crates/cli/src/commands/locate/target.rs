@@ -5,8 +5,10 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
-/// With more photos than this in one map, files grow too large to open.
+/// With more photos than this in one file of regions, it grows too large to open.
 const MOST_IN_ONE_FILE: usize = 200;
+/// With more photos than this a page shows points in clusters, not the density of each.
+const MOST_WITH_DENSITY: usize = 50;
 
 /// A file for all photos, or a folder with a file for each.
 #[derive(Debug, Clone)]
@@ -61,7 +63,7 @@ pub(crate) struct OutputArgs {
     /// The same for Google Earth
     #[arg(long, value_name = "FILE.kml", value_parser = parse_target)]
     pub(crate) kml: Option<Target>,
-    /// Write a page with a map to look at, one file that needs no network; or a folder
+    /// Write a page with a map to look at, one file that needs no network, for any number of photos; or a folder
     #[arg(long, value_name = "FILE.html", value_parser = parse_target)]
     pub(crate) map: Option<Target>,
     /// Write a map as a picture; or a folder
@@ -81,13 +83,21 @@ pub(crate) struct OutputArgs {
 }
 
 impl OutputArgs {
-    pub(crate) fn wants_map(&self) -> bool {
-        [&self.geojson, &self.kml, &self.map, &self.png, &self.geotiff].into_iter().any(Option::is_some)
+    /// Whether the density of every photo is drawn.
+    pub(crate) fn wants_density(&self, count: usize) -> bool {
+        [&self.geojson, &self.kml, &self.png, &self.geotiff].into_iter().any(Option::is_some)
+            || (self.map.is_some() && self.crowd(count).is_none())
+    }
+
+    /// The page of so many photos that they are points in clusters.
+    pub(crate) fn crowd(&self, count: usize) -> Option<&Path> {
+        let target = self.map.as_ref().filter(|target| !target.is_folder && count > MOST_WITH_DENSITY);
+        target.map(Target::path)
     }
 
     /// Whether the outputs can be written for so many photos in these files, before any work is done.
     pub(crate) fn check(&self, count: usize, photos: &[&Path]) -> Result<()> {
-        for (flag, target) in [("--geojson", &self.geojson), ("--kml", &self.kml), ("--map", &self.map)] {
+        for (flag, target) in [("--geojson", &self.geojson), ("--kml", &self.kml)] {
             if let Some(target) =
                 target.as_ref().filter(|target| !target.is_folder && count > MOST_IN_ONE_FILE)
             {
