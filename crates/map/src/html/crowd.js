@@ -2,7 +2,7 @@
 // Many photos on the map of map.js: clusters, a list with small pictures, a filter. All text goes in by textContent.
 function crowd(all, map) {
   const { ctx, view, screenX, screenY, worldX, worldY, eachTurn, colour, redraw, flyTo, viewOf, element, percent } = map;
-  const CELL = 56; // pixels within which photos are one cluster
+  const CELL = 44; // pixels within which photos are one cluster
   const ROWS = 60; // photos listed at once; more come as one scrolls
   const count = all.name.length;
   const xs = Float64Array.from(all.lon, worldX), ys = Float64Array.from(all.lat, worldY);
@@ -15,7 +15,7 @@ function crowd(all, map) {
 
   // ---- the panel: a filter, the chosen photo, the list
   const panel = document.getElementById("answer");
-  document.getElementById("photos").hidden = true;
+  document.getElementById("photos").hidden = document.getElementById("legend").hidden = true;
   const head = element(panel, "h1", "crowd-head");
   const filter = element(panel, "div", "crowd-filter");
   const words = element(filter, "input");
@@ -96,25 +96,40 @@ function crowd(all, map) {
 
   // ---- the map: squares of the world in which photos are one cluster; anew for each zoom
   function cluster() {
-    const level = 2 ** Math.floor(Math.log2(view.size / CELL)), key = `${level}`;
+    const key = Math.round(2 * Math.log2(view.size)); // half a level at a time
     if (clustered === key) return clusters;
-    const cells = new Map();
+    const size = 2 ** (key / 2), level = size / CELL;
+    const cells = new Map(), number = (column, row) => column * 1048576 + row;
     for (const i of shown) {
-      const cell = Math.floor(xs[i] * level) * 1048576 + Math.floor(ys[i] * level);
-      const found = cells.get(cell);
-      if (found) found.push(i); else cells.set(cell, [i]);
+      const column = Math.floor(xs[i] * level), row = Math.floor(ys[i] * level);
+      let one = cells.get(number(column, row));
+      if (!one) cells.set(number(column, row), (one = { photos: [], x: 0, y: 0, sure: 0, column, row, gone: false }));
+      one.photos.push(i); one.x += xs[i]; one.y += ys[i]; one.sure += all.sure[i];
     }
-    clusters = [...cells.values()].map((photos) => {
-      let x = 0, y = 0, sure = 0;
-      for (const i of photos) { x += xs[i]; y += ys[i]; sure += all.sure[i]; }
-      const n = photos.length;
-      return { photos, x: x / n, y: y / n, sure: sure / n };
-    });
+    // The larger take in neighbours that they would cover. Sums become means at the end.
+    const bySize = [...cells.values()].sort((a, b) => b.photos.length - a.photos.length);
+    for (const one of bySize) {
+      if (one.gone) continue;
+      for (let step = 0; step < 9; step++) {
+        const other = cells.get(number(one.column + (step % 3) - 1, one.row + Math.floor(step / 3) - 1));
+        if (!other || other === one || other.gone || other.photos.length > one.photos.length) continue;
+        const [n, m] = [one.photos.length, other.photos.length];
+        const away = Math.hypot(one.x / n - other.x / m, one.y / n - other.y / m) * size;
+        if (away > radius(n) + radius(m)) continue;
+        for (const i of other.photos) one.photos.push(i);
+        one.x += other.x; one.y += other.y; one.sure += other.sure; other.gone = true;
+      }
+    }
+    clusters = bySize.filter((one) => !one.gone).reverse();
+    for (const one of clusters) { const n = one.photos.length; one.x /= n; one.y /= n; one.sure /= n; }
     clusters.sort((a, b) => a.photos.length - b.photos.length);
     clustered = key;
     return clusters;
   }
-  const radius = (n) => n === 1 ? 6 : Math.min(30, 9 + 3.2 * Math.log2(n));
+  const radius = (n) => {
+    const most = Math.max(17, Math.min(30, map.size()[0] / 22));
+    return n === 1 ? 6 : Math.min(most, 9 + 3.2 * Math.log2(n));
+  };
   function circle(i, radiusKm, style) {
     // A circle on the globe is wider on the map where the map is.
     const pixels = (radiusKm * view.size) / (map.EQUATOR_KM * Math.max(0.05, Math.cos((all.lat[i] * Math.PI) / 180)));
@@ -136,7 +151,7 @@ function crowd(all, map) {
         if (x < -r || x > width + r) return;
         ctx.beginPath(); ctx.arc(x, y, r, 0, 7);
         const isGuess = n === 1 && !all.tell[one.photos[0]];
-        ctx.globalAlpha = 0.45 + 0.5 * one.sure;
+        ctx.globalAlpha = 0.55 + 0.4 * one.sure;
         ctx.fillStyle = isGuess ? paper : accent; ctx.fill();
         ctx.globalAlpha = 1;
         ctx.lineWidth = 1.5; ctx.strokeStyle = isGuess ? soft : paper; ctx.stroke();
