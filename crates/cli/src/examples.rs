@@ -81,7 +81,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     ]),
     ("evaluate", &[
         ("locdiff evaluate --truth truth.csv --predictions places.csv", ""),
-        ("locdiff evaluate --truth truth.csv --predictions a.csv --predictions b.csv --html report.html", ""),
+        ("locdiff evaluate --truth truth.csv --predictions places.csv --html report.html", ""),
     ]),
     ("plot", &[
         ("locdiff plot density codes.npy --out density.png", ""),

@@ -2,7 +2,8 @@
 
 mod library;
 
-use crate::{PhotoLimits, Result, VisionError};
+use crate::photo::limits::PhotoLimits;
+use crate::{Result, VisionError};
 use library::{Failure, Picture, library};
 
 /// What a file holds: its pixels stand upright.
