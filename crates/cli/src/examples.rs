@@ -205,9 +205,9 @@ mod tests {
                 let mut list: Vec<String> = vec!["locdiff".to_owned()];
                 for (k, piece) in words.split('"').enumerate() {
                     if k % 2 == 1 {
-                        list.push(piece.to_owned())
+                        list.push(piece.to_owned());
                     } else {
-                        list.extend(piece.split_whitespace().map(str::to_owned))
+                        list.extend(piece.split_whitespace().map(str::to_owned));
                     }
                 }
                 let parsed = command.clone().try_get_matches_from(list);

@@ -58,7 +58,9 @@ fn tagged_photos_are_left_and_the_rest_goes_on() {
     assert!(said.contains("error: 1 of 5 photos got no tag"), "{said}");
     assert_eq!(csv(path.join("a.csv")).len(), 6, "every photo has its row");
     let mut names: Vec<_> = files(&path.join("tagged")).into_keys().collect();
-    names.iter_mut().for_each(|name| *name = name.strip_prefix(path).unwrap().to_owned());
+    for name in &mut names {
+        *name = name.strip_prefix(path).unwrap().to_owned();
+    }
     let expected = ["tagged/a-2.jpg", "tagged/a.jpg", "tagged/a.png", "tagged/locdiff-journal.jsonl"];
     assert_eq!(names, expected.map(PathBuf::from));
     let modified = |file: &str| fs::metadata(path.join(file)).unwrap().modified().unwrap();

@@ -222,7 +222,9 @@ impl AnswerMap<'_> {
             })
             .collect();
         let sum: f64 = masses.iter().sum();
-        masses.iter_mut().for_each(|mass| *mass /= sum);
+        for mass in &mut masses {
+            *mass /= sum;
+        }
         Ok(geotiff(&Raster::new(window, masses)?))
     }
 

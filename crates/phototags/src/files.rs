@@ -95,15 +95,14 @@ pub fn prepare_sidecar(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Resu
     if overwrite == Overwrite::Never && has_location(&contents) {
         return Err(TagError::HasLocation { file: photo.display().to_string() });
     }
-    let (contents, change) = match fs::symlink_metadata(&file) {
-        Err(_) => (xmp::packet(tag).into_bytes(), Change::Create),
-        Ok(_) => {
-            let merged = merged(&read(&file)?, tag, overwrite).map_err(|refusal| match refusal {
-                merge::Refusal::HasLocation => TagError::HasLocation { file: name() },
-                merge::Refusal::Unfit(reason) => TagError::Sidecar { file: name(), reason },
-            })?;
-            (merged, Change::Merge)
-        }
+    let (contents, change) = if fs::symlink_metadata(&file).is_ok() {
+        let merged = merged(&read(&file)?, tag, overwrite).map_err(|refusal| match refusal {
+            merge::Refusal::HasLocation => TagError::HasLocation { file: name() },
+            merge::Refusal::Unfit(reason) => TagError::Sidecar { file: name(), reason },
+        })?;
+        (merged, Change::Merge)
+    } else {
+        (xmp::packet(tag).into_bytes(), Change::Create)
     };
     Ok(Prepared { file, contents, like: None, change })
 }

@@ -70,15 +70,17 @@ pub fn undo(journal: &Path, dry_run: bool) -> Result<Vec<(PathBuf, Undo)>> {
     for entry in entries(&journal)?.into_iter().rev() {
         let file = base.join(&entry.file);
         let kept = entry.kept.as_ref().map(|name| kept_folder(&journal).join(name));
-        let old = kept.as_deref().map(|kept| fs::read(kept).ok().map(|old| hash(&old)));
+        let old = kept.as_deref().map_or(Before::Absent, |kept| {
+            fs::read(kept).map_or(Before::Lost, |old| Before::Was(hash(&old)))
+        });
         let now = match seen.get(&file) {
             Some(now) => now.clone(),
             None => current(&file)?,
         };
-        let what = judge(now.as_deref(), &entry.hash, old.as_ref().map(Option::as_deref));
+        let what = judge(now.as_deref(), &entry.hash, &old);
         let left = match what {
             Undo::Removed => None,
-            Undo::Restored => old.flatten(),
+            Undo::Restored => old.hash(),
             Undo::Nothing | Undo::Changed | Undo::Lost => now,
         };
         seen.insert(file.clone(), left);
@@ -113,15 +115,31 @@ fn current(file: &Path) -> Result<Option<String>> {
     }
 }
 
-/// What to do with a file by what it holds now, what was written, and what it held before (`Some(None)`: no longer known).
-fn judge(now: Option<&str>, written: &str, old: Option<Option<&str>>) -> Undo {
-    match (now, old) {
+/// What a file held before it was written.
+enum Before {
+    /// There was none.
+    Absent,
+    /// Something of this hash.
+    Was(String),
+    /// Something that is no longer kept.
+    Lost,
+}
+
+impl Before {
+    fn hash(self) -> Option<String> {
+        if let Self::Was(hash) = self { Some(hash) } else { None }
+    }
+}
+
+/// What to do with a file by what it holds now, what was written, and what it held before.
+fn judge(now: Option<&str>, written: &str, before: &Before) -> Undo {
+    match (now, before) {
         (None, _) => Undo::Nothing,
-        (Some(now), Some(Some(old))) if now == old => Undo::Nothing,
+        (Some(now), Before::Was(old)) if now == old => Undo::Nothing,
         (Some(now), _) if now != written => Undo::Changed,
-        (_, Some(Some(_))) => Undo::Restored,
-        (_, Some(None)) => Undo::Lost,
-        (_, None) => Undo::Removed,
+        (_, Before::Was(_)) => Undo::Restored,
+        (_, Before::Lost) => Undo::Lost,
+        (_, Before::Absent) => Undo::Removed,
     }
 }
 

@@ -16,17 +16,13 @@ pub(crate) fn find(text: &str) -> Result<(String, Vec<Polygon>), PlacesError> {
         return Ok(found);
     }
     let countries = Countries::bundled();
-    let country = match countries.find(text) {
-        Ok(country) => Some(country),
-        Err(_) => {
-            if let Some((part, of)) = text.rsplit_once(',')
-                && let Ok(of) = countries.find(of)
-            {
-                return one_of(text, admin1::find(part, Some(of.code())));
-            }
-            None
-        }
-    };
+    let country = countries.find(text).ok();
+    if country.is_none()
+        && let Some((part, of)) = text.rsplit_once(',')
+        && let Ok(of) = countries.find(of)
+    {
+        return one_of(text, admin1::find(part, Some(of.code())));
+    }
     let parts = if text.trim().len() == 2 { Vec::new() } else { admin1::find(text, None) };
     let Some(country) = country else {
         if parts.is_empty() {

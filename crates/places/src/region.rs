@@ -65,12 +65,12 @@ impl Region {
     ///
     /// ```
     /// use locdiff_places::Region;
-    /// let alps = Region::union(vec![Region::parse("Tyrol, Austria")?, Region::parse("CH")?]);
+    /// let alps = Region::union(&[Region::parse("Tyrol, Austria")?, Region::parse("CH")?]);
     /// assert_eq!(alps.name(), "Tyrol or Switzerland");
     /// # Ok::<(), locdiff_places::PlacesError>(())
     /// ```
     #[must_use]
-    pub fn union(regions: Vec<Self>) -> Self {
+    pub fn union(regions: &[Self]) -> Self {
         let names: Vec<String> = regions.iter().map(|region| region.name.clone()).collect();
         let polygons = regions.iter().flat_map(|region| region.polygons().iter().cloned()).collect();
         Self { name: names.join(" or "), outline: PolygonIndex::new(polygons) }
@@ -221,7 +221,7 @@ mod tests {
             assert!(contains(&region, inside.0, inside.1), "{name} lacks {inside:?}");
             assert!(!contains(&region, outside.0, outside.1), "{name} has {outside:?}");
         }
-        let both = Region::union(vec![Region::parse("Bavaria").unwrap(), Region::parse("AT").unwrap()]);
+        let both = Region::union(&[Region::parse("Bavaria").unwrap(), Region::parse("AT").unwrap()]);
         assert!(contains(&both, 48.1, 11.6) && contains(&both, 48.2, 16.4) && !contains(&both, 50.9, 6.9));
     }
 

@@ -45,7 +45,7 @@ mod tests {
     use super::place;
 
     /// EXIF data with these references and 10° 30' of latitude, 20° 15' of longitude.
-    fn exif(lat_ref: &[u8; 2], lon_ref: &[u8; 2]) -> Vec<u8> {
+    fn exif(lat_ref: [u8; 2], lon_ref: [u8; 2]) -> Vec<u8> {
         let mut bytes = b"II*\0\x08\0\0\0".to_vec();
         let entry = |tag: u16, kind: u16, count: u32, value: [u8; 4]| {
             [&tag.to_le_bytes()[..], &kind.to_le_bytes(), &count.to_le_bytes(), &value].concat()
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn only_the_four_directions_are_taken() {
-        let of = |lat: &[u8; 2], lon: &[u8; 2]| place(exif(lat, lon)).map(|p| (p.lat_deg(), p.lon_deg()));
+        let of = |lat: &[u8; 2], lon: &[u8; 2]| place(exif(*lat, *lon)).map(|p| (p.lat_deg(), p.lon_deg()));
         assert_eq!(of(b"N\0", b"E\0"), Some((10.5, 20.25)));
         assert_eq!(of(b"s\0", b"w\0"), Some((-10.5, -20.25)));
         for (lat, lon) in

@@ -72,7 +72,7 @@ impl LocatorArgs {
             if !self.within.is_empty() {
                 let regions: Result<Vec<Region>, _> =
                     self.within.iter().map(|text| Region::parse(text)).collect();
-                knowledge = knowledge.within(Region::union(regions.context("--within")?));
+                knowledge = knowledge.within(Region::union(&regions.context("--within")?));
             }
             if let Some(path) = &self.prior {
                 knowledge = with_prior(knowledge, path, self.prior_km).context("--prior")?;

@@ -36,6 +36,7 @@ struct Opaque {
 }
 
 #[repr(C)]
+#[derive(Clone, Copy)]
 struct HeifError {
     code: c_int,
     subcode: c_int,

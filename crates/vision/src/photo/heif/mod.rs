@@ -50,7 +50,7 @@ pub(super) fn decode(
             return Err(VisionError::TooManyBytes { file: file(), bytes, max_bytes: limits.max_bytes });
         }
     }
-    let (exif, icc) = (picture.exif().and_then(without_offset), picture.profile());
+    let (exif, icc) = (picture.exif().and_then(|block| without_offset(&block)), picture.profile());
     let (width, height, rgb) = picture.decode().map_err(failed)?;
     Ok(Decoded { width, height, rgb, exif, icc })
 }
@@ -65,7 +65,7 @@ fn codec(format: &str) -> &'static str {
 }
 
 /// EXIF data in these files begin with the number of bytes to skip.
-fn without_offset(block: Vec<u8>) -> Option<Vec<u8>> {
+fn without_offset(block: &[u8]) -> Option<Vec<u8>> {
     let (offset, rest) = block.split_first_chunk::<4>()?;
     rest.get(u32::from_be_bytes(*offset) as usize..).map(<[u8]>::to_vec)
 }
