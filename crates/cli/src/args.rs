@@ -29,7 +29,7 @@ fn parse_degree(text: &str) -> Result<Degree, String> {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DeviceArg {
     /// Where to compute: auto, cpu, cuda or cuda:N
-    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = parse_device)]
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = parse_device, env = "LOCDIFF_DEVICE", hide_env_values = true)]
     pub(crate) device: DeviceSpec,
 }
 

@@ -1,15 +1,18 @@
 //! Lines for people on standard error: names from outside cannot steer the terminal.
 
+use crate::manners;
 use locdiff_base::one_line;
 
 /// Something was passed over, and the work goes on.
 pub(crate) fn warning(text: &str) {
-    eprintln!("warning: {}", one_line(text));
+    if !manners::is_quiet() {
+        eprintln!("warning: {}", one_line(text));
+    }
 }
 
 /// One photo failed, or the command did.
 pub(crate) fn error(text: &str) {
-    eprintln!("error: {}", one_line(text));
+    eprintln!("{} {}", manners::error_word(), one_line(text));
 }
 
 /// Messages from the outermost to the cause, each said once: many name their cause in themselves.

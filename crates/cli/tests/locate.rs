@@ -164,7 +164,6 @@ fn the_summer_palace_gets_an_answer_and_maps() {
     assert!((gps.0 - gps.1).abs() < 1e-4 && plain["gps"].is_null(), "{gps:?}");
 
     assert!(refused(path, "locate tagged/china.jpg --xmp").contains("add --yes"));
-    assert!(refused(path, "locate tagged/china.jpg --device cpu --xmp --yes").contains("tagged/china.jpg"));
     assert!(refused(path, "locate china.jpg --csv china.jpg").contains("is one of the photos"));
 }
 

@@ -8,6 +8,9 @@ use locdiff_nn::Device;
 use locdiff_vision::Encoder;
 use std::path::Path;
 
+/// What the model that is part of this library is called.
+pub const BUNDLED_MODEL_NAME: &str = locdiff_bundled_model::NAME;
+
 /// The model that is part of this library, with its calibration.
 ///
 /// # Errors

@@ -42,12 +42,12 @@ mod retrieval;
 mod shape;
 
 #[cfg(feature = "bundled")]
-pub use bundled::{bundled_encoder, bundled_model};
+pub use bundled::{BUNDLED_MODEL_NAME, bundled_encoder, bundled_model};
 pub use embedded::EmbeddedPhoto;
 pub use error::LocateError;
 pub use hybrid::{Hybrid, check_embeddings, open_retriever};
 pub use locator::{Locator, open_model};
-pub use maps::{AnswerMap, Atlas, answers_page, kilometres};
+pub use maps::{AnswerMap, Atlas, answers_page, crowd_page, crowd_photo, kilometres};
 pub use options::LocateOptions;
 pub use prior::with_prior;
 pub use retrieval::neighbours;

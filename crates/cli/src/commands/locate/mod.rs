@@ -5,23 +5,26 @@ mod options;
 mod print;
 mod score;
 mod sinks;
+mod tagging;
 mod target;
 
 use crate::gallery::{GalleryArgs, PhotoNames};
 use crate::hybrid::{HybridArgs, OpenHybrid};
 use crate::interrupt::Careful;
 use crate::photos::PhotoArgs;
-use crate::{hints, output, progress, say};
+use crate::{hints, manners, output, progress, say};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use inputs::{Input, Inputs};
 use locdiff::{LocateError, LocateOptions, Locator, ModelError};
+use locdiff_base::one_line;
 use options::LocatorArgs;
 use score::Score;
 use sinks::Sinks;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
+use tagging::Tagging;
 use target::OutputArgs;
 
 #[derive(Debug, Args)]
@@ -60,6 +63,8 @@ pub(crate) struct Locate {
 struct Tally {
     answered: usize,
     failed: usize,
+    /// Photos that were answered and cannot take the tag that was asked for.
+    untagged: usize,
     is_interrupted: bool,
 }
 
@@ -73,16 +78,26 @@ impl Locate {
         self.output.check(inputs.count(), &inputs.files())?;
         let locator = self.with_gallery(self.locator.open(self.embeddings.is_none())?)?;
         inputs.check(&locator)?;
+        manners::detail(|| {
+            let config = locator.model().config();
+            let device = locator.model().params().device();
+            let encoder = locator.encoder().map_or("none".to_owned(), |one| one.fingerprint().to_string());
+            format!(
+                "{} photos; model of degree {}, encoder {encoder}, on {device}",
+                inputs.count(),
+                config.degree
+            )
+        });
         if !locator.reader().calibration().is_fitted() {
-            eprintln!(
-                "note: this model was never calibrated, its probabilities may not hold: see `locdiff calibrate`"
+            manners::note(
+                "this model was never calibrated, its probabilities may not hold: see `locdiff calibrate`",
             );
         }
         let mut options = self.locator.options()?;
         let hybrid = self.open_hybrid(&locator, &options, &inputs)?;
         options.hybrid = hybrid.as_ref().map(|open| open.hybrid.clone());
         let count = inputs.count();
-        let Tally { answered, failed, is_interrupted } =
+        let Tally { answered, failed, untagged, is_interrupted } =
             self.answer_all(&locator, &options, inputs, hybrid.as_ref(), score.as_mut())?;
         if is_interrupted {
             eprintln!("interrupted after {answered} of {count} answers");
@@ -91,7 +106,9 @@ impl Locate {
         if let Some(score) = score {
             score.tell(self.output.json)?;
         }
-        self.reading.settle(failed, count, "above")
+        self.reading.settle(failed, count, "above")?;
+        ensure!(untagged == 0, "{untagged} of {count} photos got no tag; all else is written");
+        Ok(())
     }
 
     /// The locator with the gallery that was asked for.
@@ -111,8 +128,8 @@ impl Locate {
         );
         let locator = locator.with_gallery(gallery)?;
         if locator.reader().calibration().gallery.as_ref().is_some_and(|mix| !mix.is_fitted()) {
-            eprintln!(
-                "note: this model was never calibrated with this gallery: see `locdiff calibrate --gallery`"
+            manners::note(
+                "this model was never calibrated with this gallery: see `locdiff calibrate --gallery`",
             );
         }
         Ok(locator)
@@ -153,8 +170,14 @@ impl Locate {
     ) -> Result<Tally> {
         let gallery = self.gallery.gallery.as_deref().or(self.hybrid.gallery());
         let names = PhotoNames::of(gallery)?;
-        let mut sinks = Sinks::new(&self.output, gallery.is_some())?;
-        let is_quiet = score.is_some() && !self.output.json;
+        let dry_run = self.output.tags.dry_run;
+        let mut sinks =
+            if dry_run { None } else { Some(Sinks::new(&self.output, inputs.count(), gallery.is_some())?) };
+        if self.output.map.is_some() && !dry_run {
+            inputs.make_thumbnails();
+        }
+        let mut tagging = Tagging::new(&self.output.tags, self.output.json)?;
+        let is_quiet = dry_run || (score.is_some() && !self.output.json);
         let bar = progress::bar("locating", Some(inputs.count() as u64));
         let careful = Careful::begin();
         let stopped = || careful.stop().load(Ordering::SeqCst);
@@ -180,7 +203,9 @@ impl Locate {
                             let line = print::failure(&source.name, &reason);
                             bar.suspend(|| std::io::stdout().write_all(line.as_bytes()))?;
                         }
-                        sinks.write_failure(&source.name, &reason)?;
+                        if let Some(sinks) = &mut sinks {
+                            sinks.write_failure(&source.name, &reason)?;
+                        }
                         tally.failed += 1;
                         continue;
                     }
@@ -196,9 +221,23 @@ impl Locate {
                     // One write per photo: whoever reads, or interrupts, gets whole answers.
                     bar.suspend(|| output::people().write_all(text.as_bytes()))?;
                 }
-                let written =
-                    sinks.write(&answer, source.path.as_deref(), &trace, locator.predictor().codec());
-                written.with_context(|| source.name.clone())?;
+                if let Some(sinks) = &mut sinks {
+                    let written = sinks.write(
+                        &answer,
+                        source.thumbnail.as_deref(),
+                        &trace,
+                        locator.predictor().codec(),
+                    );
+                    written.with_context(|| source.name.clone())?;
+                }
+                let said =
+                    tagging.tag(&answer, source.path.as_deref()).with_context(|| source.name.clone())?;
+                bar.suspend(|| {
+                    if let Some(skipped) = said.skipped {
+                        manners::note(&one_line(&skipped));
+                    }
+                    std::io::stdout().write_all(said.plan.as_bytes())
+                })?;
                 tally.answered += 1;
             }
             if stopped() {
@@ -208,9 +247,18 @@ impl Locate {
         bar.finish_and_clear();
         tally.is_interrupted = stopped();
         drop(careful);
-        let written = sinks.finish()?;
+        let tagged = tagging.finish()?;
+        tally.untagged = tagged.unfit;
+        let files = sinks.map(Sinks::finish).transpose()?.unwrap_or_default();
         if !self.output.json {
-            output::tell_written(written.iter().map(PathBuf::as_path))?;
+            output::tell_written(files.iter().chain(&tagged.written).map(PathBuf::as_path))?;
+        }
+        for note in tagged.notes {
+            manners::note(&note);
+        }
+        if let Some(journal) = tagged.journal {
+            let journal = journal.display();
+            manners::note(&format!("{journal} lists the tags; `locdiff undo {journal}` takes them back"));
         }
         Ok(tally)
     }
