@@ -179,7 +179,8 @@ impl Calibration {
         let natural = |factors: Factors| {
             said.evidence.combine(factors.evidence, &self.background, factors.background_weight)
         };
-        let parts = parts.into_iter().map(|(factors, share)| Ok((natural(factors)?, factors.floor, model * share)));
+        let parts =
+            parts.into_iter().map(|(factors, share)| Ok((natural(factors)?, factors.floor, model * share)));
         density_of(globe, parts.collect::<Result<_, AnswerError>>()?, gallery, knowledge)
     }
 

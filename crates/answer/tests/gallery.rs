@@ -44,12 +44,10 @@ fn flat() -> Coefficients {
 fn a_gallery_counts_as_much_as_it_is_worth() {
     let globe = Arc::new(Globe::new(DEGREE).unwrap());
     let plain = Calibration::none(flat());
-    let good =
-        fit_gallery(&globe, &plain, &photos(&globe, true, 60), &[], "towns", 0.05).unwrap();
+    let good = fit_gallery(&globe, &plain, &photos(&globe, true, 60), &[], "towns", 0.05).unwrap();
     let mix = good.gallery.clone().unwrap();
     assert!(mix.share >= 0.5 && mix.key == "towns" && mix.is_fitted(), "{mix:?}");
-    let useless =
-        fit_gallery(&globe, &plain, &photos(&globe, false, 60), &[], "noise", 0.05).unwrap();
+    let useless = fit_gallery(&globe, &plain, &photos(&globe, false, 60), &[], "noise", 0.05).unwrap();
     assert!(useless.gallery.as_ref().unwrap().share <= 0.1, "{useless:?}");
     assert!(mix.nll_nats < useless.gallery.as_ref().unwrap().nll_nats - 0.5);
     // Strangers have a share of their own.
@@ -74,22 +72,16 @@ fn a_gallery_counts_as_much_as_it_is_worth() {
 #[test]
 fn one_mixed_density_is_read_for_everything() {
     let globe = Arc::new(Globe::new(DEGREE).unwrap());
-    let calibration = fit_gallery(
-        &globe,
-        &Calibration::none(flat()),
-        &photos(&globe, true, 60),
-        &[],
-        "towns",
-        0.05,
-    )
-    .unwrap();
+    let calibration =
+        fit_gallery(&globe, &Calibration::none(flat()), &photos(&globe, true, 60), &[], "towns", 0.05)
+            .unwrap();
     let mix = calibration.gallery.clone().unwrap();
     let reader = Reader::new(globe.clone(), calibration.with_gallery(mix)).unwrap();
     for seen in photos(&globe, true, 8) {
         let said = Said::new(&seen.evidence).with_neighbours(&seen.neighbours);
         let answer = reader.answer(said, None, &ReadOptions::default()).unwrap();
-        let total: f64 =
-            answer.density.point_log_density().iter().map(|v| v.exp()).sum::<f64>() * answer.density.pixel_area_sr();
+        let total: f64 = answer.density.point_log_density().iter().map(|v| v.exp()).sum::<f64>()
+            * answer.density.pixel_area_sr();
         assert!((total - 1.0).abs() < 1e-9, "{total}");
         assert_eq!(answer.best, answer.hypotheses[0].at);
         assert!(answer.hypotheses.iter().map(|h| h.probability).sum::<f64>() <= 1.0 + 1e-9);

@@ -101,12 +101,12 @@ impl Baseline for Blend {
     }
 
     fn chosen(&self) -> String {
-        self.fitted
-            .as_ref()
-            .map_or(String::new(), |fitted| {
+        self.fitted.as_ref().map_or(String::new(), |fitted| {
             let KernelSettings { neighbours, width_km, temperature } = fitted.kernels;
             let share = 100.0 * fitted.share;
-            format!("{share:.0} % retrieval, k = {neighbours}, kernel {width_km} km, temperature {temperature}")
+            format!(
+                "{share:.0} % retrieval, k = {neighbours}, kernel {width_km} km, temperature {temperature}"
+            )
         })
     }
 }

@@ -1,10 +1,7 @@
 //! Retrieval: the places of the photos that look most alike (`[L]kNN`).
 
 use crate::{
-    Baseline, BaselineError, FitData, PhotoDensity,
-    baseline::score,
-    examples::upload,
-    learner::choose,
+    Baseline, BaselineError, FitData, PhotoDensity, baseline::score, examples::upload, learner::choose,
 };
 use locdiff_answer::{KernelSettings, Neighbour};
 use locdiff_model::Standardisation;

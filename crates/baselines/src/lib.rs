@@ -72,7 +72,8 @@ pub use knn::NearestNeighbours;
 pub use locdiff::LocDiff;
 pub use method::Method;
 pub use paper::{
-    AnchorTable, DiffusionTable, Experiment, ModelTable, ModelTableKind, PerturbationDrift, TimedOperation, TimingTable,
+    AnchorTable, DiffusionTable, Experiment, ModelTable, ModelTableKind, PerturbationDrift, TimedOperation,
+    TimingTable,
 };
 pub use reading::CommonReading;
 pub use splits::Splits;

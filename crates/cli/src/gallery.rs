@@ -23,8 +23,7 @@ impl GalleryArgs {
     /// The gallery, where one is given, for embeddings of so many numbers.
     pub(crate) fn open(&self, columns: usize, device: &Device) -> Result<Option<Box<dyn Retriever>>> {
         let Some(path) = &self.gallery else { return Ok(None) };
-        let retriever =
-            open_retriever(path, self.gallery_geoclip.as_deref(), device).context("--gallery")?;
+        let retriever = open_retriever(path, self.gallery_geoclip.as_deref(), device).context("--gallery")?;
         check_dimension("the model", columns, retriever.as_ref())?;
         Ok(Some(retriever))
     }

@@ -144,7 +144,8 @@ fn a_gallery_is_mixed_with_the_model_and_says_what_it_did() {
     // Never fitted: it says so, and answers all the same.
     let note = common::stderr(&common::run(path, &format!("{locate} --gallery gallery --json")));
     assert!(note.contains("never calibrated with this gallery"), "{note}");
-    let calibrate = "calibrate --model run --truth validation.csv --embeddings validation.npy --device cpu --samples 4";
+    let calibrate =
+        "calibrate --model run --truth validation.csv --embeddings validation.npy --device cpu --samples 4";
     let said = json(path, &format!("{calibrate} --gallery gallery"));
     assert!(said["gallery"]["share"].as_f64().unwrap() > 0.5, "{said}");
     let plain = json_lines(path, locate);
@@ -165,11 +166,17 @@ fn a_gallery_is_mixed_with_the_model_and_says_what_it_did() {
     }
     let table = csv(path.join("mixed.csv"));
     let columns = table[0].len() - 8;
-    assert_eq!(table[0][columns..].join(","), "answered_by,gallery_share,match_row,match_name,match_lat,match_lon,match_km,match_similarity");
+    assert_eq!(
+        table[0][columns..].join(","),
+        "answered_by,gallery_share,match_row,match_name,match_lat,match_lon,match_km,match_similarity"
+    );
     // The words of a place hold commas.
     assert_eq!(table[1][table[1].len() - 8], "gallery", "{:?}", table[1]);
     let text = ok(path, &format!("{locate} --gallery gallery"));
-    assert!(text.contains("answered by  the gallery; the gallery has") && text.contains("  match        row "), "{text}");
+    assert!(
+        text.contains("answered by  the gallery; the gallery has") && text.contains("  match        row "),
+        "{text}"
+    );
     // Knowledge holds for both parts.
     let (lat, lon) = TOWNS[1];
     let within = format!("--within={},{},{},{}", lat - 2.0, lon - 2.0, lat + 2.0, lon + 2.0);

@@ -12,7 +12,17 @@ fn answers() -> (Vec<Value>, Value) {
     let at = |name: &str| world.join(name).display().to_string();
     let (model, photos, truth) = (at("model"), at("photos.npy"), at("photos.csv"));
     let words = [
-        "locate", "--model", &model, "--embeddings", &photos, "--truth", &truth, "--device", "cpu", "--samples", "4",
+        "locate",
+        "--model",
+        &model,
+        "--embeddings",
+        &photos,
+        "--truth",
+        &truth,
+        "--device",
+        "cpu",
+        "--samples",
+        "4",
     ];
     let mut lines = json_lines(Path::new("."), &words);
     let summary = lines.pop().unwrap();

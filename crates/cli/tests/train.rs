@@ -67,8 +67,7 @@ fn a_model_of_kept_dimensions_trains_resumes_and_answers() {
     let kept = config["kept"].as_array().unwrap();
     assert!(kept.len() == 20 && kept.iter().all(|index| index.as_u64().unwrap() < 36), "{config}");
     // Interrupted and resumed it ends with the same weights.
-    let mut child =
-        command(path, "part", &keep).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let mut child = command(path, "part", &keep).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     wait_for_checkpoint(path, "part");
     child.kill().unwrap();
     child.wait().unwrap();
@@ -81,7 +80,10 @@ fn a_model_of_kept_dimensions_trains_resumes_and_answers() {
     let codes = common::csv(path.join("codes.csv"));
     let zeros = codes[1].iter().filter(|value| value.parse::<f64>().is_ok_and(|value| value == 0.0)).count();
     assert!(codes[1].len() >= 36 && zeros == 16, "{:?}", codes[1]);
-    let located = common::json_lines(path, "locate --model whole/best --embeddings photos.npy --device cpu --samples 2");
+    let located = common::json_lines(
+        path,
+        "locate --model whole/best --embeddings photos.npy --device cpu --samples 2",
+    );
     assert_eq!(located.len(), 400);
     common::refused_with(
         path,

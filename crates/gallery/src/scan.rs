@@ -209,11 +209,7 @@ mod tests {
             let mut products = vec![0; rows * count];
             code_products(&codes, &asked, &mut products);
             let mut plain = vec![0; rows * count];
-            pulp::Arch::new().dispatch(CodeProducts {
-                codes: &codes,
-                queries: &asked,
-                products: &mut plain,
-            });
+            pulp::Arch::new().dispatch(CodeProducts { codes: &codes, queries: &asked, products: &mut plain });
             assert_eq!(products, plain);
             #[cfg(target_arch = "x86_64")]
             if let Some(simd) = pulp::x86::V3::try_new() {

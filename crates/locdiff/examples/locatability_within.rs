@@ -33,7 +33,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         for row in rows {
             let answer = locator.locate_embedding(&file.embedding(*row)?, &options)?;
             let km = |at: LatLon| haversine_km(at, truth[*row]);
-            pairs.push((answer.locatability, km(answer.best) <= 750.0, answer.radius_90_km - km(answer.best)));
+            pairs.push((
+                answer.locatability,
+                km(answer.best) <= 750.0,
+                answer.radius_90_km - km(answer.best),
+            ));
         }
     }
     pairs.sort_by(|a, b| a.0.total_cmp(&b.0));

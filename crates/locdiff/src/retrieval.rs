@@ -63,9 +63,9 @@ impl Retrieved {
                 let own = answer.density.gallery_mass_within_km(best, window_km).unwrap_or(0.0);
                 let all = answer.density.mass_within_km(best, window_km);
                 let near = found.hits.iter().find(|hit| haversine_km(hit.place, best) <= window_km);
-                let matched = near.or(found.hits.first()).map(|hit| {
-                    matching(hit.row, hit.place, f64::from(hit.score), best)
-                });
+                let matched = near
+                    .or(found.hits.first())
+                    .map(|hit| matching(hit.row, hit.place, f64::from(hit.score), best));
                 Some(GalleryWord::new(if all > 0.0 { (own / all).clamp(0.0, 1.0) } else { 0.0 }, matched))
             }
             Self::Settled(settled) => {

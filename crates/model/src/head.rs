@@ -114,10 +114,7 @@ impl<M: Deref<Target = Model>> Head<M> {
                 blocks: blocks.into_iter().zip(clean.iter().map(|length| *length as f32)).collect(),
                 norms: norms()?,
             },
-            LossKind::Cosine => Reading::Direction {
-                length: square.sqrt() as f32,
-                norms: norms()?,
-            },
+            LossKind::Cosine => Reading::Direction { length: square.sqrt() as f32, norms: norms()? },
             LossKind::L1 | LossKind::L2 => Reading::Plain,
         };
         Ok(Self {

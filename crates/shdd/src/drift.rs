@@ -48,11 +48,7 @@ pub fn drifts_km(
 ///
 /// # Errors
 /// A variance that is not finite.
-pub fn with_noise(
-    code: Coefficients,
-    variance: f64,
-    rng: &mut impl Rng,
-) -> Result<Coefficients, ShddError> {
+pub fn with_noise(code: Coefficients, variance: f64, rng: &mut impl Rng) -> Result<Coefficients, ShddError> {
     let sigma = variance.sqrt();
     Coefficients::new(code.into_vec().into_iter().map(|value| value + sigma * normal(rng)).collect())
 }

@@ -75,11 +75,7 @@ fn density(kernels: &KernelSettings, near: &[Neighbour], truth: UnitVec) -> f64 
 }
 
 /// The share with the least −log density, given log densities of the model and densities of the gallery at the truths.
-fn choose_share(
-    model: impl Iterator<Item = f64> + Clone,
-    gallery: &[f64],
-    weights: &[f64],
-) -> (f64, f64) {
+fn choose_share(model: impl Iterator<Item = f64> + Clone, gallery: &[f64], weights: &[f64]) -> (f64, f64) {
     let nll = |share: f64| -> f64 {
         let each = model.clone().zip(gallery).zip(weights);
         each.map(|((model, gallery), weight)| {
@@ -114,7 +110,11 @@ pub fn fit_gallery(
     let same = observations.iter().filter(is_same).count();
     if same as f64 > MOST_SAME * observations.len() as f64 {
         let remedy = "it holds the photos that it is fitted on; build it from others".to_owned();
-        return Err(locdiff_base::setting("gallery", format!("{same} photos of {}", observations.len()), remedy));
+        return Err(locdiff_base::setting(
+            "gallery",
+            format!("{same} photos of {}", observations.len()),
+            remedy,
+        ));
     }
     let plain = Calibration { gallery: None, ..calibration.clone() };
     let model = |photos: &[Observation]| -> Result<Vec<f64>, AnswerError> {
@@ -126,8 +126,11 @@ pub fn fit_gallery(
     };
     let weights = group_weights(observations);
     let own = model(observations)?;
-    let photos: Vec<_> =
-        observations.iter().zip(own).map(|(s, log)| (log, s.neighbours.as_slice(), s.truth.to_unit())).collect();
+    let photos: Vec<_> = observations
+        .iter()
+        .zip(own)
+        .map(|(s, log)| (log, s.neighbours.as_slice(), s.truth.to_unit()))
+        .collect();
     let (kernels, share, nll_nats) = choose_mix(globe, &photos, &weights, temperature);
     let mut strangers_share = share;
     if !strangers.is_empty() {

@@ -1,7 +1,7 @@
 //! Window, radii and threshold that a calibrated density gives.
 
-use super::reading::{Outcome, WINDOWS_KM, choose_window, radii, read_window, read_windows, threshold};
 use super::observation::{Observation, group_weights};
+use super::reading::{Outcome, WINDOWS_KM, choose_window, radii, read_window, read_windows, threshold};
 use crate::{AnswerError, Calibration, Globe};
 use std::sync::Arc;
 

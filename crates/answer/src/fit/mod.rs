@@ -12,8 +12,8 @@ pub use observation::Observation;
 use crate::calibration::{Calibration, FitReport, Strangers};
 use crate::{AnswerError, Globe, LEVELS, Probe};
 use factors::choose_factors;
-use locdiff_shdd::Coefficients;
 use levels::read_levels;
+use locdiff_shdd::Coefficients;
 use observation::group_weights;
 use std::sync::Arc;
 

@@ -153,7 +153,8 @@ impl DiffusionTable {
     ) -> Result<Self, BaselineError> {
         let Experiment { device, splits, effort, seeds, .. } = *experiment;
         let mut models: Vec<(usize, f64)> = degrees.iter().map(|degree| (*degree, 1.0)).collect();
-        models.extend(shares.iter().filter(|share| **share < 1.0).map(|share| (effort.locdiff_degree, *share)));
+        models
+            .extend(shares.iter().filter(|share| **share < 1.0).map(|share| (effort.locdiff_degree, *share)));
         let globe = Arc::new(Globe::new(READ_DEGREE)?);
         let mut rows: Vec<Row> = Vec::new();
         for (k, (degree, share)) in models.iter().enumerate() {
@@ -198,7 +199,11 @@ impl DiffusionTable {
                     }
                     let errors = |read: &Read| -> Vec<f64> {
                         let truths = splits.test.points().iter().map(|point| point.to_latlon());
-                        read.places.iter().zip(truths).map(|(a, b)| Rules::default().distance_km(*a, b)).collect()
+                        read.places
+                            .iter()
+                            .zip(truths)
+                            .map(|(a, b)| Rules::default().distance_km(*a, b))
+                            .collect()
                     };
                     let row = &mut rows[first + w];
                     row.seconds += watch.elapsed().as_secs_f64();
@@ -215,13 +220,11 @@ impl DiffusionTable {
 
     /// The table with what was done above it, as text or as Markdown.
     pub fn render(&self, markdown: bool) -> String {
-        let header =
-            ["", "200 km", "750 km", "2500 km", "NLL", "Δ 200", "Δ 750", "Δ 2500", "Δ NLL", "s"];
+        let header = ["", "200 km", "750 km", "2500 km", "NLL", "Δ 200", "Δ 750", "Δ 2500", "Δ NLL", "s"];
         let mut table = Table::new(&header);
         let nats = |e: Estimate| format!("{:+.3} [{:+.3}, {:+.3}]", e.value, e.low, e.high);
-        let points = |e: Estimate| {
-            format!("{:+.1} [{:+.1}, {:+.1}]", 100.0 * e.value, 100.0 * e.low, 100.0 * e.high)
-        };
+        let points =
+            |e: Estimate| format!("{:+.1} [{:+.1}, {:+.1}]", 100.0 * e.value, 100.0 * e.low, 100.0 * e.high);
         for row in &self.rows {
             let mut cells = vec![format!("{}: {}", row.model, row.way)];
             cells.extend(RADII_KM.map(|km| percent_interval(row.share(km))));

@@ -79,7 +79,12 @@ impl QuickValidation {
 
     /// How good the averaged weights are.
     pub(crate) fn score(&self, sampler: &impl PlaceSampler, weights: &Weights) -> Result<f64, BaselineError> {
-        let places = sampler.sample(weights.averaged(), &self.inputs, self.samples, SamplerSettings { steps: Self::STEPS, guidance: 0.0 })?;
+        let places = sampler.sample(
+            weights.averaged(),
+            &self.inputs,
+            self.samples,
+            SamplerSettings { steps: Self::STEPS, guidance: 0.0 },
+        )?;
         let pooling = SamplePooling::Densest { width_km: 500.0 };
         Ok(score(&pooling.answers(&places, self.samples), &self.truth))
     }

@@ -135,8 +135,7 @@ impl Calibrate {
             gallery::observe(retriever.as_ref(), &mut observations)?;
             gallery::observe(retriever.as_ref(), &mut strangers)?;
             let (key, temperature) = (retriever.identity(), retriever.temperature());
-            calibration =
-                fit_gallery(&globe, &calibration, &observations, &strangers, &key, temperature)?;
+            calibration = fit_gallery(&globe, &calibration, &observations, &strangers, &key, temperature)?;
         }
         bar.finish_and_clear();
         let folder = self.export.as_ref().unwrap_or(&self.model);

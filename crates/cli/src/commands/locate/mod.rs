@@ -109,7 +109,9 @@ impl Locate {
         );
         let locator = locator.with_gallery(gallery)?;
         if locator.reader().calibration().gallery.as_ref().is_some_and(|mix| !mix.is_fitted()) {
-            eprintln!("note: this model was never calibrated with this gallery: see `locdiff calibrate --gallery`");
+            eprintln!(
+                "note: this model was never calibrated with this gallery: see `locdiff calibrate --gallery`"
+            );
         }
         Ok(locator)
     }

@@ -24,7 +24,10 @@ pub(crate) struct ReproduceDiffusion {
 impl ReproduceDiffusion {
     pub(super) fn run(self) -> Result<()> {
         for share in &self.shares {
-            anyhow::ensure!(*share > 0.0 && *share <= 1.0, "--shares {share}: give numbers above 0 and up to 1");
+            anyhow::ensure!(
+                *share > 0.0 && *share <= 1.0,
+                "--shares {share}: give numbers above 0 and up to 1"
+            );
         }
         let bar = progress::share_bar("reproducing");
         let tell = |what: &str, share: f64| {
