@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| locdiff_data::fuzzing::points_jsonl(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| locdiff_fuzz::points_jsonl(bytes));

@@ -1,3 +1,3 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| locdiff_pth::fuzzing::pth(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| locdiff_fuzz::pth(bytes));

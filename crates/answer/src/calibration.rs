@@ -3,6 +3,7 @@
 use crate::density::{Density, Mixture, log_sum};
 use crate::pixel_sums::log_integral;
 use crate::{AnswerError, GalleryMix, Globe, Kernels, Knowledge, LEVELS, Probe, Said};
+use locdiff_data::Fingerprint;
 use locdiff_shdd::Coefficients;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
@@ -37,8 +38,21 @@ pub struct Calibration {
     pub gallery: Option<GalleryMix>,
     /// What it was fitted on; absent for a model that never was.
     pub fit: Option<FitReport>,
+    /// The encoder whose embeddings it was fitted on, where that is known.
+    pub encoder: Option<Fingerprint>,
     /// e₀.
     pub background: Coefficients,
+}
+
+/// The model that a calibration belongs to: what both must agree on.
+#[derive(Debug, Clone, Copy)]
+pub struct ModelShape<'a> {
+    /// Its degree.
+    pub degree: usize,
+    /// Numbers of the embeddings that it takes.
+    pub embedding_dim: usize,
+    /// The encoder that it was trained with, where that is known.
+    pub encoder: Option<&'a Fingerprint>,
 }
 
 /// How much of a density comes from where.
@@ -99,6 +113,7 @@ impl Calibration {
             strangers: None,
             gallery: None,
             fit: None,
+            encoder: None,
             background,
         }
     }
@@ -150,10 +165,21 @@ impl Calibration {
         between(level, self.radius_levels_for(stranger), LEVELS)
     }
 
-    /// What is said about a photo with this embedding.
-    pub fn said<'a>(&self, evidence: &'a Coefficients, embedding: &[f32]) -> Said<'a> {
-        let stranger = self.strangers.as_ref().map_or(0.0, |strangers| strangers.probe.share(embedding));
-        Said { evidence, stranger, neighbours: &[] }
+    /// What is said about a photo whose views have these embeddings: it is as strange as they are on the mean.
+    pub fn said<'a, 'b>(
+        &self,
+        evidence: &'a Coefficients,
+        views: impl IntoIterator<Item = &'b [f32]>,
+    ) -> Said<'a> {
+        let Some(strangers) = &self.strangers else {
+            return Said { evidence, stranger: 0.0, neighbours: &[] };
+        };
+        let (mut sum, mut count) = (0.0, 0);
+        for view in views {
+            sum += strangers.probe.share(view);
+            count += 1;
+        }
+        Said { evidence, stranger: sum / f64::from(count.max(1)), neighbours: &[] }
     }
 
     /// The density for what the network said about a photo.

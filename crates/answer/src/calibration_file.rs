@@ -1,8 +1,9 @@
 //! A calibration's file in its model's folder.
 
 use crate::calibration::WINDOW_KM;
-use crate::{AnswerError, Calibration, Factors, FitReport, GalleryMix, Probe, Strangers};
-use locdiff_base::AtomicFile;
+use crate::{AnswerError, Calibration, Factors, FitReport, GalleryMix, ModelShape, Probe, Strangers};
+use locdiff_base::{AtomicFile, one_line, read_bounded};
+use locdiff_data::Fingerprint;
 use locdiff_shdd::Coefficients;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -13,6 +14,9 @@ pub const CALIBRATION_FILE: &str = "calibration.json";
 const VERSION: u32 = 2;
 /// What is read besides: the first version had no window.
 const OLD_VERSION: u32 = 1;
+
+/// Larger files are no calibration: at the largest degree it has 7 MB.
+const LARGEST_FILE_BYTES: u64 = 64 << 20;
 
 /// What the file holds.
 #[derive(Serialize, Deserialize)]
@@ -31,6 +35,8 @@ struct Stored {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     gallery: Option<GalleryMix>,
     fit: Option<FitReport>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    encoder: Option<Fingerprint>,
     background: Vec<f64>,
 }
 
@@ -40,13 +46,29 @@ fn window_km() -> f64 {
 
 impl Stored {
     /// What is out of range, if anything.
-    fn fault(&self, coefficients: usize) -> Option<String> {
+    fn fault(&self, model: &ModelShape<'_>) -> Option<String> {
+        let coefficients = (model.degree + 1) * (model.degree + 1);
         if ![OLD_VERSION, VERSION].contains(&self.version) {
             return Some(format!("version {}, but this program reads version {VERSION}", self.version));
         }
         if self.background.len() != coefficients {
             let met = self.background.len();
             return Some(format!("{met} background coefficients, but the model has {coefficients}"));
+        }
+        if let (Some(fitted), Some(trained)) = (&self.encoder, model.encoder)
+            && !fitted.is_same_encoder(trained)
+        {
+            return Some(format!(
+                "it was fitted with the encoder {fitted}, but the model was trained with {trained}"
+            ));
+        }
+        if let Some(strangers) = &self.strangers
+            && strangers.probe.weights.len() != model.embedding_dim
+        {
+            let (met, wanted) = (strangers.probe.weights.len(), model.embedding_dim);
+            return Some(format!(
+                "its probe has {met} weights, but the model takes embeddings of {wanted} numbers"
+            ));
         }
         let own =
             Factors { evidence: self.evidence, background_weight: self.background_weight, floor: self.floor };
@@ -101,11 +123,11 @@ impl Calibration {
     /// Reads a model folder's calibration; `None` if it has none.
     ///
     /// # Errors
-    /// A file that cannot be read or does not fit the model's degree.
-    pub fn load(folder: impl AsRef<Path>, degree: usize) -> Result<Option<Self>, AnswerError> {
+    /// A file that cannot be read or does not fit the model.
+    pub fn load(folder: impl AsRef<Path>, model: &ModelShape<'_>) -> Result<Option<Self>, AnswerError> {
         let path = folder.as_ref().join(CALIBRATION_FILE);
-        match std::fs::read(&path) {
-            Ok(contents) => Self::from_bytes(&path, &contents, degree).map(Some),
+        match read_bounded(&path, LARGEST_FILE_BYTES) {
+            Ok(contents) => Self::from_bytes(&path, &contents, model).map(Some),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(AnswerError::Calibration { path, reason: error.to_string() }),
         }
@@ -114,15 +136,19 @@ impl Calibration {
     /// A calibration from the contents of its file; `path` is the name that errors give.
     ///
     /// # Errors
-    /// Contents that are no calibration, or that of another degree.
-    pub fn from_bytes(path: impl AsRef<Path>, contents: &[u8], degree: usize) -> Result<Self, AnswerError> {
+    /// Contents that are no calibration, or that of another degree, encoder or size of embeddings.
+    pub fn from_bytes(
+        path: impl AsRef<Path>,
+        contents: &[u8],
+        model: &ModelShape<'_>,
+    ) -> Result<Self, AnswerError> {
         let bad = |reason: String| AnswerError::Calibration {
             path: path.as_ref().to_owned(),
-            reason: format!("{reason}; make it anew with `locdiff calibrate`"),
+            reason: format!("{}; make it anew with `locdiff calibrate`", one_line(&reason)),
         };
         let stored: Stored =
             serde_json::from_slice(contents).map_err(|error| bad(format!("no calibration: {error}")))?;
-        if let Some(fault) = stored.fault((degree + 1) * (degree + 1)) {
+        if let Some(fault) = stored.fault(model) {
             return Err(bad(fault));
         }
         let background = Coefficients::new(stored.background).map_err(|error| bad(error.to_string()))?;
@@ -138,6 +164,7 @@ impl Calibration {
             strangers: stored.strangers,
             gallery: stored.gallery,
             fit: stored.fit,
+            encoder: stored.encoder,
             background,
         })
     }
@@ -159,6 +186,7 @@ impl Calibration {
             strangers: self.strangers.clone(),
             gallery: self.gallery.clone(),
             fit: self.fit.clone(),
+            encoder: self.encoder.clone(),
             background: self.background.as_slice().to_vec(),
         };
         let text = serde_json::to_string_pretty(&stored).unwrap_or_default();
@@ -176,7 +204,8 @@ mod tests {
         let plain = Calibration::none(Coefficients::new(vec![0.0; 16]).unwrap());
         plain.save(folder.path()).unwrap();
         let text = std::fs::read_to_string(folder.path().join(CALIBRATION_FILE)).unwrap();
-        assert_eq!(Calibration::from_bytes("x", text.as_bytes(), 3).unwrap(), plain);
+        let shape = ModelShape { degree: 3, embedding_dim: 4, encoder: None };
+        assert_eq!(Calibration::from_bytes("x", text.as_bytes(), &shape).unwrap(), plain);
         for (from, to, said) in [
             ("\"version\": 2", "\"version\": 3", "version 3, but"),
             ("\"evidence\": 1.0", "\"evidence\": 11.0", "evidence is 11"),
@@ -186,11 +215,36 @@ mod tests {
             ("0.9\n", "1.9\n", "a radius level is 1.9"),
         ] {
             assert!(text.contains(from), "{from}: {text}");
-            let error = Calibration::from_bytes("x.json", text.replacen(from, to, 1).as_bytes(), 3);
+            let error = Calibration::from_bytes("x.json", text.replacen(from, to, 1).as_bytes(), &shape);
             let error = error.unwrap_err().to_string();
             assert!(error.contains("x.json") && error.contains(said), "{error}");
         }
-        let error = Calibration::from_bytes("x", text.as_bytes(), 4).unwrap_err().to_string();
+        let other = ModelShape { degree: 4, ..shape };
+        let error = Calibration::from_bytes("x", text.as_bytes(), &other).unwrap_err().to_string();
         assert!(error.contains("16 background coefficients, but the model has 25"), "{error}");
+    }
+
+    /// A calibration of another encoder, or with a probe for other embeddings, was taken in silence.
+    #[test]
+    fn another_encoder_and_another_size_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let (mine, other) = (Fingerprint::new("mine", 1), Fingerprint::new("other", 2));
+        let mut plain = Calibration::none(Coefficients::new(vec![0.0; 16]).unwrap());
+        plain.encoder = Some(mine.clone());
+        let (factors, radius_levels) = (plain.factors, plain.radius_levels);
+        plain.strangers =
+            Some(Strangers { probe: Probe { weights: vec![0.5; 4], bias: 0.0 }, factors, radius_levels });
+        plain.save(folder.path()).unwrap();
+        let load = |embedding_dim, encoder| {
+            Calibration::load(folder.path(), &ModelShape { degree: 3, embedding_dim, encoder })
+        };
+        assert_eq!(load(4, Some(&mine)).unwrap(), Some(plain));
+        let message = load(4, Some(&other)).unwrap_err().to_string();
+        assert!(message.contains(&mine.to_string()) && message.contains(&other.to_string()), "{message}");
+        let message = load(5, None).unwrap_err().to_string();
+        assert!(
+            message.contains("its probe has 4 weights, but the model takes embeddings of 5"),
+            "{message}"
+        );
     }
 }

@@ -46,7 +46,7 @@ mod tempered;
 mod window;
 
 pub use answer::{Answer, AnsweredBy, GalleryWord, Hypothesis, Match};
-pub use calibration::{Calibration, Factors, FitReport, Strangers};
+pub use calibration::{Calibration, Factors, FitReport, ModelShape, Strangers};
 pub use calibration_file::CALIBRATION_FILE;
 pub use density::{Density, DensityRegion, Peak};
 pub use error::AnswerError;

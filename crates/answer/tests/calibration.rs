@@ -26,6 +26,11 @@ fn observations(globe: &Globe, loud: f64, n: usize) -> Vec<Observation> {
         .collect()
 }
 
+/// The model that the calibrations of these tests belong to.
+fn shape(degree: usize) -> locdiff_answer::ModelShape<'static> {
+    locdiff_answer::ModelShape { degree, embedding_dim: 1, encoder: None }
+}
+
 #[test]
 fn a_loud_model_is_turned_down() {
     let globe = Arc::new(Globe::new(DEGREE).unwrap());
@@ -47,9 +52,9 @@ fn a_loud_model_is_turned_down() {
     assert!(fit(&globe, &flat, &seen[..10], &[], 1, 0).unwrap_err().to_string().contains("50 or more"));
 
     let folder = tempfile::tempdir().unwrap();
-    assert_eq!(Calibration::load(folder.path(), DEGREE).unwrap(), None);
+    assert_eq!(Calibration::load(folder.path(), &shape(DEGREE)).unwrap(), None);
     found.save(folder.path()).unwrap();
-    assert_eq!(Calibration::load(folder.path(), DEGREE).unwrap(), Some(found));
-    let other = Calibration::load(folder.path(), 9).unwrap_err().to_string();
+    assert_eq!(Calibration::load(folder.path(), &shape(DEGREE)).unwrap(), Some(found));
+    let other = Calibration::load(folder.path(), &shape(9)).unwrap_err().to_string();
     assert!(other.contains("locdiff calibrate"), "{other}");
 }

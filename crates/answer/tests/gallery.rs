@@ -59,7 +59,8 @@ fn a_gallery_counts_as_much_as_it_is_worth() {
 
     let folder = tempfile::tempdir().unwrap();
     good.save(folder.path()).unwrap();
-    assert_eq!(Calibration::load(folder.path(), DEGREE).unwrap(), Some(good));
+    let shape = locdiff_answer::ModelShape { degree: DEGREE, embedding_dim: 1, encoder: None };
+    assert_eq!(Calibration::load(folder.path(), &shape).unwrap(), Some(good));
     // A gallery that holds the very photos would be believed blindly.
     let mut same = photos(&globe, true, 60);
     for seen in &mut same {

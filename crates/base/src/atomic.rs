@@ -146,6 +146,25 @@ impl AtomicFile {
         &self.target
     }
 
+    /// Gives the file another one's permissions and times; call it after the last byte is written, which changes them.
+    ///
+    /// # Errors
+    /// When the system refuses.
+    pub fn take_attributes(&self, of: &fs::Metadata) -> Result<(), WriteError> {
+        let set = || {
+            self.file.set_permissions(of.permissions())?;
+            let mut times = fs::FileTimes::new();
+            if let Ok(accessed) = of.accessed() {
+                times = times.set_accessed(accessed);
+            }
+            if let Ok(modified) = of.modified() {
+                times = times.set_modified(modified);
+            }
+            self.file.set_times(times)
+        };
+        set().map_err(|reason| WriteError::new(&self.name, reason))
+    }
+
     /// Puts the content on the disk, then gives the file its name.
     ///
     /// # Errors

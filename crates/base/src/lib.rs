@@ -4,15 +4,19 @@
 //! |---|---|
 //! | an output file that appears whole or not at all | [`AtomicFile`] |
 //! | why it could not be written, in one line | [`WriteError`] |
+//! | an output that no other run writes to meanwhile | [`OutputLock`], [`LockError`] |
 //! | the error for a setting out of range | [`BadSetting`], [`setting`] |
 //! | an enum whose values a user chooses by name | [`Named`] |
 //! | the tensors of a safetensors file, one by one | [`TensorFile`], [`TensorHeader`] |
 //! | floating-point numbers as files hold them | [`Element`] |
+//! | a file of a user's, regular and no larger than agreed | [`read_bounded`], [`read_text_bounded`], [`special_kind`] |
 //! | text inside HTML, SVG and XML | [`escape_markup`] |
 //! | text from outside on one line of a message | [`one_line`], [`excerpt`], [`display_name`] |
 
 mod atomic;
+mod bounded;
 mod element;
+mod lock;
 mod markup;
 mod named;
 mod one_line;
@@ -20,7 +24,9 @@ mod setting;
 mod tensor_file;
 
 pub use atomic::{AtomicFile, WriteError};
+pub use bounded::{read_bounded, read_text_bounded, special_kind};
 pub use element::Element;
+pub use lock::{LockError, OutputLock};
 pub use markup::escape_markup;
 pub use named::Named;
 pub use one_line::{display_name, excerpt, one_line};

@@ -20,6 +20,9 @@ pub struct Effort {
     pub lr: f64,
     /// Share of hidden values dropped in training.
     pub dropout: f32,
+    /// Deviation of normal noise on the standardised embeddings in training: the encoder saw the training photos, so theirs
+    /// are tidier than those of new ones.
+    pub embedding_noise: f32,
     /// Validations during training; the best one's weights are kept.
     pub validations: u32,
     /// LocDiff's degree.
@@ -44,6 +47,7 @@ impl Effort {
             width: 512,
             lr: 1e-3,
             dropout: 0.3,
+            embedding_noise: 1.0,
             validations: 8,
             locdiff_degree: 31,
             samples: 16,
@@ -54,7 +58,16 @@ impl Effort {
     /// For tests on toy data.
     #[cfg(test)]
     pub(crate) fn tiny() -> Self {
-        Self { steps: 200, batch: 64, width: 32, lr: 3e-3, dropout: 0.0, validations: 4, ..Self::full() }
+        Self {
+            steps: 200,
+            batch: 64,
+            width: 32,
+            lr: 3e-3,
+            dropout: 0.0,
+            embedding_noise: 0.0,
+            validations: 4,
+            ..Self::full()
+        }
     }
 }
 

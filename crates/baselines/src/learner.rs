@@ -1,13 +1,11 @@
 //! The training loop that the neural methods share.
 
-use crate::{
-    BaselineError, Effort,
-    examples::Bank,
-    mlp::{Draw, Mlp, MlpWork},
-};
+use crate::{BaselineError, Effort, examples::Bank};
 use locdiff_model::chance;
 use locdiff_nn::{
-    Adam, AdamConfig, Device, Gradients, Indices, LrSchedule, Params, ParamsBuilder, Rng, Tensor, View, ops,
+    Adam, AdamConfig, Device, Gradients, Indices, LrSchedule, Params, ParamsBuilder, Rng, Tensor, View,
+    layers::{ForwardMode, Mlp, MlpWork},
+    ops,
 };
 
 /// Weights with all that changes them.
@@ -61,7 +59,7 @@ impl Weights {
         work: &mut MlpWork,
         inputs: View<'_>,
     ) -> Result<(), BaselineError> {
-        Ok(mlp.forward(&self.params, work, inputs, Some(Draw { rng: &self.rng, first_stream: 0 }))?)
+        Ok(mlp.forward(&self.params, work, inputs, ForwardMode::Train { rng: &self.rng, first_stream: 0 })?)
     }
 
     /// Applies the gradients.
@@ -105,6 +103,8 @@ pub(crate) fn mean_of(losses: &Tensor) -> Result<f64, BaselineError> {
 /// What is drawn where.
 const ROW: u64 = 0xBA5E_0001;
 const COPY: u64 = 0xBA5E_0002;
+/// The stream of the noise on embeddings; networks use the small numbers for their dropout.
+const EMBEDDING_NOISE: u32 = 1000;
 
 /// Trains and leaves the averaged weights of the best validation in place. Returns its score and step.
 pub(crate) fn learn(
@@ -119,6 +119,7 @@ pub(crate) fn learn(
     let device = bank.embeddings.device();
     let copies = bank.embeddings.rows() / photos;
     let mut inputs = Tensor::zeros(device, effort.batch, bank.embeddings.cols())?;
+    let mut noise = Tensor::zeros(device, effort.batch, bank.embeddings.cols())?;
     let mut bank_rows = Indices::from_slice(device, &vec![0; effort.batch])?;
     let mut indices = Indices::from_slice(device, &vec![0; effort.batch])?;
     let mut best: Option<(f64, u32, Vec<f32>)> = None;
@@ -133,6 +134,10 @@ pub(crate) fn learn(
         bank_rows.upload(&rows)?;
         indices.upload(&drawn)?;
         ops::gather_rows(inputs.view_mut(), bank.embeddings.view(), &bank_rows)?;
+        if effort.embedding_noise > 0.0 {
+            ops::fill_normal(noise.view_mut(), &learner.weights().rng, EMBEDDING_NOISE)?;
+            ops::axpby(inputs.view_mut(), effort.embedding_noise, noise.view(), 1.0)?;
+        }
         learner.gradients(Batch { step, photos: &drawn, indices: &indices, inputs: inputs.view() })?;
         learner.weights().update()?;
         if step.is_multiple_of(every) || step == effort.steps {

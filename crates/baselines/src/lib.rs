@@ -47,7 +47,6 @@ mod knn;
 mod learner;
 mod locdiff;
 mod method;
-mod mlp;
 mod paper;
 mod reading;
 mod sampled;

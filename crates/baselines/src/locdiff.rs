@@ -2,7 +2,7 @@
 
 use crate::{Baseline, BaselineError, Effort, Examples, FitData, PhotoDensity};
 use locdiff_data::Embedding;
-use locdiff_model::{Model, Prediction, Predictor, Query, Reading, SampleOptions};
+use locdiff_model::{Model, NetworkKind, Prediction, Predictor, Query, Reading, SampleOptions};
 use locdiff_nn::Device;
 use locdiff_shdd::{Codec, Coefficients};
 use locdiff_sphere::LatLon;
@@ -45,6 +45,15 @@ impl LocDiff {
             run.train.lr = 1e-3; // as the preset `small`: few steps must be longer
             run.train.ema_decay = 0.99;
         }
+        run
+    }
+
+    /// The same run with the paper's network, which learns to denoise at every time step.
+    pub fn cs_unet_config(effort: &Effort, seed: u64) -> RunConfig {
+        let mut run = Self::run_config(effort, seed);
+        run.model.network = NetworkKind::CsUnet;
+        run.model.hidden = Some(384);
+        run.model.dropout = 0.3;
         run
     }
 

@@ -32,6 +32,8 @@ pub enum Method {
     Coordinates(CoordinatePath),
     /// Diffusion of a location encoder's vectors, with a learned decoder.
     Encoder(EncoderKind),
+    /// LocDiff with the paper's network.
+    CsUnet,
     /// LocDiff's density mixed with retrieval's.
     Blend,
     /// LocDiff itself.
@@ -63,6 +65,7 @@ impl Method {
             Self::Coordinates(CoordinatePath::DiffusionR3),
             Self::Coordinates(CoordinatePath::FlowR3),
             Self::Coordinates(CoordinatePath::FlowS2),
+            Self::CsUnet,
             Self::Blend,
             Self::LocDiff,
         ]
@@ -84,6 +87,7 @@ impl Method {
             Self::Coordinates(CoordinatePath::FlowR3) => "fm-r3",
             Self::Coordinates(CoordinatePath::FlowS2) => "rfm-s2",
             Self::Encoder(kind) => kind.name(),
+            Self::CsUnet => "locdiff-cs-unet",
             Self::Blend => "locdiff-knn",
             Self::LocDiff => "locdiff",
         }
@@ -107,6 +111,7 @@ impl Method {
             Self::Coordinates(CoordinatePath::FlowR3) => "flow matching in R³",
             Self::Coordinates(CoordinatePath::FlowS2) => "Riemannian flow matching on S²",
             Self::Encoder(kind) => kind.paper_name(),
+            Self::CsUnet => "LocDiff with the paper's CS-UNet",
             Self::Blend => "LocDiff+kNN (ours)",
             Self::LocDiff => "LocDiff (ours)",
         }
@@ -127,6 +132,9 @@ impl Method {
             Self::VmfMixture => Box::new(VmfMixture::new(device, effort, seed)),
             Self::Coordinates(path) => Box::new(CoordinateGenerator::new(device, effort, seed, path)),
             Self::Encoder(kind) => Box::new(EncoderAblation::new(device, effort, seed, kind)),
+            Self::CsUnet => {
+                Box::new(LocDiff::with_run(device, &effort, LocDiff::cs_unet_config(&effort, seed)))
+            }
             Self::Blend => Box::new(Blend::new(device, &effort, seed)),
             Self::LocDiff => Box::new(LocDiff::new(device, &effort, seed)),
         }

@@ -13,6 +13,9 @@ pub struct ModelFiles {
     pub calibration: &'static [u8],
 }
 
+/// What the default model is called.
+pub const NAME: &str = "streetview-l31";
+
 /// The default model.
 ///
 /// ```

@@ -1,5 +1,6 @@
 //! Arguments that several commands share, each defined once.
 
+use crate::output::Usage;
 use anyhow::{Context, Result};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -28,7 +29,7 @@ fn parse_degree(text: &str) -> Result<Degree, String> {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DeviceArg {
     /// Where to compute: auto, cpu, cuda or cuda:N
-    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = parse_device)]
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = parse_device, env = "LOCDIFF_DEVICE", hide_env_values = true)]
     pub(crate) device: DeviceSpec,
 }
 
@@ -132,12 +133,22 @@ impl VectorsInput {
     }
 }
 
-/// Reads up to `most` vectors.
-pub(crate) fn read_vectors(reader: &mut MatrixReader, most: usize) -> Result<Vec<Coefficients>> {
+/// Reads up to `most` vectors of a file of which `before` rows are read already.
+pub(crate) fn read_vectors(
+    reader: &mut MatrixReader,
+    most: usize,
+    path: &Path,
+    before: u64,
+) -> Result<Vec<Coefficients>> {
     let mut flat = Vec::new();
     let columns = reader.columns();
     reader.read_rows(most, &mut flat)?;
-    flat.chunks_exact(columns).map(|row| Ok(Coefficients::new(row.to_vec())?)).collect()
+    let name = || locdiff_base::display_name(path, "standard input");
+    let vector = |(k, row): (usize, &[f64])| {
+        let read = Coefficients::new(row.to_vec());
+        read.with_context(|| format!("{}, row {}", name(), before + k as u64 + 1))
+    };
+    flat.chunks_exact(columns).enumerate().map(vector).collect()
 }
 
 /// Which decoder.
@@ -175,6 +186,9 @@ impl DecoderArgs {
     }
 
     pub(crate) fn decoder(&self) -> Result<Decoder> {
+        if self.decoder == DecoderKind::Kl && self.window_km.is_some() {
+            return Err(Usage("--window-km means nothing to --decoder kl: leave it out".to_owned()).into());
+        }
         let window_rad = self.window_km.map(|km| km / EARTH_RADIUS_KM);
         Ok(match self.decoder {
             DecoderKind::Exact => Decoder::Exact { window_rad },

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct EncoderArg {
     /// Folder of the image encoder: one with an encoder.json, or a CLIP from Hugging Face [default: the bundled
     /// one]
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", env = "LOCDIFF_ENCODER", hide_env_values = true)]
     pub(crate) encoder: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) device: DeviceArg,

@@ -1,10 +1,10 @@
 //! A gallery beside the model, as commands use it: LocDiff+kNN.
 
-use crate::hybrid::open_retriever;
+use crate::hybrid::{PHOTO_LIST, open_retriever};
 use anyhow::{Context, Result};
 use clap::Args;
-use locdiff::{Answer, Device, MOST_NEIGHBOURS, Observation, Retriever, check_dimension, neighbours};
-use locdiff_data::TableReader;
+use locdiff::{Answer, Device, MOST_NEIGHBOURS, Observation, Retriever, check_embeddings, neighbours};
+use locdiff_data::{Fingerprint, TableReader};
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
@@ -21,10 +21,15 @@ pub(crate) struct GalleryArgs {
 
 impl GalleryArgs {
     /// The gallery, where one is given, for embeddings of so many numbers.
-    pub(crate) fn open(&self, columns: usize, device: &Device) -> Result<Option<Box<dyn Retriever>>> {
+    pub(crate) fn open(
+        &self,
+        columns: usize,
+        encoder: Option<&Fingerprint>,
+        device: &Device,
+    ) -> Result<Option<Box<dyn Retriever>>> {
         let Some(path) = &self.gallery else { return Ok(None) };
         let retriever = open_retriever(path, self.gallery_geoclip.as_deref(), device).context("--gallery")?;
-        check_dimension("the model", columns, retriever.as_ref())?;
+        check_embeddings("the model", columns, encoder, retriever.as_ref())?;
         Ok(Some(retriever))
     }
 }
@@ -45,7 +50,7 @@ pub(crate) struct PhotoNames(Vec<String>);
 
 impl PhotoNames {
     pub(crate) fn of(gallery: Option<&Path>) -> Result<Self> {
-        let list = gallery.map(|folder| folder.join("photos.csv")).filter(|list| list.is_file());
+        let list = gallery.map(|folder| folder.join(PHOTO_LIST)).filter(|list| list.is_file());
         let Some(list) = list else { return Ok(Self::default()) };
         let mut table = TableReader::open(&list)?;
         let at = table.column(&["path"])?;

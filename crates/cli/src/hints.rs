@@ -1,13 +1,18 @@
 //! What a library's remedy is called on the command line: libraries know no flags.
 
+use locdiff::LocateError;
 use locdiff_nn::NnError;
 use locdiff_phototags::TagError;
 use locdiff_report::{ReportError, RowError};
 use locdiff_train::TrainError;
+use locdiff_vision::VisionError;
 
 /// The flag that a library's message speaks of in words, where there is one.
 pub(crate) fn flag(error: &anyhow::Error) -> Option<&'static str> {
     error.chain().find_map(|cause| {
+        if let Some(LocateError::Vision(VisionError::TooManyPixels { .. })) = cause.downcast_ref() {
+            return Some("--max-megapixels");
+        }
         if let Some(NnError::CudaUnavailable { .. }) = cause.downcast_ref() {
             return Some("--device cpu");
         }
@@ -43,6 +48,8 @@ mod tests {
         assert_eq!(flag(&Err::<(), _>(exists).context("tagging").unwrap_err()), Some("--force"));
         let diverged = TrainError::Diverged { step: 3, loss: f64::NAN };
         assert_eq!(flag(&diverged.into()), Some("--lr"));
+        let large = VisionError::TooManyPixels { file: "a".to_owned(), width: 9, height: 9, max_pixels: 1 };
+        assert_eq!(flag(&LocateError::from(large).into()), Some("--max-megapixels"));
         assert_eq!(flag(&anyhow::anyhow!("anything else")), None);
     }
 }

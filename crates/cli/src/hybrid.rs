@@ -1,6 +1,7 @@
 //! Retrieval as commands use it: the gallery to open, and LocDiff-H on top of samples.
 
 use crate::args::{named, parse_positive};
+use crate::output::Usage;
 use crate::progress;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
@@ -9,10 +10,13 @@ use locdiff::{
     Prediction, Retriever,
 };
 use locdiff_base::Named;
-use locdiff_data::RowFile;
+use locdiff_data::{Fingerprint, RowFile};
 use locdiff_geoclip::{GeoClip, GeoClipCache, open_geoclip_gallery};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// The list of a gallery's photos in its folder.
+pub(crate) const PHOTO_LIST: &str = "photos.csv";
 
 /// LocDiff-H: retrieval within caps around the samples.
 #[derive(Debug, Args)]
@@ -51,7 +55,18 @@ pub(crate) struct HybridArgs {
 }
 
 impl HybridArgs {
-    fn options(&self) -> HybridOptions {
+    fn options(&self) -> Result<HybridOptions> {
+        // The paper's rule takes the one best match: there is nothing to weigh.
+        let idle = [
+            ("--hybrid-temperature", self.hybrid_temperature.is_some()),
+            ("--hybrid-weight", self.hybrid_weight.is_some()),
+            ("--hybrid-confidence", self.hybrid_confidence.is_some()),
+        ];
+        if let (HybridRule::Paper, Some((flag, _))) =
+            (self.hybrid_rule, idle.into_iter().find(|(_, is_given)| *is_given))
+        {
+            return Err(Usage(format!("{flag} means nothing with --hybrid-rule paper: leave it out")).into());
+        }
         let mut options = self.hybrid_rule.options();
         options.centres = self.hybrid_around;
         options.radius_km = self.hybrid_radius_km.unwrap_or(options.radius_km);
@@ -61,7 +76,7 @@ impl HybridArgs {
             let floor = options.fusion.map_or(0.1, |fusion| fusion.floor);
             options.fusion = Some(Fusion { weight, floor });
         }
-        options
+        Ok(options)
     }
 
     /// The gallery's folder, where one was asked for.
@@ -78,9 +93,11 @@ impl HybridArgs {
     pub(crate) fn open(
         &self,
         (name, rows, columns): (&str, usize, usize),
+        encoder: Option<&Fingerprint>,
         device: &Device,
     ) -> Result<Option<OpenHybrid>> {
         let Some(gallery) = &self.hybrid else { return Ok(None) };
+        let options = self.options()?;
         let retriever = open_retriever(gallery, self.geoclip.as_deref(), device).context("--hybrid")?;
         let own = match &self.hybrid_embeddings {
             Some(path) => Some(RowFile::open(path, self.hybrid_tensor.as_deref())?),
@@ -94,9 +111,11 @@ impl HybridArgs {
                 file.rows()
             );
         }
-        let (name, columns) = own.as_ref().map_or((name, columns), |file| (file.name(), file.columns()));
-        let hybrid = Hybrid::new(retriever, self.options());
-        hybrid.check_dimension(name, columns)?;
+        let (name, columns, encoder) = own
+            .as_ref()
+            .map_or((name, columns, encoder), |file| (file.name(), file.columns(), file.encoder()));
+        let hybrid = Hybrid::new(retriever, options);
+        hybrid.check_embeddings(name, columns, encoder)?;
         Ok(Some(OpenHybrid { hybrid: Arc::new(hybrid), own }))
     }
 }

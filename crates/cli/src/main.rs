@@ -1,31 +1,71 @@
 //! `locdiff`: where on Earth was this photo taken, with an honest uncertainty.
 //!
-//! Exit codes: 0 success, 1 failure, 2 usage, 130 interrupted.
+//! Exit codes: 0 success; 1 failure, or some photos could not be used; 2 usage; 130 interrupted. See docs/cli.md.
 
 mod args;
 mod commands;
 mod encoder;
+mod examples;
 mod gallery;
 mod hints;
 mod hybrid;
 mod interrupt;
+mod manners;
 mod output;
+mod photos;
 mod progress;
 mod sampling;
+mod say;
 
-use clap::{Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use manners::Colours;
 use std::num::NonZeroUsize;
 use std::process::ExitCode;
+use std::time::Instant;
 
-/// Where on Earth was this photo taken? Photos in, places with honest probabilities out
+/// LocDiff says where on Earth a photo was taken: places with honest probabilities, from the picture alone, on your own machine
 #[derive(Debug, Parser)]
 #[command(name = "locdiff", version, max_term_width = 100, propagate_version = true)]
-struct Cli {
+pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,
+    #[command(flatten)]
+    everywhere: Everywhere,
+}
+
+/// What every command takes.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Everywhere")]
+struct Everywhere {
     /// Threads to compute with [default: one per core]; answers do not depend on it
-    #[arg(long, global = true, value_name = "N", visible_alias = "threads", help_heading = "Everywhere")]
-    jobs: Option<NonZeroUsize>,
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        visible_alias = "jobs",
+        env = "LOCDIFF_THREADS",
+        hide_env_values = true
+    )]
+    threads: Option<NonZeroUsize>,
+    /// Say nothing but results and errors: no notes, no progress
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Say more: what is opened, where it runs, how long it takes
+    #[arg(short, long, global = true)]
+    verbose: bool,
+    /// When to use colours
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        hide_possible_values = true,
+        value_enum
+    )]
+    color: Colours,
+    /// Overwrite files and folders that exist
+    #[arg(long, global = true)]
+    force: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -38,6 +78,8 @@ enum Command {
     Density(commands::density::DensityArgs),
     /// Say where photos were taken: places with probabilities, radii, maps
     Locate(Box<commands::locate::Locate>),
+    /// Take back the tags that `locate --write-exif` and `--xmp` wrote
+    Undo(commands::undo::UndoArgs),
     /// Train a model on embeddings and locations
     Train(Box<commands::train::Train>),
     /// Locate photos: sample places for embeddings with a trained model
@@ -67,6 +109,12 @@ enum Command {
     /// Regenerate a table of the paper
     #[command(subcommand)]
     Reproduce(commands::reproduce::Reproduce),
+    /// Print what a shell needs to complete commands and flags
+    Completions(commands::manual::Completions),
+    /// Print the manual page, or write one for every command
+    Man(commands::manual::Man),
+    /// Say what this program was built from and what it finds here: commit, features, CUDA, bundled model and encoder
+    Version(commands::version::Version),
 }
 
 fn main() -> ExitCode {
@@ -78,16 +126,55 @@ fn main() -> ExitCode {
         locdiff_base::AtomicFile::remove_all_pending();
         std::process::exit(130);
     });
-    let Cli { command, jobs } = Cli::parse();
-    if let Some(jobs) = jobs {
+    let arguments: Vec<String> =
+        std::env::args_os().skip(1).map(|one| one.to_string_lossy().into_owned()).collect();
+    let described = || examples::add(Cli::command().color(Colours::asked(&arguments).choice()));
+    let has = |names: [&str; 2]| arguments.iter().any(|one| names.contains(&one.as_str()));
+    let cli = if arguments.len() == 2 && has(["--version", "-V"]) && has(["--verbose", "-v"]) {
+        Cli {
+            command: Command::Version(commands::version::Version::default()),
+            everywhere: Everywhere::plain(),
+        }
+    } else {
+        Cli::from_arg_matches(&described().get_matches()).unwrap_or_else(|error| error.exit())
+    };
+    let Cli { command, everywhere } = cli;
+    manners::set(everywhere.quiet, everywhere.verbose, everywhere.color);
+    output::set_force(everywhere.force);
+    if let Some(threads) = everywhere.threads {
         // Fails only where the pool was made before, which nothing does this early.
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(jobs.get()).build_global();
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global();
     }
-    let result = match command {
+    let begin = Instant::now();
+    let result = run(command, described);
+    manners::detail(|| {
+        format!("{:.1} s on {} threads", begin.elapsed().as_secs_f64(), rayon::current_num_threads())
+    });
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            let flag = hints::flag(&error).map_or(String::new(), |flag| format!(" ({flag})"));
+            say::error(&(say::chain(&error) + &flag));
+            if error.is::<output::Usage>() { ExitCode::from(2) } else { ExitCode::FAILURE }
+        }
+    }
+}
+
+impl Everywhere {
+    /// As without any flag.
+    fn plain() -> Self {
+        Self { threads: None, quiet: false, verbose: false, color: Colours::Auto, force: false }
+    }
+}
+
+fn run(command: Command, described: impl Fn() -> clap::Command) -> anyhow::Result<()> {
+    match command {
         Command::Encode(command) => command.run(),
         Command::Decode(command) => command.run(),
         Command::Density(command) => command.run(),
         Command::Locate(command) => command.run(),
+        Command::Undo(command) => command.run(),
         Command::Train(command) => command.run(),
         Command::Sample(command) => command.run(),
         Command::EmbedLocation(command) => command.run(),
@@ -100,15 +187,9 @@ fn main() -> ExitCode {
         Command::Compare(command) => command.run(),
         Command::Calibrate(command) => command.run(),
         Command::Reproduce(command) => command.run(),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
-        Err(error) => {
-            let flag = hints::flag(&error).map_or(String::new(), |flag| format!(" ({flag})"));
-            eprintln!("error: {error:#}{flag}");
-            ExitCode::FAILURE
-        }
+        Command::Completions(command) => command.run(described()),
+        Command::Man(command) => command.run(described()),
+        Command::Version(command) => command.run(),
     }
 }
 

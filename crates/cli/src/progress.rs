@@ -1,5 +1,6 @@
 //! Progress bars: on a terminal only, and only for work that takes longer than a moment.
 
+use crate::manners::is_quiet;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::Duration;
 
@@ -11,7 +12,10 @@ pub(crate) fn bar(what: &'static str, count: Option<u64>) -> ProgressBar {
     } else {
         "{prefix} {spinner} {human_pos} {per_sec}"
     };
-    bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(8)); // draws nothing where stderr is not a terminal
+    // Draws nothing where stderr is not a terminal.
+    let target =
+        if is_quiet() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(8) };
+    bar.set_draw_target(target);
     bar.set_style(ProgressStyle::with_template(template).expect("the template is valid"));
     bar.set_prefix(what);
     bar.enable_steady_tick(Duration::from_millis(250));

@@ -59,6 +59,13 @@ pub(crate) fn check_columns(file: &RowFile, config: &ModelConfig) -> Result<()> 
         file.columns(),
         config.embedding_dim
     );
+    if let (Some(met), Some(trained)) = (file.encoder(), &config.encoder) {
+        ensure!(
+            met.is_same_encoder(trained),
+            "{} was made by the encoder {met}, the model was trained with {trained}: use one encoder for both",
+            file.name()
+        );
+    }
     Ok(())
 }
 

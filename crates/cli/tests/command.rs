@@ -38,7 +38,7 @@ fn encode_and_decode_round_trip_in_every_format() {
             let out = format!("back-{dtype}.{format}");
             ok(path, &["decode", &codes, "--out", &out]);
             // Whatever the format, the places can be encoded again, and give the same table.
-            ok(path, &["encode", &out, "-L", "23", "--out", "again.npy"]);
+            ok(path, &["encode", &out, "-L", "23", "--out", "again.npy", "--force"]);
             let table = ok(path, &["decode", "again.npy", "--json"]);
             let rows: Vec<serde_json::Value> =
                 table.lines().map(|l| serde_json::from_str(l).unwrap()).collect();

@@ -98,7 +98,6 @@ fn a_model_is_calibrated_and_its_answers_are_coherent() {
         ("--within Atlantis", "Atlantis"),
         ("--prior nowhere.csv", "nowhere.csv"),
         ("--prior photos.csv", "weight"),
-        ("--views 9", "views"),
         ("--trace t.mp4", "end it in .gif, .html or .png"),
         ("--png all.png", "give a folder"),
     ] {
@@ -156,16 +155,15 @@ fn the_summer_palace_gets_an_answer_and_maps() {
     let output = run(path, "locate tagged/china.jpg bad.jpg --device cpu --json");
     assert_eq!(output.status.code(), Some(1));
     let error = stderr(&output);
-    assert!(error.contains("bad.jpg") && error.contains("1 of 2 photos could not be read"), "{error}");
+    assert!(error.contains("bad.jpg") && error.contains("1 of 2 photos could not be used"), "{error}");
     let lines = String::from_utf8(output.stdout).unwrap();
-    let answer: Value = serde_json::from_str(lines.trim()).unwrap();
+    let answer: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
     let plain = json(path, "locate china.jpg --device cpu");
     assert_eq!(answer["best"], plain["best"]);
     let gps = (answer["gps"]["lat"].as_f64().unwrap(), answer["best"]["lat"].as_f64().unwrap());
     assert!((gps.0 - gps.1).abs() < 1e-4 && plain["gps"].is_null(), "{gps:?}");
 
     assert!(refused(path, "locate tagged/china.jpg --xmp").contains("add --yes"));
-    assert!(refused(path, "locate tagged/china.jpg --device cpu --xmp --yes").contains("tagged/china.jpg"));
     assert!(refused(path, "locate china.jpg --csv china.jpg").contains("is one of the photos"));
 }
 

@@ -48,6 +48,6 @@ fn pictures_are_drawn() {
     fs::write(path.join("empty.json"), "{}").unwrap();
     refused_with(path, "plot accuracy empty.json --out a.svg", "no table of accuracies");
 
-    refused_with(path, "plot density c.npy --rows 4 --out d.png", "there is no row 4: the file has 3");
+    refused_with(path, "plot density c.npy --rows 4 --out e.png", "there is no row 4: the file has 3");
     refused_with(path, "plot resolution --out r.jpg", "ends in .png (maps) or .svg (curve)");
 }

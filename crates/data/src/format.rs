@@ -51,6 +51,29 @@ impl Format {
         given.map_or_else(|| Self::from_path(path), Ok)
     }
 
+    /// The format that a file's first nine bytes speak of; text that is no JSON is CSV.
+    pub(crate) fn of_bytes(begin: &[u8]) -> Self {
+        let text = begin.strip_prefix(b"\xef\xbb\xbf").unwrap_or(begin).trim_ascii_start();
+        if begin.starts_with(b"\x93NUMPY") {
+            Self::Npy
+        } else if matches!(text.first(), Some(b'{' | b'[')) {
+            Self::Jsonl
+        } else if begin.len() == 9 && begin[8] == b'{' && begin[..8].contains(&0) {
+            Self::Safetensors
+        } else {
+            Self::Csv
+        }
+    }
+
+    /// The format of an output: the one given, or else the path's, or else, on standard output, `stream`.
+    ///
+    /// # Errors
+    /// As [`Format::resolve`].
+    pub(crate) fn of_output(path: &Path, given: Option<Self>, stream: Self) -> Result<Self, DataError> {
+        let given = given.or_else(|| (path.as_os_str() == "-").then_some(stream));
+        Self::resolve(path, given)
+    }
+
     /// The name that [`FromStr`] reads: `csv`, `jsonl`, `npy` or `safetensors`.
     pub const fn name(self) -> &'static str {
         match self {
@@ -117,6 +140,25 @@ mod tests {
         }
         let message = "xml".parse::<Format>().unwrap_err().to_string();
         assert_eq!(message, "unknown format 'xml': choose csv, jsonl, npy or safetensors");
+    }
+
+    #[test]
+    fn the_first_bytes_tell_the_format_of_a_stream() {
+        for (begin, format) in [
+            (&b"\x93NUMPY\x01\x00v"[..], Format::Npy),
+            (b"[1, 2.5]\n", Format::Jsonl),
+            (b" {\"lat\":1", Format::Jsonl),
+            (b"\x40\0\0\0\0\0\0\0{", Format::Safetensors),
+            (b"lat,lon\n1", Format::Csv),
+            (b"", Format::Csv),
+        ] {
+            assert_eq!(Format::of_bytes(begin), format);
+        }
+        let output = |path: &str| Format::of_output(Path::new(path), None, Format::Jsonl).ok();
+        assert_eq!(
+            (output("-"), output("x.csv"), output("x")),
+            (Some(Format::Jsonl), Some(Format::Csv), None)
+        );
     }
 
     #[test]

@@ -3,8 +3,9 @@
 use crate::{DataError, Format};
 use locdiff_base::display_name;
 use std::fs::File;
-use std::io::{BufReader, Read, Seek};
+use std::io::{BufReader, Cursor, Read, Seek};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A source that can jump, for binary formats.
 pub(crate) trait ReadSeek: Read + Seek + Send {}
@@ -18,31 +19,36 @@ pub(crate) enum Input {
     Binary(Box<dyn ReadSeek>, u64),
 }
 
+/// Binary arrays on standard input are held in memory, up to this size.
+const MOST_FROM_STDIN: u64 = 4 << 30;
+
 impl Input {
-    /// Opens a path for a format; gives the input and its name for messages.
-    pub(crate) fn open(path: &Path, format: Format) -> Result<(Self, String), DataError> {
+    /// Opens a path; without a format the path's extension says it, or the first bytes of standard input do. Gives the input,
+    /// its format and its name for messages.
+    pub(crate) fn open(path: &Path, format: Option<Format>) -> Result<(Self, Format, String), DataError> {
         let file_name = display_name(path, "standard input");
         if path.as_os_str() == "-" {
-            return if format.streams() {
-                Ok((Self::Text(Box::new(std::io::stdin())), file_name))
-            } else {
-                Err(DataError::NeedsFile { file: file_name, format })
-            };
+            let (input, format) = from_stdin(format).map_err(|source| DataError::read(&file_name, source))?;
+            return Ok((input, format, file_name));
         }
+        let format = Format::resolve(path, format)?;
         let io_error = |source| DataError::read(&file_name, source);
-        let file = File::open(path).map_err(io_error)?;
-        let metadata = file.metadata().map_err(io_error)?;
+        // A binary array needs a regular file; to open a pipe would wait for its other end.
+        let metadata = std::fs::metadata(path).map_err(io_error)?;
         if metadata.is_dir() {
             return Err(io_error(std::io::ErrorKind::IsADirectory.into()));
         }
+        if !format.streams() && !metadata.is_file() {
+            return Err(DataError::NeedsFile { file: file_name, format });
+        }
+        let file = File::open(path).map_err(io_error)?;
         let input = if format.streams() {
             Self::Text(Box::new(file))
-        } else if metadata.is_file() {
-            Self::Binary(Box::new(BufReader::new(file)), metadata.len())
         } else {
-            return Err(DataError::NeedsFile { file: file_name, format });
+            let bytes = file.metadata().map_err(io_error)?.len();
+            Self::Binary(Box::new(BufReader::new(file)), bytes)
         };
-        Ok((input, file_name))
+        Ok((input, format, file_name))
     }
 
     /// Takes bytes in memory.
@@ -53,12 +59,35 @@ impl Input {
     }
 }
 
+/// Standard input, once; its first bytes tell the format where none is given.
+fn from_stdin(format: Option<Format>) -> std::io::Result<(Input, Format)> {
+    static TAKEN: AtomicBool = AtomicBool::new(false);
+    if TAKEN.swap(true, Ordering::SeqCst) {
+        let reason = "it is read already, and can be read once: give a file for one of the two";
+        return Err(std::io::Error::other(reason));
+    }
+    let mut stdin = std::io::stdin();
+    let mut begin = Vec::new();
+    stdin.by_ref().take(9).read_to_end(&mut begin)?;
+    let format = format.unwrap_or_else(|| Format::of_bytes(&begin));
+    let mut whole = Cursor::new(begin).chain(stdin);
+    if format.streams() {
+        return Ok((Input::Text(Box::new(whole)), format));
+    }
+    let mut bytes = Vec::new();
+    whole.by_ref().take(MOST_FROM_STDIN + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_FROM_STDIN {
+        return Err(std::io::Error::other("it has more than 4 GiB: write it to a file first"));
+    }
+    Ok((Input::from_bytes(bytes, format), format))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn open_error(path: &str, format: Format) -> String {
-        Input::open(Path::new(path), format).err().expect("an error").to_string()
+        Input::open(Path::new(path), Some(format)).err().expect("an error").to_string()
     }
 
     #[test]
@@ -69,7 +98,6 @@ mod tests {
         );
         assert!(open_error("/tmp", Format::Csv).contains("not a folder"));
         assert!(open_error("/tmp", Format::Npy).contains("not a folder"));
-        assert!(open_error("-", Format::Npy).starts_with("standard input: npy needs a regular file"));
         assert!(
             open_error("/dev/zero", Format::Safetensors)
                 .contains("/dev/zero: safetensors needs a regular file")

@@ -30,6 +30,7 @@
 
 mod array;
 mod array_file;
+mod csv_dialect;
 mod csv_text;
 mod embedding;
 mod error;
@@ -45,6 +46,7 @@ mod output;
 mod points;
 mod positioned;
 mod safetensors_header;
+mod spreadsheet;
 mod table;
 
 pub use array::Dtype;
@@ -54,4 +56,5 @@ pub use format::Format;
 pub use matrix::{MatrixReader, MatrixWriter, RowFile};
 pub use points::{PlaceTable, PointColumns, PointReader, PointWriter, read_points};
 pub use positioned::PositionedFile;
+pub use safetensors_header::tensor_names;
 pub use table::{TableReader, TableWriter};

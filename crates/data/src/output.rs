@@ -3,7 +3,7 @@
 use crate::{DataError, Format};
 use locdiff_base::{AtomicFile, display_name};
 use std::fs::File;
-use std::io::{BufWriter, Seek, SeekFrom, Write};
+use std::io::{BufWriter, Cursor, Seek, SeekFrom, Write};
 use std::path::Path;
 
 /// An opened output. Nothing counts as written before [`Output::finish`].
@@ -19,6 +19,8 @@ enum Sink {
     /// A device or a named pipe: it cannot be replaced by a rename.
     InPlace(BufWriter<File>),
     Stdout(BufWriter<std::io::Stdout>),
+    /// A binary array on its way to standard output: its header is known at the end only.
+    Spooled(Cursor<Vec<u8>>),
 }
 
 impl Output {
@@ -28,10 +30,12 @@ impl Output {
         let is_stdout = path.as_os_str() == "-";
         let is_device =
             !is_stdout && std::fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir());
-        if (is_stdout || is_device) && !format.streams() {
+        if is_device && !format.streams() {
             return Err(DataError::NeedsFile { file: name, format });
         }
-        let sink = if is_stdout {
+        let sink = if is_stdout && !format.streams() {
+            Sink::Spooled(Cursor::default())
+        } else if is_stdout {
             Sink::Stdout(BufWriter::with_capacity(BUFFER_BYTES, std::io::stdout()))
         } else if is_device {
             let opened = File::options().write(true).open(path);
@@ -55,6 +59,7 @@ impl Output {
             Sink::Atomic(sink) => sink.write_all(bytes),
             Sink::InPlace(sink) => sink.write_all(bytes),
             Sink::Stdout(sink) => sink.write_all(bytes),
+            Sink::Spooled(sink) => sink.write_all(bytes),
         };
         written.map_err(|source| DataError::write(&self.name, source))
     }
@@ -63,6 +68,7 @@ impl Output {
     pub(crate) fn write_at_start(&mut self, bytes: &[u8]) -> Result<(), DataError> {
         let written = match &mut self.sink {
             Sink::Atomic(sink) => sink.seek(SeekFrom::Start(0)).and_then(|_| sink.write_all(bytes)),
+            Sink::Spooled(sink) => sink.seek(SeekFrom::Start(0)).and_then(|_| sink.write_all(bytes)),
             Sink::InPlace(_) | Sink::Stdout(_) => Err(std::io::ErrorKind::NotSeekable.into()),
         };
         written.map_err(|source| DataError::write(&self.name, source))
@@ -78,6 +84,10 @@ impl Output {
             }
             Sink::InPlace(mut sink) => sink.flush().map_err(failed),
             Sink::Stdout(mut sink) => sink.flush().map_err(failed),
+            Sink::Spooled(sink) => {
+                let mut stdout = std::io::stdout();
+                stdout.write_all(sink.get_ref()).and_then(|()| stdout.flush()).map_err(failed)
+            }
         }
     }
 }
@@ -110,11 +120,9 @@ mod tests {
     }
 
     #[test]
-    fn binary_formats_refuse_streams() {
-        for path in ["-", "/dev/null"] {
-            let message = Output::create(Path::new(path), Format::Npy).unwrap_err().to_string();
-            assert!(message.contains("npy needs a regular file"), "{message}");
-        }
+    fn binary_formats_refuse_devices() {
+        let message = Output::create(Path::new("/dev/null"), Format::Npy).unwrap_err().to_string();
+        assert!(message.contains("npy needs a regular file"), "{message}");
         Output::create(Path::new("/dev/null"), Format::Jsonl).unwrap().finish().unwrap();
     }
 

@@ -3,13 +3,30 @@
 use crate::array::{ArrayLayout, Claim, Dtype};
 use crate::error::list_names;
 use crate::header::Header;
-use crate::{DataError, Fingerprint};
+use crate::input::Input;
+use crate::{DataError, Fingerprint, Format};
 use locdiff_base::{TensorFileError, TensorHeader, TensorPlace, excerpt};
+use std::path::Path;
 
 /// Free text about the file, by key.
 const METADATA: &str = "__metadata__";
 /// The metadata's key of the encoder that made the embeddings in the file.
 const ENCODER: &str = "encoder";
+
+/// The names of a safetensors file's tensors, sorted.
+///
+/// # Errors
+/// A file that cannot be read or whose header is unsound.
+pub fn tensor_names(path: &Path) -> Result<Vec<String>, DataError> {
+    let format = Format::Safetensors;
+    let (input, _, file) = Input::open(path, Some(format))?;
+    let Input::Binary(mut input, bytes) = input else { return Ok(Vec::new()) };
+    let tensors = TensorHeader::read(&mut input, bytes).map_err(|error| match error {
+        TensorFileError::Read(source) => DataError::read(&file, source),
+        error => DataError::Header { file, format, reason: error.to_string() },
+    })?;
+    Ok(tensors.names())
+}
 
 /// Which tensor of a safetensors file to read: the one that is called `given`; or else the one that is called
 /// `preferred`; or else the only one.

@@ -4,6 +4,7 @@ use crate::csv_text::{CsvRows, push_record};
 use crate::error::{At, list_names};
 use crate::input::Input;
 use crate::output::Output;
+use crate::spreadsheet::{guarded, unguarded};
 use crate::{DataError, Format};
 use locdiff_base::excerpt;
 use std::path::Path;
@@ -33,7 +34,7 @@ impl TableReader {
     /// # Errors
     /// When the file cannot be read or is empty.
     pub fn open(path: &Path) -> Result<Self, DataError> {
-        let (input, file) = Input::open(path, Format::Csv)?;
+        let (input, _, file) = Input::open(path, Some(Format::Csv))?;
         let Input::Text(text) = input else { unreachable!("CSV is text") };
         let mut rows = CsvRows::new(text, file);
         if !rows.read_header()? {
@@ -61,6 +62,11 @@ impl TableReader {
         })
     }
 
+    /// A field as a number: `1,5` is one and a half in files that are separated by semicolons or tabs.
+    pub fn number(&self, field: &str) -> Option<f64> {
+        self.rows.parse(field.as_bytes())
+    }
+
     /// The next row's fields and where it is; `None` at the end. Bytes that are not UTF-8 are replaced.
     ///
     /// # Errors
@@ -75,10 +81,13 @@ impl TableReader {
 }
 
 fn text_of(field: &[u8]) -> String {
-    String::from_utf8_lossy(field).into_owned()
+    unguarded(String::from_utf8_lossy(field).into_owned())
 }
 
 /// Writes rows of text as CSV. Nothing is left on the disk unless [`TableWriter::finish`] succeeds.
+///
+/// Text that a spreadsheet would run as a formula (it begins with `=`, `+`, `-`, `@`, a tab or a carriage return, and is no
+/// number) is written with a `'` before it, which [`TableReader`] and [`PlaceTable`](crate::PlaceTable) take off again.
 ///
 /// ```
 /// use locdiff_data::TableWriter;
@@ -126,7 +135,8 @@ impl TableWriter {
 
     fn push(&mut self, fields: &[&str]) -> Result<(), DataError> {
         self.line.clear();
-        push_record(&mut self.line, fields.iter().copied());
+        let fields: Vec<_> = fields.iter().map(|field| guarded(field)).collect();
+        push_record(&mut self.line, fields.iter().map(AsRef::as_ref));
         self.output.write(&self.line)
     }
 

@@ -1,10 +1,10 @@
 //! Making a gallery's folder.
 
 use crate::cells::Cells;
-use crate::folder::{CODES_FILE, Description, GALLERY_FILE, INDEX_FILE, VECTORS_FILE, VERSION};
+use crate::folder::{CODES_FILE, Checksums, Description, GALLERY_FILE, INDEX_FILE, VECTORS_FILE, VERSION};
 use crate::quantised::{QuantisedQuery, quantise_row};
 use crate::{GalleryError, Kind, Result, VectorType};
-use locdiff_base::{AtomicFile, setting};
+use locdiff_base::{AtomicFile, OutputLock, setting};
 use locdiff_data::{Fingerprint, RowFile};
 use locdiff_sphere::LatLon;
 use rayon::prelude::*;
@@ -111,12 +111,13 @@ impl GalleryBuilder {
             reason: error.to_string(),
         };
         std::fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+        let _lock = OutputLock::folder(folder)?;
         match std::fs::remove_file(folder.join(GALLERY_FILE)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(folder, error)),
             _ => {}
         }
         let cells = Cells::new(places);
-        let create = |name: &str| AtomicFile::create(&folder.join(name)).map(BufWriter::new);
+        let create = |name: &str| AtomicFile::create(&folder.join(name)).map(Summed::new);
         let (mut index, mut codes, mut vectors) =
             (create(INDEX_FILE)?, create(CODES_FILE)?, create(VECTORS_FILE)?);
         let mut values = Vec::new();
@@ -146,10 +147,16 @@ impl GalleryBuilder {
                 vectors.write_all(&full).map_err(|error| failed(&folder.join(VECTORS_FILE), error))?;
             }
         }
-        for (file, name) in [(index, INDEX_FILE), (codes, CODES_FILE), (vectors, VECTORS_FILE)] {
-            let file = file.into_inner().map_err(|error| failed(&folder.join(name), error.into_error()))?;
+        let finish = |file: Summed, name: &str| {
+            let (file, sum) = file.finish().map_err(|error| failed(&folder.join(name), error))?;
             file.commit()?;
-        }
+            Result::Ok(sum)
+        };
+        let checksums = Checksums {
+            index: finish(index, INDEX_FILE)?,
+            codes: finish(codes, CODES_FILE)?,
+            vectors: finish(vectors, VECTORS_FILE)?,
+        };
         let description = Description {
             version: VERSION,
             kind: self.kind,
@@ -159,9 +166,31 @@ impl GalleryBuilder {
             key: self.key.clone(),
             mean: self.mean.clone(),
             encoder: self.encoder.clone(),
+            checksums: Some(checksums),
         };
         let text = serde_json::to_string(&description).expect("a description is plain data");
         Ok(AtomicFile::write_whole(&folder.join(GALLERY_FILE), text.as_bytes())?)
+    }
+}
+
+/// A file whose CRC-32 is taken as it is written.
+struct Summed {
+    file: BufWriter<AtomicFile>,
+    sum: crc32fast::Hasher,
+}
+
+impl Summed {
+    fn new(file: AtomicFile) -> Self {
+        Self { file: BufWriter::new(file), sum: crc32fast::Hasher::new() }
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        self.sum.update(bytes);
+        self.file.write_all(bytes)
+    }
+
+    fn finish(self) -> std::io::Result<(AtomicFile, u32)> {
+        Ok((self.file.into_inner().map_err(std::io::IntoInnerError::into_error)?, self.sum.finalize()))
     }
 }
 

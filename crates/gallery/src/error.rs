@@ -7,6 +7,9 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GalleryError {
+    /// Another run writes to the same folder.
+    #[error(transparent)]
+    Locked(#[from] locdiff_base::LockError),
     /// A folder that is no gallery, or a damaged one.
     #[error("{path}: {reason}", path = path.display())]
     Folder {

@@ -6,7 +6,7 @@ use crate::quantised::{QuantisedQuery, RowBound};
 use crate::{GalleryError, Result};
 use half::f16;
 use half::slice::HalfFloatSliceExt;
-use locdiff_base::Named;
+use locdiff_base::{Named, one_line};
 use locdiff_data::{Fingerprint, PositionedFile};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -22,6 +22,8 @@ pub(crate) const VECTORS_FILE: &str = "vectors.bin";
 pub(crate) const VERSION: u32 = 1;
 /// Bytes of a row of the index.
 pub(crate) const INDEX_ROW: usize = Entry::BYTES + RowBound::BYTES;
+/// Larger files are no description: its mean vector has the most numbers.
+const LARGEST_FILE_BYTES: u64 = 16 << 20;
 /// Codes up to this size are held in memory, larger ones are read where they lie.
 const LARGEST_IN_MEMORY: u64 = 512 << 20;
 
@@ -99,14 +101,26 @@ pub(crate) struct Description {
     /// The encoder that made the embeddings, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) encoder: Option<Fingerprint>,
+    /// Of the other files; galleries of before have none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) checksums: Option<Checksums>,
+}
+
+/// CRC-32 of each file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Checksums {
+    pub(crate) index: u32,
+    pub(crate) codes: u32,
+    pub(crate) vectors: u32,
 }
 
 impl Description {
     /// Reads and checks a description; `None` where there is none.
     pub(crate) fn read(folder: &Path) -> Result<Option<Self>> {
         let path = folder.join(GALLERY_FILE);
-        let bad = |reason: String| GalleryError::Folder { path: path.clone(), reason };
-        let text = match std::fs::read_to_string(&path) {
+        let bad = |reason: String| GalleryError::Folder { path: path.clone(), reason: one_line(&reason) };
+        let text = match locdiff_base::read_text_bounded(&path, LARGEST_FILE_BYTES) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(bad(error.to_string())),
@@ -128,6 +142,7 @@ impl Description {
         }
         if !(1..=u32::MAX as usize).contains(&this.rows)
             || !(this.mean.is_empty() || this.mean.len() == this.dimension)
+            || !this.mean.iter().all(|value| value.is_finite())
         {
             return Err(bad("its numbers do not fit together; build the gallery again".to_owned()));
         }
@@ -181,6 +196,29 @@ impl Store {
     }
 }
 
+/// Fails where a file is not the one that was written; files of more than [`LARGEST_IN_MEMORY`] are taken at their size.
+fn check_sum(path: &Path, expected: u32) -> Result<()> {
+    const BLOCK: usize = 1 << 20;
+    let file = PositionedFile::open(path)?;
+    if file.bytes() > LARGEST_IN_MEMORY {
+        return Ok(());
+    }
+    let mut sum = crc32fast::Hasher::new();
+    let mut block = vec![0; BLOCK.min(file.bytes() as usize)];
+    for start in (0..file.bytes()).step_by(BLOCK) {
+        let count = BLOCK.min((file.bytes() - start) as usize);
+        file.read_at(start, &mut block[..count])?;
+        sum.update(&block[..count]);
+    }
+    let found = sum.finalize();
+    if found == expected {
+        return Ok(());
+    }
+    let reason =
+        format!("its checksum is {found:08x}, not {expected:08x}: it is damaged; build the gallery again");
+    Err(GalleryError::Folder { path: path.to_owned(), reason })
+}
+
 /// What a folder holds.
 pub(crate) struct Contents {
     pub(crate) description: Description,
@@ -222,6 +260,11 @@ impl Contents {
         }
         let cells = Cells::from_sorted(entries)
             .ok_or_else(|| damaged("its rows are out of order; build the gallery again"))?;
+        if let Some(sums) = description.checksums {
+            check_sum(&path, sums.index)?;
+            check_sum(&folder.join(CODES_FILE), sums.codes)?;
+            check_sum(&folder.join(VECTORS_FILE), sums.vectors)?;
+        }
         let codes = Store::open(&folder.join(CODES_FILE), rows, dimension, LARGEST_IN_MEMORY)?;
         // Few of the full vectors are ever asked for: they stay where they lie.
         let row_bytes = dimension * description.vectors.bytes();

@@ -9,6 +9,11 @@ pub trait Retriever: Send + Sync {
     /// Numbers of the embeddings it takes.
     fn input_dimension(&self) -> usize;
 
+    /// The encoder whose embeddings it takes, where that is known.
+    fn encoder(&self) -> Option<&Fingerprint> {
+        None
+    }
+
     /// The temperature at which a softmax over scores says how probable the places are.
     fn temperature(&self) -> f64;
 
@@ -28,11 +33,6 @@ pub trait Retriever: Send + Sync {
 
     /// What tells its gallery from others.
     fn identity(&self) -> String;
-
-    /// The encoder whose embeddings it takes, where it is known.
-    fn encoder(&self) -> Option<&Fingerprint> {
-        None
-    }
 }
 
 /// The places of one's own photos: the nearest embeddings by cosine.
@@ -66,6 +66,10 @@ impl Retriever for PhotoRetriever {
         self.gallery.dimension()
     }
 
+    fn encoder(&self) -> Option<&Fingerprint> {
+        self.gallery.encoder()
+    }
+
     fn temperature(&self) -> f64 {
         Self::TEMPERATURE
     }
@@ -80,9 +84,5 @@ impl Retriever for PhotoRetriever {
 
     fn identity(&self) -> String {
         self.gallery.identity()
-    }
-
-    fn encoder(&self) -> Option<&Fingerprint> {
-        self.gallery.encoder()
     }
 }

@@ -90,7 +90,7 @@ fn read(path: &Path) -> Result<Vec<u8>> {
         let reason = format!("it has {bytes} bytes, GeoCLIP's files have at most 40 MB");
         return Err(Refused { file: path.display().to_string(), reason }.into());
     }
-    std::fs::read(path).map_err(failed)
+    locdiff_base::read_bounded(path, LARGEST_FILE_BYTES).map_err(failed)
 }
 
 fn walk(folder: &Path, depth: usize, files: &mut BTreeMap<&'static str, Found>) -> Result<()> {

@@ -114,8 +114,11 @@ impl GeoClip {
     /// Files that are missing, damaged or do not fit together.
     pub fn open(folder: &Path, device: &Device) -> Result<Self> {
         let path = folder.join(SETTINGS_FILE);
-        let bad = |reason: String| GeoClipError::Weights { file: path.display().to_string(), reason };
-        let text = std::fs::read_to_string(&path)
+        let bad = |reason: String| GeoClipError::Weights {
+            file: path.display().to_string(),
+            reason: locdiff_base::one_line(&reason),
+        };
+        let text = locdiff_base::read_text_bounded(&path, 1 << 20)
             .map_err(|error| bad(format!("{error}; make the folder with `locdiff import geoclip`")))?;
         let settings: Settings =
             serde_json::from_str(&text).map_err(|error| bad(format!("not GeoCLIP's settings: {error}")))?;

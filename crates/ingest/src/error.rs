@@ -12,37 +12,22 @@ use thiserror::Error;
 pub enum IngestError {
     /// The arguments name no picture.
     #[error(
-        "no photos: the arguments name {other_files} files and none is a picture; give photos, folders or lists of them"
+        "no photos: the arguments name {other_files} files and none is a picture{}; give photos, folders or lists of them",
+        passed_over(*skipped)
     )]
     NoPhotos {
         /// Files that are no pictures.
         other_files: usize,
+        /// Paths that were passed over.
+        skipped: usize,
     },
-    /// A photo that is named more than once.
-    #[error("{name} comes twice, as photo {first} and {second}: name each photo once")]
-    Twice {
-        /// The photo.
-        name: String,
-        /// Where it came first, from 1.
-        first: usize,
-        /// Where it came again.
-        second: usize,
-    },
-    /// A file or folder that cannot be read.
+    /// A file that cannot be read.
     #[error("cannot read {file}: {reason}; check the path and its permissions")]
     Read {
         /// The file.
         file: String,
         /// The system's reason.
         reason: io::Error,
-    },
-    /// A part of a folder that cannot be read.
-    #[error("cannot read all of the folder {folder}: {reason}", folder = folder.display())]
-    Folder {
-        /// The folder that was to be searched.
-        folder: PathBuf,
-        /// Where it went wrong, and why.
-        reason: walkdir::Error,
     },
     /// A list of paths that cannot be read.
     #[error("cannot read the list {list}: give a text file with a path a line: {reason}", list = list.display())]
@@ -95,12 +80,9 @@ pub enum IngestError {
         /// The system's reason.
         reason: io::Error,
     },
-    /// The journal of a run that is still going on.
-    #[error("{path} is in use by another run: wait for it, or choose another output file", path = path.display())]
-    InUse {
-        /// The journal.
-        path: PathBuf,
-    },
+    /// Another run writes to the same output.
+    #[error(transparent)]
+    Locked(#[from] locdiff_base::LockError),
     /// The journal of a run that was cut off, where a new one was asked for.
     #[error("{path} holds an unfinished run: resume it, or delete it to begin anew", path = path.display())]
     Unfinished {
@@ -132,12 +114,14 @@ pub enum IngestError {
         now: String,
     },
     /// No photo was of use.
-    #[error("none of the {photos} photos could be used: see {list}", list = list.display())]
+    #[error("none of the {photos} photos could be used, {first}; see {list}", list = list.display())]
     NoneUsable {
         /// How many there were.
         photos: usize,
         /// Where each is listed with the reason.
         list: PathBuf,
+        /// The first one's reason.
+        first: String,
     },
     /// A file cannot be created or written.
     #[error(transparent)]
@@ -148,6 +132,10 @@ pub enum IngestError {
     /// The encoder failed.
     #[error(transparent)]
     Vision(#[from] VisionError),
+}
+
+fn passed_over(skipped: usize) -> String {
+    if skipped == 0 { String::new() } else { format!(" ({skipped} more were passed over)") }
 }
 
 /// A result whose error is [`IngestError`].

@@ -1,26 +1,101 @@
-//! The pictures below a folder.
+//! The one walk through a folder: regular files only, every folder once, and what cannot be used is named.
 
+use crate::PhotoSource;
 use crate::source::is_picture;
-use crate::{IngestError, PhotoSource, Result};
-use std::path::Path;
+use locdiff_base::special_kind;
+use std::collections::HashSet;
+use std::fs;
+use std::path::{Path, PathBuf};
 
-/// Every picture below a folder, by name, and how many other files there are; links are followed, hidden files are not.
-pub(crate) fn photos(folder: &Path) -> Result<(Vec<PhotoSource>, usize)> {
-    let hidden = |entry: &walkdir::DirEntry| {
-        entry.depth() > 0 && entry.file_name().as_encoded_bytes().starts_with(b".")
-    };
-    let (mut found, mut others) = (Vec::new(), 0);
-    let entries = walkdir::WalkDir::new(folder).follow_links(true).sort_by_file_name();
-    for entry in entries.into_iter().filter_entry(|entry| !hidden(entry)) {
-        let entry = entry.map_err(|reason| IngestError::Folder { folder: folder.to_owned(), reason })?;
-        if entry.file_type().is_dir() {
-            continue;
-        }
-        if is_picture(entry.path()) {
-            found.push(PhotoSource::file(entry.into_path()));
-        } else {
-            others += 1;
+/// A path that is passed over: the others are not stopped by it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Skipped {
+    /// The path.
+    pub path: PathBuf,
+    /// Why.
+    pub reason: String,
+}
+
+/// What lies below a folder.
+#[derive(Debug, Default)]
+pub(crate) struct Walk {
+    /// The pictures, by name.
+    pub(crate) photos: Vec<PhotoSource>,
+    /// Other regular files.
+    pub(crate) other_files: usize,
+    /// What is passed over, with the reason.
+    pub(crate) skipped: Vec<Skipped>,
+    /// Folders that were entered, by their true paths.
+    entered: HashSet<PathBuf>,
+}
+
+/// Every picture below a folder; links are followed, hidden files are not.
+pub(crate) fn walk(folder: &Path) -> Walk {
+    let mut walk = Walk::default();
+    // A stack instead of calls: links make paths as deep as the system allows.
+    let mut waiting = vec![folder.to_owned()];
+    while let Some(path) = waiting.pop() {
+        if let Some(inner) = walk.visit(&path) {
+            waiting.extend(inner.into_iter().rev());
         }
     }
-    Ok((found, others))
+    walk
+}
+
+impl Walk {
+    /// Takes one path; gives what lies in it where it is a folder that was not seen before.
+    fn visit(&mut self, path: &Path) -> Option<Vec<PathBuf>> {
+        let kind = match fs::metadata(path) {
+            Ok(metadata) => metadata.file_type(),
+            Err(error) => return self.skip(path, describe(path, &error)),
+        };
+        if let Some(kind) = special_kind(kind) {
+            return self.skip(path, format!("it is {kind}, not a regular file"));
+        }
+        if kind.is_file() {
+            if is_picture(path) {
+                self.photos.push(PhotoSource::file(path));
+            } else {
+                self.other_files += 1;
+            }
+            return None;
+        }
+        let true_path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        if !self.entered.insert(true_path) {
+            return self.skip(path, "it is a link to a folder that was searched already".to_owned());
+        }
+        let entries = match fs::read_dir(path) {
+            Ok(entries) => entries,
+            Err(error) => return self.skip(path, format!("the folder cannot be read: {error}")),
+        };
+        let mut inner = Vec::new();
+        for entry in entries {
+            match entry {
+                Ok(entry) if entry.file_name().as_encoded_bytes().starts_with(b".") => {}
+                Ok(entry) => inner.push(entry.path()),
+                Err(error) => {
+                    self.skip(path, format!("a part of the folder cannot be read: {error}"));
+                }
+            }
+        }
+        inner.sort();
+        Some(inner)
+    }
+
+    fn skip(&mut self, path: &Path, reason: String) -> Option<Vec<PathBuf>> {
+        self.skipped.push(Skipped { path: path.to_owned(), reason });
+        None
+    }
+}
+
+/// Why nothing is known about a path.
+fn describe(path: &Path, error: &std::io::Error) -> String {
+    match fs::symlink_metadata(path) {
+        Ok(link) if link.is_symlink() && error.kind() == std::io::ErrorKind::NotFound => {
+            let target = fs::read_link(path).unwrap_or_default();
+            format!("it is a link to {}, which does not exist", target.display())
+        }
+        Ok(link) if link.is_symlink() => format!("it is a link that leads nowhere: {error}"),
+        _ => error.to_string(),
+    }
 }

@@ -6,8 +6,9 @@
 
 use crate::outcome::Outcome;
 use crate::{IngestError, Result};
+use locdiff_base::OutputLock;
 use serde_json::Value;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -19,6 +20,7 @@ pub(crate) struct Journal {
     start: u64,
     /// Photos finished.
     done: usize,
+    _lock: OutputLock,
 }
 
 impl Journal {
@@ -32,16 +34,12 @@ impl Journal {
         resume: bool,
     ) -> Result<Self> {
         let cannot = |reason| IngestError::Journal { path: path.clone(), reason };
+        let lock = OutputLock::file(&path)?;
         let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let file = open.map_err(cannot)?;
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => return Err(IngestError::InUse { path }),
-            // A file system without locks: two runs at once are the user's to avoid.
-            Ok(()) | Err(TryLockError::Error(_)) => {}
-        }
         let mut head = settings.to_string().into_bytes();
         head.push(b'\n');
-        let mut this = Self { path: path.clone(), file, start: head.len() as u64, done: 0 };
+        let mut this = Self { path: path.clone(), file, start: head.len() as u64, done: 0, _lock: lock };
         if this.file.metadata().map_err(cannot)?.len() == 0 {
             this.file.write_all(&head).map_err(cannot)?;
             return Ok(this);

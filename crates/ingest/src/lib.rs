@@ -2,7 +2,7 @@
 //!
 //! | you want | item |
 //! |---|---|
-//! | the photos of files, folders, lists, tables and tar shards | [`Photos`], [`PhotoSource`] |
+//! | the photos of files, folders, lists, tables and tar shards | [`Photos`], [`PhotoSource`], [`Skipped`] |
 //! | each of them decoded, a result for each, few in memory at a time | [`PhotoStream`] |
 //! | their embeddings and places in files, by a run that can be cut off and resumed | [`EmbedRun`], [`EmbedSettings`], [`EmbedFiles`] |
 //! | what went wrong, in one line | [`IngestError`] |
@@ -32,6 +32,7 @@ mod table;
 
 pub use error::{IngestError, Result};
 pub use files::EmbedFiles;
+pub use folder::Skipped;
 pub use locdiff_vision::PhotoLimits;
 pub use photos::Photos;
 pub use run::{EmbedRun, Progress};

@@ -1,8 +1,10 @@
-//! Which photos: files, folders, lists, tables and shards as one list in an order that is always the same.
+//! Which photos: files, folders, lists, tables, shards and standard input as one list in an order that is always the same.
 
-use crate::{IngestError, PhotoLimits, PhotoSource, PhotoStream, Result, folder, shard, table};
-use std::collections::HashMap;
+use crate::folder::{self, Skipped};
+use crate::{IngestError, PhotoLimits, PhotoSource, PhotoStream, Result, shard, table};
+use std::collections::HashSet;
 use std::fs;
+use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
 /// The photos that a user named, found but not read.
@@ -10,59 +12,77 @@ use std::path::{Component, Path, PathBuf};
 pub struct Photos {
     sources: Vec<PhotoSource>,
     other_files: usize,
+    skipped: Vec<Skipped>,
 }
 
 impl Photos {
     /// The photos that arguments name: files, folders (searched by name), `.csv` tables with a column of paths (and lat,
-    /// lon), `.tar` shards, and `@list.txt` with a path a line. `path_column` names a table's column of paths; without
-    /// it the usual names are tried.
+    /// lon), `.tar` shards, `@list.txt` with a path a line, and `-`, a photo's bytes on standard input. `path_column`
+    /// names a table's column of paths; without it the usual names are tried.
+    ///
+    /// A photo that comes twice is taken once. What a folder holds beside regular files (pipes, devices, links that lead
+    /// nowhere or back, folders that may not be read) is passed over, see [`Photos::skipped`].
     ///
     /// # Errors
-    /// Arguments that cannot be read or name no picture, and photos that come twice. A photo that cannot be read is
+    /// Tables, lists and shards that cannot be read, and arguments that name no picture. A photo that cannot be read is
     /// none: it fails when its turn comes.
     pub fn gather(arguments: &[impl AsRef<Path>], path_column: Option<&str>) -> Result<Self> {
         let mut photos = Self::default();
         for argument in arguments {
             photos.add(argument.as_ref(), path_column)?;
         }
+        photos.take_each_once();
         if photos.sources.is_empty() {
-            return Err(IngestError::NoPhotos { other_files: photos.other_files });
+            let (other_files, skipped) = (photos.other_files, photos.skipped.len());
+            return Err(IngestError::NoPhotos { other_files, skipped });
         }
-        photos.refuse_doubles()?;
         Ok(photos)
     }
 
     fn add(&mut self, path: &Path, path_column: Option<&str>) -> Result<()> {
+        if path.as_os_str() == "-" {
+            self.sources.push(from_standard_input()?);
+            return Ok(());
+        }
         if let Some(list) = path.to_str().and_then(|text| text.strip_prefix('@')) {
             self.sources.extend(table::list(Path::new(list))?);
             return Ok(());
         }
-        let metadata = fs::metadata(path)
-            .map_err(|reason| IngestError::Read { file: path.display().to_string(), reason })?;
         let extension = path.extension().map(|extension| extension.to_string_lossy().to_ascii_lowercase());
-        let (found, others) = match extension.as_deref() {
-            _ if metadata.is_dir() => folder::photos(path)?,
+        let is_folder = fs::metadata(path).is_ok_and(|metadata| metadata.is_dir());
+        match extension.as_deref() {
+            _ if is_folder => {
+                let walk = folder::walk(path);
+                self.sources.extend(walk.photos);
+                self.other_files += walk.other_files;
+                self.skipped.extend(walk.skipped);
+            }
             Some("gz" | "tgz" | "zst" | "xz" | "bz2" | "zip") => {
                 return Err(IngestError::Compressed { path: path.to_owned() });
             }
-            Some("csv") => (table::table(path, path_column)?, 0),
-            Some("tar") => shard::photos(path)?,
-            _ => (vec![PhotoSource::file(path)], 0),
-        };
-        self.sources.extend(found);
-        self.other_files += others;
+            Some("csv") => self.sources.extend(table::table(path, path_column)?),
+            Some("tar") => {
+                let (found, others) = shard::photos(path)?;
+                self.sources.extend(found);
+                self.other_files += others;
+            }
+            _ => self.sources.push(PhotoSource::file(path)),
+        }
         Ok(())
     }
 
-    fn refuse_doubles(&self) -> Result<()> {
-        let mut seen = HashMap::new();
-        for (number, photo) in self.sources.iter().enumerate() {
-            if let Some(first) = seen.insert(plain(Path::new(photo.name())), number + 1) {
-                let (name, second) = (photo.name().to_owned(), number + 1);
-                return Err(IngestError::Twice { name, first, second });
+    /// Keeps the first of photos that are the same file, by whatever path or link.
+    fn take_each_once(&mut self) {
+        let mut seen = HashSet::new();
+        let skipped = &mut self.skipped;
+        self.sources.retain(|photo| {
+            let is_new = seen.insert(true_path(photo));
+            if !is_new {
+                let reason = "it comes twice: it is taken once".to_owned();
+                skipped.push(Skipped { path: photo.name().into(), reason });
             }
-        }
-        Ok(())
+            is_new
+        });
     }
 
     /// The photos, in their order.
@@ -75,13 +95,30 @@ impl Photos {
         self.other_files
     }
 
+    /// Paths that were passed over, and why.
+    pub fn skipped(&self) -> &[Skipped] {
+        &self.skipped
+    }
+
     /// All photos decoded one after the other.
     pub fn into_stream(self, limits: PhotoLimits) -> PhotoStream {
         PhotoStream::new(self.sources, limits)
     }
 }
 
-/// The path without `.` in it.
-fn plain(path: &Path) -> PathBuf {
-    path.components().filter(|part| *part != Component::CurDir).collect()
+/// The photo on standard input, no longer than the usual limit.
+fn from_standard_input() -> Result<PhotoSource> {
+    let max_bytes = PhotoLimits::default().max_bytes;
+    let mut contents = Vec::new();
+    let read = std::io::stdin().lock().take(max_bytes + 1).read_to_end(&mut contents);
+    let file = "standard input".to_owned();
+    read.map_err(|reason| IngestError::Read { file: file.clone(), reason })?;
+    Ok(PhotoSource::memory(&file, contents))
+}
+
+/// The same path for the same photo: links resolved and `.` left out, as far as that goes.
+fn true_path(photo: &PhotoSource) -> PathBuf {
+    let resolved = photo.file_path().and_then(|path| fs::canonicalize(path).ok());
+    let plain = || Path::new(photo.name()).components().filter(|part| *part != Component::CurDir).collect();
+    resolved.unwrap_or_else(plain)
 }

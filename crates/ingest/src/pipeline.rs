@@ -12,6 +12,8 @@ use std::sync::mpsc;
 pub(crate) struct Pipeline<'a> {
     pub(crate) encoder: &'a Encoder,
     pub(crate) settings: &'a EmbedSettings,
+    /// Told of every photo that was read, from any thread.
+    pub(crate) was_read: &'a (dyn Fn() + Sync),
 }
 
 /// A photo on its way to the encoder.
@@ -73,7 +75,9 @@ impl Pipeline<'_> {
             }
             Ok(Prepared::Pixels { pixels, gps })
         };
-        pixels().unwrap_or_else(|error| Prepared::Done(Outcome::Bad(error.to_string())))
+        let prepared = pixels().unwrap_or_else(|error| Prepared::Done(Outcome::Bad(error.to_string())));
+        (self.was_read)();
+        prepared
     }
 
     fn encode(&self, batch: Vec<Prepared>) -> Result<Vec<Outcome>> {

@@ -1,20 +1,23 @@
 //! A run over photos: embedded in batches, journalled, written in the end.
 
 use crate::journal::Journal;
+use crate::outcome::Outcome;
 use crate::pipeline::Pipeline;
 use crate::{EmbedCounts, EmbedFiles, EmbedSettings, IngestError, Photos, Result};
 use locdiff_vision::{Encoder, Photo};
 use serde_json::{Value, json};
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// How far a run is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Progress {
     /// Photos finished by an earlier run that was cut off.
     pub resumed: usize,
     /// Photos finished.
     pub done: usize,
+    /// Photos read: those that are finished, and some that wait for the encoder.
+    pub read: usize,
 }
 
 /// Embeds photos, or goes on where it was cut off: a run that is resumed ends with the same bytes.
@@ -58,7 +61,8 @@ impl EmbedRun<'_> {
         self.files.check(self.settings, photos.chain(inputs.iter().map(AsRef::as_ref)))
     }
 
-    /// Embeds the photos and writes the files; `progress` is told after each batch. `None` where `stop` became true
+    /// Embeds the photos and writes the files; `progress` is told after each photo that is read and each
+    /// batch that is finished, from any thread. `None` where `stop` became true
     /// before the end: what is finished stays in the journal.
     ///
     /// # Errors
@@ -68,17 +72,27 @@ impl EmbedRun<'_> {
         &self,
         encoder: &Encoder,
         stop: &AtomicBool,
-        mut progress: impl FnMut(Progress),
+        progress: impl Fn(Progress) + Sync,
     ) -> Result<Option<EmbedCounts>> {
         let sources = self.photos.sources();
         let (batch, described) = (self.settings.photos_per_batch(), self.describe(encoder)?);
         let mut journal = Journal::open(self.files.journal(), &described, sources.len(), batch, self.resume)?;
         let resumed = journal.done();
-        progress(Progress { resumed, done: resumed });
-        let pipeline = Pipeline { encoder, settings: self.settings };
+        let (read, done) = (AtomicUsize::new(resumed), AtomicUsize::new(resumed));
+        let tell = || {
+            let (read, done) = (read.load(Ordering::Relaxed), done.load(Ordering::Relaxed));
+            progress(Progress { resumed, done, read });
+        };
+        tell();
+        let was_read = || {
+            read.fetch_add(1, Ordering::Relaxed);
+            tell();
+        };
+        let pipeline = Pipeline { encoder, settings: self.settings, was_read: &was_read };
         let finished = pipeline.run(sources, resumed, stop, |batch| {
             journal.append(batch)?;
-            progress(Progress { resumed, done: journal.done() });
+            done.store(journal.done(), Ordering::Relaxed);
+            tell();
             Ok(())
         })?;
         if !finished {
@@ -86,9 +100,18 @@ impl EmbedRun<'_> {
         }
         let columns = encoder.embedding();
         let counts = self.files.write(self.settings, sources, &journal, columns, encoder.fingerprint())?;
+        let first = if counts.rows == 0 { journal.outcomes()?.next() } else { None };
         journal.remove()?;
         if counts.rows == 0 {
-            return Err(IngestError::NoneUsable { photos: sources.len(), list: self.files.bad.clone() });
+            let first = match first {
+                Some(Outcome::Bad(reason)) => reason,
+                _ => "the first has no location, and a location was required".to_owned(),
+            };
+            return Err(IngestError::NoneUsable {
+                photos: sources.len(),
+                list: self.files.bad.clone(),
+                first,
+            });
         }
         Ok(Some(counts))
     }

@@ -63,6 +63,7 @@ pub struct PhotoSource {
 enum Bytes {
     File(PathBuf),
     Member { shard: Arc<Path>, offset: u64, length: u64 },
+    Memory(Arc<[u8]>),
 }
 
 impl PhotoSource {
@@ -76,6 +77,11 @@ impl PhotoSource {
     pub(crate) fn member(shard: &Arc<Path>, name: &str, offset: u64, length: u64) -> Self {
         let bytes = Bytes::Member { shard: Arc::clone(shard), offset, length };
         Self { name: format!("{}/{name}", shard.display()), place: None, bytes }
+    }
+
+    /// A photo whose file is in memory already.
+    pub fn memory(name: &str, contents: Vec<u8>) -> Self {
+        Self { name: name.to_owned(), place: None, bytes: Bytes::Memory(contents.into()) }
     }
 
     /// The photo with the place that something beside it gives.
@@ -97,15 +103,16 @@ impl PhotoSource {
     pub fn file_path(&self) -> Option<&Path> {
         match &self.bytes {
             Bytes::File(path) => Some(path),
-            Bytes::Member { .. } => None,
+            Bytes::Member { .. } | Bytes::Memory(_) => None,
         }
     }
 
-    /// The file on the disk that holds it, which no output may overwrite.
+    /// The file on the disk that holds it, which no output may overwrite; an empty path where there is none.
     pub fn path(&self) -> &Path {
         match &self.bytes {
             Bytes::File(path) => path,
             Bytes::Member { shard, .. } => shard,
+            Bytes::Memory(_) => Path::new(""),
         }
     }
 
@@ -116,6 +123,13 @@ impl PhotoSource {
     pub fn read(&self, limits: &PhotoLimits) -> Result<Photo, VisionError> {
         match &self.bytes {
             Bytes::File(path) => Photo::open(path, limits),
+            Bytes::Memory(contents) => {
+                let (bytes, max_bytes) = (contents.len() as u64, limits.max_bytes);
+                if bytes > max_bytes {
+                    return Err(VisionError::TooManyBytes { file: self.name.clone(), bytes, max_bytes });
+                }
+                Photo::decode(contents, &self.name, limits)
+            }
             Bytes::Member { shard, offset, length } => {
                 let (file, max_bytes) = (self.name.clone(), limits.max_bytes);
                 if *length > max_bytes {
@@ -137,9 +151,10 @@ impl PhotoSource {
 
     /// Adds what tells this photo from another to a checksum: name, place, size and time of change.
     pub(crate) fn add_to(&self, sum: &mut crc32fast::Hasher) {
-        let offset = match self.bytes {
+        let offset = match &self.bytes {
             Bytes::File(_) => 0,
-            Bytes::Member { offset, .. } => offset,
+            Bytes::Member { offset, .. } => *offset,
+            Bytes::Memory(contents) => crc32fast::hash(contents).into(),
         };
         let (size, time) = fs::metadata(self.path()).map_or((0, 0), |data| {
             let time = data.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());

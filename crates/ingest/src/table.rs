@@ -1,18 +1,21 @@
 //! Photos named by a list of paths, or by a table with a column of paths and perhaps of places.
 
 use crate::{IngestError, PhotoSource, PlaceSource, Result};
+use locdiff_base::read_text_bounded;
 use locdiff_data::{DataError, TableReader};
 use locdiff_sphere::LatLon;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Names of the column of paths, best first.
 const PATH_COLUMNS: [&str; 7] = ["path", "file", "file_name", "filename", "image", "photo", "img"];
 
+/// A list of more bytes is not read: ten million paths.
+const LONGEST_LIST: u64 = 1 << 30;
+
 /// The photos of a text file with a path a line; blank lines are passed over.
 pub(crate) fn list(list: &Path) -> Result<Vec<PhotoSource>> {
-    let text =
-        fs::read_to_string(list).map_err(|reason| IngestError::List { list: list.to_owned(), reason })?;
+    let text = read_text_bounded(list, LONGEST_LIST)
+        .map_err(|reason| IngestError::List { list: list.to_owned(), reason })?;
     let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim_end);
     Ok(lines.filter(|line| !line.is_empty()).map(|line| PhotoSource::file(beside(list, line))).collect())
 }
@@ -33,7 +36,7 @@ pub(crate) fn table(path: &Path, path_column: Option<&str>) -> Result<Vec<PhotoS
             && !(fields[lat].trim().is_empty() && fields[lon].trim().is_empty())
         {
             let number = |column: usize, name: &str| {
-                fields[column].trim().parse::<f64>().map_err(|_| DataError::Number {
+                table.number(&fields[column]).ok_or_else(|| DataError::Number {
                     at: at.clone(),
                     column: name.to_owned(),
                     value: fields[column].clone(),

@@ -1,11 +1,15 @@
 //! The model and the encoder that are part of this library.
 
 use crate::LocateError;
+use crate::shape::shape_of;
 use locdiff_answer::Calibration;
 use locdiff_model::Model;
 use locdiff_nn::Device;
 use locdiff_vision::Encoder;
 use std::path::Path;
+
+/// What the model that is part of this library is called.
+pub const BUNDLED_MODEL_NAME: &str = locdiff_bundled_model::NAME;
 
 /// The model that is part of this library, with its calibration.
 ///
@@ -16,8 +20,7 @@ pub fn bundled_model(device: &Device) -> Result<(Model, Option<Calibration>), Lo
     let name = |file: &str| Path::new("the bundled model").join(file);
     let model =
         Model::from_bytes(device, (&name("config.json"), config), (&name("model.safetensors"), weights))?;
-    let degree = model.config().degree;
-    let calibration = Calibration::from_bytes(name("calibration.json"), calibration, degree)?;
+    let calibration = Calibration::from_bytes(name("calibration.json"), calibration, &shape_of(&model))?;
     Ok((model, Some(calibration)))
 }
 

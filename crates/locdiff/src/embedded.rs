@@ -1,6 +1,5 @@
 //! A photo as its embedding.
 
-use locdiff_answer::Calibration;
 use locdiff_data::Embedding;
 use locdiff_model::Query;
 use locdiff_sphere::LatLon;
@@ -43,13 +42,6 @@ impl EmbeddedPhoto {
     #[must_use]
     pub fn with_retrieval(self, retrieval: Embedding) -> Self {
         Self { retrieval: Some(retrieval), ..self }
-    }
-
-    /// The probability that it is of another kind than the model was trained for: the mean over its views.
-    pub(crate) fn stranger(&self, calibration: &Calibration) -> f64 {
-        let Some(strangers) = &calibration.strangers else { return 0.0 };
-        let shares = self.views.iter().map(|view| strangers.probe.share(view.values()));
-        shares.sum::<f64>() / self.views.len().max(1) as f64
     }
 
     pub(crate) fn query(&self) -> Query<'_> {

@@ -2,6 +2,7 @@
 
 use crate::LocateError;
 use locdiff_base::setting;
+use locdiff_data::Fingerprint;
 use locdiff_gallery::{Gallery, HybridAnswer, HybridOptions, PhotoRetriever, Retriever, VectorType, hybrid};
 use locdiff_geoclip::{GeoClip, GeoClipCache, GeoClipRetriever, open_geoclip_gallery};
 use locdiff_model::Prediction;
@@ -36,9 +37,14 @@ impl Hybrid {
     /// Fails where embeddings of `name` are not the retrieval's.
     ///
     /// # Errors
-    /// Another number of values.
-    pub fn check_dimension(&self, name: &str, columns: usize) -> Result<(), LocateError> {
-        check_dimension(name, columns, self.retriever.as_ref())
+    /// Another number of values, or another encoder.
+    pub fn check_embeddings(
+        &self,
+        name: &str,
+        columns: usize,
+        encoder: Option<&Fingerprint>,
+    ) -> Result<(), LocateError> {
+        check_embeddings(name, columns, encoder, self.retriever.as_ref())
     }
 
     /// The hybrid's place for a photo of which the model says `prediction`, with its samples' places.
@@ -64,11 +70,22 @@ impl Hybrid {
 /// Fails where embeddings of `name` are not the retriever's.
 ///
 /// # Errors
-/// Another number of values.
-pub fn check_dimension(name: &str, columns: usize, retriever: &dyn Retriever) -> Result<(), LocateError> {
+/// Another number of values, or another encoder.
+pub fn check_embeddings(
+    name: &str,
+    columns: usize,
+    encoder: Option<&Fingerprint>,
+    retriever: &dyn Retriever,
+) -> Result<(), LocateError> {
     let wanted = retriever.input_dimension();
     if columns == wanted {
-        return Ok(());
+        return match (encoder, retriever.encoder()) {
+            (Some(met), Some(gallery)) if !met.is_same_encoder(gallery) => {
+                let remedy = format!("the gallery was built with {gallery}: use one encoder for both");
+                Err(setting("encoder", format!("{met} of {name}"), remedy))
+            }
+            _ => Ok(()),
+        };
     }
     let remedy = format!("the retrieval takes {wanted} numbers: use the encoder the gallery was built with");
     Err(setting("embeddings", format!("{columns} numbers of {name}"), remedy))

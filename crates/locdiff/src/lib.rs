@@ -39,14 +39,15 @@ mod maps;
 mod options;
 mod prior;
 mod retrieval;
+mod shape;
 
 #[cfg(feature = "bundled")]
-pub use bundled::{bundled_encoder, bundled_model};
+pub use bundled::{BUNDLED_MODEL_NAME, bundled_encoder, bundled_model};
 pub use embedded::EmbeddedPhoto;
 pub use error::LocateError;
-pub use hybrid::{Hybrid, check_dimension, open_retriever};
+pub use hybrid::{Hybrid, check_embeddings, open_retriever};
 pub use locator::{Locator, open_model};
-pub use maps::{AnswerMap, Atlas, answers_page, kilometres};
+pub use maps::{AnswerMap, Atlas, answers_page, crowd_page, crowd_photo, kilometres};
 pub use options::LocateOptions;
 pub use prior::with_prior;
 pub use retrieval::neighbours;
@@ -54,8 +55,8 @@ pub use retrieval::neighbours;
 pub use locdiff_answer::{
     Answer, AnswerError, AnsweredBy, BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Density, DensityRegion,
     FEWEST_TO_CALIBRATE, Factors, FitReport, GalleryMix, GalleryWord, Globe, Hypothesis, Knowledge, LEVELS,
-    MOST_NEIGHBOURS, Match, Neighbour, Observation, Peak, Probe, ReadOptions, Reader, ReliabilityCurve, Said,
-    Strangers, Verdict, fit, fit_gallery,
+    MOST_NEIGHBOURS, Match, ModelShape, Neighbour, Observation, Peak, Probe, ReadOptions, Reader,
+    ReliabilityCurve, Said, Strangers, Verdict, fit, fit_gallery,
 };
 pub use locdiff_base::BadSetting;
 pub use locdiff_data::{Embedding, Fingerprint};

@@ -1,6 +1,7 @@
 //! From a photo to an answer.
 
 use crate::retrieval::{Found, Retrieved};
+use crate::shape::shape_of;
 use crate::{EmbeddedPhoto, LocateError, LocateOptions};
 use locdiff_answer::{Answer, BACKGROUND_DRAWS, Calibration, GalleryMix, Globe, Reader};
 use locdiff_data::{Embedding, Fingerprint};
@@ -369,12 +370,12 @@ impl Locator {
         said: &Said,
         options: &LocateOptions,
     ) -> Result<Answer, LocateError> {
-        let stranger = photo.stranger(self.reader.calibration());
+        let views = photo.views.iter().map(Embedding::values);
         let neighbours = said.retrieved.neighbours();
-        let heard = locdiff_answer::Said { evidence: &said.evidence, stranger, neighbours };
+        let heard = self.reader.calibration().said(&said.evidence, views).with_neighbours(neighbours);
         let density = self.reader.density(heard, options.knowledge.clone())?;
         let settled = said.retrieved.place();
-        let mut answer = self.reader.answer_from(density, stranger, settled, &options.reading);
+        let mut answer = self.reader.answer_from(density, heard.stranger, settled, &options.reading);
         answer.gallery = said.retrieved.word(&answer);
         answer.photo.clone_from(&photo.name);
         answer.gps = photo.gps;
@@ -387,7 +388,8 @@ impl Locator {
 
     /// Fails where the model is known to be trained with another encoder.
     fn check_encoder(&self, met: Option<&Fingerprint>) -> Result<(), LocateError> {
-        match (met, &self.model().config().encoder) {
+        let calibrated = self.reader.calibration().encoder.as_ref();
+        match (met, self.model().config().encoder.as_ref().or(calibrated)) {
             (Some(met), Some(model)) if !met.is_same_encoder(model) => {
                 Err(LocateError::OtherEncoder { met: Box::new(met.clone()), model: Box::new(model.clone()) })
             }
@@ -405,7 +407,7 @@ pub fn open_model(
     device: &Device,
 ) -> Result<(Model, Option<Calibration>), LocateError> {
     let model = Model::load(device, folder.as_ref())?;
-    let calibration = Calibration::load(folder, model.config().degree)?;
+    let calibration = Calibration::load(folder, &shape_of(&model))?;
     Ok((model, calibration))
 }
 

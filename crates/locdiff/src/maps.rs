@@ -2,11 +2,12 @@
 
 use crate::{Answer, Codec, LocateError, TraceStep};
 use locdiff_map::{
-    FeatureCollection, Heat, HtmlMap, HtmlMarker, HtmlPhoto, KmlDocument, KmlFolder, MapImage, MapLabel,
-    Marker, Raster, Trace, Window, contour_polygons,
+    CrowdMap, CrowdPhoto, FeatureCollection, Heat, HtmlMap, HtmlMarker, HtmlPhoto, KmlDocument, KmlFolder,
+    MapImage, MapLabel, Marker, Raster, Trace, Window, contour_polygons, geotiff,
 };
 use locdiff_places::{PlaceKind, place_names};
 use locdiff_sphere::{Polygon, UnitVec};
+use std::io::{Read, Seek, Write};
 
 /// The regions that are drawn and written.
 const PROBABILITIES: [f64; 2] = [0.5, 0.9];
@@ -94,11 +95,29 @@ impl Atlas {
 
 /// A page for answers, to which [`AnswerMap::html_photo`] is added.
 pub fn answers_page() -> HtmlMap {
-    let labels = place_names(LABEL_POPULATION).into_iter().map(|name| match name.kind {
+    HtmlMap::new("LocDiff").labels(labels()).credit(CREDIT)
+}
+
+/// A page for any number of answers, to which [`crowd_photo`] is added; their pictures wait in `spool`.
+pub fn crowd_page<S: Read + Write + Seek>(spool: S) -> CrowdMap<S> {
+    CrowdMap::new("LocDiff", spool).labels(labels()).credit(CREDIT)
+}
+
+/// The answer as one of many.
+pub fn crowd_photo(answer: &Answer) -> CrowdPhoto {
+    let mut photo = CrowdPhoto::new(name(answer), answer.best, &answer.place);
+    photo.radius_50_km = answer.radius_50_km;
+    photo.radius_90_km = answer.radius_90_km;
+    photo.confidence = answer.locatability;
+    photo.can_tell = answer.can_tell;
+    photo
+}
+
+fn labels() -> impl Iterator<Item = MapLabel> {
+    place_names(LABEL_POPULATION).into_iter().map(|name| match name.kind {
         PlaceKind::Country { width_deg } => MapLabel::country(name.place, &name.text, width_deg),
         PlaceKind::Town { population } => MapLabel::town(name.place, &name.text, population),
-    });
-    HtmlMap::new("LocDiff").labels(labels).credit(CREDIT)
+    })
 }
 
 fn name(answer: &Answer) -> &str {
@@ -186,6 +205,27 @@ impl AnswerMap<'_> {
             photo = photo.marker(HtmlMarker::new(gps, "the photo's GPS tag, not used").truth());
         }
         photo
+    }
+
+    /// The probability of every cell of the world as a GeoTIFF file; they sum to 1.
+    ///
+    /// # Errors
+    /// None that a user could cause.
+    pub fn geotiff(&self) -> Result<Vec<u8>, LocateError> {
+        let window = *self.raster.window();
+        let top = self.raster.max();
+        let cells = self.raster.values().chunks(window.columns()).enumerate();
+        let mut masses: Vec<f64> = cells
+            .flat_map(|(row, values)| {
+                let area_sr = window.cell_area_sr(row);
+                values.iter().map(move |value| (value - top).exp() * area_sr)
+            })
+            .collect();
+        let sum: f64 = masses.iter().sum();
+        for mass in &mut masses {
+            *mass /= sum;
+        }
+        Ok(geotiff(&Raster::new(window, masses)?))
     }
 
     /// A picture of the 90 % region where it is small, else of the world.

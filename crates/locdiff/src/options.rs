@@ -88,6 +88,7 @@ impl LocateOptions {
     }
 
     pub(crate) fn check(&self) -> Result<(), LocateError> {
+        self.sampling.check()?;
         if self.views == 0 || self.views > self.sampling.samples {
             let remedy = format!("1 to the number of samples, {}", self.sampling.samples);
             return Err(setting("views", self.views, remedy));

@@ -6,6 +6,9 @@ use locdiff_map::{Raster, parse_ascii_grid};
 use locdiff_sphere::LatLon;
 use std::path::Path;
 
+/// Larger rasters are not read.
+const LARGEST_RASTER_BYTES: u64 = 1 << 31;
+
 /// Multiplies knowledge by the weights of a file: an Esri ASCII raster (`.asc`), or a CSV with lat, lon and weight, whose
 /// places reach about `spread_km` far.
 ///
@@ -19,7 +22,8 @@ pub fn with_prior(
     let path = path.as_ref();
     let bad = |reason: String| LocateError::Prior { file: path.display().to_string(), reason };
     if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("asc")) {
-        let text = std::fs::read_to_string(path).map_err(|error| bad(error.to_string()))?;
+        let text = locdiff_base::read_text_bounded(path, LARGEST_RASTER_BYTES)
+            .map_err(|error| bad(error.to_string()))?;
         let raster = parse_ascii_grid(&text).map_err(|error| bad(error.to_string()))?;
         return Ok(knowledge.weight(move |place| weight_in(&raster, place)));
     }
@@ -31,8 +35,8 @@ pub fn with_prior(
     ];
     let mut places = Vec::new();
     while let Some((at, fields)) = table.next_row()? {
-        let [lat, lon, weight] = columns.map(|column| fields[column].trim().parse::<f64>());
-        let (Ok(lat), Ok(lon), Ok(weight)) = (lat, lon, weight) else {
+        let [lat, lon, weight] = columns.map(|column| table.number(&fields[column]));
+        let (Some(lat), Some(lon), Some(weight)) = (lat, lon, weight) else {
             return Err(bad(format!("row {}: lat, lon and a weight of 0 or more are wanted", at.row)));
         };
         if !(weight >= 0.0 && weight.is_finite()) {

@@ -7,10 +7,10 @@
 //! | the regions above a level, ready for `GeoJSON` | [`contour_polygons`], [`locdiff_sphere::Polygon`] |
 //! | the outline of a density's credible region | [`region_polygons`] |
 //! | a `GeoJSON` or KML file | [`FeatureCollection`], [`KmlDocument`] |
-//! | a raster for GIS programs, and back | [`ascii_grid`], [`parse_ascii_grid`] |
+//! | a raster for GIS programs, and back | [`geotiff`], [`ascii_grid`], [`parse_ascii_grid`] |
 //! | land and borders | [`Coast`] |
 //! | a picture, or several in one | [`MapImage`], [`sheet_png`] |
-//! | a page with a map to look at | [`HtmlMap`] |
+//! | a page with a map to look at; one for thousands of photos | [`HtmlMap`]; [`CrowdMap`] |
 //! | a film of a density in time | [`Trace`] |
 //!
 //! ```
@@ -43,6 +43,7 @@ mod contour;
 mod credible;
 mod error;
 mod geojson;
+mod geotiff;
 mod html;
 mod kml;
 mod raster;
@@ -57,7 +58,8 @@ pub use contour::contour_polygons;
 pub use credible::{globe_log_density, region_polygons};
 pub use error::MapError;
 pub use geojson::FeatureCollection;
-pub use html::{HtmlMap, HtmlMarker, HtmlPhoto, MapLabel};
+pub use geotiff::geotiff;
+pub use html::{CrowdMap, CrowdPhoto, HtmlMap, HtmlMarker, HtmlPhoto, MapLabel};
 pub use kml::{KmlDocument, KmlFolder};
 pub use raster::Raster;
 pub use render::{Colour, Heat, MapImage, Marker, MarkerShape, sheet_png};

@@ -54,6 +54,25 @@ impl LossKind {
     }
 }
 
+/// Which network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NetworkKind {
+    /// The paper's conditional Siren U-Net, which learns to denoise at every time step.
+    #[default]
+    CsUnet,
+    /// An image network that gives the photo's own density; noisy codes join by Bayes' rule, without parameters.
+    Bayes,
+}
+
+impl Named for NetworkKind {
+    const WHAT: &'static str = "network";
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::CsUnet, "cs-unet", "the paper's: denoises at every time step"),
+        (Self::Bayes, "bayes", "the photo's own density; noisy codes join by Bayes' rule"),
+    ];
+}
+
 /// How the network's widths go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -169,6 +188,12 @@ const LARGEST_FIBONACCI_DEGREE: usize = 31;
 const POINTS_PER_NUMBER: f64 = 12_288.0 / 576.0;
 /// Points of a pool: a share for the Fibonacci grid, the rest about training locations.
 const POOL_POINTS: usize = 49_152;
+/// Numbers of a quadrature's table, points times coefficients, at most: 8 GB of them.
+const MOST_QUADRATURE_NUMBERS: usize = 1 << 31;
+/// The longest embedding; encoders have some hundreds to some thousands of numbers.
+const MOST_EMBEDDING_NUMBERS: usize = 1 << 16;
+/// The longest noise schedule; a thousand steps are many.
+const MOST_DIFFUSION_STEPS: usize = 100_000;
 
 impl QuadratureRecipe {
     /// The recipe that fits a degree.
@@ -201,11 +226,14 @@ pub struct ModelConfig {
     pub degree: usize,
     /// Size of an embedding.
     pub embedding_dim: usize,
-    /// How the widths go.
+    /// Which network.
+    #[serde(default)]
+    pub network: NetworkKind,
+    /// How a CS-UNet's widths go.
     pub layout: LayoutKind,
     /// The narrowest width.
     pub width: usize,
-    /// Width after the first layer; (L+1)² where absent.
+    /// Width after the first layer; where absent (L+1)², for `bayes` 1024.
     pub hidden: Option<usize>,
     /// Blocks down, and as many up.
     pub depth: usize,
@@ -254,6 +282,7 @@ impl ModelConfig {
             version: MODEL_VERSION,
             degree,
             embedding_dim,
+            network: NetworkKind::CsUnet,
             layout: LayoutKind::Funnel,
             width: 128,
             hidden: None,
@@ -305,6 +334,17 @@ impl ModelConfig {
             return Err(setting("version", self.version, remedy));
         }
         self.degree()?;
+        if !(1..=MOST_EMBEDDING_NUMBERS).contains(&self.embedding_dim) {
+            return Err(setting(
+                "embedding_dim",
+                self.embedding_dim,
+                format!("1 to {MOST_EMBEDDING_NUMBERS}"),
+            ));
+        }
+        if !(1..=MOST_DIFFUSION_STEPS).contains(&self.diffusion_steps) {
+            let remedy = format!("1 to {MOST_DIFFUSION_STEPS}");
+            return Err(setting("diffusion_steps", self.diffusion_steps, remedy));
+        }
         self.schedule()?;
         self.check_kept()?;
         if self.prediction != PredictionKind::X0 && !self.loss.is_pointwise() {
@@ -314,10 +354,19 @@ impl ModelConfig {
         if self.loss.has_quadrature() && self.quadrature == QuadratureRecipe::None {
             return Err(setting("quadrature", "none", "nll and kl integrate over a quadrature"));
         }
+        if let QuadratureRecipe::Fibonacci { points } | QuadratureRecipe::Pool { points } = self.quadrature
+            && !(1..=MOST_QUADRATURE_NUMBERS / self.code_dim()).contains(&points)
+        {
+            let most = MOST_QUADRATURE_NUMBERS / self.code_dim();
+            return Err(setting("quadrature points", points, format!("1 to {most} at this degree")));
+        }
         if let Some(km) = self.low_pass_km.filter(|km| !(*km >= 0.0 && *km < 20_000.0)) {
             return Err(setting("low_pass_km", km, "0 to 20000"));
         }
-        self.network().register(&mut locdiff_nn::ParamsBuilder::new())?;
+        if self.network == NetworkKind::Bayes && self.loss != LossKind::Nll {
+            return Err(setting("network", "bayes", "it gives log densities, which the loss nll teaches"));
+        }
+        self.cs_unet().register(&mut locdiff_nn::ParamsBuilder::new())?;
         Ok(())
     }
 
@@ -339,8 +388,8 @@ impl ModelConfig {
         (self.degree + 1) * (self.degree + 1)
     }
 
-    /// The network's settings.
-    pub fn network(&self) -> CsUnetConfig {
+    /// A CS-UNet's settings.
+    pub(crate) fn cs_unet(&self) -> CsUnetConfig {
         CsUnetConfig {
             time_dim: self.time_dim,
             hidden: self.hidden,
@@ -399,6 +448,26 @@ mod tests {
             (ModelConfig { low_pass_km: Some(-1.0), ..base.clone() }, "low_pass_km"),
             (ModelConfig { width: 0, ..base.clone() }, "width"),
             (ModelConfig { diffusion_steps: 0, ..base.clone() }, "steps"),
+            (ModelConfig { diffusion_steps: usize::MAX, ..base.clone() }, "diffusion_steps"),
+            (ModelConfig { embedding_dim: usize::MAX, ..base.clone() }, "embedding_dim"),
+            (ModelConfig { time_dim: 1 << 40, ..base.clone() }, "time_dim"),
+            (
+                ModelConfig { quadrature: QuadratureRecipe::Pool { points: usize::MAX }, ..base.clone() },
+                "quadrature",
+            ),
+            (
+                ModelConfig { quadrature: QuadratureRecipe::Fibonacci { points: 0 }, ..base.clone() },
+                "quadrature",
+            ),
+            (ModelConfig::new(511, 4), "quadrature"),
+            (
+                ModelConfig {
+                    loss: LossKind::Cosine,
+                    quadrature: QuadratureRecipe::None,
+                    ..ModelConfig::new(511, 4)
+                },
+                "network",
+            ),
         ] {
             let message = config.check().unwrap_err().to_string();
             assert!(message.contains(what), "{message}");

@@ -1,13 +1,8 @@
 //! From noisy codes to clean ones: the network, guidance, and what its output means.
 
-use crate::{LossKind, Model, ModelError, quadrature::integrals};
+use crate::{LossKind, Model, ModelError, network::Denoising, quadrature::integrals};
 use locdiff_diffusion::Denoiser;
-use locdiff_nn::{
-    NnError, Tensor, View, ViewMut,
-    layers::{Conditioning, SamplingWorkspace},
-    losses::Quadrature,
-    ops,
-};
+use locdiff_nn::{NnError, Tensor, View, ViewMut, losses::Quadrature, ops};
 use std::ops::Deref;
 
 /// How a network's output becomes the prediction that the sampler takes.
@@ -27,10 +22,9 @@ enum Reading {
 /// The network at one batch size, with guidance: natural parameters, or whatever its loss taught it to give.
 pub(crate) struct Network<M> {
     model: M,
-    work: SamplingWorkspace,
-    conditioning: Conditioning,
+    denoising: Denoising,
     /// Guidance, and what it needs.
-    guidance: Option<(f32, Conditioning, Tensor)>,
+    guidance: Option<(f32, Denoising, Tensor)>,
     natural: Tensor,
 }
 
@@ -48,12 +42,11 @@ impl<M: Deref<Target = Model>> Network<M> {
             None
         } else {
             let nothing = Tensor::zeros(device, 1, config.embedding_dim)?;
-            let unconditional = net.conditioning(params, nothing.view(), timesteps)?;
+            let unconditional = Denoising::new(net, config, params, rows, nothing.view(), timesteps)?;
             Some((guidance, unconditional, Tensor::zeros(device, rows, dim)?))
         };
         Ok(Self {
-            work: net.sampling_workspace(device, rows)?,
-            conditioning: net.conditioning(params, cond, timesteps)?,
+            denoising: Denoising::new(net, config, params, rows, cond, timesteps)?,
             guidance,
             natural: Tensor::zeros(device, rows, dim)?,
             model,
@@ -62,16 +55,16 @@ impl<M: Deref<Target = Model>> Network<M> {
 
     /// Replaces the embeddings, in place.
     pub(crate) fn set_cond(&mut self, cond: View<'_>) -> Result<(), NnError> {
-        self.model.net().set_cond(self.model.params(), &mut self.conditioning, cond)
+        self.denoising.set_cond(self.model.net(), self.model.params(), cond)
     }
 
     /// What the network says about noisy codes at a step of the plan.
     pub(crate) fn run(&mut self, x: View<'_>, position: usize) -> Result<&Tensor, NnError> {
-        let Self { model, work, conditioning, guidance, natural } = self;
+        let Self { model, denoising, guidance, natural } = self;
         let (net, params) = (model.net(), model.params());
-        net.predict(params, work, natural.view_mut(), x, conditioning, position)?;
+        denoising.predict(net, params, natural.view_mut(), x, position)?;
         if let Some((weight, unconditional, scratch)) = guidance {
-            net.predict(params, work, scratch.view_mut(), x, unconditional, position)?;
+            unconditional.predict(net, params, scratch.view_mut(), x, position)?;
             ops::axpby(natural.view_mut(), -*weight, scratch.view(), 1.0 + *weight)?;
         }
         Ok(natural)

@@ -15,17 +15,19 @@ mod error;
 mod head;
 mod kept;
 mod model;
+mod network;
 mod objective;
 mod predictor;
 mod quadrature;
 
 pub use codes::CodeWriter;
 pub use config::{
-    CodeScale, LayoutKind, LossKind, MODEL_VERSION, ModelConfig, PredictionKind, QuadratureRecipe,
-    ScheduleKind,
+    CodeScale, LayoutKind, LossKind, MODEL_VERSION, ModelConfig, NetworkKind, PredictionKind,
+    QuadratureRecipe, ScheduleKind,
 };
 pub use error::ModelError;
 pub use model::{CONFIG_FILE, Model, Standardisation, WEIGHTS_FILE};
+pub use network::{Net, NetWork};
 pub use objective::{Objective, PAPER_ANCHORS, make_quadrature};
 pub use predictor::{Pooling, Prediction, Predictor, Query, Reading, SampleOptions, TraceStep};
 pub use quadrature::QuadraturePoints;

@@ -1,8 +1,8 @@
 //! A model: weights, standardisation, quadrature; and the folder it lives in.
 
-use crate::{CodeWriter, ModelConfig, ModelError, QuadraturePoints, QuadratureRecipe};
-use locdiff_base::{AtomicFile, BadSetting};
-use locdiff_nn::{Device, Init, Params, ParamsBuilder, layers::CsUnet, losses::QuadratureGrid};
+use crate::{CodeWriter, ModelConfig, ModelError, QuadraturePoints, QuadratureRecipe, network::Net};
+use locdiff_base::{AtomicFile, BadSetting, one_line, read_bounded};
+use locdiff_nn::{Device, Init, Params, ParamsBuilder, losses::QuadratureGrid};
 use locdiff_sphere::UnitVec;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -11,6 +11,9 @@ use std::sync::{Arc, OnceLock};
 pub const WEIGHTS_FILE: &str = "model.safetensors";
 /// The settings' file in a model folder.
 pub const CONFIG_FILE: &str = "config.json";
+/// Larger files are none of a model's.
+const LARGEST_CONFIG_BYTES: u64 = 1 << 20;
+const LARGEST_WEIGHTS_BYTES: u64 = 1 << 34;
 
 /// Mean and deviation of every column of the training embeddings.
 ///
@@ -59,7 +62,7 @@ impl Standardisation {
 /// ```
 pub struct Model {
     config: ModelConfig,
-    net: CsUnet,
+    net: Net,
     params: Params,
     standardisation: Standardisation,
     quadrature: Option<QuadraturePoints>,
@@ -76,7 +79,7 @@ const LOG_WEIGHTS: &str = "quadrature.log_weights";
 /// Network weights, then what the file holds besides; the weights' places in the buffer are those of a network alone.
 fn file_params(config: &ModelConfig) -> Result<Params, ModelError> {
     let mut builder = ParamsBuilder::new();
-    config.network().register(&mut builder)?;
+    Net::register(config, &mut builder)?;
     builder.add(MEAN, 1, config.embedding_dim, Init::Zero);
     builder.add(DEVIATION, 1, config.embedding_dim, Init::Zero);
     if let (true, QuadratureRecipe::Pool { points }) = (config.loss.has_quadrature(), config.quadrature) {
@@ -103,7 +106,7 @@ impl Model {
     ) -> Result<Self, ModelError> {
         config.check()?;
         let mut builder = ParamsBuilder::new();
-        let net = config.network().register(&mut builder)?;
+        let net = Net::register(&config, &mut builder)?;
         let params = build(builder)?;
         let quadrature = match config.quadrature {
             QuadratureRecipe::Fibonacci { points } if config.loss.has_quadrature() => {
@@ -126,7 +129,7 @@ impl Model {
     }
 
     /// The network.
-    pub fn net(&self) -> &CsUnet {
+    pub fn net(&self) -> &Net {
         &self.net
     }
 
@@ -232,12 +235,12 @@ impl Model {
     /// Missing or damaged files, another version, tensors that are missing or of another shape.
     pub fn load(device: &Device, folder: &Path) -> Result<Self, ModelError> {
         let path = folder.join(CONFIG_FILE);
-        let text = std::fs::read(&path).map_err(|error| ModelError::Folder {
+        let text = read_bounded(&path, LARGEST_CONFIG_BYTES).map_err(|error| ModelError::Folder {
             path: path.clone(),
             reason: format!("{error}; a model is a folder with {CONFIG_FILE} and {WEIGHTS_FILE}"),
         })?;
         let weights = folder.join(WEIGHTS_FILE);
-        let contents = std::fs::read(&weights)
+        let contents = read_bounded(&weights, LARGEST_WEIGHTS_BYTES)
             .map_err(|error| ModelError::Folder { path: weights.clone(), reason: error.to_string() })?;
         Self::from_bytes(device, (&path, &text), (&weights, &contents))
     }
@@ -251,7 +254,8 @@ impl Model {
         config: (&Path, &[u8]),
         weights: (&Path, &[u8]),
     ) -> Result<Self, ModelError> {
-        let bad = |reason: String| ModelError::Folder { path: config.0.to_owned(), reason };
+        let bad =
+            |reason: String| ModelError::Folder { path: config.0.to_owned(), reason: one_line(&reason) };
         // The version first: the rest of another version's settings may not be readable.
         let value: serde_json::Value =
             serde_json::from_slice(config.1).map_err(|error| bad(format!("not JSON: {error}")))?;
@@ -267,6 +271,17 @@ impl Model {
         }
         let config: ModelConfig =
             serde_json::from_value(value).map_err(|error| bad(format!("not a model's settings: {error}")))?;
+        config.check().map_err(|error| bad(error.to_string()))?;
+        let mut wanted = ParamsBuilder::new();
+        Net::register(&config, &mut wanted)?;
+        // A number has two bytes or four; with some room for padding, settings that ask for more are not of these weights.
+        if weights.1.len() < wanted.values() {
+            let (asked, held) = (wanted.values(), weights.1.len());
+            return Err(bad(format!(
+                "its settings ask for {asked} numbers, but {} has {held} bytes",
+                weights.0.display()
+            )));
+        }
         let mut model = Self::with_params(config, |builder| builder.build_blank(device))?;
         let mut file = file_params(&model.config)?;
         file.load_bytes(weights.0, weights.1)?;

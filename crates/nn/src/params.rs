@@ -104,6 +104,11 @@ impl ParamsBuilder {
         Self::default()
     }
 
+    /// Numbers that its buffer will have, padding counted.
+    pub fn values(&self) -> usize {
+        self.len
+    }
+
     /// Adds a parameter.
     pub fn add(&mut self, name: &str, rows: usize, cols: usize, init: Init) -> ParamId {
         self.add_stacked(&[(name.to_owned(), rows)], cols, init)

@@ -306,6 +306,27 @@ fn dropout_before_the_sine_is_consistent_forward_and_backward() {
 }
 
 #[test]
+fn dropout_is_consistent_forward_and_backward() {
+    for device in devices() {
+        let (rows, cols, p) = (40, 70, 0.3);
+        let rng = Rng::new(&device, 8).unwrap();
+        let (values, weights) = (noise(rows * cols, 6), noise(rows * cols, 7));
+        let mut y = Tensor::from_slice(&device, rows, cols, &values).unwrap();
+        ops::dropout(y.view_mut(), Dropout { probability: p, rng: &rng, stream: 2 }).unwrap();
+        let mut dy = Tensor::from_slice(&device, rows, cols, &weights).unwrap();
+        ops::dropout_backward(dy.view_mut(), y.view(), p).unwrap();
+        let (y, dy) = (y.to_vec().unwrap(), dy.to_vec().unwrap());
+        let kept: Vec<bool> = y.iter().map(|v| v.to_bits() != 0x8000_0000).collect();
+        let share = kept.iter().filter(|kept| **kept).count() as f32 / kept.len() as f32;
+        assert!((share - 0.7).abs() < 0.03, "{share}");
+        for k in 0..values.len() {
+            let factor = if kept[k] { 1.0 / (1.0 - p) } else { 0.0 };
+            assert!((y[k] - factor * values[k]).abs() < 1e-6 && (dy[k] - factor * weights[k]).abs() < 1e-6);
+        }
+    }
+}
+
+#[test]
 fn gathering_mixing_and_time_embedding() {
     let f = fixture();
     for device in devices() {

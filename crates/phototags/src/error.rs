@@ -59,9 +59,37 @@ pub enum TagError {
         /// The target.
         file: String,
     },
+    /// A sidecar that cannot be merged with.
+    #[error("{file} is there and cannot be added to: {reason}; mend it or move it away")]
+    Sidecar {
+        /// The sidecar.
+        file: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A journal that cannot be used.
+    #[error("{file}: {reason}")]
+    Journal {
+        /// The journal.
+        file: String,
+        /// What is wrong with it, and what would be right.
+        reason: String,
+    },
     /// The output cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
+}
+
+impl TagError {
+    /// Whether the photo, or the file beside it, says already where it was taken.
+    pub fn is_has_location(&self) -> bool {
+        matches!(self, Self::HasLocation { .. })
+    }
+
+    /// Whether it is one photo's fault, so that others can go on; otherwise nothing can be written at all.
+    pub fn is_about_photo(&self) -> bool {
+        !matches!(self, Self::Write(_) | Self::Journal { .. })
+    }
 }
 
 /// A result whose error is [`TagError`].

@@ -1,48 +1,126 @@
 //! Copies and sidecars on disk.
 
-use crate::{GeoTag, Overwrite, Result, TagError, has_location, tagged, xmp};
-use locdiff_base::AtomicFile;
+use crate::merge::{self, merged};
+use crate::{GeoTag, Journal, Overwrite, Result, TagError, has_location, tagged, xmp};
+use locdiff_base::{AtomicFile, WriteError};
 use std::ffi::OsString;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Writes a copy of a photo with the place in it. The copy appears whole or not at all.
+/// A file ready to be written: all that can be in the way was looked at, nothing on disk has changed.
+#[derive(Debug)]
+#[must_use = "nothing is written yet"]
+pub struct Prepared {
+    file: PathBuf,
+    contents: Vec<u8>,
+    /// The photo whose times and permissions a copy takes.
+    like: Option<fs::Metadata>,
+    change: Change,
+}
+
+/// What writing would do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change {
+    /// The file is new.
+    Create,
+    /// A file of the name is replaced.
+    Replace,
+    /// A sidecar gets the place beside what it says already.
+    Merge,
+}
+
+impl Prepared {
+    /// The file that writing makes.
+    pub fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// What writing does to it.
+    pub fn change(&self) -> Change {
+        self.change
+    }
+
+    /// Writes the file, whole or not at all, after a line in the journal. A copy gets the photo's times and permissions.
+    ///
+    /// # Errors
+    /// When the file or the journal cannot be written.
+    pub fn write(self, journal: Option<&mut Journal>) -> Result<PathBuf> {
+        if let Some(journal) = journal {
+            journal.record(&self.file, &self.contents)?;
+        }
+        let mut file = AtomicFile::create(&self.file)?;
+        let failed = |reason| WriteError::new(&self.file.display().to_string(), reason);
+        file.write_all(&self.contents).map_err(failed)?;
+        if let Some(like) = &self.like {
+            file.take_attributes(like)?;
+        }
+        file.commit()?;
+        Ok(self.file)
+    }
+}
+
+/// Makes a copy of a photo with the place in it ready.
 ///
 /// # Errors
 /// As [`tagged`]; and when the copy would be the photo itself, or exists and may not be replaced.
-pub fn write_copy(photo: &Path, copy: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<()> {
+pub fn prepare_copy(photo: &Path, copy: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<Prepared> {
     let contents = read(photo)?;
     let target = || copy.display().to_string();
+    let mut change = Change::Create;
     if let (Ok(from), Ok(to)) = (fs::canonicalize(photo), fs::canonicalize(copy)) {
         if from == to {
             return Err(TagError::IsOriginal { file: target() });
         }
-        if overwrite == Overwrite::Never {
-            return Err(TagError::Exists { file: target() });
-        }
+        change = Change::Replace;
     }
     let contents = tagged(&contents, &photo.display().to_string(), tag, overwrite)?;
-    Ok(AtomicFile::write_whole(copy, &contents)?)
+    if change == Change::Replace && overwrite == Overwrite::Never {
+        return Err(TagError::Exists { file: target() });
+    }
+    let like =
+        fs::metadata(photo).map_err(|source| TagError::Read { file: photo.display().to_string(), source })?;
+    Ok(Prepared { file: copy.to_owned(), contents, like: Some(like), change })
+}
+
+/// Makes [`sidecar_path`] with the place in it ready. A sidecar that is there keeps all that it says.
+///
+/// # Errors
+/// When the photo cannot be read, or it or the sidecar has a location already and may not get another, or the sidecar is
+/// no XMP.
+pub fn prepare_sidecar(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<Prepared> {
+    let contents = read(photo)?;
+    let file = sidecar_path(photo);
+    let name = || file.display().to_string();
+    if overwrite == Overwrite::Never && has_location(&contents) {
+        return Err(TagError::HasLocation { file: photo.display().to_string() });
+    }
+    let (contents, change) = if fs::symlink_metadata(&file).is_ok() {
+        let merged = merged(&read(&file)?, tag, overwrite).map_err(|refusal| match refusal {
+            merge::Refusal::HasLocation => TagError::HasLocation { file: name() },
+            merge::Refusal::Unfit(reason) => TagError::Sidecar { file: name(), reason },
+        })?;
+        (merged, Change::Merge)
+    } else {
+        (xmp::packet(tag).into_bytes(), Change::Create)
+    };
+    Ok(Prepared { file, contents, like: None, change })
+}
+
+/// Writes a copy of a photo with the place in it. The copy appears whole or not at all.
+///
+/// # Errors
+/// As [`prepare_copy`] and [`Prepared::write`].
+pub fn write_copy(photo: &Path, copy: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<()> {
+    prepare_copy(photo, copy, tag, overwrite)?.write(None).map(|_| ())
 }
 
 /// Writes the place into [`sidecar_path`], and returns that path.
 ///
 /// # Errors
-/// When the photo cannot be read or has a location already, or the sidecar exists: it may hold someone's work. Forced,
-/// it is replaced.
+/// As [`prepare_sidecar`] and [`Prepared::write`].
 pub fn write_sidecar(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<PathBuf> {
-    let contents = read(photo)?;
-    let sidecar = sidecar_path(photo);
-    if overwrite == Overwrite::Never {
-        if has_location(&contents) {
-            return Err(TagError::HasLocation { file: photo.display().to_string() });
-        }
-        if fs::symlink_metadata(&sidecar).is_ok() {
-            return Err(TagError::Exists { file: sidecar.display().to_string() });
-        }
-    }
-    AtomicFile::write_whole(&sidecar, xmp::packet(tag).as_bytes())?;
-    Ok(sidecar)
+    prepare_sidecar(photo, tag, overwrite)?.write(None)
 }
 
 /// The photo's path with `.xmp` after it, as darktable and digiKam look for it.

@@ -6,7 +6,10 @@
 //! | what to write | [`GeoTag`] |
 //! | a tagged copy of a JPEG, PNG, WebP or TIFF file | [`write_copy`] |
 //! | the same in memory | [`tagged`] |
-//! | a file `photo.jpg.xmp` beside the photo | [`write_sidecar`], [`sidecar_path`] |
+//! | a file `photo.jpg.xmp` beside the photo, merged with one that is there | [`write_sidecar`], [`sidecar_path`] |
+//! | to see first what would be written | [`prepare_copy`], [`prepare_sidecar`], [`Prepared`] |
+//! | to take it back | [`Journal`], [`undo`] |
+//! | a table for exiftool | [`EXIFTOOL_COLUMNS`], [`exiftool_row`] |
 //! | whether a photo says already where it was taken | [`has_location`] |
 //!
 //! ```
@@ -23,13 +26,20 @@
 
 mod containers;
 mod error;
+mod exiftool;
 mod files;
 mod gps_ifd;
+mod journal;
+mod merge;
 mod tag;
 mod tiff;
+mod undo;
 mod xmp;
 
 pub use containers::{has_location, tagged};
 pub use error::{Result, TagError};
-pub use files::{sidecar_path, write_copy, write_sidecar};
+pub use exiftool::{EXIFTOOL_COLUMNS, exiftool_row};
+pub use files::{Change, Prepared, prepare_copy, prepare_sidecar, sidecar_path, write_copy, write_sidecar};
+pub use journal::{JOURNAL_NAME, Journal};
 pub use tag::{GeoTag, Overwrite};
+pub use undo::{Undo, undo};

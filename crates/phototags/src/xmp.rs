@@ -4,8 +4,39 @@ use crate::GeoTag;
 use crate::tag::{DATUM, METHOD};
 use locdiff_base::escape_markup;
 
+/// The namespace of EXIF's properties.
+pub(crate) const EXIF: &str = "http://ns.adobe.com/exif/1.0/";
+pub(crate) const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
+
 /// An XMP file that says where.
 pub(crate) fn packet(tag: &GeoTag) -> String {
+    format!(
+        "<?xpacket begin=\"\u{feff}\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>\n\
+         <x:xmpmeta xmlns:x=\"adobe:ns:meta/\" x:xmptk=\"LocDiff\">\n \
+          <rdf:RDF xmlns:rdf=\"{RDF}\">\n\
+         {} \
+          </rdf:RDF>\n\
+         </x:xmpmeta>\n\
+         <?xpacket end=\"w\"?>\n",
+        description(tag, "")
+    )
+}
+
+/// The element that says where the resource `about` was made; it brings its namespaces along.
+pub(crate) fn description(tag: &GeoTag, about: &str) -> String {
+    let properties: Vec<String> = properties(tag)
+        .iter()
+        .map(|(name, value)| format!("   <exif:{name}>{}</exif:{name}>\n", escape_markup(value)))
+        .collect();
+    format!(
+        "  <rdf:Description rdf:about=\"{}\" xmlns:rdf=\"{RDF}\" xmlns:exif=\"{EXIF}\">\n{}  </rdf:Description>\n",
+        escape_markup(about),
+        properties.concat()
+    )
+}
+
+/// What is said, each with its name in the namespace [`EXIF`].
+pub(crate) fn properties(tag: &GeoTag) -> Vec<(&'static str, String)> {
     let (lat_deg, lon_deg) = (tag.place.lat_deg(), tag.place.lon_deg());
     let mut properties = vec![
         ("GPSVersionID", "2.3.0.0".to_owned()),
@@ -18,22 +49,9 @@ pub(crate) fn packet(tag: &GeoTag) -> String {
         properties.push(("GPSHPositioningError", format!("{metres}/1")));
     }
     if let Some(area) = &tag.area {
-        properties.push(("GPSAreaInformation", escape_markup(area)));
+        properties.push(("GPSAreaInformation", area.clone()));
     }
-    let properties: Vec<String> =
-        properties.iter().map(|(name, value)| format!("   <exif:{name}>{value}</exif:{name}>\n")).collect();
-    let properties = properties.concat();
-    format!(
-        "<?xpacket begin=\"\u{feff}\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>\n\
-         <x:xmpmeta xmlns:x=\"adobe:ns:meta/\" x:xmptk=\"LocDiff\">\n \
-          <rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\">\n  \
-           <rdf:Description rdf:about=\"\" xmlns:exif=\"http://ns.adobe.com/exif/1.0/\">\n\
-         {properties}  \
-           </rdf:Description>\n \
-          </rdf:RDF>\n\
-         </x:xmpmeta>\n\
-         <?xpacket end=\"w\"?>\n"
-    )
+    properties
 }
 
 /// "39,59.94000000N": degrees, then minutes to 0.02 mm.

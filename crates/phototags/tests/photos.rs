@@ -232,9 +232,10 @@ fn files_are_never_overwritten_unasked() {
     assert_eq!(sidecar, path("a.jpg.xmp"));
     assert!(fs::read_to_string(&sidecar).unwrap().contains("39,59.94000000N"));
     fs::write(&sidecar, "someone's work").unwrap();
-    assert!(matches!(write_sidecar(&photo, &beijing(), Overwrite::Never), Err(TagError::Exists { .. })));
-    assert_eq!(fs::read_to_string(&sidecar).unwrap(), "someone's work");
-    write_sidecar(&photo, &beijing(), Overwrite::Force).unwrap();
+    for overwrite in [Overwrite::Never, Overwrite::Force] {
+        assert!(matches!(write_sidecar(&photo, &beijing(), overwrite), Err(TagError::Sidecar { .. })));
+        assert_eq!(fs::read_to_string(&sidecar).unwrap(), "someone's work");
+    }
     assert!(matches!(write_sidecar(&copy, &beijing(), Overwrite::Never), Err(TagError::HasLocation { .. })));
     assert!(!sidecar_path(&copy).exists());
     let message = write_copy(&path("none.jpg"), &copy, &beijing(), Overwrite::Force).unwrap_err().to_string();

@@ -30,6 +30,16 @@ const CONTINENTS: [(&str, &str); 7] = [
     ("South America", "AR BO BR CL CO EC FK GF GY PE PY SR UY VE"),
 ];
 
+/// Their names.
+pub(crate) const NAMES: [&str; 7] =
+    ["Africa", "Antarctica", "Asia", "Europe", "North America", "Oceania", "South America"];
+
+/// The continent of a country by its code.
+pub(crate) fn of_code(code: &str) -> Option<&'static str> {
+    let has_code = |codes: &str| codes.split_ascii_whitespace().any(|one| one == code);
+    CONTINENTS.iter().find(|(_, codes)| has_code(codes)).map(|(name, _)| *name)
+}
+
 /// The continent of a place: that of its nearest town, and Antarctica south of 60° S, where there are none.
 ///
 /// ```
@@ -44,9 +54,7 @@ pub fn continent(place: LatLon) -> Option<&'static str> {
     if place.lat_deg() < ANTARCTIC_LAT_DEG {
         return Some("Antarctica");
     }
-    let code = Places::bundled().nearest(place).country_code;
-    let has_code = |codes: &str| codes.split_ascii_whitespace().any(|one| one == code);
-    CONTINENTS.iter().find(|(_, codes)| has_code(codes)).map(|(name, _)| *name)
+    of_code(&Places::bundled().nearest(place).country_code)
 }
 
 #[cfg(test)]

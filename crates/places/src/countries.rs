@@ -1,8 +1,9 @@
 //! Countries by point, name and code.
 
 use crate::PlacesError;
-use crate::inflate::inflate;
-use locdiff_sphere::{LatLon, Polygon, PolygonIndex, Ring, Unpacker};
+use crate::folded::folded;
+use crate::inflate::{inflate, unpack_polygons};
+use locdiff_sphere::{LatLon, Polygon, PolygonIndex, Unpacker};
 use std::sync::OnceLock;
 
 /// A country, or an area that has its own code in ISO 3166 or its own outline in Natural Earth.
@@ -70,10 +71,8 @@ impl Countries {
             let [code, code3, name, others] = std::array::from_fn(|_| unpacker.string());
             let other_names = others.split('|').filter(|name| !name.is_empty()).map(str::to_owned).collect();
             list.push(Country { code, code3, name, other_names });
-            for _ in 0..unpacker.number() {
-                let mut rings: Vec<_> = (0..unpacker.number()).map(|_| ring(&mut unpacker)).collect();
-                let outer = rings.remove(0);
-                polygons.push(Polygon { outer, holes: rings });
+            for polygon in unpack_polygons(&mut unpacker) {
+                polygons.push(polygon);
                 owners.push(owner);
             }
         }
@@ -139,37 +138,6 @@ impl Countries {
         let to = self.owners.partition_point(|&other| other <= owner);
         &self.outlines.polygons()[from..to]
     }
-}
-
-/// A ring is packed without its last position, which is the first.
-fn ring(unpacker: &mut Unpacker) -> Ring {
-    let count = unpacker.number();
-    let mut positions = unpacker.positions(count);
-    positions.extend(positions.first().copied());
-    positions
-}
-
-/// Lower case, without the accents of European names and without dots; "the" and "st" as one writes them in full.
-fn folded(name: &str) -> String {
-    let plain: String = name
-        .to_lowercase()
-        .chars()
-        .filter_map(|letter| match letter {
-            'à'..='å' => Some('a'),
-            'ç' => Some('c'),
-            'è'..='ë' => Some('e'),
-            'ì'..='ï' => Some('i'),
-            'ò'..='ö' => Some('o'),
-            'ù'..='ü' => Some('u'),
-            'ñ' => Some('n'),
-            '’' => Some('\''),
-            '-' => Some(' '),
-            '.' => None,
-            other => Some(other),
-        })
-        .collect();
-    let words = plain.split_whitespace().filter(|word| *word != "the");
-    words.map(|word| if word == "st" { "saint" } else { word }).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

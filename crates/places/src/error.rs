@@ -36,16 +36,32 @@ pub enum PlacesError {
         /// What is wrong with it.
         reason: String,
     },
-    /// Neither a box, nor a country, nor a file.
+    /// A name that several regions have.
+    #[error("\"{text}\" is the name of several regions: say {}", choices.join(", or "))]
+    Ambiguous {
+        /// What was asked for.
+        text: String,
+        /// How to say each.
+        choices: Vec<String>,
+    },
+    /// A circle that is none.
+    #[error("\"{text}\" is not a circle: {reason}; give it as \"50 km around 48.85,2.35\"")]
+    Circle {
+        /// What was given.
+        text: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Neither a box, nor a name, nor a file.
     #[error(
-        "\"{text}\" is no region: no such file, and no country of that name{}; give \"lat0,lon0,lat1,lon1\", a country \
-         or a GeoJSON file",
+        "\"{text}\" is no region: no such file, and no continent, country, state or province of that name{}; give one of these, \
+         \"50 km around 48.85,2.35\", \"lat0,lon0,lat1,lon1\" or a GeoJSON file",
         hint(near)
     )]
     UnknownRegion {
         /// What was given.
         text: String,
-        /// Countries that look alike, best first.
+        /// Names that look alike, best first.
         near: Vec<String>,
     },
     /// A file that cannot be read.

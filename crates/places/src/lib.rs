@@ -20,13 +20,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod admin1;
+mod circle;
 mod compass;
 mod continents;
 mod countries;
 mod describe;
 mod error;
+mod folded;
 mod geojson;
 mod inflate;
+mod named;
 mod names;
 mod region;
 mod towns;

@@ -1,10 +1,10 @@
 //! Regions that an answer can be restricted to.
 
-use crate::{Countries, PlacesError, geojson};
+use crate::{Countries, PlacesError, circle, geojson, named};
 use locdiff_sphere::{LatLon, Polygon, PolygonIndex};
 use std::path::Path;
 
-/// A part of the Earth: a box, a country, or the polygons of a `GeoJSON` file.
+/// A part of the Earth: a box, a circle, a continent, a country, a state, or the polygons of a `GeoJSON` file.
 ///
 /// ```
 /// use locdiff_places::Region;
@@ -23,8 +23,9 @@ pub struct Region {
 }
 
 impl Region {
-    /// `"lat0,lon0,lat1,lon1"` (two opposite corners; from the first longitude east to the second), a country's English
-    /// name or ISO code, or the path of a `GeoJSON` file.
+    /// `"lat0,lon0,lat1,lon1"` (two opposite corners; from the first longitude east to the second), `"50 km around
+    /// 48.85,2.35"`, the English name or ISO code of a country, state or province, a continent, or the path of a `GeoJSON`
+    /// file.
     ///
     /// # Errors
     /// A [`PlacesError`] with the remedy.
@@ -39,10 +40,13 @@ impl Region {
             };
             return Self::from_corners(lat0, lon0, lat1, lon1);
         }
+        if let Some(circle) = circle::parse(text) {
+            return Ok(Self { name: text.to_owned(), outline: PolygonIndex::new(vec![circle?]) });
+        }
         let path = Path::new(text);
-        let country = Self::country(text);
-        match country {
-            // A file of that name is meant only where no country is.
+        match named::find(text) {
+            Ok((name, polygons)) => Ok(Self { name, outline: PolygonIndex::new(polygons) }),
+            // A file of that name is meant only where nothing else is.
             Err(PlacesError::UnknownCountry { near, .. }) => {
                 let looks_like_file = path.extension().is_some_and(|end| {
                     end.eq_ignore_ascii_case("geojson") || end.eq_ignore_ascii_case("json")
@@ -53,8 +57,23 @@ impl Region {
                     Err(PlacesError::UnknownRegion { text: text.to_owned(), near })
                 }
             }
-            other => other,
+            Err(other) => Err(other),
         }
+    }
+
+    /// All that lies in any of several regions.
+    ///
+    /// ```
+    /// use locdiff_places::Region;
+    /// let alps = Region::union(&[Region::parse("Tyrol, Austria")?, Region::parse("CH")?]);
+    /// assert_eq!(alps.name(), "Tyrol or Switzerland");
+    /// # Ok::<(), locdiff_places::PlacesError>(())
+    /// ```
+    #[must_use]
+    pub fn union(regions: &[Self]) -> Self {
+        let names: Vec<String> = regions.iter().map(|region| region.name.clone()).collect();
+        let polygons = regions.iter().flat_map(|region| region.polygons().iter().cloned()).collect();
+        Self { name: names.join(" or "), outline: PolygonIndex::new(polygons) }
     }
 
     /// The box between two parallels, from the first longitude east to the second.
@@ -69,6 +88,13 @@ impl Region {
         }
         if !(lon0.abs() <= 360.0 && lon1.abs() <= 360.0) {
             return refuse("longitudes are from -180 to 180");
+        }
+        let width = (lon1 - lon0).rem_euclid(360.0);
+        if lon1 < lon0 && width > 180.0 {
+            let back = lon1 + 360.0;
+            return refuse(&format!(
+                "from longitude {lon0} east to {lon1} it would go almost around the Earth; give {lat0},{lon1},{lat1},{lon0}, or {lat0},{lon0},{lat1},{back} if you mean that"
+            ));
         }
         let (south, north) = (lat0.min(lat1), lat0.max(lat1));
         let width = if (lon1 - lon0).abs() == 360.0 { 360.0 } else { (lon1 - lon0).rem_euclid(360.0) };
@@ -174,10 +200,51 @@ mod tests {
                 && contains(&russia, 55.7, 37.6)
                 && !contains(&russia, 64.0, -150.0)
         );
-        let message = Region::parse("GF").unwrap_err().to_string();
-        assert!(message.contains("French Guiana has no outline"), "{message}");
+        // Shown as a part of France among the countries, but with an outline among the departments.
+        let guiana = Region::parse("GF").unwrap();
+        assert!(contains(&guiana, 4.9, -52.4) && !contains(&guiana, 48.9, 2.4));
         let message = Region::parse("Itly").unwrap_err().to_string();
         assert!(message.contains("did you mean Italy"), "{message}");
+    }
+
+    #[test]
+    fn continents_states_and_circles() {
+        for (name, inside, outside) in [
+            ("Europe", (48.9, 2.4), (4.9, -52.4)),
+            ("south america", (4.9, -52.4), (48.9, 2.4)),
+            ("Asia", (35.7, 139.7), (51.5, -0.1)),
+            ("Oceania", (-33.8, 151.0), (1.35, 103.8)),
+            ("Americas", (40.0, -100.0), (51.5, -0.1)),
+            ("Bavaria", (48.1, 11.6), (50.9, 6.9)),
+            ("US-GA", (33.7, -84.4), (41.7, 44.8)),
+            ("Georgia, US", (33.7, -84.4), (41.7, 44.8)),
+            ("GE", (41.7, 44.8), (33.7, -84.4)),
+            ("Scotland", (55.9, -3.3), (51.5, -0.1)),
+            ("Quebec", (46.9, -71.3), (43.7, -79.4)),
+            ("10 km around 48.85,2.35", (48.9, 2.35), (49.0, 2.35)),
+            ("Niger", (13.5, 2.2), (9.6, 6.5)),
+        ] {
+            let region = Region::parse(name).unwrap();
+            assert!(contains(&region, inside.0, inside.1), "{name} lacks {inside:?}");
+            assert!(!contains(&region, outside.0, outside.1), "{name} has {outside:?}");
+        }
+        let both = Region::union(&[Region::parse("Bavaria").unwrap(), Region::parse("AT").unwrap()]);
+        assert!(contains(&both, 48.1, 11.6) && contains(&both, 48.2, 16.4) && !contains(&both, 50.9, 6.9));
+    }
+
+    #[test]
+    fn ambiguous_names_say_how_to_say_each() {
+        let message = |text: &str| Region::parse(text).unwrap_err().to_string();
+        assert_eq!(
+            message("Georgia"),
+            "\"Georgia\" is the name of several regions: say GE for the country, or US-GA for Georgia in United States"
+        );
+        assert!(
+            message("Punjab").contains("IN-PB") && message("Punjab").contains("PK-PB"),
+            "{}",
+            message("Punjab")
+        );
+        assert!(message("Bavria").contains("did you mean Bavaria"), "{}", message("Bavria"));
     }
 
     #[test]

@@ -60,6 +60,15 @@ impl Checkpoints {
         steps
     }
 
+    /// Removes all.
+    pub(crate) fn clear(&self) -> Result<(), TrainError> {
+        for step in self.steps() {
+            let path = self.path(step);
+            fs::remove_file(&path).map_err(|error| folder(&path, format!("cannot remove it: {error}")))?;
+        }
+        Ok(())
+    }
+
     /// Writes one, then removes those beyond the number kept.
     pub(crate) fn save(&self, state: &TrainingState, standing: Standing) -> Result<(), TrainError> {
         let path = self.path(state.step);

@@ -2,7 +2,7 @@
 
 use crate::TrainError;
 use locdiff_base::setting;
-use locdiff_data::{Embedding, Fingerprint, PointColumns, RowFile, read_points};
+use locdiff_data::{Embedding, Fingerprint, PointColumns, RowFile, read_points, tensor_names};
 use locdiff_model::{Standardisation, chance};
 use locdiff_sphere::{LatLon, UnitVec};
 use rayon::prelude::*;
@@ -33,6 +33,21 @@ impl Source {
             }
         });
         std::iter::once(own).chain(others).collect()
+    }
+
+    /// The copies that `embed` left beside the photos in a safetensors file: its tensors `augmented_1`, `augmented_2` … in
+    /// this order.
+    ///
+    /// # Errors
+    /// A file that cannot be read.
+    pub fn copies_in(path: &Path) -> Result<Vec<String>, TrainError> {
+        let is_safetensors = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("safetensors"));
+        if !is_safetensors {
+            return Ok(Vec::new());
+        }
+        let names = tensor_names(path)?;
+        let copies = (1..).map(|k| format!("augmented_{k}"));
+        Ok(copies.take_while(|name| names.contains(name)).collect())
     }
 }
 

@@ -7,6 +7,9 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TrainError {
+    /// Another run writes to the same folder.
+    #[error(transparent)]
+    Locked(#[from] locdiff_base::LockError),
     /// Files that should have the same rows and have not.
     #[error(
         "{first} has {first_rows} rows, {second} has {second_rows}: row k of both must be the same photo"

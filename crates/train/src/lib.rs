@@ -5,7 +5,7 @@
 //! | named sets of choices | [`TrainPreset`], [`RunConfig`], [`TrainSettings`] |
 //! | embedding files with locations | [`Dataset`], [`Source`], [`Rows`] |
 //! | a validation split without neighbours | [`split_by_blocks`] |
-//! | the loop | [`train`], [`Job`], [`Event`], [`Outcome`] |
+//! | the loop | [`train`], [`Job`], [`Event`], [`Outcome`], [`clear_run`] |
 //!
 //! A run's folder: `config.json` and `model.safetensors` (the model, once finished), `best/` (the model of the best
 //! validation), `run.json` (every choice), `metrics.jsonl`, `checkpoints/`.
@@ -23,6 +23,6 @@ mod validation;
 
 pub use dataset::{Dataset, Rows, Source};
 pub use error::TrainError;
-pub use run::{BEST_FOLDER, Event, Job, Outcome, train};
+pub use run::{BEST_FOLDER, Event, Job, Outcome, clear_run, train};
 pub use settings::{RateKind, RunConfig, TrainPreset, TrainSettings};
 pub use split::{Split, split_by_blocks};

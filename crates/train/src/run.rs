@@ -8,7 +8,7 @@ use crate::metrics::Metrics;
 use crate::step::TrainStep;
 use crate::validation::{Validation, validate};
 use crate::{Rows, RunConfig, TrainError};
-use locdiff_base::{AtomicFile, setting};
+use locdiff_base::{AtomicFile, OutputLock, setting};
 use locdiff_eval::Accuracy;
 use locdiff_model::{CodeWriter, Model, Standardisation, make_quadrature};
 use locdiff_nn::Device;
@@ -132,10 +132,12 @@ pub fn train(job: Job<'_>, mut on_event: impl FnMut(Event)) -> Result<Outcome, T
         same_encoder(("the training file", first.as_ref()), ("the validation file", second.as_ref()))?;
     }
     config.model.encoder = training.data.encoder().cloned();
+    config.model.check()?;
     let (standardisation, fingerprint) = training.data.survey(training.rows)?;
     config.model.data_fingerprint = fingerprint;
     std::fs::create_dir_all(out)
         .map_err(|error| folder(out, format!("cannot create this folder: {error}")))?;
+    let _lock = OutputLock::folder(out)?;
     let checkpoints = Checkpoints::new(out, config.train.keep_checkpoints)?;
     claim_folder(out, &config, resume, &checkpoints)?;
 
@@ -192,6 +194,19 @@ pub fn train(job: Job<'_>, mut on_event: impl FnMut(Event)) -> Result<Outcome, T
     })
 }
 
+/// Makes a folder free for a new run: the checkpoints of the one before are removed. Another process that trains there is an
+/// error, and nothing is removed.
+///
+/// # Errors
+/// A folder in use, or one that cannot be written.
+pub fn clear_run(out: &Path) -> Result<(), TrainError> {
+    if !out.is_dir() {
+        return Ok(());
+    }
+    let _lock = OutputLock::folder(out)?;
+    Checkpoints::new(out, 1)?.clear()
+}
+
 /// Sees that the folder is free, or belongs to this run.
 fn claim_folder(
     out: &Path,
@@ -200,7 +215,7 @@ fn claim_folder(
     checkpoints: &Checkpoints,
 ) -> Result<(), TrainError> {
     let path = out.join(RUN_FILE);
-    if let Ok(text) = std::fs::read_to_string(&path) {
+    if let Ok(text) = locdiff_base::read_text_bounded(&path, 1 << 20) {
         if !resume && !checkpoints.steps().is_empty() {
             return Err(TrainError::HoldsRun { path: out.to_owned() });
         }

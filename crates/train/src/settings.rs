@@ -2,7 +2,7 @@
 
 use crate::TrainError;
 use locdiff_base::{Named, setting};
-use locdiff_model::{CodeScale, LossKind, ModelConfig, QuadratureRecipe};
+use locdiff_model::{CodeScale, LossKind, ModelConfig, NetworkKind, QuadratureRecipe};
 use locdiff_nn::{AdamConfig, LrSchedule};
 use serde::{Deserialize, Serialize};
 
@@ -87,6 +87,14 @@ impl TrainSettings {
         ];
         if let Some((what, _)) = positive.iter().find(|(_, value)| *value == 0) {
             return Err(setting(what, 0, "at least 1"));
+        }
+        let most = [
+            ("batch", self.batch, 1 << 20),
+            ("validation_samples", self.validation_samples, 1 << 16),
+            ("validation_steps", self.validation_steps, 100_000),
+        ];
+        if let Some((what, value, most)) = most.into_iter().find(|(_, value, most)| value > most) {
+            return Err(setting(what, value, format!("at most {most}")));
         }
         let shares =
             [("condition_dropout", self.condition_dropout), ("embedding_noise", self.embedding_noise)];
@@ -176,8 +184,10 @@ impl TrainPreset {
     pub fn run_config(self, embedding_dim: usize) -> RunConfig {
         let default = RunConfig {
             model: ModelConfig {
+                network: NetworkKind::Bayes,
                 low_pass_km: Some(ModelConfig::usual_low_pass_km(31)),
-                hidden: Some(384),
+                hidden: Some(1024),
+                dropout: 0.5,
                 ..ModelConfig::new(31, embedding_dim)
             },
             train: TrainSettings {
@@ -191,7 +201,7 @@ impl TrainPreset {
                 ema_decay: 0.999,
                 condition_dropout: 0.5,
                 pure_noise: 0.0,
-                embedding_noise: 0.0,
+                embedding_noise: 1.0,
                 validate_every: 1000,
                 validation_samples: 8,
                 validation_steps: 10,
@@ -215,7 +225,8 @@ impl TrainPreset {
                     steps: 750_000,
                     lr: 1e-4,
                     rate: RateKind::Constant,
-                    pure_noise: 0.0,
+                    condition_dropout: 0.1,
+                    embedding_noise: 0.0,
                     warmup_steps: 0,
                     validate_every: 10_000,
                     checkpoint_every: 5000,
@@ -234,6 +245,7 @@ impl TrainPreset {
                     batch: 128,
                     lr: 1e-3,
                     warmup_steps: 50,
+                    embedding_noise: 0.0,
                     validate_every: 200,
                     checkpoint_every: 100,
                     log_every: 20,

@@ -2,11 +2,10 @@
 
 use crate::{TrainError, TrainSettings, batches::Batch};
 use locdiff_diffusion::TrainingTables;
-use locdiff_model::{CodeWriter, Model, Objective};
+use locdiff_model::{CodeWriter, Model, Net, NetWork, Objective};
 use locdiff_nn::{
     Adam, Device, Gradients, Indices, NnError, Params, Recorded, Rng, Tensor, TrainingState,
-    layers::{CsUnet, CsUnetWorkspace, ForwardMode},
-    ops,
+    layers::ForwardMode, ops,
 };
 
 /// The streams of random numbers inside a step.
@@ -18,12 +17,12 @@ const DROPOUT: u32 = 10;
 
 /// Weights, optimiser and storage of a run.
 pub(crate) struct TrainStep {
-    net: CsUnet,
+    net: Net,
     params: Params,
     grads: Gradients,
     adam: Adam,
     objective: Objective,
-    work: CsUnetWorkspace,
+    work: NetWork,
     tables: TrainingTables,
     rng: Rng,
     seed: u64,
@@ -67,7 +66,7 @@ impl TrainStep {
             grads: Gradients::new(&params)?,
             adam: Adam::new(settings.adam(), &params)?,
             objective: Objective::new(device, config, codes, model.quadrature(), batch)?,
-            work: model.net().workspace(device, batch, true)?,
+            work: model.net().work(device, batch)?,
             tables: TrainingTables::new(
                 device,
                 &schedule,
@@ -118,8 +117,6 @@ impl TrainStep {
     }
 
     fn operations(&mut self) -> Result<(), NnError> {
-        ops::fill_normal(self.noise.view_mut(), &self.rng, NOISE)?;
-        ops::fill_indices(&mut self.t, self.times, &self.rng, TIME)?;
         let mut cond = self.cond.view();
         if self.embedding_noise > 0.0 {
             ops::fill_normal(self.cond_noise.view_mut(), &self.rng, EMBEDDING_NOISE)?;
@@ -128,14 +125,25 @@ impl TrainStep {
         }
         let (p, kept) = (self.condition_dropout, self.cond_kept.view_mut());
         ops::drop_rows(kept, cond, p, &self.rng, DROP_CONDITION)?;
-        let (code, noise, cond) = (self.code.view(), self.noise.view(), self.cond_kept.view());
-        ops::mix_rows(self.noisy.view_mut(), code, noise, self.tables.noisy.view(), &self.t)?;
-        ops::gather_rows(self.t_value.view_mut(), self.tables.times.view(), &self.t)?;
+        let (code, cond) = (self.code.view(), self.cond_kept.view());
+        if self.net.reads_noise() {
+            ops::fill_normal(self.noise.view_mut(), &self.rng, NOISE)?;
+            ops::fill_indices(&mut self.t, self.times, &self.rng, TIME)?;
+            let noise = self.noise.view();
+            ops::mix_rows(self.noisy.view_mut(), code, noise, self.tables.noisy.view(), &self.t)?;
+            ops::gather_rows(self.t_value.view_mut(), self.tables.times.view(), &self.t)?;
+        }
         let mode = ForwardMode::Train { rng: &self.rng, first_stream: DROPOUT };
         let noisy = self.noisy.view();
         self.net.forward(&self.params, &mut self.work, noisy, cond, self.t_value.view(), mode)?;
         let target = if self.pointwise {
-            ops::mix_rows(self.target.view_mut(), code, noise, self.tables.target.view(), &self.t)?;
+            ops::mix_rows(
+                self.target.view_mut(),
+                code,
+                self.noise.view(),
+                self.tables.target.view(),
+                &self.t,
+            )?;
             self.target.view()
         } else {
             code

@@ -30,15 +30,30 @@ pub enum VisionError {
         /// The file.
         file: String,
     },
-    /// A picture of a kind that is known, but not decoded here.
+    /// A HEIC or AVIF picture, and the library that decodes them is not installed.
     #[error(
-        "{file} is {format}, which cannot be read: convert it to JPEG first (magick PHOTO photo.jpg, or save it anew)"
+        "{file} is {format}, which needs the library libheif ({reason}): install it (Debian and Ubuntu: apt install libheif1, \
+         Fedora: dnf install libheif, macOS: brew install libheif) or name its file in LOCDIFF_LIBHEIF, or convert the photo to JPEG"
     )]
-    Unsupported {
+    NoLibheif {
         /// The file.
         file: String,
         /// The kind, by its content.
         format: &'static str,
+        /// Why the library was not loaded.
+        reason: String,
+    },
+    /// A HEIC or AVIF picture, and libheif has no decoder for its coding.
+    #[error(
+        "{file} is {format}, and libheif has no decoder for it: install one for {codec}, or convert the photo to JPEG"
+    )]
+    NoHeifCodec {
+        /// The file.
+        file: String,
+        /// The kind, by its content.
+        format: &'static str,
+        /// The coding and the packages that decode it.
+        codec: &'static str,
     },
     /// More pixels than the limit allows.
     #[error(
@@ -134,7 +149,7 @@ pub enum VisionError {
 impl VisionError {
     /// The error for a file of an encoder that does not fit.
     pub(crate) fn encoder(path: &Path, detail: impl Into<String>) -> Self {
-        Self::Encoder { path: path.to_owned(), detail: detail.into() }
+        Self::Encoder { path: path.to_owned(), detail: locdiff_base::one_line(&detail.into()) }
     }
 }
 

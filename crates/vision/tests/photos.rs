@@ -89,7 +89,10 @@ fn bad_files_get_one_line_that_names_them() {
         let mut start = (brands.len() as u32 + 8).to_be_bytes().to_vec();
         start.extend([b"ftyp", brands.as_bytes(), b"\0\0\x02\0meta"].concat());
         std::fs::write(&path, start).unwrap();
-        check(&open(), &format!("is {kind}, which cannot be read: convert it to JPEG"));
+        // Without the library it is named; with it the file is damaged.
+        let message = open().to_string();
+        let named = message.contains(&format!("is {kind}, which needs the library libheif"));
+        assert!(named || message.contains("again"), "{message}");
     }
     for name in
         ["rgb.jpg", "progressive.jpg", "rgb.png", "lossless.webp", "lossy.webp", "lzw.tiff", "rgb.bmp"]

@@ -23,7 +23,7 @@ pub struct Observation {
 impl Observation {
     /// What is said about the photo.
     pub(super) fn said(&self, calibration: &Calibration) -> Said<'_> {
-        calibration.said(&self.evidence, &self.embedding).with_neighbours(&self.neighbours)
+        calibration.said(&self.evidence, [self.embedding.as_slice()]).with_neighbours(&self.neighbours)
     }
 }
 

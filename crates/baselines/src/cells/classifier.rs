@@ -6,10 +6,14 @@ use crate::{
     baseline::{highest, score},
     examples::{Bank, upload},
     learner::{Batch, Learner, Weights, choose, learn, mean_of},
-    mlp::{Mlp, MlpWork},
 };
 use locdiff_model::Standardisation;
-use locdiff_nn::{Device, ParamsBuilder, Tensor, View, ops, ops::Transpose};
+use locdiff_nn::{
+    Device, ParamsBuilder, Tensor, View,
+    layers::{Mlp, MlpWork},
+    ops,
+    ops::Transpose,
+};
 use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use rayon::prelude::*;
 use std::ops::Range;

@@ -6,10 +6,14 @@ use crate::{
     baseline::{highest, kernels, score},
     examples::{Bank, upload},
     learner::{Batch, Learner, Weights, learn},
-    mlp::{Draw, Mlp, MlpWork},
 };
 use locdiff_model::Standardisation;
-use locdiff_nn::{Device, Params, ParamsBuilder, Tensor, View, ops, ops::Transpose};
+use locdiff_nn::{
+    Device, Params, ParamsBuilder, Tensor, View,
+    layers::{ForwardMode, Mlp, MlpWork},
+    ops,
+    ops::Transpose,
+};
 use locdiff_sphere::{Grid, LatLon, UnitVec};
 use std::collections::HashMap;
 
@@ -170,9 +174,9 @@ impl Side {
         mlp: &Mlp,
         params: &Params,
         x: View<'_>,
-        draw: Draw<'_>,
+        mode: ForwardMode<'_>,
     ) -> Result<(), BaselineError> {
-        mlp.forward(params, &mut self.work, x, Some(draw))?;
+        mlp.forward(params, &mut self.work, x, mode)?;
         Ok(ops::normalise(self.unit.view_mut(), self.norms.view_mut(), self.work.output.view(), 1e-12)?)
     }
 
@@ -230,8 +234,13 @@ impl Learner for Training<'_> {
         let Self { towers, weights, image, location, features, targets, .. } = self;
         let Weights { params, grads, rng, .. } = weights;
         ops::gather_rows(features.view_mut(), self.bank_features.view(), batch.indices)?;
-        image.forward(&towers.image, params, batch.inputs, Draw { rng, first_stream: 0 })?;
-        location.forward(&towers.location, params, features.view(), Draw { rng, first_stream: 100 })?;
+        image.forward(&towers.image, params, batch.inputs, ForwardMode::Train { rng, first_stream: 0 })?;
+        location.forward(
+            &towers.location,
+            params,
+            features.view(),
+            ForwardMode::Train { rng, first_stream: 100 },
+        )?;
         let scale = 1.0 / (2.0 * batch.photos.len() as f32);
         image.contrast(&location.unit, targets, scale)?;
         location.contrast(&image.unit, targets, scale)?;

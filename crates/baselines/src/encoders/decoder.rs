@@ -1,9 +1,13 @@
 //! The learned decoder: from an encoding back to a place.
 
 use super::LocationEncoder;
-use crate::{BaselineError, Effort, learner::Weights, mlp::Mlp};
+use crate::{BaselineError, Effort, learner::Weights};
 use locdiff_model::{Standardisation, chance};
-use locdiff_nn::{Device, Params, ParamsBuilder, Tensor, ops};
+use locdiff_nn::{
+    Device, Params, ParamsBuilder, Tensor,
+    layers::{ForwardMode, Mlp},
+    ops,
+};
 use locdiff_sphere::{EARTH_RADIUS_KM, UnitVec};
 
 /// Points by which the inputs are standardised.
@@ -56,7 +60,7 @@ impl NnDecoder {
             inputs.upload(&rows)?;
             target
                 .upload(&points.iter().flat_map(|p| p.to_array().map(|x| x as f32)).collect::<Vec<f32>>())?;
-            mlp.forward(&weights.params, &mut work, inputs.view(), None)?;
+            mlp.forward(&weights.params, &mut work, inputs.view(), ForwardMode::Evaluate)?;
             let scale = 1.0 / effort.batch as f32;
             let (output, kind) = (work.output.view(), ops::PointLoss::L2);
             ops::point_loss(kind, d_out.view_mut(), loss.view_mut(), output, target.view(), scale)?;

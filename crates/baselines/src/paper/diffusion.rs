@@ -139,7 +139,7 @@ pub struct DiffusionTable {
 }
 
 impl DiffusionTable {
-    /// Trains a model for each degree with all photos, and for each share of the photos with the budget's degree, with every
+    /// Trains a model (with the paper's network: by Bayes' rule sampling is the one look over again) for each degree with all photos, and for each share of the photos with the budget's degree, with every
     /// seed; reads each in every way, exponent, floor and window chosen on validation. `progress` hears a name and the share
     /// done.
     ///
@@ -169,7 +169,7 @@ impl DiffusionTable {
                     let done = (k as f64 + (s as f64 + part) / seeds.len() as f64) / models.len() as f64;
                     progress(&format!("{name}, seed {seed}"), done);
                 };
-                let mut run = LocDiff::run_config(&effort, seed);
+                let mut run = LocDiff::cs_unet_config(&effort, seed);
                 run.model = run.model.with_degree(*degree);
                 run.model.seed = seed;
                 let mut model = LocDiff::with_run(device, &effort, run);

@@ -53,7 +53,7 @@ fn locdiff_row(name: &str, paper: Option<[f64; 4]>, run: RunConfig) -> Row {
 
 /// LocDiff with a loss; the blur is the same for all, the paper's loss has the paper's scale.
 fn with_loss(effort: &Effort, loss: LossKind) -> RunConfig {
-    let mut run = LocDiff::run_config(effort, 0);
+    let mut run = LocDiff::cs_unet_config(effort, 0);
     run.model.loss = loss;
     if !loss.has_quadrature() {
         run.model.quadrature = QuadratureRecipe::None;
@@ -121,14 +121,14 @@ impl ModelTableKind {
                     }
                 };
                 let mut rows: Vec<Row> = EncoderKind::ALL.map(encoder).into();
-                let run = LocDiff::run_config(effort, 0);
+                let run = LocDiff::cs_unet_config(effort, 0);
                 let ours = locdiff_row("SHDD + SHDD (LocDiff)", Some([34.0, 53.3, 72.5, 85.2]), run);
                 rows.push(Row { paper_drift_km: Some(5.3), ..ours });
                 rows
             }
             Self::Widths => [(32, [27.2, 50.9, 71.2, 84.1]), (128, [27.0, 50.2, 70.8, 84.3])]
                 .map(|(width, paper)| {
-                    let mut run = LocDiff::run_config(effort, 0);
+                    let mut run = LocDiff::cs_unet_config(effort, 0);
                     run.model = run.model.with_degree(31);
                     run.model.width = width;
                     locdiff_row(&format!("w = {width}"), Some(paper), run)

@@ -6,10 +6,14 @@ use crate::{
     baseline::{highest, score},
     examples::{Bank, upload},
     learner::{Batch, Learner, Weights, choose, learn},
-    mlp::{Mlp, MlpWork},
 };
 use locdiff_model::Standardisation;
-use locdiff_nn::{Device, Init, ParamId, Params, ParamsBuilder, Tensor, View, ops, ops::Transpose};
+use locdiff_nn::{
+    Device, Init, ParamId, Params, ParamsBuilder, Tensor, View,
+    layers::{Mlp, MlpWork},
+    ops,
+    ops::Transpose,
+};
 use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 
 /// Components, where there are enough photos.

@@ -6,10 +6,12 @@ use crate::{
     baseline::score,
     examples::{Bank, upload},
     learner::{Batch, Learner, Weights, learn},
-    mlp::{Mlp, MlpWork},
 };
 use locdiff_model::Standardisation;
-use locdiff_nn::{Device, ParamsBuilder, Tensor, View};
+use locdiff_nn::{
+    Device, ParamsBuilder, Tensor, View,
+    layers::{Mlp, MlpWork},
+};
 use locdiff_sphere::{LatLon, UnitVec};
 
 /// The network's output times this is the natural parameter κμ, so that concentrations in the hundreds are in reach.

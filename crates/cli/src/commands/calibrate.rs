@@ -2,8 +2,8 @@
 
 use crate::args::DeviceArg;
 use crate::gallery::{self, GalleryArgs};
-use crate::progress;
 use crate::sampling::{EmbeddingsArgs, check_columns, read_truth};
+use crate::{output, progress};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff::{
@@ -84,6 +84,14 @@ impl StrangersArgs {
             like.name(),
             like.columns()
         );
+        if let (Some(met), Some(first)) = (file.encoder(), like.encoder()) {
+            anyhow::ensure!(
+                met.is_same_encoder(first),
+                "{} was made by the encoder {met}, {} by {first}: use one encoder for both",
+                file.name(),
+                like.name()
+            );
+        }
         let truth = read_truth(truth, file.name(), file.rows())?;
         Ok(Some((file, truth)))
     }
@@ -91,6 +99,9 @@ impl StrangersArgs {
 
 impl Calibrate {
     pub(crate) fn run(self) -> Result<()> {
+        if let Some(folder) = &self.export {
+            output::claim_file(&folder.join(locdiff_model::CONFIG_FILE))?;
+        }
         let file = self.embeddings.open()?;
         let truth = read_truth(&self.truth, file.name(), file.rows())?;
         let groups = self.groups(file.rows())?;
@@ -130,13 +141,16 @@ impl Calibrate {
         };
         bar.set_prefix("fitting");
         let mut calibration = fit(&globe, &background, &observations, &strangers, self.samples, self.seed)?;
-        if let Some(retriever) = self.gallery.open(file.columns(), &device)? {
+        if let Some(retriever) =
+            self.gallery.open(file.columns(), model.config().encoder.as_ref(), &device)?
+        {
             bar.set_prefix("mixing");
             gallery::observe(retriever.as_ref(), &mut observations)?;
             gallery::observe(retriever.as_ref(), &mut strangers)?;
             let (key, temperature) = (retriever.identity(), retriever.temperature());
             calibration = fit_gallery(&globe, &calibration, &observations, &strangers, &key, temperature)?;
         }
+        calibration.encoder = model.config().encoder.clone().or_else(|| file.encoder().cloned());
         bar.finish_and_clear();
         let folder = self.export.as_ref().unwrap_or(&self.model);
         calibration.save(folder)?;
@@ -161,7 +175,8 @@ impl Calibrate {
 
     fn chosen_rows(&self, count: usize) -> Result<Vec<usize>> {
         let Some(path) = &self.rows else { return Ok((0..count).collect()) };
-        let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+        let text =
+            locdiff_base::read_text_bounded(path, 1 << 30).with_context(|| path.display().to_string())?;
         let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         lines
             .map(|(number, line)| match line.trim().parse::<usize>() {

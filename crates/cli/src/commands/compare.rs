@@ -1,7 +1,7 @@
 //! `locdiff compare`: every method on the same embeddings, in one table.
 
 use crate::commands::experiment::{EffortArgs, SplitArgs};
-use crate::output::{TableFormat, write_file};
+use crate::output::{TableFormat, claim_file, write_file};
 use crate::progress;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -42,6 +42,7 @@ impl Compare {
         let splits = self.data.read()?;
         let device = self.effort.device()?;
         if let Some(out) = &self.out {
+            claim_file(&out.join("compare.json"))?;
             std::fs::create_dir_all(out)
                 .with_context(|| format!("{}: cannot create this folder", out.display()))?;
         }

@@ -1,11 +1,12 @@
 //! `locdiff decode`: coefficient vectors in, places out.
 
 use crate::args::{DecoderArgs, VectorsInput, parse_format, read_vectors};
-use crate::progress;
+use crate::{output, progress};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_data::{Format, PointWriter};
 use locdiff_shdd::{Codec, Mode};
+use locdiff_sphere::EARTH_RADIUS_KM;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -31,6 +32,9 @@ pub(crate) struct Decode {
 
 const COLUMNS: [&str; 5] = ["row", "lat", "lon", "peak", "spread_km"];
 
+/// Half a great circle.
+const FARTHEST_KM: f64 = std::f64::consts::PI * EARTH_RADIUS_KM;
+
 /// Where decoded places go.
 enum Sink {
     File(Box<PointWriter>),
@@ -41,14 +45,14 @@ enum Sink {
 impl Sink {
     fn write(&mut self, row: u64, mode: &Mode) -> Result<()> {
         let place = mode.place();
-        let (lat, lon, peak, spread) = (place.lat_deg(), place.lon_deg(), mode.value, mode.spread_km());
+        // A flat field has no spread: half the Earth's girth stands for it everywhere, the farthest that places are apart.
+        let spread = mode.spread_km().min(FARTHEST_KM);
+        let (lat, lon, peak) = (place.lat_deg(), place.lon_deg(), mode.value);
         match self {
             Self::File(writer) => {
-                // A flat field has no spread; files hold finite numbers, so the Earth's girth stands for it.
-                writer.write(place, &[row as f64, peak, spread.min(40_030.0)])?;
+                writer.write(place, &[row as f64, peak, spread])?;
             }
             Self::Json => {
-                let spread = spread.is_finite().then_some(spread);
                 let object = serde_json::json!({"row": row, "lat": lat, "lon": lon, "peak": peak, "spread_km": spread});
                 writeln!(std::io::stdout(), "{object}")?;
             }
@@ -67,14 +71,12 @@ impl Decode {
             .vectors
             .clone()
             .context("give a file of coefficient vectors, or - for standard input")?;
+        output::claim(self.out.as_deref(), false)?;
         let (mut reader, degree) = self.input.open(&path)?;
         let decoder = self.decoder.decoder()?;
         let codec = Codec::new(degree);
         let mut sink = match &self.out {
-            Some(out) => {
-                let format = self.to.or_else(|| (out == Path::new("-")).then_some(Format::Csv));
-                Sink::File(Box::new(PointWriter::create(out, format, &COLUMNS)?))
-            }
+            Some(out) => Sink::File(Box::new(PointWriter::create(out, self.to, &COLUMNS)?)),
             None if self.json => Sink::Json,
             None => {
                 let header =
@@ -86,7 +88,7 @@ impl Decode {
         let bar = progress::bar("decoding", reader.rows());
         let mut row = 0;
         loop {
-            let vectors = read_vectors(&mut reader, BLOCK)?;
+            let vectors = read_vectors(&mut reader, BLOCK, &path, row)?;
             if vectors.is_empty() {
                 break;
             }

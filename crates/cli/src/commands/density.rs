@@ -1,12 +1,12 @@
 //! `locdiff density`: what a coefficient vector says about where, in words, as a map and as files for other tools.
 
 use crate::args::{DegreeArg, VectorsInput, named, parse_place, parse_positive, read_vectors};
-use crate::output::write_file;
+use crate::output::{self, write_file};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use locdiff_base::Named;
 use locdiff_data::{Dtype, Format, MatrixWriter};
-use locdiff_map::{Raster, Window, ascii_grid};
+use locdiff_map::{Raster, Window, ascii_grid, geotiff};
 use locdiff_report::{DensitySummary, MapView};
 use locdiff_shdd::{CodeDensity, Codec, Coefficients};
 use locdiff_sphere::LatLon;
@@ -41,6 +41,9 @@ pub(crate) struct DensityArgs {
     /// Write the probability of every cell of a world raster: .asc (Esri ASCII), .npy, .csv, .jsonl or .safetensors
     #[arg(long, value_name = "FILE")]
     raster: Option<PathBuf>,
+    /// Write the probability of every cell of a world raster as GeoTIFF (WGS 84, 32-bit numbers)
+    #[arg(long, value_name = "FILE.tif")]
+    geotiff: Option<PathBuf>,
     /// Size of a raster cell in degrees
     #[arg(long, default_value = "1", value_name = "DEGREES", value_parser = parse_positive)]
     raster_cell: f64,
@@ -51,6 +54,8 @@ pub(crate) struct DensityArgs {
 
 impl DensityArgs {
     pub(crate) fn run(self) -> Result<()> {
+        let outputs = [&self.png, &self.geojson, &self.raster];
+        output::claim(outputs.into_iter().filter_map(|path| path.as_deref()), self.json)?;
         let (codec, e) = self.read()?;
         let density = codec.density(&e)?;
         let summary = DensitySummary::new(&codec, &density, self.modes)?;
@@ -65,16 +70,15 @@ impl DensityArgs {
         if let Some(path) = &self.raster {
             self.write_raster(path, &density)?;
         }
-        let mut out = std::io::stdout().lock();
-        if self.json {
-            writeln!(out, "{}", summary.to_json())?;
-        } else {
-            write!(out, "{}", summary.to_text())?;
-            for path in [&self.png, &self.geojson, &self.raster].into_iter().flatten() {
-                writeln!(out, "wrote {}", path.display())?;
-            }
+        if let Some(path) = &self.geotiff {
+            let (window, masses) = self.cells(&density)?;
+            write_file(path, &geotiff(&Raster::new(window, masses)?))?;
         }
-        Ok(())
+        if self.json {
+            return Ok(writeln!(std::io::stdout(), "{}", summary.to_json())?);
+        }
+        write!(output::people(), "{}", summary.to_text())?;
+        output::tell_written(outputs.into_iter().filter_map(|path| path.as_deref()))
     }
 
     fn read(&self) -> Result<(Codec, Coefficients)> {
@@ -88,7 +92,7 @@ impl DensityArgs {
         let (mut reader, degree) = self.input.open(path)?;
         let mut found = None;
         for read in 1..=self.row {
-            found = read_vectors(&mut reader, 1)?.pop();
+            found = read_vectors(&mut reader, 1, path, read - 1)?.pop();
             if found.is_none() {
                 bail!("{}: there is no row {}: the file has {}", path.display(), self.row, read - 1);
             }
@@ -96,21 +100,25 @@ impl DensityArgs {
         Ok((Codec::new(degree), found.context("rows are counted from 1")?))
     }
 
-    fn write_raster(&self, path: &Path, density: &CodeDensity<'_>) -> Result<()> {
+    /// The probability of every cell of the world.
+    fn cells(&self, density: &CodeDensity<'_>) -> Result<(Window, Vec<f64>)> {
         const SMALLEST_DEG: f64 = 0.05;
         if self.raster_cell < SMALLEST_DEG || self.raster_cell > 90.0 {
             bail!("raster cells of {} degrees: choose from {SMALLEST_DEG} to 90", self.raster_cell);
         }
         let rows = (180.0 / self.raster_cell).round() as usize;
-        let columns = 2 * rows;
-        let raster = density.raster_mass(rows, columns);
+        Ok((Window::globe(rows, 2 * rows)?, density.raster_mass(rows, 2 * rows).masses))
+    }
+
+    fn write_raster(&self, path: &Path, density: &CodeDensity<'_>) -> Result<()> {
+        let (window, masses) = self.cells(density)?;
         if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("asc")) {
-            let raster = Raster::new(Window::globe(rows, columns)?, raster.masses)?;
-            return write_file(path, ascii_grid(&raster)?.as_bytes());
+            return write_file(path, ascii_grid(&Raster::new(window, masses)?)?.as_bytes());
         }
         let format = Format::from_path(path).context("a raster is .asc, or a matrix")?;
+        let columns = window.columns();
         let mut writer = MatrixWriter::create(path, Some(format), columns, Dtype::F64, "probability")?;
-        for row in raster.masses.chunks_exact(columns) {
+        for row in masses.chunks_exact(columns) {
             writer.write_row(row)?;
         }
         writer.finish()?;

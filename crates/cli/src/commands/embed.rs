@@ -3,22 +3,26 @@
 use crate::args::parse_dtype;
 use crate::encoder::EncoderArg;
 use crate::interrupt::Careful;
+use crate::output::{self, is_stdout};
+use crate::photos::PhotoArgs;
 use crate::progress;
-use anyhow::{Result, anyhow, bail};
+use anyhow::{Result, anyhow, ensure};
 use clap::Args;
 use locdiff_data::Dtype;
 use locdiff_ingest::{
     EmbedCounts, EmbedFiles, EmbedOutput, EmbedRun, EmbedSettings, IngestError, Photos, Progress,
 };
-use locdiff_vision::{Augmentation, Encoder, PhotoLimits};
+use locdiff_vision::{Augmentation, Encoder};
 use serde_json::json;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct Embed {
-    /// Photos: files, folders (searched by name), .csv with a column of paths (and lat, lon), .tar shards, @list.txt
+    /// Photos: files, folders (searched by name), .csv with a column of paths (and lat, lon), .tar shards, @list.txt, -
+    /// for a photo on standard input
     #[arg(value_name = "PHOTOS", required = true)]
     photos: Vec<PathBuf>,
     /// Where to write the embeddings, a row a photo: .safetensors (tensor "embeddings"), .npy, .csv or .jsonl
@@ -50,18 +54,11 @@ pub(crate) struct Embed {
     /// Pictures the encoder takes at a time
     #[arg(long, value_name = "N", default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=65536))]
     batch: u32,
-    /// Column of the paths in a CSV [default: path, file, file_name, filename, image, photo or img]
-    #[arg(long, value_name = "NAME")]
-    path_column: Option<String>,
-    /// Largest photo, in millions of pixels
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=4000))]
-    max_megapixels: u32,
+    #[command(flatten)]
+    reading: PhotoArgs,
     /// Go on with a run that was cut off: give the same arguments
     #[arg(long)]
     resume: bool,
-    /// Fail (exit code 1) if any photo could not be used
-    #[arg(long)]
-    strict: bool,
     /// Print a JSON summary when done
     #[arg(long)]
     json: bool,
@@ -69,18 +66,26 @@ pub(crate) struct Embed {
 
 impl Embed {
     pub(crate) fn run(self) -> Result<()> {
-        let photos = Photos::gather(&self.photos, self.path_column.as_deref()).map_err(with_flags)?;
+        for path in [Some(&self.out), self.locations.as_ref(), self.bad.as_ref()].into_iter().flatten() {
+            ensure!(
+                !is_stdout(path),
+                "embed writes files that a run can be resumed with, not -: name a file"
+            );
+        }
+        let photos = self.reading.gather(&self.photos)?;
         let (files, settings) = (self.files(), self.settings());
         let run = EmbedRun { photos: &photos, files: &files, settings: &settings, resume: self.resume };
         run.check(&self.photos).map_err(with_flags)?;
+        let bad = files.always_list_bad.then_some(&files.bad);
+        output::claim(
+            [&files.embeddings, &files.locations].into_iter().chain(bad).map(PathBuf::as_path),
+            false,
+        )?;
         let encoder = self.encoder.open()?;
         let start = Instant::now();
         let (counts, progress) = embed(&run, &encoder)?;
         self.tell(&photos, &files, &counts, progress, start.elapsed().as_secs_f64(), &encoder);
-        if self.strict && counts.bad > 0 {
-            bail!("{} of {} photos could not be used (--strict)", counts.bad, progress.done);
-        }
-        Ok(())
+        self.reading.settle(counts.bad, progress.done, &files.bad.display().to_string())
     }
 
     fn settings(&self) -> EmbedSettings {
@@ -91,10 +96,7 @@ impl Embed {
             require_place: self.require_gps,
             dtype: self.dtype,
             batch: self.batch,
-            limits: PhotoLimits {
-                max_pixels: u64::from(self.max_megapixels) * 1_000_000,
-                ..PhotoLimits::default()
-            },
+            limits: self.reading.limits(),
         }
     }
 
@@ -118,7 +120,7 @@ impl Embed {
         encoder: &Encoder,
     ) {
         let EmbedCounts { rows, bad, left_out, without_place, .. } = *counts;
-        let Progress { resumed, done } = progress;
+        let Progress { resumed, done, .. } = progress;
         let rate = (done - resumed) as f64 / seconds.max(1e-9);
         let listed = bad + left_out > 0 || files.always_list_bad;
         if self.json {
@@ -156,15 +158,17 @@ impl Embed {
 pub(crate) fn embed(run: &EmbedRun<'_>, encoder: &Encoder) -> Result<(EmbedCounts, Progress)> {
     let count = run.photos.sources().len();
     let bar = progress::bar("embedding", Some(count as u64));
-    let mut last = None;
+    let last = Mutex::new(None);
     let careful = Careful::begin();
-    let finished = run.run(encoder, careful.stop(), |progress| {
-        bar.set_position(progress.done as u64);
+    let finished = run.run(encoder, careful.stop(), |progress: Progress| {
+        bar.set_position(progress.read as u64); // moves with every photo, not with every batch
+        let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
         if last.is_none() {
             bar.reset_eta();
         }
-        last = Some(progress);
+        *last = Some(progress);
     });
+    let last = last.into_inner().unwrap_or_else(PoisonError::into_inner);
     bar.finish_and_clear();
     let finished = finished.map_err(|error| match error {
         IngestError::Data(_) | IngestError::Write(_) => {
@@ -172,7 +176,7 @@ pub(crate) fn embed(run: &EmbedRun<'_>, encoder: &Encoder) -> Result<(EmbedCount
         }
         error => with_flags(error),
     })?;
-    let progress = last.unwrap_or(Progress { resumed: 0, done: 0 });
+    let progress = last.unwrap_or_default();
     let Some(counts) = finished else {
         eprintln!("stopped after {} of {count} photos: go on with --resume", progress.done);
         std::process::exit(130);
@@ -188,7 +192,6 @@ pub(crate) fn with_flags(error: IngestError) -> anyhow::Error {
         EmbedOutput::Bad => "--bad",
     };
     match error {
-        IngestError::PathColumn(error) => anyhow!("name the column with --path-column: {error}"),
         IngestError::SameFile { first, second, path } => {
             anyhow!("{} and {} are both {}: name two files", output(first), output(second), path.display())
         }

@@ -1,7 +1,7 @@
 //! `locdiff embed-location`: places in, GeoCLIP's vectors out.
 
 use crate::args::{DeviceArg, PointsInput, parse_format};
-use crate::progress;
+use crate::{output, progress};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_data::{Dtype, Format, MatrixWriter};
@@ -38,12 +38,12 @@ pub(crate) struct EmbedLocation {
 
 impl EmbedLocation {
     pub(crate) fn run(self) -> Result<()> {
+        output::claim([self.out.as_path()], false)?;
         let model = GeoClip::open(&self.model, &Device::open(self.device.device)?).context("--model")?;
         let to_stdout = self.out == Path::new("-");
-        let format = self.to.or_else(|| to_stdout.then_some(Format::Jsonl));
         let (places, count) = self.input.places()?;
         let dimension = model.dimension();
-        let mut writer = MatrixWriter::create(&self.out, format, dimension, Dtype::F32, "embeddings")?;
+        let mut writer = MatrixWriter::create(&self.out, self.to, dimension, Dtype::F32, "embeddings")?;
         let bar = progress::bar("embedding places", count);
         let mut places = places.fuse();
         loop {

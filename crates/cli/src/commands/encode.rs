@@ -1,7 +1,7 @@
 //! `locdiff encode`: places in, coefficient vectors out.
 
 use crate::args::{DegreeArg, PointsInput, parse_dtype, parse_format};
-use crate::progress;
+use crate::{output, progress};
 use anyhow::Result;
 use clap::Args;
 use locdiff_data::{Dtype, Format, MatrixWriter};
@@ -34,12 +34,12 @@ pub(crate) struct Encode {
 
 impl Encode {
     pub(crate) fn run(self) -> Result<()> {
+        output::claim([self.out.as_path()], false)?;
         let codec = Codec::new(self.degree.degree);
         let dimension = codec.degree().dimension();
         let to_stdout = self.out == Path::new("-");
-        let format = self.to.or_else(|| to_stdout.then_some(Format::Jsonl));
         let (places, count) = self.input.places()?;
-        let mut writer = MatrixWriter::create(&self.out, format, dimension, self.dtype, "coefficients")?;
+        let mut writer = MatrixWriter::create(&self.out, self.to, dimension, self.dtype, "coefficients")?;
         let bar = progress::bar("encoding", count);
         let mut places = places.fuse();
         loop {

@@ -4,18 +4,21 @@ use crate::args::{DeviceArg, named};
 use crate::commands::embed::{embed, with_flags};
 use crate::encoder::EncoderArg;
 use crate::hybrid::{open_places, open_retriever};
+use crate::output::{self, tell};
+use crate::photos::PhotoArgs;
 use crate::progress;
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
-use locdiff::check_dimension;
+use locdiff::check_embeddings;
 use locdiff_data::{PointColumns, PointWriter, RowFile, read_points};
 use locdiff_eval::Accuracy;
-use locdiff_gallery::{Gallery, GalleryBuilder, VectorType};
+use locdiff_gallery::{GALLERY_FILE, Gallery, GalleryBuilder, VectorType};
 use locdiff_geoclip::{GeoClip, GeoClipCache};
-use locdiff_ingest::{EmbedFiles, EmbedRun, EmbedSettings, Photos};
+use locdiff_ingest::{EmbedFiles, EmbedRun, EmbedSettings};
 use locdiff_nn::Device;
 use locdiff_sphere::LatLon;
 use serde_json::json;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Photos that are searched for together.
@@ -57,6 +60,8 @@ pub(crate) struct Build {
     geoclip: Option<PathBuf>,
     #[command(flatten)]
     encoder: EncoderArg,
+    #[command(flatten)]
+    reading: PhotoArgs,
     /// Number type of the vectors kept
     #[arg(long, default_value = "f16", value_parser = named::<VectorType>())]
     dtype: VectorType,
@@ -73,6 +78,7 @@ pub(crate) struct Build {
 
 impl Build {
     fn run(self) -> Result<()> {
+        let (mut bad, mut count) = (0, 0);
         let (gallery, folder) = match (&self.geoclip, &self.locations, &self.out) {
             (Some(model), Some(locations), _) => {
                 let cache =
@@ -82,14 +88,16 @@ impl Build {
                 (open_places(&cache, &model)?, cache.folder())
             }
             (None, locations, Some(out)) => {
-                let (embeddings, locations) = match (&self.embeddings, locations) {
-                    (Some(embeddings), Some(locations)) => (embeddings.clone(), locations.clone()),
+                output::claim_file(&out.join(GALLERY_FILE))?;
+                let (embeddings, locations, read) = match (&self.embeddings, locations) {
+                    (Some(embeddings), Some(locations)) => (embeddings.clone(), locations.clone(), (0, 0)),
                     (None, None) => self.embed(out)?,
                     _ => anyhow::bail!("--locations alone make no gallery: give --embeddings or --geoclip"),
                 };
                 let file = RowFile::open(&embeddings, self.tensor.as_deref())?;
                 let places = read_points(&locations, None, &PointColumns::default())?;
                 build_photos(&file, &places, self.dtype, out)?;
+                (bad, count) = read;
                 (Gallery::open(out)?, out.clone())
             }
             _ => {
@@ -105,19 +113,20 @@ impl Build {
         } else {
             println!("a gallery of {places} places with {dimension} numbers each in {}", folder.display());
         }
-        Ok(())
+        self.reading.settle(bad, count, &folder.join("photos.bad.csv").display().to_string())
     }
 
     /// Embeds the photos that have a location; embeddings and the list of photos stay in the gallery's folder.
-    fn embed(&self, out: &Path) -> Result<(PathBuf, PathBuf)> {
+    fn embed(&self, out: &Path) -> Result<(PathBuf, PathBuf, (usize, usize))> {
         std::fs::create_dir_all(out).with_context(|| format!("cannot create {}", out.display()))?;
-        let photos = Photos::gather(&self.photos, None).map_err(with_flags)?;
+        let photos = self.reading.gather(&self.photos)?;
         let files = EmbedFiles::beside(out.join("photos.safetensors"));
-        let settings = EmbedSettings { require_place: true, ..EmbedSettings::default() };
+        let settings =
+            EmbedSettings { require_place: true, limits: self.reading.limits(), ..EmbedSettings::default() };
         let run = EmbedRun { photos: &photos, files: &files, settings: &settings, resume: self.resume };
         run.check(&self.photos).map_err(with_flags)?;
-        embed(&run, &self.encoder.open()?)?;
-        Ok((files.embeddings, files.locations))
+        let (counts, progress) = embed(&run, &self.encoder.open()?)?;
+        Ok((files.embeddings, files.locations, (counts.bad, progress.done)))
     }
 }
 
@@ -174,6 +183,7 @@ pub(crate) struct Search {
 
 impl Search {
     fn run(self) -> Result<()> {
+        output::claim(self.out.as_deref(), self.json)?;
         let file = RowFile::open(&self.embeddings, self.tensor.as_deref())?;
         let truth = self.truth.as_ref();
         let truth = truth.map(|path| read_points(path, None, &PointColumns::default())).transpose()?;
@@ -184,7 +194,7 @@ impl Search {
         anyhow::ensure!(self.top > 0, "--top = 0 cannot be used: at least 1");
         let device = Device::open(self.device.device)?;
         let retriever = open_retriever(&self.gallery, self.geoclip.as_deref(), &device)?;
-        check_dimension(file.name(), file.columns(), retriever.as_ref())?;
+        check_embeddings(file.name(), file.columns(), file.encoder(), retriever.as_ref())?;
         let columns = ["row", "rank", "lat", "lon", "gallery_row", "score"];
         let out = self.out.as_ref();
         let mut sink = out.map(|path| PointWriter::create(path, None, &columns)).transpose()?;
@@ -202,7 +212,7 @@ impl Search {
                         sink.write(hit.place, &[number, rank, source, f64::from(hit.score)])?;
                     } else if !self.json && truth.is_none() {
                         let (lat, lon, score) = (hit.place.lat_deg(), hit.place.lon_deg(), hit.score);
-                        println!("{number:>8} {rank:>4} {lat:>11.6} {lon:>12.6} {source:>10} {score:>9.6}");
+                        tell!("{number:>8} {rank:>4} {lat:>11.6} {lon:>12.6} {source:>10} {score:>9.6}");
                     }
                 }
                 bar.inc(1);
@@ -214,11 +224,11 @@ impl Search {
         if self.json {
             println!("{}", json!({"rows": file.rows(), "out": self.out, "accuracy": accuracy}));
         } else {
-            if let Some(out) = &self.out {
-                println!("{} photos in {}", file.rows(), out.display());
+            if let Some(out) = self.out.as_ref().filter(|out| !output::is_stdout(out)) {
+                tell!("{} photos in {}", file.rows(), out.display());
             }
             if let Some(accuracy) = &accuracy {
-                println!("{accuracy}");
+                tell!("{accuracy}");
             }
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! `locdiff import`: models of others into folders of ours.
 
+use crate::output;
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use locdiff_geoclip::{Sources, import};
@@ -34,6 +35,7 @@ pub(crate) struct ImportGeoclip {
 
 impl ImportGeoclip {
     fn run(self) -> Result<()> {
+        output::claim_file(&self.out.join(locdiff_geoclip::SETTINGS_FILE))?;
         let places = import(&Sources::open(&self.paths)?, &self.out)?;
         if self.json {
             println!("{}", serde_json::json!({"out": self.out, "gallery_places": places}));

@@ -1,7 +1,7 @@
 //! `locdiff plot`: pictures that explain codes and densities.
 
 use crate::args::{VectorsInput, parse_place, parse_positive, read_vectors};
-use crate::output::write_file;
+use crate::output::{self, is_stdout, write_file};
 use crate::progress;
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, Subcommand};
@@ -35,9 +35,19 @@ impl Plot {
             Self::Accuracy(plot) => plot.run()?,
             Self::Noise(plot) => plot.run()?,
         };
-        println!("wrote {}", out.display());
-        Ok(())
+        output::tell_written([out.as_path()])
     }
+}
+
+/// Claims a picture's file of one kind, which its name must say; on standard output any is right.
+fn claim(path: &Path, extension: &str) -> Result<()> {
+    ensure!(
+        is_stdout(path) || has_extension(path, extension),
+        "{}: this picture is {}: give a file that ends in .{extension}",
+        path.display(),
+        extension.to_ascii_uppercase()
+    );
+    output::claim([path], false)
 }
 
 fn has_extension(path: &Path, extension: &str) -> bool {
@@ -71,6 +81,7 @@ impl DensitySheet {
             "--rows: {} maps are too many for a picture: give up to {MOST}",
             self.rows.len()
         );
+        claim(&self.out, "png")?;
         let path = self.input.vectors.as_ref().context("give a file of coefficient vectors")?;
         let truth = self.truth.as_ref();
         let truth = truth.map(|path| read_points(path, None, &PointColumns::default())).transpose()?;
@@ -80,7 +91,7 @@ impl DensitySheet {
         let bar = progress::bar("drawing", Some(self.rows.len() as u64));
         let mut images: Vec<Option<MapImage>> = vec![None; self.rows.len()];
         for row in 1..=last {
-            let Some(e) = read_vectors(&mut reader, 1)?.pop() else {
+            let Some(e) = read_vectors(&mut reader, 1, path, row as u64 - 1)?.pop() else {
                 bail!("{}: there is no row {last}: the file has {}", path.display(), row - 1);
             };
             for (slot, _) in images.iter_mut().zip(&self.rows).filter(|(_, wanted)| **wanted as usize == row)
@@ -113,6 +124,7 @@ pub(crate) struct Coefficients {
 
 impl Coefficients {
     fn run(self) -> Result<PathBuf> {
+        claim(&self.out, "svg")?;
         let degree = Degree::new(usize::from(self.degree))?;
         let bar = progress::share_bar("measuring");
         let plot = coefficient_plot(degree, |share| progress::set_share(&bar, share))?;
@@ -144,16 +156,14 @@ pub(crate) struct Resolution {
 impl Resolution {
     fn run(self) -> Result<PathBuf> {
         let degrees = self.degrees.iter().map(|l| Degree::new(*l)).collect::<Result<Vec<_>, _>>()?;
-        let bytes = if has_extension(&self.out, "svg") {
-            spread_plot(&degrees).into_bytes()
-        } else {
-            ensure!(
-                has_extension(&self.out, "png"),
-                "{}: give a file that ends in .png (maps) or .svg (curve)",
-                self.out.display()
-            );
-            self.maps(&degrees)?
-        };
+        let is_curve = has_extension(&self.out, "svg");
+        ensure!(
+            is_curve || is_stdout(&self.out) || has_extension(&self.out, "png"),
+            "{}: give a file that ends in .png (maps) or .svg (curve)",
+            self.out.display()
+        );
+        output::claim([self.out.as_path()], false)?;
+        let bytes = if is_curve { spread_plot(&degrees).into_bytes() } else { self.maps(&degrees)? };
         write_file(&self.out, &bytes)?;
         Ok(self.out)
     }

@@ -2,6 +2,7 @@
 
 use crate::args::{DeviceArg, named, parse_positive};
 use crate::hybrid::HybridArgs;
+use crate::output::{self, tell};
 use crate::progress;
 use crate::sampling::{EmbeddingsArgs, SamplingArgs, check_columns, read_truth};
 use anyhow::{Context, Result};
@@ -11,6 +12,7 @@ use locdiff_base::Named;
 use locdiff_data::{Dtype, MatrixWriter, PointWriter};
 use locdiff_eval::Accuracy;
 use serde_json::json;
+use std::io::Write;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -75,12 +77,14 @@ impl Sample {
     }
 
     pub(crate) fn run(self) -> Result<()> {
+        let outputs = [&self.out, &self.codes, &self.every];
+        output::claim(outputs.into_iter().filter_map(|path| path.as_deref()), self.json)?;
         let file = self.embeddings.open()?;
         let truth = self.truth.as_ref().map(|path| read_truth(path, file.name(), file.rows())).transpose()?;
         let device = Device::open(self.device.device)?;
         let model = Model::load(&device, &self.model).context("--model")?;
         check_columns(&file, model.config())?;
-        let hybrid = self.hybrid.open((file.name(), file.rows(), file.columns()), &device)?;
+        let hybrid = self.hybrid.open((file.name(), file.rows(), file.columns()), file.encoder(), &device)?;
         let mut sinks = self.sinks(model.config().whole_dim())?;
         let predictor = Predictor::new(&model)?;
         let bar = progress::bar("locating", Some(file.rows() as u64));
@@ -107,8 +111,7 @@ impl Sample {
         sinks.codes.map(MatrixWriter::finish).transpose()?;
         sinks.samples.map(PointWriter::finish).transpose()?;
         let from_gallery = hybrid.is_some().then_some(from_gallery);
-        self.tell(found.len(), from_gallery, truth.map(|truth| Accuracy::new(found.into_iter().zip(truth))));
-        Ok(())
+        self.tell(found.len(), from_gallery, truth.map(|truth| Accuracy::new(found.into_iter().zip(truth))))
     }
 
     /// Writes a photo's prediction wherever it is wanted; `number` counts from 1.
@@ -126,26 +129,26 @@ impl Sample {
             }
         }
         if self.out.is_none() && !self.json && self.truth.is_none() {
-            println!("{row:>8} {:>11.6} {:>12.6}", place.lat_deg(), place.lon_deg());
+            tell!("{row:>8} {:>11.6} {:>12.6}", place.lat_deg(), place.lon_deg());
         }
         Ok(())
     }
 
-    fn tell(&self, rows: usize, from_gallery: Option<usize>, accuracy: Option<Accuracy>) {
+    fn tell(&self, rows: usize, from_gallery: Option<usize>, accuracy: Option<Accuracy>) -> Result<()> {
         if self.json {
             let summary = json!({"rows": rows, "out": self.out, "model": self.model, "accuracy": accuracy,
                 "seed": self.seed, "from_gallery": from_gallery});
-            println!("{summary}");
-            return;
+            return Ok(writeln!(std::io::stdout(), "{summary}")?);
         }
-        if let Some(out) = &self.out {
-            println!("{rows} places in {}", out.display());
+        if let Some(out) = self.out.as_ref().filter(|out| !output::is_stdout(out)) {
+            tell!("{rows} places in {}", out.display());
         }
         if let Some(from_gallery) = from_gallery {
-            println!("{from_gallery} of them places of the gallery, the others the model's own");
+            tell!("{from_gallery} of them places of the gallery, the others the model's own");
         }
         if let Some(accuracy) = accuracy {
-            println!("{accuracy}");
+            tell!("{accuracy}");
         }
+        Ok(())
     }
 }

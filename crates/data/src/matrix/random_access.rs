@@ -6,7 +6,8 @@ use crate::error::At;
 use crate::input::Input;
 use crate::safetensors_header::TensorChoice;
 use crate::{DataError, Embedding, Fingerprint, Format, PositionedFile};
-use locdiff_base::{display_name, excerpt};
+use locdiff_base::excerpt;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -54,9 +55,8 @@ impl RowFile {
     /// # Errors
     /// When the file cannot be read, is neither `.npy` nor safetensors, or its header is unsound.
     pub fn open(path: &Path, tensor: Option<&str>) -> Result<Self, DataError> {
-        let format = Format::from_path(path)?;
-        let name = display_name(path, "standard input");
-        let (input, _) = Input::open(path, format)?;
+        let is_stdin = path.as_os_str() == "-";
+        let (input, format, name) = Input::open(path, None)?;
         let Input::Binary(mut bytes, length) = input else {
             return Err(DataError::ElementType {
                 file: name,
@@ -73,14 +73,14 @@ impl RowFile {
         }
         let choice = TensorChoice { given: tensor, preferred: "embeddings" };
         let layout = read_layout(&mut bytes, length, &name, format, choice)?;
-        let file = PositionedFile::open(path)?;
         let (begin, size) = layout.bytes();
-        let store = if size <= SMALL_BYTES {
+        let store = if is_stdin || size <= SMALL_BYTES {
             let mut content = vec![0; size as usize];
-            file.read_at(begin, &mut content)?;
+            let read = bytes.seek(SeekFrom::Start(begin)).and_then(|_| bytes.read_exact(&mut content));
+            read.map_err(|source| DataError::read(&name, source))?;
             Store::Memory(content)
         } else {
-            Store::Disk(file)
+            Store::Disk(PositionedFile::open(path)?)
         };
         let name = tensor.map_or(name.clone(), |tensor| format!("{name} (tensor {tensor})"));
         let encoder = layout.encoder.clone().map(Arc::new);

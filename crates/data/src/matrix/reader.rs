@@ -2,7 +2,8 @@
 
 use crate::array::ArrayReader;
 use crate::array_file::open_array;
-use crate::csv_text::{CsvRows, parse_number};
+use crate::csv_dialect::Dialect;
+use crate::csv_text::CsvRows;
 use crate::error::At;
 use crate::input::Input;
 use crate::json_lines::{JsonLines, json_reason};
@@ -51,8 +52,7 @@ impl MatrixReader {
     /// When the file cannot be opened, its format is unknown, its header is unsound, it has no rows, or, in text, its
     /// first row is wrong.
     pub fn open(path: &Path, format: Option<Format>, tensor: Option<&str>) -> Result<Self, DataError> {
-        let format = Format::resolve(path, format)?;
-        let (input, file) = Input::open(path, format)?;
+        let (input, format, file) = Input::open(path, format)?;
         Self::new(input, file, format, tensor)
     }
 
@@ -228,7 +228,7 @@ fn open_csv(mut rows: CsvRows) -> Result<Source, DataError> {
         return Err(DataError::Empty { file, expected: "one row of numbers a line" });
     }
     // A line with at least one number is data: a typo in the first row must not make it a header.
-    if rows.fields().any(|field| parse_number(field).is_some()) {
+    if rows.fields().any(|field| rows.parse(field).is_some()) {
         rows.header_is_data();
     }
     Ok(Source::Csv(rows))
@@ -254,7 +254,7 @@ fn bad_element(lines: &JsonLines) -> Option<DataError> {
         if serde_json::from_slice::<f64>(field).is_ok() {
             return None;
         }
-        Some(match parse_number(field) {
+        Some(match Dialect::COMMAS.number(field) {
             // Python's NaN and Infinity, and what overflows.
             Some(value) if !value.is_finite() => {
                 DataError::NotFinite { at: lines.at(), column: index + 1, value, dtype: "f64" }

@@ -102,7 +102,7 @@ impl MatrixWriter {
         tensors: &[&str],
         encoder: Option<Fingerprint>,
     ) -> Result<Self, DataError> {
-        let format = Format::resolve(path, format)?;
+        let format = Format::of_output(path, format, Format::Jsonl)?;
         if tensors.len() != 1 && format != Format::Safetensors {
             return Err(DataError::OutputColumns {
                 file: display_name(path, "standard output"),

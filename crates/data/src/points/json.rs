@@ -1,8 +1,8 @@
 //! Latitude and longitude from a JSON object, without building the rest of it: a line may also carry an embedding.
 
-use super::columns::Wanted;
+use super::columns::{PointColumns, Wanted};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
-use serde_json::Value;
+use serde_json::{Map, Value};
 use std::borrow::Cow;
 use std::fmt;
 
@@ -19,6 +19,27 @@ pub(super) fn coordinates(line: &[u8], lat: &Wanted, lon: &Wanted) -> serde_json
     let found = Seed { lat, lon }.deserialize(&mut deserializer)?;
     deserializer.end()?;
     Ok(found)
+}
+
+/// Where an answer of `locate --json` has its place.
+const BEST: &str = "best";
+
+/// Brings the place inside `best` to where places are, and makes a photo with an `error` one without a place.
+pub(super) fn lift_answer(object: &mut Map<String, Value>, columns: &PointColumns) {
+    let is_known = |wanted: &Wanted| object.keys().any(|key| wanted.rank(key).is_some());
+    if is_known(&columns.lat_names()) || is_known(&columns.lon_names()) {
+        return;
+    }
+    let absent = object.contains_key("error");
+    let inner = object.get(BEST).and_then(Value::as_object).cloned();
+    for (key, wanted) in [("lat", &columns.lat), ("lon", &columns.lon)] {
+        let value = inner.as_ref().and_then(|inner| inner.get(key)).cloned();
+        if let Some(value) = value.or(absent.then_some(Value::Null))
+            && wanted.is_none()
+        {
+            object.insert(key.to_owned(), value);
+        }
+    }
 }
 
 /// The keys of an object, for a message.
@@ -51,10 +72,15 @@ impl<'de> Visitor<'de> for Seed<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Coordinates, A::Error> {
         let mut found = Coordinates::default();
         let mut best = [usize::MAX; 2];
+        let mut inner = Value::Null;
         while let Some(key) = map.next_key::<Cow<'de, str>>()? {
             let (slot, rank, side) = match (self.lat.rank(&key), self.lon.rank(&key)) {
                 (Some(rank), _) => (&mut found.lat, rank, 0),
                 (None, Some(rank)) => (&mut found.lon, rank, 1),
+                (None, None) if key == BEST => {
+                    inner = map.next_value::<Value>()?;
+                    continue;
+                }
                 (None, None) => {
                     map.next_value::<IgnoredAny>()?;
                     continue;
@@ -66,6 +92,12 @@ impl<'de> Visitor<'de> for Seed<'_> {
                 *slot = Some((key.into_owned(), value));
             }
         }
+        if let (None, None, Value::Object(inner)) = (&found.lat, &found.lon, inner) {
+            let lifted = |wanted: &Wanted| {
+                inner.iter().find(|(key, _)| wanted.rank(key).is_some()).map(|(k, v)| (k.clone(), v.clone()))
+            };
+            found = Coordinates { lat: lifted(self.lat), lon: lifted(self.lon) };
+        }
         Ok(found)
     }
 }
@@ -73,7 +105,6 @@ impl<'de> Visitor<'de> for Seed<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::PointColumns;
 
     fn read(line: &str) -> serde_json::Result<Coordinates> {
         let columns = PointColumns::default();

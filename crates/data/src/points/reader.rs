@@ -76,8 +76,7 @@ impl PointReader {
     /// When the file cannot be opened, its format is unknown, or its header is missing, lacks the columns or is
     /// unsound.
     pub fn open(path: &Path, format: Option<Format>, columns: &PointColumns) -> Result<Self, DataError> {
-        let format = Format::resolve(path, format)?;
-        let (input, file) = Input::open(path, format)?;
+        let (input, format, file) = Input::open(path, format)?;
         Self::new(input, file, format, columns)
     }
 
@@ -94,7 +93,12 @@ impl PointReader {
         Self::new(Input::from_bytes(bytes, format), file.to_owned(), format, columns)
     }
 
-    fn new(input: Input, file: String, format: Format, columns: &PointColumns) -> Result<Self, DataError> {
+    pub(super) fn new(
+        input: Input,
+        file: String,
+        format: Format,
+        columns: &PointColumns,
+    ) -> Result<Self, DataError> {
         let (lat, lon) = (columns.lat_names(), columns.lon_names());
         let source = match input {
             Input::Text(text) if format == Format::Csv => open_csv(CsvRows::new(text, file), &lat, &lon)?,

@@ -1,11 +1,13 @@
 //! Places with names and numbers beside them: the predictions of any system.
 
 use super::columns::{NotFound, PointColumns, Wanted};
+use super::json;
 use super::reader::PointReader;
-use crate::csv_text::{CsvRows, parse_number};
+use crate::csv_text::CsvRows;
 use crate::error::{At, list_names};
 use crate::input::Input;
 use crate::json_lines::{JsonLines, json_reason};
+use crate::spreadsheet::unguarded;
 use crate::{DataError, Format};
 use locdiff_base::excerpt;
 use locdiff_sphere::{LatLon, SphereError};
@@ -52,8 +54,7 @@ impl PlaceTable {
         id: Option<&str>,
         is_wanted: impl Fn(&str) -> bool,
     ) -> Result<Self, DataError> {
-        let format = Format::resolve(path, format)?;
-        let (input, file) = Input::open(path, format)?;
+        let (input, format, file) = Input::open(path, format)?;
         let ids = Ids { wanted: Wanted::for_ids(id), is_required: id.is_some() };
         let table = match input {
             Input::Text(text) if format == Format::Csv => {
@@ -64,9 +65,20 @@ impl PlaceTable {
                 let (wanted, available) = (ids.wanted.describe(), "latitude and longitude only".to_owned());
                 return Err(DataError::MissingColumn { file, wanted, available });
             }
-            Input::Binary(..) => read_array(PointReader::open(path, Some(format), columns)?)?,
+            input @ Input::Binary(..) => read_array(PointReader::new(input, file.clone(), format, columns)?)?,
         };
+        let table = table.without_row_numbers();
         if table.places.is_empty() { Err(DataError::NoRows { file }) } else { Ok(table) }
+    }
+}
+
+impl PlaceTable {
+    /// Rows called `row 1`, `row 2` … have no names: `locate` calls rows of embeddings so.
+    fn without_row_numbers(self) -> Self {
+        let are_numbers = self.ids.as_ref().is_some_and(|(_, names)| {
+            names.iter().enumerate().all(|(k, name)| *name == format!("row {}", k + 1))
+        });
+        if are_numbers { Self { ids: None, ..self } } else { self }
     }
 }
 
@@ -134,7 +146,7 @@ fn read_csv(
             if std::str::from_utf8(field).is_ok_and(is_absent) {
                 return Ok(f64::NAN);
             }
-            parse_number(field).ok_or_else(|| DataError::Number {
+            rows.parse(field).ok_or_else(|| DataError::Number {
                 at: rows.at(),
                 column: excerpt(&names[index]),
                 value: excerpt(&String::from_utf8_lossy(field)),
@@ -145,7 +157,7 @@ fn read_csv(
             column.1.push(number(index)?);
         }
         if let (Some((_, names)), Some(index)) = (&mut table.ids, id) {
-            names.push(text(fields[index]));
+            names.push(unguarded(text(fields[index])));
         }
     }
     Ok(table)
@@ -159,10 +171,14 @@ fn read_json(
 ) -> Result<PlaceTable, DataError> {
     let mut table = PlaceTable { ids: None, places: Vec::new(), numbers: Vec::new() };
     while lines.advance()? {
-        let object: Map<String, Value> = serde_json::from_slice(lines.line()).map_err(|error| {
+        let mut object: Map<String, Value> = serde_json::from_slice(lines.line()).map_err(|error| {
             let expected = "one object like {\"id\": \"a.jpg\", \"lat\": 48.86, \"lon\": 2.35}";
             DataError::Json { at: lines.at(), reason: json_reason(&error), expected }
         })?;
+        if object.len() == 1 && object.contains_key("summary") {
+            continue; // the last line of `locate --json --truth`
+        }
+        json::lift_answer(&mut object, columns);
         let keys: Vec<String> = object.keys().cloned().collect();
         let missing_key = |wanted: &Wanted| DataError::MissingKey {
             at: lines.at(),
@@ -249,6 +265,19 @@ mod tests {
             let (name, values) = &table.numbers[0];
             assert!(name == "r_a" && values[0] == 7.0 && values[1].is_nan() && values[2] == 1000.0);
         }
+    }
+
+    /// What `locate --json` writes: places inside `best`, photos that could not be read, a summary.
+    #[test]
+    fn answers_are_read() {
+        let lines = "{\"photo\":\"a\",\"best\":{\"lat\":1,\"lon\":2},\"r_a\":3}\n\
+                     {\"photo\":\"b\",\"error\":\"cut off\"}\n{\"summary\":{\"accuracy\":1}}\n";
+        let table = read("p.jsonl", lines, None).unwrap();
+        assert_eq!(table.ids.unwrap().1, ["a", "b"]);
+        assert_eq!(table.places, [LatLon::new(1.0, 2.0).ok(), None]);
+        assert!(table.numbers[0].1[0] == 3.0 && table.numbers[0].1[1].is_nan());
+        let rows = "{\"photo\":\"row 1\",\"best\":{\"lat\":1,\"lon\":2}}\n";
+        assert_eq!(read("p.jsonl", rows, None).unwrap().ids, None);
     }
 
     #[test]

@@ -51,7 +51,7 @@ impl PointWriter {
     /// # Errors
     /// When the format is unknown, the output cannot be created, or the columns lack `lat` or `lon` or repeat a name.
     pub fn create(path: &Path, format: Option<Format>, columns: &[&str]) -> Result<Self, DataError> {
-        let format = Format::resolve(path, format)?;
+        let format = Format::of_output(path, format, Format::Csv)?;
         let columns = check_columns(columns, format).map_err(|reason| DataError::OutputColumns {
             file: locdiff_base::display_name(path, "-"),
             reason,

@@ -1,6 +1,7 @@
 //! Names on a map.
 
 use locdiff_sphere::LatLon;
+use serde_json::{Value, json};
 
 /// A name on the map, shown from a zoom level on (0 is a world of 256 pixels, each level doubles it).
 #[derive(Debug, Clone, PartialEq)]
@@ -44,4 +45,23 @@ impl MapLabel {
         };
         Self { place, text: name.to_owned(), least_zoom, is_town: true }
     }
+}
+
+/// Labels as the page's script takes them.
+pub(super) fn json(labels: &[MapLabel]) -> Vec<Value> {
+    let row = |label: &MapLabel| {
+        let [lon, lat] = degrees(label.place);
+        json!([lon, lat, label.text, label.least_zoom, u8::from(label.is_town)])
+    };
+    labels.iter().map(row).collect()
+}
+
+/// Longitude and latitude of a place.
+pub(super) fn degrees(place: LatLon) -> [f64; 2] {
+    [rounded(place.lon_deg()), rounded(place.lat_deg())]
+}
+
+/// To 0.0001°, 11 m: finer than any map here.
+pub(super) fn rounded(degrees: f64) -> f64 {
+    (degrees * 1e4).round() / 1e4
 }

@@ -104,13 +104,19 @@
   const worldView = () => ({ size: Math.max(width, height * 0.9), x: view.x, y: 0.42 });
   // What the answer covers: all of its outlines where they are not everywhere, and the markers.
   function answerView() {
+    if (layer) return viewOf(layer.points(), undefined);
     const points = [];
     for (const outline of photo.outlines) for (const line of outline.lines)
       for (let i = 0; i < line.length; i += 2) points.push([worldX(line[i]), worldY(line[i + 1])]);
     for (const marker of photo.markers) points.push([worldX(marker.lon), worldY(marker.lat)]);
     // A single point covers nothing: a film of the world begins in the world.
     if (points.length < 2) return worldView();
-    const centre = photo.markers.length ? worldX(photo.markers[0].lon) : points[0][0];
+    return viewOf(points, photo.markers.length ? worldX(photo.markers[0].lon) : undefined);
+  }
+  // The view that holds all points, the shorter way around the world as seen from a centre.
+  function viewOf(points, middle) {
+    if (!points.length) return worldView();
+    const centre = middle ?? points[0][0];
     let x0 = 9, x1 = -9, y0 = 9, y1 = -9;
     for (const [x, y] of points) {
       const near = x - Math.round(x - centre);
@@ -236,11 +242,13 @@
       stroke(photo.outlines[i].shapes, colour(`--outline-${i % 3}`), 2.2);
     }
     drawPins(list);
+    layer?.draw();
     scaleBar();
   }
 
   // ---- the answer beside the map
   let photo, selected = -1, frame = 0, playing = 0;
+  let layer = null; // of a page of many photos
   function element(parent, tag, className, text) {
     const node = document.createElement(tag);
     if (className) node.className = className;
@@ -344,7 +352,8 @@
     pointers.set(event.pointerId, now);
   });
   const lift = (event) => {
-    if (event.type === "pointerup" && pointers.size === 1 && moved < 5) {
+    if (event.type === "pointerup" && pointers.size === 1 && moved < 5 && layer) layer.tap(event.offsetX, event.offsetY);
+    else if (event.type === "pointerup" && pointers.size === 1 && moved < 5) {
       const hit = pins().find(({ x, y }) => Math.hypot(event.offsetX - x, event.offsetY - (y - TIP + PIN)) < PIN + 5);
       select(hit ? hit.index : -1, false);
     }
@@ -394,7 +403,21 @@
   });
   $("photos").hidden = data.photos.length < 2;
   photo = data.photos[0];
-  if (photo) {
+  if (data.crowd) {
+    photo = { frames: [], outlines: [], markers: [], facts: [] };
+    layer = crowd(data.crowd, {
+      ctx, view, screenX, screenY, worldX, worldY, eachTurn, colour, redraw, flyTo, viewOf, element, percent, EQUATOR_KM,
+      size: () => [width, height],
+    });
+    document.documentElement.classList.toggle("dark", dark.matches);
+    $("credit").textContent = data.credit;
+    resize();
+    if (location.hash.includes("theme-dark")) setDark(true);
+    Object.assign(view, location.hash.includes("view-world") ? worldView() : answerView());
+    settle();
+    layer.start();
+    new ResizeObserver(resize).observe(canvas);
+  } else if (photo) {
     document.documentElement.classList.toggle("dark", dark.matches);
     showPhoto(0);
     resize();

@@ -1,14 +1,18 @@
 //! A page with a map to look at: one file that needs no network.
 
+mod crowd;
 mod heat_image;
 mod label;
+mod page;
 
+pub use crowd::{CrowdMap, CrowdPhoto};
 pub use label::MapLabel;
 
 use crate::seam::is_edge_of_region;
-use crate::{Detail, Heat, Raster};
+use crate::{Heat, Raster};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use heat_image::HeatImage;
+use label::{degrees, rounded};
 use locdiff_sphere::{LatLon, Polygon};
 use serde_json::{Value, json};
 
@@ -94,35 +98,13 @@ impl HtmlMap {
 
     /// The page's text.
     pub fn to_html(&self) -> String {
-        let ramp: Vec<String> = (0..=10).map(|step| heat_image::css_colour(f64::from(step) / 10.0)).collect();
-        let labels: Vec<Value> = self
-            .labels
-            .iter()
-            .map(|label| {
-                let [lon, lat] = degrees(label.place);
-                json!([lon, lat, label.text, label.least_zoom, u8::from(label.is_town)])
-            })
-            .collect();
         let photos: Vec<Value> = self.photos.iter().map(HtmlPhoto::json).collect();
+        let ramp: Vec<String> = (0..=10).map(|step| heat_image::css_colour(f64::from(step) / 10.0)).collect();
+        let labels = label::json(&self.labels);
         let data = json!({ "credit": self.credit, "ramp": ramp, "labels": labels, "photos": photos });
-        // Inside a script element only "<" could end it or open a comment.
-        let data = data.to_string().replace('<', "\\u003c");
-        let mut page = include_str!("page.html");
-        let mut html = String::with_capacity(data.len() + (400 << 10));
-        while let Some((before, name, after)) = next_field(page) {
-            html.push_str(before);
-            match name {
-                "title" => html.push_str(&locdiff_base::escape_markup(&self.title)),
-                "style" => html.push_str(include_str!("style.css")),
-                "script" => html.push_str(include_str!("map.js")),
-                "coast_coarse" => BASE64.encode_string(Detail::Coarse.bytes(), &mut html),
-                "coast_fine" => BASE64.encode_string(Detail::Fine.bytes(), &mut html),
-                "data" => html.push_str(&data),
-                other => unreachable!("page.html has no field {other}"),
-            }
-            page = after;
-        }
-        html + page
+        let mut page = Vec::new();
+        page::write(&mut page, &self.title, &data, |_| Ok(())).expect("writing to memory cannot fail");
+        String::from_utf8(page).expect("its parts are text")
     }
 }
 
@@ -173,6 +155,12 @@ impl HtmlPhoto {
     pub fn thumbnail(mut self, data_uri: &str) -> Self {
         self.thumbnail = data_uri.starts_with("data:image/").then(|| data_uri.to_owned());
         self
+    }
+
+    /// A small picture of the photo, a JPEG file.
+    #[must_use]
+    pub fn jpeg(self, jpeg: &[u8]) -> Self {
+        self.thumbnail(&format!("data:image/jpeg;base64,{}", BASE64.encode(jpeg)))
     }
 
     /// The density.
@@ -252,22 +240,6 @@ fn real_lines(ring: &[[f64; 2]]) -> Vec<Vec<[f64; 2]>> {
     lines.push(line);
     lines.retain(|line| line.len() > 1);
     lines
-}
-
-fn degrees(place: LatLon) -> [f64; 2] {
-    [rounded(place.lon_deg()), rounded(place.lat_deg())]
-}
-
-/// To 0.0001°, 11 m: finer than any map here.
-fn rounded(degrees: f64) -> f64 {
-    (degrees * 1e4).round() / 1e4
-}
-
-/// The text before the next `{{field}}`, its name, and the text after it.
-fn next_field(text: &str) -> Option<(&str, &str, &str)> {
-    let (before, rest) = text.split_once("{{")?;
-    let (name, after) = rest.split_once("}}")?;
-    Some((before, name, after))
 }
 
 #[cfg(test)]

@@ -137,6 +137,21 @@ pub(crate) fn dropout_sine_backward(dz: MatMut<'_>, z: Mat<'_>, dy: Mat<'_>, w0:
     for_rows(dz, |r, dz| dropout_sine_backward_row(dz, z.row(r), dy.row(r), w0, scale));
 }
 
+/// Dropout of `y` in place; dropped values are left as −0.0.
+pub(crate) fn dropout(y: MatMut<'_>, key: DropoutKey) {
+    let cols = y.cols;
+    for_rows(y, |r, y| key.apply(r * cols, y));
+}
+
+/// `dy ← dy⊙mask·scale`, the mask read from what [`dropout`] left.
+pub(crate) fn dropout_backward(dy: MatMut<'_>, y: Mat<'_>, scale: f32) {
+    for_rows(dy, |r, dy| {
+        for (dy, y) in dy.iter_mut().zip(y.row(r)) {
+            *dy = if y.to_bits() == DROPPED_BITS { 0.0 } else { *dy * scale };
+        }
+    });
+}
+
 simd_kernel! {
     fn axpby_row(y: &mut [f32], a: f32, x: &[f32], b: f32) {
         if b == 0.0 {

@@ -29,9 +29,11 @@ const SOURCES: [&str; 5] = [
     include_str!("kernels/optim.cu"),
 ];
 
-const KERNELS: [&str; 32] = [
+const KERNELS: [&str; 34] = [
     "activate",
     "activate_backward",
+    "dropout",
+    "dropout_backward",
     "dropout_sine",
     "dropout_sine_backward",
     "film",

@@ -2,8 +2,9 @@
 
 use crate::{
     ParamsBuilder, Result, Tensor, View,
-    layers::{Accumulate, CSiren, CsUnetConfig, Layout, Linear},
+    layers::{Accumulate, CSiren, CsUnetConfig, Layout, Linear, csunet_config::MOST_NUMBERS},
 };
+use locdiff_base::setting;
 use std::ops::Range;
 
 /// Columns of one of the numbered buffers between blocks. A way down writes into the right half of a buffer, the way
@@ -108,10 +109,17 @@ impl CsUnetConfig {
     /// Adds the network's parameters to `builder`.
     ///
     /// # Errors
-    /// [`crate::NnError::Setting`] for a size of 0, an odd `time_dim` or a dropout outside [0, 1).
+    /// [`crate::NnError::Setting`] for a size of 0 or beyond all bounds, an odd `time_dim` or a dropout outside [0, 1).
     pub fn register(&self, builder: &mut ParamsBuilder) -> Result<CsUnet> {
         self.check()?;
-        Ok(CsUnet::register(*self, builder))
+        let before = builder.values();
+        let network = CsUnet::register(*self, builder);
+        let numbers = builder.values() - before;
+        if numbers > MOST_NUMBERS {
+            let remedy = format!("at most {MOST_NUMBERS}: lower the degree, width, hidden width or depth");
+            return Err(setting("numbers of the network", numbers, remedy));
+        }
+        Ok(network)
     }
 }
 

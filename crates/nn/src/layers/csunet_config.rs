@@ -3,6 +3,13 @@
 use crate::{Result, ops::Activation};
 use locdiff_base::setting;
 
+/// No size of a network is larger: a typing error shall not take all memory.
+const WIDEST: usize = 1 << 20;
+/// Blocks down, at most.
+const DEEPEST: usize = 256;
+/// Numbers of a network, at most: 8 GB of them.
+pub(crate) const MOST_NUMBERS: usize = 1 << 31;
+
 /// How the blocks' widths go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Layout {
@@ -110,6 +117,18 @@ impl CsUnetConfig {
         if let Some((what, _)) = sizes.iter().find(|(_, size)| *size == 0) {
             return Err(setting(what, 0, "at least 1"));
         }
+        // Before anything is allocated, and so that no product of sizes overflows.
+        let multiple = [("width_multiple", self.width_multiple)];
+        let mut widths = sizes[..5].iter().chain(&multiple);
+        if let Some((what, size)) = widths.find(|(_, size)| *size > WIDEST) {
+            return Err(setting(what, size, format!("at most {WIDEST}")));
+        }
+        if self.depth > DEEPEST {
+            return Err(setting("depth", self.depth, format!("at most {DEEPEST}")));
+        }
+        if !self.w0.is_finite() {
+            return Err(setting("w0", self.w0, "a finite number"));
+        }
         if !self.time_dim.is_multiple_of(2) {
             return Err(setting("time_dim", self.time_dim, "an even number"));
         }
@@ -145,6 +164,12 @@ mod tests {
             (CsUnetConfig { width: 0, ..CsUnetConfig::new(4, 4) }, "width"),
             (CsUnetConfig { time_dim: 5, ..CsUnetConfig::new(4, 4) }, "time_dim"),
             (CsUnetConfig { dropout: 1.0, ..CsUnetConfig::new(4, 4) }, "dropout"),
+            (CsUnetConfig { width: 1_000_000_000_000, ..CsUnetConfig::new(4, 4) }, "width = 1000000000000"),
+            (CsUnetConfig { hidden: Some(usize::MAX), ..CsUnetConfig::new(4, 4) }, "hidden"),
+            (CsUnetConfig { depth: usize::MAX, ..CsUnetConfig::new(4, 4) }, "depth"),
+            (CsUnetConfig { width_multiple: usize::MAX, ..CsUnetConfig::new(4, 4) }, "width_multiple"),
+            (CsUnetConfig { w0: f32::INFINITY, ..CsUnetConfig::new(4, 4) }, "w0"),
+            (CsUnetConfig::new(262_144, 4), "numbers of the network"),
         ] {
             let message = config.register(&mut builder).err().map(|e| e.to_string()).unwrap_or_default();
             assert!(message.contains(what), "{message}");

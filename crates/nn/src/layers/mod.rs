@@ -7,6 +7,7 @@ mod csunet_passes;
 mod csunet_sampling;
 mod csunet_workspace;
 mod linear;
+mod mlp;
 
 pub use csiren::{CSiren, CSirenGradients, CSirenState};
 pub use csunet::CsUnet;
@@ -15,3 +16,4 @@ pub use csunet_passes::ForwardMode;
 pub use csunet_sampling::{Conditioning, SamplingWorkspace};
 pub use csunet_workspace::CsUnetWorkspace;
 pub use linear::{Accumulate, Linear};
+pub use mlp::{Mlp, MlpWork};

@@ -102,6 +102,50 @@ pub fn dropout_sine_backward(
     Ok(())
 }
 
+/// Dropout of `y` in place; dropped values are left as −0.0, from which [`dropout_backward`] reads the mask.
+///
+/// # Errors
+/// A generator on another device.
+pub fn dropout(y: ViewMut<'_>, dropout: Dropout<'_>) -> Result<()> {
+    const OP: &str = "dropout";
+    if dropout.probability <= 0.0 {
+        return Ok(());
+    }
+    if let Some(context) = y.cuda() {
+        let (threshold, scale) = dropout.threshold_and_scale();
+        let args = [
+            Arg::Out(&y),
+            Arg::Int(y.cols),
+            Arg::Indices(dropout.rng.state()),
+            Arg::Word(dropout.stream),
+            Arg::Word(threshold),
+            Arg::Float(scale),
+        ];
+        return context.launch(OP, Grid::Elements { rows: y.rows, cols: y.cols }, &args);
+    }
+    cpu::elementwise::dropout(y.cpu(OP)?, dropout.cpu_key(OP)?);
+    Ok(())
+}
+
+/// The gradient before a [`dropout`] from the one after it, in place; `y` is what the dropout left.
+///
+/// # Errors
+/// Shapes that differ, or operands on different devices.
+pub fn dropout_backward(dy: ViewMut<'_>, y: View<'_>, probability: f32) -> Result<()> {
+    const OP: &str = "dropout_backward";
+    y.expect_shape(OP, "y", dy.rows, dy.cols)?;
+    if probability <= 0.0 {
+        return Ok(());
+    }
+    let scale = 1.0 / (1.0 - probability);
+    if let Some(context) = dy.cuda() {
+        let args = [Arg::Out(&dy), Arg::In(y), Arg::Int(dy.cols), Arg::Float(scale)];
+        return context.launch(OP, Grid::Elements { rows: dy.rows, cols: dy.cols }, &args);
+    }
+    cpu::elementwise::dropout_backward(dy.cpu(OP)?, y.cpu(OP)?, scale);
+    Ok(())
+}
+
 /// `FiLM` with a condition: `h = (1 + α)⊙hx + ε + hi`, where `ss = [α | ε]` is twice as wide.
 ///
 /// # Errors

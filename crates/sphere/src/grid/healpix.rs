@@ -23,9 +23,3 @@ pub(super) fn centre(depth: u8, pixel: u64) -> UnitVec {
 pub(super) fn index_of(depth: u8, place: crate::LatLon) -> u64 {
     healpix::get(depth).hash([place.lon_deg().to_radians(), place.lat_deg().to_radians()])
 }
-
-/// Replaces `out` by the pixels that touch pixel `index`.
-pub(super) fn neighbours(depth: u8, index: usize, out: &mut Vec<usize>) {
-    out.clear();
-    out.extend(healpix::get(depth).neighbors(index as u64).values().map(|pixel| *pixel as usize));
-}

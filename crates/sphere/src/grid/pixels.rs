@@ -1,20 +1,17 @@
-//! HEALPix pixels that know their neighbours.
+//! HEALPix pixels.
 
 use super::healpix;
 use crate::{LatLon, SphereError, UnitVec};
 use std::f64::consts::PI;
 
-/// The 12·4^depth equal-area pixels of HEALPix, in nested order: a partition of the sphere on which densities are summed
-/// and whose neighbourhoods are known.
+/// The 12·4^depth equal-area pixels of HEALPix, in nested order: a partition of the sphere on which densities are summed.
 ///
 /// ```
 /// use locdiff_sphere::{LatLon, Pixels};
 /// let pixels = Pixels::new(4)?;
 /// assert_eq!(pixels.len(), 3072);
 /// let at = pixels.index_of(LatLon::new(48.86, 2.35)?);
-/// let mut around = Vec::new();
-/// pixels.neighbours(at, &mut around);
-/// assert!(around.iter().all(|i| pixels.points()[*i].angle_rad(pixels.points()[at]) < 0.15));
+/// assert!(pixels.points()[at].angle_rad(LatLon::new(48.86, 2.35)?.to_unit()) < 0.05);
 /// # Ok::<(), locdiff_sphere::SphereError>(())
 /// ```
 #[derive(Debug, Clone)]
@@ -60,11 +57,6 @@ impl Pixels {
     /// The pixel that holds a place.
     pub fn index_of(&self, place: LatLon) -> usize {
         healpix::index_of(self.depth, place) as usize
-    }
-
-    /// Replaces `out` by the pixels that touch pixel `index`: eight, seven at a few corners.
-    pub fn neighbours(&self, index: usize, out: &mut Vec<usize>) {
-        healpix::neighbours(self.depth, index, out);
     }
 }
 
@@ -120,24 +112,13 @@ impl Pixel {
 mod tests {
     use super::*;
 
-    /// Neighbours are mutual, near, and as many as HEALPix says; a place lies in the pixel whose centre is nearest or
-    /// next to it.
+    /// A pixel's centre lies in it, and all of them together are the sphere.
     #[test]
-    fn neighbours_are_mutual_and_near() {
+    fn centres_lie_in_their_pixels() {
         let pixels = Pixels::new(3).unwrap();
-        let (mut around, mut back) = (Vec::new(), Vec::new());
-        let mut sevens = 0;
         for index in 0..pixels.len() {
-            pixels.neighbours(index, &mut around);
-            assert!(around.len() == 8 || around.len() == 7, "{index}: {}", around.len());
-            sevens += usize::from(around.len() == 7);
-            for &other in &around {
-                pixels.neighbours(other, &mut back);
-                assert!(back.contains(&index), "{index} {other}");
-            }
             assert_eq!(pixels.index_of(pixels.points()[index].to_latlon()), index);
         }
-        assert_eq!(sevens, 24);
         assert!((pixels.area_sr() * pixels.len() as f64 - 4.0 * PI).abs() < 1e-12);
     }
 }

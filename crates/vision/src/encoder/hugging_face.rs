@@ -9,7 +9,6 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs,
     path::Path,
 };
 
@@ -241,6 +240,8 @@ enum Sides {
     Both(u32, u32),
 }
 
+/// Larger files are no settings; the index of a model's shards has some MB.
+const LARGEST_JSON_BYTES: u64 = 64 << 20;
 const SIDES: &str = r#"{"shortest_edge": …} or {"height": …, "width": …}"#;
 
 /// `224`, `[224]`, `[224, 224]`, `{"shortest_edge": 224}` or `{"height": 224, "width": 224}`.
@@ -286,7 +287,7 @@ fn open_weights(folder: &Path) -> Result<Weights<'static>> {
 
 /// What the model card says: the line `license:` of its header.
 fn licence(folder: &Path) -> String {
-    let card = fs::read_to_string(folder.join("README.md")).unwrap_or_default();
+    let card = locdiff_base::read_text_bounded(&folder.join("README.md"), 1 << 20).unwrap_or_default();
     let header =
         card.lines().skip_while(|line| line.trim() != "---").skip(1).take_while(|line| line.trim() != "---");
     let mut named = header.filter_map(|line| line.strip_prefix("license:"));
@@ -296,7 +297,7 @@ fn licence(folder: &Path) -> String {
 }
 
 fn json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T> {
-    let contents =
-        fs::read(path).map_err(|source| VisionError::Read { file: path.display().to_string(), source })?;
+    let contents = locdiff_base::read_bounded(path, LARGEST_JSON_BYTES)
+        .map_err(|source| VisionError::Read { file: path.display().to_string(), source })?;
     serde_json::from_slice(&contents).map_err(|error| VisionError::encoder(path, error.to_string()))
 }

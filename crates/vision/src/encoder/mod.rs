@@ -19,12 +19,7 @@ use fingerprint::{Content, fingerprint, folder_name};
 use locdiff_data::{Embedding, Fingerprint};
 use locdiff_nn::Device;
 use rayon::prelude::*;
-use std::{
-    collections::BTreeSet,
-    fs,
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{collections::BTreeSet, path::Path, sync::Arc};
 use weights::Weights;
 
 /// What an encoder says of itself.
@@ -267,6 +262,9 @@ impl Encoder {
     }
 }
 
-fn read(path: &PathBuf) -> Result<Vec<u8>> {
-    fs::read(path).map_err(|source| VisionError::Read { file: path.display().to_string(), source })
+fn read(path: &Path) -> Result<Vec<u8>> {
+    /// The format of ONNX holds no more.
+    const LARGEST_BYTES: u64 = 2 << 30;
+    locdiff_base::read_bounded(path, LARGEST_BYTES)
+        .map_err(|source| VisionError::Read { file: path.display().to_string(), source })
 }

@@ -2,8 +2,13 @@
 
 mod colour;
 mod gps;
+mod heif;
 mod iso_media;
 mod jpeg;
+mod limits;
+mod thumbnail;
+
+pub use limits::PhotoLimits;
 
 use crate::{Result, VisionError};
 use image::{
@@ -11,22 +16,6 @@ use image::{
 };
 use locdiff_sphere::LatLon;
 use std::{fs, io::Cursor, path::Path};
-
-/// The most a photo may ask for; what asks for more is refused before its pixels are allocated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PhotoLimits {
-    /// Width times height.
-    pub max_pixels: u64,
-    /// Bytes of the file, and bytes of its pixels as decoded (16-bit RGBA takes 8 a pixel).
-    pub max_bytes: u64,
-}
-
-impl Default for PhotoLimits {
-    /// 100 megapixels, 1 GiB.
-    fn default() -> Self {
-        Self { max_pixels: 100_000_000, max_bytes: 1 << 30 }
-    }
-}
 
 /// An upright picture of sRGB bytes, row by row.
 ///
@@ -47,7 +36,8 @@ pub struct Photo {
 }
 
 impl Photo {
-    /// Reads and decodes a file: JPEG, PNG, WebP, TIFF, GIF (its first frame) or BMP, told apart by content.
+    /// Reads and decodes a file: JPEG, PNG, WebP, TIFF, GIF (its first frame) or BMP, told apart by content; HEIC
+    /// and AVIF where libheif is installed.
     /// Colours are brought to sRGB where the file has another ICC profile.
     ///
     /// # Errors
@@ -59,7 +49,7 @@ impl Photo {
         if bytes > limits.max_bytes {
             return Err(VisionError::TooManyBytes { file, bytes, max_bytes: limits.max_bytes });
         }
-        let contents = fs::read(path).map_err(read)?;
+        let contents = locdiff_base::read_bounded(path, limits.max_bytes).map_err(read)?;
         Self::decode(&contents, &file, limits)
     }
 
@@ -75,10 +65,10 @@ impl Photo {
         let format = match image::guess_format(contents) {
             Ok(format) if format.reading_enabled() => format,
             _ => {
-                return Err(match iso_media::kind(contents) {
-                    Some(format) => VisionError::Unsupported { file, format },
-                    None => VisionError::UnknownFormat { file },
-                });
+                return match iso_media::kind(contents) {
+                    Some(kind) => Self::from_heif(heif::decode(contents, name, kind, limits)?),
+                    None => Err(VisionError::UnknownFormat { file }),
+                };
             }
         };
         if format == ImageFormat::Jpeg && !jpeg::is_whole(contents) {
@@ -121,6 +111,15 @@ impl Photo {
         upright.apply_orientation(orientation);
         let (width, height) = (upright.width(), upright.height());
         Ok(Self { gps, ..Self::from_rgb(width, height, upright.into_rgb8().into_raw())? })
+    }
+
+    /// The library has turned it already, whatever its EXIF data say of turns.
+    fn from_heif(decoded: heif::Decoded) -> Result<Self> {
+        let heif::Decoded { width, height, mut rgb, exif, icc } = decoded;
+        if let Some(icc) = icc {
+            colour::to_srgb(&mut rgb, &icc);
+        }
+        Ok(Self { gps: exif.and_then(gps::place), ..Self::from_rgb(width, height, rgb)? })
     }
 
     /// A photo of these pixels: `3 * width * height` bytes, row by row from the top.

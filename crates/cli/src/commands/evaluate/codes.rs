@@ -19,7 +19,7 @@ pub(super) fn judge_codes(path: &Path, truths: &[Option<LatLon>]) -> Result<Vec<
     let bar = progress::bar("densities", Some(truths.len() as u64));
     let mut found = Vec::with_capacity(truths.len());
     loop {
-        let block: Vec<Coefficients> = read_vectors(&mut reader, BLOCK_ROWS)?;
+        let block: Vec<Coefficients> = read_vectors(&mut reader, BLOCK_ROWS, path, found.len() as u64)?;
         if block.is_empty() {
             break;
         }

@@ -4,7 +4,7 @@ mod codes;
 mod model;
 
 use crate::args::named;
-use crate::output::write_file;
+use crate::output::{self, write_file};
 use crate::progress;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -88,6 +88,8 @@ pub(crate) struct Evaluate {
 
 impl Evaluate {
     pub(crate) fn run(self) -> Result<()> {
+        let outputs = [&self.html, &self.csv];
+        output::claim(outputs.into_iter().filter_map(|path| path.as_deref()), self.json)?;
         let evaluation = self.evaluation()?;
         evaluation.bootstrap.check()?;
         let truth = self.read(&self.truth)?;
@@ -104,16 +106,11 @@ impl Evaluate {
         if let Some(path) = &self.csv {
             write_file(path, report.to_csv().as_bytes())?;
         }
-        let mut out = std::io::stdout().lock();
         if self.json {
-            writeln!(out, "{}", report.to_json())?;
-        } else {
-            write!(out, "{}", report.to_text())?;
-            for path in [&self.html, &self.csv].into_iter().flatten() {
-                writeln!(out, "wrote {}", path.display())?;
-            }
+            return Ok(writeln!(std::io::stdout(), "{}", report.to_json())?);
         }
-        Ok(())
+        write!(output::people(), "{}", report.to_text())?;
+        output::tell_written(outputs.into_iter().filter_map(|path| path.as_deref()))
     }
 
     fn evaluation(&self) -> Result<Evaluation> {

@@ -85,7 +85,7 @@ impl ModelArgs {
         if let Some(reader) = &reader {
             // As `locate` answers: everything is read off one density.
             predictor.evidence_rows(&file, &rows, &options, |row, embedding, evidence| {
-                let said = reader.calibration().said(&evidence, embedding.values());
+                let said = reader.calibration().said(&evidence, [embedding.values()]);
                 let density = reader.density(said, None)?;
                 let place = density.peaks(reader.window_km(&ReadOptions::default()), 1)[0].place;
                 let verdict = truths[row].map(|truth| reader.judge(&density, said.stranger, place, truth));

@@ -5,33 +5,40 @@ mod options;
 mod print;
 mod score;
 mod sinks;
+mod tagging;
 mod target;
 
 use crate::gallery::{GalleryArgs, PhotoNames};
 use crate::hybrid::{HybridArgs, OpenHybrid};
 use crate::interrupt::Careful;
-use crate::progress;
-use anyhow::{Context, Result, bail, ensure};
+use crate::photos::PhotoArgs;
+use crate::{hints, manners, output, progress, say};
+use anyhow::{Context, Result, ensure};
 use clap::Args;
 use inputs::{Input, Inputs};
 use locdiff::{LocateError, LocateOptions, Locator, ModelError};
+use locdiff_base::one_line;
 use options::LocatorArgs;
 use score::Score;
 use sinks::Sinks;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
+use tagging::Tagging;
 use target::OutputArgs;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 all answered; 1 failure, or some photos could not be read (they are named, the others \
-                        answered); 2 usage; 130 interrupted (what was answered is written)."
+    after_help = "Exit codes: 0 all answered; 1 failure, or some photos could not be used (they are named and have rows with an \
+                        error, the others are answered; --allow-bad: 0); 2 usage; 130 interrupted (what was answered is written)."
 )]
 pub(crate) struct Locate {
-    /// Photos: files, folders (searched by name), .csv with a column of paths, .tar shards, @list.txt
+    /// Photos: files, folders (searched by name), .csv with a column of paths, .tar shards, @list.txt, - for a photo on
+    /// standard input
     #[arg(value_name = "PHOTOS", required_unless_present = "embeddings")]
     photos: Vec<PathBuf>,
+    #[command(flatten)]
+    reading: PhotoArgs,
     #[command(flatten)]
     locator: LocatorArgs,
     #[command(flatten)]
@@ -56,6 +63,8 @@ pub(crate) struct Locate {
 struct Tally {
     answered: usize,
     failed: usize,
+    /// Photos that were answered and cannot take the tag that was asked for.
+    untagged: usize,
     is_interrupted: bool,
 }
 
@@ -63,26 +72,32 @@ impl Locate {
     pub(crate) fn run(self) -> Result<()> {
         let inputs = match &self.embeddings {
             Some(path) => Inputs::embeddings(path, self.tensor.as_deref())?,
-            None => Inputs::photos(&self.photos)?,
+            None => Inputs::photos(&self.photos, &self.reading)?,
         };
         let mut score = self.truth.as_deref().map(|path| Score::open(path, inputs.count())).transpose()?;
         self.output.check(inputs.count(), &inputs.files())?;
         let locator = self.with_gallery(self.locator.open(self.embeddings.is_none())?)?;
         inputs.check(&locator)?;
+        manners::detail(|| {
+            let config = locator.model().config();
+            let device = locator.model().params().device();
+            let encoder = locator.encoder().map_or("none".to_owned(), |one| one.fingerprint().to_string());
+            format!(
+                "{} photos; model of degree {}, encoder {encoder}, on {device}",
+                inputs.count(),
+                config.degree
+            )
+        });
         if !locator.reader().calibration().is_fitted() {
-            eprintln!(
-                "note: this model was never calibrated, its probabilities may not hold: see `locdiff calibrate`"
+            manners::note(
+                "this model was never calibrated, its probabilities may not hold: see `locdiff calibrate`",
             );
         }
         let mut options = self.locator.options()?;
-        ensure!(
-            self.embeddings.is_none() || options.views == 1,
-            "--views makes views of photos; embeddings are what they are: leave it out"
-        );
-        let hybrid = self.open_hybrid(&locator, &options, inputs.count())?;
+        let hybrid = self.open_hybrid(&locator, &options, &inputs)?;
         options.hybrid = hybrid.as_ref().map(|open| open.hybrid.clone());
         let count = inputs.count();
-        let Tally { answered, failed, is_interrupted } =
+        let Tally { answered, failed, untagged, is_interrupted } =
             self.answer_all(&locator, &options, inputs, hybrid.as_ref(), score.as_mut())?;
         if is_interrupted {
             eprintln!("interrupted after {answered} of {count} answers");
@@ -91,16 +106,20 @@ impl Locate {
         if let Some(score) = score {
             score.tell(self.output.json)?;
         }
-        if failed > 0 {
-            bail!("{failed} of {count} photos could not be read; the others are answered");
-        }
+        self.reading.settle(failed, count, "above")?;
+        ensure!(untagged == 0, "{untagged} of {count} photos got no tag; all else is written");
         Ok(())
     }
 
     /// The locator with the gallery that was asked for.
     fn with_gallery(&self, locator: Locator) -> Result<Locator> {
         let model = locator.model();
-        let Some(gallery) = self.gallery.open(model.config().embedding_dim, model.params().device())? else {
+        let Some(gallery) = self.gallery.open(
+            model.config().embedding_dim,
+            model.config().encoder.as_ref(),
+            model.params().device(),
+        )?
+        else {
             return Ok(locator);
         };
         ensure!(
@@ -109,8 +128,8 @@ impl Locate {
         );
         let locator = locator.with_gallery(gallery)?;
         if locator.reader().calibration().gallery.as_ref().is_some_and(|mix| !mix.is_fitted()) {
-            eprintln!(
-                "note: this model was never calibrated with this gallery: see `locdiff calibrate --gallery`"
+            manners::note(
+                "this model was never calibrated with this gallery: see `locdiff calibrate --gallery`",
             );
         }
         Ok(locator)
@@ -120,13 +139,14 @@ impl Locate {
         &self,
         locator: &Locator,
         options: &LocateOptions,
-        count: usize,
+        inputs: &Inputs,
     ) -> Result<Option<OpenHybrid>> {
         let name =
             self.embeddings.as_ref().map_or("the encoder".to_owned(), |path| path.display().to_string());
         let model = locator.model();
-        let hybrid =
-            self.hybrid.open((&name, count, model.config().embedding_dim), model.params().device())?;
+        let columns = model.config().embedding_dim;
+        let encoder = inputs.encoder(locator);
+        let hybrid = self.hybrid.open((&name, inputs.count(), columns), encoder, model.params().device())?;
         if hybrid.is_some() {
             ensure!(
                 options.knowledge.is_none(),
@@ -150,13 +170,19 @@ impl Locate {
     ) -> Result<Tally> {
         let gallery = self.gallery.gallery.as_deref().or(self.hybrid.gallery());
         let names = PhotoNames::of(gallery)?;
-        let mut sinks = Sinks::new(&self.output, gallery.is_some())?;
-        let is_quiet = score.is_some() && !self.output.json;
+        let dry_run = self.output.tags.dry_run;
+        let mut sinks =
+            if dry_run { None } else { Some(Sinks::new(&self.output, inputs.count(), gallery.is_some())?) };
+        if self.output.map.is_some() && !dry_run {
+            inputs.make_thumbnails();
+        }
+        let mut tagging = Tagging::new(&self.output.tags, self.output.json)?;
+        let is_quiet = dry_run || (score.is_some() && !self.output.json);
         let bar = progress::bar("locating", Some(inputs.count() as u64));
         let careful = Careful::begin();
         let stopped = || careful.stop().load(Ordering::SeqCst);
         let mut tally = Tally::default();
-        while let Some(block) = inputs.next_block(locator, options, hybrid, stopped)? {
+        while let Some(block) = inputs.next_block(locator, options, hybrid, stopped, || bar.inc(1))? {
             let (sources, embedded): (Vec<Input>, Vec<_>) = block.into_iter().unzip();
             let trace = match embedded.first() {
                 Some(Ok(photo)) if self.output.trace.is_some() => locator.trace(photo, options)?,
@@ -169,9 +195,18 @@ impl Locate {
                 let mut answer = match answer {
                     Ok(answer) => answer,
                     Err(error) if is_about_photo(&error) => {
-                        bar.suspend(|| eprintln!("error: {}", named(&source.name, &error.to_string())));
+                        let reason = named(&source.name, &error.to_string());
+                        let error = anyhow::Error::from(error);
+                        let flag = hints::flag(&error).map_or(String::new(), |flag| format!(" ({flag})"));
+                        bar.suspend(|| say::error(&(reason.clone() + &flag)));
+                        if self.output.json {
+                            let line = print::failure(&source.name, &reason);
+                            bar.suspend(|| std::io::stdout().write_all(line.as_bytes()))?;
+                        }
+                        if let Some(sinks) = &mut sinks {
+                            sinks.write_failure(&source.name, &reason)?;
+                        }
                         tally.failed += 1;
-                        bar.inc(1);
                         continue;
                     }
                     // Not the photo's fault: settings, knowledge that leaves no place, the device.
@@ -184,13 +219,26 @@ impl Locate {
                 if !is_quiet {
                     let text = print::text(&answer, self.output.json);
                     // One write per photo: whoever reads, or interrupts, gets whole answers.
-                    bar.suspend(|| std::io::stdout().write_all(text.as_bytes()))?;
+                    bar.suspend(|| output::people().write_all(text.as_bytes()))?;
                 }
-                let written =
-                    sinks.write(&answer, source.path.as_deref(), &trace, locator.predictor().codec());
-                written.with_context(|| source.name.clone())?;
+                if let Some(sinks) = &mut sinks {
+                    let written = sinks.write(
+                        &answer,
+                        source.thumbnail.as_deref(),
+                        &trace,
+                        locator.predictor().codec(),
+                    );
+                    written.with_context(|| source.name.clone())?;
+                }
+                let said =
+                    tagging.tag(&answer, source.path.as_deref()).with_context(|| source.name.clone())?;
+                bar.suspend(|| {
+                    if let Some(skipped) = said.skipped {
+                        manners::note(&one_line(&skipped));
+                    }
+                    std::io::stdout().write_all(said.plan.as_bytes())
+                })?;
                 tally.answered += 1;
-                bar.inc(1);
             }
             if stopped() {
                 break;
@@ -199,10 +247,18 @@ impl Locate {
         bar.finish_and_clear();
         tally.is_interrupted = stopped();
         drop(careful);
-        for path in sinks.finish()? {
-            if !self.output.json {
-                writeln!(std::io::stdout(), "wrote {}", path.display())?;
-            }
+        let tagged = tagging.finish()?;
+        tally.untagged = tagged.unfit;
+        let files = sinks.map(Sinks::finish).transpose()?.unwrap_or_default();
+        if !self.output.json {
+            output::tell_written(files.iter().chain(&tagged.written).map(PathBuf::as_path))?;
+        }
+        for note in tagged.notes {
+            manners::note(&note);
+        }
+        if let Some(journal) = tagged.journal {
+            let journal = journal.display();
+            manners::note(&format!("{journal} lists the tags; `locdiff undo {journal}` takes them back"));
         }
         Ok(tally)
     }

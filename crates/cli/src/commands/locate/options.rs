@@ -11,24 +11,24 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub(crate) struct LocatorArgs {
     /// Folder of a model [default: the bundled streetview-l31]
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", env = "LOCDIFF_MODEL", hide_env_values = true)]
     model: Option<PathBuf>,
     /// Folder of the image encoder [default: the bundled one]
-    #[arg(long, value_name = "FOLDER")]
+    #[arg(long, value_name = "FOLDER", env = "LOCDIFF_ENCODER", hide_env_values = true)]
     encoder: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceArg,
     #[command(flatten)]
     sampling: SamplingArgs,
     /// Views of each photo (crops, colours) that noise or samples are spread over, one density of all; 1 is the photo alone
-    #[arg(long, value_name = "K", default_value_t = 1)]
+    #[arg(long, value_name = "K", default_value_t = 1, conflicts_with = "embeddings")]
     views: usize,
     /// Take the place from samples, put together so (Algorithm 2 of the paper: `--views K --pool mean`) [default: read off the
     /// density, without sampling]
     #[arg(long, value_parser = named::<Pooling>(), conflicts_with_all = ["gallery", "hybrid", "within", "prior"])]
     pool: Option<Pooling>,
     /// Seed of noise and views
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, env = "LOCDIFF_SEED", hide_env_values = true)]
     seed: u64,
     /// The most places to list
     #[arg(short = 'k', long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
@@ -36,9 +36,10 @@ pub(crate) struct LocatorArgs {
     /// The radius of the window that the density is seen through: the place is where it holds most [default: the calibration's]
     #[arg(long, value_name = "KM", value_parser = parse_positive)]
     window_km: Option<f64>,
-    /// It must be here: "lat0,lon0,lat1,lon1", a country's name or code, or a GeoJSON file
+    /// It must be here: a continent, a country, a state or province (name or ISO code), "50 km around 48.85,2.35",
+    /// "lat0,lon0,lat1,lon1" or a GeoJSON file; repeated, in one of these
     #[arg(long, value_name = "REGION", allow_hyphen_values = true)]
-    within: Option<String>,
+    within: Vec<String>,
     /// Weights on places: an Esri ASCII raster (.asc), or a CSV with lat, lon and weight
     #[arg(long, value_name = "FILE")]
     prior: Option<PathBuf>,
@@ -73,10 +74,12 @@ impl LocatorArgs {
         if let Some(window_km) = self.window_km {
             options = options.with_window_km(window_km);
         }
-        if self.within.is_some() || self.prior.is_some() {
+        if !self.within.is_empty() || self.prior.is_some() {
             let mut knowledge = Knowledge::new();
-            if let Some(text) = &self.within {
-                knowledge = knowledge.within(Region::parse(text).context("--within")?);
+            if !self.within.is_empty() {
+                let regions: Result<Vec<Region>, _> =
+                    self.within.iter().map(|text| Region::parse(text)).collect();
+                knowledge = knowledge.within(Region::union(&regions.context("--within")?));
             }
             if let Some(path) = &self.prior {
                 knowledge = with_prior(knowledge, path, self.prior_km).context("--prior")?;

@@ -1,6 +1,7 @@
 //! Answers for people and for programs.
 
 use locdiff::{Answer, haversine_km, kilometres};
+use locdiff_base::one_line;
 use std::fmt::Write;
 
 /// Hypotheses less probable than this are left out of the text.
@@ -11,9 +12,14 @@ pub(crate) fn text(answer: &Answer, as_json: bool) -> String {
     if as_json { format!("{}\n", answer.to_json()) } else { human(answer) }
 }
 
+/// The JSON line of a photo that could not be used.
+pub(crate) fn failure(photo: &str, reason: &str) -> String {
+    format!("{}\n", serde_json::json!({"photo": photo, "error": reason}))
+}
+
 /// A few lines that say it.
 fn human(answer: &Answer) -> String {
-    let mut text = format!("{}\n", answer.photo.as_deref().unwrap_or_default());
+    let mut text = format!("{}\n", one_line(answer.photo.as_deref().unwrap_or_default()));
     let mut line = |label: &str, words: String| {
         let _ = writeln!(text, "  {label:<13}{words}");
     };
@@ -35,7 +41,7 @@ fn human(answer: &Answer) -> String {
         let (name, share) = (word.answered_by.name(), 100.0 * word.share);
         line("answered by", format!("the {name}; the gallery has {share:.0} % of the probability around it"));
         if let Some(found) = &word.matched {
-            let name = found.name.as_ref().map_or(String::new(), |name| format!(" ({name})"));
+            let name = found.name.as_ref().map_or(String::new(), |name| format!(" ({})", one_line(name)));
             let (row, at, km) = (found.row, found.at, kilometres(found.distance_km));
             line("match", format!("row {row}{name}, {at}, {km} km away, similarity {:.3}", found.similarity));
         }

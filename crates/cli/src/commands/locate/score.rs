@@ -1,5 +1,6 @@
 //! How good answers are, where the truth is known.
 
+use crate::output;
 use crate::sampling::read_truth;
 use anyhow::Result;
 use locdiff::{Answer, LEVELS, LatLon, Reader, ReliabilityCurve, Verdict};
@@ -29,7 +30,7 @@ impl Score {
     }
 
     pub(crate) fn tell(&self, as_json: bool) -> Result<()> {
-        let mut out = std::io::stdout();
+        let mut out = output::people();
         let of = |told: Option<bool>| {
             let chosen = self.pairs.iter().filter(|(_, _, can)| told.is_none_or(|told| told == *can));
             Accuracy::new(chosen.map(|(answer, truth, _)| (*answer, *truth)))

@@ -1,15 +1,19 @@
-//! Answers into files: tables, maps, and tags in copies of the photos.
+//! Answers into files: tables and maps.
 
 use super::target::{OutputArgs, Target};
-use crate::output::write_file;
-use anyhow::{Context, Result};
-use locdiff::{Answer, AnswerMap, Atlas, Codec, GalleryWord, Match, TraceStep, answers_page};
+use crate::output::{claim_file, write_file};
+use anyhow::Result;
+use locdiff::{
+    Answer, AnswerMap, Atlas, Codec, GalleryWord, Match, TraceStep, answers_page, crowd_page, crowd_photo,
+};
+use locdiff_base::AtomicFile;
 use locdiff_data::TableWriter;
-use locdiff_map::{FeatureCollection, HtmlMap, KmlDocument};
-use locdiff_phototags::{GeoTag, Overwrite, write_copy, write_sidecar};
+use locdiff_map::{CrowdMap, FeatureCollection, HtmlMap, HtmlPhoto, KmlDocument};
+use std::fs::File;
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-const COLUMNS: [&str; 10] = [
+const COLUMNS: [&str; 11] = [
     "photo",
     "lat",
     "lon",
@@ -20,6 +24,7 @@ const COLUMNS: [&str; 10] = [
     "can_tell",
     "place",
     "country",
+    "error",
 ];
 
 /// What is added where a gallery takes part.
@@ -41,13 +46,16 @@ pub(crate) struct Sinks<'a> {
     geojson: FeatureCollection,
     kml: KmlDocument,
     page: HtmlMap,
+    crowd: Option<(CrowdMap<File>, &'a Path)>,
+    wants_density: bool,
     /// Made when the first map is drawn.
     atlas: Option<Atlas>,
     written: Vec<PathBuf>,
 }
 
 impl<'a> Sinks<'a> {
-    pub(crate) fn new(args: &'a OutputArgs, with_gallery: bool) -> Result<Self> {
+    /// For so many photos, with the columns of a gallery where one is asked.
+    pub(crate) fn new(args: &'a OutputArgs, count: usize, with_gallery: bool) -> Result<Self> {
         let mut columns = COLUMNS.to_vec();
         if with_gallery {
             columns.extend(GALLERY_COLUMNS);
@@ -59,16 +67,21 @@ impl<'a> Sinks<'a> {
             geojson: FeatureCollection::new(),
             kml: KmlDocument::new("LocDiff"),
             page: answers_page(),
+            crowd: match args.crowd(count) {
+                Some(path) => Some((crowd_page(tempfile::tempfile()?), path)),
+                None => None,
+            },
+            wants_density: args.wants_density(count),
             atlas: None,
             written: Vec::new(),
         })
     }
 
-    /// Writes one answer wherever it is wanted; `photo` is the photo's own file, where it has one.
+    /// Writes one answer wherever it is wanted, with a small JPEG of the photo.
     pub(crate) fn write(
         &mut self,
         answer: &Answer,
-        photo: Option<&Path>,
+        thumbnail: Option<&[u8]>,
         trace: &[TraceStep],
         codec: &Codec,
     ) -> Result<()> {
@@ -77,12 +90,15 @@ impl<'a> Sinks<'a> {
             fields.extend(answer.gallery.as_ref().into_iter().flat_map(gallery_fields));
             csv.write(&fields.iter().map(String::as_str).collect::<Vec<_>>())?;
         }
-        if self.args.wants_map() {
+        if let Some((crowd, _)) = &mut self.crowd {
+            crowd.push(&crowd_photo(answer), thumbnail)?;
+        }
+        if self.wants_density {
             let atlas = match self.atlas.take() {
                 Some(atlas) => atlas,
                 None => Atlas::new()?,
             };
-            self.write_maps(&atlas.draw(answer)?, name(answer))?;
+            self.write_maps(&atlas.draw(answer)?, name(answer), thumbnail)?;
             self.atlas = Some(atlas);
         }
         if let Some(path) = &self.args.trace {
@@ -95,11 +111,21 @@ impl<'a> Sinks<'a> {
             };
             self.file(path, &bytes)?;
         }
-        self.tag(answer, photo)
+        Ok(())
+    }
+
+    /// Writes a photo that could not be used into the table.
+    pub(crate) fn write_failure(&mut self, photo: &str, reason: &str) -> Result<()> {
+        if let Some(csv) = &mut self.csv {
+            let mut fields = [""; COLUMNS.len()];
+            (fields[0], fields[COLUMNS.len() - 1]) = (photo, reason);
+            csv.write(&fields)?;
+        }
+        Ok(())
     }
 
     /// Each kind of map, into the photo's own file where the target is a folder, else into the one file of all.
-    fn write_maps(&mut self, map: &AnswerMap<'_>, name: &str) -> Result<()> {
+    fn write_maps(&mut self, map: &AnswerMap<'_>, name: &str, thumbnail: Option<&[u8]>) -> Result<()> {
         let args = self.args;
         if let Some(target) = &args.geojson {
             if target.is_folder() {
@@ -117,19 +143,18 @@ impl<'a> Sinks<'a> {
         }
         if let Some(target) = &args.map {
             if target.is_folder() {
-                self.put(target, name, "html", map.html().as_bytes())?;
-            } else {
+                let page = answers_page().photo(with_thumbnail(map, thumbnail)).to_html();
+                self.put(target, name, "html", page.as_bytes())?;
+            } else if self.crowd.is_none() {
                 let page = std::mem::replace(&mut self.page, HtmlMap::new(""));
-                self.page = page.photo(map.html_photo());
+                self.page = page.photo(with_thumbnail(map, thumbnail));
             }
         }
         if let Some(target) = &args.png {
-            let png = map.png()?;
-            if target.is_folder() {
-                self.put(target, name, "png", &png)?;
-            } else {
-                self.file(target.path(), &png)?;
-            }
+            self.one(target, name, "png", &map.png()?)?;
+        }
+        if let Some(target) = &args.geotiff {
+            self.one(target, name, "tif", &map.geotiff()?)?;
         }
         Ok(())
     }
@@ -150,16 +175,27 @@ impl<'a> Sinks<'a> {
             let text = self.kml.to_string();
             self.file(target.path(), text.as_bytes())?;
         }
-        if let Some(target) = file_of(&args.map) {
+        if let Some((crowd, path)) = self.crowd.take() {
+            let mut file = BufWriter::new(AtomicFile::create(path)?);
+            crowd.write(&mut file)?;
+            file.into_inner().map_err(std::io::IntoInnerError::into_error)?.commit()?;
+            self.written.push(path.to_owned());
+        } else if let Some(target) = file_of(&args.map) {
             let text = self.page.to_html();
             self.file(target.path(), text.as_bytes())?;
         }
         Ok(self.written)
     }
 
+    /// Writes what no two photos share: into a folder, or the file itself.
+    fn one(&mut self, target: &Target, name: &str, end: &str, bytes: &[u8]) -> Result<()> {
+        if target.is_folder() { self.put(target, name, end, bytes) } else { self.file(target.path(), bytes) }
+    }
+
     /// Writes a photo's own file into a folder.
     fn put(&mut self, target: &Target, name: &str, end: &str, bytes: &[u8]) -> Result<()> {
         let path = target.in_folder(name, end, &self.written)?;
+        claim_file(&path)?;
         self.file(&path, bytes)
     }
 
@@ -168,27 +204,12 @@ impl<'a> Sinks<'a> {
         self.written.push(path.to_owned());
         Ok(())
     }
+}
 
-    /// The answer into a copy of the photo, or beside it.
-    fn tag(&mut self, answer: &Answer, photo: Option<&Path>) -> Result<()> {
-        let args = self.args;
-        if args.write_exif.is_none() && !args.xmp {
-            return Ok(());
-        }
-        let photo =
-            photo.context("it lies inside a shard: only photos in files of their own can be tagged")?;
-        let tag = GeoTag::new(answer.best).radius_km(answer.radius_90_km).area(&answer.place);
-        let overwrite = if args.force { Overwrite::Force } else { Overwrite::Never };
-        if let Some(folder) = &args.write_exif {
-            std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-            let copy = folder.join(photo.file_name().context("it has no name")?);
-            write_copy(photo, &copy, &tag, overwrite)?;
-            self.written.push(copy);
-        }
-        if args.xmp {
-            self.written.push(write_sidecar(photo, &tag, overwrite)?);
-        }
-        Ok(())
+fn with_thumbnail(map: &AnswerMap<'_>, thumbnail: Option<&[u8]>) -> HtmlPhoto {
+    match thumbnail {
+        Some(jpeg) => map.html_photo().jpeg(jpeg),
+        None => map.html_photo(),
     }
 }
 
@@ -196,7 +217,7 @@ fn name(answer: &Answer) -> &str {
     answer.photo.as_deref().unwrap_or_default()
 }
 
-fn row(answer: &Answer) -> [String; 10] {
+fn row(answer: &Answer) -> [String; COLUMNS.len()] {
     [
         name(answer).to_owned(),
         format!("{:.6}", answer.best.lat_deg()),
@@ -208,6 +229,7 @@ fn row(answer: &Answer) -> [String; 10] {
         answer.can_tell.to_string(),
         answer.place.clone(),
         answer.country.clone().unwrap_or_default(),
+        String::new(),
     ]
 }
 

@@ -1,12 +1,15 @@
 //! Where answers go, as the command line says it.
 
+use super::tagging::TagArgs;
+use crate::output;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-/// With more photos than this in one map, files grow too large to open.
+/// With more photos than this in one file of regions, it grows too large to open.
 const MOST_IN_ONE_FILE: usize = 200;
+/// With more photos than this a page shows points in clusters, not the density of each.
+const MOST_WITH_DENSITY: usize = 50;
 
 /// A file for all photos, or a folder with a file for each.
 #[derive(Debug, Clone)]
@@ -48,7 +51,6 @@ impl Target {
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct OutputArgs {
     /// Print one JSON object per photo instead of text
     #[arg(long)]
@@ -62,37 +64,38 @@ pub(crate) struct OutputArgs {
     /// The same for Google Earth
     #[arg(long, value_name = "FILE.kml", value_parser = parse_target)]
     pub(crate) kml: Option<Target>,
-    /// Write a page with a map to look at, one file that needs no network; or a folder
+    /// Write a page with a map to look at, one file that needs no network, for any number of photos; or a folder
     #[arg(long, value_name = "FILE.html", value_parser = parse_target)]
     pub(crate) map: Option<Target>,
     /// Write a map as a picture; or a folder
     #[arg(long, value_name = "FILE.png", value_parser = parse_target)]
     pub(crate) png: Option<Target>,
+    /// Write the probability of every cell of a quarter of a degree as GeoTIFF; or a folder
+    #[arg(long, value_name = "FILE.tif", value_parser = parse_target)]
+    pub(crate) geotiff: Option<Target>,
     /// Write the backward process of one photo, step by step: .gif, .html or .png
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
-    /// Write copies of the photos with the place as EXIF GPS into this folder; the photos stay as they are
-    #[arg(long, value_name = "FOLDER")]
-    pub(crate) write_exif: Option<PathBuf>,
-    /// Write the place into a file PHOTO.xmp beside each photo
-    #[arg(long)]
-    pub(crate) xmp: bool,
-    /// Do not ask before --write-exif and --xmp
-    #[arg(long)]
-    yes: bool,
-    /// Let --write-exif and --xmp replace a place or a file that is there
-    #[arg(long)]
-    pub(crate) force: bool,
+    #[command(flatten)]
+    pub(crate) tags: TagArgs,
 }
 
 impl OutputArgs {
-    pub(crate) fn wants_map(&self) -> bool {
-        [&self.geojson, &self.kml, &self.map, &self.png].into_iter().any(Option::is_some)
+    /// Whether the density of every photo is drawn.
+    pub(crate) fn wants_density(&self, count: usize) -> bool {
+        [&self.geojson, &self.kml, &self.png, &self.geotiff].into_iter().any(Option::is_some)
+            || (self.map.is_some() && self.crowd(count).is_none())
+    }
+
+    /// The page of so many photos that they are points in clusters.
+    pub(crate) fn crowd(&self, count: usize) -> Option<&Path> {
+        let target = self.map.as_ref().filter(|target| !target.is_folder && count > MOST_WITH_DENSITY);
+        target.map(Target::path)
     }
 
     /// Whether the outputs can be written for so many photos in these files, before any work is done.
     pub(crate) fn check(&self, count: usize, photos: &[&Path]) -> Result<()> {
-        for (flag, target) in [("--geojson", &self.geojson), ("--kml", &self.kml), ("--map", &self.map)] {
+        for (flag, target) in [("--geojson", &self.geojson), ("--kml", &self.kml)] {
             if let Some(target) =
                 target.as_ref().filter(|target| !target.is_folder && count > MOST_IN_ONE_FILE)
             {
@@ -102,41 +105,33 @@ impl OutputArgs {
                 );
             }
         }
-        if let Some(target) = self.png.as_ref().filter(|target| !target.is_folder && count > 1) {
-            let path = target.path.display();
-            bail!("--png {path}: there are {count} photos; give a folder, --png {path}/");
+        for (flag, target) in [("--png", &self.png), ("--geotiff", &self.geotiff)] {
+            if let Some(target) = target.as_ref().filter(|target| !target.is_folder && count > 1) {
+                let path = target.path.display();
+                bail!("{flag} {path}: there are {count} photos; give a folder, {flag} {path}/");
+            }
         }
         if let Some(path) = &self.trace {
             let end = path.extension().and_then(|end| end.to_str()).map(str::to_ascii_lowercase);
             ensure!(
-                matches!(end.as_deref(), Some("gif" | "html" | "png")),
+                output::is_stdout(path) || matches!(end.as_deref(), Some("gif" | "html" | "png")),
                 "--trace {}: end it in .gif, .html or .png",
                 path.display()
             );
             ensure!(count == 1, "--trace {}: it shows one photo, and there are {count}", path.display());
         }
-        let files = [&self.geojson, &self.kml, &self.map, &self.png].into_iter().flatten().map(Target::path);
-        for output in files.chain(self.csv.as_deref()).chain(self.trace.as_deref()) {
-            if photos.contains(&output) {
+        let targets = [&self.geojson, &self.kml, &self.map, &self.png, &self.geotiff].into_iter().flatten();
+        let files = targets.filter(|target| !target.is_folder).map(Target::path);
+        let own = self.csv.as_deref().into_iter().chain(self.trace.as_deref()).chain(self.tags.table());
+        let outputs: Vec<&Path> = files.chain(own).collect();
+        for output in &outputs {
+            if photos.contains(output) {
                 bail!("{} is one of the photos: write the answer elsewhere", output.display());
             }
         }
-        self.ask(count)
-    }
-
-    /// Asks before photos are copied or files are put beside them.
-    fn ask(&self, count: usize) -> Result<()> {
-        if self.yes || (self.write_exif.is_none() && !self.xmp) {
-            return Ok(());
+        if !self.tags.dry_run {
+            output::claim(outputs, self.json)?;
         }
-        ensure!(
-            std::io::stdin().is_terminal(),
-            "--write-exif and --xmp ask first, and there is no terminal: add --yes"
-        );
-        eprint!("Write the estimated place for {count} photos (copies or sidecars; originals stay)? [y/N] ");
-        let mut line = String::new();
-        std::io::stdin().read_line(&mut line)?;
-        ensure!(matches!(line.trim(), "y" | "Y" | "yes"), "nothing written, as you wished");
-        Ok(())
+        self.tags.ask(count)
     }
 }

@@ -4,7 +4,7 @@ mod settings;
 
 use crate::args::{DeviceArg, named};
 use crate::interrupt::Careful;
-use crate::progress;
+use crate::{output, progress};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_base::Named;
@@ -12,7 +12,7 @@ use locdiff_eval::Accuracy;
 use locdiff_model::ModelConfig;
 use locdiff_nn::Device;
 use locdiff_train::{
-    Dataset, Event, Job, Outcome, Rows, RunConfig, Source, TrainPreset, split_by_blocks, train,
+    Dataset, Event, Job, Outcome, Rows, RunConfig, Source, TrainPreset, clear_run, split_by_blocks, train,
 };
 use serde_json::json;
 use settings::{ModelArgs, TrainingArgs};
@@ -26,9 +26,13 @@ pub(crate) struct Train {
     /// Tensor of a safetensors file that holds several
     #[arg(long, value_name = "NAME")]
     tensor: Option<String>,
-    /// Another copy of the same photos (other crops): a tensor of the same file, or a file; may be repeated
+    /// Another copy of the same photos (other crops): a tensor of the same file, or a file; may be repeated [default: the
+    /// tensors augmented_1, augmented_2 … that `embed --augment` made]
     #[arg(long, value_name = "NAME")]
     augmented: Vec<String>,
+    /// Leave the copies in the file unused
+    #[arg(long, conflicts_with = "augmented")]
+    no_copies: bool,
     /// Locations of the training photos, row by row: .csv with lat and lon
     #[arg(long, value_name = "FILE")]
     locations: PathBuf,
@@ -36,7 +40,7 @@ pub(crate) struct Train {
     #[arg(long, value_name = "FILE", requires = "validation_locations")]
     validation_embeddings: Option<PathBuf>,
     /// Tensor of the validation file
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", requires = "validation_embeddings")]
     validation_tensor: Option<String>,
     /// Locations to validate with
     #[arg(long, value_name = "FILE", requires = "validation_embeddings")]
@@ -75,12 +79,19 @@ impl Train {
     }
 
     /// The photos themselves, then their other copies.
-    fn sources(&self) -> Vec<Source> {
-        Source::with_copies(&self.embeddings, self.tensor.as_deref(), &self.augmented)
+    fn sources(&self) -> Result<Vec<Source>> {
+        let found;
+        let copies = if self.no_copies || !self.augmented.is_empty() || self.tensor.is_some() {
+            &self.augmented
+        } else {
+            found = Source::copies_in(&self.embeddings)?;
+            &found
+        };
+        Ok(Source::with_copies(&self.embeddings, self.tensor.as_deref(), copies))
     }
 
     pub(crate) fn run(self) -> Result<()> {
-        let data = Dataset::open(&self.sources(), &self.locations)?;
+        let data = Dataset::open(&self.sources()?, &self.locations)?;
         let mut config = self.run_config(data.columns());
         if let Some(count) = self.model.keep_dimensions {
             let places: Vec<_> = data.places().iter().map(|place| place.to_unit()).collect();
@@ -120,6 +131,9 @@ impl Train {
                 data.copies(),
                 config.model.degree
             );
+        }
+        if output::is_forced() && !self.resume {
+            clear_run(&self.out)?;
         }
         let careful = Careful::begin();
         let job = Job {

@@ -3,7 +3,7 @@
 use crate::args::named;
 use clap::Args;
 use locdiff_model::{
-    CodeScale, LayoutKind, LossKind, ModelConfig, PredictionKind, QuadratureRecipe, ScheduleKind,
+    CodeScale, LayoutKind, LossKind, ModelConfig, NetworkKind, PredictionKind, QuadratureRecipe, ScheduleKind,
 };
 use locdiff_train::{RateKind, TrainSettings};
 
@@ -16,13 +16,16 @@ pub(super) struct ModelArgs {
     /// The loss
     #[arg(long, value_parser = named::<LossKind>())]
     loss: Option<LossKind>,
-    /// How the network's widths go
+    /// Which network
+    #[arg(long, value_parser = named::<NetworkKind>())]
+    network: Option<NetworkKind>,
+    /// How a CS-UNet's widths go
     #[arg(long, value_parser = named::<LayoutKind>())]
     layout: Option<LayoutKind>,
-    /// The network's narrowest width
+    /// A CS-UNet's narrowest width
     #[arg(long, value_name = "N")]
     width: Option<usize>,
-    /// Width after the first layer [default: (L+1)²]
+    /// Width after the first layer [default: the preset's; (L+1)² for a CS-UNet of another degree]
     #[arg(long, value_name = "N")]
     hidden: Option<usize>,
     /// Share of values dropped
@@ -49,7 +52,7 @@ pub(super) struct ModelArgs {
     /// Work on so many of a code's numbers, those largest over the training places; the others are zero
     #[arg(long, value_name = "N")]
     pub(super) keep_dimensions: Option<usize>,
-    /// Blur the locations by a heat kernel of this deviation; 0 for none [default: 4800/(L+1) for nll, else none]
+    /// Blur the locations by a heat kernel of this deviation; 0 for none [default: 3200/(L+1) for nll, else none]
     #[arg(long, value_name = "KM")]
     low_pass_km: Option<f64>,
     /// Take embeddings as they are
@@ -123,6 +126,7 @@ impl ModelArgs {
             ..base
         };
         set(&mut config.loss, self.loss);
+        set(&mut config.network, self.network);
         set(&mut config.layout, self.layout);
         set(&mut config.schedule, self.schedule);
         set(&mut config.prediction, self.prediction);

@@ -30,6 +30,15 @@ __global__ void dropout_sine_backward(MAT(dz), CMAT(z), CMAT(dy), int cols, floa
     float v = AT(z, r, c);
     AT(dz, r, c) = __float_as_uint(v) == 0x80000000u ? 0.f : AT(dy, r, c) * w0 * scale * cosf(w0 * v);
 }
+__global__ void dropout(MAT(y), int cols, const u32 *state, u32 stream, u32 threshold, float scale) {
+    ELEMENT(cols)
+    bool keep = philox_word(state, stream, (u64)r * cols + c) >= threshold;
+    AT(y, r, c) = keep ? AT(y, r, c) * scale + 0.f : -0.f;
+}
+__global__ void dropout_backward(MAT(dy), CMAT(y), int cols, float scale) {
+    ELEMENT(cols)
+    AT(dy, r, c) = __float_as_uint(AT(y, r, c)) == 0x80000000u ? 0.f : AT(dy, r, c) * scale;
+}
 __global__ void film(MAT(h), CMAT(hx), CMAT(ss), CMAT(hi), int cols) {
     ELEMENT(cols)
     AT(h, r, c) = (1.f + AT(ss, r, c)) * AT(hx, r, c) + (AT(ss, r, cols + c) + AT(hi, r, c));

@@ -1,40 +1,43 @@
-//! The small network that the methods share.
+//! Fully connected layers.
 
-use locdiff_nn::{
-    Device, Gradients, NnError, Params, ParamsBuilder, Rng, Tensor, View, ViewMut,
-    layers::{Accumulate, Linear},
-    ops::{self, Dropout},
+use crate::{
+    Device, Gradients, Params, ParamsBuilder, Result, Tensor, View, ViewMut,
+    layers::{Accumulate, ForwardMode, Linear},
+    ops::{self, Activation, Dropout},
 };
 
-/// Fully connected layers with dropout and a sine between them: the end of a C-Siren block, so that no rival loses by a
-/// poorer network.
+/// Fully connected layers with a GELU and dropout between them.
+///
+/// ```
+/// use locdiff_nn::{Device, ParamsBuilder, Tensor, layers::Mlp};
+/// let mut builder = ParamsBuilder::new();
+/// let mlp = Mlp::new(&mut builder, "image", &[4, 8, 3], 0.5);
+/// let params = builder.build(&Device::cpu(), 0)?;
+/// let output = mlp.run(&params, Tensor::zeros(&Device::cpu(), 2, 4)?.view())?;
+/// assert_eq!((output.rows(), output.cols()), (2, 3));
+/// # Ok::<(), locdiff_nn::NnError>(())
+/// ```
 #[derive(Debug, Clone)]
-pub(crate) struct Mlp {
+pub struct Mlp {
     layers: Vec<Linear>,
     dropout: f32,
 }
 
 /// Activations of a forward pass, and the gradients of a backward pass.
-pub(crate) struct MlpWork {
-    /// Before and after the sine, for every layer but the last.
+pub struct MlpWork {
+    /// Before and after the GELU and its dropout, for every layer but the last.
     pre: Vec<Tensor>,
     post: Vec<Tensor>,
     d_pre: Vec<Tensor>,
     d_post: Vec<Tensor>,
-    pub(crate) output: Tensor,
+    /// What the last forward pass gave.
+    pub output: Tensor,
     dropped: f32,
-}
-
-/// Where a training pass draws its dropout.
-#[derive(Clone, Copy)]
-pub(crate) struct Draw<'a> {
-    pub(crate) rng: &'a Rng,
-    pub(crate) first_stream: u32,
 }
 
 impl Mlp {
     /// Layers of these widths, the first the input's, the last the output's; parameters `name.k.weight` and `.bias`.
-    pub(crate) fn new(builder: &mut ParamsBuilder, name: &str, widths: &[usize], dropout: f32) -> Self {
+    pub fn new(builder: &mut ParamsBuilder, name: &str, widths: &[usize], dropout: f32) -> Self {
         let layers = widths
             .windows(2)
             .enumerate()
@@ -44,9 +47,12 @@ impl Mlp {
     }
 
     /// Storage for `rows` rows.
-    pub(crate) fn work(&self, device: &Device, rows: usize) -> Result<MlpWork, NnError> {
+    ///
+    /// # Errors
+    /// Too little device memory.
+    pub fn work(&self, device: &Device, rows: usize) -> Result<MlpWork> {
         let (last, hidden) = self.layers.split_last().expect("an MLP has layers");
-        let zeros = || -> Result<Vec<Tensor>, NnError> {
+        let zeros = || -> Result<Vec<Tensor>> {
             hidden.iter().map(|layer| Tensor::zeros(device, rows, layer.outputs())).collect()
         };
         Ok(MlpWork {
@@ -59,32 +65,37 @@ impl Mlp {
         })
     }
 
-    /// The output for `x`, left in the workspace; with dropout where `draw` is given.
-    pub(crate) fn forward(
+    /// The output for `x`, left in the workspace.
+    ///
+    /// # Errors
+    /// Shapes that do not fit.
+    pub fn forward(
         &self,
         params: &Params,
         work: &mut MlpWork,
         x: View<'_>,
-        draw: Option<Draw<'_>>,
-    ) -> Result<(), NnError> {
+        mode: ForwardMode<'_>,
+    ) -> Result<()> {
         let MlpWork { pre, post, output, dropped, .. } = work;
-        *dropped = if draw.is_some() { self.dropout } else { 0.0 };
+        *dropped = if matches!(mode, ForwardMode::Train { .. }) { self.dropout } else { 0.0 };
         let (last, hidden) = self.layers.split_last().expect("an MLP has layers");
         for (k, layer) in hidden.iter().enumerate() {
             let input = if k == 0 { x } else { post[k - 1].view() };
             layer.forward(params, pre[k].view_mut(), input)?;
-            let dropout = draw.map(|draw| Dropout {
-                probability: self.dropout,
-                rng: draw.rng,
-                stream: draw.first_stream + k as u32,
-            });
-            ops::dropout_sine(post[k].view_mut(), pre[k].view_mut(), 1.0, dropout)?;
+            ops::activate(Activation::Gelu, post[k].view_mut(), pre[k].view())?;
+            if let ForwardMode::Train { rng, first_stream } = mode {
+                let stream = first_stream + k as u32;
+                ops::dropout(post[k].view_mut(), Dropout { probability: self.dropout, rng, stream })?;
+            }
         }
         last.forward(params, output.view_mut(), post.last().map_or(x, Tensor::view))
     }
 
     /// The gradients of all layers for the gradient `d_out` of the output, and that of `x` where it is wanted.
-    pub(crate) fn backward(
+    ///
+    /// # Errors
+    /// Shapes that do not fit.
+    pub fn backward(
         &self,
         params: &Params,
         grads: &mut Gradients,
@@ -92,7 +103,7 @@ impl Mlp {
         x: View<'_>,
         d_out: View<'_>,
         mut d_x: Option<ViewMut<'_>>,
-    ) -> Result<(), NnError> {
+    ) -> Result<()> {
         let MlpWork { pre, post, d_pre, d_post, dropped, .. } = work;
         for k in (0..self.layers.len()).rev() {
             let input = if k == 0 { x } else { post[k - 1].view() };
@@ -103,21 +114,36 @@ impl Mlp {
             }
             let d_input = d_post[k - 1].view_mut();
             self.layers[k].backward(params, grads, input, dy, Some((d_input, Accumulate::No)))?;
-            ops::dropout_sine_backward(
-                d_pre[k - 1].view_mut(),
-                pre[k - 1].view(),
-                d_post[k - 1].view(),
-                1.0,
-                *dropped,
-            )?;
+            ops::dropout_backward(d_post[k - 1].view_mut(), post[k - 1].view(), *dropped)?;
+            let (d_pre, d_post) = (d_pre[k - 1].view_mut(), d_post[k - 1].view());
+            ops::activate_backward(Activation::Gelu, d_pre, pre[k - 1].view(), d_post)?;
         }
         Ok(())
     }
 
+    /// The output for `x` without dropout, into `out`. On the CPU a row of it is the same numbers whatever rows stand
+    /// beside it.
+    ///
+    /// # Errors
+    /// Shapes that do not fit.
+    pub fn infer(&self, params: &Params, work: &mut MlpWork, out: ViewMut<'_>, x: View<'_>) -> Result<()> {
+        let (last, hidden) = self.layers.split_last().expect("an MLP has layers");
+        let MlpWork { pre, post, .. } = work;
+        for (k, layer) in hidden.iter().enumerate() {
+            let input = if k == 0 { x } else { post[k - 1].view() };
+            layer.infer(params, pre[k].view_mut(), input)?;
+            ops::activate(Activation::Gelu, post[k].view_mut(), pre[k].view())?;
+        }
+        last.infer(params, out, post.last().map_or(x, Tensor::view))
+    }
+
     /// The output for all rows of `x`, without dropout.
-    pub(crate) fn run(&self, params: &Params, x: View<'_>) -> Result<Tensor, NnError> {
+    ///
+    /// # Errors
+    /// Shapes that do not fit.
+    pub fn run(&self, params: &Params, x: View<'_>) -> Result<Tensor> {
         let mut work = self.work(params.device(), x.rows())?;
-        self.forward(params, &mut work, x, None)?;
+        self.forward(params, &mut work, x, ForwardMode::Evaluate)?;
         Ok(work.output)
     }
 }
@@ -136,7 +162,7 @@ mod tests {
         let x = Tensor::from_slice(&device, 2, 3, &[0.3, -0.8, 1.1, 0.9, 0.2, -0.4]).unwrap();
         let mut grads = Gradients::new(&params).unwrap();
         let mut work = mlp.work(&device, 2).unwrap();
-        mlp.forward(&params, &mut work, x.view(), None).unwrap();
+        mlp.forward(&params, &mut work, x.view(), ForwardMode::Evaluate).unwrap();
         let d_out = Tensor::from_slice(&device, 2, 2, &work.output.to_vec().unwrap()).unwrap();
         let mut d_x = Tensor::zeros(&device, 2, 3).unwrap();
         mlp.backward(&params, &mut grads, &mut work, x.view(), d_out.view(), Some(d_x.view_mut())).unwrap();
@@ -144,6 +170,11 @@ mod tests {
             let output = mlp.run(params, x.view()).unwrap().to_vec().unwrap();
             output.iter().map(|y| f64::from(*y).powi(2) / 2.0).sum()
         };
+        let mut inferred = Tensor::zeros(&device, 2, 2).unwrap();
+        mlp.infer(&params, &mut mlp.work(&device, 2).unwrap(), inferred.view_mut(), x.view()).unwrap();
+        for (a, b) in inferred.to_vec().unwrap().iter().zip(work.output.to_vec().unwrap()) {
+            assert!((a - b).abs() < 1e-6, "{a} {b}");
+        }
         let (found, values) = (grads.to_vec().unwrap(), params.to_vec().unwrap());
         for k in 0..values.len() {
             let mut at = |step: f32| {

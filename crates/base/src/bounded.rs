@@ -1,0 +1,97 @@
+//! Reading files that a user named: regular ones only, and never more than was agreed on.
+
+use std::fs::{self, File, FileType};
+use std::io::{self, Read};
+use std::path::Path;
+
+/// What a thing on the disk is that is neither a regular file nor a folder: reading it may never end.
+///
+/// ```
+/// let kind = |path: &str| locdiff_base::special_kind(std::fs::metadata(path).unwrap().file_type());
+/// assert_eq!(kind(env!("CARGO_MANIFEST_DIR")), None);
+/// # #[cfg(target_os = "linux")]
+/// assert_eq!(kind("/dev/zero"), Some("a device"));
+/// ```
+pub fn special_kind(kind: FileType) -> Option<&'static str> {
+    if kind.is_file() || kind.is_dir() {
+        return None;
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::FileTypeExt;
+        if kind.is_fifo() {
+            return Some("a named pipe");
+        }
+        if kind.is_socket() {
+            return Some("a socket");
+        }
+        if kind.is_char_device() || kind.is_block_device() {
+            return Some("a device");
+        }
+    }
+    Some("no regular file")
+}
+
+/// The whole of a regular file of at most `most` bytes; links are followed.
+///
+/// ```
+/// use locdiff_base::read_bounded;
+/// # let folder = tempfile::tempdir().unwrap();
+/// let path = folder.path().join("settings.json");
+/// std::fs::write(&path, "{}").unwrap();
+/// assert_eq!(read_bounded(&path, 100)?, b"{}");
+/// assert!(read_bounded(&path, 1).unwrap_err().to_string().contains("more than 1 bytes"));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+/// What the system says; a folder, pipe or device; a larger file.
+pub fn read_bounded(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let metadata = fs::metadata(path)?;
+    if metadata.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    if let Some(kind) = special_kind(metadata.file_type()) {
+        return Err(io::Error::other(format!("it is {kind}, not a regular file")));
+    }
+    if metadata.len() > most {
+        return Err(too_large(most));
+    }
+    let mut contents = Vec::with_capacity(usize::try_from(metadata.len()).unwrap_or(0));
+    // The file may grow while it is read.
+    File::open(path)?.take(most.saturating_add(1)).read_to_end(&mut contents)?;
+    if contents.len() as u64 > most { Err(too_large(most)) } else { Ok(contents) }
+}
+
+/// [`read_bounded`] as text.
+///
+/// # Errors
+/// As [`read_bounded`]; bytes that are no UTF-8.
+pub fn read_text_bounded(path: &Path, most: u64) -> io::Result<String> {
+    let not_text = |_| io::Error::new(io::ErrorKind::InvalidData, "it is no UTF-8 text");
+    String::from_utf8(read_bounded(path, most)?).map_err(not_text)
+}
+
+fn too_large(most: u64) -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {most} bytes"))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_pipes_and_folders_are_refused_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let message = |path: &Path| read_bounded(path, 10).unwrap_err().to_string();
+        assert_eq!(message(Path::new("/dev/zero")), "it is a device, not a regular file");
+        assert_eq!(message(&pipe), "it is a named pipe, not a regular file");
+        assert!(message(folder.path()).contains("directory"));
+        // Files that say they have no bytes and have some.
+        assert!(message(Path::new("/proc/self/maps")).contains("more than 10 bytes"));
+        std::fs::write(folder.path().join("x"), [0xff]).unwrap();
+        assert!(read_text_bounded(&folder.path().join("x"), 10).unwrap_err().to_string().contains("UTF-8"));
+    }
+}

@@ -1,0 +1,138 @@
+//! One run at a time in an output: a lock that the system takes back when its process ends, however it ends.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+/// The lock's file inside a folder.
+const IN_FOLDER: &str = ".locdiff.lock";
+
+/// Why an output cannot be used by this run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LockError {
+    /// Another process writes there.
+    #[error(
+        "{output} is in use by another run (process {holder}): wait for it, end it, or write elsewhere",
+        output = output.display()
+    )]
+    InUse {
+        /// The folder or file.
+        output: PathBuf,
+        /// The other process' number, or `?`.
+        holder: String,
+    },
+    /// The lock's file cannot be made.
+    #[error("cannot write {path}: {reason}; choose a folder you may write to", path = path.display())]
+    Create {
+        /// The lock's file.
+        path: PathBuf,
+        /// The system's reason.
+        reason: io::Error,
+    },
+}
+
+/// A folder or file that belongs to this run alone while this lives. `kill -9` frees it, too: the lock is the system's, its
+/// file only says who holds it.
+///
+/// ```
+/// use locdiff_base::OutputLock;
+/// # let folder = tempfile::tempdir().unwrap();
+/// let lock = OutputLock::folder(folder.path())?;
+/// let second = OutputLock::folder(folder.path()).unwrap_err().to_string();
+/// assert!(second.contains(&format!("process {}", std::process::id())), "{second}");
+/// drop(lock);
+/// OutputLock::folder(folder.path())?;
+/// assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+/// # Ok::<(), locdiff_base::LockError>(())
+/// ```
+#[derive(Debug)]
+pub struct OutputLock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl OutputLock {
+    /// Takes a folder that exists.
+    ///
+    /// # Errors
+    /// Another run has it, or nothing can be written there.
+    pub fn folder(folder: &Path) -> Result<Self, LockError> {
+        Self::take(folder.join(IN_FOLDER), folder)
+    }
+
+    /// Takes a file, which need not exist, by `FILE.lock` beside it.
+    ///
+    /// # Errors
+    /// As [`OutputLock::folder`].
+    pub fn file(file: &Path) -> Result<Self, LockError> {
+        let mut name = file.as_os_str().to_owned();
+        name.push(".lock");
+        Self::take(name.into(), file)
+    }
+
+    fn take(path: PathBuf, output: &Path) -> Result<Self, LockError> {
+        loop {
+            let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
+            let mut file = open.map_err(|reason| LockError::Create { path: path.clone(), reason })?;
+            match file.try_lock() {
+                Err(TryLockError::WouldBlock) => {
+                    let mut holder = String::new();
+                    let _ = (&mut file).take(20).read_to_string(&mut holder);
+                    let holder = if holder.is_empty() { "?".to_owned() } else { holder };
+                    return Err(LockError::InUse { output: output.to_owned(), holder });
+                }
+                // A file system without locks: two runs at once are the user's to avoid.
+                Ok(()) | Err(TryLockError::Error(_)) => {}
+            }
+            // Whoever held it before may have removed the file between our two steps: a lock on nothing is none.
+            if is_same(&file, &path) {
+                let _ = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
+                return Ok(Self { path, _file: file });
+            }
+        }
+    }
+}
+
+impl Drop for OutputLock {
+    fn drop(&mut self) {
+        // Removed while it is held, so that no other run's file can be meant.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+#[cfg(unix)]
+fn is_same(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    match (file.metadata(), fs::metadata(path)) {
+        (Ok(open), Ok(named)) => (open.dev(), open.ino()) == (named.dev(), named.ino()),
+        _ => false,
+    }
+}
+
+/// Files that are open cannot be removed here.
+#[cfg(not(unix))]
+fn is_same(_: &File, _: &Path) -> bool {
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_left_by_a_killed_process_is_no_lock() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(IN_FOLDER), "123456").unwrap();
+        let lock = OutputLock::folder(folder.path()).unwrap();
+        let holder = fs::read_to_string(folder.path().join(IN_FOLDER)).unwrap();
+        assert_eq!(holder, std::process::id().to_string());
+        drop(lock);
+        let file = folder.path().join("e.npy");
+        let _lock = OutputLock::file(&file).unwrap();
+        let message = OutputLock::file(&file).unwrap_err().to_string();
+        assert!(message.contains("e.npy is in use by another run (process "), "{message}");
+        let message = OutputLock::folder(Path::new("/nowhere")).unwrap_err().to_string();
+        assert!(message.contains("/nowhere/.locdiff.lock"), "{message}");
+    }
+}

@@ -1,0 +1,49 @@
+//! `locdiff undo`: takes back the tags that `locate` wrote.
+
+use anyhow::{Result, ensure};
+use clap::Args;
+use locdiff_phototags::undo;
+use serde_json::json;
+use std::io::Write;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Files that were created are removed, sidecars and copies that were changed are restored to the byte. A file that changed \
+since stays, is named, and remains in the journal; the exit code is 1 then.")]
+pub(crate) struct UndoArgs {
+    /// The journal that `locate` named, or the folder with one in it
+    #[arg(value_name = "JOURNAL")]
+    journal: PathBuf,
+    /// Say what would be done, and do nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Print one JSON object per file
+    #[arg(long)]
+    json: bool,
+}
+
+impl UndoArgs {
+    pub(crate) fn run(self) -> Result<()> {
+        let done = undo(&self.journal, self.dry_run)?;
+        let mut out = std::io::stdout().lock();
+        for (file, what) in &done {
+            if self.json {
+                writeln!(
+                    out,
+                    "{}",
+                    json!({"file": file, "done": what.word(), "refused": what.is_refusal()})
+                )?;
+            } else {
+                writeln!(out, "{}: {}", file.display(), what.word())?;
+            }
+        }
+        let refused = done.iter().filter(|(_, what)| what.is_refusal()).count();
+        let count = done.len();
+        ensure!(
+            refused == 0,
+            "{refused} of {count} files changed since they were written, and stay as they are: remove or mend them yourself"
+        );
+        Ok(())
+    }
+}

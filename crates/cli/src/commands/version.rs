@@ -1,0 +1,83 @@
+//! `locdiff version`: what this program was built from, and what it finds here.
+
+use anyhow::Result;
+use clap::Args;
+use locdiff::Device;
+use serde_json::{Value, json};
+use std::io::Write;
+
+#[derive(Debug, Args, Default)]
+pub(crate) struct Version {
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// The commit that it was built from, or "unknown".
+const COMMIT: &str = env!("LOCDIFF_BUILD_COMMIT");
+
+impl Version {
+    pub(crate) fn run(self) -> Result<()> {
+        let facts = facts()?;
+        let mut out = std::io::stdout().lock();
+        if self.json {
+            return Ok(writeln!(out, "{facts}")?);
+        }
+        writeln!(out, "locdiff {}", env!("CARGO_PKG_VERSION"))?;
+        for (name, value) in facts.as_object().into_iter().flatten().filter(|(name, _)| *name != "version") {
+            let words = match value {
+                Value::String(text) => text.clone(),
+                Value::Null => "none".to_owned(),
+                Value::Array(list) => list.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", "),
+                Value::Object(fields) => {
+                    let each: Vec<String> = fields
+                        .iter()
+                        .map(|(name, value)| format!("{name} {}", value.as_str().unwrap_or_default()))
+                        .collect();
+                    each.join(", ")
+                }
+                other => other.to_string(),
+            };
+            writeln!(out, "{:<9} {words}", name.replace('_', " "))?;
+        }
+        Ok(())
+    }
+}
+
+fn facts() -> Result<Value> {
+    let cuda = match "cuda".parse().and_then(Device::open) {
+        Ok(device) => device.to_string(),
+        Err(_) => "not found".to_owned(),
+    };
+    let features: Vec<&str> = if cfg!(feature = "bundled") { vec!["bundled"] } else { Vec::new() };
+    let (model, encoder) = bundled()?;
+    Ok(json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "commit": COMMIT,
+        "target": format!("{}-{}", std::env::consts::ARCH, std::env::consts::OS),
+        "features": features,
+        "threads": rayon::current_num_threads(),
+        "cuda": cuda,
+        "model": model,
+        "encoder": encoder,
+    }))
+}
+
+#[cfg(feature = "bundled")]
+fn bundled() -> Result<(Value, Value)> {
+    let device = Device::cpu();
+    let (model, _) = locdiff::bundled_model(&device)?;
+    let config = model.config();
+    let encoder = locdiff::bundled_encoder(&device)?;
+    let model = json!({
+        "name": locdiff::BUNDLED_MODEL_NAME,
+        "degree": config.degree.to_string(),
+        "embedding_dim": config.embedding_dim.to_string(),
+    });
+    Ok((model, json!({ "fingerprint": encoder.fingerprint().to_string() })))
+}
+
+#[cfg(not(feature = "bundled"))]
+fn bundled() -> Result<(Value, Value)> {
+    Ok((Value::Null, Value::Null))
+}

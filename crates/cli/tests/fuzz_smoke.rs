@@ -1,0 +1,83 @@
+//! Every fuzz target on a stable toolchain: its seeds, then seeded mutations of them, for a moment each.
+//! `LOCDIFF_FUZZ_SECONDS=60` makes the moment longer.
+
+#[path = "../../../fuzz/src/lib.rs"]
+#[allow(dead_code, unreachable_pub)] // the library of the fuzz targets, of which this is one user
+mod targets;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::time::{Duration, Instant};
+
+/// What structure there is in our formats.
+const TOKENS: [&[u8]; 22] = [
+    b",",
+    b"\n",
+    b"\"",
+    b"{",
+    b"}",
+    b"[",
+    b"]",
+    b"nan",
+    b"-",
+    b"1e999",
+    b"\xff\xff\xff\xff",
+    b"\0",
+    b"(",
+    b")",
+    b"'",
+    b":",
+    b"99999999999999999999",
+    b"1e12",
+    b"null",
+    b";",
+    b"\t",
+    b"-1",
+];
+
+/// Cuts, doubles, flips, overwrites and inserts.
+fn mutate(input: &mut Vec<u8>, rng: &mut ChaCha8Rng) {
+    for _ in 0..rng.random_range(1..6) {
+        let place = rng.random_range(0..=input.len());
+        let end = rng.random_range(place..=input.len());
+        match rng.random_range(0..6) {
+            0 => input.truncate(place),
+            1 => input.extend_from_within(place..end),
+            2 if place < input.len() => input[place] ^= 1 << rng.random_range(0..8),
+            3 if place < input.len() => input[place] = rng.random(),
+            4 => drop(input.drain(place..end)),
+            _ => drop(input.splice(place..place, TOKENS[rng.random_range(0..TOKENS.len())].iter().copied())),
+        }
+        input.truncate(1 << 16);
+    }
+}
+
+#[test]
+fn every_parser_reads_or_refuses() {
+    let seconds =
+        std::env::var("LOCDIFF_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(0.4);
+    let chosen = std::env::var("LOCDIFF_FUZZ_TARGET").ok();
+    for (number, (name, target)) in targets::TARGETS.into_iter().enumerate() {
+        if chosen.as_ref().is_some_and(|chosen| chosen != name) {
+            continue;
+        }
+        let seeds = targets::seeds(name);
+        assert!(!seeds.is_empty(), "{name} has no seeds");
+        for seed in &seeds {
+            target(seed);
+        }
+        let mut rng = ChaCha8Rng::seed_from_u64(number as u64);
+        let (start, mut count, mut slowest) = (Instant::now(), 0_usize, Duration::ZERO);
+        while start.elapsed() < Duration::from_secs_f64(seconds) {
+            let mut input = seeds[count % seeds.len()].clone();
+            mutate(&mut input, &mut rng);
+            let begin = Instant::now();
+            let result = std::panic::catch_unwind(|| target(&input));
+            slowest = slowest.max(begin.elapsed());
+            assert!(result.is_ok(), "{name}, mutation {count}: {:?}", String::from_utf8_lossy(&input));
+            assert!(begin.elapsed() < Duration::from_secs(20), "{name}, mutation {count} takes too long");
+            count += 1;
+        }
+        println!("{name}: {count} inputs, the slowest took {slowest:?}");
+    }
+}

@@ -1,0 +1,162 @@
+//! A page for any number of photos: points in clusters, small pictures, a filter.
+
+use super::label::{MapLabel, json as labels_json, rounded};
+use super::page;
+use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
+use locdiff_sphere::LatLon;
+use serde_json::json;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+
+/// One photo of a crowd.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct CrowdPhoto {
+    /// Its file's name.
+    pub name: String,
+    /// Where it was taken, most likely.
+    pub place: LatLon,
+    /// That in words.
+    pub words: String,
+    /// Half of the probability lies within.
+    pub radius_50_km: f64,
+    /// Nine tenths of the probability lie within.
+    pub radius_90_km: f64,
+    /// How sure the answer is, 0 to 1.
+    pub confidence: f64,
+    /// Whether it is an answer rather than a guess.
+    pub can_tell: bool,
+}
+
+impl CrowdPhoto {
+    /// A photo at a place, of which nothing else is known.
+    pub fn new(name: &str, place: LatLon, words: &str) -> Self {
+        let (name, words) = (name.to_owned(), words.to_owned());
+        Self { name, place, words, radius_50_km: 0.0, radius_90_km: 0.0, confidence: 1.0, can_tell: true }
+    }
+}
+
+/// A page that shows thousands of photos on one map: clusters that open as one zooms, a list with small pictures, a filter by
+/// confidence and by words. Pictures go to `spool` as they come, so memory stays small; the page holds them all, as text that
+/// is decoded when a picture is looked at.
+///
+/// ```
+/// use locdiff_map::{CrowdMap, CrowdPhoto};
+/// use locdiff_sphere::LatLon;
+/// let mut map = CrowdMap::new("LocDiff", std::io::Cursor::new(Vec::new()));
+/// map.push(&CrowdPhoto::new("a.jpg", LatLon::new(48.86, 2.35)?, "in Paris, France"), None)?;
+/// let mut page = Vec::new();
+/// map.write(&mut page)?;
+/// assert!(String::from_utf8(page)?.contains("in Paris, France"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct CrowdMap<S> {
+    title: String,
+    credit: String,
+    labels: Vec<MapLabel>,
+    photos: Vec<CrowdPhoto>,
+    /// Characters of each picture in the spool; 0 where there is none.
+    lengths: Vec<usize>,
+    spool: S,
+}
+
+impl<S: Read + Write + Seek> CrowdMap<S> {
+    /// A page without photos yet. `spool` is empty, and this page's alone.
+    pub fn new(title: &str, spool: S) -> Self {
+        Self {
+            title: title.to_owned(),
+            credit: "Map: Natural Earth".to_owned(),
+            labels: Vec::new(),
+            photos: Vec::new(),
+            lengths: Vec::new(),
+            spool,
+        }
+    }
+
+    /// Names on the map; where two would overlap, the earlier is shown.
+    #[must_use]
+    pub fn labels(mut self, labels: impl IntoIterator<Item = MapLabel>) -> Self {
+        self.labels.extend(labels);
+        self
+    }
+
+    /// The line in the corner that names the sources; Natural Earth unless set.
+    #[must_use]
+    pub fn credit(mut self, credit: &str) -> Self {
+        credit.clone_into(&mut self.credit);
+        self
+    }
+
+    /// Adds a photo with a small picture of it, a JPEG file.
+    ///
+    /// # Errors
+    /// When the spool cannot be written.
+    pub fn push(&mut self, photo: &CrowdPhoto, jpeg: Option<&[u8]>) -> io::Result<()> {
+        let text = jpeg.map(|jpeg| BASE64.encode(jpeg)).unwrap_or_default();
+        self.spool.write_all(text.as_bytes())?;
+        self.lengths.push(text.len());
+        self.photos.push(photo.clone());
+        Ok(())
+    }
+
+    /// Writes the page.
+    ///
+    /// # Errors
+    /// When the spool cannot be read, or the page not written.
+    pub fn write<W: Write>(mut self, out: &mut W) -> io::Result<()> {
+        let all = |of: fn(&CrowdPhoto) -> f64| self.photos.iter().map(of).collect::<Vec<f64>>();
+        let texts = |of: fn(&CrowdPhoto) -> &str| self.photos.iter().map(of).collect::<Vec<&str>>();
+        let crowd = json!({
+            "name": texts(|photo| &photo.name),
+            "words": texts(|photo| &photo.words),
+            "lon": all(|photo| rounded(photo.place.lon_deg())),
+            "lat": all(|photo| rounded(photo.place.lat_deg())),
+            "r50": all(|photo| photo.radius_50_km.round()),
+            "r90": all(|photo| photo.radius_90_km.round()),
+            "sure": all(|photo| (photo.confidence * 1000.0).round() / 1000.0),
+            "tell": self.photos.iter().map(|photo| u8::from(photo.can_tell)).collect::<Vec<u8>>(),
+            "picture": self.lengths,
+        });
+        let labels = labels_json(&self.labels);
+        let data =
+            json!({ "credit": self.credit, "ramp": [], "labels": labels, "photos": [], "crowd": crowd });
+        self.spool.seek(SeekFrom::Start(0))?;
+        let spool = &mut self.spool;
+        page::write(out, &self.title, &data, |out| {
+            out.write_all(b"<style>\n")?;
+            out.write_all(include_bytes!("crowd.css"))?;
+            out.write_all(b"</style>\n<script type=\"text/plain\" id=\"pictures\">")?;
+            io::copy(spool, out)?;
+            out.write_all(b"</script>\n<script>\n")?;
+            out.write_all(include_bytes!("crowd.js"))?;
+            out.write_all(b"</script>\n")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+
+    #[test]
+    fn hostile_names_stay_text_and_nothing_is_loaded() {
+        let hostile = "</script><script>alert('x')</script><!-- {{data}}.jpg";
+        let place = LatLon::new(1.0, 2.0).unwrap();
+        let page = |name: &str| {
+            let mut map = CrowdMap::new(name, Cursor::new(Vec::new())).credit(name);
+            map.push(&CrowdPhoto::new(name, place, name), Some(b"jpeg")).unwrap();
+            let mut page = Vec::new();
+            map.write(&mut page).unwrap();
+            String::from_utf8(page).unwrap()
+        };
+        let (bad, plain) = (page(hostile), page("x"));
+        for part in ["<script", "</script", "<!--"] {
+            assert_eq!(bad.matches(part).count(), plain.matches(part).count(), "{part}");
+        }
+        for part in ["http://", "https://", "src=\"", "href=", "@import", "url(", "innerHTML"] {
+            assert!(!plain.contains(part), "{part}");
+        }
+        assert!(plain.contains("id=\"pictures\">anBlZw==</script>") && plain.contains("default-src 'none'"));
+    }
+}

@@ -1,0 +1,206 @@
+//! The network of a model, for training and for samplers: the paper's CS-UNet, or an image network completed by Bayes' rule.
+
+use crate::{ModelConfig, ModelError, NetworkKind};
+use locdiff_nn::{
+    Device, Gradients, NnError, Params, ParamsBuilder, Tensor, View, ViewMut,
+    layers::{Conditioning, CsUnet, CsUnetWorkspace, ForwardMode, Mlp, MlpWork, SamplingWorkspace},
+    ops,
+};
+
+/// Width of the image network's hidden layer where none is asked for.
+const IMAGE_WIDTH: usize = 1024;
+
+/// A network's layers.
+///
+/// With [`NetworkKind::Bayes`] an MLP gives the natural parameters `e_I` of the photo's own density, and the noisy code
+/// joins by Bayes' rule: `p(x0 | x_t, I) ∝ p(x0 | I)·p(x_t | x0)`, and since all codes are equally long the log of the
+/// second factor is `√ᾱ·s/(1−ᾱ)·x_t·code(x0)`, linear in the code. So `e = e_I + c(t)·x_t` is the best denoiser that there
+/// is for `e_I`, without a parameter of its own (`x_t` filtered as the codes are).
+#[derive(Debug, Clone)]
+pub enum Net {
+    /// The paper's conditional Siren U-Net.
+    CsUnet(Box<CsUnet>),
+    /// The image network; noisy codes join by Bayes' rule.
+    Bayes(Mlp),
+}
+
+/// Storage for [`Net::forward`] and [`Net::backward`] at one batch size.
+pub enum NetWork {
+    /// Of a CS-UNet.
+    CsUnet(Box<CsUnetWorkspace>),
+    /// Of an image network.
+    Bayes(MlpWork),
+}
+
+impl NetWork {
+    /// The output of the last forward pass, batch × numbers of a code.
+    pub fn output(&self) -> View<'_> {
+        match self {
+            Self::CsUnet(work) => work.output(),
+            Self::Bayes(work) => work.output.view(),
+        }
+    }
+}
+
+impl Net {
+    /// Adds a configuration's network to `builder`.
+    ///
+    /// # Errors
+    /// Sizes that no network has.
+    pub(crate) fn register(config: &ModelConfig, builder: &mut ParamsBuilder) -> Result<Self, ModelError> {
+        Ok(match config.network {
+            NetworkKind::CsUnet => Self::CsUnet(Box::new(config.cs_unet().register(builder)?)),
+            NetworkKind::Bayes => {
+                let widths = [config.embedding_dim, config.hidden.unwrap_or(IMAGE_WIDTH), config.code_dim()];
+                Self::Bayes(Mlp::new(builder, "image", &widths, config.dropout))
+            }
+        })
+    }
+
+    /// Whether noise and time go into the layers.
+    pub fn reads_noise(&self) -> bool {
+        matches!(self, Self::CsUnet(_))
+    }
+
+    /// Storage for training with `batch` rows.
+    ///
+    /// # Errors
+    /// Too little device memory.
+    pub fn work(&self, device: &Device, batch: usize) -> Result<NetWork, NnError> {
+        Ok(match self {
+            Self::CsUnet(net) => NetWork::CsUnet(Box::new(net.workspace(device, batch, true)?)),
+            Self::Bayes(net) => NetWork::Bayes(net.work(device, batch)?),
+        })
+    }
+
+    /// The output for noisy codes `x` at times `t` and embeddings `cond`; for [`NetworkKind::Bayes`] that at pure noise.
+    ///
+    /// # Errors
+    /// Shapes that do not fit.
+    ///
+    /// # Panics
+    /// Storage of another network.
+    pub fn forward(
+        &self,
+        params: &Params,
+        work: &mut NetWork,
+        x: View<'_>,
+        cond: View<'_>,
+        t: View<'_>,
+        mode: ForwardMode<'_>,
+    ) -> Result<(), NnError> {
+        match (self, work) {
+            (Self::CsUnet(net), NetWork::CsUnet(work)) => net.forward(params, work, x, cond, t, mode),
+            (Self::Bayes(net), NetWork::Bayes(work)) => net.forward(params, work, cond, mode),
+            _ => panic!("storage of another network"),
+        }
+    }
+
+    /// The gradients of all weights for the gradient `d_out` of the output.
+    ///
+    /// # Errors
+    /// Shapes that do not fit.
+    ///
+    /// # Panics
+    /// Storage of another network.
+    pub fn backward(
+        &self,
+        params: &Params,
+        grads: &mut Gradients,
+        work: &mut NetWork,
+        x: View<'_>,
+        cond: View<'_>,
+        d_out: View<'_>,
+    ) -> Result<(), NnError> {
+        match (self, work) {
+            (Self::CsUnet(net), NetWork::CsUnet(work)) => net.backward(params, grads, work, x, cond, d_out),
+            (Self::Bayes(net), NetWork::Bayes(work)) => net.backward(params, grads, work, cond, d_out, None),
+            _ => panic!("storage of another network"),
+        }
+    }
+}
+
+/// A network inside a sampler: what depends on photo and time alone is computed once.
+pub(crate) enum Denoising {
+    CsUnet { work: SamplingWorkspace, conditioning: Conditioning },
+    Bayes { work: MlpWork, image: Tensor, joining: Tensor },
+}
+
+impl Denoising {
+    /// For `rows` noisy codes and embeddings `cond`, one for all codes or one for each.
+    pub(crate) fn new(
+        net: &Net,
+        config: &ModelConfig,
+        params: &Params,
+        rows: usize,
+        cond: View<'_>,
+        timesteps: &[f32],
+    ) -> Result<Self, ModelError> {
+        let device = params.device();
+        let mut made = match net {
+            Net::CsUnet(net) => Self::CsUnet {
+                work: net.sampling_workspace(device, rows)?,
+                conditioning: net.conditioning(params, cond, timesteps)?,
+            },
+            Net::Bayes(net) => Self::Bayes {
+                work: net.work(device, cond.rows())?,
+                image: Tensor::zeros(device, cond.rows(), config.code_dim())?,
+                joining: joining(config, device, timesteps)?,
+            },
+        };
+        made.set_cond(net, params, cond)?;
+        Ok(made)
+    }
+
+    /// Replaces the embeddings, in place.
+    pub(crate) fn set_cond(&mut self, net: &Net, params: &Params, cond: View<'_>) -> Result<(), NnError> {
+        match (net, self) {
+            (Net::CsUnet(net), Self::CsUnet { conditioning, .. }) => net.set_cond(params, conditioning, cond),
+            (Net::Bayes(net), Self::Bayes { work, image, .. }) => {
+                net.infer(params, work, image.view_mut(), cond)
+            }
+            _ => unreachable!("made for another network"),
+        }
+    }
+
+    /// The output for noisy codes `x` at a step of the time table.
+    pub(crate) fn predict(
+        &mut self,
+        net: &Net,
+        params: &Params,
+        out: ViewMut<'_>,
+        x: View<'_>,
+        step: usize,
+    ) -> Result<(), NnError> {
+        match (net, self) {
+            (Net::CsUnet(net), Self::CsUnet { work, conditioning }) => {
+                net.predict(params, work, out, x, conditioning, step)
+            }
+            (Net::Bayes(_), Self::Bayes { image, joining, .. }) => {
+                let image = image.view();
+                let image = if image.rows() == 1 { image.broadcast_rows(0, x.rows()) } else { image };
+                ops::film(out, x, joining.view().broadcast_rows(step, x.rows()), image)
+            }
+            _ => unreachable!("made for another network"),
+        }
+    }
+}
+
+/// What [`ops::film`] needs to add `c(t)·x_t` to the photo's parameters, one row a time step. At pure noise `c` is 0, so that the
+/// evidence does not depend on the noise; `c·s` stays below 1, a clean code's own length, which the quadrature resolves.
+fn joining(config: &ModelConfig, device: &Device, timesteps: &[f32]) -> Result<Tensor, ModelError> {
+    let (schedule, scale, dim) = (config.schedule()?, config.code_scale.factor(), config.code_dim());
+    let low_pass = config.low_pass();
+    let mut rows = Vec::with_capacity(timesteps.len() * 2 * dim);
+    for t in timesteps {
+        let t = *t as usize;
+        let (signal, noise) = (schedule.signal(t), schedule.noise(t));
+        let gain =
+            if t + 1 == schedule.steps() { 0.0 } else { (signal * scale / (noise * noise)).min(1.0 / scale) };
+        for (block, factor) in config.degree_blocks().iter().zip(&low_pass) {
+            rows.extend(std::iter::repeat_n((gain * factor) as f32 - 1.0, block.len()));
+        }
+        rows.extend(std::iter::repeat_n(0.0, dim));
+    }
+    Ok(Tensor::from_slice(device, timesteps.len(), 2 * dim, &rows)?)
+}

@@ -1,0 +1,17 @@
+//! How large a photo may be.
+
+/// The most a photo may ask for; what asks for more is refused before its pixels are allocated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PhotoLimits {
+    /// Width times height.
+    pub max_pixels: u64,
+    /// Bytes of the file, and bytes of its pixels as decoded (16-bit RGBA takes 8 a pixel).
+    pub max_bytes: u64,
+}
+
+impl Default for PhotoLimits {
+    /// 100 megapixels, 1 GiB.
+    fn default() -> Self {
+        Self { max_pixels: 100_000_000, max_bytes: 1 << 30 }
+    }
+}

@@ -1,0 +1,277 @@
+//! The bodies of all fuzz targets: any bytes may come in the place of a user's file, and nothing may panic, hang or take
+//! memory far beyond the input's size; every error is one line.
+//!
+//! `fuzz_targets/` runs them under libFuzzer (`scripts/fuzz`), the command's test `fuzz_smoke` on a stable toolchain.
+//! `seeds/NAME/` holds sound inputs of each.
+
+use locdiff::{Calibration, ModelShape, Region};
+use locdiff_data::{PlaceTable, PointColumns, RowFile, TableReader};
+use locdiff_gallery::{GALLERY_FILE, Gallery, GalleryBuilder, Kind, VectorType};
+use locdiff_ingest::{PhotoLimits, Photos};
+use locdiff_model::{Model, ModelConfig};
+use locdiff_nn::Device;
+use locdiff_phototags::{GeoTag, Overwrite};
+use locdiff_sphere::LatLon;
+use locdiff_vision::{Encoder, Photo};
+use std::fmt::Display;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+pub use locdiff_data::fuzzing::{
+    format, matrix_csv, matrix_jsonl, npy, points_csv, points_jsonl, safetensors,
+};
+pub use locdiff_pth::fuzzing::pth;
+
+/// A body, with the name of its target and of its folder of seeds.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// Every target.
+pub const TARGETS: [Target; 25] = [
+    ("points_csv", points_csv),
+    ("points_jsonl", points_jsonl),
+    ("matrix_csv", matrix_csv),
+    ("matrix_jsonl", matrix_jsonl),
+    ("npy", npy),
+    ("safetensors", safetensors),
+    ("format", format),
+    ("pth", pth),
+    ("photo", photo),
+    ("exif", exif),
+    ("table", table),
+    ("places_csv", places_csv),
+    ("places_jsonl", places_jsonl),
+    ("embeddings", embeddings),
+    ("photo_list", photo_list),
+    ("shard", shard),
+    ("model_config", model_config),
+    ("model_weights", model_weights),
+    ("calibration", calibration),
+    ("encoder", encoder),
+    ("hugging_face", hugging_face),
+    ("gallery", gallery),
+    ("gallery_index", gallery_index),
+    ("geojson", geojson),
+    ("raster", raster),
+];
+
+/// A folder of this process, and the file in it that inputs are written to.
+struct Place {
+    folder: PathBuf,
+}
+
+impl Place {
+    fn new(name: &str) -> Self {
+        let folder = std::env::temp_dir().join(format!("locdiff-fuzz-{}-{name}", std::process::id()));
+        fs::create_dir_all(&folder).expect("a folder for temporary files");
+        Self { folder }
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.folder.join(name);
+        fs::write(&path, bytes).expect("a temporary file");
+        path
+    }
+}
+
+/// The value, or `None` after the error's message was looked at.
+fn checked<T, E: Display>(result: Result<T, E>) -> Option<T> {
+    result.map_err(|error| assert!(!error.to_string().contains(['\n', '\r']), "one line: {error}")).ok()
+}
+
+/// Any bytes as a photo: a picture within the limits or an error. The limit on memory is the fuzzer's.
+pub fn photo(bytes: &[u8]) {
+    let limits = PhotoLimits { max_pixels: 1 << 20, max_bytes: 1 << 24 };
+    if let Some(photo) = checked(Photo::decode(bytes, "fuzz", &limits)) {
+        let pixels = u64::from(photo.width()) * u64::from(photo.height());
+        assert!(pixels <= limits.max_pixels && photo.rgb().len() as u64 == 3 * pixels);
+    }
+}
+
+/// A photo whose EXIF data are read and written.
+pub fn exif(bytes: &[u8]) {
+    let tag = GeoTag::new(LatLon::new(39.999, 116.275).expect("a place")).radius_km(210.0);
+    let before = locdiff_phototags::has_location(bytes);
+    if let Some(copy) = checked(locdiff_phototags::tagged(bytes, "fuzz", &tag, Overwrite::Never)) {
+        assert!(!before && copy.len() < bytes.len() + (1 << 20));
+    }
+    checked(locdiff_phototags::tagged(bytes, "fuzz", &tag, Overwrite::Force));
+}
+
+/// A CSV file as columns of text.
+pub fn table(bytes: &[u8]) {
+    static PLACE: LazyLock<Place> = LazyLock::new(|| Place::new("table"));
+    let path = PLACE.write("x.csv", bytes);
+    let Some(mut table) = checked(TableReader::open(&path)) else { return };
+    let mut rows = 0;
+    while let Some(Some((_, fields))) = checked(table.next_row()) {
+        rows += 1;
+        assert!(!fields.is_empty() && rows <= bytes.len());
+    }
+}
+
+fn places(bytes: &[u8], name: &str) {
+    static PLACE: LazyLock<Place> = LazyLock::new(|| Place::new("places"));
+    let path = PLACE.write(name, bytes);
+    let wanted = |name: &str| name.starts_with("radius_");
+    if let Some(table) = checked(PlaceTable::read(&path, None, &PointColumns::default(), None, wanted)) {
+        assert!(table.ids.is_none_or(|(_, ids)| ids.len() == table.places.len()));
+        assert!(table.numbers.iter().all(|(_, numbers)| numbers.len() == table.places.len()));
+    }
+}
+
+/// Predictions as CSV.
+pub fn places_csv(bytes: &[u8]) {
+    places(bytes, "x.csv");
+}
+
+/// Predictions as JSON lines.
+pub fn places_jsonl(bytes: &[u8]) {
+    places(bytes, "x.jsonl");
+}
+
+/// Embeddings in a safetensors file, read row by row.
+pub fn embeddings(bytes: &[u8]) {
+    static PLACE: LazyLock<Place> = LazyLock::new(|| Place::new("embeddings"));
+    let path = PLACE.write("x.safetensors", bytes);
+    let Some(file) = checked(RowFile::open(&path, None)) else { return };
+    assert!(file.rows().saturating_mul(file.columns()) <= bytes.len());
+    for row in 0..file.rows() {
+        checked(file.embedding(row));
+    }
+}
+
+/// A table that names photos.
+pub fn photo_list(bytes: &[u8]) {
+    static PLACE: LazyLock<Place> = LazyLock::new(|| Place::new("list"));
+    checked(Photos::gather(&[PLACE.write("x.csv", bytes)], None));
+}
+
+/// A tar file of photos.
+pub fn shard(bytes: &[u8]) {
+    static PLACE: LazyLock<Place> = LazyLock::new(|| Place::new("shard"));
+    let Some(photos) = checked(Photos::gather(&[PLACE.write("x.tar", bytes)], None)) else { return };
+    for photo in photos.into_stream(PhotoLimits { max_pixels: 1 << 16, max_bytes: 1 << 20 }).take(4) {
+        checked(photo.photo);
+    }
+}
+
+/// The two files of a small model.
+static MODEL: LazyLock<(Vec<u8>, Vec<u8>)> = LazyLock::new(|| {
+    let place = Place::new("model");
+    let small = ModelConfig { width: 8, depth: 1, time_dim: 4, hidden: Some(8), ..ModelConfig::new(1, 4) };
+    let model = Model::new(&Device::cpu(), small).expect("a small model");
+    model.save(&place.folder).expect("a model's folder");
+    let read = |name: &str| fs::read(place.folder.join(name)).expect("a model's file");
+    (read("config.json"), read("model.safetensors"))
+});
+
+fn model(config: &[u8], weights: &[u8]) {
+    let (config_name, weights_name) = (Path::new("config.json"), Path::new("model.safetensors"));
+    checked(Model::from_bytes(&Device::cpu(), (config_name, config), (weights_name, weights)));
+}
+
+/// A model's settings.
+pub fn model_config(bytes: &[u8]) {
+    model(bytes, &MODEL.1);
+}
+
+/// A model's weights.
+pub fn model_weights(bytes: &[u8]) {
+    model(&MODEL.0, bytes);
+}
+
+/// A model's calibration.
+pub fn calibration(bytes: &[u8]) {
+    let shape = ModelShape { degree: 1, embedding_dim: 2, encoder: None };
+    checked(Calibration::from_bytes("calibration.json", bytes, &shape));
+}
+
+/// An encoder's description.
+pub fn encoder(bytes: &[u8]) {
+    let weights = b"{}      ";
+    let weights = [&(weights.len() as u64).to_le_bytes()[..], weights].concat();
+    let (description, file) = (Path::new("encoder.json"), Path::new("model.safetensors"));
+    checked(Encoder::from_bytes((description, bytes), (file, &weights)));
+}
+
+/// The settings of a CLIP from Hugging Face.
+pub fn hugging_face(bytes: &[u8]) {
+    static PLACE: LazyLock<Place> = LazyLock::new(|| {
+        let place = Place::new("clip");
+        place.write("preprocessor_config.json", b"{}");
+        place.write("model.safetensors", &[&2_u64.to_le_bytes()[..], b"{}"].concat());
+        place
+    });
+    PLACE.write("config.json", bytes);
+    checked(Encoder::open(&PLACE.folder));
+}
+
+/// A small gallery without checksums, as those of before.
+fn small_gallery(name: &str) -> Place {
+    let place = Place::new(name);
+    let places: Vec<LatLon> =
+        (0..5).map(|k| LatLon::new(f64::from(k) * 10.0, f64::from(k)).expect("a place")).collect();
+    let (kind, vectors) = (Kind::Photos, VectorType::F32);
+    let builder =
+        GalleryBuilder { kind, dimension: 2, vectors, key: String::new(), mean: Vec::new(), encoder: None };
+    let fill = |rows: &[u32], out: &mut [f32]| {
+        for (out, row) in out.chunks_exact_mut(2).zip(rows) {
+            out.copy_from_slice(&[1.0, *row as f32]);
+        }
+        Ok(())
+    };
+    builder.build(&place.folder, &places, fill).expect("a gallery");
+    let text = fs::read_to_string(place.folder.join(GALLERY_FILE)).expect("a description");
+    let end = text.find(",\"checksums\"").expect("checksums");
+    place.write(GALLERY_FILE, format!("{}}}", &text[..end]).as_bytes());
+    place
+}
+
+fn search(folder: &Path) {
+    let Some(gallery) = checked(Gallery::open(folder)) else { return };
+    let query = vec![0.5; gallery.dimension()];
+    checked(gallery.search(&query, None, 3));
+}
+
+/// A gallery's description.
+pub fn gallery(bytes: &[u8]) {
+    static PLACE: LazyLock<Place> = LazyLock::new(|| small_gallery("gallery"));
+    PLACE.write(GALLERY_FILE, bytes);
+    search(&PLACE.folder);
+}
+
+/// A gallery's index.
+pub fn gallery_index(bytes: &[u8]) {
+    static PLACE: LazyLock<Place> = LazyLock::new(|| small_gallery("index"));
+    PLACE.write("index.bin", bytes);
+    search(&PLACE.folder);
+}
+
+/// A region as `GeoJSON`.
+pub fn geojson(bytes: &[u8]) {
+    let text = String::from_utf8_lossy(bytes);
+    if let Some(region) = checked(Region::from_geojson(&text, "fuzz")) {
+        region.contains(LatLon::new(1.0, 2.0).expect("a place"));
+    }
+}
+
+/// A prior as an Esri ASCII raster.
+pub fn raster(bytes: &[u8]) {
+    checked(locdiff_map::parse_ascii_grid(&String::from_utf8_lossy(bytes)));
+}
+
+/// The seeds of a target: the files of `seeds/NAME/`, by name.
+pub fn seeds(target: &str) -> Vec<Vec<u8>> {
+    let folder = seed_folder().join(target);
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
+    files.sort();
+    files.iter().map(|file| fs::read(file).expect("a seed")).collect()
+}
+
+fn seed_folder() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let own = here.join("seeds");
+    if own.is_dir() { own } else { here.join("../../fuzz/seeds") }
+}
