@@ -5,6 +5,7 @@ mod options;
 mod print;
 mod score;
 mod sinks;
+mod tag_args;
 mod tagging;
 mod target;
 
