@@ -1,6 +1,7 @@
 //! The routes, as the server takes them and as its document lists them.
 
 use hyper::Method;
+use locdiff_map::Detail;
 
 /// What is at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,16 +68,18 @@ const fn page(
     PageFile { route: get(path, Endpoint::Page(k), false, "A file of the page"), content_type, contents }
 }
 
+const BYTES: &str = "application/octet-stream";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The page: all that it loads.
-pub(crate) const PAGE: [PageFile; 6] = [
+pub(crate) const PAGE: [PageFile; 7] = [
     page(0, "/", "text/html; charset=utf-8", include_bytes!("../page/index.html")),
     page(1, "/page/style.css", "text/css; charset=utf-8", include_bytes!("../page/style.css")),
     page(2, "/page/app.js", SCRIPT, include_bytes!("../page/app.js")),
     page(3, "/page/globe.js", SCRIPT, include_bytes!("../page/globe.js")),
     page(4, "/page/d3-geo.js", SCRIPT, include_bytes!("../page/d3-geo.js")),
-    page(5, "/page/land.json", "application/json", include_bytes!("../page/land.json")),
+    page(5, "/page/coast-coarse.bin", BYTES, Detail::Coarse.bytes()),
+    page(6, "/page/coast-fine.bin", BYTES, Detail::Fine.bytes()),
 ];
 
 /// What a request found.
