@@ -23,11 +23,18 @@ impl Access {
         });
         let given = bearer.or_else(|| headers.get("x-api-key").map(|value| value.as_bytes()));
         let Some(given) = given else {
-            return Err(Problem::new(Kind::Unauthorized, "send the header 'Authorization: Bearer KEY' or 'x-api-key: KEY'"));
+            return Err(Problem::new(
+                Kind::Unauthorized,
+                "send the header 'Authorization: Bearer KEY' or 'x-api-key: KEY'",
+            ));
         };
         // Every key is compared, each in a time that does not depend on where it differs.
         let fits = self.keys.iter().fold(false, |fits, key| fits | constant_time_eq(key.as_bytes(), given));
-        if fits { Ok(()) } else { Err(Problem::new(Kind::Unauthorized, "the key is not one of this server's")) }
+        if fits {
+            Ok(())
+        } else {
+            Err(Problem::new(Kind::Unauthorized, "the key is not one of this server's"))
+        }
     }
 
     /// The origin to allow, where the request comes from a page that may ask.
@@ -41,7 +48,10 @@ impl Access {
         let site = headers.get("sec-fetch-site").map(|value| value.as_bytes());
         let is_foreign = matches!(site, Some(b"cross-site" | b"same-site"));
         if is_foreign && self.allowed_origin(headers).is_none() {
-            return Err(Problem::new(Kind::CrossSite, "the page that asks is of another origin, which is not allowed here"));
+            return Err(Problem::new(
+                Kind::CrossSite,
+                "the page that asks is of another origin, which is not allowed here",
+            ));
         }
         Ok(())
     }
@@ -63,10 +73,19 @@ mod tests {
             keys: vec!["first-key".to_owned(), "second-key".to_owned()],
             origins: vec!["https://a.example".to_owned()],
         };
-        for good in [("authorization", "Bearer second-key"), ("authorization", "bearer first-key"), ("x-api-key", "first-key")] {
+        for good in [
+            ("authorization", "Bearer second-key"),
+            ("authorization", "bearer first-key"),
+            ("x-api-key", "first-key"),
+        ] {
             assert!(access.check_key(&headers(&[good])).is_ok(), "{good:?}");
         }
-        for bad in [("authorization", "first-key"), ("authorization", "Bearer first-ke"), ("x-api-key", ""), ("cookie", "first-key")] {
+        for bad in [
+            ("authorization", "first-key"),
+            ("authorization", "Bearer first-ke"),
+            ("x-api-key", ""),
+            ("cookie", "first-key"),
+        ] {
             assert!(access.check_key(&headers(&[bad])).is_err(), "{bad:?}");
         }
         let foreign = [("sec-fetch-site", "cross-site"), ("origin", "https://b.example")];

@@ -26,11 +26,26 @@ const fn parameter(
 
 /// How a photo is answered: parameters of `/v1/locate` and `/v1/locate/embeddings`.
 pub(crate) const PARAMETERS: [Parameter; 8] = [
-    parameter("name", "string", "", "What the photo is called in the answer; parts of a form have their own names"),
-    parameter("views", "integer", "1", "Views of each photo (crops, colours) that one density is made of, 1 to 16"),
+    parameter(
+        "name",
+        "string",
+        "",
+        "What the photo is called in the answer; parts of a form have their own names",
+    ),
+    parameter(
+        "views",
+        "integer",
+        "1",
+        "Views of each photo (crops, colours) that one density is made of, 1 to 16",
+    ),
     parameter("seed", "integer", "0", "Seed of noise and views"),
     parameter("hypotheses", "integer", "5", "The most places to list, 1 to 100"),
-    parameter("window_km", "number", "", "The radius of the window that the density is seen through, 1 to 20000"),
+    parameter(
+        "window_km",
+        "number",
+        "",
+        "The radius of the window that the density is seen through, 1 to 20000",
+    ),
     parameter(
         "within",
         "array",
@@ -102,8 +117,7 @@ const LONGEST_REGION: usize = 200;
 impl Ask {
     /// Of a query; what is not known is refused, so that a slip of the pen is no silent default.
     pub(crate) fn parse(text: &str) -> Result<Self, Problem> {
-        let settings =
-            Settings { views: 1, seed: 0, hypotheses: 5, window_km: None, within: Vec::new() };
+        let settings = Settings { views: 1, seed: 0, hypotheses: 5, window_km: None, within: Vec::new() };
         let mut ask = Self { settings, name: None, with_density: false, format: Format::Json };
         let mut seen: Vec<String> = Vec::new();
         for (name, value) in query::pairs(text).map_err(Problem::bad)? {
@@ -163,7 +177,8 @@ impl Settings {
             options = options.with_window_km(window_km);
         }
         if !self.within.is_empty() {
-            let regions: Result<Vec<Region>, _> = self.within.iter().map(|text| Region::in_words(text)).collect();
+            let regions: Result<Vec<Region>, _> =
+                self.within.iter().map(|text| Region::in_words(text)).collect();
             let knowledge = Knowledge::new().within(Region::union(&regions?));
             options = options.with_knowledge(Arc::new(knowledge));
         }
@@ -222,8 +237,19 @@ mod tests {
     #[test]
     fn nonsense_is_refused() {
         for bad in [
-            "view=2", "views=0", "views=17", "views=x", "hypotheses=0", "hypotheses=101", "seed=-1", "window_km=nan",
-            "window_km=0", "density=jpg", "format=exe", "seed=1&seed=2", "name=%FF",
+            "view=2",
+            "views=0",
+            "views=17",
+            "views=x",
+            "hypotheses=0",
+            "hypotheses=101",
+            "seed=-1",
+            "window_km=nan",
+            "window_km=0",
+            "density=jpg",
+            "format=exe",
+            "seed=1&seed=2",
+            "name=%FF",
         ] {
             assert!(Ask::parse(bad).is_err(), "{bad}");
         }

@@ -94,9 +94,15 @@ impl Backend {
         let before = Instant::now();
         let answers = self.locator.answer_each(embedded, &options);
         times.answer = before.elapsed();
-        self.settle(jobs, answers, times, begin, |renderer, job, answers: Vec<Result<Answer, LocateError>>| {
-            renderer.answers(&job.ask, &job.work, answers)
-        });
+        self.settle(
+            jobs,
+            answers,
+            times,
+            begin,
+            |renderer, job, answers: Vec<Result<Answer, LocateError>>| {
+                renderer.answers(&job.ask, &job.work, answers)
+            },
+        );
     }
 
     /// Gives each job its results.
@@ -222,8 +228,7 @@ mod tests {
 
     #[test]
     fn runs_hold_no_more_pixels_than_one_photo_may_have() {
-        let upload =
-            |pixels: u64| Upload { name: None, contents: bytes::Bytes::new(), pixels };
+        let upload = |pixels: u64| Upload { name: None, contents: bytes::Bytes::new(), pixels };
         let photos: Vec<Upload> = [5, 5, 90, 20, 1, 1, 1, 1, 1, 1].map(upload).into();
         let photos: Vec<&Upload> = photos.iter().collect();
         let runs = few_at_a_time(&photos, 4, 100);

@@ -17,12 +17,17 @@ pub(crate) fn page() -> String {
     let mut out = HEAD.to_owned();
     for route in &ROUTES {
         let method = if route.is_post { "POST" } else { "GET" };
-        let _ = write!(out, "<h2><code>{method} {}</code></h2><p>{}.</p>", route.path, escaped(route.summary));
+        let _ =
+            write!(out, "<h2><code>{method} {}</code></h2><p>{}.</p>", route.path, escaped(route.summary));
         let known: Vec<_> = PARAMETERS.iter().filter(|parameter| is_for(parameter, route.endpoint)).collect();
         if !known.is_empty() {
             out += "<table><thead><tr><th>parameter<th>type<th>default<th>meaning</thead><tbody>";
             for parameter in known {
-                let kind = if parameter.choices.is_empty() { parameter.kind.to_owned() } else { parameter.choices.join(" | ") };
+                let kind = if parameter.choices.is_empty() {
+                    parameter.kind.to_owned()
+                } else {
+                    parameter.choices.join(" | ")
+                };
                 let _ = write!(
                     out,
                     "<tr><td><code>{}</code><td>{kind}<td>{}<td>{}",

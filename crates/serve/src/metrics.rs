@@ -131,7 +131,11 @@ impl Metrics {
         let _ = writeln!(text, "locdiff_connections {connections}");
         text += &head("photos_answered_total", "counter", "Photos and embeddings that were answered.");
         let _ = writeln!(text, "locdiff_photos_answered_total {}", self.answered.load(Ordering::Relaxed));
-        text += &head("photos_dropped_total", "counter", "Photos that were not computed: client gone, or too late.");
+        text += &head(
+            "photos_dropped_total",
+            "counter",
+            "Photos that were not computed: client gone, or too late.",
+        );
         for (reason, count) in [("gone", &self.gone), ("late", &self.late)] {
             let count = count.load(Ordering::Relaxed);
             let _ = writeln!(text, "locdiff_photos_dropped_total{{reason=\"{reason}\"}} {count}");

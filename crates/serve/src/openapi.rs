@@ -58,11 +58,15 @@ pub(crate) fn problems(endpoint: Endpoint) -> Vec<Kind> {
 
 fn operation(route: &Route) -> Value {
     let mut responses = Map::new();
-    responses.insert("200".to_owned(), json!({ "description": "It went well", "content": content(route.endpoint) }));
+    responses.insert(
+        "200".to_owned(),
+        json!({ "description": "It went well", "content": content(route.endpoint) }),
+    );
     for kind in problems(route.endpoint) {
         let status = kind.status().to_string();
         let known = responses.get(&status).and_then(|known| known["description"].as_str());
-        let description = known.map_or(kind.title().to_owned(), |known| format!("{known}; or: {}", kind.title()));
+        let description =
+            known.map_or(kind.title().to_owned(), |known| format!("{known}; or: {}", kind.title()));
         let mut response = json!({
             "description": description,
             "content": { "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } } },
@@ -110,7 +114,8 @@ fn parameter(parameter: &Parameter) -> Value {
         schema["enum"] = json!(parameter.choices);
     }
     if !parameter.default.is_empty() {
-        schema["default"] = parameter.default.parse::<u64>().map_or(json!(parameter.default), |number| json!(number));
+        schema["default"] =
+            parameter.default.parse::<u64>().map_or(json!(parameter.default), |number| json!(number));
     }
     json!({
         "name": parameter.name,
@@ -172,7 +177,8 @@ fn content(endpoint: Endpoint) -> Value {
 }
 
 fn problem_schema() -> Value {
-    let kinds: Vec<String> = Kind::ALL.iter().map(|kind| format!("urn:locdiff:problem:{}", kind.name())).collect();
+    let kinds: Vec<String> =
+        Kind::ALL.iter().map(|kind| format!("urn:locdiff:problem:{}", kind.name())).collect();
     json!({
         "type": "object",
         "description": "RFC 9457",
@@ -249,7 +255,11 @@ mod tests {
             for kind in problems(route.endpoint) {
                 let status = kind.status().to_string();
                 let response = &operation["responses"][&status];
-                assert!(response["description"].as_str().unwrap().contains(kind.title()), "{} {status}", route.path);
+                assert!(
+                    response["description"].as_str().unwrap().contains(kind.title()),
+                    "{} {status}",
+                    route.path
+                );
                 seen.push(kind);
             }
             assert_eq!(operation["security"].is_array(), !route.needs_key, "{}", route.path);

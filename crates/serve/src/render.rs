@@ -21,7 +21,12 @@ type Rendered = Result<(Vec<u8>, &'static str), Problem>;
 
 impl Renderer {
     /// The answers of a job. The lines are those that `locdiff locate` writes.
-    pub(crate) fn answers(&self, ask: &Ask, work: &Work, answers: Vec<Result<Answer, LocateError>>) -> Rendered {
+    pub(crate) fn answers(
+        &self,
+        ask: &Ask,
+        work: &Work,
+        answers: Vec<Result<Answer, LocateError>>,
+    ) -> Rendered {
         let is_one = answers.len() == 1;
         if ask.format != Format::Json {
             let [answer] = &answers[..] else {
@@ -37,8 +42,7 @@ impl Renderer {
                 Err(error) if is_about_photo(&error) && !is_one => {
                     let name = name_of(work, k);
                     let message = error.to_string();
-                    let reason =
-                        if message.contains(&name) { message } else { format!("{name}: {message}") };
+                    let reason = if message.contains(&name) { message } else { format!("{name}: {message}") };
                     json!({ "photo": name, "error": reason })
                 }
                 Err(error) => return Err(Problem::from(&error)),

@@ -34,7 +34,8 @@ impl Reply {
     pub(crate) fn problem(problem: &Problem, request_id: &str) -> Self {
         let body = problem.to_json(request_id).to_string();
         let status = problem.kind.status();
-        let reply = Self { status, content_type: "application/problem+json", body: body.into(), headers: Vec::new() };
+        let reply =
+            Self { status, content_type: "application/problem+json", body: body.into(), headers: Vec::new() };
         match problem.retry_after_s {
             Some(seconds) => reply.with("retry-after", seconds.to_string()),
             None => reply,

@@ -41,7 +41,11 @@ const fn post(path: &'static str, endpoint: Endpoint, summary: &'static str) -> 
 /// All routes but the page's files.
 pub(crate) const ROUTES: [Route; 10] = [
     post("/v1/locate", Endpoint::Locate, "Where photos were taken: one as the body, or several as a form"),
-    post("/v1/locate/embeddings", Endpoint::LocateEmbeddings, "Where photos were taken, from their embeddings"),
+    post(
+        "/v1/locate/embeddings",
+        Endpoint::LocateEmbeddings,
+        "Where photos were taken, from their embeddings",
+    ),
     post("/v1/embed", Endpoint::Embed, "The embeddings of photos: one as the body, or several as a form"),
     get("/v1/info", Endpoint::Info, true, "The version, the model and the limits"),
     get("/v1/regions", Endpoint::Regions, true, "The countries that an answer can be restricted to"),
@@ -59,12 +63,7 @@ pub(crate) struct PageFile {
     pub(crate) contents: &'static [u8],
 }
 
-const fn page(
-    k: usize,
-    path: &'static str,
-    content_type: &'static str,
-    contents: &'static [u8],
-) -> PageFile {
+const fn page(k: usize, path: &'static str, content_type: &'static str, contents: &'static [u8]) -> PageFile {
     PageFile { route: get(path, Endpoint::Page(k), false, "A file of the page"), content_type, contents }
 }
 
@@ -95,6 +94,7 @@ pub(crate) enum Found {
 pub(crate) fn find(method: &Method, path: &str) -> Found {
     let all = ROUTES.iter().copied().chain(PAGE.iter().map(|file| file.route));
     let Some(route) = all.into_iter().find(|route| route.path == path) else { return Found::Nothing };
-    let fits = if route.is_post { method == Method::POST } else { method == Method::GET || method == Method::HEAD };
+    let fits =
+        if route.is_post { method == Method::POST } else { method == Method::GET || method == Method::HEAD };
     if fits { Found::Route(route) } else { Found::OtherMethod(route) }
 }

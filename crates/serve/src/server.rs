@@ -71,7 +71,8 @@ impl Server {
         let metrics = Arc::new(Metrics::new());
         let max_pixels = u64::from(options.max_megapixels) * 1_000_000;
         // RGBA of 16 bits.
-        let limits = PhotoLimits { max_pixels, max_bytes: PhotoLimits::default().max_bytes.max(8 * max_pixels) };
+        let limits =
+            PhotoLimits { max_pixels, max_bytes: PhotoLimits::default().max_bytes.max(8 * max_pixels) };
         let service = Service {
             access: Access { keys: options.keys.clone(), origins: options.cors_origins.clone() },
             limits,

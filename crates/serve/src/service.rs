@@ -105,15 +105,19 @@ impl Service {
             Found::OtherMethod(route) => {
                 let is_asking_first = head.method == Method::OPTIONS;
                 if is_asking_first && self.access.allowed_origin(&head.headers).is_some() {
-                    return Ok(Reply::empty()
-                        .with("access-control-allow-methods", "GET, POST")
-                        .with("access-control-allow-headers", "authorization, content-type, x-api-key, x-request-id"));
+                    return Ok(Reply::empty().with("access-control-allow-methods", "GET, POST").with(
+                        "access-control-allow-headers",
+                        "authorization, content-type, x-api-key, x-request-id",
+                    ));
                 }
                 let method = if route.is_post { "POST" } else { "GET" };
                 return Err(Problem::new(Kind::MethodNotAllowed, format!("{} takes {method}", route.path)));
             }
             Found::Nothing => {
-                return Err(Problem::new(Kind::NotFound, "the routes are listed at /docs and in /openapi.json"));
+                return Err(Problem::new(
+                    Kind::NotFound,
+                    "the routes are listed at /docs and in /openapi.json",
+                ));
             }
         };
         self.access.check_site(&head.headers)?;
@@ -131,7 +135,9 @@ impl Service {
                 Err(Problem::new(Kind::Stopping, "requests that are under way are finished"))
             }
             Endpoint::Ready => Ok(Reply::ok(JSON, "{\"status\":\"ready\"}")),
-            Endpoint::Metrics => Ok(Reply::ok("text/plain; version=0.0.4; charset=utf-8", self.metrics_text())),
+            Endpoint::Metrics => {
+                Ok(Reply::ok("text/plain; version=0.0.4; charset=utf-8", self.metrics_text()))
+            }
             Endpoint::OpenApi => Ok(Reply::ok(JSON, openapi::document().to_string())),
             Endpoint::Docs => Ok(Reply::ok("text/html; charset=utf-8", docs::page())),
             Endpoint::Page(k) => {
@@ -186,7 +192,9 @@ impl Service {
                 let done = done?;
                 Ok(Reply::ok(done.content_type, done.body).with_times(&done.times))
             }
-            Ok(Err(_)) => Err(Problem::new(Kind::Internal, "the model failed on this batch; the server goes on")),
+            Ok(Err(_)) => {
+                Err(Problem::new(Kind::Internal, "the model failed on this batch; the server goes on"))
+            }
             Err(_) => {
                 let seconds = self.options.request_timeout.as_secs();
                 let late = Problem::new(Kind::Late, format!("there was no answer within {seconds} s"));

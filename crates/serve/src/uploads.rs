@@ -21,14 +21,18 @@ impl BodyKind {
         let Some(given) = content_type else { return Ok(Self::Photo) };
         let kind = essence(given);
         if kind == "multipart/form-data" {
-            let boundary = multipart::boundary(given)
-                .ok_or_else(|| Problem::bad("the Content-Type of the form has no boundary of 1 to 70 characters"))?;
+            let boundary = multipart::boundary(given).ok_or_else(|| {
+                Problem::bad("the Content-Type of the form has no boundary of 1 to 70 characters")
+            })?;
             return Ok(Self::Form { boundary });
         }
         if kind.starts_with("image/") || kind == "application/octet-stream" {
             return Ok(Self::Photo);
         }
-        Err(unknown(given, "image/jpeg (or another image type), application/octet-stream or multipart/form-data"))
+        Err(unknown(
+            given,
+            "image/jpeg (or another image type), application/octet-stream or multipart/form-data",
+        ))
     }
 
     /// Of embeddings.
@@ -62,7 +66,8 @@ pub(crate) fn photos(
             let parts = multipart::parts(&body, boundary, most)
                 .map_err(|reason| Problem::bad(format!("the form cannot be read: {reason}")))?;
             if let Some(other) = parts.iter().find(|part| part.field != "photo") {
-                let detail = format!("the form has a field '{}': photos are fields called 'photo'", other.field);
+                let detail =
+                    format!("the form has a field '{}': photos are fields called 'photo'", other.field);
                 return Err(Problem::bad(detail));
             }
             parts.into_iter().map(|part| (part.file_name, part.contents)).collect()
@@ -96,8 +101,9 @@ struct Rows {
 
 /// The embeddings of a body, each of so many numbers.
 pub(crate) fn embeddings(body: &[u8], columns: usize, most: usize) -> Result<Work, Problem> {
-    let rows: Rows = serde_json::from_slice(body)
-        .map_err(|error| Problem::bad(format!("the body is no object with 'embeddings', lists of numbers: {error}")))?;
+    let rows: Rows = serde_json::from_slice(body).map_err(|error| {
+        Problem::bad(format!("the body is no object with 'embeddings', lists of numbers: {error}"))
+    })?;
     let count = rows.embeddings.len();
     if count == 0 || count > most {
         return Err(Problem::bad(format!("the body has {count} embeddings: send 1 to {most}")));

@@ -61,7 +61,9 @@ fn a_form_of_several_photos_is_a_line_each() {
     assert_eq!(lines.len(), 4);
     assert_eq!(lines[0], said("china.jpg").trim_end());
     assert_eq!(lines[3], lines[0]);
-    assert!(lines[1].starts_with("{\"error\":\"cut.jpg is cut off") && lines[2].contains("no.jpg is not a JPEG"));
+    assert!(
+        lines[1].starts_with("{\"error\":\"cut.jpg is cut off") && lines[2].contains("no.jpg is not a JPEG")
+    );
     // One alone in a form is one answer.
     let response = server.post("/v1/locate", FORM, &form(&[(&china, &good)]));
     assert_eq!(response.text(), said("china.jpg"));
@@ -74,7 +76,8 @@ fn embeddings_there_and_back() {
     let embedded = response.json();
     assert_eq!(embedded["photo"], "china.jpg");
     assert_eq!(embedded["encoder"], server.get("/v1/info").json()["encoder"]);
-    let body = serde_json::json!({ "embeddings": [embedded["embedding"], embedded["embedding"]] }).to_string();
+    let body =
+        serde_json::json!({ "embeddings": [embedded["embedding"], embedded["embedding"]] }).to_string();
     let response = server.post("/v1/locate/embeddings", "application/json", body.as_bytes());
     let wanted: serde_json::Value = serde_json::from_str(&said("china.jpg")).unwrap();
     for (k, line) in response.text().lines().enumerate() {
@@ -93,7 +96,10 @@ fn embeddings_there_and_back() {
         let response = server.post("/v1/locate/embeddings", "application/json", body.as_bytes());
         assert_eq!((response.status, &*response.problem()), (status, "bad-request"), "{body}");
     }
-    let wide = format!("{{\"embeddings\":[[{}1e39]]}}", "0,".repeat(embedded["embedding"].as_array().unwrap().len() - 1));
+    let wide = format!(
+        "{{\"embeddings\":[[{}1e39]]}}",
+        "0,".repeat(embedded["embedding"].as_array().unwrap().len() - 1)
+    );
     let response = server.post("/v1/locate/embeddings", "application/json", wide.as_bytes());
     assert!([400, 422].contains(&response.status), "{}", response.text());
 }
@@ -112,7 +118,8 @@ fn maps_and_options() {
         assert_eq!((response.status, response.header("content-type")), (200, Some(content_type)));
         assert!(response.body.starts_with(begin), "{format}");
     }
-    let response = server.post("/v1/locate?density=geojson&hypotheses=2&within=JP&within=KR", "image/jpeg", &china);
+    let response =
+        server.post("/v1/locate?density=geojson&hypotheses=2&within=JP&within=KR", "image/jpeg", &china);
     let answer = response.json();
     assert!(["JP", "KR"].contains(&answer["country_code"].as_str().unwrap()));
     assert!(answer["hypotheses"].as_array().unwrap().len() <= 2);

@@ -20,7 +20,14 @@ fn a_full_queue_refuses_with_the_time_to_wait() {
         options.max_photos = 2;
     });
     let responses: Vec<Response> = thread::scope(|scope| {
-        let all: Vec<_> = (0..16).map(|seed| scope.spawn({ let server = &server; move || server.ask(&long(seed)) })).collect();
+        let all: Vec<_> = (0..16)
+            .map(|seed| {
+                scope.spawn({
+                    let server = &server;
+                    move || server.ask(&long(seed))
+                })
+            })
+            .collect();
         all.into_iter().map(|one| one.join().unwrap()).collect()
     });
     let refused: Vec<&Response> = responses.iter().filter(|response| response.status == 429).collect();
@@ -53,7 +60,9 @@ fn clients_that_are_gone_are_not_computed() {
     until("three wait", || server.metric("locdiff_queue_photos") == Some(3.0));
     drop(gone);
     assert_eq!(Response::read(&mut first).unwrap().status, 200);
-    until("three are dropped", || server.metric("locdiff_photos_dropped_total{reason=\"gone\"}") == Some(3.0));
+    until("three are dropped", || {
+        server.metric("locdiff_photos_dropped_total{reason=\"gone\"}") == Some(3.0)
+    });
     assert_eq!(server.metric("locdiff_photos_answered_total"), Some(1.0));
     assert_eq!(server.metric("locdiff_body_bytes"), Some(0.0));
 }
@@ -69,7 +78,9 @@ fn late_answers_are_refused_and_never_computed() {
     assert_eq!((second.status, &*second.problem()), (503, "late"));
     assert!(begin.elapsed() < Duration::from_secs(5) && second.header("retry-after").is_some());
     assert_eq!(Response::read(&mut first).unwrap().status, 503);
-    until("the second is dropped", || server.metric("locdiff_photos_dropped_total{reason=\"late\"}") == Some(1.0));
+    until("the second is dropped", || {
+        server.metric("locdiff_photos_dropped_total{reason=\"late\"}") == Some(1.0)
+    });
 }
 
 #[test]
@@ -122,7 +133,8 @@ fn stopping_finishes_what_was_accepted() {
     idle.write_all(b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
     assert_eq!(Response::read(&mut idle).unwrap().status, 200);
     until("eight are there", || {
-        server.metric("locdiff_queue_photos").unwrap() + server.metric("locdiff_batch_photos_sum").unwrap() >= 8.0
+        server.metric("locdiff_queue_photos").unwrap() + server.metric("locdiff_batch_photos_sum").unwrap()
+            >= 8.0
     });
     server.ask_to_stop();
     for client in &mut clients {

@@ -19,18 +19,37 @@ use std::time::Duration;
 )]
 pub(crate) struct Serve {
     /// Where to listen; others than this machine need a key or --insecure
-    #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:8080", env = "LOCDIFF_ADDRESS", hide_env_values = true)]
+    #[arg(
+        long,
+        value_name = "IP:PORT",
+        default_value = "127.0.0.1:8080",
+        env = "LOCDIFF_ADDRESS",
+        hide_env_values = true
+    )]
     address: SocketAddr,
     #[command(flatten)]
     model: ModelArgs,
     /// Keys that may ask, one a line (or one in LOCDIFF_KEY): `Authorization: Bearer KEY` or `x-api-key: KEY`
-    #[arg(long, value_name = "FILE", env = "LOCDIFF_KEY_FILE", hide_env_values = true, help_heading = "Access")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "LOCDIFF_KEY_FILE",
+        hide_env_values = true,
+        help_heading = "Access"
+    )]
     key_file: Option<PathBuf>,
     /// Listen on an address that others reach, without a key
     #[arg(long, env = "LOCDIFF_INSECURE", hide_env_values = true, help_heading = "Access")]
     insecure: bool,
     /// An origin whose pages may ask, such as https://photos.example; may be repeated
-    #[arg(long, value_name = "ORIGIN", env = "LOCDIFF_CORS_ORIGIN", value_delimiter = ',', hide_env_values = true, help_heading = "Access")]
+    #[arg(
+        long,
+        value_name = "ORIGIN",
+        env = "LOCDIFF_CORS_ORIGIN",
+        value_delimiter = ',',
+        hide_env_values = true,
+        help_heading = "Access"
+    )]
     cors_origin: Vec<String>,
     #[command(flatten)]
     limits: Limits,
@@ -58,7 +77,13 @@ struct Limits {
     #[arg(long, value_name = "N", default_value_t = 64, env = "LOCDIFF_QUEUE", hide_env_values = true)]
     queue: usize,
     /// Connections at a time
-    #[arg(long, value_name = "N", default_value_t = 2048, env = "LOCDIFF_CONNECTIONS", hide_env_values = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 2048,
+        env = "LOCDIFF_CONNECTIONS",
+        hide_env_values = true
+    )]
     connections: usize,
     /// Seconds for a request's head
     #[arg(long, value_name = "S", default_value = "10", value_parser = seconds, env = "LOCDIFF_HEADER_TIMEOUT", hide_env_values = true)]
