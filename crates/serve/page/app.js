@@ -11,7 +11,7 @@ const km = (value) => {
   const step = value >= 1000 ? 100 : value >= 100 ? 10 : 1;
   return `${(Math.round(value / step) * step).toLocaleString("en")} km`;
 };
-const percent = (share) => (share < 0.005 ? "< 1 %" : `${Math.round(100 * share)} %`);
+const percent = (share) => (share < 0.005 ? "< 1 %" : share > 0.995 ? "> 99 %" : `${Math.round(100 * share)} %`);
 const degrees = ({ lat, lon }) => `${Math.abs(lat).toFixed(3)}° ${lat < 0 ? "S" : "N"}, ${Math.abs(lon).toFixed(3)}° ${lon < 0 ? "W" : "E"}`;
 
 function say(text, isWrong = false) {

@@ -21,14 +21,17 @@ async function coast(detail) {
   };
   // d3 has the inside on the right: no shore encloses half of the Earth.
   const ring = (count) => {
-    const list = points(count);
+    // On a flat map Antarctica is closed along the pole; on a sphere that is one point.
+    const list = points(count).filter(([, lat]) => lat > -89.99);
+    if (list.length < 3) return null;
     list.push(list[0]);
     return geoArea({ type: "Polygon", coordinates: [list] }) > 2 * Math.PI ? list.reverse() : list;
   };
   const land = [], lakes = [], borders = [];
   for (let rings = number(); rings > 0; rings--) {
     const head = number();
-    (head % 2 ? lakes : land).push([ring(Math.floor(head / 2))]);
+    const shore = ring(Math.floor(head / 2));
+    if (shore) (head % 2 ? lakes : land).push([shore]);
   }
   for (let lines = number(); lines > 0; lines--) borders.push(points(number()));
   const polygons = (coordinates) => ({ type: "MultiPolygon", coordinates });
@@ -80,7 +83,7 @@ export class Globe {
     this.places = answer.hypotheses.map((place, k) => ({ at: [place.lon, place.lat], text: String(k + 1), share: place.probability }));
     this.tag = answer.gps ? [answer.gps.lon, answer.gps.lat] : null;
     const reach = Math.max(answer.radius_90_km, 300) / 6371;
-    this.turnTo([answer.best.lon, answer.best.lat], Math.max(1, Math.min(8, 0.75 / Math.sin(Math.min(reach, 1.2)))));
+    this.turnTo([answer.best.lon, answer.best.lat], Math.max(1, Math.min(16, 0.75 / Math.sin(Math.min(reach, 1.2)))));
   }
 
   turnTo(centre, zoom = this.zoom) {

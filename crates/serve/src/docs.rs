@@ -10,7 +10,7 @@ const HEAD: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><me
     <body class=\"docs\"><main><h1>LocDiff over HTTP</h1><p>The same as a document for programs: <a href=\"/openapi.json\">\
     openapi.json</a>. Where the server has keys: <code>Authorization: Bearer KEY</code> or <code>x-api-key: KEY</code>. \
     Problems are <code>application/problem+json</code> (RFC 9457).</p>\
-    <pre>curl -H 'content-type: image/jpeg' -T photo.jpg -X POST 'http://127.0.0.1:8080/v1/locate?name=photo.jpg'</pre>";
+    <pre tabindex=\"0\">curl -H 'content-type: image/jpeg' -T photo.jpg -X POST 'http://127.0.0.1:8080/v1/locate?name=photo.jpg'</pre>";
 
 /// The page.
 pub(crate) fn page() -> String {

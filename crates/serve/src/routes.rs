@@ -71,7 +71,7 @@ const BYTES: &str = "application/octet-stream";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The page: all that it loads.
-pub(crate) const PAGE: [PageFile; 7] = [
+pub(crate) const PAGE: [PageFile; 8] = [
     page(0, "/", "text/html; charset=utf-8", include_bytes!("../page/index.html")),
     page(1, "/page/style.css", "text/css; charset=utf-8", include_bytes!("../page/style.css")),
     page(2, "/page/app.js", SCRIPT, include_bytes!("../page/app.js")),
@@ -79,6 +79,7 @@ pub(crate) const PAGE: [PageFile; 7] = [
     page(4, "/page/d3-geo.js", SCRIPT, include_bytes!("../page/d3-geo.js")),
     page(5, "/page/coast-coarse.bin", BYTES, Detail::Coarse.bytes()),
     page(6, "/page/coast-fine.bin", BYTES, Detail::Fine.bytes()),
+    page(7, "/page/icon.svg", "image/svg+xml", include_bytes!("../page/icon.svg")),
 ];
 
 /// What a request found.
