@@ -101,6 +101,15 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     ("plot resolution", &[
         ("locdiff plot resolution --out resolution.svg", ""),
     ]),
+    ("plot accuracy", &[
+        ("locdiff plot accuracy degrees.json --out degrees.svg", "what `reproduce degrees --json` printed"),
+    ]),
+    ("plot noise", &[
+        ("locdiff plot noise --out noise.png", ""),
+    ]),
+    ("reproduce diffusion", &[
+        ("locdiff reproduce diffusion --embeddings e.npy --locations train.csv --validation-locations val.csv --test-locations test.csv", ""),
+    ]),
     ("compare", &[
         ("locdiff compare --embeddings e.npy --locations train.csv --validation-locations val.csv --test-locations test.csv", ""),
     ]),

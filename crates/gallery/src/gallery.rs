@@ -200,31 +200,32 @@ impl Gallery {
             scan::code_products(bytes, &codes, &mut products);
         })?;
         let products = products.chunks_exact(span.len());
-        Ok(queries.iter().zip(products).map(|(query, own)| self.bounds(query, task, own, most)).collect())
-    }
-
-    /// Bounds from the products of a task's rows with one query.
-    fn bounds(&self, query: &QuantisedQuery, task: &Task, products: &[i32], most: usize) -> FirstPass {
-        let mut floor = Floor::new(most);
-        let mut uppers = Vec::with_capacity(products.len());
-        let mut lowers = Vec::with_capacity(products.len());
-        for run in &task.runs {
-            let at = run.start - task.span.start..run.end - task.span.start;
-            // First all numbers, without a branch, then the few that matter.
-            lowers.clear();
-            let rows = products[at].iter().zip(&self.bounds[run.clone()]).zip(run.clone());
-            for ((product, bound), position) in rows {
-                let (score, slack) = query.score(*product, *bound);
-                uppers.push((position as u32, score + slack));
-                lowers.push(score - slack);
+        let mut lowers = vec![0.0; span.len()];
+        let mut uppers = vec![0.0; span.len()];
+        let mut own = |(query, products): (&QuantisedQuery, &[i32])| {
+            let mut floor = Floor::new(most);
+            for run in &task.runs {
+                let at = run.start - span.start..run.end - span.start;
+                // First all numbers, without a branch, then the few that matter.
+                let bounds = lowers[at.clone()].iter_mut().zip(&mut uppers[at.clone()]);
+                let rows = products[at.clone()].iter().zip(&self.bounds[run.clone()]);
+                for ((lower, upper), (product, bound)) in bounds.zip(rows) {
+                    let (score, slack) = query.score(*product, *bound);
+                    *lower = score - slack;
+                    *upper = score + slack;
+                }
+                for lower in &lowers[at] {
+                    floor.offer(*lower);
+                }
             }
-            for lower in &lowers {
-                floor.offer(*lower);
-            }
-        }
-        // What is not among the best of this task is not among the best of all.
-        uppers.retain(|(_, upper)| *upper >= floor.value());
-        FirstPass { uppers, floor: floor.into_values() }
+            // What is not among the best of this task is not among the best of all.
+            let least = floor.value();
+            let positions = task.runs.iter().flat_map(Clone::clone);
+            let kept = positions.map(|position| (position as u32, uppers[position - span.start]));
+            let kept = kept.filter(|(_, upper)| *upper >= least).collect();
+            FirstPass { uppers: kept, floor: floor.into_values() }
+        };
+        Ok(queries.iter().zip(products).map(&mut own).collect())
     }
 }
 

@@ -44,7 +44,10 @@ pub enum IngestError {
         path: PathBuf,
     },
     /// A tar file that is cut off or none.
-    #[error("{path} is not a whole tar file: copy or download it again: {reason}", path = path.display())]
+    #[error(
+        "{path} is not a whole tar file: copy or download it again: {}", locdiff_base::excerpt(&reason.to_string()),
+        path = path.display()
+    )]
     Shard {
         /// The file.
         path: PathBuf,

@@ -15,12 +15,14 @@ pub mod fuzzing;
 mod pickle;
 mod pth;
 
+use locdiff_base::one_line;
+
 pub use archive::Archive;
 pub use pth::{PthTensor, read_pth};
 
 /// A file with anything in it but plain tensors, or a damaged one. Nothing of it was used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{file} is refused: {reason}")]
+#[error("{file} is refused: {}", one_line(reason))]
 pub struct Refused {
     /// The file.
     pub file: String,

@@ -57,12 +57,13 @@ pub fn choose_mix(
             })
         })
         .collect();
+    let model: Vec<f64> = photos.iter().map(|photo| photo.0).collect();
     let tried: Vec<(KernelSettings, f64, f64)> = settings
         .into_par_iter()
         .map(|kernels| {
             let at = |(_, near, truth): &(f64, &[Neighbour], _)| density(&kernels, near, *truth);
             let gallery: Vec<f64> = photos.iter().map(at).collect();
-            let (share, nll) = choose_share(photos.iter().map(|photo| photo.0), &gallery, weights);
+            let (share, nll) = choose_share(&model, &gallery, weights);
             (kernels, share, nll)
         })
         .collect();
@@ -75,9 +76,9 @@ fn density(kernels: &KernelSettings, near: &[Neighbour], truth: UnitVec) -> f64 
 }
 
 /// The share with the least −log density, given log densities of the model and densities of the gallery at the truths.
-fn choose_share(model: impl Iterator<Item = f64> + Clone, gallery: &[f64], weights: &[f64]) -> (f64, f64) {
+fn choose_share(model: &[f64], gallery: &[f64], weights: &[f64]) -> (f64, f64) {
     let nll = |share: f64| -> f64 {
-        let each = model.clone().zip(gallery).zip(weights);
+        let each = model.iter().zip(gallery).zip(weights);
         each.map(|((model, gallery), weight)| {
             -weight * ((1.0 - share) * model.exp() + share * gallery).max(f64::MIN_POSITIVE).ln()
         })
@@ -137,7 +138,7 @@ pub fn fit_gallery(
         let at = |seen: &Observation| density(&kernels, &seen.neighbours, seen.truth.to_unit());
         let gallery: Vec<f64> = strangers.iter().map(at).collect();
         let equal = vec![1.0 / strangers.len() as f64; strangers.len()];
-        strangers_share = choose_share(model(strangers)?.into_iter(), &gallery, &equal).0;
+        strangers_share = choose_share(&model(strangers)?, &gallery, &equal).0;
     }
     let unfitted = GalleryMix::unfitted(temperature, calibration.window_km);
     let mix = GalleryMix { key: key.to_owned(), kernels, share, strangers_share, nll_nats, ..unfitted };

@@ -45,10 +45,10 @@ pub(crate) struct NoisePlot {
     #[arg(long, value_name = "LAT,LON", value_parser = parse_place, allow_hyphen_values = true, default_value = "39.999,116.275")]
     at: LatLon,
     /// Spherical-harmonic degree L
-    #[arg(short = 'L', long, value_name = "L", default_value_t = 23)]
+    #[arg(short = 'L', long, value_name = "L", default_value_t = 11)]
     degree: usize,
     /// Variances of the noise on every number of the code
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "0.0001,0.01,0.1,0.3", value_parser = parse_positive)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "0.01,0.1,0.5,1", value_parser = parse_positive)]
     variances: Vec<f64>,
     /// Seed of the noise
     #[arg(long, default_value_t = 0)]

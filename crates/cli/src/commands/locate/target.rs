@@ -1,6 +1,6 @@
 //! Where answers go, as the command line says it.
 
-use super::tagging::TagArgs;
+use super::tag_args::TagArgs;
 use crate::output;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;

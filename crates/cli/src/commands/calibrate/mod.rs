@@ -1,5 +1,7 @@
 //! `locdiff calibrate`: makes a model's probabilities hold what they say.
 
+mod report;
+
 use crate::args::DeviceArg;
 use crate::gallery::{self, GalleryArgs};
 use crate::sampling::{EmbeddingsArgs, check_columns, read_truth};
@@ -7,13 +9,10 @@ use crate::{output, progress};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff::{
-    BACKGROUND_DRAWS, Calibration, Device, Globe, LEVELS, Model, Observation, Predictor, SampleOptions, fit,
-    fit_gallery,
+    BACKGROUND_DRAWS, Device, Globe, Model, Observation, Predictor, SampleOptions, fit, fit_gallery,
 };
 use locdiff_data::{RowFile, TableReader};
 use locdiff_sphere::LatLon;
-use serde_json::json;
-use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -154,7 +153,7 @@ impl Calibrate {
         bar.finish_and_clear();
         let folder = self.export.as_ref().unwrap_or(&self.model);
         calibration.save(folder)?;
-        self.tell(&calibration, folder)
+        report::tell(&calibration, folder, self.json)
     }
 
     /// Each row's collection by number.
@@ -190,63 +189,5 @@ impl Calibrate {
                 ),
             })
             .collect()
-    }
-
-    fn tell(&self, calibration: &Calibration, folder: &std::path::Path) -> Result<()> {
-        let mut out = std::io::stdout();
-        let path = folder.join(locdiff::CALIBRATION_FILE);
-        let Some(report) = &calibration.fit else { return Ok(()) };
-        if self.json {
-            let summary = json!({
-                "out": path, "evidence": calibration.factors.evidence,
-                "background_weight": calibration.factors.background_weight,
-                "floor": calibration.factors.floor, "window_km": calibration.window_km, "can_tell_from": calibration.can_tell_from, "fit": report,
-                "strangers": calibration.strangers.as_ref().map(|strangers| strangers.factors),
-                "gallery": calibration.gallery, "worst_deviation": report.worst_deviation(),
-            });
-            writeln!(out, "{summary}")?;
-            return Ok(());
-        }
-        let percent = |shares: &[f64]| {
-            let each: Vec<String> = shares.iter().map(|share| format!("{:>3.0}", 100.0 * share)).collect();
-            each.join(" ")
-        };
-        writeln!(
-            out,
-            "evidence × {:.2}, background × {:.2}, floor {:.1} %, window {:.0} km; \"I can't tell\" below a locatability of {:.2}",
-            calibration.factors.evidence,
-            calibration.factors.background_weight,
-            100.0 * calibration.factors.floor,
-            calibration.window_km,
-            calibration.can_tell_from
-        )?;
-        writeln!(
-            out,
-            "−log density {:.3} nats per photo ({:.3} without the photo), n = {}",
-            report.nll_nats, report.background_nll_nats, report.n
-        )?;
-        writeln!(out, "said          {} %", percent(&LEVELS))?;
-        writeln!(out, "in regions    {} %", percent(&report.regions))?;
-        writeln!(
-            out,
-            "within radii  {} % before, as said after the radii are stretched",
-            percent(&report.radii)
-        )?;
-        if let Some(mix) = &calibration.gallery {
-            writeln!(
-                out,
-                "with the gallery: {:.0} % of it ({:.0} % for photos of another kind), {} neighbours, kernels of {:.0} km, \
-                 temperature {:.3}, window {:.0} km; −log density {:.3}",
-                100.0 * mix.share,
-                100.0 * mix.strangers_share,
-                mix.kernels.neighbours,
-                mix.kernels.width_km,
-                mix.kernels.temperature,
-                mix.window_km,
-                mix.nll_nats
-            )?;
-        }
-        writeln!(out, "wrote {}", path.display())?;
-        Ok(())
     }
 }
