@@ -31,7 +31,7 @@ impl Server {
 
     fn send(&self, path: &str, body: &[u8], header: &str) -> TcpStream {
         let mut stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_mins(2))).unwrap();
         let head = format!(
             "POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{header}Content-Length: {}\r\n\r\n",
             body.len()

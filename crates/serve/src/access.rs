@@ -2,7 +2,7 @@
 
 use crate::problem::{Kind, Problem};
 use constant_time_eq::constant_time_eq;
-use hyper::header::{AUTHORIZATION, HeaderMap, ORIGIN};
+use hyper::header::{AUTHORIZATION, HeaderMap, HeaderValue, ORIGIN};
 
 /// Keys, and origins whose pages may ask.
 #[derive(Debug)]
@@ -21,7 +21,7 @@ impl Access {
             let (scheme, key) = value.to_str().ok()?.split_once(' ')?;
             scheme.eq_ignore_ascii_case("bearer").then(|| key.trim().as_bytes())
         });
-        let given = bearer.or_else(|| headers.get("x-api-key").map(|value| value.as_bytes()));
+        let given = bearer.or_else(|| headers.get("x-api-key").map(HeaderValue::as_bytes));
         let Some(given) = given else {
             return Err(Problem::new(
                 Kind::Unauthorized,
@@ -45,7 +45,7 @@ impl Access {
 
     /// Fails for what a browser sends on behalf of another site's page, which it does without asking anybody.
     pub(crate) fn check_site(&self, headers: &HeaderMap) -> Result<(), Problem> {
-        let site = headers.get("sec-fetch-site").map(|value| value.as_bytes());
+        let site = headers.get("sec-fetch-site").map(HeaderValue::as_bytes);
         let is_foreign = matches!(site, Some(b"cross-site" | b"same-site"));
         if is_foreign && self.allowed_origin(headers).is_none() {
             return Err(Problem::new(

@@ -190,7 +190,7 @@ fn number<T: FromStr>(name: &str, value: &str) -> Result<T, Problem> {
     value.parse().map_err(|_| Problem::bad(format!("'{name}' is '{value}', which is no number it can be")))
 }
 
-fn within<T: FromStr + PartialOrd + std::fmt::Display>(
+fn within<T: Copy + FromStr + PartialOrd + std::fmt::Display>(
     name: &str,
     value: &str,
     least: T,

@@ -80,7 +80,9 @@ impl Backend {
             Ok(options) => options,
             Err(error) => {
                 let problem = Problem::from(&error);
-                jobs.into_iter().for_each(|job| drop(job.reply.send(Err(problem.clone()))));
+                for job in jobs {
+                    drop(job.reply.send(Err(problem.clone())));
+                }
                 return;
             }
         };

@@ -6,7 +6,7 @@ use crate::routes::ROUTES;
 use std::fmt::Write;
 
 const HEAD: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" \
-    content=\"width=device-width\"><title>LocDiff: routes</title><link rel=\"stylesheet\" href=\"/page/style.css\">\
+    content=\"width=device-width\"><title>LocDiff: routes</title><link rel=\"icon\" href=\"/page/icon.svg\"><link rel=\"stylesheet\" href=\"/page/style.css\">\
     <body class=\"docs\"><main><h1>LocDiff over HTTP</h1><p>The same as a document for programs: <a href=\"/openapi.json\">\
     openapi.json</a>. Where the server has keys: <code>Authorization: Bearer KEY</code> or <code>x-api-key: KEY</code>. \
     Problems are <code>application/problem+json</code> (RFC 9457).</p>\

@@ -83,12 +83,11 @@ fn parameter(value: &str, wanted: &str) -> Option<String> {
     loop {
         rest = rest.trim_start_matches([' ', '\t', ';']);
         let (name, behind) = rest.split_once('=')?;
-        let (found, behind) = match behind.strip_prefix('"') {
-            Some(quoted) => unquote(quoted)?,
-            None => {
-                let end = behind.find(';').unwrap_or(behind.len());
-                (behind[..end].trim().to_owned(), &behind[end..])
-            }
+        let (found, behind) = if let Some(quoted) = behind.strip_prefix('"') {
+            unquote(quoted)?
+        } else {
+            let end = behind.find(';').unwrap_or(behind.len());
+            (behind[..end].trim().to_owned(), &behind[end..])
         };
         if name.trim().eq_ignore_ascii_case(wanted) {
             return Some(found);

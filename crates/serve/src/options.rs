@@ -67,7 +67,7 @@ impl Default for ServeOptions {
             connections: 2048,
             header_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(30),
-            request_timeout: Duration::from_secs(60),
+            request_timeout: Duration::from_mins(1),
             shutdown_timeout: Duration::from_secs(30),
             is_logging: true,
         }

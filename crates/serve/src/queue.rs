@@ -42,17 +42,17 @@ impl Queue {
         Self { state: Mutex::new(state), changed: Condvar::new(), most }
     }
 
-    /// Lets a job wait; given back where there is no room, whole jobs only.
-    pub(crate) fn push(&self, job: Job) -> Result<(), Job> {
+    /// Lets a job wait; false where there is no room, whole jobs only.
+    pub(crate) fn push(&self, job: Job) -> bool {
         let mut state = self.state();
         if state.is_closed || state.photos + job.work.len() > self.most {
-            return Err(job);
+            return false;
         }
         state.photos += job.work.len();
         state.waiting.push_back(job);
         drop(state);
         self.changed.notify_one();
-        Ok(())
+        true
     }
 
     /// Whether one more photo has no room.
@@ -140,14 +140,14 @@ mod tests {
     fn batches_are_what_waited_and_no_more_wait_than_fit() {
         let queue = Queue::new(10);
         for photos in [1, 2, 4, 3] {
-            assert!(queue.push(job(photos)).is_ok());
+            assert!(queue.push(job(photos)));
         }
-        assert!(queue.is_full() && queue.push(job(1)).is_err());
+        assert!(queue.is_full() && !queue.push(job(1)));
         let sizes = |jobs: Vec<Job>| jobs.iter().map(|job| job.work.len()).collect::<Vec<_>>();
         assert_eq!(sizes(queue.take(4).unwrap()), [1, 2]);
         assert_eq!(sizes(queue.take(2).unwrap()), [4], "a job larger than a batch goes alone");
         queue.close();
-        assert!(queue.push(job(1)).is_err());
+        assert!(!queue.push(job(1)));
         assert_eq!(sizes(queue.take(4).unwrap()), [3]);
         assert!(queue.take(4).is_none());
     }
@@ -156,7 +156,7 @@ mod tests {
     fn the_wait_is_what_waits_times_the_measured_time() {
         let queue = Queue::new(1000);
         assert_eq!(queue.wait_s(), 1);
-        assert!(queue.push(job(100)).is_ok());
+        assert!(queue.push(job(100)));
         assert_eq!(queue.wait_s(), 10);
         for _ in 0..100 {
             queue.done(1, Duration::from_millis(500));

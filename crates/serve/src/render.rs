@@ -3,7 +3,7 @@
 use crate::ask::{Ask, Format};
 use crate::job::Work;
 use crate::problem::{Kind, Problem, is_about_photo};
-use locdiff::{Answer, Atlas, EmbeddedPhoto, LocateError};
+use locdiff::{Answer, Atlas, EmbeddedPhoto, Embedding, LocateError};
 use serde_json::{Value, json};
 use std::sync::OnceLock;
 
@@ -62,8 +62,8 @@ impl Renderer {
             let line = match photo {
                 Ok(photo) => {
                     let view = photo.views.first();
-                    let encoder = view.and_then(|view| view.encoder()).map(ToString::to_string);
-                    json!({ "photo": photo.name, "encoder": encoder, "embedding": view.map(|view| view.values()) })
+                    let encoder = view.and_then(Embedding::encoder).map(ToString::to_string);
+                    json!({ "photo": photo.name, "encoder": encoder, "embedding": view.map(Embedding::values) })
                 }
                 Err(error) if is_about_photo(&error) && !is_one => json!({ "error": error.to_string() }),
                 Err(error) => return Err(Problem::from(&error)),
@@ -86,12 +86,11 @@ impl Renderer {
 
     fn drawn(&self, answer: &Answer, format: Format) -> Result<Vec<u8>, Problem> {
         let failed = |error: LocateError| Problem::from(&error);
-        let atlas = match self.atlas.get() {
-            Some(atlas) => atlas,
-            None => {
-                let made = Atlas::new().map_err(failed)?;
-                self.atlas.get_or_init(|| made)
-            }
+        let atlas = if let Some(atlas) = self.atlas.get() {
+            atlas
+        } else {
+            let made = Atlas::new().map_err(failed)?;
+            self.atlas.get_or_init(|| made)
         };
         let map = atlas.draw(answer).map_err(failed)?;
         match format {

@@ -184,7 +184,7 @@ impl Service {
         };
         let (reply, answer) = oneshot::channel();
         let job = Job { work, ask, arrived, deadline, reply, reserved };
-        if self.queue.push(job).is_err() {
+        if !self.queue.push(job) {
             return Err(self.busy());
         }
         match timeout_at(deadline.into(), answer).await {

@@ -41,7 +41,9 @@ fn one_photo_alone_and_among_a_hundred_others() {
             }
         };
         let all: Vec<_> = (0..100).map(|k| scope.spawn(move || ask(k))).collect();
-        all.into_iter().for_each(|one| one.join().unwrap());
+        for one in all {
+            one.join().unwrap();
+        }
     });
     assert_eq!(server.metric("locdiff_photos_answered_total"), Some(102.0));
     let batches = server.metric("locdiff_batch_photos_count").unwrap();

@@ -69,7 +69,7 @@ fn hostile_bodies_are_refused_by_name() {
     let head = "POST /v1/locate HTTP/1.1\r\nHost: x\r\nContent-Type: image/jpeg\r\n";
     let response = server.ask(format!("{head}Content-Length: 1000000000\r\n\r\nabc").as_bytes());
     assert_eq!((response.status, &*response.problem()), (413, "too-large"));
-    let piece = [&b"10000\r\n"[..], &[7; 65536], b"\r\n"].concat();
+    let piece = [&b"10000\r\n"[..], &vec![7; 65536], b"\r\n"].concat();
     let pieces = piece.repeat(6);
     let response =
         server.ask(&[format!("{head}Transfer-Encoding: chunked\r\n\r\n").as_bytes(), &pieces].concat());

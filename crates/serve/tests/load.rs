@@ -104,7 +104,9 @@ fn slow_clients_are_closed_and_others_are_served() {
     // A byte now and then does not help.
     for _ in 0..3 {
         thread::sleep(Duration::from_millis(200));
-        bodies.iter_mut().for_each(|stream| drop(stream.write_all(b"x")));
+        for stream in &mut bodies {
+            drop(stream.write_all(b"x"));
+        }
     }
     for stream in &mut heads {
         let mut rest = Vec::new();

@@ -51,11 +51,11 @@ pub(crate) struct Serve {
         help_heading = "Access"
     )]
     cors_origin: Vec<String>,
-    #[command(flatten)]
-    limits: Limits,
     /// Write no line for each request to standard error
     #[arg(long, env = "LOCDIFF_NO_LOG", hide_env_values = true)]
     no_log: bool,
+    #[command(flatten)]
+    limits: Limits,
 }
 
 #[derive(Debug, Args)]

@@ -44,7 +44,7 @@ impl Running {
 
     pub fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(self.address).unwrap();
-        stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
+        stream.set_read_timeout(Some(Duration::from_mins(2))).unwrap();
         stream
     }
 
@@ -118,7 +118,7 @@ pub struct Response {
 impl Response {
     /// Until the server closes, or the length that it announced.
     pub fn read(stream: &mut impl Read) -> Option<Self> {
-        let (mut bytes, mut buffer) = (Vec::new(), [0; 65536]);
+        let (mut bytes, mut buffer) = (Vec::new(), vec![0; 65536]);
         loop {
             if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
                 let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
@@ -180,7 +180,7 @@ pub fn photo_path(name: &str) -> PathBuf {
 pub fn until(what: &str, holds: impl Fn() -> bool) {
     let begin = Instant::now();
     while !holds() {
-        assert!(begin.elapsed() < Duration::from_secs(60), "{what} never held");
+        assert!(begin.elapsed() < Duration::from_mins(1), "{what} never held");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
