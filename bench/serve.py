@@ -5,7 +5,7 @@
 
 Only the standard library; everything on the loopback. Prints a table in Markdown.
 """
-import argparse, http.client, json, os, pathlib, re, signal, socket, statistics, subprocess, sys, threading, time, urllib.parse
+import argparse, http.client, json, os, pathlib, re, resource, signal, socket, statistics, subprocess, sys, threading, time, urllib.parse
 from concurrent.futures import ThreadPoolExecutor
 
 
@@ -53,6 +53,8 @@ def main():
     arguments.add_argument("--slow", type=int, default=1000, help="slow clients")
     arguments = arguments.parse_args()
     binary = os.path.abspath(arguments.binary)
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # the server inherits it
     files = sorted(path for path in arguments.photos.iterdir() if path.suffix.lower() in (".jpg", ".jpeg", ".png"))
     bodies = [path.read_bytes() for path in files]
     targets = ["/v1/locate?" + urllib.parse.urlencode({"name": str(path)}) for path in files]
