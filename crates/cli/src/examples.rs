@@ -26,6 +26,11 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ("locdiff locate holiday/ --exiftool-csv gps.csv && exiftool -csv=gps.csv holiday/", ""),
         ("locdiff locate photo.jpg --json | jq .best", ""),
     ]),
+    ("serve", &[
+        ("locdiff serve", "then open http://127.0.0.1:8080 in a browser"),
+        ("curl -X POST -H 'content-type: image/jpeg' -T photo.jpg 'http://127.0.0.1:8080/v1/locate?name=photo.jpg'", ""),
+        ("locdiff serve --address 0.0.0.0:8080 --key-file key.txt", "for others: put a proxy with TLS in front"),
+    ]),
     ("encode", &[
         ("locdiff encode --at 48.86,2.35 -L 23", ""),
         ("locdiff encode places.csv -L 47 --out codes.npy", ""),

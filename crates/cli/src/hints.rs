@@ -4,6 +4,7 @@ use locdiff::LocateError;
 use locdiff_nn::NnError;
 use locdiff_phototags::TagError;
 use locdiff_report::{ReportError, RowError};
+use locdiff_serve::ServeError;
 use locdiff_train::TrainError;
 use locdiff_vision::VisionError;
 
@@ -21,6 +22,9 @@ pub(crate) fn flag(error: &anyhow::Error) -> Option<&'static str> {
         }
         if let Some(ReportError::FewForPrdc { .. }) = cause.downcast_ref() {
             return Some("--prdc none");
+        }
+        if let Some(ServeError::Open { .. }) = cause.downcast_ref() {
+            return Some("--key-file, --insecure");
         }
         match cause.downcast_ref() {
             Some(RowError::Absent { .. }) => return Some("--allow-absent, --by-order"),

@@ -11,6 +11,7 @@ mod hints;
 mod hybrid;
 mod interrupt;
 mod manners;
+mod model;
 mod output;
 mod photos;
 mod progress;
@@ -78,6 +79,8 @@ enum Command {
     Density(commands::density::DensityArgs),
     /// Say where photos were taken: places with probabilities, radii, maps
     Locate(Box<commands::locate::Locate>),
+    /// Answer over HTTP, with a page to drop photos on: the same answers as `locate`
+    Serve(Box<commands::serve::Serve>),
     /// Take back the tags that `locate --write-exif` and `--xmp` wrote
     Undo(commands::undo::UndoArgs),
     /// Train a model on embeddings and locations
@@ -174,6 +177,7 @@ fn run(command: Command, described: impl Fn() -> clap::Command) -> anyhow::Resul
         Command::Decode(command) => command.run(),
         Command::Density(command) => command.run(),
         Command::Locate(command) => command.run(),
+        Command::Serve(command) => command.run(),
         Command::Undo(command) => command.run(),
         Command::Train(command) => command.run(),
         Command::Sample(command) => command.run(),

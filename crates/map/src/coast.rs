@@ -17,7 +17,8 @@ impl Detail {
         if degrees > 0.6 { Self::Coarse } else { Self::Fine }
     }
 
-    pub(crate) const fn bytes(self) -> &'static [u8] {
+    /// The lines as they are packed, for pages that unpack them.
+    pub const fn bytes(self) -> &'static [u8] {
         match self {
             Self::Coarse => include_bytes!("../assets/coast_110m.bin"),
             Self::Fine => include_bytes!("../assets/coast_50m.bin"),

@@ -23,13 +23,42 @@ pub struct Region {
 }
 
 impl Region {
-    /// `"lat0,lon0,lat1,lon1"` (two opposite corners; from the first longitude east to the second), `"50 km around
-    /// 48.85,2.35"`, the English name or ISO code of a country, state or province, a continent, or the path of a `GeoJSON`
-    /// file.
+    /// What [`Region::in_words`] understands, or the path of a `GeoJSON` file.
     ///
     /// # Errors
     /// A [`PlacesError`] with the remedy.
     pub fn parse(text: &str) -> Result<Self, PlacesError> {
+        match Self::in_words(text) {
+            // A file of that name is meant only where nothing else is.
+            Err(PlacesError::UnknownRegion { text, near }) => {
+                let path = Path::new(&text);
+                let looks_like_file = path.extension().is_some_and(|end| {
+                    end.eq_ignore_ascii_case("geojson") || end.eq_ignore_ascii_case("json")
+                });
+                if looks_like_file || path.is_file() {
+                    Self::open(path)
+                } else {
+                    Err(PlacesError::UnknownRegion { text, near })
+                }
+            }
+            other => other,
+        }
+    }
+
+    /// `"lat0,lon0,lat1,lon1"` (two opposite corners; from the first longitude east to the second), `"50 km around
+    /// 48.85,2.35"`, the English name or ISO code of a country, state or province, or a continent. No file is ever looked at,
+    /// so that strangers may choose the words.
+    ///
+    /// ```
+    /// use locdiff_places::Region;
+    /// assert_eq!(Region::in_words("JP")?.name(), "Japan");
+    /// assert!(Region::in_words("/etc/passwd").is_err());
+    /// # Ok::<(), locdiff_places::PlacesError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// A [`PlacesError`] with the remedy.
+    pub fn in_words(text: &str) -> Result<Self, PlacesError> {
         let text = text.trim();
         let fields: Vec<&str> = text.split(',').map(str::trim).collect();
         let numbers: Vec<f64> = fields.iter().filter_map(|field| field.parse().ok()).collect();
@@ -43,19 +72,10 @@ impl Region {
         if let Some(circle) = circle::parse(text) {
             return Ok(Self { name: text.to_owned(), outline: PolygonIndex::new(vec![circle?]) });
         }
-        let path = Path::new(text);
         match named::find(text) {
             Ok((name, polygons)) => Ok(Self { name, outline: PolygonIndex::new(polygons) }),
-            // A file of that name is meant only where nothing else is.
             Err(PlacesError::UnknownCountry { near, .. }) => {
-                let looks_like_file = path.extension().is_some_and(|end| {
-                    end.eq_ignore_ascii_case("geojson") || end.eq_ignore_ascii_case("json")
-                });
-                if looks_like_file || path.is_file() {
-                    Self::open(path)
-                } else {
-                    Err(PlacesError::UnknownRegion { text: text.to_owned(), near })
-                }
+                Err(PlacesError::UnknownRegion { text: text.to_owned(), near })
             }
             Err(other) => Err(other),
         }

@@ -18,6 +18,7 @@ pub(crate) mod plot;
 pub(crate) mod plot_study;
 pub(crate) mod reproduce;
 pub(crate) mod sample;
+pub(crate) mod serve;
 pub(crate) mod train;
 pub(crate) mod undo;
 pub(crate) mod version;

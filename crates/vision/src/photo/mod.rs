@@ -58,38 +58,11 @@ impl Photo {
     /// # Errors
     /// As [`Photo::open`].
     pub fn decode(contents: &[u8], name: &str, limits: &PhotoLimits) -> Result<Self> {
-        let file = name.to_owned();
-        if contents.is_empty() {
-            return Err(VisionError::Empty { file });
-        }
-        let format = match image::guess_format(contents) {
-            Ok(format) if format.reading_enabled() => format,
-            _ => {
-                return match iso_media::kind(contents) {
-                    Some(kind) => Self::from_heif(heif::decode(contents, name, kind, limits)?),
-                    None => Err(VisionError::UnknownFormat { file }),
-                };
-            }
+        let Some((format, mut decoder)) = head(contents, name, limits)? else {
+            let kind = iso_media::kind(contents).unwrap_or("HEIC");
+            return Self::from_heif(heif::decode(contents, name, kind, limits)?);
         };
-        if format == ImageFormat::Jpeg && !jpeg::is_whole(contents) {
-            return Err(VisionError::Truncated { file });
-        }
         let failed = |error| failure(&error, name, format);
-        let mut reader = ImageReader::with_format(Cursor::new(contents), format);
-        let mut decoder_limits = DecoderLimits::no_limits();
-        decoder_limits.max_alloc = Some(limits.max_bytes);
-        reader.limits(decoder_limits.clone());
-        let mut decoder = reader.into_decoder().map_err(failed)?;
-        let (width, height) = decoder.dimensions();
-        let max_pixels = limits.max_pixels;
-        if u64::from(width) * u64::from(height) > max_pixels {
-            return Err(VisionError::TooManyPixels { file, width, height, max_pixels });
-        }
-        let bytes = decoder.total_bytes();
-        if bytes > limits.max_bytes {
-            return Err(VisionError::TooManyBytes { file, bytes, max_bytes: limits.max_bytes });
-        }
-        decoder.set_limits(decoder_limits).map_err(failed)?;
         // A TIFF file is itself the structure that EXIF data is.
         let exif = if format == ImageFormat::Tiff {
             Some(contents.to_vec())
@@ -111,6 +84,26 @@ impl Photo {
         upright.apply_orientation(orientation);
         let (width, height) = (upright.width(), upright.height());
         Ok(Self { gps, ..Self::from_rgb(width, height, upright.into_rgb8().into_raw())? })
+    }
+
+    /// The width and height that a file's head says, held against the limits, without decoding a pixel; `None` for HEIC and
+    /// AVIF, whose decoder alone knows.
+    ///
+    /// ```
+    /// use locdiff_vision::{Photo, PhotoLimits};
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
+    /// let contents = std::fs::read(path)?;
+    /// let size = Photo::size(&contents, "china.jpg", &PhotoLimits::default())?;
+    /// assert_eq!(size, Some((640, 427)));
+    /// let small = PhotoLimits { max_pixels: 1000, ..PhotoLimits::default() };
+    /// assert!(Photo::size(&contents, "china.jpg", &small).is_err());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Photo::open`], as far as the head shows it.
+    pub fn size(contents: &[u8], name: &str, limits: &PhotoLimits) -> Result<Option<(u32, u32)>> {
+        Ok(head(contents, name, limits)?.map(|(_, decoder)| decoder.dimensions()))
     }
 
     /// The library has turned it already, whatever its EXIF data say of turns.
@@ -168,6 +161,43 @@ impl Photo {
     pub fn gps(&self) -> Option<LatLon> {
         self.gps
     }
+}
+
+/// The decoder of a file, before it decodes: what it announces is within the limits. `None` for HEIC and AVIF.
+fn head<'a>(
+    contents: &'a [u8],
+    name: &str,
+    limits: &PhotoLimits,
+) -> Result<Option<(ImageFormat, impl ImageDecoder + 'a)>> {
+    let file = name.to_owned();
+    if contents.is_empty() {
+        return Err(VisionError::Empty { file });
+    }
+    let format = match image::guess_format(contents) {
+        Ok(format) if format.reading_enabled() => format,
+        _ if iso_media::kind(contents).is_some() => return Ok(None),
+        _ => return Err(VisionError::UnknownFormat { file }),
+    };
+    if format == ImageFormat::Jpeg && !jpeg::is_whole(contents) {
+        return Err(VisionError::Truncated { file });
+    }
+    let failed = |error| failure(&error, name, format);
+    let mut reader = ImageReader::with_format(Cursor::new(contents), format);
+    let mut decoder_limits = DecoderLimits::no_limits();
+    decoder_limits.max_alloc = Some(limits.max_bytes);
+    reader.limits(decoder_limits.clone());
+    let mut decoder = reader.into_decoder().map_err(failed)?;
+    let (width, height) = decoder.dimensions();
+    let max_pixels = limits.max_pixels;
+    if u64::from(width) * u64::from(height) > max_pixels {
+        return Err(VisionError::TooManyPixels { file, width, height, max_pixels });
+    }
+    let bytes = decoder.total_bytes();
+    if bytes > limits.max_bytes {
+        return Err(VisionError::TooManyBytes { file, bytes, max_bytes: limits.max_bytes });
+    }
+    decoder.set_limits(decoder_limits).map_err(failed)?;
+    Ok(Some((format, decoder)))
 }
 
 /// RGB bytes as Pillow's `convert("RGB")` makes them: alpha is dropped, 16-bit samples keep their high byte.

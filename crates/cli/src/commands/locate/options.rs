@@ -1,23 +1,17 @@
 //! Which locator, and how it answers.
 
-use crate::args::{DeviceArg, named, parse_positive};
-use crate::encoder;
+use crate::args::{named, parse_positive};
+use crate::model::ModelArgs;
 use crate::sampling::SamplingArgs;
 use anyhow::{Context, Result};
 use clap::Args;
-use locdiff::{Device, Knowledge, LocateOptions, Locator, Pooling, Region, open_model, with_prior};
+use locdiff::{Knowledge, LocateOptions, Locator, Pooling, Region, with_prior};
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct LocatorArgs {
-    /// Folder of a model [default: the bundled streetview-l31]
-    #[arg(long, value_name = "FOLDER", env = "LOCDIFF_MODEL", hide_env_values = true)]
-    model: Option<PathBuf>,
-    /// Folder of the image encoder [default: the bundled one]
-    #[arg(long, value_name = "FOLDER", env = "LOCDIFF_ENCODER", hide_env_values = true)]
-    encoder: Option<PathBuf>,
     #[command(flatten)]
-    device: DeviceArg,
+    model: ModelArgs,
     #[command(flatten)]
     sampling: SamplingArgs,
     /// Views of each photo (crops, colours) that noise or samples are spread over, one density of all; 1 is the photo alone
@@ -50,17 +44,7 @@ pub(crate) struct LocatorArgs {
 
 impl LocatorArgs {
     pub(crate) fn open(&self, with_encoder: bool) -> Result<Locator> {
-        let device = Device::open(self.device.device)?;
-        let model = match &self.model {
-            Some(folder) => open_model(folder, &device).context("--model")?,
-            #[cfg(feature = "bundled")]
-            None => locdiff::bundled_model(&device)?,
-            #[cfg(not(feature = "bundled"))]
-            None => anyhow::bail!("this program was built without the bundled model: give --model FOLDER"),
-        };
-        let encoder =
-            if with_encoder { Some(encoder::open(self.encoder.as_deref(), &device)?) } else { None };
-        Ok(Locator::new(model, encoder)?)
+        self.model.open(with_encoder)
     }
 
     pub(crate) fn options(&self) -> Result<LocateOptions> {

@@ -1,0 +1,160 @@
+//! `locdiff serve`: answers over HTTP.
+
+use crate::interrupt::Careful;
+use crate::manners;
+use crate::model::ModelArgs;
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use locdiff_serve::{ServeOptions, Server};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Routes: / (the page), /docs, /openapi.json, POST /v1/locate, /v1/locate/embeddings, /v1/embed, GET /v1/info, \
+                  /v1/regions, /health/live, /health/ready, /metrics. SIGTERM or Ctrl-C finishes what is under way, a second \
+                  one ends at once. Exit codes: 0 stopped; 1 failure; 2 usage."
+)]
+pub(crate) struct Serve {
+    /// Where to listen; others than this machine need a key or --insecure
+    #[arg(
+        long,
+        value_name = "IP:PORT",
+        default_value = "127.0.0.1:8080",
+        env = "LOCDIFF_ADDRESS",
+        hide_env_values = true
+    )]
+    address: SocketAddr,
+    #[command(flatten)]
+    model: ModelArgs,
+    /// Keys that may ask, one a line (or one in LOCDIFF_KEY): `Authorization: Bearer KEY` or `x-api-key: KEY`
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "LOCDIFF_KEY_FILE",
+        hide_env_values = true,
+        help_heading = "Access"
+    )]
+    key_file: Option<PathBuf>,
+    /// Listen on an address that others reach, without a key
+    #[arg(long, env = "LOCDIFF_INSECURE", hide_env_values = true, help_heading = "Access")]
+    insecure: bool,
+    /// An origin whose pages may ask, such as https://photos.example; may be repeated
+    #[arg(
+        long,
+        value_name = "ORIGIN",
+        env = "LOCDIFF_CORS_ORIGIN",
+        value_delimiter = ',',
+        hide_env_values = true,
+        help_heading = "Access"
+    )]
+    cors_origin: Vec<String>,
+    /// Write no line for each request to standard error
+    #[arg(long, env = "LOCDIFF_NO_LOG", hide_env_values = true)]
+    no_log: bool,
+    #[command(flatten)]
+    limits: Limits,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Limits")]
+struct Limits {
+    /// Largest body of a request, in millions of bytes
+    #[arg(long, value_name = "MB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=4000), env = "LOCDIFF_MAX_BODY", hide_env_values = true)]
+    max_body: u32,
+    /// Memory for the bodies of all requests, in millions of bytes
+    #[arg(long, value_name = "MB", default_value_t = 512, value_parser = clap::value_parser!(u32).range(1..), env = "LOCDIFF_MAX_MEMORY", hide_env_values = true)]
+    max_memory: u32,
+    /// Largest photo, in millions of pixels
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=4000), env = "LOCDIFF_MAX_MEGAPIXELS", hide_env_values = true)]
+    max_megapixels: u32,
+    /// Photos of a request
+    #[arg(long, value_name = "N", default_value_t = 32, env = "LOCDIFF_MAX_PHOTOS", hide_env_values = true)]
+    max_photos: usize,
+    /// Photos that wait; more are refused with the time to wait
+    #[arg(long, value_name = "N", default_value_t = 64, env = "LOCDIFF_QUEUE", hide_env_values = true)]
+    queue: usize,
+    /// Connections at a time
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 2048,
+        env = "LOCDIFF_CONNECTIONS",
+        hide_env_values = true
+    )]
+    connections: usize,
+    /// Seconds for a request's head
+    #[arg(long, value_name = "S", default_value = "10", value_parser = seconds, env = "LOCDIFF_HEADER_TIMEOUT", hide_env_values = true)]
+    header_timeout: Duration,
+    /// Seconds for its body
+    #[arg(long, value_name = "S", default_value = "30", value_parser = seconds, env = "LOCDIFF_BODY_TIMEOUT", hide_env_values = true)]
+    body_timeout: Duration,
+    /// Seconds until it is answered
+    #[arg(long, value_name = "S", default_value = "60", value_parser = seconds, env = "LOCDIFF_REQUEST_TIMEOUT", hide_env_values = true)]
+    request_timeout: Duration,
+    /// Seconds that requests under way have when the server stops
+    #[arg(long, value_name = "S", default_value = "30", value_parser = seconds, env = "LOCDIFF_SHUTDOWN_TIMEOUT", hide_env_values = true)]
+    shutdown_timeout: Duration,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let given: f64 = text.parse().map_err(|_| "not a number of seconds".to_owned())?;
+    if (0.01..=86_400.0).contains(&given) {
+        Ok(Duration::from_secs_f64(given))
+    } else {
+        Err("0.01 to 86400 seconds".to_owned())
+    }
+}
+
+/// A key in the environment; a flag would stand in the list of processes.
+const KEY: &str = "LOCDIFF_KEY";
+
+impl Serve {
+    pub(crate) fn run(self) -> Result<()> {
+        let options = self.options()?;
+        options.check()?;
+        let server = Server::bind(self.model.open(true)?, options)?;
+        let address = server.address();
+        manners::note(&format!("listening on http://{address}"));
+        let careful = Careful::begin();
+        server.run(|| careful.stop().load(Ordering::SeqCst))?;
+        manners::note("stopped");
+        Ok(())
+    }
+
+    fn options(&self) -> Result<ServeOptions> {
+        const MILLION: u64 = 1_000_000;
+        let mut options = ServeOptions::default();
+        options.address = self.address;
+        options.keys = self.keys()?;
+        options.is_open = self.insecure;
+        options.cors_origins.clone_from(&self.cors_origin);
+        options.is_logging = !self.no_log;
+        options.max_body_bytes = u64::from(self.limits.max_body) * MILLION;
+        options.max_memory_bytes = u64::from(self.limits.max_memory) * MILLION;
+        options.max_megapixels = self.limits.max_megapixels;
+        options.max_photos = self.limits.max_photos;
+        options.queue = self.limits.queue;
+        options.connections = self.limits.connections;
+        options.header_timeout = self.limits.header_timeout;
+        options.body_timeout = self.limits.body_timeout;
+        options.request_timeout = self.limits.request_timeout;
+        options.shutdown_timeout = self.limits.shutdown_timeout;
+        Ok(options)
+    }
+
+    fn keys(&self) -> Result<Vec<String>> {
+        let mut keys: Vec<String> = std::env::var(KEY).into_iter().collect();
+        if let Some(path) = &self.key_file {
+            let text = std::fs::read_to_string(path)
+                .with_context(|| format!("cannot read the keys in {}", path.display()))?;
+            let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+            let before = keys.len();
+            keys.extend(lines.map(str::to_owned));
+            ensure!(keys.len() > before, "{} holds no key: write one a line", path.display());
+        }
+        Ok(keys)
+    }
+}

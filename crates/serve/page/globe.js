@@ -1,0 +1,232 @@
+// The globe: land, the 50 % and 90 % regions, numbered places. Poles and the antimeridian are d3-geo's to get right.
+import { geoArea, geoDistance, geoGraticule10, geoNaturalEarth1, geoOrthographic, geoPath } from "/page/d3-geo.js";
+
+const SPHERE = { type: "Sphere" };
+const GRID = geoGraticule10();
+
+// Shores and borders: the layout of scripts/map_coastline.py.
+async function coast(detail) {
+  const bytes = new Uint8Array(await (await fetch(`/page/coast-${detail}.bin`)).arrayBuffer());
+  let at = 0;
+  const number = () => {
+    let value = 0, scale = 1, byte;
+    do { byte = bytes[at++]; value += (byte & 127) * scale; scale *= 128; } while (byte > 127);
+    return value;
+  };
+  const delta = () => { const value = number(); return value % 2 ? -(value + 1) / 2 : value / 2; };
+  const points = (count) => {
+    const list = [];
+    for (let i = 0, x = 0, y = 0; i < count; i++) list.push([(x += delta()) / 500, (y += delta()) / 500]);
+    return list;
+  };
+  // d3 has the inside on the right: no shore encloses half of the Earth.
+  const ring = (count) => {
+    // On a flat map Antarctica is closed along the pole; on a sphere that is one point.
+    const list = points(count).filter(([, lat]) => lat > -89.99);
+    if (list.length < 3) return null;
+    list.push(list[0]);
+    return geoArea({ type: "Polygon", coordinates: [list] }) > 2 * Math.PI ? list.reverse() : list;
+  };
+  const land = [], lakes = [], borders = [];
+  for (let rings = number(); rings > 0; rings--) {
+    const head = number();
+    const shore = ring(Math.floor(head / 2));
+    if (shore) (head % 2 ? lakes : land).push([shore]);
+  }
+  for (let lines = number(); lines > 0; lines--) borders.push(points(number()));
+  const polygons = (coordinates) => ({ type: "MultiPolygon", coordinates });
+  return { land: polygons(land), lakes: polygons(lakes), borders: { type: "MultiLineString", coordinates: borders } };
+}
+
+// A region of GeoJSON for d3: the inside on the right, and lines without the cut along the antimeridian.
+function region(geometry) {
+  const polygons = geometry.type === "Polygon" ? [geometry.coordinates] : geometry.coordinates;
+  const onCut = ([x, y]) => Math.abs(x) > 179.999 || Math.abs(y) > 89.999;
+  const lines = [];
+  for (const ring of polygons.flat()) {
+    let line = [ring[0]];
+    for (let i = 1; i < ring.length; i++) {
+      if (onCut(ring[i - 1]) && onCut(ring[i])) { lines.push(line); line = []; }
+      line.push(ring[i]);
+    }
+    lines.push(line);
+  }
+  return {
+    fill: { type: "MultiPolygon", coordinates: polygons.map((rings) => rings.map((ring) => ring.slice().reverse())) },
+    line: { type: "MultiLineString", coordinates: lines.filter((line) => line.length > 1) },
+  };
+}
+
+export class Globe {
+  constructor(canvas) {
+    this.canvas = canvas;
+    this.context = canvas.getContext("2d");
+    this.centre = [10, 25];
+    this.zoom = 1;
+    this.isFlat = false;
+    this.isMoving = false;
+    this.regions = [];
+    this.places = [];
+    this.coasts = {};
+    for (const detail of ["coarse", "fine"]) coast(detail).then((lines) => { this.coasts[detail] = lines; this.redraw(); });
+    new ResizeObserver(() => this.redraw()).observe(canvas);
+    this.listen();
+  }
+
+  // Shows an answer: regions and hypotheses of its FeatureCollection, and the photo's own tag.
+  show(answer) {
+    const features = answer.density.features;
+    const areas = features.filter((feature) => feature.geometry && feature.geometry.type !== "Point");
+    this.regions = areas
+      .map((feature) => ({ probability: feature.properties.probability, ...region(feature.geometry) }))
+      .sort((a, b) => b.probability - a.probability);
+    this.places = answer.hypotheses.map((place, k) => ({ at: [place.lon, place.lat], text: String(k + 1), share: place.probability }));
+    this.tag = answer.gps ? [answer.gps.lon, answer.gps.lat] : null;
+    const reach = Math.max(answer.radius_90_km, 300) / 6371;
+    this.turnTo([answer.best.lon, answer.best.lat], Math.max(1, Math.min(16, 0.75 / Math.sin(Math.min(reach, 1.2)))));
+  }
+
+  turnTo(centre, zoom = this.zoom) {
+    const from = [...this.centre], before = this.zoom, begin = performance.now();
+    const east = ((centre[0] - from[0] + 540) % 360) - 180;
+    const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    const step = (now) => {
+      const t = still ? 1 : Math.min(1, (now - begin) / 700), s = t * t * (3 - 2 * t);
+      this.centre = [from[0] + s * east, from[1] + s * (centre[1] - from[1])];
+      this.zoom = before * (zoom / before) ** s;
+      this.isMoving = t < 1;
+      this.draw();
+      if (t < 1) this.turning = requestAnimationFrame(step);
+    };
+    cancelAnimationFrame(this.turning);
+    this.turning = requestAnimationFrame(step);
+  }
+
+  setFlat(isFlat) { this.isFlat = isFlat; this.redraw(); }
+
+  zoomBy(factor) { this.zoom = Math.max(0.8, Math.min(40, this.zoom * factor)); this.redraw(); }
+
+  redraw() {
+    cancelAnimationFrame(this.frame);
+    this.frame = requestAnimationFrame(() => this.draw());
+  }
+
+  projection(width, height) {
+    const size = Math.min(width, height);
+    const made = this.isFlat
+      ? geoNaturalEarth1().scale(Math.min(width / 5.6, height / 2.9) * this.zoom)
+      : geoOrthographic().scale(0.45 * size * this.zoom).clipAngle(90);
+    if (this.isFlat) {
+      made.rotate([0, 0]).center([this.zoom > 1.05 ? this.centre[0] : 0, this.zoom > 1.05 ? this.centre[1] : 0]);
+    } else {
+      made.rotate([-this.centre[0], -this.centre[1]]);
+    }
+    return made.translate([width / 2, height / 2]).precision(0.5);
+  }
+
+  draw() {
+    const { canvas, context } = this;
+    const ratio = devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
+    if (!width || !height) return;
+    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+      canvas.width = Math.round(width * ratio);
+      canvas.height = Math.round(height * ratio);
+    }
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, height);
+    const style = getComputedStyle(document.documentElement);
+    const colour = (name) => style.getPropertyValue(`--${name}`).trim();
+    const projection = this.projection(width, height);
+    const path = geoPath(projection, context);
+    const fill = (shape, name) => { context.beginPath(); path(shape); context.fillStyle = colour(name); context.fill(); };
+    const stroke = (shape, name, thick, dash = []) => {
+      context.beginPath(); path(shape); context.setLineDash(dash);
+      context.strokeStyle = colour(name); context.lineWidth = thick; context.stroke(); context.setLineDash([]);
+    };
+    fill(SPHERE, "sea");
+    stroke(GRID, "grid", 0.7);
+    const lines = (this.isMoving && this.coasts.coarse) || this.coasts.fine || this.coasts.coarse;
+    if (lines) {
+      fill(lines.land, "land");
+      fill(lines.lakes, "sea");
+      stroke(lines.land, "shore", 0.7);
+      stroke(lines.lakes, "shore", 0.7);
+      stroke(lines.borders, "border", 0.7);
+    }
+    for (const one of this.regions) fill(one.fill, one.probability > 0.7 ? "most" : "half");
+    for (const one of this.regions) stroke(one.line, "edge", 1.6, one.probability > 0.7 ? [5, 4] : []);
+    stroke(SPHERE, "rim", 1.2);
+    const eye = this.isFlat ? null : this.centre;
+    const isSeen = (at) => !eye || geoDistance(at, eye) < Math.PI / 2;
+    if (this.tag && isSeen(this.tag)) this.mark(projection(this.tag), "◎", colour("truth"), colour("paper"), 8);
+    for (const place of [...this.places].reverse()) {
+      if (!isSeen(place.at)) continue;
+      this.mark(projection(place.at), place.text, colour("accent"), colour("on-accent"), place.text === "1" ? 13 : 10);
+    }
+  }
+
+  mark(at, text, back, front, radius) {
+    if (!at) return;
+    const { context } = this;
+    context.beginPath();
+    context.arc(at[0], at[1], radius, 0, 2 * Math.PI);
+    context.fillStyle = back;
+    context.fill();
+    context.lineWidth = 1.5;
+    context.strokeStyle = front;
+    context.stroke();
+    context.fillStyle = front;
+    context.font = `700 ${radius + 1}px system-ui, sans-serif`;
+    context.textAlign = "center";
+    context.textBaseline = "middle";
+    context.fillText(text, at[0], at[1] + 0.5);
+  }
+
+  listen() {
+    const { canvas } = this;
+    const fingers = new Map();
+    const degrees = () => 57.3 / (0.45 * Math.min(canvas.clientWidth, canvas.clientHeight) * this.zoom);
+    const turn = (x, y) => {
+      this.centre = [this.centre[0] - x * degrees(), Math.max(-90, Math.min(90, this.centre[1] + y * degrees()))];
+    };
+    canvas.addEventListener("pointerdown", (event) => {
+      cancelAnimationFrame(this.turning);
+      canvas.setPointerCapture(event.pointerId);
+      canvas.classList.add("dragged");
+      fingers.set(event.pointerId, event);
+    });
+    canvas.addEventListener("pointermove", (event) => {
+      const before = fingers.get(event.pointerId);
+      if (!before) return;
+      const others = [...fingers.values()].filter((finger) => finger.pointerId !== event.pointerId);
+      if (others.length) {
+        const far = (finger) => Math.hypot(finger.clientX - others[0].clientX, finger.clientY - others[0].clientY);
+        this.zoomBy(far(event) / Math.max(20, far(before)));
+      } else {
+        turn(event.clientX - before.clientX, event.clientY - before.clientY);
+      }
+      fingers.set(event.pointerId, event);
+      this.isMoving = true;
+      this.redraw();
+    });
+    const lift = (event) => {
+      fingers.delete(event.pointerId);
+      if (fingers.size) return;
+      canvas.classList.remove("dragged");
+      this.isMoving = false;
+      this.redraw();
+    };
+    canvas.addEventListener("pointerup", lift);
+    canvas.addEventListener("pointercancel", lift);
+    canvas.addEventListener("wheel", (event) => { event.preventDefault(); this.zoomBy(Math.exp(-event.deltaY / 500)); }, { passive: false });
+    canvas.addEventListener("keydown", (event) => {
+      const moves = { ArrowLeft: [30, 0], ArrowRight: [-30, 0], ArrowUp: [0, 30], ArrowDown: [0, -30] };
+      if (moves[event.key]) turn(...moves[event.key]);
+      else if (event.key === "+" || event.key === "=") this.zoomBy(1.3);
+      else if (event.key === "-") this.zoomBy(1 / 1.3);
+      else return;
+      event.preventDefault();
+      this.redraw();
+    });
+  }
+}

@@ -1,0 +1,88 @@
+//! Bodies, read within limits of bytes, memory and time.
+
+use crate::budget::Reserved;
+use crate::problem::{Kind, Problem};
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt;
+use hyper::body::{Body, Incoming};
+use std::time::Duration;
+use tokio::time::{Instant, timeout, timeout_at};
+
+/// What a body may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BodyLimits {
+    pub(crate) bytes: u64,
+    pub(crate) time: Duration,
+}
+
+/// The most of a refused body that is read away, so that the client reads the refusal.
+const READ_AWAY_BYTES: u64 = 1 << 20;
+const READ_AWAY_TIME: Duration = Duration::from_secs(2);
+
+/// A whole body. Nothing is allocated for what it only announces.
+pub(crate) async fn read(
+    body: &mut Incoming,
+    limits: BodyLimits,
+    reserved: &mut Reserved,
+    wait_s: impl Fn() -> u64,
+) -> Result<Bytes, Problem> {
+    let too_large = || {
+        Problem::new(Kind::TooLarge, format!("the body is larger than the limit of {} bytes", limits.bytes))
+    };
+    if body.size_hint().lower() > limits.bytes {
+        return Err(too_large());
+    }
+    let deadline = Instant::now() + limits.time;
+    let mut whole = BytesMut::new();
+    let mut first: Option<Bytes> = None;
+    loop {
+        let frame = timeout_at(deadline, body.frame()).await.map_err(|_| {
+            Problem::new(
+                Kind::BodyTimeout,
+                format!("the body was not here after {} s", limits.time.as_secs()),
+            )
+        })?;
+        let Some(frame) = frame else { break };
+        let frame = frame.map_err(|error| Problem::bad(format!("the body broke off: {error}")))?;
+        let Ok(data) = frame.into_data() else { continue };
+        if whole.len() as u64 + first.as_ref().map_or(0, |first| first.len() as u64) + data.len() as u64
+            > limits.bytes
+        {
+            return Err(too_large());
+        }
+        if !reserved.take(data.len() as u64) {
+            let busy = Problem::new(Kind::Busy, "the memory for photos is used up");
+            return Err(busy.retry_after(wait_s()));
+        }
+        // A body of one piece is not copied.
+        match first.take() {
+            None if whole.is_empty() => first = Some(data),
+            None => whole.extend_from_slice(&data),
+            Some(before) => {
+                whole.extend_from_slice(&before);
+                whole.extend_from_slice(&data);
+            }
+        }
+    }
+    Ok(first.unwrap_or_else(|| whole.freeze()))
+}
+
+/// Reads away what a client still sends, so that it can read why it was refused; not much, and not for long.
+/// False where there is more: the connection has to be closed.
+pub(crate) async fn read_away(body: &mut Incoming, most: Option<u64>) -> bool {
+    let most = most.unwrap_or(READ_AWAY_BYTES);
+    if body.size_hint().lower() > most {
+        return false;
+    }
+    let all = async {
+        let mut bytes = 0;
+        while let Some(Ok(frame)) = body.frame().await {
+            bytes += frame.data_ref().map_or(0, |data| data.len() as u64);
+            if bytes > most {
+                return false;
+            }
+        }
+        true
+    };
+    timeout(READ_AWAY_TIME, all).await.unwrap_or(false)
+}

@@ -1,0 +1,52 @@
+//! The document for people: a page without scripts.
+
+use crate::ask::PARAMETERS;
+use crate::openapi::{is_for, problems};
+use crate::routes::ROUTES;
+use std::fmt::Write;
+
+const HEAD: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" \
+    content=\"width=device-width\"><title>LocDiff: routes</title><link rel=\"icon\" href=\"/page/icon.svg\"><link rel=\"stylesheet\" href=\"/page/style.css\">\
+    <body class=\"docs\"><main><h1>LocDiff over HTTP</h1><p>The same as a document for programs: <a href=\"/openapi.json\">\
+    openapi.json</a>. Where the server has keys: <code>Authorization: Bearer KEY</code> or <code>x-api-key: KEY</code>. \
+    Problems are <code>application/problem+json</code> (RFC 9457).</p>\
+    <pre tabindex=\"0\">curl -H 'content-type: image/jpeg' -T photo.jpg -X POST 'http://127.0.0.1:8080/v1/locate?name=photo.jpg'</pre>";
+
+/// The page.
+pub(crate) fn page() -> String {
+    let mut out = HEAD.to_owned();
+    for route in &ROUTES {
+        let method = if route.is_post { "POST" } else { "GET" };
+        let _ =
+            write!(out, "<h2><code>{method} {}</code></h2><p>{}.</p>", route.path, escaped(route.summary));
+        let known: Vec<_> = PARAMETERS.iter().filter(|parameter| is_for(parameter, route.endpoint)).collect();
+        if !known.is_empty() {
+            out += "<table><thead><tr><th>parameter<th>type<th>default<th>meaning</thead><tbody>";
+            for parameter in known {
+                let kind = if parameter.choices.is_empty() {
+                    parameter.kind.to_owned()
+                } else {
+                    parameter.choices.join(" | ")
+                };
+                let _ = write!(
+                    out,
+                    "<tr><td><code>{}</code><td>{kind}<td>{}<td>{}",
+                    parameter.name,
+                    parameter.default,
+                    escaped(parameter.meaning)
+                );
+            }
+            out += "</tbody></table>";
+        }
+        let said: Vec<String> = problems(route.endpoint)
+            .iter()
+            .map(|kind| format!("{} {}", kind.status(), escaped(kind.title()).to_lowercase()))
+            .collect();
+        let _ = write!(out, "<p class=\"quiet\">Problems: {}.</p>", said.join("; "));
+    }
+    out + "</main></body></html>"
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}

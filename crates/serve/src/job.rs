@@ -1,0 +1,65 @@
+//! What the backend is asked, and what it says.
+
+use crate::ask::Ask;
+use crate::budget::Reserved;
+use crate::problem::Problem;
+use bytes::Bytes;
+use std::time::{Duration, Instant};
+use tokio::sync::oneshot;
+
+/// A photo as it came.
+#[derive(Debug)]
+pub(crate) struct Upload {
+    pub(crate) name: Option<String>,
+    pub(crate) contents: Bytes,
+    /// What decoding it takes, in pixels.
+    pub(crate) pixels: u64,
+}
+
+/// What is to be done.
+#[derive(Debug)]
+pub(crate) enum Work {
+    Locate(Vec<Upload>),
+    LocateEmbeddings(Vec<Vec<f32>>),
+    Embed(Vec<Upload>),
+}
+
+impl Work {
+    /// How many photos or embeddings.
+    pub(crate) fn len(&self) -> usize {
+        match self {
+            Self::Locate(photos) | Self::Embed(photos) => photos.len(),
+            Self::LocateEmbeddings(rows) => rows.len(),
+        }
+    }
+}
+
+/// A request's share of the backend.
+#[derive(Debug)]
+pub(crate) struct Job {
+    pub(crate) work: Work,
+    pub(crate) ask: Ask,
+    pub(crate) arrived: Instant,
+    /// Nobody waits for the answer after this.
+    pub(crate) deadline: Instant,
+    pub(crate) reply: oneshot::Sender<Result<Done, Problem>>,
+    /// The memory that the photos take.
+    pub(crate) reserved: Reserved,
+}
+
+/// What became of a job.
+#[derive(Debug, Default)]
+pub(crate) struct Done {
+    pub(crate) body: Vec<u8>,
+    pub(crate) content_type: &'static str,
+    pub(crate) times: Times,
+}
+
+/// How long each stage took.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Times {
+    pub(crate) queue: Duration,
+    pub(crate) decode: Duration,
+    pub(crate) encode: Duration,
+    pub(crate) answer: Duration,
+}

@@ -1,0 +1,46 @@
+//! LocDiff over HTTP: photos in, places with honest probabilities out, and a page with a globe at `/`.
+//!
+//! | you want | item |
+//! |---|---|
+//! | a server | [`Server::bind`], [`Server::run`] |
+//! | its address, keys, limits and times | [`ServeOptions`] |
+//!
+//! One thread reads and writes all connections; another owns the model and computes what waited while it computed. The
+//! answer to a photo is the text that `locdiff locate` prints for it as JSON, alone or among others.
+//!
+//! ```no_run
+//! use locdiff_serve::{ServeOptions, Server};
+//! # fn locator() -> locdiff::Locator { unimplemented!() }
+//! let server = Server::bind(locator(), ServeOptions::default())?;
+//! println!("http://{}", server.address());
+//! server.run(|| false)?; // forever
+//! # Ok::<(), locdiff_serve::ServeError>(())
+//! ```
+
+mod access;
+mod ask;
+mod backend;
+mod body;
+mod budget;
+mod docs;
+mod error;
+mod job;
+mod log;
+mod metrics;
+mod multipart;
+mod openapi;
+mod options;
+mod problem;
+mod query;
+mod queue;
+mod render;
+mod reply;
+mod routes;
+mod server;
+mod service;
+mod stall;
+mod uploads;
+
+pub use error::ServeError;
+pub use options::ServeOptions;
+pub use server::Server;

@@ -1,0 +1,101 @@
+//! The routes, as the server takes them and as its document lists them.
+
+use hyper::Method;
+use locdiff_map::Detail;
+
+/// What is at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Endpoint {
+    Locate,
+    LocateEmbeddings,
+    Embed,
+    Info,
+    Regions,
+    Live,
+    Ready,
+    Metrics,
+    OpenApi,
+    Docs,
+    Page(usize),
+}
+
+/// A route.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Route {
+    pub(crate) path: &'static str,
+    pub(crate) endpoint: Endpoint,
+    pub(crate) is_post: bool,
+    /// Whether a key is needed, where the server has keys.
+    pub(crate) needs_key: bool,
+    pub(crate) summary: &'static str,
+}
+
+const fn get(path: &'static str, endpoint: Endpoint, needs_key: bool, summary: &'static str) -> Route {
+    Route { path, endpoint, is_post: false, needs_key, summary }
+}
+
+const fn post(path: &'static str, endpoint: Endpoint, summary: &'static str) -> Route {
+    Route { path, endpoint, is_post: true, needs_key: true, summary }
+}
+
+/// All routes but the page's files.
+pub(crate) const ROUTES: [Route; 10] = [
+    post("/v1/locate", Endpoint::Locate, "Where photos were taken: one as the body, or several as a form"),
+    post(
+        "/v1/locate/embeddings",
+        Endpoint::LocateEmbeddings,
+        "Where photos were taken, from their embeddings",
+    ),
+    post("/v1/embed", Endpoint::Embed, "The embeddings of photos: one as the body, or several as a form"),
+    get("/v1/info", Endpoint::Info, true, "The version, the model and the limits"),
+    get("/v1/regions", Endpoint::Regions, true, "The countries that an answer can be restricted to"),
+    get("/health/live", Endpoint::Live, false, "Whether the server lives; it never waits for the model"),
+    get("/health/ready", Endpoint::Ready, false, "Whether it takes photos: 503 while it stops"),
+    get("/metrics", Endpoint::Metrics, true, "Counters as Prometheus reads them"),
+    get("/openapi.json", Endpoint::OpenApi, false, "This document"),
+    get("/docs", Endpoint::Docs, false, "This document for people"),
+];
+
+/// A file of the page.
+pub(crate) struct PageFile {
+    pub(crate) route: Route,
+    pub(crate) content_type: &'static str,
+    pub(crate) contents: &'static [u8],
+}
+
+const fn page(k: usize, path: &'static str, content_type: &'static str, contents: &'static [u8]) -> PageFile {
+    PageFile { route: get(path, Endpoint::Page(k), false, "A file of the page"), content_type, contents }
+}
+
+const BYTES: &str = "application/octet-stream";
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+/// The page: all that it loads.
+pub(crate) const PAGE: [PageFile; 8] = [
+    page(0, "/", "text/html; charset=utf-8", include_bytes!("../page/index.html")),
+    page(1, "/page/style.css", "text/css; charset=utf-8", include_bytes!("../page/style.css")),
+    page(2, "/page/app.js", SCRIPT, include_bytes!("../page/app.js")),
+    page(3, "/page/globe.js", SCRIPT, include_bytes!("../page/globe.js")),
+    page(4, "/page/d3-geo.js", SCRIPT, include_bytes!("../page/d3-geo.js")),
+    page(5, "/page/coast-coarse.bin", BYTES, Detail::Coarse.bytes()),
+    page(6, "/page/coast-fine.bin", BYTES, Detail::Fine.bytes()),
+    page(7, "/page/icon.svg", "image/svg+xml", include_bytes!("../page/icon.svg")),
+];
+
+/// What a request found.
+#[derive(Debug)]
+pub(crate) enum Found {
+    Route(Route),
+    /// The path is there, with this other method.
+    OtherMethod(Route),
+    Nothing,
+}
+
+/// The route for a method and a path; paths are compared as they are, so there is nothing to walk out of.
+pub(crate) fn find(method: &Method, path: &str) -> Found {
+    let all = ROUTES.iter().copied().chain(PAGE.iter().map(|file| file.route));
+    let Some(route) = all.into_iter().find(|route| route.path == path) else { return Found::Nothing };
+    let fits =
+        if route.is_post { method == Method::POST } else { method == Method::GET || method == Method::HEAD };
+    if fits { Found::Route(route) } else { Found::OtherMethod(route) }
+}

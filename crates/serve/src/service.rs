@@ -1,0 +1,240 @@
+//! From a request to its response.
+
+use crate::access::Access;
+use crate::ask::{Ask, PARAMETERS};
+use crate::body::{self, BodyLimits};
+use crate::budget::Budget;
+use crate::job::{Job, Work};
+use crate::log::{self, Line, RequestIds};
+use crate::metrics::Metrics;
+use crate::problem::{Kind, Problem};
+use crate::queue::Queue;
+use crate::reply::Reply;
+use crate::routes::{self, Endpoint, Found, PAGE, Route};
+use crate::uploads::{self, BodyKind};
+use crate::{ServeOptions, docs, openapi, query};
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::header::CONTENT_TYPE;
+use hyper::http::request::Parts;
+use hyper::{Method, Request, Response};
+use locdiff::PhotoLimits;
+use locdiff_places::Countries;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+use tokio::sync::oneshot;
+use tokio::time::timeout_at;
+
+/// What all requests share.
+pub(crate) struct Service {
+    pub(crate) options: ServeOptions,
+    pub(crate) access: Access,
+    pub(crate) limits: PhotoLimits,
+    pub(crate) queue: Arc<Queue>,
+    pub(crate) metrics: Arc<Metrics>,
+    pub(crate) budget: Budget,
+    pub(crate) ids: RequestIds,
+    pub(crate) is_stopping: AtomicBool,
+    /// The numbers of an embedding.
+    pub(crate) columns: usize,
+    /// What `/v1/info` says.
+    pub(crate) info: Value,
+}
+
+const JSON: &str = "application/json";
+
+impl Service {
+    /// The response to a request, whatever it is.
+    pub(crate) async fn respond(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
+        let begin = Instant::now();
+        let (head, mut body) = request.into_parts();
+        let id = self.ids.id(head.headers.get("x-request-id").and_then(|value| value.to_str().ok()));
+        let found = routes::find(&head.method, head.uri.path());
+        let route = match &found {
+            Found::Route(route) | Found::OtherMethod(route) => route.path,
+            Found::Nothing => "other",
+        };
+        let mut bytes_in = 0;
+        let result = self.answer(&head, &mut body, found, &mut bytes_in).await;
+        let problem = result.as_ref().err().map(|problem| problem.kind.name());
+        let mut reply = match result {
+            Ok(reply) => reply,
+            Err(problem) => {
+                self.metrics.refused(problem.kind.name());
+                let most = (problem.kind == Kind::Busy).then_some(self.options.max_body_bytes);
+                let is_read = body::read_away(&mut body, most).await;
+                let reply = Reply::problem(&problem, &id);
+                if is_read { reply } else { reply.with("connection", "close") }
+            }
+        };
+        reply = reply.with("x-request-id", &*id);
+        if let Some(origin) = self.access.allowed_origin(&head.headers) {
+            reply = reply
+                .with("access-control-allow-origin", origin)
+                .with("access-control-expose-headers", "x-request-id, retry-after")
+                .with("vary", "origin");
+        }
+        self.metrics.request(route, reply.status(), begin.elapsed());
+        if self.options.is_logging {
+            log::write(&Line {
+                request_id: &id,
+                method: head.method.as_str(),
+                route,
+                status: reply.status(),
+                took: begin.elapsed(),
+                bytes_in,
+                bytes_out: reply.len(),
+                problem,
+            });
+        }
+        reply.into_response()
+    }
+
+    async fn answer(
+        &self,
+        head: &Parts,
+        body: &mut Incoming,
+        found: Found,
+        bytes_in: &mut u64,
+    ) -> Result<Reply, Problem> {
+        let route = match found {
+            Found::Route(route) => route,
+            Found::OtherMethod(route) => {
+                let is_asking_first = head.method == Method::OPTIONS;
+                if is_asking_first && self.access.allowed_origin(&head.headers).is_some() {
+                    return Ok(Reply::empty().with("access-control-allow-methods", "GET, POST").with(
+                        "access-control-allow-headers",
+                        "authorization, content-type, x-api-key, x-request-id",
+                    ));
+                }
+                let method = if route.is_post { "POST" } else { "GET" };
+                return Err(Problem::new(Kind::MethodNotAllowed, format!("{} takes {method}", route.path)));
+            }
+            Found::Nothing => {
+                return Err(Problem::new(
+                    Kind::NotFound,
+                    "the routes are listed at /docs and in /openapi.json",
+                ));
+            }
+        };
+        self.access.check_site(&head.headers)?;
+        if route.needs_key {
+            self.access.check_key(&head.headers)?;
+        }
+        match route.endpoint {
+            Endpoint::Locate | Endpoint::LocateEmbeddings | Endpoint::Embed => {
+                self.compute(head, body, route, bytes_in).await
+            }
+            Endpoint::Info => Ok(Reply::ok(JSON, self.info.to_string())),
+            Endpoint::Regions => Ok(Reply::ok(JSON, regions().to_string())),
+            Endpoint::Live => Ok(Reply::ok(JSON, "{\"status\":\"live\"}")),
+            Endpoint::Ready if self.is_stopping.load(Ordering::SeqCst) => {
+                Err(Problem::new(Kind::Stopping, "requests that are under way are finished"))
+            }
+            Endpoint::Ready => Ok(Reply::ok(JSON, "{\"status\":\"ready\"}")),
+            Endpoint::Metrics => {
+                Ok(Reply::ok("text/plain; version=0.0.4; charset=utf-8", self.metrics_text()))
+            }
+            Endpoint::OpenApi => Ok(Reply::ok(JSON, openapi::document().to_string())),
+            Endpoint::Docs => Ok(Reply::ok("text/html; charset=utf-8", docs::page())),
+            Endpoint::Page(k) => {
+                Ok(Reply::ok(PAGE[k].content_type, PAGE[k].contents).with("cache-control", "no-cache"))
+            }
+        }
+    }
+
+    /// Photos or embeddings through the queue.
+    async fn compute(
+        &self,
+        head: &Parts,
+        body: &mut Incoming,
+        route: Route,
+        bytes_in: &mut u64,
+    ) -> Result<Reply, Problem> {
+        let arrived = Instant::now();
+        let deadline = arrived + self.options.request_timeout;
+        let text = head.uri.query().unwrap_or_default();
+        check_parameters(text, route.endpoint)?;
+        let ask = Ask::parse(text)?;
+        let content_type = match head.headers.get(CONTENT_TYPE).map(|value| value.to_str()) {
+            None => None,
+            Some(Ok(text)) => Some(text),
+            Some(Err(_)) => return Err(Problem::bad("the Content-Type is no text")),
+        };
+        let kind = match route.endpoint {
+            Endpoint::LocateEmbeddings => BodyKind::of_embeddings(content_type)?,
+            _ => BodyKind::of_photos(content_type)?,
+        };
+        if self.queue.is_full() {
+            return Err(self.busy());
+        }
+        let mut reserved = self.budget.begin();
+        let limits = BodyLimits { bytes: self.options.max_body_bytes, time: self.options.body_timeout };
+        let contents = body::read(body, limits, &mut reserved, || self.queue.wait_s()).await?;
+        *bytes_in = contents.len() as u64;
+        let most = self.options.max_photos;
+        let photos = |contents, name| uploads::photos(contents, &kind, name, most, &self.limits);
+        let work = match route.endpoint {
+            Endpoint::LocateEmbeddings => uploads::embeddings(&contents, self.columns, most)?,
+            Endpoint::Embed => Work::Embed(photos(contents, ask.name.clone())?),
+            _ => Work::Locate(photos(contents, ask.name.clone())?),
+        };
+        let (reply, answer) = oneshot::channel();
+        let job = Job { work, ask, arrived, deadline, reply, reserved };
+        if !self.queue.push(job) {
+            return Err(self.busy());
+        }
+        match timeout_at(deadline.into(), answer).await {
+            Ok(Ok(done)) => {
+                let done = done?;
+                Ok(Reply::ok(done.content_type, done.body).with_times(&done.times))
+            }
+            Ok(Err(_)) => {
+                Err(Problem::new(Kind::Internal, "the model failed on this batch; the server goes on"))
+            }
+            Err(_) => {
+                let seconds = self.options.request_timeout.as_secs();
+                let late = Problem::new(Kind::Late, format!("there was no answer within {seconds} s"));
+                Err(late.retry_after(self.queue.wait_s()))
+            }
+        }
+    }
+
+    fn busy(&self) -> Problem {
+        if self.is_stopping.load(Ordering::SeqCst) {
+            return Problem::new(Kind::Stopping, "no more photos are taken").retry_after(1);
+        }
+        let detail = format!("{} photos wait already, {} at the most", self.queue.len(), self.options.queue);
+        Problem::new(Kind::Busy, detail).retry_after(self.queue.wait_s())
+    }
+
+    fn metrics_text(&self) -> String {
+        self.metrics.text(&[
+            ("queue_photos", "Photos that wait.", self.queue.len() as f64),
+            ("queue_most_photos", "Photos that may wait.", self.options.queue as f64),
+            ("queue_wait_seconds", "Until what waits is done.", self.queue.wait_s() as f64),
+            ("body_bytes", "Memory that bodies take.", self.budget.used() as f64),
+        ])
+    }
+}
+
+/// Fails for parameters that mean something elsewhere only.
+fn check_parameters(text: &str, endpoint: Endpoint) -> Result<(), Problem> {
+    for (name, _) in query::pairs(text).map_err(Problem::bad)? {
+        let known = PARAMETERS.iter().find(|parameter| parameter.name == name);
+        if known.is_some_and(|parameter| !openapi::is_for(parameter, endpoint)) {
+            return Err(Problem::bad(format!("'{name}' means nothing here")));
+        }
+    }
+    Ok(())
+}
+
+fn regions() -> Value {
+    let countries = Countries::bundled();
+    let with_outline = countries.all().iter().filter(|country| !countries.polygons(country).is_empty());
+    let each = |country: &locdiff_places::Country| json!({ "code": country.code(), "name": country.name() });
+    json!({ "countries": with_outline.map(each).collect::<Vec<_>>() })
+}

@@ -1,0 +1,116 @@
+//! Bodies as photos or embeddings.
+
+use crate::job::{Upload, Work};
+use crate::multipart;
+use crate::problem::{Kind, Problem};
+use bytes::Bytes;
+use locdiff::{LocateError, Photo, PhotoLimits};
+use serde::Deserialize;
+
+/// How a body is to be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum BodyKind {
+    Photo,
+    Form { boundary: String },
+    Embeddings,
+}
+
+impl BodyKind {
+    /// Of photos, by their `Content-Type`; without one, a photo.
+    pub(crate) fn of_photos(content_type: Option<&str>) -> Result<Self, Problem> {
+        let Some(given) = content_type else { return Ok(Self::Photo) };
+        let kind = essence(given);
+        if kind == "multipart/form-data" {
+            let boundary = multipart::boundary(given).ok_or_else(|| {
+                Problem::bad("the Content-Type of the form has no boundary of 1 to 70 characters")
+            })?;
+            return Ok(Self::Form { boundary });
+        }
+        if kind.starts_with("image/") || kind == "application/octet-stream" {
+            return Ok(Self::Photo);
+        }
+        Err(unknown(
+            given,
+            "image/jpeg (or another image type), application/octet-stream or multipart/form-data",
+        ))
+    }
+
+    /// Of embeddings.
+    pub(crate) fn of_embeddings(content_type: Option<&str>) -> Result<Self, Problem> {
+        match content_type {
+            None => Ok(Self::Embeddings),
+            Some(given) if essence(given) == "application/json" => Ok(Self::Embeddings),
+            Some(given) => Err(unknown(given, "application/json")),
+        }
+    }
+}
+
+fn essence(content_type: &str) -> String {
+    content_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+fn unknown(given: &str, wanted: &str) -> Problem {
+    Problem::new(Kind::UnknownFormat, format!("the Content-Type is '{given}': send {wanted}"))
+}
+
+/// The photos of a body. What a single photo's head shows to be wrong is said at once.
+pub(crate) fn photos(
+    body: Bytes,
+    kind: &BodyKind,
+    name: Option<String>,
+    most: usize,
+    limits: &PhotoLimits,
+) -> Result<Vec<Upload>, Problem> {
+    let named = match kind {
+        BodyKind::Form { boundary } => {
+            let parts = multipart::parts(&body, boundary, most)
+                .map_err(|reason| Problem::bad(format!("the form cannot be read: {reason}")))?;
+            if let Some(other) = parts.iter().find(|part| part.field != "photo") {
+                let detail =
+                    format!("the form has a field '{}': photos are fields called 'photo'", other.field);
+                return Err(Problem::bad(detail));
+            }
+            parts.into_iter().map(|part| (part.file_name, part.contents)).collect()
+        }
+        _ => vec![(name, body)],
+    };
+    if named.is_empty() {
+        return Err(Problem::bad("the form has no photo: send one or more fields called 'photo'"));
+    }
+    let is_one = named.len() == 1;
+    let upload = |(name, contents): (Option<String>, Bytes)| {
+        let called = name.as_deref().unwrap_or("the photo");
+        let pixels = match Photo::size(&contents, called, limits) {
+            Ok(Some((width, height))) => u64::from(width) * u64::from(height),
+            // Only its decoder knows: as much as is allowed.
+            Ok(None) => limits.max_pixels,
+            Err(error) if is_one => return Err(Problem::from(&LocateError::from(error))),
+            // Told with the others' answers; nothing is decoded.
+            Err(_) => 0,
+        };
+        Ok(Upload { name, contents, pixels })
+    };
+    named.into_iter().map(upload).collect()
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rows {
+    embeddings: Vec<Vec<f32>>,
+}
+
+/// The embeddings of a body, each of so many numbers.
+pub(crate) fn embeddings(body: &[u8], columns: usize, most: usize) -> Result<Work, Problem> {
+    let rows: Rows = serde_json::from_slice(body).map_err(|error| {
+        Problem::bad(format!("the body is no object with 'embeddings', lists of numbers: {error}"))
+    })?;
+    let count = rows.embeddings.len();
+    if count == 0 || count > most {
+        return Err(Problem::bad(format!("the body has {count} embeddings: send 1 to {most}")));
+    }
+    if let Some((k, row)) = rows.embeddings.iter().enumerate().find(|(_, row)| row.len() != columns) {
+        let detail = format!("embedding {} has {} numbers, the model takes {columns}", k + 1, row.len());
+        return Err(Problem::bad(detail));
+    }
+    Ok(Work::LocateEmbeddings(rows.embeddings))
+}
