@@ -4,9 +4,9 @@
 #   scripts/results.sh LOCDIFF DATA [OUT]
 #
 # LOCDIFF is the program, DATA a folder with embeddings.safetensors (train, train_augmented, validation, test) and the three
-# CSV files (an absolute path). PRESET (full), DEVICE (auto), SEEDS (3) and PARTS (a folder for the single tables) may be set.
-# Minutes on a GPU, a night on two cores. Tables whose times matter run alone, the others at once; a table that fails leaves the
-# old file as it was.
+# CSV files (an absolute path). PRESET (full), DEVICE (auto), SEEDS (3), PARTS (a folder for the single tables) and TABLES (the
+# numbers of those to make, by default all) may be set. Minutes on a GPU, a night on two cores. The seeds of the first table run at
+# once, a process each; a table that fails leaves the old file as it was, and tables that were not asked for are named at the end.
 set -euo pipefail
 locdiff=$1 data=$2 out=${3:-"$(dirname "$0")/../docs/results.md"}
 preset=${PRESET:-full} device=${DEVICE:-auto} seeds=${SEEDS:-3}
@@ -24,13 +24,20 @@ split=(--embeddings "$data/embeddings.safetensors" --train-tensor train --augmen
 table() {
   local name=$1 title=$2; shift 2
   [ ! -e "$parts/$name" ] || return 0
+  if [ -n "${TABLES:-}" ] && [[ " $TABLES " != *" $name "* ]]; then echo "- $title" >>"$parts/missing"; return 0; fi
   local shown=" $* "; shown=${shown//"$data"/DATA}; shown=${shown# }
   { printf '\n## %s\n\n`locdiff %s`\n\n' "$title" "${shown% }"; "$locdiff" "$@"; } >"$parts/$name.partial"
   mv "$parts/$name.partial" "$parts/$name"
   printf '%s done, %s s\n' "$name" "$SECONDS" >&2
 }
 
-table 10 "All methods on the same embeddings" compare --methods main "${split[@]}" --seeds "$seeds" --markdown
+rm -f "$parts/missing"
+running=()
+for ((seed = 0; seed < seeds; seed++)); do
+  table "1$seed" "All methods on the same embeddings, seed $seed" compare --methods main "${split[@]}" --seeds 1 --seed "$seed" \
+    --out "$parts/compare-$seed" --force --markdown & running+=($!)
+done
+for process in "${running[@]}"; do wait "$process"; done
 table 80 "Times" reproduce timing --device "$device" --steps 200 --photos 16 --markdown
 running=()
 table 20 "Unseen places: no training photo within 200 km of a test photo" compare \
@@ -44,8 +51,11 @@ for process in "${running[@]}"; do wait "$process"; done
 
 {
   printf '# Results\n\nWritten by `scripts/results.sh` on %s; do not edit. `DATA` are the project'"'"'s street-view embeddings:\n' "$(date -u +%F)"
-  printf 'EfficientNet-Lite0, 512 numbers, tuned on the training photos and never shown validation or test. All choices are made on the\n'
-  printf 'validation photos, all figures are of the test photos; intervals are 95 %% over photos, the mean over seeds inside.\n'
+  printf 'EfficientNet-Lite2, 512 numbers, tuned on the training photos and never shown validation or test. All choices are made on the\n'
+  printf 'validation photos, all figures are of the test photos; intervals are 95 %% over photos.\n'
+  printf '\n## All methods, mean of %s seeds\n\n`scripts/seed_means.py` of the runs below\n\n' "$seeds"
+  "$(dirname "$0")/seed_means.py" "$parts"/compare-*
   cat "$parts"/[0-9][0-9]
+  if [ -s "$parts/missing" ]; then printf '\n## Not made in this run\n\n'; sort -u "$parts/missing"; fi
 } >"$out.partial"
 mv "$out.partial" "$out"

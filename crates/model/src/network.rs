@@ -186,8 +186,12 @@ impl Denoising {
     }
 }
 
+/// Above this the noisy code alone settles which of the quadrature's points it is; more would only cost digits of f32.
+const MOST_CODES: f64 = 100.0;
+
 /// What [`ops::film`] needs to add `c(t)·x_t` to the photo's parameters, one row a time step. At pure noise `c` is 0, so that the
-/// evidence does not depend on the noise; `c·s` stays below 1, a clean code's own length, which the quadrature resolves.
+/// evidence does not depend on the noise. The mean over the quadrature that follows makes it the exact denoiser of a prior on
+/// the quadrature's points.
 fn joining(config: &ModelConfig, device: &Device, timesteps: &[f32]) -> Result<Tensor, ModelError> {
     let (schedule, scale, dim) = (config.schedule()?, config.code_scale.factor(), config.code_dim());
     let low_pass = config.low_pass();
@@ -195,8 +199,11 @@ fn joining(config: &ModelConfig, device: &Device, timesteps: &[f32]) -> Result<T
     for t in timesteps {
         let t = *t as usize;
         let (signal, noise) = (schedule.signal(t), schedule.noise(t));
-        let gain =
-            if t + 1 == schedule.steps() { 0.0 } else { (signal * scale / (noise * noise)).min(1.0 / scale) };
+        let gain = if t + 1 == schedule.steps() {
+            0.0
+        } else {
+            (signal * scale / (noise * noise)).min(MOST_CODES / scale)
+        };
         for (block, factor) in config.degree_blocks().iter().zip(&low_pass) {
             rows.extend(std::iter::repeat_n((gain * factor) as f32 - 1.0, block.len()));
         }
