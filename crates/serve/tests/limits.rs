@@ -153,6 +153,7 @@ fn keys_open_what_asks_and_nothing_else_needs_one() {
     let foreign = "x-api-key: battery-staple\r\nSec-Fetch-Site: cross-site\r\nOrigin: https://evil.example";
     let response = with("/v1/info", foreign);
     assert_eq!((&*response.problem(), response.header("access-control-allow-origin")), ("cross-site", None));
+    assert_eq!(with("/", "Sec-Fetch-Site: cross-site").status, 200, "a link to the page");
     let response = with("/v1/info", &foreign.replace("evil", "photos"));
     assert_eq!(response.header("access-control-allow-origin"), Some("https://photos.example"));
     assert_eq!(response.status, 200);
