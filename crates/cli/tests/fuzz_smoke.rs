@@ -1,5 +1,5 @@
-//! Every fuzz target on a stable toolchain: its seeds, then seeded mutations of them, for a moment each.
-//! `LOCDIFF_FUZZ_SECONDS=60` makes the moment longer.
+//! Every fuzz target on a stable toolchain: its seeds, then the same mutations of them on every machine.
+//! `LOCDIFF_FUZZ_SECONDS=60` goes on with others for that long.
 
 #[path = "../../../fuzz/src/lib.rs"]
 #[allow(dead_code, unreachable_pub)] // the library of the fuzz targets, of which this is one user
@@ -35,6 +35,9 @@ const TOKENS: [&[u8]; 22] = [
     b"-1",
 ];
 
+/// Mutations of each target's seeds.
+const MUTATIONS: usize = 60;
+
 /// Cuts, doubles, flips, overwrites and inserts.
 fn mutate(input: &mut Vec<u8>, rng: &mut ChaCha8Rng) {
     for _ in 0..rng.random_range(1..6) {
@@ -54,8 +57,8 @@ fn mutate(input: &mut Vec<u8>, rng: &mut ChaCha8Rng) {
 
 #[test]
 fn every_parser_reads_or_refuses() {
-    let seconds =
-        std::env::var("LOCDIFF_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(0.4);
+    let seconds: f64 =
+        std::env::var("LOCDIFF_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(0.0);
     let chosen = std::env::var("LOCDIFF_FUZZ_TARGET").ok();
     for (number, (name, target)) in targets::TARGETS.into_iter().enumerate() {
         if chosen.as_ref().is_some_and(|chosen| chosen != name) {
@@ -68,7 +71,7 @@ fn every_parser_reads_or_refuses() {
         }
         let mut rng = ChaCha8Rng::seed_from_u64(number as u64);
         let (start, mut count, mut slowest) = (Instant::now(), 0_usize, Duration::ZERO);
-        while start.elapsed() < Duration::from_secs_f64(seconds) {
+        while count < MUTATIONS || start.elapsed() < Duration::from_secs_f64(seconds) {
             let mut input = seeds[count % seeds.len()].clone();
             mutate(&mut input, &mut rng);
             let begin = Instant::now();

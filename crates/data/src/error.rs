@@ -127,7 +127,7 @@ pub enum DataError {
         available: String,
     },
     /// A field is not a number.
-    #[error("{at}, column {column}: '{value}' is not a number: write it like -12.5 or 1e-3")]
+    #[error("{at}, column {column}: '{}' is not a number: write it like -12.5 or 1e-3", excerpt(.value))]
     Number {
         /// Where.
         at: At,
