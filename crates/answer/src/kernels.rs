@@ -47,7 +47,7 @@ impl KernelSettings {
 /// let settings = KernelSettings { neighbours: 5, temperature: 0.05, width_km: 250.0 };
 /// let density = settings.kernels(&[Neighbour { place: paris, similarity: 0.9 }]);
 /// // A Gaussian's height: 1 / (2π·σ²).
-/// let sigma = 250.0 / 6371.0088_f64;
+/// let sigma = 250.0 / locdiff_sphere::EARTH_RADIUS_KM;
 /// assert!((density.density(paris) * 2.0 * std::f64::consts::PI * sigma * sigma - 1.0).abs() < 1e-6);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
