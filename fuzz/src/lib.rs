@@ -18,6 +18,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+pub use locdiff_batch::fuzzing::{batch_job, batch_manifest, batch_part};
 pub use locdiff_data::fuzzing::{
     format, matrix_csv, matrix_jsonl, npy, points_csv, points_jsonl, safetensors,
 };
@@ -27,7 +28,7 @@ pub use locdiff_pth::fuzzing::pth;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 25] = [
+pub const TARGETS: [Target; 28] = [
     ("points_csv", points_csv),
     ("points_jsonl", points_jsonl),
     ("matrix_csv", matrix_csv),
@@ -53,6 +54,9 @@ pub const TARGETS: [Target; 25] = [
     ("gallery_index", gallery_index),
     ("geojson", geojson),
     ("raster", raster),
+    ("batch_job", batch_job),
+    ("batch_manifest", batch_manifest),
+    ("batch_part", batch_part),
 ];
 
 /// A folder of this process, and the file in it that inputs are written to.

@@ -9,6 +9,7 @@
 //! | to add what is also known | [`Knowledge`], [`Region`], [`with_prior`] |
 //! | maps of an answer | [`Atlas`], [`AnswerMap`] |
 //! | the whole density | [`Answer::density`], [`Density`] |
+//! | answers as rows of a table | [`AnswerRow`], [`ANSWER_COLUMNS`] |
 //! | a gallery's density mixed in (LocDiff+kNN) | [`Locator::with_gallery`], [`open_retriever`] |
 //! | retrieval near the samples (LocDiff-H) | [`Hybrid`], [`open_retriever`] |
 //! | a model and an encoder of your own | [`Locator::open`], [`Model`], [`Encoder`] |
@@ -40,6 +41,7 @@ mod options;
 mod prior;
 mod retrieval;
 mod shape;
+mod table;
 
 #[cfg(feature = "bundled")]
 pub use bundled::{BUNDLED_MODEL_NAME, bundled_encoder, bundled_model};
@@ -51,6 +53,7 @@ pub use maps::{AnswerMap, Atlas, answers_page, crowd_page, crowd_photo, kilometr
 pub use options::LocateOptions;
 pub use prior::with_prior;
 pub use retrieval::neighbours;
+pub use table::{ANSWER_COLUMNS, AnswerRow, FoundRow, GALLERY_COLUMNS, failure_json, gallery_fields};
 
 pub use locdiff_answer::{
     Answer, AnswerError, AnsweredBy, BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Density, DensityRegion,

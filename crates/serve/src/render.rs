@@ -2,8 +2,8 @@
 
 use crate::ask::{Ask, Format};
 use crate::job::Work;
-use crate::problem::{Kind, Problem, is_about_photo};
-use locdiff::{Answer, Atlas, EmbeddedPhoto, Embedding, LocateError};
+use crate::problem::{Kind, Problem};
+use locdiff::{Answer, Atlas, EmbeddedPhoto, Embedding, LocateError, failure_json};
 use serde_json::{Value, json};
 use std::sync::OnceLock;
 
@@ -39,11 +39,9 @@ impl Renderer {
         for (k, answer) in answers.into_iter().enumerate() {
             let line = match answer {
                 Ok(answer) => self.object(&answer, ask.with_density)?,
-                Err(error) if is_about_photo(&error) && !is_one => {
+                Err(error) if error.is_about_photo() && !is_one => {
                     let name = name_of(work, k);
-                    let message = error.to_string();
-                    let reason = if message.contains(&name) { message } else { format!("{name}: {message}") };
-                    json!({ "photo": name, "error": reason })
+                    failure_json(&name, &error.about(&name))
                 }
                 Err(error) => return Err(Problem::from(&error)),
             };
@@ -65,7 +63,7 @@ impl Renderer {
                     let encoder = view.and_then(Embedding::encoder).map(ToString::to_string);
                     json!({ "photo": photo.name, "encoder": encoder, "embedding": view.map(Embedding::values) })
                 }
-                Err(error) if is_about_photo(&error) && !is_one => json!({ "error": error.to_string() }),
+                Err(error) if error.is_about_photo() && !is_one => json!({ "error": error.to_string() }),
                 Err(error) => return Err(Problem::from(&error)),
             };
             text += &line.to_string();
