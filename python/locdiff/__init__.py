@@ -43,8 +43,9 @@ from ._types import Place
 
 if TYPE_CHECKING:
     import geopandas
+    from typing_extensions import Unpack
 
-    from ._locdiff import Photo
+    from ._types import LocateOptions, Photo
 
 __all__ = [
     "Answer",
@@ -78,7 +79,7 @@ def _bundled() -> Locator:
     return Locator()
 
 
-def locate(photo: Photo, **options: Any) -> Answer:
+def locate(photo: Photo, **options: Unpack[LocateOptions]) -> Answer:
     """The answer for a photo by the bundled model, which is opened on first use; options as `Locator.locate`.
 
     >>> locate(photo, within="Japan").country_code

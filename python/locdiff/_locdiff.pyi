@@ -1,29 +1,13 @@
-import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal, TypedDict, final
+from typing import Any, Literal, final
 
 import numpy
 from numpy.typing import ArrayLike, NDArray
 from typing_extensions import Unpack
 
-from ._types import Place
+from ._types import LocateOptions, Photo, Place, StrPath
 
 __version__: str
-
-StrPath = str | os.PathLike[str]
-Photo = str | os.PathLike[str] | bytes | bytearray | NDArray[numpy.uint8] | Any
-
-class LocateOptions(TypedDict, total=False):
-    within: str | Sequence[str] | None
-    prior: StrPath | None
-    prior_km: float
-    views: int
-    hypotheses: int
-    window_km: float | None
-    seed: int
-    samples: int
-    guidance: float
-    max_megapixels: int
 
 class LocDiffError(Exception): ...
 class PhotoError(LocDiffError): ...
@@ -135,7 +119,7 @@ class Locator:
         progress: Callable[[int, int], object] | None = None,
         **options: Unpack[LocateOptions],
     ) -> list[Answer]: ...
-    def __getnewargs_ex__(self) -> tuple[tuple[str | None, str | None], dict[str, Any]]: ...
+    def __getnewargs_ex__(self) -> tuple[tuple[StrPath | None, StrPath | None], dict[str, Any]]: ...
 
 @final
 class Codec:
@@ -174,7 +158,7 @@ class Gallery:
     def search(
         self, embeddings: NDArray[numpy.float32], most: int = 5
     ) -> list[list[tuple[int, Place, float]]]: ...
-    def __getnewargs__(self) -> tuple[str]: ...
+    def __getnewargs__(self) -> tuple[StrPath]: ...
 
 def run_command(arguments: list[str]) -> int: ...
 def set_threads(count: int) -> None: ...
@@ -243,4 +227,4 @@ class Runner:
     def run(
         self, shards: Sequence[int] | None = None, *, progress: Callable[[int], object] | None = None
     ) -> dict[str, int]: ...
-    def __getnewargs_ex__(self) -> tuple[tuple[str], dict[str, Any]]: ...
+    def __getnewargs_ex__(self) -> tuple[tuple[StrPath], dict[str, Any]]: ...

@@ -19,11 +19,11 @@ from ._locdiff import JobError, Runner, describe, part, plan
 from ._locdiff import merge as _merge
 
 if TYPE_CHECKING:
+    from ._types import StrPath
     import pyarrow
 
 __all__ = ["Runner", "describe", "merge", "part", "plan", "run", "run_shard"]
 
-StrPath = str | os.PathLike[str]
 
 
 def run(

@@ -16,12 +16,12 @@ from . import Answer, Locator, set_threads
 from .batch import Runner, _make, describe
 
 if TYPE_CHECKING:
-    import numpy
     from numpy.typing import NDArray
+
+    from ._types import StrPath
 
 __all__ = ["Embed", "Locate", "embed", "locate"]
 
-StrPath = str | os.PathLike[str]
 Batch = dict[str, "NDArray[Any]"]
 
 
@@ -64,7 +64,7 @@ def locate(
     total = {"made": 0, "skipped": about["shards"] - count, "busy": 0, "photos": 0, "retried": 0}
     if count == 0:
         return total
-    have = ray.cluster_resources()
+    have: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
     if actors is None:
         fit = have.get("GPU", 0) / gpus if gpus else have.get("CPU", 1) / cpus
         actors = max(1, int(fit))
