@@ -132,7 +132,7 @@ fn lines(job: &Job, out: &Path) -> Result<Merged> {
 fn embeddings(job: &Job, out: &Path) -> Result<Merged> {
     let files = EmbedFiles::beside(out);
     let parts = parts(job)?;
-    let mut tables = EmbedTables::create(&files)?;
+    let mut tables = EmbedTables::create(&files.locations, &files.bad, files.always_list_bad)?;
     let mut writer: Option<MatrixWriter> = None;
     let mut first = String::new();
     for part in parts {

@@ -117,7 +117,7 @@ impl EmbedFiles {
 
     /// Both tables, filled but not finished.
     fn tables(&self, photos: &[PhotoSource], journal: &Journal) -> Result<EmbedTables> {
-        let mut tables = EmbedTables::create(self)?;
+        let mut tables = EmbedTables::create(&self.locations, &self.bad, self.always_list_bad)?;
         for (photo, outcome) in photos.iter().zip(journal.outcomes()?) {
             match outcome {
                 Outcome::Bad(reason) => tables.bad(photo.name(), &reason)?,

@@ -1,10 +1,11 @@
 //! The tables beside embeddings: where each photo was taken, and the photos that could not be used.
 
-use crate::{EmbedCounts, EmbedFiles, PlaceSource, Result};
+use crate::{EmbedCounts, PlaceSource, Result};
 use locdiff_data::TableWriter;
 use locdiff_sphere::LatLon;
+use std::path::Path;
 
-/// Both tables of [`EmbedFiles`] while they are written; they appear when they are finished.
+/// Both tables of a run while they are written; they appear when they are finished.
 pub struct EmbedTables {
     counts: EmbedCounts,
     bad: TableWriter,
@@ -17,13 +18,13 @@ impl EmbedTables {
     ///
     /// # Errors
     /// Files that cannot be created.
-    pub fn create(files: &EmbedFiles) -> Result<Self> {
+    pub fn create(locations: &Path, bad: &Path, always_list_bad: bool) -> Result<Self> {
         Ok(Self {
             counts: EmbedCounts::default(),
-            bad: TableWriter::create(&files.bad, &["path", "reason"])?,
-            locations: TableWriter::create(&files.locations, &["row", "path", "lat", "lon", "source"])?,
+            locations: TableWriter::create(locations, &["row", "path", "lat", "lon", "source"])?,
             // An empty list is written where it was asked for, or would else leave an old one standing.
-            always_list_bad: files.always_list_bad || files.bad.exists(),
+            always_list_bad: always_list_bad || bad.exists(),
+            bad: TableWriter::create(bad, &["path", "reason"])?,
         })
     }
 
