@@ -44,4 +44,4 @@ def test_callables_for_map_batches(photos: list[str]) -> None:
         if isinstance(answer, locdiff.Answer):
             assert (rows[path]["lat"], rows[path]["lon"]) == tuple(answer.best) and rows[path]["error"] is None
     embedded = data.map_batches(locdiff.ray.Embed, **options).take_all()
-    assert sorted(len(row["embedding"]) for row in embedded)[1:] == [1280] * 7
+    assert sorted(len(row["embedding"]) for row in embedded)[1:] == [locdiff.Locator(device="cpu").embedding_dim] * 7
