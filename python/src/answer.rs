@@ -223,7 +223,7 @@ impl Answer {
 
     /// A map as a picture: the bytes of a PNG file.
     fn to_png<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.draw(py, AnswerMap::png)?))
+        Ok(PyBytes::new(py, &self.draw(py, |map| map.png())?))
     }
 
     /// The map in a notebook.

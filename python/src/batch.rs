@@ -7,7 +7,7 @@ use crate::pool::{Watch, compute};
 use locdiff_base::Named;
 use locdiff_batch::{Job, Progress, Run, Settings, Task, Worker};
 use locdiff_ingest::Photos;
-use numpy::PyArray2;
+use numpy::{PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};

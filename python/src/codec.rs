@@ -6,7 +6,7 @@ use crate::places::{array, degrees};
 use crate::pool::compute;
 use locdiff::{Coefficients, Decoder, Degree, LatLon, UnitVec};
 use locdiff_sphere::EARTH_RADIUS_KM;
-use numpy::{AllowTypeChange, Element, PyArray2, PyArrayLike1, PyArrayLikeDyn};
+use numpy::{AllowTypeChange, Element, PyArray2, PyArrayLike1, PyArrayLikeDyn, PyArrayMethods};
 use pyo3::prelude::*;
 use std::sync::Arc;
 

@@ -55,7 +55,7 @@ impl Density {
 
     /// Differential entropy in nats, per steradian: log 4π ≈ 2.531 for the uniform density.
     fn entropy(&self, py: Python<'_>) -> PyResult<f64> {
-        self.with(py, CodeDensity::entropy)
+        self.with(py, |density| density.entropy())
     }
 
     /// Area and radius, in km² and km, of the smallest region that holds a probability.

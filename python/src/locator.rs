@@ -131,7 +131,7 @@ impl Locator {
             };
             let locator = locdiff::Locator::new(found, Some(seer))?;
             match &gallery {
-                Some(folder) => locator.with_gallery(locdiff::open_retriever(folder, None, &at)?),
+                Some(folder) => locator.with_gallery(locdiff::open_retriever(folder, None, &at, |_, _| ())?),
                 None => Ok(locator),
             }
         })?;
