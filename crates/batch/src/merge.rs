@@ -137,16 +137,15 @@ fn embeddings(job: &Job, out: &Path) -> Result<Merged> {
     let mut first = String::new();
     for part in parts {
         let (path, part) = part?;
-        let rows: &mut MatrixWriter = match &mut writer {
-            Some(writer) => writer,
-            None => {
-                let names = ["embeddings"];
-                let (columns, encoder) = (part.columns, &part.encoder);
-                writer.insert(MatrixWriter::create_embeddings(out, columns, Dtype::F32, &names, encoder)?)
-            }
-        };
+        if writer.is_none() {
+            let (columns, encoder) = (part.columns, &part.encoder);
+            let names = ["embeddings"];
+            writer = Some(MatrixWriter::create_embeddings(out, columns, Dtype::F32, &names, encoder)?);
+        }
         for row in part.rows.chunks_exact(part.columns) {
-            rows.write_row(&row.iter().map(|&value| value.into()).collect::<Vec<f64>>())?;
+            if let Some(writer) = &mut writer {
+                writer.write_row(&row.iter().map(|&value| value.into()).collect::<Vec<f64>>())?;
+            }
         }
         let before = tables.counts().rows;
         for (k, object) in part.objects(&path)?.iter().enumerate() {
