@@ -4,6 +4,7 @@
 """
 
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,7 @@ from locdiff.batch import describe, run_shard
 
 
 def spark(job: str) -> int:
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # else the workers are another Python, without locdiff
     from pyspark.sql import SparkSession
 
     session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
