@@ -1,6 +1,7 @@
 //! Answers as maps: GeoJSON, KML, a page, a picture, a film of the backward process.
 
-use crate::{Answer, Codec, LocateError, TraceStep};
+use crate::grid::worth_drawing;
+use crate::{Answer, Codec, DensityGrid, LocateError, TraceStep};
 use locdiff_map::{
     CrowdMap, CrowdPhoto, FeatureCollection, Heat, HtmlMap, HtmlMarker, HtmlPhoto, KmlDocument, KmlFolder,
     MapImage, MapLabel, Marker, Raster, Trace, Window, contour_polygons, geotiff,
@@ -15,6 +16,8 @@ const PROBABILITIES: [f64; 2] = [0.5, 0.9];
 const WORLD: (usize, usize) = (720, 1440);
 /// Densities this far below the top are the same to the eye, and to a contour.
 const DEPTH_NATS: f64 = 40.0;
+/// A density that is within so many degrees has outlines of its own cells.
+const FINE_DEG: f64 = 15.0;
 /// Whose data the page's map shows.
 const CREDIT: &str = "Land and borders: Natural Earth. Towns: GeoNames, CC BY 4.0.";
 /// Towns from this size on are named on a page's map.
@@ -63,15 +66,15 @@ impl Atlas {
     /// # Errors
     /// None that a user could cause.
     pub fn draw<'a>(&self, answer: &'a Answer) -> Result<AnswerMap<'a>, LocateError> {
-        let mut values = answer.density.log_density(&self.points);
-        let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        for value in &mut values {
-            *value = value.max(top - DEPTH_NATS);
-        }
-        let raster = Raster::new(self.window, values)?;
+        let raster = raster(answer, self.window, &self.points)?;
+        // The world's cells are coarse for a small country: its outlines are traced in cells of its own.
+        let window = worth_drawing(answer)?;
+        let is_small = window.width_deg() < FINE_DEG && window.height_deg() < FINE_DEG;
+        let fine = is_small.then(|| self::raster(answer, window, &window.points())).transpose()?;
         let regions = PROBABILITIES.iter().map(|&p| {
             let region = answer.density.region(p);
-            (p, region.area_km2, contour_polygons(&raster, region.log_density))
+            let whole = fine.as_ref().filter(|fine| region.log_density > fine.max() - DensityGrid::DEPTH_NATS);
+            (p, region.area_km2, contour_polygons(whole.unwrap_or(&raster), region.log_density))
         });
         Ok(AnswerMap { answer, regions: regions.collect(), raster })
     }
@@ -85,12 +88,22 @@ impl Atlas {
         let window = Window::globe(180, 360)?;
         let points = window.points();
         let mut trace = Trace::new(name(answer)).answer(answer.best, &answer.place);
-        for TraceStep { t, code } in steps {
+        for TraceStep { t, code, .. } in steps {
             let field = codec.field(code).map_err(locdiff_model::ModelError::from)?;
             trace.push(&format!("t = {t}"), Raster::new(window, field.values(&points))?);
         }
         Ok(trace)
     }
+}
+
+/// The log density at a window's cells, cut where nothing is to be seen.
+fn raster(answer: &Answer, window: Window, points: &[UnitVec]) -> Result<Raster, LocateError> {
+    let mut values = answer.density.log_density(points);
+    let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    for value in &mut values {
+        *value = value.max(top - DEPTH_NATS);
+    }
+    Ok(Raster::new(window, values)?)
 }
 
 /// A page for answers, to which [`AnswerMap::html_photo`] is added.
