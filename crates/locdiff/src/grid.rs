@@ -122,7 +122,8 @@ mod tests {
         assert!(fiji.width_deg() < 4.0 && fiji.west_deg() > 177.0 && fiji.east_deg() > 180.0);
         let pole = window(&[(89.9, 0.0), (89.0, 100.0), (89.0, -100.0)]);
         assert_eq!((pole.north_deg(), pole.width_deg()), (90.0, 360.0));
-        let world = window(&[(-80.0, -170.0), (80.0, -50.0), (0.0, 70.0), (0.0, 175.0), (5.0, 0.0), (5.0, 120.0)]);
+        let world =
+            window(&[(-80.0, -170.0), (80.0, -50.0), (0.0, 70.0), (0.0, 175.0), (5.0, 0.0), (5.0, 120.0)]);
         assert!(world.len() <= 64_800 && world.len() > 40_000);
         assert_eq!(window(&[(1.0, 2.0)]).len(), 16);
     }

@@ -73,7 +73,8 @@ impl Atlas {
         let fine = is_small.then(|| self::raster(answer, window, &window.points())).transpose()?;
         let regions = PROBABILITIES.iter().map(|&p| {
             let region = answer.density.region(p);
-            let whole = fine.as_ref().filter(|fine| region.log_density > fine.max() - DensityGrid::DEPTH_NATS);
+            let whole =
+                fine.as_ref().filter(|fine| region.log_density > fine.max() - DensityGrid::DEPTH_NATS);
             (p, region.area_km2, contour_polygons(whole.unwrap_or(&raster), region.log_density))
         });
         Ok(AnswerMap { answer, regions: regions.collect(), raster })

@@ -6,7 +6,9 @@ use crate::metrics::{Metrics, Stage};
 use crate::problem::{Kind, Problem};
 use crate::queue::Queue;
 use crate::render::Renderer;
-use locdiff::{Answer, EmbeddedPhoto, Embedding, LocateError, LocateOptions, Locator, Photo, PhotoLimits, SampleOptions};
+use locdiff::{
+    Answer, EmbeddedPhoto, Embedding, LocateError, LocateOptions, Locator, Photo, PhotoLimits, SampleOptions,
+};
 use rayon::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -115,12 +115,11 @@ fn parameter(parameter: &Parameter) -> Value {
         schema["enum"] = json!(parameter.choices);
     }
     if !parameter.default.is_empty() {
-        schema["default"] =
-            if ["integer", "number", "boolean"].contains(&parameter.kind) {
-                serde_json::from_str(parameter.default).unwrap_or_default()
-            } else {
-                json!(parameter.default)
-            };
+        schema["default"] = if ["integer", "number", "boolean"].contains(&parameter.kind) {
+            serde_json::from_str(parameter.default).unwrap_or_default()
+        } else {
+            json!(parameter.default)
+        };
     }
     json!({
         "name": parameter.name,

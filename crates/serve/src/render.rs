@@ -78,7 +78,8 @@ impl Renderer {
     /// The way of a job's samples from noise to places.
     #[expect(clippy::unused_self, reason = "one of the renderer's ways")]
     pub(crate) fn steps(&self, steps: Vec<Result<Vec<SampledStep>, LocateError>>) -> Rendered {
-        let steps = steps.into_iter().collect::<Result<Vec<_>, _>>().map_err(|error| Problem::from(&error))?;
+        let steps =
+            steps.into_iter().collect::<Result<Vec<_>, _>>().map_err(|error| Problem::from(&error))?;
         // A thousandth of a degree is less than a dot.
         let place = |at: &LatLon| [at.lon_deg(), at.lat_deg()].map(|deg| (1000.0 * deg).round() / 1000.0);
         let step = |step: &SampledStep| json!({ "t": step.t, "places": step.places.iter().map(place).collect::<Vec<_>>() });
@@ -135,7 +136,9 @@ fn grid(grid: &DensityGrid) -> Value {
 /// What a job's photo is called in messages.
 fn name_of(work: &Work, k: usize) -> String {
     let given = match work {
-        Work::Locate(photos) | Work::Embed(photos) | Work::Steps(photos) => photos.get(k).and_then(|photo| photo.name.clone()),
+        Work::Locate(photos) | Work::Embed(photos) | Work::Steps(photos) => {
+            photos.get(k).and_then(|photo| photo.name.clone())
+        }
         Work::LocateEmbeddings(_) => Some(format!("row {}", k + 1)),
     };
     given.unwrap_or_else(|| "the photo".to_owned())

@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::{FORM, Running, form, photo, photo_path};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
+use common::{FORM, Running, form, photo, photo_path};
 use locdiff::{EmbeddedPhoto, LatLon, LocateOptions, Locator, UnitVec};
 use serde_json::Value;
 
@@ -163,7 +163,9 @@ fn photos_of_one_place_have_one_answer() {
     let wanted = locator.answer(&wanted, &options).unwrap().to_json();
     assert_eq!((&both["best"], &both["hypotheses"]), (&wanted["best"], &wanted["hypotheses"]));
     let turned = ask(&[("b.png", &flower), ("a.jpg", &china)]).json();
-    let near = |a: &Value, b: &Value, key: &str| (a[key].as_f64().unwrap() / b[key].as_f64().unwrap() - 1.0).abs() < 1e-3;
+    let near = |a: &Value, b: &Value, key: &str| {
+        (a[key].as_f64().unwrap() / b[key].as_f64().unwrap() - 1.0).abs() < 1e-3
+    };
     assert!(near(&both, &turned, "area_90_km2") && near(&both, &turned, "locatability"));
     let alone = server.post("/v1/locate", "image/jpeg", &china).json();
     let twice = ask(&[("a.jpg", &china), ("a.jpg", &china)]).json();
@@ -182,7 +184,8 @@ fn photos_of_one_place_have_one_answer() {
 #[test]
 fn the_density_as_a_grid() {
     let server = Running::new(|_| {});
-    let ask = |query: &str| server.post(&format!("/v1/locate?{query}"), "image/jpeg", &photo("china.jpg")).json();
+    let ask =
+        |query: &str| server.post(&format!("/v1/locate?{query}"), "image/jpeg", &photo("china.jpg")).json();
     let both = ask("density=all");
     assert_eq!(both["density"]["type"], "FeatureCollection");
     assert_eq!(ask("density=grid")["density"], Value::Null);
@@ -211,13 +214,14 @@ fn samples_on_their_way() {
     let steps = film["steps"].as_array().unwrap();
     let places = |k: usize| -> Vec<UnitVec> {
         let all = steps[k]["places"].as_array().unwrap().iter();
-        all.map(|at| LatLon::new(at[1].as_f64().unwrap(), at[0].as_f64().unwrap()).unwrap().to_unit()).collect()
+        all.map(|at| LatLon::new(at[1].as_f64().unwrap(), at[0].as_f64().unwrap()).unwrap().to_unit())
+            .collect()
     };
     // All over the world at first, where the answer is likely at last.
     let spread = |points: &[UnitVec]| {
-        let sum = points.iter().fold([0.0; 3], |sum, point| {
-            [sum[0] + point.x(), sum[1] + point.y(), sum[2] + point.z()]
-        });
+        let sum = points
+            .iter()
+            .fold([0.0; 3], |sum, point| [sum[0] + point.x(), sum[1] + point.y(), sum[2] + point.z()]);
         1.0 - sum.iter().map(|part| part * part).sum::<f64>().sqrt() / points.len() as f64
     };
     let (first, last) = (places(0), places(steps.len() - 1));

@@ -101,7 +101,8 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
         })?;
         let dim = model.config().whole_dim();
         let used = self.options.samples * dim;
-        let code = |values: Vec<f64>| Coefficients::new(values).map_err(|_| ModelError::NotFinite { photo: 1 });
+        let code =
+            |values: Vec<f64>| Coefficients::new(values).map_err(|_| ModelError::NotFinite { photo: 1 });
         steps
             .into_iter()
             .map(|(t, clean, noisy)| {
