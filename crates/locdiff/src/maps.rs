@@ -16,8 +16,8 @@ const PROBABILITIES: [f64; 2] = [0.5, 0.9];
 const WORLD: (usize, usize) = (720, 1440);
 /// Densities this far below the top are the same to the eye, and to a contour.
 const DEPTH_NATS: f64 = 40.0;
-/// A density that is within so many degrees has outlines of its own cells.
-const FINE_DEG: f64 = 15.0;
+/// Cells of this share of the world's are worth tracing outlines in.
+const WORTH_TRACING: f64 = 0.7;
 /// Whose data the page's map shows.
 const CREDIT: &str = "Land and borders: Natural Earth. Towns: GeoNames, CC BY 4.0.";
 /// Towns from this size on are named on a page's map.
@@ -69,8 +69,9 @@ impl Atlas {
         let raster = raster(answer, self.window, &self.points)?;
         // The world's cells are coarse for a small country: its outlines are traced in cells of its own.
         let window = worth_drawing(answer)?;
-        let is_small = window.width_deg() < FINE_DEG && window.height_deg() < FINE_DEG;
-        let fine = is_small.then(|| self::raster(answer, window, &window.points())).transpose()?;
+        let cell_deg = |window: &Window| window.height_deg() / window.rows() as f64;
+        let is_finer = cell_deg(&window) < WORTH_TRACING * cell_deg(&self.window);
+        let fine = is_finer.then(|| self::raster(answer, window, &window.points())).transpose()?;
         let regions = PROBABILITIES.iter().map(|&p| {
             let region = answer.density.region(p);
             let whole =

@@ -205,6 +205,39 @@ fn the_density_as_a_grid() {
     }
 }
 
+/// The area inside rings of degrees, holes taken off.
+fn area_km2(geometry: &Value) -> f64 {
+    let polygons = match geometry["type"].as_str().unwrap() {
+        "Polygon" => vec![&geometry["coordinates"]],
+        _ => geometry["coordinates"].as_array().unwrap().iter().collect(),
+    };
+    let rings = polygons.iter().flat_map(|polygon| polygon.as_array().unwrap());
+    let sum: f64 = rings
+        .flat_map(|ring| ring.as_array().unwrap().windows(2))
+        .map(|pair| {
+            let rad = |k: usize, of: usize| pair[k][of].as_f64().unwrap().to_radians();
+            (rad(1, 0) - rad(0, 0)) * (rad(0, 1).sin() + rad(1, 1).sin()) / 2.0
+        })
+        .sum();
+    sum.abs() * 6371.0088_f64.powi(2)
+}
+
+/// Traced in the world's cells of a quarter of a degree, they held 42 % of it.
+#[test]
+fn outlines_of_a_small_country_hold_its_area() {
+    let server = Running::new(|_| {});
+    let answer =
+        server.post("/v1/locate?density=geojson&within=Fiji", "image/jpeg", &photo("china.jpg")).json();
+    let regions = answer["density"]["features"].as_array().unwrap();
+    let regions: Vec<&Value> = regions.iter().filter(|one| one["geometry"]["type"] != "Point").collect();
+    assert_eq!(regions.len(), 2);
+    for region in regions {
+        let said = region["properties"]["area_km2"].as_f64().unwrap();
+        let share = area_km2(&region["geometry"]) / said;
+        assert!((0.8..1.2).contains(&share), "{share} of {said} km2");
+    }
+}
+
 #[test]
 fn samples_on_their_way() {
     let server = Running::new(|_| {});
