@@ -36,9 +36,7 @@ def main():
     photos = sorted(Path(sys.argv[1]).rglob("*.jpg"))
     folder = Path(sys.argv[2])
     count = int(sys.argv[3]) if len(sys.argv) == 4 else 10_000
-    heic = Path(__file__).parent.parent / "crates/vision/tests/fixtures/turned.heic"
-    if not heic.exists():
-        heic = next((Path(__file__).parent.parent).rglob("turned.heic"))
+    heic = Path(__file__).parent.parent / "fixtures/vision/turned.heic"
     chance = random.Random(0)
     kinds = [kind for kind, share in SHARES.items() for _ in range(share)]
     made = dict.fromkeys(SHARES, 0)
