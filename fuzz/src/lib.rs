@@ -95,10 +95,10 @@ pub fn photo(bytes: &[u8]) {
 pub fn exif(bytes: &[u8]) {
     let tag = GeoTag::new(LatLon::new(39.999, 116.275).expect("a place")).radius_km(210.0);
     let before = locdiff_phototags::has_location(bytes);
-    if let Some(copy) = checked(locdiff_phototags::tagged(bytes, "fuzz", &tag, Overwrite::Never)) {
+    if let Some(copy) = checked(locdiff_phototags::tagged(bytes, "fuzz", &tag, Overwrite::NEVER)) {
         assert!(!before && copy.len() < bytes.len() + (1 << 20));
     }
-    checked(locdiff_phototags::tagged(bytes, "fuzz", &tag, Overwrite::Force));
+    checked(locdiff_phototags::tagged(bytes, "fuzz", &tag, Overwrite::FORCE));
 }
 
 /// A CSV file as columns of text.

@@ -52,7 +52,9 @@ pub use error::LocateError;
 pub use grid::DensityGrid;
 pub use hybrid::{Hybrid, check_embeddings, open_retriever};
 pub use locator::{Locator, open_model};
-pub use maps::{AnswerMap, Atlas, answers_page, crowd_page, crowd_photo, kilometres};
+pub use maps::{
+    AnswerMap, Atlas, add_places, answers_page, crowd_page, crowd_photo, kilometres, places_folder,
+};
 pub use options::LocateOptions;
 pub use prior::with_prior;
 pub use retrieval::neighbours;

@@ -128,6 +128,38 @@ pub fn crowd_photo(answer: &Answer) -> CrowdPhoto {
     photo
 }
 
+/// Adds the places of an answer to a collection, without the regions: for many photos in one file.
+pub fn add_places(answer: &Answer, features: &mut FeatureCollection) {
+    for (k, hypothesis) in answer.hypotheses.iter().enumerate() {
+        let mut properties = vec![
+            ("photo", name(answer).into()),
+            ("rank", (k + 1).into()),
+            ("probability", hypothesis.probability.into()),
+            ("place", hypothesis.place.clone().into()),
+        ];
+        if k == 0 {
+            properties.push(("radius_50_km", answer.radius_50_km.into()));
+            properties.push(("radius_90_km", answer.radius_90_km.into()));
+            properties.push(("can_tell", answer.can_tell.into()));
+        }
+        features.push_point(hypothesis.at, &properties);
+    }
+}
+
+/// The same as a folder of a KML document.
+pub fn places_folder(answer: &Answer) -> KmlFolder {
+    let mut folder = KmlFolder::new(name(answer));
+    push_places(answer, &mut folder);
+    folder
+}
+
+fn push_places(answer: &Answer, folder: &mut KmlFolder) {
+    for (k, hypothesis) in answer.hypotheses.iter().enumerate() {
+        let name = format!("{}: {:.0} %", k + 1, 100.0 * hypothesis.probability);
+        folder.push_point(hypothesis.at, &name, &hypothesis.place);
+    }
+}
+
 fn labels() -> impl Iterator<Item = MapLabel> {
     place_names(LABEL_POPULATION).into_iter().map(|name| match name.kind {
         PlaceKind::Country { width_deg } => MapLabel::country(name.place, &name.text, width_deg),
@@ -157,20 +189,7 @@ impl AnswerMap<'_> {
             ];
             features.push_region(outline, &properties);
         }
-        for (k, hypothesis) in self.answer.hypotheses.iter().enumerate() {
-            let mut properties = vec![
-                ("photo", name(self.answer).into()),
-                ("rank", (k + 1).into()),
-                ("probability", hypothesis.probability.into()),
-                ("place", hypothesis.place.clone().into()),
-            ];
-            if k == 0 {
-                properties.push(("radius_50_km", self.answer.radius_50_km.into()));
-                properties.push(("radius_90_km", self.answer.radius_90_km.into()));
-                properties.push(("can_tell", self.answer.can_tell.into()));
-            }
-            features.push_point(hypothesis.at, &properties);
-        }
+        add_places(self.answer, features);
     }
 
     /// The same as a KML text.
@@ -186,10 +205,7 @@ impl AnswerMap<'_> {
         for (p, area_km2, outline) in &self.regions {
             folder.push_region(outline, &format!("{:.0} %", 100.0 * p), &format!("{area_km2:.0} km²"));
         }
-        for (k, hypothesis) in self.answer.hypotheses.iter().enumerate() {
-            let name = format!("{}: {:.0} %", k + 1, 100.0 * hypothesis.probability);
-            folder.push_point(hypothesis.at, &name, &hypothesis.place);
-        }
+        push_places(self.answer, &mut folder);
         folder
     }
 
