@@ -8,7 +8,9 @@
 //! | a photo in memory, or an embedding | [`Locator::locate_photo`], [`Locator::locate_embedding`] |
 //! | to add what is also known | [`Knowledge`], [`Region`], [`with_prior`] |
 //! | maps of an answer | [`Atlas`], [`AnswerMap`] |
-//! | the whole density | [`Answer::density`], [`Density`] |
+//! | several photos of one place, one answer | [`EmbeddedPhoto::together`] |
+//! | the whole density | [`Answer::density`], [`Density`], [`DensityGrid`] |
+//! | the backward process | [`Locator::trace`], [`Locator::sampled_steps`] |
 //! | a gallery's density mixed in (LocDiff+kNN) | [`Locator::with_gallery`], [`open_retriever`] |
 //! | retrieval near the samples (LocDiff-H) | [`Hybrid`], [`open_retriever`] |
 //! | a model and an encoder of your own | [`Locator::open`], [`Model`], [`Encoder`] |
@@ -33,6 +35,7 @@
 mod bundled;
 mod embedded;
 mod error;
+mod grid;
 mod hybrid;
 mod locator;
 mod maps;
@@ -40,17 +43,22 @@ mod options;
 mod prior;
 mod retrieval;
 mod shape;
+mod steps;
 
 #[cfg(feature = "bundled")]
 pub use bundled::{BUNDLED_MODEL_NAME, bundled_encoder, bundled_model};
 pub use embedded::EmbeddedPhoto;
 pub use error::LocateError;
+pub use grid::DensityGrid;
 pub use hybrid::{Hybrid, check_embeddings, open_retriever};
 pub use locator::{Locator, open_model};
-pub use maps::{AnswerMap, Atlas, answers_page, crowd_page, crowd_photo, kilometres};
+pub use maps::{
+    AnswerMap, Atlas, add_places, answers_page, crowd_page, crowd_photo, kilometres, places_folder,
+};
 pub use options::LocateOptions;
 pub use prior::with_prior;
 pub use retrieval::neighbours;
+pub use steps::SampledStep;
 
 pub use locdiff_answer::{
     Answer, AnswerError, AnsweredBy, BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Density, DensityRegion,

@@ -4,6 +4,7 @@ mod inputs;
 mod options;
 mod print;
 mod retrieval;
+mod row;
 mod score;
 mod sinks;
 mod tag_args;
