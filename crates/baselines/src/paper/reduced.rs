@@ -43,7 +43,7 @@ impl ReducedDrift {
     ///
     /// # Errors
     /// No places, no numbers or more than a code has, a decoder that fails.
-    #[allow(clippy::too_many_arguments)]
+    #[allow(clippy::too_many_arguments)] // reason: a table's settings one by one
     pub fn measure(
         codec: &Codec,
         decoder: &Decoder,
