@@ -176,15 +176,14 @@ impl Backend {
                 if few.len() == 1 { vec![decode(&few[0])] } else { few.par_iter().map(decode).collect() };
             times.decode += begin.elapsed();
             let begin = Instant::now();
-            for (upload, photo) in few.iter().zip(decoded) {
-                embedded.push(photo.map_err(LocateError::from).and_then(|photo| {
-                    let embedded = self.locator.embed(&photo, options)?;
-                    Ok(match &upload.name {
-                        Some(name) => embedded.with_name(name),
-                        None => embedded,
-                    })
-                }));
-            }
+            // A thread each: a photo's own embedding takes one.
+            embedded.par_extend(few.par_iter().zip(decoded).map(|(upload, photo)| {
+                let embedded = self.locator.embed(&photo?, options)?;
+                Ok(match &upload.name {
+                    Some(name) => embedded.with_name(name),
+                    None => embedded,
+                })
+            }));
             times.encode += begin.elapsed();
         }
         embedded
