@@ -8,7 +8,9 @@
 //! | a photo in memory, or an embedding | [`Locator::locate_photo`], [`Locator::locate_embedding`] |
 //! | to add what is also known | [`Knowledge`], [`Region`], [`with_prior`] |
 //! | maps of an answer | [`Atlas`], [`AnswerMap`] |
-//! | the whole density | [`Answer::density`], [`Density`] |
+//! | several photos of one place, one answer | [`EmbeddedPhoto::together`] |
+//! | the whole density | [`Answer::density`], [`Density`], [`DensityGrid`] |
+//! | the backward process | [`Locator::trace`], [`Locator::sampled_steps`] |
 //! | answers as rows of a table | [`AnswerRow`], [`ANSWER_COLUMNS`] |
 //! | a gallery's density mixed in (LocDiff+kNN) | [`Locator::with_gallery`], [`open_retriever`] |
 //! | retrieval near the samples (LocDiff-H) | [`Hybrid`], [`open_retriever`] |
@@ -34,6 +36,7 @@
 mod bundled;
 mod embedded;
 mod error;
+mod grid;
 mod hybrid;
 mod locator;
 mod maps;
@@ -41,18 +44,23 @@ mod options;
 mod prior;
 mod retrieval;
 mod shape;
+mod steps;
 mod table;
 
 #[cfg(feature = "bundled")]
 pub use bundled::{BUNDLED_MODEL_NAME, bundled_encoder, bundled_model};
 pub use embedded::EmbeddedPhoto;
 pub use error::LocateError;
+pub use grid::DensityGrid;
 pub use hybrid::{Hybrid, check_embeddings, open_retriever};
 pub use locator::{Locator, open_model};
-pub use maps::{AnswerMap, Atlas, answers_page, crowd_page, crowd_photo, kilometres};
+pub use maps::{
+    AnswerMap, Atlas, add_places, answers_page, crowd_page, crowd_photo, kilometres, places_folder,
+};
 pub use options::LocateOptions;
 pub use prior::with_prior;
 pub use retrieval::neighbours;
+pub use steps::SampledStep;
 pub use table::{ANSWER_COLUMNS, AnswerRow, FoundRow, GALLERY_COLUMNS, failure_json, gallery_fields};
 
 pub use locdiff_answer::{

@@ -6,7 +6,9 @@ use crate::metrics::{Metrics, Stage};
 use crate::problem::{Kind, Problem};
 use crate::queue::Queue;
 use crate::render::Renderer;
-use locdiff::{Answer, EmbeddedPhoto, Embedding, LocateError, LocateOptions, Locator, Photo, PhotoLimits};
+use locdiff::{
+    Answer, EmbeddedPhoto, Embedding, LocateError, LocateOptions, Locator, Photo, PhotoLimits, SampleOptions,
+};
 use rayon::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -89,12 +91,29 @@ impl Backend {
         let begin = Instant::now();
         let mut times = Times::default();
         let embedded = self.embedded(&jobs, &options, &mut times);
-        if let Work::Embed(_) = first.work {
-            self.settle(jobs, embedded, times, begin, |renderer, _, embedded| renderer.embeddings(embedded));
-            return;
-        }
         let before = Instant::now();
-        let answers = self.locator.answer_each(embedded, &options);
+        match first.work {
+            Work::Embed(_) => {
+                self.settle(jobs, embedded, times, begin, |renderer, _, photos| renderer.embeddings(photos));
+                return;
+            }
+            Work::Steps(_) => {
+                let steps = one(embedded).and_then(|photo| self.locator.sampled_steps(&photo, &options));
+                times.answer = before.elapsed();
+                self.settle(jobs, vec![steps], times, begin, |renderer, _, steps| renderer.steps(steps));
+                return;
+            }
+            Work::Locate(_) | Work::LocateEmbeddings(_) => {}
+        }
+        let answers = if first.ask.is_together {
+            vec![one(embedded).and_then(|photo| {
+                let samples = options.sampling.samples.max(photo.views.len());
+                let sampling = SampleOptions { samples, ..options.sampling };
+                self.locator.answer(&photo, &options.clone().with_sampling(sampling))
+            })]
+        } else {
+            self.locator.answer_each(embedded, &options)
+        };
         times.answer = before.elapsed();
         self.settle(
             jobs,
@@ -143,7 +162,7 @@ impl Backend {
         let mut embedded = Vec::new();
         for job in jobs {
             match &job.work {
-                Work::Locate(own) | Work::Embed(own) => photos.extend(own),
+                Work::Locate(own) | Work::Embed(own) | Work::Steps(own) => photos.extend(own),
                 Work::LocateEmbeddings(rows) => embedded.extend(rows.iter().enumerate().map(embedding)),
             }
         }
@@ -157,15 +176,14 @@ impl Backend {
                 if few.len() == 1 { vec![decode(&few[0])] } else { few.par_iter().map(decode).collect() };
             times.decode += begin.elapsed();
             let begin = Instant::now();
-            for (upload, photo) in few.iter().zip(decoded) {
-                embedded.push(photo.map_err(LocateError::from).and_then(|photo| {
-                    let embedded = self.locator.embed(&photo, options)?;
-                    Ok(match &upload.name {
-                        Some(name) => embedded.with_name(name),
-                        None => embedded,
-                    })
-                }));
-            }
+            // A thread each: a photo's own embedding takes one.
+            embedded.par_extend(few.par_iter().zip(decoded).map(|(upload, photo)| {
+                let embedded = self.locator.embed(&photo?, options)?;
+                Ok(match &upload.name {
+                    Some(name) => embedded.with_name(name),
+                    None => embedded,
+                })
+            }));
             times.encode += begin.elapsed();
         }
         embedded
@@ -208,12 +226,20 @@ fn few_at_a_time<'a, 'b>(photos: &'b [&'a Upload], most: usize, most_pixels: u64
     runs
 }
 
-/// Jobs of the same settings and kind, in the order of their first.
+/// Photos of one place as one; the first that failed fails them all.
+fn one(photos: Vec<Embedded>) -> Embedded {
+    Ok(EmbeddedPhoto::together(photos.into_iter().collect::<Result<Vec<_>, _>>()?))
+}
+
+/// Jobs of the same settings and kind, in the order of their first; what is to be one answer is a group of its own.
 fn groups(jobs: Vec<Job>) -> Vec<Vec<Job>> {
     let mut groups: Vec<Vec<Job>> = Vec::new();
     for job in jobs {
+        let is_own = |job: &Job| job.ask.is_together || matches!(job.work, Work::Steps(_));
         let alike = |group: &&mut Vec<Job>| {
-            group[0].ask.settings == job.ask.settings
+            !is_own(&group[0])
+                && !is_own(&job)
+                && group[0].ask.settings == job.ask.settings
                 && std::mem::discriminant(&group[0].work) == std::mem::discriminant(&job.work)
         };
         match groups.iter_mut().find(alike) {

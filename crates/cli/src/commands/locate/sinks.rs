@@ -4,8 +4,8 @@ use super::target::{OutputArgs, Target};
 use crate::output::{claim_file, write_file};
 use anyhow::Result;
 use locdiff::{
-    ANSWER_COLUMNS, Answer, AnswerMap, AnswerRow, Atlas, Codec, GALLERY_COLUMNS, TraceStep, answers_page,
-    crowd_page, crowd_photo, gallery_fields,
+    ANSWER_COLUMNS, Answer, AnswerMap, AnswerRow, Atlas, Codec, GALLERY_COLUMNS, TraceStep, add_places,
+    answers_page, crowd_page, crowd_photo, gallery_fields, places_folder,
 };
 use locdiff_base::AtomicFile;
 use locdiff_data::TableWriter;
@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 /// Where answers go.
 pub(crate) struct Sinks<'a> {
     args: &'a OutputArgs,
+    count: usize,
     csv: Option<TableWriter>,
     geojson: FeatureCollection,
     kml: KmlDocument,
@@ -38,6 +39,7 @@ impl<'a> Sinks<'a> {
         let csv = args.csv.as_deref().map(|path| TableWriter::create(path, &columns)).transpose()?;
         Ok(Self {
             args,
+            count,
             csv,
             geojson: FeatureCollection::new(),
             kml: KmlDocument::new("LocDiff"),
@@ -67,6 +69,12 @@ impl<'a> Sinks<'a> {
         }
         if let Some((crowd, _)) = &mut self.crowd {
             crowd.push(&crowd_photo(answer), thumbnail)?;
+        }
+        if self.args.geojson.as_ref().is_some_and(|target| target.holds_places_alone(self.count)) {
+            add_places(answer, &mut self.geojson);
+        }
+        if self.args.kml.as_ref().is_some_and(|target| target.holds_places_alone(self.count)) {
+            self.kml.push(places_folder(answer));
         }
         if self.wants_density {
             let atlas = match self.atlas.take() {
@@ -104,14 +112,14 @@ impl<'a> Sinks<'a> {
         if let Some(target) = &args.geojson {
             if target.is_folder() {
                 self.put(target, name, "geojson", map.geojson().as_bytes())?;
-            } else {
+            } else if !target.holds_places_alone(self.count) {
                 map.add_features(&mut self.geojson);
             }
         }
         if let Some(target) = &args.kml {
             if target.is_folder() {
                 self.put(target, name, "kml", map.kml().as_bytes())?;
-            } else {
+            } else if !target.holds_places_alone(self.count) {
                 self.kml.push(map.kml_folder());
             }
         }
