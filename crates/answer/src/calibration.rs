@@ -241,7 +241,9 @@ fn density_of(
         mixture.floor += share * floor / (4.0 * PI);
     }
     if mixture.floor > 0.0 || sum.iter().all(|value| *value > 0.0) {
-        sum.iter_mut().for_each(|value| *value = (*value + mixture.floor).ln());
+        for value in &mut sum {
+            *value = (*value + mixture.floor).ln();
+        }
     } else {
         // Too small for a number, not for its logarithm.
         sum = mixture.log_densities(&Support::Globe(globe.clone()));

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Tagging")]
+#[expect(clippy::struct_excessive_bools, reason = "flags")]
 pub(crate) struct TagArgs {
     /// Write copies of the photos with the place as EXIF GPS into this folder; the photos stay as they are, and those
     /// that have a GPS tag are left out
