@@ -84,7 +84,7 @@ impl RunArgs {
             Progress::Skipped { photos, .. } => bar.inc(photos as u64),
             Progress::Anew { shard } => {
                 bar.suspend(|| {
-                    manners::note(&format!("the part of shard {shard} is not whole: it is made again"))
+                    manners::note(&format!("the part of shard {shard} is not whole: it is made again"));
                 });
             }
             Progress::Begun { .. } => {}
