@@ -43,7 +43,7 @@ pub(crate) enum Reason {
 
 impl Reason {
     pub(crate) fn of(self, file: &str) -> ParquetError {
-        let file = locdiff_base::one_line(file).to_string();
+        let file = locdiff_base::one_line(file);
         match self {
             Self::Damaged(reason) => ParquetError::Damaged { file, reason },
             Self::Unknown(what) => ParquetError::Unknown { file, what },
