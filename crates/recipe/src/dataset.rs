@@ -175,6 +175,12 @@ pub struct Missing {
 }
 
 impl Dataset {
+    /// Where it would be.
+    pub(crate) fn expected(&self, data: &Path) -> Photos {
+        let folder = data.join(self.folder);
+        Photos::Listed { list: folder.join(self.lists[0]), pictures: folder.join(self.pictures) }
+    }
+
     /// Looks for it below a folder.
     ///
     /// # Errors

@@ -57,11 +57,12 @@ impl<'a> Run<'a> {
         self.out.join(format!("{}.{end}", stage.name))
     }
 
-    /// Inputs and settings as one checksum; `None` where a stage before it is not done.
+    /// Inputs and settings as one checksum; `None` where an input is not there or a stage before it is not done.
     fn identity(&self, stage: &Stage) -> Result<Option<String>> {
         let mut inputs = Vec::new();
         for input in &stage.inputs {
             match input {
+                Input::Path(path) if !path.exists() => return Ok(None),
                 Input::Path(path) => inputs.push(of_path(path)?),
                 Input::Stage(name) => match self.made.get(name) {
                     Some(made) => inputs.push(made.clone()),
@@ -88,7 +89,7 @@ impl<'a> Run<'a> {
                 self.made.insert(stage.name.clone(), stamp.made);
                 Standing::Done
             }
-            (None, Some(begun)) if begun.trim() == identity => Standing::CutOff,
+            (None, Some(begun)) if begun == beginning(&identity, stage) => Standing::CutOff,
             (None, None) => Standing::New,
             _ => Standing::Changed,
         })
@@ -131,7 +132,7 @@ impl<'a> Run<'a> {
             remove(&folder, |path| fs::remove_dir_all(path))?;
         }
         fs::create_dir_all(&folder).map_err(cannot(&folder))?;
-        AtomicFile::write_whole(&self.beside(stage, "begun"), format!("{identity}\n").as_bytes())
+        AtomicFile::write_whole(&self.beside(stage, "begun"), beginning(&identity, stage).as_bytes())
             .map_err(RecipeError::from)?;
         for step in &stage.steps {
             perform(step, command)?;
@@ -160,10 +161,102 @@ impl<'a> Run<'a> {
     }
 }
 
+/// What a stage that is begun says: its identity, and where its inputs lie, for what is half done names them.
+fn beginning(identity: &str, stage: &Stage) -> String {
+    let paths = stage.inputs.iter().filter_map(|input| match input {
+        Input::Path(path) => Some(path.canonicalize().unwrap_or_else(|_| path.clone()).display().to_string()),
+        Input::Stage(_) => None,
+    });
+    format!("{identity} {}\n", sum(paths.collect::<Vec<_>>().join("\n").as_bytes()))
+}
+
 /// Removes what may not be there.
 fn remove(path: &Path, how: fn(&Path) -> std::io::Result<()>) -> Result<()> {
     match how(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(cannot(path)(error)),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stage::{Step, Work};
+
+    fn stage(out: &Path, name: &str, inputs: Vec<Input>) -> Stage {
+        let words = vec![name.to_owned(), out.join(name).join("made").display().to_string()];
+        Stage {
+            name: name.to_owned(),
+            work: Work::Little,
+            bytes: 0,
+            inputs,
+            settings: json!({}),
+            steps: vec![Step::Command { words, unless: None }],
+            outputs: vec![Path::new(name).join("made")],
+        }
+    }
+
+    /// Runs two stages, the second of the first's output; the names of those that were made.
+    fn run(folder: &Path, fails: Option<&str>) -> (Vec<String>, bool) {
+        let out = folder.join("out");
+        let stages = [
+            stage(&out, "one", vec![Input::Path(folder.join("data"))]),
+            stage(&out, "two", vec![Input::Stage("one".to_owned())]),
+        ];
+        let mut made = Vec::new();
+        let command = |words: &[String]| -> Result<()> {
+            if fails == Some(words[0].as_str()) {
+                return Err(RecipeError::FewHeldOut { photos: 0, least: 1 });
+            }
+            made.push(words[0].clone());
+            // The first stage's output is its data, rounded: some changes change nothing.
+            let data = fs::read_to_string(folder.join("data")).unwrap();
+            fs::write(&words[1], data.trim()).map_err(cannot(Path::new(&words[1])))
+        };
+        let is_ok = Run::new(&out).run(&stages, command, |_, _| {}).is_ok();
+        (made, is_ok)
+    }
+
+    #[test]
+    fn stages_are_passed_over_resumed_and_made_anew() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let both = || vec!["one".to_owned(), "two".to_owned()];
+        fs::write(folder.join("data"), "a").unwrap();
+        assert_eq!(run(folder, Some("two")), (vec!["one".to_owned()], false));
+        assert_eq!(run(folder, None), (vec!["two".to_owned()], true));
+        assert_eq!(run(folder, None), (Vec::new(), true));
+        fs::write(folder.join("data"), "b").unwrap();
+        assert_eq!(run(folder, None), (both(), true));
+        // Another input that comes out the same disturbs nothing after it.
+        fs::write(folder.join("data"), "b ").unwrap();
+        assert_eq!(run(folder, None), (vec!["one".to_owned()], true));
+        // What is damaged is made again: the output, or the stamp.
+        fs::write(folder.join("out/two/made"), "other").unwrap();
+        assert_eq!(run(folder, None), (vec!["two".to_owned()], true));
+        let stamp = folder.join("out/one.done");
+        let text = fs::read_to_string(&stamp).unwrap();
+        fs::write(&stamp, text.replace("made", "mode")).unwrap();
+        assert_eq!(run(folder, None), (vec!["one".to_owned()], true));
+        // The folder may be moved.
+        fs::create_dir(folder.join("elsewhere")).unwrap();
+        for name in ["data", "out"] {
+            fs::rename(folder.join(name), folder.join("elsewhere").join(name)).unwrap();
+        }
+        assert_eq!(run(&folder.join("elsewhere"), None), (Vec::new(), true));
+    }
+
+    #[test]
+    fn another_folder_and_another_run_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        fs::write(folder.join("data"), "a").unwrap();
+        fs::create_dir(folder.join("out")).unwrap();
+        fs::write(folder.join("out/mine"), "x").unwrap();
+        assert_eq!(run(folder, None), (Vec::new(), false));
+        fs::remove_file(folder.join("out/mine")).unwrap();
+        assert!(run(folder, None).1);
+        let _lock = OutputLock::folder(&folder.join("out")).unwrap();
+        assert_eq!(run(folder, None), (Vec::new(), false));
     }
 }

@@ -70,7 +70,8 @@ pub(crate) struct Paper {
     /// Seed of everything random
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// Say what is missing and what would be done, with estimates of time and disk; do nothing
+    /// Say what is missing and what would be done, with estimates of time and disk (of all, as if nothing were missing; with
+    /// --skip-missing of what is there); do nothing
     #[arg(long)]
     dry_run: bool,
     /// Print JSON
@@ -103,6 +104,7 @@ impl Paper {
             device: self.device.clone(),
             seed: self.seed,
             skip_missing: self.skip_missing,
+            as_if_there: self.dry_run && !self.skip_missing,
         }
     }
 

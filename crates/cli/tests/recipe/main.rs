@@ -15,7 +15,7 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 const SMALL: &str = "--data data --encoder bundled --device cpu --set degree=5 --set steps=50 --set batch=16 --set width=16 \
-                     --set checkpoint-every=10 --held-out 0.4 --shard-photos 9";
+                     --set checkpoint-every=10 --held-out 0.65 --shard-photos 40";
 
 fn recipe(out: &str) -> String {
     format!("recipe paper {SMALL} --out {out}")
@@ -23,8 +23,8 @@ fn recipe(out: &str) -> String {
 
 fn all_data(folder: &Path) {
     let data = folder.join("data");
-    datasets::mp16(&data, 60);
-    datasets::osv5m(&data, 40, 6);
+    datasets::mp16(&data, 110);
+    datasets::osv5m(&data, 110, 6);
     datasets::benchmarks(&data, 6);
 }
 

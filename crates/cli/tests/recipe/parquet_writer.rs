@@ -63,7 +63,8 @@ struct Column {
 
 /// Writes `image` {bytes, path}, `latitude` and `longitude`, all required, one row group, no packing.
 pub(crate) fn write(path: &Path, rows: &[(String, Vec<u8>, (f64, f64))]) {
-    const [BYTES, DOUBLE]: [i64; 2] = [6, 5];
+    const BYTES: i64 = 6;
+    const DOUBLE: i64 = 5;
     let sized = |bytes: &[u8]| [&(bytes.len() as u32).to_le_bytes()[..], bytes].concat();
     let column = |path: Vec<&'static str>, kind, value: &dyn Fn(&(String, Vec<u8>, (f64, f64))) -> Vec<u8>| Column {
         path,

@@ -10,11 +10,12 @@ use std::fmt::Write as _;
 use std::fs;
 
 /// The crates from the ground up: each may use those before it only.
-const ORDER: [&str; 26] = [
+const ORDER: [&str; 28] = [
     "base",
     "sphere",
     "nn",
     "pth",
+    "parquet",
     "shdd",
     "map",
     "data",
@@ -34,6 +35,7 @@ const ORDER: [&str; 26] = [
     "train",
     "locdiff",
     "batch",
+    "recipe",
     "serve",
     "baselines",
     "cli",
@@ -43,7 +45,7 @@ const ORDER: [&str; 26] = [
 const IN_CIRCLES: [(&str, usize); 0] = [];
 
 /// The lines of the command without its tests.
-const MOST_LINES: usize = 6_500;
+const MOST_LINES: usize = 6_900;
 
 /// The lines of a command's file without its tests.
 const MOST_LINES_OF_A_FILE: usize = 250;
