@@ -4,7 +4,7 @@ use crate::output::Usage;
 use crate::{manners, say};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
-use locdiff_ingest::{IngestError, PhotoList, PhotoLimits, Photos};
+use locdiff_ingest::{IngestError, PhotoLimits, PhotoList, Photos};
 use std::path::PathBuf;
 
 /// How photos are found and read.
@@ -57,7 +57,8 @@ impl PhotoArgs {
                 say::warning(&format!("{name}: {count} rows {what}, the first is {first}; passed over"));
             }
         };
-        let bad = photos.skipped().iter().map(|skipped| format!("{}: {}", skipped.path.display(), skipped.reason));
+        let bad =
+            photos.skipped().iter().map(|skipped| format!("{}: {}", skipped.path.display(), skipped.reason));
         tell(photos.skipped().len(), bad.into_iter().next(), "or shards cannot be used");
         tell(photos.absent().len(), photos.absent().first().cloned(), "have no picture here");
         Ok(photos)

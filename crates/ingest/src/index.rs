@@ -65,7 +65,8 @@ impl PictureIndex {
     pub(crate) fn find(&self, photo: &ListedPhoto) -> Option<&PhotoSource> {
         let id = photo.id.trim_start_matches("./");
         let joined = id.replace('/', "_");
-        let names = [Some(stem(&joined)), Some(stem(last(id))), photo.hash.as_deref().map(|hash| stem(last(hash)))];
+        let names =
+            [Some(stem(&joined)), Some(stem(last(id))), photo.hash.as_deref().map(|hash| stem(last(hash)))];
         let found = names.into_iter().flatten().find_map(|name| self.by_name.get(name))?;
         self.pictures.get(*found)
     }

@@ -13,7 +13,17 @@ static OPEN: Mutex<VecDeque<(PathBuf, ParquetFile)>> = Mutex::new(VecDeque::new(
 
 /// The column that holds pictures.
 pub(crate) fn column(file: &ParquetFile) -> Option<Column> {
-    file.bytes_column(&["image.bytes", "jpg.bytes", "jpeg.bytes", "img.bytes", "photo.bytes", "image", "jpg", "jpeg", "bytes"])
+    file.bytes_column(&[
+        "image.bytes",
+        "jpg.bytes",
+        "jpeg.bytes",
+        "img.bytes",
+        "photo.bytes",
+        "image",
+        "jpg",
+        "jpeg",
+        "bytes",
+    ])
 }
 
 /// The bytes of the picture in a row, no more than `most`.

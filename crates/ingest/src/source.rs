@@ -70,11 +70,22 @@ pub struct PhotoSource {
 enum Bytes {
     File(PathBuf),
     /// Inside another file; deflated where it has a size of its own.
-    Member { shard: Arc<Path>, offset: u64, length: u64, deflated: Option<u64> },
+    Member {
+        shard: Arc<Path>,
+        offset: u64,
+        length: u64,
+        deflated: Option<u64>,
+    },
     /// A row of a Parquet file.
-    Row { file: Arc<Path>, row: u64 },
+    Row {
+        file: Arc<Path>,
+        row: u64,
+    },
     /// In a way that is not read, and which.
-    Unreadable { shard: Arc<Path>, reason: Arc<str> },
+    Unreadable {
+        shard: Arc<Path>,
+        reason: Arc<str>,
+    },
     Memory(Arc<[u8]>),
 }
 

@@ -118,8 +118,8 @@ mod tests {
         for (bytes, size) in [
             (&packed[..], 12),
             (&packed[..9], 13),
-            (&[4, 1, 1][..], 4),            // a copy of nothing
-            (&[2, 60 << 2, 9, 0][..], 2),   // a literal that is cut off
+            (&[4, 1, 1][..], 4),          // a copy of nothing
+            (&[2, 60 << 2, 9, 0][..], 2), // a literal that is cut off
             (&[255, 255, 255, 255, 15][..], 1),
             (&[3, 2 << 2, 1, 2, 3, 2 << 2, 1, 2, 3][..], 3), // more than said
         ] {

@@ -24,7 +24,9 @@ pub enum ParquetError {
         reason: String,
     },
     /// A file in a way that this reader does not know.
-    #[error("{file} {what}; write it anew with pyarrow's usual settings, or unpack its pictures to a folder or a .tar")]
+    #[error(
+        "{file} {what}; write it anew with pyarrow's usual settings, or unpack its pictures to a folder or a .tar"
+    )]
     Unknown {
         /// The file.
         file: String,

@@ -103,13 +103,16 @@ impl Chain {
     /// [`RecipeError::Missing`]; also where nothing is left to train on.
     pub fn check(&self, settings: &Settings) -> Result<()> {
         let can_train = self.stages.iter().any(|stage| matches!(stage.work, Work::Train { .. }));
-        let needs_encoder = self.missing.first().is_some_and(|missing| Some(&missing.at) == settings.encoder.as_ref());
+        let needs_encoder =
+            self.missing.first().is_some_and(|missing| Some(&missing.at) == settings.encoder.as_ref());
         match self.missing.first() {
-            Some(first) if !settings.skip_missing || !can_train || needs_encoder => Err(RecipeError::Missing {
-                count: self.missing.len(),
-                data: settings.data.clone(),
-                first: first.what.clone(),
-            }),
+            Some(first) if !settings.skip_missing || !can_train || needs_encoder => {
+                Err(RecipeError::Missing {
+                    count: self.missing.len(),
+                    data: settings.data.clone(),
+                    first: first.what.clone(),
+                })
+            }
             _ => Ok(()),
         }
     }
@@ -222,7 +225,15 @@ impl Builder<'_> {
             }
         }
         let size = self.settings.shard_photos;
-        plan.extend(words!["--task", "embed", "--located", "--shard-photos", size.to_string(), "--out", &job]);
+        plan.extend(words![
+            "--task",
+            "embed",
+            "--located",
+            "--shard-photos",
+            size.to_string(),
+            "--out",
+            &job
+        ]);
         if let Some(folder) = &self.settings.encoder {
             plan.extend(words!["--encoder", folder]);
         }
@@ -249,11 +260,24 @@ impl Builder<'_> {
     fn train(&mut self, set: TrainingSet) {
         let (name, from) = (format!("train-{}", set.name()), format!("embed-{}", set.name()));
         let run = self.of(&name, "run");
-        let (embeddings, locations) = (self.of(&from, "embeddings.safetensors"), self.of(&from, "embeddings.csv"));
+        let (embeddings, locations) =
+            (self.of(&from, "embeddings.safetensors"), self.of(&from, "embeddings.csv"));
         let Settings { held_out, seed, train, .. } = self.settings;
         let mut words = words![
-            "train", "--preset", "paper", "--embeddings", &embeddings, "--locations", &locations, "--validation-share",
-            held_out.to_string(), "--seed", seed.to_string(), "--out", &run, "--resume",
+            "train",
+            "--preset",
+            "paper",
+            "--embeddings",
+            &embeddings,
+            "--locations",
+            &locations,
+            "--validation-share",
+            held_out.to_string(),
+            "--seed",
+            seed.to_string(),
+            "--out",
+            &run,
+            "--resume",
         ];
         if !train.iter().any(|(key, _)| key == "loss") {
             words.extend(words!["--loss", LOSS]);
@@ -287,12 +311,21 @@ impl Builder<'_> {
             least: LEAST_HELD_OUT,
             out: rows.clone(),
         }];
-        steps.extend(MODEL_FILES.map(|file| Step::Copy {
-            from: self.of(&trained, "run").join(file),
-            to: model.join(file),
-        }));
+        steps.extend(
+            MODEL_FILES
+                .map(|file| Step::Copy { from: self.of(&trained, "run").join(file), to: model.join(file) }),
+        );
         steps.push(self.on_device(words![
-            "calibrate", "--model", &model, "--embeddings", &embeddings, "--truth", &locations, "--rows", &rows, "--seed",
+            "calibrate",
+            "--model",
+            &model,
+            "--embeddings",
+            &embeddings,
+            "--truth",
+            &locations,
+            "--rows",
+            &rows,
+            "--seed",
             seed.to_string(),
         ]));
         let embed = self.stages.iter().find(|stage| stage.name == embedded);
@@ -318,10 +351,26 @@ impl Builder<'_> {
         let report = self.of(&name, "report.csv");
         let seed = self.settings.seed;
         let step = self.on_device(words![
-            "evaluate", "--benchmark", benchmark.name(), "--truth", &self.of(&embedded, "truth.csv"), "--model",
-            &self.of(&judged, folder), "--embeddings", &self.of(&embedded, "embeddings.safetensors"), "--embedded",
-            &self.of(&embedded, "embeddings.csv"), "--by", "continent", "--csv", &report, "--html",
-            &self.of(&name, "report.html"), "--seed", seed.to_string(), "--force",
+            "evaluate",
+            "--benchmark",
+            benchmark.name(),
+            "--truth",
+            &self.of(&embedded, "truth.csv"),
+            "--model",
+            &self.of(&judged, folder),
+            "--embeddings",
+            &self.of(&embedded, "embeddings.safetensors"),
+            "--embedded",
+            &self.of(&embedded, "embeddings.csv"),
+            "--by",
+            "continent",
+            "--csv",
+            &report,
+            "--html",
+            &self.of(&name, "report.html"),
+            "--seed",
+            seed.to_string(),
+            "--force",
         ]);
         let embed = self.stages.iter().find(|stage| stage.name == embedded);
         let photos = match embed.map(|stage| stage.work) {
@@ -343,11 +392,20 @@ impl Builder<'_> {
     fn tables(&mut self) {
         let name = "tables".to_owned();
         let (degree, steps) = (self.degree(), self.training_setting("steps", PAPER.1));
-        let others = self.settings.train.iter().filter(|(key, _)| !["degree", "steps", "loss"].contains(&key.as_str()));
-        let others: String = others.map(|(key, value)| format!(", {key} = {value}")).collect();
-        let read =
-            if self.has_densities() { "read off the calibrated density" } else { "decoded from 16 samples together" };
-        let encoder = if self.settings.encoder.is_some() { "an encoder of the user's" } else { "the bundled encoder" };
+        let others = self
+            .settings
+            .train
+            .iter()
+            .filter(|(key, _)| !["degree", "steps", "loss"].contains(&key.as_str()));
+        let others: Vec<String> = others.map(|(key, value)| format!(", {key} = {value}")).collect();
+        let others = others.concat();
+        let read = if self.has_densities() {
+            "read off the calibrated density"
+        } else {
+            "decoded from 16 samples together"
+        };
+        let encoder =
+            if self.settings.encoder.is_some() { "an encoder of the user's" } else { "the bundled encoder" };
         let about = format!(
             "LocDiff, L = {degree}, {steps} steps, loss {}, else the paper's settings{others}, {encoder}, answers {read}; OSV-5M by a model trained on it, all others by one trained on MP16 (the paper's YFCC4k is of a model trained on YFCC)",
             self.loss()
@@ -381,7 +439,7 @@ fn count(photos: &Photos) -> Option<u64> {
     const SOON: u64 = 200 << 20;
     let Photos::Listed { list, .. } = photos else { return None };
     let bytes = locdiff_base::read_bounded(list, SOON).ok()?;
-    let lines = bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+    let lines = bytes.split(|byte| *byte == b'\n').count() as u64 - 1;
     let has_header = list.extension().is_some_and(|end| end == "csv");
     Some(lines.saturating_sub(u64::from(has_header)))
 }

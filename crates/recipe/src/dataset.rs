@@ -194,11 +194,16 @@ impl Dataset {
             from: self.from.to_owned(),
         };
         let places = [folder.clone(), folder.join("metadata")];
-        let list = self.lists.iter().find_map(|list| places.iter().map(|at| at.join(list)).find(|at| at.is_file()));
+        let list =
+            self.lists.iter().find_map(|list| places.iter().map(|at| at.join(list)).find(|at| at.is_file()));
         let pictures = folder.join(self.pictures);
         if let Some(list) = list {
             if !holds_pictures(&pictures) {
-                let joined = if folder.join("mp-16-images00").exists() { ", whose parts are to be joined first" } else { "" };
+                let joined = if folder.join("mp-16-images00").exists() {
+                    ", whose parts are to be joined first"
+                } else {
+                    ""
+                };
                 return Err(missing(format!("the pictures of {}{joined}", self.name)));
             }
             return Ok(Photos::Listed { list, pictures });
@@ -239,7 +244,8 @@ fn holds_pictures(folder: &Path) -> bool {
     entries.flatten().any(|entry| {
         let path = entry.path();
         let end = path.extension().and_then(|end| end.to_str()).unwrap_or_default().to_ascii_lowercase();
-        let is_shard_or_picture = ["zip", "tar", "parquet", "jpg", "jpeg", "png", "webp"].contains(&end.as_str());
+        let is_shard_or_picture =
+            ["zip", "tar", "parquet", "jpg", "jpeg", "png", "webp"].contains(&end.as_str());
         is_shard_or_picture || (path.is_dir() && !path.ends_with("metadata"))
     })
 }

@@ -40,7 +40,9 @@ pub enum RecipeError {
         file: PathBuf,
     },
     /// Too few photos to calibrate with.
-    #[error("{photos} photos are held out to calibrate with, {least} at least are needed: raise the share for validation")]
+    #[error(
+        "{photos} photos are held out to calibrate with, {least} at least are needed: raise the share for validation"
+    )]
     FewHeldOut {
         /// How many there are.
         photos: usize,

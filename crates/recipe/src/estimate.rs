@@ -14,8 +14,8 @@ pub struct Rates {
     /// Photos a second by CLIP ViT-L/14; `None` where that was not measured.
     clip_photos: Option<f64>,
     /// Photos a second by the bundled encoder.
-    bundled_photos: f64,
-    /// Steps a second of the paper's preset, by degree.
+    bundled_photos: Option<f64>,
+    /// Steps a second of the paper's preset with our loss, by degree.
     train_steps: Vec<(u64, f64)>,
     /// Photos a second of `calibrate` and `evaluate`, by degree.
     answer_photos: Vec<(u64, f64)>,
@@ -50,7 +50,7 @@ impl Rates {
     pub fn seconds(&self, stage: &Stage) -> Option<f64> {
         match stage.work {
             Work::Embed { photos, is_clip: true } => Some(photos as f64 / self.clip_photos?),
-            Work::Embed { photos, is_clip: false } => Some(photos as f64 / self.bundled_photos),
+            Work::Embed { photos, is_clip: false } => Some(photos as f64 / self.bundled_photos?),
             Work::Train { steps, degree } => Some(steps as f64 / scaled(&self.train_steps, degree, -2)?),
             Work::Answer { photos, degree } => Some(photos as f64 / scaled(&self.answer_photos, degree, -2)?),
             Work::Little => Some(0.0),
@@ -83,7 +83,7 @@ mod tests {
     fn rates_are_read_and_scaled() {
         for rates in [Rates::cpu(), Rates::h200()] {
             assert!(!rates.machine.is_empty() && !rates.measured.is_empty());
-            assert!(rates.bundled_photos > 0.0);
+            assert!(rates.clip_photos.or(rates.bundled_photos).is_some_and(|rate| rate > 0.0));
         }
         assert_eq!(scaled(&[(23, 100.0), (47, 10.0)], 47, -2), Some(10.0));
         assert_eq!(scaled(&[(23, 100.0), (47, 10.0)], 11, -2), Some(400.0));

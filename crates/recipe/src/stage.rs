@@ -83,7 +83,9 @@ impl Step {
     fn describe(&self) -> String {
         match self {
             Self::Command { words, .. } => {
-                let quoted = words.iter().map(|word| if word.contains([' ', '\'', '"', '*', '$']) { format!("'{word}'") } else { word.clone() });
+                let quoted = words.iter().map(|word| {
+                    if word.contains([' ', '\'', '"', '*', '$']) { format!("'{word}'") } else { word.clone() }
+                });
                 format!("locdiff {}", quoted.collect::<Vec<_>>().join(" "))
             }
             Self::Truth { out, .. } => format!("# the list's places → {}", out.display()),
@@ -91,7 +93,9 @@ impl Step {
                 format!("# the rows that training holds out ({share} of the land) → {}", out.display())
             }
             Self::Copy { from, to } => format!("cp {} {}", from.display(), to.display()),
-            Self::Tables { markdown, .. } => format!("# the paper's tables with our column → {}", markdown.display()),
+            Self::Tables { markdown, .. } => {
+                format!("# the paper's tables with our column → {}", markdown.display())
+            }
         }
     }
 }

@@ -35,7 +35,8 @@ impl Stamp {
     /// Writes it with a seal.
     pub(crate) fn write(&self, path: &Path) -> Result<()> {
         let body = serde_json::to_string(self).expect("texts and numbers");
-        let text = format!("{{\"format\": \"locdiff-stage\", \"xxh3\": \"{}\"}}\n{body}\n", sum(body.as_bytes()));
+        let text =
+            format!("{{\"format\": \"locdiff-stage\", \"xxh3\": \"{}\"}}\n{body}\n", sum(body.as_bytes()));
         Ok(AtomicFile::write_whole(path, text.as_bytes())?)
     }
 

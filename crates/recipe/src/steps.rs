@@ -20,7 +20,9 @@ pub(crate) fn perform<E: From<RecipeError>>(
         Step::Command { unless: Some(file), .. } if file.is_file() => {}
         Step::Command { words, .. } => command(words)?,
         Step::Truth { photos, out } => truth(photos, out)?,
-        Step::HeldOut { locations, share, seed, least, out } => held_out(locations, *share, *seed, *least, out)?,
+        Step::HeldOut { locations, share, seed, least, out } => {
+            held_out(locations, *share, *seed, *least, out)?
+        }
         Step::Copy { from, to } => {
             let bytes = fs::read(from).map_err(cannot(from))?;
             if let Some(folder) = to.parent() {
@@ -30,7 +32,8 @@ pub(crate) fn perform<E: From<RecipeError>>(
         }
         Step::Tables { reports, about, json, markdown } => {
             let tables = crate::tables::Tables::read(about, reports)?;
-            AtomicFile::write_whole(json, tables.to_json().to_string().as_bytes()).map_err(RecipeError::from)?;
+            AtomicFile::write_whole(json, tables.to_json().to_string().as_bytes())
+                .map_err(RecipeError::from)?;
             AtomicFile::write_whole(markdown, tables.to_markdown().as_bytes()).map_err(RecipeError::from)?;
         }
     }
@@ -68,6 +71,7 @@ fn held_out(locations: &Path, share: f64, seed: u64, least: usize, out: &Path) -
     if rows.len() < least {
         return Err(RecipeError::FewHeldOut { photos: rows.len(), least });
     }
-    let text: String = rows.iter().map(|row| format!("{row}\n")).collect();
+    let lines: Vec<String> = rows.iter().map(|row| format!("{row}\n")).collect();
+    let text = lines.concat();
     Ok(AtomicFile::write_whole(out, text.as_bytes())?)
 }

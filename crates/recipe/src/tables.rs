@@ -81,7 +81,13 @@ fn block(text: &mut String, benchmark: Benchmark, ours: Option<&Ours>) {
     let n = ours.and_then(|ours| ours.get("within_1_km")).map_or(0, |figure| figure.n);
     let missing = ours.and_then(|ours| ours.get("missing")).map_or(0.0, |figure| figure.value);
     // Writing to a String cannot fail.
-    let _ = write!(text, "\n## {}\n{} photos are published, {}'s rules. ", benchmark.title(), benchmark.photos(), benchmark.preset());
+    let _ = write!(
+        text,
+        "\n## {}\n{} photos are published, {}'s rules. ",
+        benchmark.title(),
+        benchmark.photos(),
+        benchmark.preset()
+    );
     let _ = match ours {
         Some(_) => writeln!(text, "Ours: {n} photos, of which {missing} are missing and count as misses.\n"),
         None => writeln!(text, "Ours: not run.\n"),
@@ -90,7 +96,8 @@ fn block(text: &mut String, benchmark: Benchmark, ours: Option<&Ours>) {
     let head: Vec<&str> = std::iter::once("%").chain(systems).chain(["**ours**"]).collect();
     let _ = writeln!(text, "| {} |\n|{}", head.join(" | "), "---|".repeat(head.len()));
     let mut line = |name: &str, cells: Vec<Option<f64>>, metric: &str, scale: f64, digits: usize| {
-        let cells = cells.into_iter().map(|cell| cell.map_or("–".to_owned(), |cell| format!("{cell:.digits$}")));
+        let cells =
+            cells.into_iter().map(|cell| cell.map_or("–".to_owned(), |cell| format!("{cell:.digits$}")));
         let own = ours.and_then(|ours| ours.get(metric)).map_or("–".to_owned(), |figure| {
             let value = format!("{:.digits$}", scale * figure.value);
             figure.interval.map_or(value.clone(), |(low, high)| {
@@ -104,7 +111,9 @@ fn block(text: &mut String, benchmark: Benchmark, ours: Option<&Ours>) {
         let cells = rows.iter().map(|row| row.within[k]).collect();
         line(&format!("{radius} km"), cells, &format!("within_{radius}_km"), 100.0, 1);
     }
-    let prdc = |pick: fn((f64, f64)) -> f64| rows.iter().map(|row: &Published| row.prdc.map(pick)).collect::<Vec<_>>();
+    let prdc = |pick: fn((f64, f64)) -> f64| {
+        rows.iter().map(|row: &Published| row.prdc.map(pick)).collect::<Vec<_>>()
+    };
     if rows.iter().any(|row| row.prdc.is_some()) {
         line("density", prdc(|found| found.0), "density", 1.0, 3);
         line("coverage", prdc(|found| found.1), "coverage", 1.0, 3);
@@ -118,7 +127,8 @@ fn block(text: &mut String, benchmark: Benchmark, ours: Option<&Ours>) {
 fn figures(report: &Path) -> Result<Ours> {
     let mut table = TableReader::open(report)?;
     let columns = ["section", "group", "metric", "value", "low", "high", "n"];
-    let at: Vec<usize> = columns.iter().map(|name| table.column(&[name])).collect::<std::result::Result<_, _>>()?;
+    let at: Vec<usize> =
+        columns.iter().map(|name| table.column(&[name])).collect::<std::result::Result<_, _>>()?;
     let mut found = Ours::new();
     while let Some((_, fields)) = table.next_row()? {
         let [section, group, metric] = [0, 1, 2].map(|k| fields[at[k]].as_str());

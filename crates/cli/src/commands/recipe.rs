@@ -82,7 +82,11 @@ pub(crate) struct Paper {
 fn parse_setting(text: &str) -> Result<(String, String), String> {
     let (name, value) = text.split_once('=').ok_or("give a name, = and a value: steps=50")?;
     let is_name = !name.is_empty() && name.chars().all(|c| c.is_ascii_lowercase() || c == '-');
-    if is_name { Ok((name.to_owned(), value.to_owned())) } else { Err(format!("'{name}' is no flag of `locdiff train`")) }
+    if is_name {
+        Ok((name.to_owned(), value.to_owned()))
+    } else {
+        Err(format!("'{name}' is no flag of `locdiff train`"))
+    }
 }
 
 impl Paper {
@@ -145,8 +149,10 @@ impl Paper {
         for stage in &chain.stages {
             let standing = run.standing(stage)?;
             let is_done = standing == Standing::Done;
-            let seconds: Vec<Option<f64>> =
-                rates.iter().map(|(_, rates)| if is_done { Some(0.0) } else { rates.seconds(stage) }).collect();
+            let seconds: Vec<Option<f64>> = rates
+                .iter()
+                .map(|(_, rates)| if is_done { Some(0.0) } else { rates.seconds(stage) })
+                .collect();
             stages.push((stage, standing, seconds));
         }
         let mut out = std::io::stdout().lock();
@@ -162,7 +168,9 @@ impl Paper {
             });
             let machines: serde_json::Map<String, Value> = rates
                 .iter()
-                .map(|(name, rates)| ((*name).to_owned(), json!({ "machine": rates.machine, "measured": rates.measured })))
+                .map(|(name, rates)| {
+                    ((*name).to_owned(), json!({ "machine": rates.machine, "measured": rates.measured }))
+                })
                 .collect();
             let all = json!({
                 "stages": stages.collect::<Vec<_>>(), "missing": missing.collect::<Vec<_>>(), "rates": machines,
@@ -182,7 +190,12 @@ impl Paper {
         }
         let total = |k: usize| stages.iter().map(|(.., seconds)| seconds[k]).sum::<Option<f64>>();
         let bytes: u64 = stages.iter().map(|(stage, ..)| stage.bytes).sum();
-        writeln!(text, "\nin all: {} on the disk beside the data, {}", size(bytes as f64), hours(&[total(0), total(1)]))?;
+        writeln!(
+            text,
+            "\nin all: {} on the disk beside the data, {}",
+            size(bytes as f64),
+            hours(&[total(0), total(1)])
+        )?;
         for (name, rates) in &rates {
             writeln!(text, "{name} is {}; {}", rates.machine, rates.measured)?;
         }

@@ -59,7 +59,12 @@ fn killed_at_every_stage_it_ends_with_the_same_bytes_and_changes_are_made_anew()
     let begin = Instant::now();
     let whole = ok(folder, &recipe("whole"));
     println!("undisturbed: {:.1} s", begin.elapsed().as_secs_f64());
-    for words in ["## Im2GPS3k", "6 photos, of which 1 are missing", "| 200 km | 50.7 | 53.8 | 53.3 | 56.4 |", "## OSV-5M"] {
+    for words in [
+        "## Im2GPS3k",
+        "6 photos, of which 1 are missing",
+        "| 200 km | 50.7 | 53.8 | 53.3 | 56.4 |",
+        "## OSV-5M",
+    ] {
         assert!(whole.contains(words), "'{words}' is not in\n{whole}");
     }
 
@@ -150,7 +155,8 @@ fn a_photo_is_the_same_in_every_format() {
     let folder = folder.path();
     all_data(folder);
     let embed = |words: &str, out: &str| {
-        let output = run(folder, &format!("embed {words} --out {out}.jsonl --device cpu --allow-bad --force"));
+        let output =
+            run(folder, &format!("embed {words} --out {out}.jsonl --device cpu --allow-bad --force"));
         assert!(output.status.success(), "{words}: {}", stderr(&output));
         read(folder.join(format!("{out}.jsonl")))
     };
@@ -172,11 +178,18 @@ fn a_photo_is_the_same_in_every_format() {
     }
     assert_eq!(embed("data/gws15k/test-00000-of-00001.parquet", "parquet"), plain);
     let places = common::csv(folder.join("parquet.csv"));
-    assert_eq!((places[6][1].as_str(), places[6][2].clone()), ("7005.jpg", datasets::photo(7005).lat.to_string()));
+    assert_eq!(
+        (places[6][1].as_str(), places[6][2].clone()),
+        ("7005.jpg", datasets::photo(7005).lat.to_string())
+    );
     // What is cut off is said; what is not there, too.
     let zip = fs::read(folder.join("data/im2gps3k/im2gps3ktest.zip")).unwrap();
     fs::write(folder.join("cut.zip"), &zip[..zip.len() / 2]).unwrap();
-    refused_with(folder, "embed cut.zip --out x.npy", "cut.zip is not a whole zip file: copy or download it again");
+    refused_with(
+        folder,
+        "embed cut.zip --out x.npy",
+        "cut.zip is not a whole zip file: copy or download it again",
+    );
     let parquet = fs::read(folder.join("data/gws15k/test-00000-of-00001.parquet")).unwrap();
     fs::write(folder.join("cut.parquet"), &parquet[..parquet.len() / 2]).unwrap();
     refused_with(folder, "embed cut.parquet --out x.npy", "cut.parquet is not a whole Parquet file");

@@ -66,11 +66,12 @@ pub(crate) fn write(path: &Path, rows: &[(String, Vec<u8>, (f64, f64))]) {
     const BYTES: i64 = 6;
     const DOUBLE: i64 = 5;
     let sized = |bytes: &[u8]| [&(bytes.len() as u32).to_le_bytes()[..], bytes].concat();
-    let column = |path: Vec<&'static str>, kind, value: &dyn Fn(&(String, Vec<u8>, (f64, f64))) -> Vec<u8>| Column {
-        path,
-        kind,
-        values: rows.iter().flat_map(value).collect(),
-    };
+    let column =
+        |path: Vec<&'static str>, kind, value: &dyn Fn(&(String, Vec<u8>, (f64, f64))) -> Vec<u8>| Column {
+            path,
+            kind,
+            values: rows.iter().flat_map(value).collect(),
+        };
     let columns = [
         column(vec!["image", "bytes"], BYTES, &|row| sized(&row.1)),
         column(vec!["image", "path"], BYTES, &|row| sized(row.0.as_bytes())),

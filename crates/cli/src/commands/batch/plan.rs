@@ -2,8 +2,8 @@
 
 use crate::args::named;
 use crate::commands::locate::AnswerArgs;
-use crate::output::{self, tell};
 use crate::manners;
+use crate::output::{self, tell};
 use crate::photos::PhotoArgs;
 use anyhow::Result;
 use clap::Args;

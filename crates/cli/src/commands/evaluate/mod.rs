@@ -121,7 +121,9 @@ impl Evaluate {
     fn count(&self, photos: usize) {
         if let Some(benchmark) = self.benchmark.filter(|benchmark| benchmark.photos() != photos) {
             let (title, published) = (benchmark.title(), benchmark.photos());
-            say::warning(&format!("{title} has {published} photos, here are {photos}: not comparable with its tables"));
+            say::warning(&format!(
+                "{title} has {published} photos, here are {photos}: not comparable with its tables"
+            ));
         }
     }
 
@@ -150,7 +152,8 @@ impl Evaluate {
     /// The system to be judged.
     fn first(&self, truth: &PlaceTable) -> Result<System> {
         if let Some(folder) = &self.model.model {
-            let rows = self.model.embedded.as_ref().map(|path| self.embedded_rows(path, truth)).transpose()?;
+            let rows =
+                self.model.embedded.as_ref().map(|path| self.embedded_rows(path, truth)).transpose()?;
             return self.model.system(folder, short_name(folder), self.seed, &truth.places, rows);
         }
         if let Some(path) = &self.predictions {

@@ -64,7 +64,8 @@ impl ModelArgs {
         };
         let places = judged.iter().map(|one| one.as_ref().map(|(place, _)| *place));
         let mut system = System::of_places(name, places.collect());
-        let judged: Vec<Option<Verdict>> = judged.into_iter().map(|one| one.and_then(|(_, verdict)| verdict)).collect();
+        let judged: Vec<Option<Verdict>> =
+            judged.into_iter().map(|one| one.and_then(|(_, verdict)| verdict)).collect();
         if judged.iter().any(Option::is_some) {
             let of = |pick: &dyn Fn(&Verdict) -> f64| -> Vec<f64> {
                 judged.iter().map(|verdict| verdict.as_ref().map_or(f64::NAN, pick)).collect()

@@ -128,11 +128,7 @@ impl Train {
         );
         if !self.json {
             let rows = split.train.len();
-            tell!(
-                "{device}: {rows} photos, {} copies each, degree {}",
-                data.copies(),
-                config.model.degree
-            );
+            tell!("{device}: {rows} photos, {} copies each, degree {}", data.copies(), config.model.degree);
         }
         if output::is_forced() && !self.resume {
             clear_run(&self.out)?;
