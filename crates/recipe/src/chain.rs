@@ -335,7 +335,7 @@ impl Builder<'_> {
         };
         let files = MODEL_FILES.into_iter().chain([CALIBRATION_FILE]);
         let outputs = files.map(|file| relative(&name, &format!("model/{file}"))).collect();
-        let work = Work::Answer { photos, degree: self.degree() };
+        let work = Work::Calibrate { photos, degree: self.degree() };
         let inputs = vec![Input::Stage(embedded), Input::Stage(trained)];
         let settings = json!({ "held_out": held_out, "seed": seed });
         let bytes = crate::estimate::model_bytes(self.degree());

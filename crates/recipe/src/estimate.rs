@@ -17,7 +17,9 @@ pub struct Rates {
     bundled_photos: Option<f64>,
     /// Steps a second of the paper's preset with our loss, by degree.
     train_steps: Vec<(u64, f64)>,
-    /// Photos a second of `calibrate` and `evaluate`, by degree.
+    /// Photos a second of `calibrate`, by degree.
+    calibrate_photos: Vec<(u64, f64)>,
+    /// Photos a second of `evaluate`, by degree.
     answer_photos: Vec<(u64, f64)>,
 }
 
@@ -52,6 +54,9 @@ impl Rates {
             Work::Embed { photos, is_clip: true } => Some(photos as f64 / self.clip_photos?),
             Work::Embed { photos, is_clip: false } => Some(photos as f64 / self.bundled_photos?),
             Work::Train { steps, degree } => Some(steps as f64 / scaled(&self.train_steps, degree, -2)?),
+            Work::Calibrate { photos, degree } => {
+                Some(photos as f64 / scaled(&self.calibrate_photos, degree, -2)?)
+            }
             Work::Answer { photos, degree } => Some(photos as f64 / scaled(&self.answer_photos, degree, -2)?),
             Work::Little => Some(0.0),
         }

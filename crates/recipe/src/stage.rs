@@ -29,7 +29,14 @@ pub enum Work {
         /// The degree L.
         degree: u64,
     },
-    /// Photos to calibrate with or to judge.
+    /// Photos to calibrate with.
+    Calibrate {
+        /// How many.
+        photos: u64,
+        /// The degree L.
+        degree: u64,
+    },
+    /// Photos to answer and to judge.
     Answer {
         /// How many.
         photos: u64,

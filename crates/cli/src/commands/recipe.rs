@@ -59,7 +59,7 @@ pub(crate) struct Paper {
     #[arg(long, value_name = "NAME=VALUE", value_parser = parse_setting)]
     set: Vec<(String, String)>,
     /// Share of the land that is held out to validate and calibrate with
-    #[arg(long, value_name = "SHARE", default_value_t = 0.005)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.002)]
     held_out: f64,
     /// Photos of a shard of embeddings
     #[arg(long, value_name = "N", default_value_t = 10_000)]

@@ -54,6 +54,9 @@ impl Thrift {
     }
 }
 
+/// A photo: its path, its bytes, latitude and longitude.
+pub(crate) type Row = (String, Vec<u8>, (f64, f64));
+
 /// A column: its name as a path, its type, and its values one after another.
 struct Column {
     path: Vec<&'static str>,
@@ -62,16 +65,15 @@ struct Column {
 }
 
 /// Writes `image` {bytes, path}, `latitude` and `longitude`, all required, one row group, no packing.
-pub(crate) fn write(path: &Path, rows: &[(String, Vec<u8>, (f64, f64))]) {
+pub(crate) fn write(path: &Path, rows: &[Row]) {
     const BYTES: i64 = 6;
     const DOUBLE: i64 = 5;
     let sized = |bytes: &[u8]| [&(bytes.len() as u32).to_le_bytes()[..], bytes].concat();
-    let column =
-        |path: Vec<&'static str>, kind, value: &dyn Fn(&(String, Vec<u8>, (f64, f64))) -> Vec<u8>| Column {
-            path,
-            kind,
-            values: rows.iter().flat_map(value).collect(),
-        };
+    let column = |path: Vec<&'static str>, kind, value: &dyn Fn(&Row) -> Vec<u8>| Column {
+        path,
+        kind,
+        values: rows.iter().flat_map(value).collect(),
+    };
     let columns = [
         column(vec!["image", "bytes"], BYTES, &|row| sized(&row.1)),
         column(vec!["image", "path"], BYTES, &|row| sized(row.0.as_bytes())),
