@@ -34,6 +34,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     ("batch plan", &[
         ("locdiff batch plan archive/ --out job", ""),
         ("locdiff batch plan shard-*.tar --out job --task embed --shard-photos 5000", ""),
+        ("locdiff batch plan osv5m/train.csv --images osv5m/images/train --task embed --out job", "a published list, pictures in .zip shards"),
     ]),
     ("batch run", &[
         ("locdiff batch run job", "all shards that are not made yet"),
@@ -102,9 +103,19 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ("locdiff encoder inspect", "the one inside the program"),
         ("locdiff encoder inspect clip-vit-large-patch14 --device cuda", ""),
     ]),
+    ("recipe", &[
+        ("locdiff recipe paper --data data --dry-run", "what is missing, and what the rest takes"),
+    ]),
+    ("recipe paper", &[
+        ("locdiff recipe paper --data data --dry-run", "what is missing and where it is published, commands, hours, disk"),
+        ("locdiff recipe paper --data data --out paper", "all of it; the same command goes on after a stop"),
+        ("locdiff recipe paper --data data --train-on mp16 --benchmarks im2gps3k,yfcc4k --skip-missing --out paper", ""),
+        ("locdiff recipe paper --data data --encoder bundled --set degree=23 --set steps=20000 --out small", "a smaller one"),
+    ]),
     ("evaluate", &[
         ("locdiff evaluate --truth truth.csv --predictions places.csv", ""),
         ("locdiff evaluate --truth truth.csv --predictions places.csv --html report.html", ""),
+        ("locdiff evaluate --truth im2gps3k_places365.csv --predictions places.csv --benchmark im2gps3k", "a published list, by its rules"),
     ]),
     ("plot", &[
         ("locdiff plot density codes.npy --out density.png", ""),

@@ -17,6 +17,7 @@ pub(crate) mod locate;
 pub(crate) mod manual;
 pub(crate) mod plot;
 pub(crate) mod plot_study;
+pub(crate) mod recipe;
 pub(crate) mod reproduce;
 pub(crate) mod sample;
 pub(crate) mod serve;

@@ -5,13 +5,13 @@ mod model;
 
 use crate::args::named;
 use crate::output::{self, write_file};
-use crate::progress;
+use crate::{progress, say};
 use anyhow::{Context, Result};
 use clap::Args;
 use codes::judge_codes;
 use locdiff_base::Named;
 use locdiff_data::{PlaceTable, PointColumns, read_points};
-use locdiff_eval::{Bootstrap, Preset};
+use locdiff_eval::{Benchmark, Bootstrap, Preset};
 use locdiff_report::{Division, Evaluation, FileRows, Matching, MissingRule, PrdcChoice, System, match_rows};
 use model::ModelArgs;
 use std::io::Write;
@@ -36,9 +36,12 @@ pub(crate) struct Evaluate {
     /// Places of the training photos: accuracy by distance to the nearest one
     #[arg(long, value_name = "FILE")]
     train: Option<PathBuf>,
-    /// Whose rules
-    #[arg(long, value_name = "NAME", default_value = "plonk", value_parser = crate::args::named::<Preset>())]
-    preset: Preset,
+    /// Whose rules [default: plonk's, or the benchmark's]
+    #[arg(long, value_name = "NAME", value_parser = crate::args::named::<Preset>())]
+    preset: Option<Preset>,
+    /// The published photos that these are: their rules, and a warning where their number differs
+    #[arg(long, value_name = "NAME", value_parser = crate::args::named::<Benchmark>())]
+    benchmark: Option<Benchmark>,
     /// Column that names the photos [default: id, image_id, img_id, photo_id, image, photo, filename, file, path, key]
     #[arg(long, value_name = "NAME")]
     id_column: Option<String>,
@@ -93,6 +96,7 @@ impl Evaluate {
         let evaluation = self.evaluation()?;
         evaluation.bootstrap.check()?;
         let truth = self.read(&self.truth)?;
+        self.count(truth.places.len());
         let first = self.first(&truth)?;
         let second = self.predictions_b.as_ref().map(|path| self.system(path, &truth)).transpose()?;
         let steps = 4 + self.by.len() + usize::from(second.is_some());
@@ -113,10 +117,20 @@ impl Evaluate {
         output::tell_written(outputs.into_iter().filter_map(|path| path.as_deref()))
     }
 
+    /// Says where these are not as many photos as the benchmark has.
+    fn count(&self, photos: usize) {
+        if let Some(benchmark) = self.benchmark.filter(|benchmark| benchmark.photos() != photos) {
+            let (title, published) = (benchmark.title(), benchmark.photos());
+            say::warning(&format!(
+                "{title} has {published} photos, here are {photos}: not comparable with its tables"
+            ));
+        }
+    }
+
     fn evaluation(&self) -> Result<Evaluation> {
         let training = self.train.as_ref().map(|path| read_points(path, None, &PointColumns::default()));
         Ok(Evaluation {
-            preset: self.preset,
+            preset: self.preset.or(self.benchmark.map(Benchmark::preset)).unwrap_or_default(),
             bootstrap: Bootstrap {
                 replicates: self.replicates,
                 confidence: self.confidence,
@@ -138,7 +152,9 @@ impl Evaluate {
     /// The system to be judged.
     fn first(&self, truth: &PlaceTable) -> Result<System> {
         if let Some(folder) = &self.model.model {
-            return self.model.system(folder, short_name(folder), self.seed, &truth.places);
+            let rows =
+                self.model.embedded.as_ref().map(|path| self.embedded_rows(path, truth)).transpose()?;
+            return self.model.system(folder, short_name(folder), self.seed, &truth.places, rows);
         }
         if let Some(path) = &self.predictions {
             return self.system(path, truth);
@@ -147,6 +163,14 @@ impl Evaluate {
         let found = judge_codes(path, &truth.places)?;
         let modes = found.iter().map(|found| found.and_then(|found| found.mode)).collect();
         Ok(System::of_places(short_name(path), modes).with_densities(&found))
+    }
+
+    /// The row of the embeddings that each truth has, by the names in the table beside them.
+    fn embedded_rows(&self, path: &Path, truth: &PlaceTable) -> Result<Vec<Option<usize>>> {
+        let table = PlaceTable::read(path, None, &PointColumns::default(), Some("path"), |_| false)?;
+        let matching = Matching { by_order: false, allow_absent: true };
+        let (truth_file, file) = (self.truth.display().to_string(), path.display().to_string());
+        Ok(match_rows(file_rows(&truth_file, truth), file_rows(&file, &table), matching)?.0)
     }
 
     /// A file's rows in the order of the truths.

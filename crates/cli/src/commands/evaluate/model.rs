@@ -22,6 +22,10 @@ pub(super) struct ModelArgs {
     /// Embeddings of the photos, one row per photo in the order of the truths: .safetensors or .npy
     #[arg(long, value_name = "FILE", requires = "model")]
     embeddings: Option<PathBuf>,
+    /// The table beside the embeddings (`embed` and `batch merge` write it): truths are matched by its column path, those that it
+    /// has not are photos without an answer
+    #[arg(long, value_name = "FILE.csv", requires = "embeddings")]
+    pub(super) embedded: Option<PathBuf>,
     /// Tensor of a safetensors file that holds several
     #[arg(long, value_name = "NAME")]
     tensor: Option<String>,
@@ -42,12 +46,29 @@ impl ModelArgs {
         name: String,
         seed: u64,
         truths: &[Option<LatLon>],
+        rows: Option<Vec<Option<usize>>>,
     ) -> Result<System> {
-        let judged = self.judge(folder, seed, truths)?;
-        let mut system = System::of_places(name, judged.iter().map(|(place, _)| Some(*place)).collect());
-        if judged.iter().any(|(_, verdict)| verdict.is_some()) {
+        // Where the embeddings have an order of their own, the truths are put into it and the answers back.
+        let judged: Vec<Option<Judged>> = if let Some(rows) = rows {
+            let count = rows.iter().flatten().max().map_or(0, |last| last + 1);
+            let mut in_order = vec![None; count.max(self.embedding_rows()?)];
+            for (row, truth) in rows.iter().zip(truths) {
+                if let Some(row) = row {
+                    in_order[*row] = *truth;
+                }
+            }
+            let found = self.judge(folder, seed, &in_order)?;
+            rows.iter().map(|row| row.map(|row| found[row].clone())).collect()
+        } else {
+            self.judge(folder, seed, truths)?.into_iter().map(Some).collect()
+        };
+        let places = judged.iter().map(|one| one.as_ref().map(|(place, _)| *place));
+        let mut system = System::of_places(name, places.collect());
+        let judged: Vec<Option<Verdict>> =
+            judged.into_iter().map(|one| one.and_then(|(_, verdict)| verdict)).collect();
+        if judged.iter().any(Option::is_some) {
             let of = |pick: &dyn Fn(&Verdict) -> f64| -> Vec<f64> {
-                judged.iter().map(|(_, verdict)| verdict.as_ref().map_or(f64::NAN, pick)).collect()
+                judged.iter().map(|verdict| verdict.as_ref().map_or(f64::NAN, pick)).collect()
             };
             system.log_density = Some(of(&|verdict| verdict.log_density));
             system.region_level = Some(of(&|verdict| verdict.region_level));
@@ -55,6 +76,11 @@ impl ModelArgs {
             system.radii = radii.map(|(k, share)| (*share, of(&|verdict| verdict.radii_km[k]))).collect();
         }
         Ok(system)
+    }
+
+    fn embedding_rows(&self) -> Result<usize> {
+        let path = self.embeddings.as_ref().context("--model needs --embeddings")?;
+        Ok(RowFile::open(path, self.tensor.as_deref())?.rows())
     }
 
     /// One place per photo, and what the model says about its truth.

@@ -4,7 +4,8 @@ mod settings;
 
 use crate::args::{DeviceArg, named};
 use crate::interrupt::Careful;
-use crate::{output, progress};
+use crate::output::{self, tell};
+use crate::progress;
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_base::Named;
@@ -16,6 +17,7 @@ use locdiff_train::{
 };
 use serde_json::json;
 use settings::{ModelArgs, TrainingArgs};
+use std::io::Write as _;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -126,11 +128,7 @@ impl Train {
         );
         if !self.json {
             let rows = split.train.len();
-            println!(
-                "{device}: {rows} photos, {} copies each, degree {}",
-                data.copies(),
-                config.model.degree
-            );
+            tell!("{device}: {rows} photos, {} copies each, degree {}", data.copies(), config.model.degree);
         }
         if output::is_forced() && !self.resume {
             clear_run(&self.out)?;
@@ -160,34 +158,35 @@ impl Train {
             Event::Validation { step, accuracy: found } => {
                 accuracy = format!(" | {}", percentages(&found));
                 if !json_out {
-                    bar.suspend(|| println!("step {step}: {found}"));
+                    bar.suspend(|| drop(writeln!(output::people(), "step {step}: {found}")));
                 }
             }
         });
         drop(careful);
         bar.finish_and_clear();
         let outcome = outcome?;
-        self.tell(&outcome, &device.to_string());
+        self.tell(&outcome, &device.to_string())?;
         if outcome.interrupted {
             std::process::exit(130);
         }
         Ok(())
     }
 
-    fn tell(&self, outcome: &Outcome, device: &str) {
+    fn tell(&self, outcome: &Outcome, device: &str) -> Result<()> {
         if self.json {
             let summary = json!({
                 "out": self.out, "step": outcome.step, "interrupted": outcome.interrupted, "device": device,
                 "validation": outcome.validation, "best": outcome.best.map(|(score, step)| json!({"score": score, "step": step})),
                 "steps_per_second": outcome.steps_per_second,
             });
-            println!("{summary}");
+            tell!("{summary}");
         } else if outcome.interrupted {
-            println!("stopped at step {}: continue with --resume", outcome.step);
+            tell!("stopped at step {}: continue with --resume", outcome.step);
         } else {
             let speed = outcome.steps_per_second;
-            println!("{} steps ({speed:.1} per second): model in {}", outcome.step, self.out.display());
+            tell!("{} steps ({speed:.1} per second): model in {}", outcome.step, self.out.display());
         }
+        Ok(())
     }
 }
 
