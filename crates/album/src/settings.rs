@@ -1,0 +1,86 @@
+//! What the model of an album assumes, with the values chosen on validation.
+
+use serde::Serialize;
+
+/// The numbers of the model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct AlbumSettings {
+    /// How much each further view of the same moment takes from the weight of all: n views weigh `1 / (1 + c·(n − 1))` each.
+    pub dependence: f64,
+    /// Photos this near in time count as views of one moment, in seconds.
+    pub moment_s: f64,
+    /// The probability that a photo does not belong to the album at all.
+    pub stray: f64,
+    /// The probability that a GPS tag is wrong.
+    pub wrong_tag: f64,
+    /// The error of a good GPS tag.
+    pub gps_km: f64,
+    /// How people move.
+    pub travel: TravelSettings,
+    /// The probability of having come back to a tagged place, at any step.
+    pub revisit: f64,
+    /// Places this near look alike.
+    pub alike_km: f64,
+    /// The cosine of two embeddings at which being at one place is as likely as not, and the slope of the log odds there.
+    pub likeness: (f64, f64),
+    /// No likeness says more than this, in nats.
+    pub most_likeness: f64,
+    /// For 10, 20 … 90 %, the probability that the posterior must hold within a radius for the radius to hold that share.
+    pub radius_levels: [f64; 9],
+}
+
+/// The travel kernel: staying, walking about, driving, flying.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct TravelSettings {
+    /// Time after which people have moved on with probability 1 − 1/e, in hours.
+    pub stay_h: f64,
+    /// How far one is from the last photo's place without having moved on, km after an hour (grows with the root of time).
+    pub about_km: f64,
+    /// The same never more than this.
+    pub about_most_km: f64,
+    /// How far a drive goes in an hour, km; grows with time to the power of 0.8.
+    pub drive_km: f64,
+    /// A day's drive at the most.
+    pub drive_most_km: f64,
+    /// How far a flight goes in an hour.
+    pub fly_km: f64,
+    /// Share of moves that are flights when there was time for one.
+    pub fly_share: f64,
+    /// The probability of being anywhere on Earth next, for any reason.
+    pub anywhere: f64,
+}
+
+impl Default for AlbumSettings {
+    fn default() -> Self {
+        Self {
+            dependence: 0.6,
+            moment_s: 900.0,
+            stray: 0.01,
+            wrong_tag: 0.01,
+            gps_km: 0.05,
+            travel: TravelSettings::default(),
+            revisit: 0.02,
+            alike_km: 0.5,
+            likeness: (0.70, 10.0),
+            most_likeness: 1.6,
+            radius_levels: locdiff_answer::LEVELS,
+        }
+    }
+}
+
+impl Default for TravelSettings {
+    fn default() -> Self {
+        Self {
+            stay_h: 3.0,
+            about_km: 1.0,
+            about_most_km: 3.0,
+            drive_km: 30.0,
+            drive_most_km: 250.0,
+            fly_km: 500.0,
+            fly_share: 0.05,
+            anywhere: 1e-4,
+        }
+    }
+}
