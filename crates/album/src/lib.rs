@@ -8,6 +8,7 @@
 //! | cameras whose clocks are off | [`Album::wrong_clocks`], [`set_clocks`] |
 //! | times of photos | [`parse_time`], [`time_in_name`], [`PhotoTime`] |
 //! | what photo managers do instead | [`by_time`] |
+//! | how good answers are, beside those | [`AlbumScores`], [`AlbumTrip`] |
 //! | what the model assumes | [`AlbumSettings`] |
 //!
 //! A message between photos is a grid of the globe (Gauss–Legendre rings, on which convolution with a heat kernel is exact: one
@@ -22,6 +23,7 @@ mod clock;
 mod cloud;
 mod earth;
 mod error;
+mod evaluation;
 mod evidence;
 mod explain;
 mod likeness;
@@ -36,6 +38,7 @@ pub use answer::{AlbumAnswer, AlbumPlace, Outlier};
 pub use baselines::{ByTime, by_time};
 pub use clock::{WrongClock, set_clocks};
 pub use error::AlbumError;
+pub use evaluation::{AlbumScores, AlbumTrip};
 pub use photo::AlbumPhoto;
 pub use settings::{AlbumSettings, TravelSettings};
 pub use times::{GUESSED_GAP_S, PhotoTime, TimeSource, iso_time, parse_time, time_in_name};

@@ -26,6 +26,13 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ("locdiff locate holiday/ --exiftool-csv gps.csv && exiftool -csv=gps.csv holiday/", ""),
         ("locdiff locate photo.jpg --json | jq .best", ""),
     ]),
+    ("album", &[
+        ("locdiff album trip/", "photos with GPS tags say where the others are"),
+        ("locdiff album trip/ --map trip.html --gpx trip.gpx", "a map with a slider through time, and the track"),
+        ("locdiff album trip/ --write-exif tagged --dry-run", "see first what tagging would write"),
+        ("locdiff album views/ --same-place", "several photos of one place"),
+        ("locdiff album --embeddings photos.safetensors --times photos.csv --json", ""),
+    ]),
     ("serve", &[
         ("locdiff serve", "then open http://127.0.0.1:8080 in a browser"),
         ("curl -X POST -H 'content-type: image/jpeg' -T photo.jpg 'http://127.0.0.1:8080/v1/locate?name=photo.jpg'", ""),

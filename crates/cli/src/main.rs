@@ -79,6 +79,8 @@ enum Command {
     Density(commands::density::DensityArgs),
     /// Say where photos were taken: places with probabilities, radii, maps
     Locate(Box<commands::locate::Locate>),
+    /// Say where the photos of a trip were taken, all together: by their look, their times and the GPS tags of some
+    Album(Box<commands::album::Album>),
     /// Answer over HTTP, with a page to drop photos on: the same answers as `locate`
     Serve(Box<commands::serve::Serve>),
     /// Take back the tags that `locate --write-exif` and `--xmp` wrote
@@ -177,6 +179,7 @@ fn run(command: Command, described: impl Fn() -> clap::Command) -> anyhow::Resul
         Command::Decode(command) => command.run(),
         Command::Density(command) => command.run(),
         Command::Locate(command) => command.run(),
+        Command::Album(command) => command.run(),
         Command::Serve(command) => command.run(),
         Command::Undo(command) => command.run(),
         Command::Train(command) => command.run(),

@@ -7,6 +7,7 @@
 //! | many photos, a result for each | [`Locator::locate_many`] |
 //! | a photo in memory, or an embedding | [`Locator::locate_photo`], [`Locator::locate_embedding`] |
 //! | to add what is also known | [`Knowledge`], [`Region`], [`with_prior`] |
+//! | a whole album at once | [`Locator::album`], [`Locator::album_photos`], [`Album`], [`AlbumAnswer`] |
 //! | maps of an answer | [`Atlas`], [`AnswerMap`] |
 //! | the whole density | [`Answer::density`], [`Density`] |
 //! | a gallery's density mixed in (LocDiff+kNN) | [`Locator::with_gallery`], [`open_retriever`] |
@@ -29,6 +30,9 @@
 //! # Ok::<(), locdiff::LocateError>(())
 //! ```
 
+mod album;
+mod album_files;
+mod album_table;
 #[cfg(feature = "bundled")]
 mod bundled;
 mod embedded;
@@ -43,6 +47,9 @@ mod shape;
 
 #[cfg(feature = "bundled")]
 pub use bundled::{BUNDLED_MODEL_NAME, bundled_encoder, bundled_model};
+pub use album::album_times;
+pub use album_files::AlbumFiles;
+pub use album_table::{AlbumRow, by_album};
 pub use embedded::EmbeddedPhoto;
 pub use error::LocateError;
 pub use hybrid::{Hybrid, check_embeddings, open_retriever};
@@ -52,6 +59,10 @@ pub use options::LocateOptions;
 pub use prior::with_prior;
 pub use retrieval::neighbours;
 
+pub use locdiff_album::{
+    Album, AlbumAnswer, AlbumPhoto, AlbumPlace, AlbumScores, AlbumSettings, AlbumTrip, Outlier, PhotoTime, TimeSource,
+    TravelSettings, WrongClock, iso_time, parse_time, set_clocks,
+};
 pub use locdiff_answer::{
     Answer, AnswerError, AnsweredBy, BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Density, DensityRegion,
     FEWEST_TO_CALIBRATE, Factors, FitReport, GalleryMix, GalleryWord, Globe, Hypothesis, Knowledge, LEVELS,
@@ -69,4 +80,4 @@ pub use locdiff_nn::{Device, DeviceSpec, NnError};
 pub use locdiff_places::Region;
 pub use locdiff_shdd::{CodeDensity, Codec, Coefficients, Decoder, ShddError};
 pub use locdiff_sphere::{Degree, LatLon, UnitVec, haversine_km};
-pub use locdiff_vision::{Encoder, Photo, PhotoLimits, VisionError};
+pub use locdiff_vision::{Encoder, Photo, PhotoLimits, Taken, VisionError};

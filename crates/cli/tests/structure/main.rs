@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::fs;
 
 /// The crates from the ground up: each may use those before it only.
-const ORDER: [&str; 25] = [
+const ORDER: [&str; 26] = [
     "base",
     "sphere",
     "nn",
@@ -31,6 +31,7 @@ const ORDER: [&str; 25] = [
     "ingest",
     "report",
     "answer",
+    "album",
     "train",
     "locdiff",
     "serve",

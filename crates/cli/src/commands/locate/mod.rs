@@ -1,13 +1,13 @@
 //! `locdiff locate`: photos in, places with honest probabilities out.
 
-mod inputs;
+pub(crate) mod inputs;
 mod options;
 mod print;
 mod retrieval;
 mod score;
 mod sinks;
-mod tag_args;
-mod tagging;
+pub(crate) mod tag_args;
+pub(crate) mod tagging;
 mod target;
 
 use crate::gallery::{GalleryArgs, PhotoNames};
@@ -184,7 +184,7 @@ impl Locate {
                     written.with_context(|| source.name.clone())?;
                 }
                 let said =
-                    tagging.tag(&answer, source.path.as_deref()).with_context(|| source.name.clone())?;
+                    tagging.tag(&(&answer).into(), source.path.as_deref()).with_context(|| source.name.clone())?;
                 bar.suspend(|| {
                     if let Some(skipped) = said.skipped {
                         manners::note(&one_line(&skipped));
@@ -218,7 +218,7 @@ impl Locate {
 }
 
 /// Whether an error is one photo's alone, so that the others can go on.
-fn is_about_photo(error: &LocateError) -> bool {
+pub(crate) fn is_about_photo(error: &LocateError) -> bool {
     matches!(error, LocateError::Vision(_) | LocateError::Model(ModelError::NotFinite { .. }))
 }
 
