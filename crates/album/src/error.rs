@@ -13,6 +13,12 @@ pub enum AlbumError {
     /// A failure to read an answer.
     #[error(transparent)]
     Answer(#[from] locdiff_answer::AnswerError),
+    /// Settings that cannot be used.
+    #[error("these settings of albums cannot be used: {reason}")]
+    Settings {
+        /// What is wrong with them.
+        reason: String,
+    },
     /// A time that cannot be read.
     #[error("'{text}' is no time: write it as 2024-05-12T13:45:10+02:00 or 2024:05:12 13:45:10")]
     Time {

@@ -1,9 +1,11 @@
 //! What the model of an album assumes, with the values chosen on validation.
 
-use serde::Serialize;
+use crate::AlbumError;
+use serde::{Deserialize, Serialize};
 
 /// The numbers of the model.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct AlbumSettings {
     /// How much each further view of the same moment takes from the weight of all: n views weigh `1 / (1 + c·(n − 1))` each.
@@ -31,7 +33,8 @@ pub struct AlbumSettings {
 }
 
 /// The travel kernel: staying, walking about, driving, flying.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct TravelSettings {
     /// Time after which people have moved on with probability 1 − 1/e, in hours.
@@ -81,6 +84,49 @@ impl Default for TravelSettings {
             fly_km: 500.0,
             fly_share: 0.05,
             anywhere: 1e-4,
+        }
+    }
+}
+
+impl AlbumSettings {
+    /// From JSON; what is not said stays as it is.
+    ///
+    /// ```
+    /// use locdiff_album::AlbumSettings;
+    /// let settings = AlbumSettings::from_json(r#"{"stray": 0.02, "travel": {"stay_h": 1.5}}"#)?;
+    /// assert_eq!((settings.stray, settings.travel.stay_h), (0.02, 1.5));
+    /// assert!(AlbumSettings::from_json(r#"{"strays": 0.02}"#).is_err());
+    /// assert!(AlbumSettings::from_json(r#"{"stray": 2}"#).is_err());
+    /// # Ok::<(), locdiff_album::AlbumError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What is no settings, and numbers out of range.
+    pub fn from_json(text: &str) -> Result<Self, AlbumError> {
+        let settings: Self = serde_json::from_str(text).map_err(|error| AlbumError::Settings { reason: error.to_string() })?;
+        let travel = &settings.travel;
+        let shares = [settings.stray, settings.wrong_tag, settings.revisit, travel.fly_share, travel.anywhere];
+        let sizes = [
+            settings.moment_s,
+            settings.gps_km,
+            settings.alike_km,
+            travel.stay_h,
+            travel.about_km,
+            travel.about_most_km,
+            travel.drive_km,
+            travel.drive_most_km,
+            travel.fly_km,
+        ];
+        let rising = settings.radius_levels.windows(2).all(|pair| pair[0] < pair[1]);
+        let fits = shares.iter().all(|share| *share > 0.0 && *share < 0.5)
+            && sizes.iter().all(|size| *size > 0.0 && size.is_finite())
+            && settings.dependence >= 0.0
+            && settings.radius_levels.iter().all(|level| (0.0..=1.0).contains(level));
+        if fits && rising {
+            Ok(settings)
+        } else {
+            let reason = "shares lie between 0 and ½, sizes above 0, radius_levels rise from 0 to 1".to_owned();
+            Err(AlbumError::Settings { reason })
         }
     }
 }

@@ -109,7 +109,7 @@ pub fn time_in_name(name: &str) -> Option<f64> {
     let name = name.rsplit(['/', '\\']).next()?;
     let bytes = name.as_bytes();
     (0..bytes.len()).find_map(|start| {
-        let fresh = start == 0 || !bytes[start - 1].is_ascii_digit();
+        let fresh = bytes[start].is_ascii_digit() && (start == 0 || !bytes[start - 1].is_ascii_digit());
         if fresh { date_at(&name[start..]) } else { None }
     })
 }

@@ -3,9 +3,9 @@
 use super::super::locate::is_about_photo;
 use crate::sampling::check_columns;
 use crate::{hints, progress, say};
-use anyhow::Result;
+use anyhow::{Context, Result};
 use locdiff::{
-    AlbumPhoto, AlbumRow, EmbeddedPhoto, LocateError, LocateOptions, Locator, PhotoTime, album_times, by_album,
+    AlbumPhoto, AlbumRow, AlbumSettings, EmbeddedPhoto, LocateError, LocateOptions, Locator, PhotoTime, album_times, by_album,
 };
 use locdiff_data::RowFile;
 use locdiff_ingest::{PhotoStream, ReadPhoto};
@@ -73,6 +73,13 @@ pub(super) fn gather_embeddings(
     let (photos, rows) = read_table(embeddings, tensor, times, locator, options)?;
     let paths = vec![None; photos.len()];
     Ok(Gathered { photos, albums: by_album(&rows), paths, failed: 0 })
+}
+
+/// The settings in a file, or the usual ones.
+pub(crate) fn settings(path: Option<&Path>) -> Result<AlbumSettings> {
+    let Some(path) = path else { return Ok(AlbumSettings::default()) };
+    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    AlbumSettings::from_json(&text).with_context(|| path.display().to_string())
 }
 
 /// The photos of a table, with its rows.

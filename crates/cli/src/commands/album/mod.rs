@@ -12,8 +12,8 @@ use crate::{manners, output, progress};
 use anyhow::{Result, ensure};
 use clap::Args;
 use files::FileArgs;
-use inputs::{Gathered, gather_embeddings, gather_photos};
-use locdiff::{AlbumAnswer, AlbumPhoto, AlbumSettings, LocateOptions, TimeSource, set_clocks};
+use inputs::{Gathered, gather_embeddings, gather_photos, settings};
+use locdiff::{AlbumAnswer, AlbumPhoto, LocateOptions, TimeSource, set_clocks};
 use locdiff_base::one_line;
 use std::io::Write;
 use std::path::PathBuf;
@@ -40,6 +40,9 @@ pub(crate) struct Album {
     /// Take the clocks of all cameras as they are
     #[arg(long)]
     trust_clocks: bool,
+    /// Settings of the model of albums, as JSON: see docs/album.md
+    #[arg(long, value_name = "FILE.json")]
+    settings: Option<PathBuf>,
     /// Seed of noise
     #[arg(long, default_value_t = 0, env = "LOCDIFF_SEED", hide_env_values = true)]
     seed: u64,
@@ -63,7 +66,7 @@ impl Album {
         let locator = self.model.open(self.embeddings.is_none())?;
         let mut options = LocateOptions::default();
         options.sampling.seed = self.seed;
-        let Gathered { mut photos, albums, paths, failed } = match (&self.embeddings, &self.times) {
+        let Gathered { photos, albums, paths, failed } = match (&self.embeddings, &self.times) {
             (Some(embeddings), Some(times)) => {
                 self.files.check(&[], self.tags.dry_run)?;
                 gather_embeddings(embeddings, self.tensor.as_deref(), times, &locator, &options)?
@@ -80,9 +83,9 @@ impl Album {
         let count = photos.len() + failed;
         ensure!(!photos.is_empty(), "there is no photo to answer for");
         self.say_times(&photos);
-        let settings = AlbumSettings::default();
-        let album = locator.album(settings)?;
+        let album = locator.album(settings(self.settings.as_deref())?)?;
         let bar = progress::bar("placing", Some(photos.len() as u64));
+        let mut photos: Vec<Option<AlbumPhoto>> = photos.into_iter().map(Some).collect();
         let mut answers: Vec<Option<AlbumAnswer>> = vec![None; photos.len()];
         let groups: Vec<Vec<usize>> = if self.same_place {
             vec![(0..photos.len()).collect()]
@@ -90,8 +93,7 @@ impl Album {
             albums.iter().map(|(_, members)| members.clone()).collect()
         };
         for members in &groups {
-            let mut own: Vec<AlbumPhoto> =
-                members.iter().map(|k| std::mem::replace(&mut photos[*k], empty(&photos[*k]))).collect();
+            let mut own: Vec<AlbumPhoto> = members.iter().filter_map(|k| photos[*k].take()).collect();
             let found = if self.same_place || self.folder_is_place {
                 let found = album.same_place(&own, None)?;
                 bar.inc(own.len() as u64);
@@ -158,9 +160,4 @@ impl Album {
             }
         }
     }
-}
-
-/// What is left of a photo whose turn it is.
-fn empty(photo: &AlbumPhoto) -> AlbumPhoto {
-    AlbumPhoto::new("", photo.time, photo.evidence.clone())
 }

@@ -1,15 +1,15 @@
 //! Albums with known places, judged beside what photo managers do.
 
 use super::model::ModelArgs;
-use crate::commands::album::inputs::read_table;
+use crate::commands::album::inputs::{read_table, settings};
 use crate::progress;
 use anyhow::{Context, Result, ensure};
-use locdiff::{AlbumScores, AlbumSettings, AlbumTrip, LatLon, LocateOptions, by_album};
+use locdiff::{AlbumScores, AlbumTrip, LatLon, LocateOptions, by_album};
 use locdiff_eval::Bootstrap;
 use std::path::Path;
 
 /// Answers the albums of a table and judges them.
-pub(super) fn judge(table: &Path, same_place: bool, model: &ModelArgs, bootstrap: &Bootstrap) -> Result<AlbumScores> {
+pub(super) fn judge(table: &Path, same_place: bool, chosen: Option<&Path>, model: &ModelArgs, bootstrap: &Bootstrap) -> Result<AlbumScores> {
     let locator = model.locator()?;
     let embeddings = model.embeddings.as_deref().context("--album needs --embeddings")?;
     let options = LocateOptions::default();
@@ -25,7 +25,7 @@ pub(super) fn judge(table: &Path, same_place: bool, model: &ModelArgs, bootstrap
     ensure!(!trips.is_empty(), "{}: it has no rows", table.display());
     drop(photos);
     let bar = progress::bar("albums", Some(trips.len() as u64));
-    let album = locator.album(AlbumSettings::default())?;
+    let album = locator.album(settings(chosen)?)?;
     let scores = AlbumScores::of(&album, &trips, same_place, bootstrap, || bar.inc(1))?;
     bar.finish_and_clear();
     Ok(scores)

@@ -30,6 +30,9 @@ pub(crate) struct Evaluate {
     /// The photos of an album are of one place
     #[arg(long, requires = "album")]
     same_place: bool,
+    /// Settings of the model of albums, as JSON
+    #[arg(long, value_name = "FILE.json", requires = "album")]
+    album_settings: Option<PathBuf>,
     /// A system's answers, matched by id where both files have one, else by order; columns radius_50_km and the
     /// like, truth_log_density and truth_region_level are judged too
     #[arg(long, value_name = "FILE", conflicts_with = "model", required_unless_present_any = ["model", "codes", "album"])]
@@ -128,7 +131,7 @@ impl Evaluate {
     fn albums(&self, table: &Path) -> Result<()> {
         let evaluation = self.evaluation()?;
         evaluation.bootstrap.check()?;
-        let scores = album::judge(table, self.same_place, &self.model, &evaluation.bootstrap)?;
+        let scores = album::judge(table, self.same_place, self.album_settings.as_deref(), &self.model, &evaluation.bootstrap)?;
         if self.json {
             return Ok(writeln!(std::io::stdout(), "{}", serde_json::to_value(&scores)?)?);
         }
