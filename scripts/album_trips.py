@@ -6,7 +6,7 @@
 writes DIR/embeddings.npy and DIR/trips.csv (row, album, name, time, gps_lat, gps_lon, camera, lat, lon).
 kinds:
   single  every photo has a place of its own: a row with its own embedding; next places 10 to 500 km on
-  stays   at each place (a row) one to six photos within a few kilometres; the first has the row's own embedding, the others a
+  stays   at each place (a row) 1 to 14 photos within a few kilometres; the first has the row's own embedding, the others a
           simulated view: the row's embedding plus half the difference of two of the four views of a place of source b
   views   four real views of each place of source b, 20 minutes at each, through places of one region
   place   the four views of each place of source b as one album (for --same-place)
@@ -116,7 +116,7 @@ def main():
                 break
             here = rng.randrange(len(places))
             left, time, stops = set(range(len(places))) - {here}, 1.7e9 + 8 * 3600, []
-            wanted = rng.randint(8, 16)
+            wanted = rng.randint(4, 9) if args.kind == "stays" else rng.randint(8, 16)
             begin = time
             while len(stops) < wanted:
                 stop = []
@@ -124,7 +124,7 @@ def main():
                     stop.append((time, places[here], table[here]))
                     time += 60 * rng.expovariate(1 / 20)
                 elif args.kind == "stays":
-                    for k in range(rng.choice([1, 1, 2, 3, 4, 6])):
+                    for k in range(rng.choice([1, 2, 4, 6, 9, 14])):
                         where = moved(places[here], min(8.0, rng.lognormvariate(-0.7, 1.2)), rng.uniform(0, 2 * np.pi)) if k else places[here]
                         stop.append((time, where, table[here] if k == 0 else table[here] + view_noise()))
                         time += 60 * rng.expovariate(1 / 25)
@@ -145,7 +145,7 @@ def main():
                     time += 86400 - (time - begin) % 86400
                 here = step[1]
                 left.discard(here)
-            if len(stops) < 5:
+            if len(stops) < 4:
                 continue
             for stop in stops:
                 for time, where, vector in stop:

@@ -46,7 +46,7 @@ impl<'a> Chain<'a> {
         settings: &'a AlbumSettings,
     ) -> Self {
         let weights = weights(&times, settings.dependence, settings.moment_s);
-        let returns = likeness::returns(&photos, settings);
+        let returns = likeness::returns(&photos, &times, settings);
         Self { photos, times, weights, returns, earth, calibration, settings }
     }
 
@@ -165,9 +165,10 @@ impl<'a> Chain<'a> {
         let evidence = self.evidence(k)?;
         let mut others = before.times(after, self.earth);
         others.normalise(self.earth);
-        // How well its own word fits what the others say.
+        // How well its own word fits what the others say: its whole word, for it is one against all.
+        let own = Evidence::of(self.photos[k], 1.0, self.earth, self.calibration)?;
         let mut heard = others.clone();
-        heard.hear(&evidence, 0.0, self.earth);
+        heard.hear(&own, 0.0, self.earth);
         let fit = heard.total(self.earth);
         let stray = self.settings.stray;
         let stray = stray / (stray + (1.0 - stray) * fit);
@@ -175,7 +176,7 @@ impl<'a> Chain<'a> {
             let mut heard = others.clone();
             heard.hear(&evidence, self.settings.stray, self.earth);
             heard.normalise(self.earth);
-            let wrong = self.settings.wrong_tag / (4.0 * std::f64::consts::PI);
+            let wrong = self.settings.wrong_tag * self.earth.background_at(&[tag.centre])[0];
             let right = (1.0 - self.settings.wrong_tag)
                 * (earth_value(self.earth, &heard, tag)
                     + heard.blobs.iter().map(|blob| blob.times(&tag).mass).sum::<f64>());
@@ -184,7 +185,6 @@ impl<'a> Chain<'a> {
         let mut place = others;
         self.hear_as(k, &mut place, &evidence);
         place.normalise(self.earth);
-        let own = Evidence::of(self.photos[k], 1.0, self.earth, self.calibration)?;
         let mut alone = Message { grid: self.earth.background.clone(), blobs: Vec::new() };
         alone.hear(&own, 0.0, self.earth);
         alone.normalise(self.earth);

@@ -186,10 +186,12 @@ fn scores(judged: &[Judged], system: usize, bootstrap: &Bootstrap) -> SystemScor
     let hits = |system: usize, album: usize, radius: f64| {
         judged[album].errors[system].iter().filter(|km| **km < radius).count() as f64
     };
-    let everything: Vec<u32> = (0..judged.len() as u32).collect();
-    let share = |chosen: &[u32], system: usize, radius: f64| {
-        let photos: usize = chosen.iter().map(|album| judged[*album as usize].errors[system].len()).sum();
-        chosen.iter().map(|album| hits(system, *album as usize, radius)).sum::<f64>() / photos.max(1) as f64
+    let everything = vec![1; judged.len()];
+    let share = |counts: &[u32], system: usize, radius: f64| {
+        let sum = |of: &dyn Fn(usize) -> f64| -> f64 {
+            counts.iter().enumerate().map(|(album, count)| f64::from(*count) * of(album)).sum()
+        };
+        sum(&|album| hits(system, album, radius)) / sum(&|album| judged[album].errors[system].len() as f64).max(1.0)
     };
     let estimate = |statistic: &(dyn Fn(&[u32]) -> f64 + Sync)| {
         let (low, high) = bootstrap.interval(bootstrap.draws(judged.len(), statistic));
@@ -197,10 +199,10 @@ fn scores(judged: &[Judged], system: usize, bootstrap: &Bootstrap) -> SystemScor
     };
     SystemScores {
         system: SYSTEMS[system].to_owned(),
-        within: RADII_KM.iter().map(|radius| estimate(&|chosen| share(chosen, system, *radius))).collect(),
+        within: RADII_KM.iter().map(|radius| estimate(&|counts| share(counts, system, *radius))).collect(),
         album_ahead: RADII_KM
             .iter()
-            .map(|radius| estimate(&|chosen| share(chosen, 0, *radius) - share(chosen, system, *radius)))
+            .map(|radius| estimate(&|counts| share(counts, 0, *radius) - share(counts, system, *radius)))
             .collect(),
     }
 }

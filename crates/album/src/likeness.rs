@@ -11,6 +11,9 @@ use rayon::prelude::*;
 const MOST_PLACES: usize = 512;
 /// Places of a photo that are kept: the most alike, and those next in time.
 const KEPT: usize = 6;
+/// Nobody travels faster, but for what is left of a distance: km/h and km.
+const FASTEST_KM_H: f64 = 900.0;
+const ANYWAY_KM: f64 = 100.0;
 
 /// A place with tagged photos.
 struct Tagged {
@@ -18,13 +21,27 @@ struct Tagged {
     /// The mean of their embeddings, each of length 1: its product with another is the mean cosine.
     mean: Vec<f64>,
     count: f64,
-    /// Positions of its photos.
-    members: Vec<usize>,
+    /// Times of its photos.
+    times: Vec<f64>,
+}
+
+impl Tagged {
+    /// How far in time a moment is from the nearest of its photos.
+    fn gap_s(&self, time: f64) -> f64 {
+        let next = self.times.partition_point(|own| *own < time);
+        let gap = |k: usize| self.times.get(k).map_or(f64::INFINITY, |own| (own - time).abs());
+        gap(next).min(if next > 0 { gap(next - 1) } else { f64::INFINITY })
+    }
+
+    /// Whether one could be here as well, so much time away.
+    fn is_within_reach(&self, place: UnitVec, gap_s: f64) -> bool {
+        self.place.angle_rad(place) * EARTH_RADIUS_KM <= ANYWAY_KM + FASTEST_KM_H * gap_s / 3600.0
+    }
 }
 
 /// For each photo (in order of time) the tagged places that it may have been taken at. Tagged photos have none: their tags speak.
-pub(crate) fn returns(photos: &[&AlbumPhoto], settings: &AlbumSettings) -> Vec<Vec<Return>> {
-    let places = gather(photos, settings.alike_km);
+pub(crate) fn returns(photos: &[&AlbumPhoto], times: &[f64], settings: &AlbumSettings) -> Vec<Vec<Return>> {
+    let places = gather(photos, times, settings.alike_km);
     if places.is_empty() {
         return vec![Vec::new(); photos.len()];
     }
@@ -37,21 +54,21 @@ pub(crate) fn returns(photos: &[&AlbumPhoto], settings: &AlbumSettings) -> Vec<V
                 return Vec::new();
             }
             let own = unit(&photo.embedding);
-            let mut found: Vec<(f64, usize, &Tagged)> = places
+            let mut found: Vec<(f64, f64, &Tagged)> = places
                 .iter()
-                .map(|tagged| {
-                    let apart = tagged.members.iter().map(|member| member.abs_diff(k)).min().unwrap_or(usize::MAX);
-                    (log_odds(&own, tagged, settings), apart, tagged)
-                })
+                .map(|tagged| (log_odds(&own, tagged, settings), tagged.gap_s(times[k]), tagged))
                 .collect();
-            // The next ones in time, whatever they look like, then the most alike.
-            found.sort_by_key(|(_, apart, _)| *apart);
+            // The next ones in time, whatever they look like, then the most alike of those that they leave time for.
+            found.sort_by(|a, b| a.1.total_cmp(&b.1));
             let rest = found.split_off(2.min(found.len()));
-            let mut alike: Vec<_> = rest.into_iter().filter(|(odds, _, _)| *odds > 0.0).collect();
+            let next: Vec<(f64, &Tagged)> = found.iter().map(|(_, gap, tagged)| (*gap, *tagged)).collect();
+            let reachable = |tagged: &Tagged| next.iter().all(|(gap, other)| other.is_within_reach(tagged.place, *gap));
+            let mut alike: Vec<_> = rest.into_iter().filter(|(odds, _, tagged)| *odds > 0.0 && reachable(tagged)).collect();
             alike.sort_by(|a, b| b.0.total_cmp(&a.0));
             found.extend(alike.into_iter().take(KEPT));
             found
                 .into_iter()
+                .filter(|(_, _, tagged)| reachable(tagged))
                 .map(|(log_odds, _, tagged)| Return {
                     place: Blob::at_km(tagged.place, settings.alike_km, share),
                     log_odds,
@@ -87,7 +104,7 @@ fn unit(embedding: &[f32]) -> Vec<f64> {
 }
 
 /// The tagged photos by place.
-fn gather(photos: &[&AlbumPhoto], reach_km: f64) -> Vec<Tagged> {
+fn gather(photos: &[&AlbumPhoto], times: &[f64], reach_km: f64) -> Vec<Tagged> {
     let mut places: Vec<Tagged> = Vec::new();
     for (k, photo) in photos.iter().enumerate() {
         let Some(gps) = photo.gps else { continue };
@@ -98,9 +115,9 @@ fn gather(photos: &[&AlbumPhoto], reach_km: f64) -> Vec<Tagged> {
             tagged.count += 1.0;
             let count = tagged.count;
             tagged.mean.iter_mut().zip(&own).for_each(|(mean, value)| *mean += (value - *mean) / count);
-            tagged.members.push(k);
+            tagged.times.push(times[k]);
         } else {
-            places.push(Tagged { place: at, mean: own, count: 1.0, members: vec![k] });
+            places.push(Tagged { place: at, mean: own, count: 1.0, times: vec![times[k]] });
         }
     }
     if places.len() > MOST_PLACES {

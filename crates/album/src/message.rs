@@ -1,7 +1,7 @@
 //! What is known of a photo's place from one side: a grid for what is broad, blobs for what is sharp.
 
 use crate::AlbumError;
-use crate::blob::{Blob, thinned};
+use crate::blob::{Blob, thinned, variance_of_km};
 use crate::earth::Earth;
 use crate::evidence::Evidence;
 use crate::travel::Travel;
@@ -9,6 +9,8 @@ use std::f64::consts::PI;
 
 /// Blobs that are kept of a message.
 const MOST_BLOBS: usize = 24;
+/// One comes back to places that are not much further than this.
+const COME_BACK_KM: f64 = 60.0;
 /// Blobs with less of the mass are dropped.
 const LIGHTEST: f64 = 1e-9;
 
@@ -66,12 +68,12 @@ impl Message {
         }
     }
 
-    /// Times a GPS tag, which is wrong with a probability.
+    /// Times a GPS tag, which is wrong with a probability; wrong ones are where any photos are.
     pub(crate) fn see_tag(&mut self, tag: &Blob, wrong: f64, earth: &Earth) {
         let mut right: Vec<Blob> = self.blobs.iter().map(|blob| blob.times(tag)).collect();
         right.push(Blob { mass: earth.value_at(&self.grid, tag.centre) * tag.mass, ..*tag });
         right.iter_mut().for_each(|blob| blob.mass *= 1.0 - wrong);
-        self.scale(wrong / (4.0 * PI));
+        self.scale(wrong * earth.background_at(&[tag.centre])[0]);
         self.blobs.extend(right);
         self.thin(earth);
     }
@@ -108,22 +110,26 @@ impl Message {
         towards: Towards,
         earth: &Earth,
     ) -> Result<Self, AlbumError> {
-        let back: f64 = returns.iter().map(|one| one.place.mass).sum();
+        let around = variance_of_km(COME_BACK_KM);
         let mut grid = earth.travelled(&self.grid, &self.blobs, &travel.ways)?;
         let mut blobs: Vec<Blob> = Vec::with_capacity(self.blobs.len() * travel.ways.len());
         for blob in &self.blobs {
             let narrow = travel.ways.iter().filter(|(_, variance)| !Earth::is_wide(blob.variance + variance));
             blobs.extend(narrow.map(|(share, variance)| blob.spread(*variance, *share)));
         }
-        grid.iter_mut().for_each(|value| *value *= 1.0 - back);
-        blobs.iter_mut().for_each(|blob| blob.mass *= 1.0 - back);
         match towards {
             Towards::Later => {
                 let total = self.total(earth);
                 for (value, background) in grid.iter_mut().zip(&earth.background) {
-                    *value += (1.0 - back) * travel.anywhere * total * background;
+                    *value += travel.anywhere * total * background;
                 }
-                blobs.extend(returns.iter().map(|one| Blob { mass: one.place.mass * total, ..one.place }));
+                blobs.extend(returns.iter().map(|one| {
+                    // What is near enough to come back from: a bump of height 1 about the place.
+                    let near = Blob { centre: one.place.centre, variance: around, mass: 2.0 * PI * around };
+                    let sharp: f64 = self.blobs.iter().map(|blob| blob.times(&near).mass).sum();
+                    let held = sharp + near.mass * earth.value_at(&self.grid, near.centre);
+                    Blob { mass: one.place.mass * held, ..one.place }
+                }));
             }
             Towards::Earlier => {
                 let centres: Vec<_> = self.blobs.iter().map(|blob| blob.centre).collect();
@@ -136,14 +142,12 @@ impl Message {
                     .map(|((value, background), area)| value * background * area)
                     .sum::<f64>()
                     + self.blobs.iter().zip(at_blobs).map(|(blob, background)| blob.mass * background).sum::<f64>();
-                let returned: f64 = returns
-                    .iter()
-                    .map(|one| {
-                        let sharp: f64 = self.blobs.iter().map(|blob| blob.times(&one.place).mass).sum();
-                        sharp + one.place.mass * earth.value_at(&self.grid, one.place.centre)
-                    })
-                    .sum();
-                let even = (1.0 - back) * travel.anywhere * expected + returned;
+                blobs.extend(returns.iter().map(|one| {
+                    let sharp: f64 = self.blobs.iter().map(|blob| blob.times(&one.place).mass).sum();
+                    let met = sharp + one.place.mass * earth.value_at(&self.grid, one.place.centre);
+                    Blob { centre: one.place.centre, variance: around, mass: met * 2.0 * PI * around }
+                }));
+                let even = travel.anywhere * expected;
                 grid.iter_mut().for_each(|value| *value += even);
             }
         }

@@ -59,12 +59,12 @@ impl Default for AlbumSettings {
     fn default() -> Self {
         Self {
             dependence: 0.6,
-            moment_s: 900.0,
-            stray: 0.01,
-            wrong_tag: 0.01,
+            moment_s: 14_400.0,
+            stray: 0.02,
+            wrong_tag: 3e-4,
             gps_km: 0.05,
             travel: TravelSettings::default(),
-            revisit: 0.02,
+            revisit: 0.06,
             alike_km: 0.5,
             likeness: (0.70, 10.0),
             most_likeness: 1.6,
@@ -76,14 +76,14 @@ impl Default for AlbumSettings {
 impl Default for TravelSettings {
     fn default() -> Self {
         Self {
-            stay_h: 3.0,
-            about_km: 1.0,
+            stay_h: 2.0,
+            about_km: 1.5,
             about_most_km: 3.0,
-            drive_km: 30.0,
+            drive_km: 50.0,
             drive_most_km: 250.0,
             fly_km: 500.0,
-            fly_share: 0.05,
-            anywhere: 1e-4,
+            fly_share: 0.01,
+            anywhere: 1e-5,
         }
     }
 }

@@ -26,8 +26,8 @@ impl Travel {
         let here = 1.0 - settings.anywhere;
         let ways = vec![
             // Standing where one stood, or a walk about.
-            (here * (1.0 - moved) * 0.6, variance_of_km(0.05 + 0.3 * about)),
-            (here * (1.0 - moved) * 0.4, variance_of_km(0.05 + about)),
+            (here * (1.0 - moved) * 0.5, variance_of_km(0.05 + 0.3 * about)),
+            (here * (1.0 - moved) * 0.5, variance_of_km(0.05 + about)),
             // Moves are short more often than long.
             (here * moved * (1.0 - flew) * 0.35, variance_of_km(0.1 + 0.15 * drive)),
             (here * moved * (1.0 - flew) * 0.40, variance_of_km(0.1 + 0.5 * drive)),
