@@ -77,7 +77,8 @@ impl Album {
             let tags: Vec<&AlbumPhoto> = around.filter(|tag| **tag != at).map(|tag| sorted[*tag]).collect();
             let mut answer = self.read(sorted[at], &word, &tags);
             if let Some(truth) = truths.get(order[at]) {
-                answer.verdict = Some(self.judge(&word.place, answer.best, *truth));
+                let levels = &self.settings.radius_levels;
+                answer.verdict = Some(self.judge(&word.place, answer.best, *truth, levels));
             }
             answers[order[at]] = Some(answer);
             done(at);
@@ -90,7 +91,11 @@ impl Album {
     ///
     /// # Errors
     /// As [`Album::answers`].
-    pub fn same_place(&self, photos: &[AlbumPhoto], truth: Option<LatLon>) -> Result<Vec<AlbumAnswer>, AlbumError> {
+    pub fn same_place(
+        &self,
+        photos: &[AlbumPhoto],
+        truth: Option<LatLon>,
+    ) -> Result<Vec<AlbumAnswer>, AlbumError> {
         let chain = Chain::new(
             photos.iter().collect(),
             vec![0.0; photos.len()],
@@ -102,11 +107,11 @@ impl Album {
         let cloud = Cloud::of(&place, &self.earth);
         let tags: Vec<&AlbumPhoto> = photos.iter().filter(|photo| photo.gps.is_some()).collect();
         let count = photos.len();
-        let verdict = |best: LatLon| truth.map(|truth| self.judge(&place, best, truth));
+        let verdict = |best: LatLon| truth.map(|truth| self.judge(&place, best, truth, &LEVELS));
         Ok(photos
             .iter()
             .map(|photo| {
-                let mut answer = self.read_cloud(photo, &cloud);
+                let mut answer = read_cloud(photo, &cloud, &LEVELS);
                 answer.because = match tags.first() {
                     Some(tag) => format!("{}, of the same place, has a GPS tag", tag.name),
                     None => format!("{count} photos of one place together"),
@@ -134,9 +139,9 @@ impl Album {
         // A stray answers for itself.
         let is_stray = word.stray > 0.5 && photo.gps.is_none();
         let mut answer = if is_stray {
-            self.read_cloud(photo, &alone)
+            read_cloud(photo, &alone, &LEVELS)
         } else {
-            self.read_cloud(photo, &Cloud::of(&word.place, &self.earth))
+            read_cloud(photo, &Cloud::of(&word.place, &self.earth), &self.settings.radius_levels)
         };
         let alone_best = alone_best.unwrap_or(answer.best);
         answer.alone = Some(alone_best);
@@ -146,50 +151,51 @@ impl Album {
         answer
     }
 
-    fn read_cloud(&self, photo: &AlbumPhoto, cloud: &Cloud) -> AlbumAnswer {
-        let spots = cloud.spots(5);
-        let best = spots[0].at;
-        let levels = [0.5, 0.9].map(|share| level(share, &self.settings.radius_levels));
-        let radii = cloud.radii_km(best, &levels);
-        let said = describe(best.to_latlon());
-        AlbumAnswer {
-            photo: photo.name.clone(),
-            time: photo.time,
-            gps: photo.gps,
-            best: best.to_latlon(),
-            place: said.to_string(),
-            country: said.country,
-            radius_50_km: radii[0],
-            radius_90_km: radii[1].max(radii[0]),
-            locatability: cloud.mass_within_km(best, 750.0).clamp(0.0, 1.0),
-            alternatives: spots[1..]
-                .iter()
-                .map(|spot| AlbumPlace {
-                    at: spot.at.to_latlon(),
-                    probability: spot.probability,
-                    place: describe(spot.at.to_latlon()).to_string(),
-                })
-                .collect(),
-            probability: spots[0].probability,
-            alone: None,
-            moved_km: 0.0,
-            because: String::new(),
-            outlier: None,
-            verdict: None,
-        }
-    }
-
     /// What a posterior says about the truth.
-    fn judge(&self, place: &Message, best: LatLon, truth: LatLon) -> Verdict {
+    fn judge(&self, place: &Message, best: LatLon, truth: LatLon, by: &[f64; 9]) -> Verdict {
         let cloud = Cloud::of(place, &self.earth);
         let held = cloud.mass_within_km(best.to_unit(), haversine_km(best, truth));
-        let levels = LEVELS.map(|share| level(share, &self.settings.radius_levels));
+        let levels = LEVELS.map(|share| level(share, by));
         Verdict {
             log_density: place.density(truth.to_unit(), &self.earth).max(f64::MIN_POSITIVE).ln(),
             region_level: cloud.mass_denser_than(place, truth, &self.earth),
-            radius_share: share(held, &self.settings.radius_levels),
+            radius_share: share(held, by),
             radii_km: cloud.radii_km(best.to_unit(), &levels),
         }
+    }
+}
+
+/// The answer that a cloud gives, with radii by these levels.
+fn read_cloud(photo: &AlbumPhoto, cloud: &Cloud, levels: &[f64; 9]) -> AlbumAnswer {
+    let spots = cloud.spots(5);
+    let best = spots[0].at;
+    let held = [0.5, 0.9].map(|share| level(share, levels));
+    let radii = cloud.radii_km(best, &held);
+    let said = describe(best.to_latlon());
+    AlbumAnswer {
+        photo: photo.name.clone(),
+        time: photo.time,
+        gps: photo.gps,
+        best: best.to_latlon(),
+        place: said.to_string(),
+        country: said.country,
+        radius_50_km: radii[0],
+        radius_90_km: radii[1].max(radii[0]),
+        locatability: cloud.mass_within_km(best, 750.0).clamp(0.0, 1.0),
+        alternatives: spots[1..]
+            .iter()
+            .map(|spot| AlbumPlace {
+                at: spot.at.to_latlon(),
+                probability: spot.probability,
+                place: describe(spot.at.to_latlon()).to_string(),
+            })
+            .collect(),
+        probability: spots[0].probability,
+        alone: None,
+        moved_km: 0.0,
+        because: String::new(),
+        outlier: None,
+        verdict: None,
     }
 }
 
@@ -210,11 +216,16 @@ fn outlier(photo: &AlbumPhoto, word: &Word, answer: &AlbumAnswer, tags: &[&Album
             let km = tag.gps.map_or(0.0, |other| haversine_km(other, gps));
             format!(": {} from {}, {} away in time", distance(km), tag.name, duration(gap(tag)))
         });
-        let reason = format!("its GPS tag does not fit the photos around it{against}; a wrong tag, a wrong clock or another trip");
+        let reason = format!(
+            "its GPS tag does not fit the photos around it{against}; a wrong tag, a wrong clock or another trip"
+        );
         return Some(Outlier { probability: word.wrong_tag, reason });
     }
     if photo.gps.is_none() && word.stray > 0.5 {
-        let reason = format!("it does not look like the places around it in time, rather {}: another trip, or a wrong clock", answer.place);
+        let reason = format!(
+            "it does not look like the places around it in time, rather {}: another trip, or a wrong clock",
+            answer.place
+        );
         return Some(Outlier { probability: word.stray, reason });
     }
     None

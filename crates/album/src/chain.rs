@@ -64,7 +64,10 @@ impl<'a> Chain<'a> {
     }
 
     /// Calls `each` with the position and word of every photo, the last first.
-    pub(crate) fn smooth(&self, mut each: impl FnMut(usize, Word) -> Result<(), AlbumError>) -> Result<(), AlbumError> {
+    pub(crate) fn smooth(
+        &self,
+        mut each: impl FnMut(usize, Word) -> Result<(), AlbumError>,
+    ) -> Result<(), AlbumError> {
         let count = self.photos.len();
         let stride = (count as f64).sqrt().ceil().max(1.0) as usize;
         // What the photos before each block say, kept; the rest is worked out again, block by block.
@@ -133,7 +136,8 @@ impl<'a> Chain<'a> {
     fn returns_at(&self, k: usize) -> Vec<Return> {
         let hours = (self.times[k] - self.times[k - 1]).abs() / 3600.0;
         let share = 1.0 - (-hours).exp();
-        let scaled = |one: &Return| Return { place: Blob { mass: one.place.mass * share, ..one.place }, ..*one };
+        let scaled =
+            |one: &Return| Return { place: Blob { mass: one.place.mass * share, ..one.place }, ..*one };
         self.returns[k].iter().map(scaled).collect()
     }
 

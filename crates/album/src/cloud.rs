@@ -62,7 +62,8 @@ impl Cloud {
         let mut starts: Vec<UnitVec> = Vec::new();
         for (_, index) in peaks {
             let point = earth.points[index];
-            if starts.len() < 6 && starts.iter().all(|other| other.angle_rad(point) * EARTH_RADIUS_KM > 600.0) {
+            if starts.len() < 6 && starts.iter().all(|other| other.angle_rad(point) * EARTH_RADIUS_KM > 600.0)
+            {
                 starts.push(point);
             }
         }
@@ -167,7 +168,13 @@ impl Cloud {
     pub(crate) fn mass_within_km(&self, centre: UnitVec, km: f64) -> f64 {
         let total: f64 = self.masses.iter().sum();
         let near = |point: &UnitVec| centre.angle_rad(*point) * EARTH_RADIUS_KM <= km;
-        self.points.iter().zip(&self.masses).filter(|(point, _)| near(point)).map(|(_, mass)| mass).sum::<f64>() / total
+        self.points
+            .iter()
+            .zip(&self.masses)
+            .filter(|(point, _)| near(point))
+            .map(|(_, mass)| mass)
+            .sum::<f64>()
+            / total
     }
 
     /// The probability of everything denser than a point.
@@ -175,6 +182,12 @@ impl Cloud {
         let level = message.density(truth.to_unit(), earth);
         let total: f64 = self.masses.iter().sum();
         let denser = |point: &UnitVec| message.density(*point, earth) > level;
-        self.points.iter().zip(&self.masses).filter(|(point, _)| denser(point)).map(|(_, mass)| mass).sum::<f64>() / total
+        self.points
+            .iter()
+            .zip(&self.masses)
+            .filter(|(point, _)| denser(point))
+            .map(|(_, mass)| mass)
+            .sum::<f64>()
+            / total
     }
 }

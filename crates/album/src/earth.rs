@@ -77,7 +77,12 @@ impl Earth {
 
     /// The grid after a step, with what becomes wide of the blobs. Exact in harmonics, one factor a degree; a step too
     /// narrow for the grid is none or one of [`NARROWEST_KM`], with shares that keep its variance.
-    pub(crate) fn travelled(&self, grid: &[f64], blobs: &[Blob], ways: &[Way]) -> Result<Vec<f64>, AlbumError> {
+    pub(crate) fn travelled(
+        &self,
+        grid: &[f64],
+        blobs: &[Blob],
+        ways: &[Way],
+    ) -> Result<Vec<f64>, AlbumError> {
         let least = (NARROWEST_KM / EARTH_RADIUS_KM).powi(2);
         let (mut stay, mut wide): (f64, Vec<Way>) = (0.0, Vec::new());
         for &(share, variance) in ways {
@@ -93,8 +98,10 @@ impl Earth {
             sum[l * l..(l + 1) * (l + 1)].iter_mut().for_each(|c| *c *= factor);
         }
         for blob in blobs {
-            let ways: Vec<&Way> =
-                ways.iter().filter(|(share, variance)| *share > 0.0 && Self::is_wide(blob.variance + variance)).collect();
+            let ways: Vec<&Way> = ways
+                .iter()
+                .filter(|(share, variance)| *share > 0.0 && Self::is_wide(blob.variance + variance))
+                .collect();
             if ways.is_empty() || blob.mass == 0.0 {
                 continue;
             }
@@ -173,7 +180,8 @@ mod tests {
         let none = vec![0.0; earth.points.len()];
         let grid = earth.travelled(&none, &[blob], &[(1.0, variance_of_km(800.0))]).unwrap();
         assert!((earth.integral(&grid) - 1.0).abs() < 1e-6);
-        let squares: Vec<f64> = grid.iter().zip(&earth.points).map(|(v, p)| v * p.angle_rad(lima).powi(2)).collect();
+        let squares: Vec<f64> =
+            grid.iter().zip(&earth.points).map(|(v, p)| v * p.angle_rad(lima).powi(2)).collect();
         let deviation = (earth.integral(&squares) / 2.0).sqrt() * EARTH_RADIUS_KM;
         assert!((deviation / 800.6 - 1.0).abs() < 0.01, "{deviation}");
     }
@@ -184,12 +192,15 @@ mod tests {
         let earth = flat();
         let centre = LatLon::new(45.0, 10.0).unwrap().to_unit();
         let none = vec![0.0; earth.points.len()];
-        let start = earth.travelled(&none, &[Blob::at_km(centre, 1.0, 1.0)], &[(1.0, variance_of_km(500.0))]).unwrap();
+        let start = earth
+            .travelled(&none, &[Blob::at_km(centre, 1.0, 1.0)], &[(1.0, variance_of_km(500.0))])
+            .unwrap();
         let mut grid = start;
         for _ in 0..25 {
             grid = earth.travelled(&grid, &[], &[(1.0, variance_of_km(60.0))]).unwrap();
         }
-        let squares: Vec<f64> = grid.iter().zip(&earth.points).map(|(v, p)| v * p.angle_rad(centre).powi(2)).collect();
+        let squares: Vec<f64> =
+            grid.iter().zip(&earth.points).map(|(v, p)| v * p.angle_rad(centre).powi(2)).collect();
         let deviation = (earth.integral(&squares) / 2.0 / earth.integral(&grid)).sqrt() * EARTH_RADIUS_KM;
         let wanted = (500f64.powi(2) + 25.0 * 60f64.powi(2)).sqrt();
         assert!((deviation / wanted - 1.0).abs() < 0.02, "{deviation} {wanted}");

@@ -106,7 +106,9 @@ impl AlbumScores {
                     tagged += 1;
                     continue;
                 }
-                let off = |place: Option<LatLon>| place.map_or(f64::INFINITY, |place| haversine_km(place, trip.truths[k]));
+                let off = |place: Option<LatLon>| {
+                    place.map_or(f64::INFINITY, |place| haversine_km(place, trip.truths[k]))
+                };
                 errors[0].push(off(Some(answer.best)));
                 errors[1].push(off(by_time[k].map(|found| found.nearest)));
                 errors[2].push(off(by_time[k].map(|found| found.interpolated)));
@@ -116,11 +118,13 @@ impl AlbumScores {
             judged.push(Judged { errors });
             done();
         }
-        let of = |pick: fn(&locdiff_answer::Verdict) -> f64| -> Vec<f64> { verdicts.iter().map(pick).collect() };
+        let of =
+            |pick: fn(&locdiff_answer::Verdict) -> f64| -> Vec<f64> { verdicts.iter().map(pick).collect() };
         let shares = of(|said| said.radius_share);
         let mut sorted = shares.clone();
         sorted.sort_by(f64::total_cmp);
-        let quantile = |share: &f64| sorted.get((share * sorted.len() as f64) as usize).copied().unwrap_or(1.0);
+        let quantile =
+            |share: &f64| sorted.get((share * sorted.len() as f64) as usize).copied().unwrap_or(1.0);
         let count = verdicts.len().max(1) as f64;
         Ok(Self {
             albums: trips.len(),
@@ -145,7 +149,12 @@ impl AlbumScores {
         for one in &self.systems {
             let _ = write!(text, "{:<20}", one.system);
             for share in &one.within {
-                let cell = format!("{:.1} [{:.1}, {:.1}]", 100.0 * share.value, 100.0 * share.low, 100.0 * share.high);
+                let cell = format!(
+                    "{:.1} [{:.1}, {:.1}]",
+                    100.0 * share.value,
+                    100.0 * share.low,
+                    100.0 * share.high
+                );
                 let _ = write!(text, " {cell:>17}");
             }
             text.push('\n');
@@ -153,12 +162,18 @@ impl AlbumScores {
         for one in &self.systems[1..] {
             let _ = write!(text, "ahead of {:<11.11}", one.system);
             for share in &one.album_ahead {
-                let cell = format!("{:+.1} [{:+.1}, {:+.1}]", 100.0 * share.value, 100.0 * share.low, 100.0 * share.high);
+                let cell = format!(
+                    "{:+.1} [{:+.1}, {:+.1}]",
+                    100.0 * share.value,
+                    100.0 * share.low,
+                    100.0 * share.high
+                );
                 let _ = write!(text, " {cell:>17}");
             }
             text.push('\n');
         }
-        let percent = |shares: &[f64]| shares.iter().map(|share| format!("{:>5.1}", 100.0 * share)).collect::<String>();
+        let percent =
+            |shares: &[f64]| shares.iter().map(|share| format!("{:>5.1}", 100.0 * share)).collect::<String>();
         let _ = writeln!(text, "said                {} %", percent(&self.levels));
         let _ = writeln!(text, "within radii        {} %", percent(&self.in_radii));
         let _ = writeln!(text, "in regions          {} %", percent(&self.in_regions));
@@ -191,7 +206,8 @@ fn scores(judged: &[Judged], system: usize, bootstrap: &Bootstrap) -> SystemScor
         let sum = |of: &dyn Fn(usize) -> f64| -> f64 {
             counts.iter().enumerate().map(|(album, count)| f64::from(*count) * of(album)).sum()
         };
-        sum(&|album| hits(system, album, radius)) / sum(&|album| judged[album].errors[system].len() as f64).max(1.0)
+        sum(&|album| hits(system, album, radius))
+            / sum(&|album| judged[album].errors[system].len() as f64).max(1.0)
     };
     let estimate = |statistic: &(dyn Fn(&[u32]) -> f64 + Sync)| {
         let (low, high) = bootstrap.interval(bootstrap.draws(judged.len(), statistic));

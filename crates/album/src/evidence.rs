@@ -19,15 +19,23 @@ pub(crate) struct Evidence {
 
 impl Evidence {
     /// Of a photo whose word has this weight γ.
-    pub(crate) fn of(photo: &AlbumPhoto, weight: f64, earth: &Earth, calibration: &Calibration) -> Result<Self, AlbumError> {
+    pub(crate) fn of(
+        photo: &AlbumPhoto,
+        weight: f64,
+        earth: &Earth,
+        calibration: &Calibration,
+    ) -> Result<Self, AlbumError> {
         let mut kinds = vec![(calibration.factors, 1.0)];
         if let Some(strangers) = &calibration.strangers {
             kinds = vec![(calibration.factors, 1.0 - photo.stranger), (strangers.factors, photo.stranger)];
         }
         let (mut parts, mut floor, mut density) = (Vec::new(), 0.0, vec![0.0; earth.points.len()]);
         for (factors, share) in kinds.into_iter().filter(|(_, share)| *share > 1e-3) {
-            let natural =
-                photo.evidence.combine(factors.evidence, &calibration.background, factors.background_weight)?;
+            let natural = photo.evidence.combine(
+                factors.evidence,
+                &calibration.background,
+                factors.background_weight,
+            )?;
             let (field, values) = earth.field(&natural)?;
             let log_scale = (share * (1.0 - factors.floor)).ln() - log_sum(&values, &earth.areas);
             density.iter_mut().zip(&values).for_each(|(sum, value)| *sum += (value + log_scale).exp());
@@ -35,8 +43,11 @@ impl Evidence {
             floor += share * factors.floor / (4.0 * PI);
         }
         let ratio = |density: f64, background: f64| ((density + floor) / background).ln() * weight;
-        let mut grid: Vec<f64> =
-            density.iter().zip(&earth.background).map(|(density, background)| ratio(*density, *background)).collect();
+        let mut grid: Vec<f64> = density
+            .iter()
+            .zip(&earth.background)
+            .map(|(density, background)| ratio(*density, *background))
+            .collect();
         let mean: f64 = grid
             .iter()
             .zip(&earth.background)
@@ -55,10 +66,14 @@ impl Evidence {
         }
         let mut density = vec![self.floor; points.len()];
         for (field, log_scale) in &self.parts {
-            density.iter_mut().zip(field.values(points)).for_each(|(sum, value)| *sum += (value + log_scale).exp());
+            density
+                .iter_mut()
+                .zip(field.values(points))
+                .for_each(|(sum, value)| *sum += (value + log_scale).exp());
         }
         let background = earth.background_at(points);
-        let log = |(density, background): (f64, f64)| (density / background).ln() * self.weight - self.log_mean;
+        let log =
+            |(density, background): (f64, f64)| (density / background).ln() * self.weight - self.log_mean;
         density.into_iter().zip(background).map(|pair| log(pair).exp()).collect()
     }
 }
@@ -70,7 +85,8 @@ pub(crate) fn weights(times: &[f64], dependence: f64, moment_s: f64) -> Vec<f64>
     (0..times.len())
         .map(|k| {
             let before = (0..k).rev().take(200).map(|other| near(k, other)).take_while(|near| *near > 1e-3);
-            let after = (k + 1..times.len()).take(200).map(|other| near(k, other)).take_while(|near| *near > 1e-3);
+            let after =
+                (k + 1..times.len()).take(200).map(|other| near(k, other)).take_while(|near| *near > 1e-3);
             1.0 / (1.0 + dependence * (before.sum::<f64>() + after.sum::<f64>()))
         })
         .collect()

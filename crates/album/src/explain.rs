@@ -53,7 +53,9 @@ pub(crate) fn because(
         let when = if gap < 0.0 { "before" } else { "after" };
         let km = tag.gps.map_or(0.0, |gps| haversine_km(gps, place));
         let looks = match alike {
-            Some((other, cosine)) if odds_of(cosine, settings) > 0.7 && std::ptr::eq(other, **tag) => ", and looks like it",
+            Some((other, cosine)) if odds_of(cosine, settings) > 0.7 && std::ptr::eq(other, **tag) => {
+                ", and looks like it"
+            }
             _ => "",
         };
         let (gap, km, name) = (duration(gap), distance(km), &tag.name);
@@ -69,7 +71,10 @@ pub(crate) fn because(
         return "its own look: it does not fit the photos around it".to_owned();
     }
     if moved > 50.0 {
-        return format!("the photos around it in time point here; alone it would be {} away", distance(moved));
+        return format!(
+            "the photos around it in time point here; alone it would be {} away",
+            distance(moved)
+        );
     }
     "its own look; the photos around it agree".to_owned()
 }

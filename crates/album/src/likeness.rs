@@ -62,8 +62,10 @@ pub(crate) fn returns(photos: &[&AlbumPhoto], times: &[f64], settings: &AlbumSet
             found.sort_by(|a, b| a.1.total_cmp(&b.1));
             let rest = found.split_off(2.min(found.len()));
             let next: Vec<(f64, &Tagged)> = found.iter().map(|(_, gap, tagged)| (*gap, *tagged)).collect();
-            let reachable = |tagged: &Tagged| next.iter().all(|(gap, other)| other.is_within_reach(tagged.place, *gap));
-            let mut alike: Vec<_> = rest.into_iter().filter(|(odds, _, tagged)| *odds > 0.0 && reachable(tagged)).collect();
+            let reachable =
+                |tagged: &Tagged| next.iter().all(|(gap, other)| other.is_within_reach(tagged.place, *gap));
+            let mut alike: Vec<_> =
+                rest.into_iter().filter(|(odds, _, tagged)| *odds > 0.0 && reachable(tagged)).collect();
             alike.sort_by(|a, b| b.0.total_cmp(&a.0));
             found.extend(alike.into_iter().take(KEPT));
             found
@@ -79,9 +81,13 @@ pub(crate) fn returns(photos: &[&AlbumPhoto], times: &[f64], settings: &AlbumSet
 }
 
 /// The tagged photo that a photo looks like most, and the cosine.
-pub(crate) fn most_alike<'a>(photo: &AlbumPhoto, among: impl Iterator<Item = &'a AlbumPhoto>) -> Option<(&'a AlbumPhoto, f64)> {
+pub(crate) fn most_alike<'a>(
+    photo: &AlbumPhoto,
+    among: impl Iterator<Item = &'a AlbumPhoto>,
+) -> Option<(&'a AlbumPhoto, f64)> {
     let own = unit(&photo.embedding);
-    let cosine = |other: &AlbumPhoto| unit(&other.embedding).iter().zip(&own).map(|(a, b)| a * b).sum::<f64>();
+    let cosine =
+        |other: &AlbumPhoto| unit(&other.embedding).iter().zip(&own).map(|(a, b)| a * b).sum::<f64>();
     among.map(|other| (other, cosine(other))).max_by(|a, b| a.1.total_cmp(&b.1))
 }
 

@@ -87,7 +87,8 @@ impl Message {
             for blob in &mut self.blobs {
                 let angle = blob.centre.angle_rad(place.centre);
                 if blob.variance < 4.0 * place.variance {
-                    blob.mass *= (log_odds * (-0.5 * angle * angle / (place.variance + blob.variance)).exp()).exp();
+                    blob.mass *=
+                        (log_odds * (-0.5 * angle * angle / (place.variance + blob.variance)).exp()).exp();
                 } else if *log_odds > 0.0 {
                     let both = blob.times(&Blob { mass: 1.0, ..*place });
                     found.push(Blob { mass: both.mass * reach * log_odds.exp_m1(), ..both });
@@ -141,7 +142,12 @@ impl Message {
                     .zip(&earth.areas)
                     .map(|((value, background), area)| value * background * area)
                     .sum::<f64>()
-                    + self.blobs.iter().zip(at_blobs).map(|(blob, background)| blob.mass * background).sum::<f64>();
+                    + self
+                        .blobs
+                        .iter()
+                        .zip(at_blobs)
+                        .map(|(blob, background)| blob.mass * background)
+                        .sum::<f64>();
                 blobs.extend(returns.iter().map(|one| {
                     let sharp: f64 = self.blobs.iter().map(|blob| blob.times(&one.place).mass).sum();
                     let met = sharp + one.place.mass * earth.value_at(&self.grid, one.place.centre);

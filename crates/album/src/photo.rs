@@ -27,7 +27,15 @@ pub struct AlbumPhoto {
 impl AlbumPhoto {
     /// A photo with a time and what the network says of it.
     pub fn new(name: impl Into<String>, time: PhotoTime, evidence: Coefficients) -> Self {
-        Self { name: name.into(), time, camera: None, gps: None, evidence, stranger: 0.0, embedding: Vec::new() }
+        Self {
+            name: name.into(),
+            time,
+            camera: None,
+            gps: None,
+            evidence,
+            stranger: 0.0,
+            embedding: Vec::new(),
+        }
     }
 
     /// With a GPS tag.

@@ -28,7 +28,8 @@ pub struct AlbumSettings {
     pub likeness: (f64, f64),
     /// No likeness says more than this, in nats.
     pub most_likeness: f64,
-    /// For 10, 20 … 90 %, the probability that the posterior must hold within a radius for the radius to hold that share.
+    /// For 10, 20 … 90 %, the probability that the posterior of a trip must hold within a radius for the radius to hold that share. Views
+    /// of one place need no such correction.
     pub radius_levels: [f64; 9],
 }
 
@@ -68,7 +69,7 @@ impl Default for AlbumSettings {
             alike_km: 0.5,
             likeness: (0.70, 10.0),
             most_likeness: 1.6,
-            radius_levels: locdiff_answer::LEVELS,
+            radius_levels: [0.271, 0.4761, 0.5983, 0.7294, 0.8104, 0.8696, 0.9201, 0.9597, 0.9893],
         }
     }
 }
@@ -103,9 +104,11 @@ impl AlbumSettings {
     /// # Errors
     /// What is no settings, and numbers out of range.
     pub fn from_json(text: &str) -> Result<Self, AlbumError> {
-        let settings: Self = serde_json::from_str(text).map_err(|error| AlbumError::Settings { reason: error.to_string() })?;
+        let settings: Self =
+            serde_json::from_str(text).map_err(|error| AlbumError::Settings { reason: error.to_string() })?;
         let travel = &settings.travel;
-        let shares = [settings.stray, settings.wrong_tag, settings.revisit, travel.fly_share, travel.anywhere];
+        let shares =
+            [settings.stray, settings.wrong_tag, settings.revisit, travel.fly_share, travel.anywhere];
         let sizes = [
             settings.moment_s,
             settings.gps_km,
@@ -125,7 +128,8 @@ impl AlbumSettings {
         if fits && rising {
             Ok(settings)
         } else {
-            let reason = "shares lie between 0 and ½, sizes above 0, radius_levels rise from 0 to 1".to_owned();
+            let reason =
+                "shares lie between 0 and ½, sizes above 0, radius_levels rise from 0 to 1".to_owned();
             Err(AlbumError::Settings { reason })
         }
     }

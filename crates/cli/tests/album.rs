@@ -14,8 +14,10 @@ fn world(name: &str) -> String {
 
 /// Two albums: the first with a tag on its first photo, the second without.
 fn table(folder: &Path) -> Vec<(f64, f64)> {
-    let truths: Vec<(f64, f64)> =
-        csv(fixture("toyworld/photos.csv"))[1..].iter().map(|row| (row[0].parse().unwrap(), row[1].parse().unwrap())).collect();
+    let truths: Vec<(f64, f64)> = csv(fixture("toyworld/photos.csv"))[1..]
+        .iter()
+        .map(|row| (row[0].parse().unwrap(), row[1].parse().unwrap()))
+        .collect();
     let mut text = String::from("row,album,name,time,gps_lat,gps_lon,lat,lon\n");
     for (k, (row, album)) in [(0, "a"), (0, "a"), (1, "b"), (1, "b")].into_iter().enumerate() {
         let (lat, lon) = truths[row];
@@ -60,7 +62,9 @@ fn albums_are_judged_beside_photo_managers() {
     let folder = tempfile::tempdir().unwrap();
     table(folder.path());
     let (model, photos) = (world("model"), world("photos.npy"));
-    let words = format!("evaluate --album times.csv --model {model} --embeddings {photos} --device cpu --replicates 50");
+    let words = format!(
+        "evaluate --album times.csv --model {model} --embeddings {photos} --device cpu --replicates 50"
+    );
     let scores = json(folder.path(), &words);
     assert_eq!((&scores["albums"], &scores["photos"], &scores["tagged"]), (&2.into(), &3.into(), &1.into()));
     // The photo of the tagged album is found by its time; the album without tags only by looks.
@@ -68,7 +72,11 @@ fn albums_are_judged_beside_photo_managers() {
     assert!((within(0) - 1.0 / 3.0).abs() < 1e-9 && (within(1) - 1.0 / 3.0).abs() < 1e-9, "{scores}");
     assert_eq!(within(3), 0.0);
     let text = ok(folder.path(), &words);
-    assert!(text.contains("nearest in time") && text.contains("interpolated in time") && text.contains("single photos"));
+    assert!(
+        text.contains("nearest in time")
+            && text.contains("interpolated in time")
+            && text.contains("single photos")
+    );
     json(folder.path(), &format!("{words} --same-place"));
 }
 

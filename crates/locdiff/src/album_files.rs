@@ -1,7 +1,7 @@
 //! The answers of an album as files: a track with its uncertainty.
 
-use crate::maps::with_labels;
 use crate::kilometres;
+use crate::maps::with_labels;
 use locdiff_album::{AlbumAnswer, TimeSource, iso_time};
 use locdiff_map::{FeatureCollection, GpxPoint, KmlDocument, KmlFolder, TrackMap, TrackPhoto, gpx};
 use locdiff_sphere::LatLon;

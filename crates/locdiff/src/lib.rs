@@ -45,11 +45,11 @@ mod prior;
 mod retrieval;
 mod shape;
 
-#[cfg(feature = "bundled")]
-pub use bundled::{BUNDLED_MODEL_NAME, bundled_encoder, bundled_model};
 pub use album::album_times;
 pub use album_files::AlbumFiles;
 pub use album_table::{AlbumRow, by_album};
+#[cfg(feature = "bundled")]
+pub use bundled::{BUNDLED_MODEL_NAME, bundled_encoder, bundled_model};
 pub use embedded::EmbeddedPhoto;
 pub use error::LocateError;
 pub use hybrid::{Hybrid, check_embeddings, open_retriever};
@@ -60,8 +60,8 @@ pub use prior::with_prior;
 pub use retrieval::neighbours;
 
 pub use locdiff_album::{
-    Album, AlbumAnswer, AlbumPhoto, AlbumPlace, AlbumScores, AlbumSettings, AlbumTrip, Outlier, PhotoTime, TimeSource,
-    TravelSettings, WrongClock, iso_time, parse_time, set_clocks,
+    Album, AlbumAnswer, AlbumPhoto, AlbumPlace, AlbumScores, AlbumSettings, AlbumTrip, Outlier, PhotoTime,
+    TimeSource, TravelSettings, WrongClock, iso_time, parse_time, set_clocks,
 };
 pub use locdiff_answer::{
     Answer, AnswerError, AnsweredBy, BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Density, DensityRegion,

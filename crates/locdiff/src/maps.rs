@@ -3,7 +3,7 @@
 use crate::{Answer, Codec, LocateError, TraceStep};
 use locdiff_map::{
     CrowdMap, CrowdPhoto, FeatureCollection, Heat, HtmlMap, HtmlMarker, HtmlPhoto, KmlDocument, KmlFolder,
-    MapImage, MapLabel, Marker, Raster, Trace, Window, contour_polygons, geotiff, TrackMap,
+    MapImage, MapLabel, Marker, Raster, Trace, TrackMap, Window, contour_polygons, geotiff,
 };
 use locdiff_places::{PlaceKind, place_names};
 use locdiff_sphere::{Polygon, UnitVec};

@@ -96,7 +96,8 @@ impl TrackMap {
         };
         let track: Vec<Value> = self.photos.iter().map(photo).collect();
         let labels = labels_json(&self.labels);
-        let data = json!({ "credit": self.credit, "ramp": [], "labels": labels, "photos": [], "track": track });
+        let data =
+            json!({ "credit": self.credit, "ramp": [], "labels": labels, "photos": [], "track": track });
         page::write(out, &self.title, &data, |out| {
             out.write_all(b"<style>\n")?;
             out.write_all(include_bytes!("crowd.css"))?;

@@ -21,7 +21,9 @@ impl Taken {
     /// From a block of EXIF data.
     pub(crate) fn read(exif: Vec<u8>) -> Self {
         let read = Reader::new().continue_on_error(true).read_raw(exif);
-        let Ok(exif) = read.or_else(|error| error.distill_partial_result(|_| {})) else { return Self::default() };
+        let Ok(exif) = read.or_else(|error| error.distill_partial_result(|_| {})) else {
+            return Self::default();
+        };
         let first = |tags: [Tag; 2]| tags.into_iter().find_map(|tag| text(&exif, tag));
         let parts = [Tag::Make, Tag::Model, Tag::BodySerialNumber];
         let camera: Vec<String> = parts.into_iter().filter_map(|tag| text(&exif, tag)).collect();
@@ -35,7 +37,11 @@ impl Taken {
 
 fn text(exif: &Exif, tag: Tag) -> Option<String> {
     let Value::Ascii(lines) = &exif.get_field(tag, In::PRIMARY)?.value else { return None };
-    let line = String::from_utf8_lossy(lines.first()?).chars().filter(|c| !c.is_control()).take(LONGEST).collect::<String>();
+    let line = String::from_utf8_lossy(lines.first()?)
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(LONGEST)
+        .collect::<String>();
     let line = line.trim();
     (!line.is_empty()).then(|| line.to_owned())
 }

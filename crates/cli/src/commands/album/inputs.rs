@@ -5,7 +5,8 @@ use crate::sampling::check_columns;
 use crate::{hints, progress, say};
 use anyhow::{Context, Result};
 use locdiff::{
-    AlbumPhoto, AlbumRow, AlbumSettings, EmbeddedPhoto, LocateError, LocateOptions, Locator, PhotoTime, album_times, by_album,
+    AlbumPhoto, AlbumRow, AlbumSettings, EmbeddedPhoto, LocateError, LocateOptions, Locator, PhotoTime,
+    album_times, by_album,
 };
 use locdiff_data::RowFile;
 use locdiff_ingest::{PhotoStream, ReadPhoto};
@@ -93,7 +94,8 @@ pub(crate) fn read_table(
     let file = RowFile::open(embeddings, tensor)?;
     check_columns(&file, locator.model().config())?;
     let rows = AlbumRow::read(times)?;
-    let embedded: Vec<EmbeddedPhoto> = rows.iter().map(|row| row.embedded(&file)).collect::<Result<_, _>>()?;
+    let embedded: Vec<EmbeddedPhoto> =
+        rows.iter().map(|row| row.embedded(&file)).collect::<Result<_, _>>()?;
     let times: Vec<PhotoTime> = rows.iter().map(|row| row.time).collect();
     Ok((locator.album_photos(&embedded, &times, options)?, rows))
 }

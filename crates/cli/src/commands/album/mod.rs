@@ -47,7 +47,13 @@ pub(crate) struct Album {
     #[arg(long, default_value_t = 0, env = "LOCDIFF_SEED", hide_env_values = true)]
     seed: u64,
     /// Embeddings instead of photos: .safetensors or .npy
-    #[arg(long, value_name = "FILE", conflicts_with = "photos", requires = "times", help_heading = "Embeddings")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "photos",
+        requires = "times",
+        help_heading = "Embeddings"
+    )]
     embeddings: Option<PathBuf>,
     /// Tensor of a safetensors file that holds several
     #[arg(long, value_name = "NAME", requires = "embeddings", help_heading = "Embeddings")]
@@ -123,7 +129,11 @@ impl Album {
         for (answer, path) in answers.iter().zip(paths) {
             if !self.tags.dry_run {
                 let text = print::text(answer, self.files.json);
-                if self.files.json { std::io::stdout().write_all(text.as_bytes())? } else { out.write_all(text.as_bytes())? }
+                if self.files.json {
+                    std::io::stdout().write_all(text.as_bytes())?
+                } else {
+                    out.write_all(text.as_bytes())?
+                }
             }
             let said = tagging.tag(&answer.into(), path.as_deref())?;
             if let Some(skipped) = said.skipped {
@@ -156,7 +166,11 @@ impl Album {
         for source in [TimeSource::Clock, TimeSource::Name, TimeSource::Order] {
             let count = photos.iter().filter(|photo| photo.time.source == source).count();
             if count > 0 {
-                manners::note(&format!("{count} of {} photos have their time from {}", photos.len(), source.words()));
+                manners::note(&format!(
+                    "{count} of {} photos have their time from {}",
+                    photos.len(),
+                    source.words()
+                ));
             }
         }
     }

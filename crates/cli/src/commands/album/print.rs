@@ -18,7 +18,10 @@ pub(super) fn text(answer: &AlbumAnswer, as_json: bool) -> String {
     };
     line("taken", format!("{} by {}", iso_time(answer.time.seconds), answer.time.source.words()));
     line("best place", format!("{}   {}", answer.best, answer.place));
-    line("radius", format!("50 % within {} km, 90 % within {} km", km(answer.radius_50_km), km(answer.radius_90_km)));
+    line(
+        "radius",
+        format!("50 % within {} km, 90 % within {} km", km(answer.radius_50_km), km(answer.radius_90_km)),
+    );
     line("because", one_line(&answer.because));
     for other in answer.alternatives.iter().filter(|other| other.probability >= WORTH_A_LINE) {
         line("or", format!("{:>3.0} %   {}", 100.0 * other.probability, other.place));
@@ -47,7 +50,10 @@ pub(super) fn summary(answers: &[AlbumAnswer]) -> String {
     let tagged = answers.iter().filter(|answer| answer.gps.is_some()).count();
     let odd = answers.iter().filter(|answer| answer.outlier.is_some()).count();
     let sharp = answers.iter().filter(|answer| answer.gps.is_none() && answer.radius_90_km < 25.0).count();
-    format!("{} photos, {tagged} with a GPS tag; {sharp} others are placed to within 25 km; {odd} do not fit\n", answers.len())
+    format!(
+        "{} photos, {tagged} with a GPS tag; {sharp} others are placed to within 25 km; {odd} do not fit\n",
+        answers.len()
+    )
 }
 
 /// Kilometres, with a digit more where they are few.

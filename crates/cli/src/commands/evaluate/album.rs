@@ -9,13 +9,21 @@ use locdiff_eval::Bootstrap;
 use std::path::Path;
 
 /// Answers the albums of a table and judges them.
-pub(super) fn judge(table: &Path, same_place: bool, chosen: Option<&Path>, model: &ModelArgs, bootstrap: &Bootstrap) -> Result<AlbumScores> {
+pub(super) fn judge(
+    table: &Path,
+    same_place: bool,
+    chosen: Option<&Path>,
+    model: &ModelArgs,
+    bootstrap: &Bootstrap,
+) -> Result<AlbumScores> {
     let locator = model.locator()?;
     let embeddings = model.embeddings.as_deref().context("--album needs --embeddings")?;
     let options = LocateOptions::default();
     let (photos, rows) = read_table(embeddings, model.tensor.as_deref(), table, &locator, &options)?;
     let truth = |k: usize| -> Result<LatLon> {
-        rows[k].truth.with_context(|| format!("{}: row {} has no lat and lon to judge by", table.display(), k + 1))
+        rows[k]
+            .truth
+            .with_context(|| format!("{}: row {} has no lat and lon to judge by", table.display(), k + 1))
     };
     let mut trips = Vec::new();
     for (name, members) in by_album(&rows) {

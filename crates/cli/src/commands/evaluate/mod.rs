@@ -109,7 +109,8 @@ impl Evaluate {
         let truth_file = self.truth.as_deref().context("give --truth")?;
         let truth = self.read(truth_file)?;
         let first = self.first(truth_file, &truth)?;
-        let second = self.predictions_b.as_ref().map(|path| self.system(path, truth_file, &truth)).transpose()?;
+        let second =
+            self.predictions_b.as_ref().map(|path| self.system(path, truth_file, &truth)).transpose()?;
         let steps = 4 + self.by.len() + usize::from(second.is_some());
         let bar = progress::bar("evaluating", Some(steps as u64));
         let name = short_name(truth_file);
@@ -131,7 +132,13 @@ impl Evaluate {
     fn albums(&self, table: &Path) -> Result<()> {
         let evaluation = self.evaluation()?;
         evaluation.bootstrap.check()?;
-        let scores = album::judge(table, self.same_place, self.album_settings.as_deref(), &self.model, &evaluation.bootstrap)?;
+        let scores = album::judge(
+            table,
+            self.same_place,
+            self.album_settings.as_deref(),
+            &self.model,
+            &evaluation.bootstrap,
+        )?;
         if self.json {
             return Ok(writeln!(std::io::stdout(), "{}", serde_json::to_value(&scores)?)?);
         }

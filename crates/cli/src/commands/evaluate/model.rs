@@ -5,7 +5,7 @@ use crate::progress;
 use crate::sampling::{SamplingArgs, check_columns};
 use anyhow::{Context, Result};
 use clap::Args;
-use locdiff::{Device, Globe, Locator, LatLon, Predictor, ReadOptions, Reader, Reading, Verdict, open_model};
+use locdiff::{Device, Globe, LatLon, Locator, Predictor, ReadOptions, Reader, Reading, Verdict, open_model};
 use locdiff_data::RowFile;
 use locdiff_eval::LEVELS;
 use locdiff_report::System;

@@ -183,8 +183,9 @@ impl Locate {
                     );
                     written.with_context(|| source.name.clone())?;
                 }
-                let said =
-                    tagging.tag(&(&answer).into(), source.path.as_deref()).with_context(|| source.name.clone())?;
+                let said = tagging
+                    .tag(&(&answer).into(), source.path.as_deref())
+                    .with_context(|| source.name.clone())?;
                 bar.suspend(|| {
                     if let Some(skipped) = said.skipped {
                         manners::note(&one_line(&skipped));
