@@ -59,7 +59,7 @@ pub struct TravelSettings {
 impl Default for AlbumSettings {
     fn default() -> Self {
         Self {
-            dependence: 0.6,
+            dependence: 0.8,
             moment_s: 14_400.0,
             stray: 0.02,
             wrong_tag: 3e-4,
@@ -69,7 +69,7 @@ impl Default for AlbumSettings {
             alike_km: 0.5,
             likeness: (0.70, 10.0),
             most_likeness: 1.6,
-            radius_levels: [0.271, 0.4761, 0.5983, 0.7294, 0.8104, 0.8696, 0.9201, 0.9597, 0.9893],
+            radius_levels: locdiff_answer::LEVELS,
         }
     }
 }
@@ -77,11 +77,11 @@ impl Default for AlbumSettings {
 impl Default for TravelSettings {
     fn default() -> Self {
         Self {
-            stay_h: 2.0,
-            about_km: 1.5,
-            about_most_km: 3.0,
-            drive_km: 50.0,
-            drive_most_km: 250.0,
+            stay_h: 0.8,
+            about_km: 3.0,
+            about_most_km: 5.0,
+            drive_km: 120.0,
+            drive_most_km: 300.0,
             fly_km: 500.0,
             fly_share: 0.01,
             anywhere: 1e-5,
