@@ -96,12 +96,13 @@ impl Album {
         photos: &[AlbumPhoto],
         truth: Option<LatLon>,
     ) -> Result<Vec<AlbumAnswer>, AlbumError> {
+        let settings = AlbumSettings { dependence: self.settings.views_dependence, ..self.settings.clone() };
         let chain = Chain::new(
             photos.iter().collect(),
             vec![0.0; photos.len()],
             &self.earth,
             &self.calibration,
-            &self.settings,
+            &settings,
         );
         let place = chain.together()?;
         let cloud = Cloud::of(&place, &self.earth);

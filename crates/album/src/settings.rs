@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 pub struct AlbumSettings {
     /// How much each further view of the same moment takes from the weight of all: n views weigh `1 / (1 + c·(n − 1))` each.
     pub dependence: f64,
+    /// The same for photos that are said to be views of one place.
+    pub views_dependence: f64,
     /// Photos this near in time count as views of one moment, in seconds.
     pub moment_s: f64,
     /// The probability that a photo does not belong to the album at all.
@@ -60,6 +62,7 @@ impl Default for AlbumSettings {
     fn default() -> Self {
         Self {
             dependence: 0.8,
+            views_dependence: 0.6,
             moment_s: 14_400.0,
             stray: 0.02,
             wrong_tag: 3e-4,
@@ -124,6 +127,7 @@ impl AlbumSettings {
         let fits = shares.iter().all(|share| *share > 0.0 && *share < 0.5)
             && sizes.iter().all(|size| *size > 0.0 && size.is_finite())
             && settings.dependence >= 0.0
+            && settings.views_dependence >= 0.0
             && settings.radius_levels.iter().all(|level| (0.0..=1.0).contains(level));
         if fits && rising {
             Ok(settings)
