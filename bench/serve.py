@@ -1,17 +1,24 @@
 #!/usr/bin/env python3
-"""`locdiff serve` against `locdiff locate` on the same photos: the same bytes, latency added, throughput, overload, slow clients.
+"""`locdiff serve` against `locdiff locate` on the same photos and against FastAPI: the same bytes, latency, throughput, ten times
+overload, slow clients, SIGTERM, kill -9. Everything on the loopback; prints a table in Markdown.
 
-    bench/serve.py target/release/locdiff PHOTOS [--seconds 60]
+    bench/serve.py BINARY PHOTOS [--seconds 60] [--tools FOLDER] [--only NAME …]
 
-Only the standard library; everything on the loopback. Prints a table in Markdown.
+--tools: a folder with k6, uvicorn and python (bench/serve.sh makes it); without it overload and the peer are left out.
 """
-import argparse, http.client, json, os, pathlib, re, resource, signal, socket, statistics, subprocess, sys, threading, time, urllib.parse
+import argparse, atexit, http.client, json, os, pathlib, re, resource, signal, socket, statistics, subprocess, sys, tempfile, threading, time, urllib.parse
 from concurrent.futures import ThreadPoolExecutor
 
+HERE = pathlib.Path(__file__).resolve().parent
+QUEUE = 32  # photos that may wait, in overload
 
-def start(binary, *flags):
-    server = subprocess.Popen([binary, "serve", "--address", "127.0.0.1:0", "--no-log", "--device", "cpu", *flags],
-                              stderr=subprocess.PIPE, text=True)
+def row(what, figure):
+    print(f"| {what} | {figure} |", flush=True)
+
+
+def start(binary, *flags, address="127.0.0.1:0"):
+    server = subprocess.Popen([binary, "serve", "--address", address, "--no-log", "--device", "cpu", *flags], stderr=subprocess.PIPE, text=True)
+    atexit.register(server.kill)
     for line in server.stderr:
         found = re.search(r"http://127\.0\.0\.1:(\d+)", line)
         if found:
@@ -35,14 +42,224 @@ def post(port, path, body, connection=None):
     return response.status, dict(response.getheaders()), text
 
 
-def resident_mb(server):
-    status = pathlib.Path(f"/proc/{server.pid}/status").read_text()
+def resident_mb(process):
+    status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
     return int(re.search(r"VmRSS:\s+(\d+)", status).group(1)) / 1024
+
+
+def processor_s(pid):
+    """The processor time of a process and of all below it."""
+    total = 0
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rsplit(")", 1)[1].split()
+        except OSError:
+            continue
+        if int(stat.parent.name) == pid:
+            total += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        elif int(fields[1]) == pid:
+            total += processor_s(int(stat.parent.name))
+    return total
 
 
 def percentile(values, share):
     values = sorted(values)
     return values[min(len(values) - 1, int(share * len(values)))]
+
+
+class Bench:
+    def __init__(self, arguments):
+        self.binary, self.seconds, self.slow = os.path.abspath(arguments.binary), arguments.seconds, arguments.slow
+        self.tools = arguments.tools and pathlib.Path(arguments.tools).resolve()
+        self.files = sorted(path for path in arguments.photos.resolve().iterdir() if path.suffix.lower() in (".jpg", ".jpeg", ".png"))
+        self.bodies = [path.read_bytes() for path in self.files]
+        self.targets = ["/v1/locate?" + urllib.parse.urlencode({"name": str(path)}) for path in self.files]
+        row("photos", f"{len(self.files)}, {sum(map(len, self.bodies)) / len(self.bodies) / 1e6:.2f} MB each; {os.cpu_count()} cores")
+
+    def all_at_once(self, port, count=32):
+        """Every photo, so many at a time: photos a second, and the responses."""
+        with ThreadPoolExecutor(count) as pool:
+            begin = time.perf_counter()
+            results = list(pool.map(lambda pair: post(port, *pair), zip(self.targets, self.bodies)))
+            return len(results) / (time.perf_counter() - begin), results
+
+    def locate(self):
+        """The command on the same folder; starting and loading are taken off by a run of one photo."""
+        def command(paths):
+            begin = time.perf_counter()
+            run = subprocess.run([self.binary, "locate", "--json", "--device", "cpu", "--quiet", *map(str, paths)], capture_output=True, check=True)
+            return time.perf_counter() - begin, run.stdout
+        one = min(command(self.files[:1])[0] for _ in range(3))
+        whole, said = min((command(self.files) for _ in range(3)), key=lambda pair: pair[0])
+        self.lines, self.of_command = said.splitlines(keepends=True), (len(self.files) - 1) / (whole - one)
+        row("`locate` on the folder, best of 3", f"{self.of_command:.2f} photos/s")
+
+    def alike(self):
+        server, port = start(self.binary, "--queue", "1000")
+        for body, target in list(zip(self.bodies, self.targets))[:4]:
+            post(port, target, body)
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
+        added, totals, same = [], [], 0
+        for body, target, line in zip(self.bodies, self.targets, self.lines):
+            begin = time.perf_counter()
+            status, headers, text = post(port, target, body, connection)
+            took = 1000 * (time.perf_counter() - begin)
+            same += status == 200 and text == line
+            added.append(took - sum(float(headers[f"x-{stage}-ms"]) for stage in ("decode", "encode", "answer")))
+            totals.append(took)
+        row("same bytes as `locate --json`, one at a time", f"{same} of {len(self.files)}")
+        row("latency at concurrency 1, median and p95", f"{statistics.median(totals):.1f} and {percentile(totals, 0.95):.1f} ms")
+        row("of which not decode, encode or answer, median (≤ 5 ms)", f"{statistics.median(added):.1f} ms")
+        rate, results = max((self.all_at_once(port) for _ in range(3)), key=lambda pair: pair[0])
+        same = sum(status == 200 and text == line for (status, _, text), line in zip(results, self.lines))
+        row("same bytes, 32 at a time", f"{same} of {len(self.files)}")
+        row("`serve`, 32 at a time, best of 3 (≥ 0.9)", f"{rate:.2f} photos/s, {rate / self.of_command:.2f} of `locate`")
+        assert stop(server) == 0
+
+    def overload(self):
+        if not self.tools:
+            return row("overload", "left out: no --tools with k6")
+        server, port = start(self.binary, "--queue", str(QUEUE))
+        post(port, self.targets[0], self.bodies[0])
+        sizes, over = [resident_mb(server)], threading.Event()
+        def watch():
+            while not over.wait(1):
+                sizes.append(resident_mb(server))
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        rate, out = max(1, round(10 * self.of_command)), tempfile.mktemp(suffix=".json")
+        environment = {"URL": f"http://127.0.0.1:{port}", "PHOTOS": ",".join(map(str, self.files[:60])), "RATE": rate, "SECONDS": round(self.seconds), "OUT": out}
+        flags = [flag for name, value in environment.items() for flag in ("-e", f"{name}={value}")]
+        run = subprocess.run([self.tools / "k6", "run", "--quiet", *flags, HERE / "serve_overload.js"], capture_output=True, text=True)
+        over.set()
+        watcher.join()
+        found = json.loads(pathlib.Path(out).read_text()) if os.path.exists(out) else {}
+        if not found.get("answers"):
+            sys.exit(f"k6 has no answers: {run.stderr[-2000:]}")
+        os.remove(out)
+        under_load = found["answers"] / found["seconds"]  # what waits at the end is answered, too
+        bound, p99 = QUEUE / under_load, found["accepted"]["p(99)"] / 1000
+        row(f"{rate} requests/s for {self.seconds:.0f} s (k6): 200, 429, others, not sent", f"{found['answers']}, {found['refusals']}, {found['others']}, {found['dropped']}")
+        row(f"queue bound: {QUEUE} photos at the {under_load:.1f} photos/s of the run (at `locate`'s {self.of_command:.1f})", f"{bound:.2f} s ({QUEUE / self.of_command:.2f} s)")
+        row("median and p99 of the accepted (p99 ≤ 2 bounds)", f"{found['accepted']['med'] / 1000:.2f} and {p99:.2f} s: {p99 / bound:.2f} bounds")
+        row("median and p99 of the refusals", f"{found['refused'].get('med', 0):.0f} and {found['refused'].get('p(99)', 0):.0f} ms")
+        early = sizes[len(sizes) // 4]
+        row("resident: before, a quarter through, most, at the end", f"{sizes[0]:.0f}, {early:.0f}, {max(sizes):.0f}, {sizes[-1]:.0f} MB")
+        status, _, text = post(port, self.targets[0], self.bodies[0])
+        row("afterwards an answer has the same bytes", "yes" if (status, text) == (200, self.lines[0]) else f"NO ({status})")
+        assert stop(server) == 0
+
+    def slow_clients(self):
+        server, port = start(self.binary)
+        post(port, self.targets[0], self.bodies[0])
+        slow = []
+        for _ in range(self.slow):
+            client = socket.create_connection(("127.0.0.1", port))
+            client.sendall(b"POST /v1/locate HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n")
+            slow.append(client)
+        served, closed, begin, second = [], set(), time.perf_counter(), 0
+        # A byte a second each, until past the time that a body has.
+        while time.perf_counter() - begin < min(self.seconds, 36):
+            for k, client in enumerate(slow):
+                if k not in closed:
+                    try:
+                        client.sendall(b"x")
+                        client.setblocking(False)
+                        if client.recv(12).startswith(b"HTTP/1.1 408"):
+                            closed.add(k)
+                    except BlockingIOError:
+                        pass
+                    except OSError:
+                        closed.add(k)
+                    client.setblocking(True)
+            before = time.perf_counter()
+            assert post(port, self.targets[second % len(self.files)], self.bodies[second % len(self.files)])[0] == 200
+            served.append(time.perf_counter() - before)
+            second += 1
+            time.sleep(max(0, begin + second - time.perf_counter()))
+        row(f"{self.slow} clients at 1 byte/s, {time.perf_counter() - begin:.0f} s: others' median and longest", f"{1000 * statistics.median(served):.1f} and {1000 * max(served):.1f} ms")
+        row("slow clients that were closed by then (408)", f"{len(closed)}; resident {resident_mb(server):.0f} MB")
+        for client in slow:
+            client.close()
+        assert stop(server) == 0
+
+    def under_way(self, port, count):
+        """So many requests on connections of their own, sent whole."""
+        clients = []
+        for k in range(count):
+            client = socket.create_connection(("127.0.0.1", port))
+            body = self.bodies[k % len(self.files)]
+            client.sendall(f"POST /v1/locate HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+            clients.append(client)
+        time.sleep(0.3)
+        return clients
+
+    def ends(self):
+        server, port = start(self.binary)
+        clients = self.under_way(port, 48)
+        server.send_signal(signal.SIGTERM)
+        begin = time.perf_counter()
+        answered = sum(client.recv(65536).startswith(b"HTTP/1.1 200") for client in clients)
+        code = server.wait(timeout=60)
+        row("SIGTERM with 48 requests under way", f"{answered} answered, exit code {code} after {time.perf_counter() - begin:.1f} s")
+        server, port = start(self.binary)
+        before = post(port, self.targets[0], self.bodies[0])[2]
+        clients = self.under_way(port, 8)
+        server.kill()
+        code, begin = server.wait(), time.perf_counter()
+        server, again = start(self.binary, address=f"127.0.0.1:{port}")
+        status, _, text = post(again, self.targets[0], self.bodies[0])
+        took = time.perf_counter() - begin
+        row("kill -9 with 8 under way, started again on the same port", f"exit {code}; first answer {took:.2f} s later, same bytes: {'yes' if (status, text) == (200, before) else 'NO'}")
+        assert stop(server) == 0
+
+    def peer(self):
+        if not self.tools:
+            return row("FastAPI + onnxruntime", "left out: no --tools with uvicorn")
+        cores, best = os.cpu_count(), None
+        def with_peer(workers, threads, pool, turns):
+            with socket.socket() as free:
+                free.bind(("127.0.0.1", 0))
+                port = free.getsockname()[1]
+            environment = {**os.environ, "PEER_THREADS": str(threads), "PEER_POOL": str(pool)}
+            command = [self.tools / "python", "-m", "uvicorn", "--app-dir", HERE, "peer_fastapi:app", "--port", str(port), "--workers", str(workers), "--log-level", "error", "--no-access-log"]
+            server = subprocess.Popen(list(map(str, command)), env=environment)
+            atexit.register(server.terminate)
+            try:
+                for _ in range(240):
+                    try:
+                        if post(port, "/v1/locate", self.bodies[0])[0] == 200:
+                            break
+                    except OSError:
+                        time.sleep(0.25)
+                self.all_at_once(port)
+                return turns(port, server)
+            finally:
+                stop(server)
+        def check(pair):
+            rate, results = pair
+            assert all(status == 200 for status, _, _ in results)
+            return rate
+        for setting in [(cores, 1, 0), (cores, 1, 1), (1, 1, 1), (1, cores, 0)]:
+            rate = with_peer(*setting, lambda port, _: check(self.all_at_once(port)))
+            print(f"  peer of {setting[0]} workers, {setting[1]} threads, pool {setting[2]}: {rate:.2f} requests/s", file=sys.stderr)
+            best = max(best or (0, None), (rate, setting))
+        server, own = start(self.binary, "--queue", "1000")
+        self.all_at_once(own)
+        def turn(port, process):
+            before = processor_s(process.pid)
+            rate = check(self.all_at_once(port))
+            return rate, (processor_s(process.pid) - before) / len(self.files)
+        # In turns, so that what else happens on the machine meets both.
+        pairs = with_peer(*best[1], lambda port, peer: [(turn(own, server), turn(port, peer)) for _ in range(5)])
+        assert stop(server) == 0
+        ours, theirs = (statistics.median(rate for rate, _ in column) for column in zip(*pairs))
+        our_ms, their_ms = (1000 * statistics.median(spent for _, spent in column) for column in zip(*pairs))
+        workers, threads, pool = best[1]
+        row(f"FastAPI + onnxruntime, the best of four settings ({workers} workers, {threads} threads{', a pool' if pool else ''})", f"{theirs:.2f} requests/s")
+        ratio = statistics.median(a / b for (a, _), (b, _) in pairs)
+        row("`serve` in turns with it, medians of 5; ratio (≥ 1.2)", f"{ours:.2f} requests/s; {ratio:.2f}")
+        row("processor time a request: `serve`, peer", f"{our_ms:.0f} and {their_ms:.0f} ms")
 
 
 def main():
@@ -51,113 +268,18 @@ def main():
     arguments.add_argument("photos", type=pathlib.Path)
     arguments.add_argument("--seconds", type=float, default=60, help="of overload")
     arguments.add_argument("--slow", type=int, default=1000, help="slow clients")
+    arguments.add_argument("--tools", help="the folder with k6, uvicorn and python")
+    parts = ["alike", "overload", "slow_clients", "ends", "peer"]
+    arguments.add_argument("--only", nargs="+", choices=parts, default=parts)
     arguments = arguments.parse_args()
-    binary = os.path.abspath(arguments.binary)
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # the server inherits it
-    files = sorted(path for path in arguments.photos.iterdir() if path.suffix.lower() in (".jpg", ".jpeg", ".png"))
-    bodies = [path.read_bytes() for path in files]
-    targets = ["/v1/locate?" + urllib.parse.urlencode({"name": str(path)}) for path in files]
-    rows = [("photos", f"{len(files)}, {sum(map(len, bodies)) / len(bodies) / 1e6:.2f} MB each")]
-
-    # The command on the same folder, from the first answer's photo to the last: start and load are taken off by a run of one.
-    def command(paths):
-        begin = time.perf_counter()
-        run = subprocess.run([binary, "locate", "--json", "--device", "cpu", "--quiet", *map(str, paths)], capture_output=True, check=True)
-        return time.perf_counter() - begin, run.stdout
-    one = min(command(files[:1])[0] for _ in range(3))
-    whole, said = min((command(files) for _ in range(3)), key=lambda pair: pair[0])
-    lines = said.splitlines(keepends=True)
-    of_command = (len(files) - 1) / (whole - one)
-    rows.append(("`locate` on the folder", f"{of_command:.2f} photos/s"))
-
-    server, port = start(binary, "--queue", "1000")
-    for body, target in list(zip(bodies, targets))[:4]:
-        post(port, target, body)
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
-    added, totals, same = [], [], 0
-    for body, target, line in zip(bodies, targets, lines):
-        begin = time.perf_counter()
-        status, headers, text = post(port, target, body, connection)
-        took = 1000 * (time.perf_counter() - begin)
-        inside = sum(float(headers[f"x-{stage}-ms"]) for stage in ("decode", "encode", "answer"))
-        same += status == 200 and text == line
-        added.append(took - inside)
-        totals.append(took)
-    rows.append(("same bytes as `locate --json`, one at a time", f"{same} of {len(files)}"))
-    rows.append(("latency at concurrency 1, median and p95", f"{statistics.median(totals):.1f} and {percentile(totals, 0.95):.1f} ms"))
-    rows.append(("of which not decode, encode or answer, median", f"{statistics.median(added):.1f} ms"))
-    with ThreadPoolExecutor(32) as pool:
-        begin = time.perf_counter()
-        results = list(pool.map(lambda pair: post(port, *pair), zip(targets, bodies)))
-        took = time.perf_counter() - begin
-    same = sum(status == 200 and text == line for (status, _, text), line in zip(results, lines))
-    rows.append(("same bytes, 32 at a time", f"{same} of {len(files)}"))
-    rows.append(("`serve`, 32 at a time", f"{len(files) / took:.2f} photos/s, {len(files) / took / of_command:.2f} of `locate`"))
-    assert stop(server) == 0
-
-    # Ten times more than it can do, arriving on time whatever comes back.
-    server, port = start(binary, "--queue", "32")
-    post(port, targets[0], bodies[0])
-    before, results, lock = resident_mb(server), [], threading.Lock()
-    def arrive(k):
-        begin = time.perf_counter()
-        try:
-            status = post(port, targets[k % len(files)], bodies[k % len(files)])[0]
-        except OSError as error:
-            status = type(error).__name__
-        with lock:
-            results.append((status, time.perf_counter() - begin))
-    rate, begin, k = 10 * of_command, time.perf_counter(), 0
-    with ThreadPoolExecutor(400) as pool:
-        while time.perf_counter() - begin < arguments.seconds:
-            pool.submit(arrive, k)
-            k += 1
-            time.sleep(max(0, begin + k / rate - time.perf_counter()))
-    statuses = {status: sum(1 for found, _ in results if found == status) for status, _ in results}
-    accepted = [took for status, took in results if status == 200]
-    bound = 32 / of_command
-    rows.append((f"{rate:.0f} requests/s for {arguments.seconds:.0f} s", json.dumps({str(k): v for k, v in statuses.items()})))
-    rows.append(("p50 and p99 of the accepted; queue bound", f"{percentile(accepted, 0.5):.2f} and {percentile(accepted, 0.99):.2f} s; {bound:.2f} s"))
-    rows.append(("resident before and after", f"{before:.0f} and {resident_mb(server):.0f} MB"))
-
-    # Clients that send a byte a second.
-    slow = []
-    for _ in range(arguments.slow):
-        client = socket.create_connection(("127.0.0.1", port))
-        client.sendall(b"POST /v1/locate HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n")
-        slow.append(client)
-    served = []
-    for second in range(5):
-        for client in slow:
-            try:
-                client.sendall(b"x")
-            except OSError:
-                pass
-        begin = time.perf_counter()
-        assert post(port, targets[second % len(files)], bodies[second % len(files)])[0] == 200
-        served.append(time.perf_counter() - begin)
-        time.sleep(0.5)
-    rows.append((f"with {arguments.slow} slow clients, others' median", f"{1000 * statistics.median(served):.1f} ms"))
-    for client in slow:
-        client.close()
-
-    # The end under load: what was accepted is answered.
-    clients = []
-    for k in range(24):
-        client = socket.create_connection(("127.0.0.1", port))
-        body = bodies[k % len(files)]
-        client.sendall(f"POST /v1/locate HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
-        clients.append(client)
-    time.sleep(0.3)
-    server.send_signal(signal.SIGTERM)
-    begin = time.perf_counter()
-    answered = sum(client.recv(65536).startswith(b"HTTP/1.1 200") for client in clients)
-    code = server.wait(timeout=60)
-    rows.append(("SIGTERM with 24 requests under way", f"{answered} answered, exit code {code} after {time.perf_counter() - begin:.1f} s"))
     print("| what | figure |\n|---|---|")
-    for what, figure in rows:
-        print(f"| {what} | {figure} |")
+    bench = Bench(arguments)
+    bench.locate()
+    for part in parts:
+        if part in arguments.only:
+            getattr(bench, part)()
 
 
 if __name__ == "__main__":

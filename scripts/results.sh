@@ -20,13 +20,19 @@ split=(--embeddings "$data/embeddings.safetensors" --train-tensor train --augmen
   --locations "$data/train.csv" --validation-tensor validation --validation-locations "$data/validation.csv"
   --test-tensor test --test-locations "$data/test.csv" --preset "$preset" --device "$device")
 
-# table NAME TITLE ARGUMENTS…: one section, with the command that made it.
+# table NAME TITLE ARGUMENTS…: one section, with the command that made it. What is no Markdown is fenced (FENCE='```').
 table() {
   local name=$1 title=$2; shift 2
   [ ! -e "$parts/$name" ] || return 0
   if [ -n "${TABLES:-}" ] && [[ " $TABLES " != *" $name "* ]]; then echo "- $title" >>"$parts/missing"; return 0; fi
   local shown=" $* "; shown=${shown//"$data"/DATA}; shown=${shown# }
-  { printf '\n## %s\n\n`locdiff %s`\n\n' "$title" "${shown% }"; "$locdiff" "$@"; } >"$parts/$name.partial"
+  local fence=${FENCE:-}
+  {
+    printf '\n## %s\n\n`locdiff %s`\n\n' "$title" "${shown% }"
+    [ -z "$fence" ] || echo "$fence"
+    "$locdiff" "$@"
+    [ -z "$fence" ] || echo "$fence"
+  } >"$parts/$name.partial"
   mv "$parts/$name.partial" "$parts/$name"
   printf '%s done, %s s\n' "$name" "$SECONDS" >&2
 }
@@ -38,6 +44,7 @@ for ((seed = 0; seed < seeds; seed++)); do
     --out "$parts/compare-$seed" --force --markdown & running+=($!)
 done
 for process in "${running[@]}"; do wait "$process"; done
+FENCE='```' table 75 "Fewer numbers a code" reproduce drift -L 47 --keep-dimensions 1024 --places "$data/train.csv" -n 2000
 table 80 "Times" reproduce timing --device "$device" --steps 200 --photos 16 --markdown
 running=()
 table 20 "Unseen places: no training photo within 200 km of a test photo" compare \
@@ -56,6 +63,7 @@ for process in "${running[@]}"; do wait "$process"; done
   printf '\n## All methods, mean of %s seeds\n\n`scripts/seed_means.py` of the runs below\n\n' "$seeds"
   "$(dirname "$0")/seed_means.py" "$parts"/compare-*
   cat "$parts"/[0-9][0-9]
+  cat "$(dirname "$0")/../docs/sampling.md"
   if [ -s "$parts/missing" ]; then printf '\n## Not made in this run\n\n'; sort -u "$parts/missing"; fi
 } >"$out.partial"
 mv "$out.partial" "$out"

@@ -1,11 +1,12 @@
-// The page of `locdiff serve` in a real Chromium: upload, answer, outlines, a country, downloads, keyboard, phone width, axe-core.
-//     npm install playwright-core@1.65 axe-core@4 (in a folder); node scripts/serve_browser.mjs FOLDER BINARY PHOTO SHOTS
+// The page of `locdiff serve` in a real Chromium: choose, paste, drop, camera; answer, density, outlines; a country, a drawn circle;
+// one place; the film; downloads, keyboard, phone width, axe-core.
+//     node scripts/serve_browser.mjs MODULES BINARY PHOTO OTHER_PHOTO SHOTS     (scripts/serve_browser finds what it needs)
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-const [modules, binary, photo, shots] = process.argv.slice(2).map((path) => resolve(path));
+const [modules, binary, photo, other, shots] = process.argv.slice(2).map((path) => resolve(path));
 const load = createRequire(join(modules, "package.json"));
 const { chromium } = load("playwright-core");
 const axe = readFileSync(load.resolve("axe-core/axe.min.js"), "utf8");
@@ -30,6 +31,13 @@ async function open(options) {
   return page;
 }
 const answered = (page) => page.waitForFunction(() => !document.getElementById("answer").hidden && !document.getElementById("status").textContent, null, { timeout: 60000 });
+// Whether the best place, in words, is inside a circle.
+function within(words, [, km, lat, lon]) {
+  const [, y, ns, x, ew] = /([\d.]+)° ([NS]), ([\d.]+)° ([EW])/.exec(words);
+  const rad = (deg) => deg * Math.PI / 180, [a, b] = [rad(ns === "S" ? -y : Number(y)), rad(lat)];
+  const cosine = Math.sin(a) * Math.sin(b) + Math.cos(a) * Math.cos(b) * Math.cos(rad((ew === "W" ? -x : Number(x)) - lon));
+  return Math.acos(Math.min(1, cosine)) * 6371 < Number(km) + 2;
+}
 const settled = (page) => page.waitForTimeout(1200);
 // axe is run by the test's own hand: the page's policy forbids it to load anything.
 async function violations(page) {
@@ -38,7 +46,7 @@ async function violations(page) {
   const { result } = await session.send("Runtime.evaluate", { expression: "axe.run().then((found) => JSON.stringify(found.violations.map((one) => [one.id, one.nodes.map((node) => node.html.slice(0, 80))])))", awaitPromise: true, returnByValue: true });
   return result.value;
 }
-// Pixels of the canvas that are of the outlines' colour.
+// Pixels of the canvas that are of the outlines' or the density's colour.
 const outlined = (page) => page.evaluate(() => {
   const canvas = document.getElementById("globe");
   const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -59,10 +67,22 @@ try {
   check("an answer in words", (await page.textContent("#words")).includes("nine in ten"));
   check("hypotheses are numbered", (await page.locator("#hypotheses li").count()) >= 1);
   check("outlines are drawn", (await outlined(page)) > 200);
+  const texture = await page.evaluate(async () => {
+    const canvas = document.getElementById("globe");
+    const colours = () => {
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      const found = new Set();
+      for (let i = 0; i < data.length; i += 4) if (data[i] > data[i + 1] + 20) found.add((data[i] << 16) | (data[i + 1] << 8) | data[i + 2]);
+      return found.size;
+    };
+    return colours();
+  });
+  check(`the density is painted: ${texture} shades`, texture > 300);
   check(`axe with an answer: ${await violations(page)}`, (await violations(page)) === "[]");
   await page.screenshot({ path: join(shots, "answer.png") });
   await page.click("#flat");
   await settled(page);
+  check("the density is painted on the flat map too", (await outlined(page)) > 200);
   await page.screenshot({ path: join(shots, "flat.png") });
   await page.click("#flat");
   await page.fill("#within", "Japan");
@@ -86,6 +106,87 @@ try {
     const begins = { geojson: "{", kml: "<?xml", csv: "photo,rank", png: "\u0089PNG" }[format];
     check(`${format} is downloaded`, bytes.toString("latin1").startsWith(begins));
   }
+  // A circle by the pointer, and one by numbers.
+  await page.click("#anywhere");
+  await page.waitForFunction(() => document.getElementById("anywhere").hidden);
+  await settled(page);
+  await page.click("#draw");
+  const box = await page.locator("#globe").boundingBox(), middle = [box.x + box.width / 2, box.y + box.height / 2];
+  await page.mouse.move(...middle);
+  await page.mouse.down();
+  await page.mouse.move(middle[0] + 40, middle[1] + 10, { steps: 4 });
+  await page.mouse.move(middle[0] + 90, middle[1] + 20, { steps: 4 });
+  await page.mouse.up();
+  await page.waitForFunction(() => / km around /.test(document.getElementById("within").value) && !document.getElementById("anywhere").hidden, null, { timeout: 60000 });
+  await answered(page);
+  await settled(page);
+  const drawn = /^([\d.]+) km around (-?[\d.]+),(-?[\d.]+)$/.exec(await page.inputValue("#within"));
+  const best = await page.evaluate(() => document.querySelector("#facts dd").textContent);
+  check(`a drawn circle restricts: ${drawn?.[0]}, best ${best}`, drawn && within(best, drawn));
+  check("the draw button is out again", (await page.getAttribute("#draw", "aria-pressed")) === "false");
+  check(`axe with a circle: ${await violations(page)}`, (await violations(page)) === "[]");
+  await page.screenshot({ path: join(shots, "region.png") });
+  await page.click("summary");
+  for (const [id, value] of [["lat", "-17.8"], ["lon", "178.9"], ["km", "300"]]) await page.fill(`#${id}`, value);
+  await page.press("#km", "Enter");
+  await page.waitForFunction(() => document.getElementById("within").value === "300 km around -17.800,178.900");
+  await answered(page);
+  await settled(page);
+  const fiji = await page.evaluate(() => document.querySelector("#facts dd").textContent);
+  check(`a circle by numbers, across the antimeridian: ${fiji}`, within(fiji, [null, 300, -17.8, 178.9]));
+  await page.screenshot({ path: join(shots, "antimeridian.png") });
+  await page.click("summary");
+  await page.click("#anywhere");
+  await page.waitForFunction(() => document.getElementById("anywhere").hidden);
+  await answered(page);
+  // The film: without motion the slider walks through it.
+  await page.click("#play");
+  await page.waitForFunction(() => !document.getElementById("film").hidden, null, { timeout: 60000 });
+  await settled(page);
+  const canvas = () => page.evaluate(() => document.getElementById("globe").toDataURL());
+  const noise = await canvas();
+  check(`the film begins: ${await page.textContent("#moment")}`, (await page.textContent("#moment")) === "step 1 of 16");
+  await page.screenshot({ path: join(shots, "film-begin.png") });
+  await page.focus("#step");
+  await page.keyboard.press("End");
+  await settled(page);
+  check("its end is another picture", (await page.textContent("#moment")) === "step 16 of 16" && (await canvas()) !== noise);
+  check(`axe with the film: ${await violations(page)}`, (await violations(page)) === "[]");
+  await page.screenshot({ path: join(shots, "film-end.png") });
+  await page.click("#play");
+  check("the film closes", await page.isHidden("#film"));
+  // Another photo is pasted, a third dropped; both of one place.
+  const bytes = readFileSync(other).toString("base64");
+  const give = (kind) => page.evaluate(([kind, bytes]) => {
+    const data = new DataTransfer();
+    data.items.add(new File([Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0))], `${kind}.jpg`, { type: "image/jpeg" }));
+    const event = kind === "paste" ? new ClipboardEvent("paste", { clipboardData: data, bubbles: true }) : new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true });
+    document.body.dispatchEvent(event);
+  }, [kind, bytes]);
+  for (const [k, kind] of ["paste", "drop"].entries()) {
+    await give(kind);
+    await page.waitForFunction((name) => document.getElementById("name").textContent === name, `${kind}.jpg`, { timeout: 60000 });
+    check(`a photo by ${kind}`, (await page.locator("#photos li").count()) === k + 2);
+  }
+  check("the camera is asked for, but not on a desk", (await page.getAttribute("#take", "capture")) === "environment" && !(await page.isVisible("#camera")));
+  await page.check("#together");
+  await page.waitForFunction(() => document.getElementById("name").textContent === "3 photos of one place", null, { timeout: 60000 });
+  await answered(page);
+  await settled(page);
+  check("all photos of one place are current", (await page.locator("#photos [aria-current=true]").count()) === 3);
+  check(`axe with one place: ${await violations(page)}`, (await violations(page)) === "[]");
+  await page.screenshot({ path: join(shots, "together.png") });
+  await page.locator("#photos button").first().click();
+  check("a photo of the strip is alone again", !(await page.isChecked("#together")));
+  // With motion the film runs by itself.
+  const moving = await open({ viewport: { width: 1280, height: 800 }, reducedMotion: "no-preference" });
+  await moving.setInputFiles("#take", photo);
+  await answered(moving);
+  await moving.click("#play");
+  await moving.waitForFunction(() => document.getElementById("moment").textContent === "step 6 of 16", null, { timeout: 60000 });
+  await moving.screenshot({ path: join(shots, "film-middle.png") });
+  await moving.waitForFunction(() => document.getElementById("moment").textContent === "step 16 of 16", null, { timeout: 60000 });
+  check("the film runs to its end; the camera's input locates", true);
   // The keyboard alone.
   const keys = await open({ viewport: { width: 1280, height: 800 }, colorScheme: "dark" });
   const order = [];
@@ -110,6 +211,7 @@ try {
   await answered(phone);
   await settled(phone);
   check("a phone has nothing to scroll sideways", await phone.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+  check("a phone offers its camera", await phone.isVisible("#camera"));
   await phone.screenshot({ path: join(shots, "phone.png"), fullPage: true });
   const docs = await open({ viewport: { width: 1000, height: 800 } });
   await docs.goto(`${address}/docs`);

@@ -18,16 +18,18 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+pub use locdiff_batch::fuzzing::{batch_job, batch_manifest, batch_part};
 pub use locdiff_data::fuzzing::{
     format, matrix_csv, matrix_jsonl, npy, points_csv, points_jsonl, safetensors,
 };
 pub use locdiff_pth::fuzzing::pth;
+pub use locdiff_serve::fuzzing::{multipart, query};
 
 /// A body, with the name of its target and of its folder of seeds.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 25] = [
+pub const TARGETS: [Target; 30] = [
     ("points_csv", points_csv),
     ("points_jsonl", points_jsonl),
     ("matrix_csv", matrix_csv),
@@ -53,6 +55,11 @@ pub const TARGETS: [Target; 25] = [
     ("gallery_index", gallery_index),
     ("geojson", geojson),
     ("raster", raster),
+    ("batch_job", batch_job),
+    ("batch_manifest", batch_manifest),
+    ("batch_part", batch_part),
+    ("multipart", multipart),
+    ("query", query),
 ];
 
 /// A folder of this process, and the file in it that inputs are written to.
@@ -92,10 +99,10 @@ pub fn photo(bytes: &[u8]) {
 pub fn exif(bytes: &[u8]) {
     let tag = GeoTag::new(LatLon::new(39.999, 116.275).expect("a place")).radius_km(210.0);
     let before = locdiff_phototags::has_location(bytes);
-    if let Some(copy) = checked(locdiff_phototags::tagged(bytes, "fuzz", &tag, Overwrite::Never)) {
+    if let Some(copy) = checked(locdiff_phototags::tagged(bytes, "fuzz", &tag, Overwrite::NEVER)) {
         assert!(!before && copy.len() < bytes.len() + (1 << 20));
     }
-    checked(locdiff_phototags::tagged(bytes, "fuzz", &tag, Overwrite::Force));
+    checked(locdiff_phototags::tagged(bytes, "fuzz", &tag, Overwrite::FORCE));
 }
 
 /// A CSV file as columns of text.

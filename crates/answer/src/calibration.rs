@@ -1,7 +1,7 @@
 //! How far a model's word can be trusted, measured on photos it has not seen, and stored with it.
 
 use crate::density::{Density, Mixture, log_sum};
-use crate::pixel_sums::log_integral;
+use crate::support::Support;
 use crate::{AnswerError, GalleryMix, Globe, Kernels, Knowledge, LEVELS, Probe, Said};
 use locdiff_data::Fingerprint;
 use locdiff_shdd::Coefficients;
@@ -228,18 +228,25 @@ fn density_of(
 ) -> Result<Density, AnswerError> {
     let pixels = globe.pixels();
     let mut mixture = Mixture { parts: Vec::new(), floor: 0.0, gallery: None };
-    let mut sum = vec![f64::NEG_INFINITY; pixels.len()];
+    let mut sum = vec![0.0; pixels.len()];
     for (e, floor, share) in parts {
         let field = globe.codec().field(&e)?;
-        let values = field.values(pixels.points());
-        let log_scale = (share * (1.0 - floor)).ln() - log_integral(&values, pixels.area_sr());
-        sum.iter_mut().zip(values).for_each(|(sum, value)| *sum = log_sum(*sum, value + log_scale));
-        mixture.parts.push((field, log_scale));
+        let values = pixels.values(&field);
+        let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let heights: Vec<f64> = values.into_iter().map(|value| (value - top).exp()).collect();
+        let integral = heights.iter().sum::<f64>() * pixels.area_sr();
+        let scale = share * (1.0 - floor) / integral;
+        sum.iter_mut().zip(heights).for_each(|(sum, height)| *sum += scale * height);
+        mixture.parts.push((field, scale.ln() - top));
         mixture.floor += share * floor / (4.0 * PI);
     }
-    let floor = mixture.floor.ln();
-    for value in &mut sum {
-        *value = log_sum(*value, floor);
+    if mixture.floor > 0.0 || sum.iter().all(|value| *value > 0.0) {
+        for value in &mut sum {
+            *value = (*value + mixture.floor).ln();
+        }
+    } else {
+        // Too small for a number, not for its logarithm.
+        sum = mixture.log_densities(&Support::Globe(globe.clone()));
     }
     if let Some((kernels, share)) = gallery {
         let found = kernels.log_densities(pixels.points());

@@ -5,7 +5,6 @@ use crate::support::Support;
 use crate::window::{Found, Window, mass_within};
 use crate::{Globe, Kernels, Knowledge};
 use locdiff_sphere::{EARTH_RADIUS_KM, Field, LatLon, UnitVec};
-use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 
 /// The distance that locatability is about.
@@ -23,10 +22,16 @@ pub(crate) struct Mixture {
 }
 
 impl Mixture {
-    fn log_densities(&self, points: &[UnitVec]) -> Vec<f64> {
+    /// The log densities at a support's points.
+    pub(crate) fn log_densities(&self, support: &Support) -> Vec<f64> {
+        self.log_densities_by(support.points(), |field| support.values(field))
+    }
+
+    /// The log densities at points, given how to evaluate a field there.
+    fn log_densities_by(&self, points: &[UnitVec], values: impl Fn(&Field) -> Vec<f64>) -> Vec<f64> {
         let mut sum = vec![self.floor.ln(); points.len()];
         for (field, log_scale) in &self.parts {
-            let values = field.values(points);
+            let values = values(field);
             sum.iter_mut().zip(values).for_each(|(sum, value)| *sum = log_sum(*sum, value + log_scale));
         }
         if let Some(found) = self.gallery_log_densities(points) {
@@ -57,8 +62,8 @@ pub struct Density {
     log_total: f64,
     /// Log density at the support's points.
     at_points: OnceLock<Vec<f64>>,
-    /// Points that are possible at all, densest first.
-    order: OnceLock<Vec<u32>>,
+    /// Probability of the support's pixels.
+    masses: OnceLock<Vec<f64>>,
 }
 
 /// The smallest region that holds a probability.
@@ -106,7 +111,7 @@ impl Density {
             support,
             log_total: 0.0,
             at_points: OnceLock::new(),
-            order: OnceLock::new(),
+            masses: OnceLock::new(),
         };
         let is_globe = matches!(density.support, Support::Globe(_));
         let mut values = density.point_values(at_pixels.filter(|_| is_globe));
@@ -120,7 +125,7 @@ impl Density {
 
     /// Log density at the support's points, short of [`Density::log_total`].
     fn point_values(&self, said: Option<Vec<f64>>) -> Vec<f64> {
-        self.with_knowledge(said.unwrap_or_else(|| self.mixture.log_densities(self.support.points())))
+        self.with_knowledge(said.unwrap_or_else(|| self.mixture.log_densities(&self.support)))
     }
 
     /// Log densities at the support's points times what is known, over the total.
@@ -138,7 +143,7 @@ impl Density {
     /// The same density without its values at the pixels: a few kilobytes instead of megabytes.
     #[must_use]
     pub fn compact(self) -> Self {
-        Self { at_points: OnceLock::new(), order: OnceLock::new(), ..self }
+        Self { at_points: OnceLock::new(), masses: OnceLock::new(), ..self }
     }
 
     /// Whether there is any probability at all: knowledge may leave no place.
@@ -149,7 +154,7 @@ impl Density {
     /// Log density per steradian at points.
     pub fn log_density(&self, points: &[UnitVec]) -> Vec<f64> {
         let known = |point: &UnitVec| self.knowledge.as_ref().map_or(0.0, |k| k.log_weight(*point));
-        let said = self.mixture.log_densities(points);
+        let said = self.mixture.log_densities_by(points, |field| field.values(points));
         said.into_iter().zip(points).map(|(said, point)| said + known(point) - self.log_total).collect()
     }
 
@@ -172,8 +177,9 @@ impl Density {
     pub fn entropy_nats(&self) -> f64 {
         -self
             .masses()
+            .iter()
             .zip(self.point_log_density())
-            .filter(|(m, _)| *m > 0.0)
+            .filter(|(m, _)| **m > 0.0)
             .map(|(m, v)| m * v)
             .sum::<f64>()
     }
@@ -184,19 +190,22 @@ impl Density {
             (Support::Globe(a), Support::Globe(b)) if Arc::ptr_eq(a, b) => from.point_log_density().to_vec(),
             _ => from.log_density(self.points()),
         };
-        let parts =
-            self.masses().zip(self.point_log_density().iter().zip(&elsewhere)).filter(|(m, _)| *m > 0.0);
+        let parts = self
+            .masses()
+            .iter()
+            .zip(self.point_log_density().iter().zip(&elsewhere))
+            .filter(|(m, _)| **m > 0.0);
         parts.map(|(m, (a, b))| m * (a - b)).sum::<f64>().max(0.0)
     }
 
     /// The smallest region that holds probability `p`.
     pub fn region(&self, p: f64) -> DensityRegion {
         let area = self.support.area_sr();
+        let (values, masses) = (self.point_log_density(), self.masses());
         let (mut held, mut count, mut threshold) = (0.0, 0.0, f64::INFINITY);
-        for pixel in self.order() {
-            let value = self.point_log_density()[*pixel as usize];
-            let mass = value.exp() * area;
-            threshold = value;
+        for pixel in densest(values, masses, p) {
+            let mass = masses[pixel as usize];
+            threshold = values[pixel as usize];
             if held + mass >= p {
                 count += (p - held) / mass;
                 break;
@@ -211,7 +220,7 @@ impl Density {
     /// The probability of everything denser than a point: the smallest region that touches it holds this much.
     pub fn mass_denser_than(&self, point: UnitVec) -> f64 {
         let level = self.log_density(&[point])[0];
-        self.masses().zip(self.point_log_density()).filter(|(_, v)| **v > level).map(|(m, _)| m).sum()
+        self.masses().iter().zip(self.point_log_density()).filter(|(_, v)| **v > level).map(|(m, _)| m).sum()
     }
 
     /// The radii about a place that hold the probabilities `shares`, which must rise.
@@ -219,7 +228,7 @@ impl Density {
         const BINS: usize = 20_100; // 1 km each: finer than the pixels, and no sorting
         let mut held = vec![0.0; BINS];
         let center = center.to_unit();
-        for (mass, point) in self.masses().zip(self.points()) {
+        for (mass, point) in self.masses().iter().zip(self.points()) {
             held[((center.angle_rad(*point) * EARTH_RADIUS_KM) as usize).min(BINS - 1)] += mass;
         }
         // A pixel's mass is spread over the pixel: without this, radii near its size would jump.
@@ -238,8 +247,7 @@ impl Density {
 
     /// The probability within a distance of a place.
     pub fn mass_within_km(&self, center: LatLon, radius_km: f64) -> f64 {
-        let masses: Vec<f64> = self.masses().collect();
-        mass_within(&self.support, &masses, center.to_unit(), radius_km / EARTH_RADIUS_KM)
+        mass_within(&self.support, self.masses(), center.to_unit(), radius_km / EARTH_RADIUS_KM)
     }
 
     /// The same of the gallery's part alone; `None` where no gallery takes part.
@@ -263,11 +271,10 @@ impl Density {
 
     /// The same where the first place is settled already, by something that knows more than the density.
     pub fn peaks_after(&self, first: Option<LatLon>, window_km: f64, most: usize) -> Vec<Peak> {
-        let masses: Vec<f64> = self.masses().collect();
         let is_possible =
             |point: UnitVec| self.knowledge.as_ref().is_none_or(|k| k.log_weight(point) > f64::NEG_INFINITY);
         let settled = first.map(LatLon::to_unit);
-        let found = Window::new(window_km).places(&self.support, &masses, most, &is_possible, settled);
+        let found = Window::new(window_km).places(&self.support, self.masses(), most, &is_possible, settled);
         let mut peaks: Vec<Peak> = found.into_iter().map(Peak::from).collect();
         if let (Some(peak), Some(place)) = (peaks.first_mut(), first) {
             peak.place = place; // to the last digit
@@ -280,19 +287,12 @@ impl Density {
         &self.globe
     }
 
-    fn order(&self) -> &[u32] {
-        self.order.get_or_init(|| {
-            let value = |i: u32| self.point_log_density()[i as usize];
-            let possible = |i: &u32| value(*i) > f64::NEG_INFINITY;
-            let mut order: Vec<u32> = (0..self.points().len() as u32).filter(possible).collect();
-            order.par_sort_unstable_by(|&a, &b| value(b).total_cmp(&value(a)).then(a.cmp(&b)));
-            order
+    /// The probability of each pixel.
+    fn masses(&self) -> &[f64] {
+        self.masses.get_or_init(|| {
+            let area = self.support.area_sr();
+            self.point_log_density().iter().map(|value| value.exp() * area).collect()
         })
-    }
-
-    fn masses(&self) -> impl Iterator<Item = f64> {
-        let area = self.support.area_sr();
-        self.point_log_density().iter().map(move |value| value.exp() * area)
     }
 }
 
@@ -304,6 +304,33 @@ impl Globe {
         let found = Window::new(window_km).places(&support, masses, most, &|_| true, None);
         found.into_iter().map(Peak::from).collect()
     }
+}
+
+/// The pixels that are possible at all, densest first, as far as a probability `p` needs them. Only those are sorted.
+fn densest(values: &[f64], masses: &[f64], p: f64) -> Vec<u32> {
+    const BINS: usize = 512;
+    /// Pixels deeper than this below the top are in the last bin.
+    const DEPTH_NATS: f64 = 32.0;
+    let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let bin = |value: f64| (((top - value) * (BINS as f64 / DEPTH_NATS)) as usize).min(BINS - 1);
+    let mut held = [0.0; BINS];
+    for (value, mass) in values.iter().zip(masses) {
+        held[bin(*value)] += mass;
+    }
+    // One bin more than the sum needs: sums of another order differ in the last digits.
+    let mut sum = 0.0;
+    let needed = held.iter().position(|mass| {
+        sum += mass;
+        sum >= p
+    });
+    let last = needed.map_or(BINS - 1, |needed| needed + 1);
+    let is_near = |pixel: &u32| {
+        let value = values[*pixel as usize];
+        value > f64::NEG_INFINITY && bin(value) <= last
+    };
+    let mut order: Vec<u32> = (0..values.len() as u32).filter(is_near).collect();
+    order.sort_unstable_by(|&a, &b| values[b as usize].total_cmp(&values[a as usize]).then(a.cmp(&b)));
+    order
 }
 
 /// log(exp(a) + exp(b)).

@@ -1,7 +1,7 @@
 //! The points on which a density is summed.
 
 use crate::Globe;
-use locdiff_sphere::{Pixel, UnitVec};
+use locdiff_sphere::{Field, Pixel, UnitVec};
 use std::f64::consts::PI;
 use std::sync::Arc;
 
@@ -26,6 +26,14 @@ impl Support {
         match self {
             Self::Globe(globe) => globe.pixels().points(),
             Self::Fine(own) => &own.1,
+        }
+    }
+
+    /// A field's values there.
+    pub(crate) fn values(&self, field: &Field) -> Vec<f64> {
+        match self {
+            Self::Globe(globe) => globe.pixels().values(field),
+            Self::Fine(own) => field.values(&own.1),
         }
     }
 

@@ -51,7 +51,7 @@ impl Tempered {
             .zip(truths)
             .map(|(evidence, truth)| {
                 let field = globe.codec().field(evidence)?;
-                let (said, here) = (field.values(pixels.points()), field.values(&[truth.to_unit()])[0]);
+                let (said, here) = (pixels.values(&field), field.values(&[truth.to_unit()])[0]);
                 let nll = |temper: &f64| {
                     let tempered: Vec<f64> = said.iter().map(|value| temper * value).collect();
                     let log = temper * here - log_integral(&tempered, pixels.area_sr());

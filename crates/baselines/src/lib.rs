@@ -14,7 +14,7 @@
 //! | location encoders with a learned decoder | [`EncoderAblation`], [`LocationEncoder`], [`EncoderKind`], [`NnDecoder`] |
 //! | LocDiff itself | [`LocDiff`] |
 //! | methods fitted, tested and set side by side | [`Splits`], [`Trial`], [`Comparison`] |
-//! | tables of the paper, made again | [`ModelTable`], [`AnchorTable`], [`PerturbationDrift`], [`TimingTable`] |
+//! | tables of the paper, made again | [`ModelTable`], [`AnchorTable`], [`PerturbationDrift`], [`ReducedDrift`], [`TimingTable`] |
 //!
 //! Every choice (neighbours, kernel widths, the best step of a training) is made on the validation data; networks, optimiser
 //! and budget are the same for all neural methods.
@@ -71,8 +71,8 @@ pub use knn::NearestNeighbours;
 pub use locdiff::LocDiff;
 pub use method::Method;
 pub use paper::{
-    AnchorTable, DiffusionTable, Experiment, ModelTable, ModelTableKind, PerturbationDrift, TimedOperation,
-    TimingTable,
+    AnchorTable, DiffusionTable, Experiment, ModelTable, ModelTableKind, PerturbationDrift, ReducedDrift,
+    TimedOperation, TimingTable,
 };
 pub use reading::CommonReading;
 pub use splits::Splits;

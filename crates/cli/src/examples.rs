@@ -33,6 +33,24 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ("locdiff album views/ --same-place", "several photos of one place"),
         ("locdiff album --embeddings photos.safetensors --times photos.csv --json", ""),
     ]),
+    ("batch", &[
+        ("locdiff batch plan archive/ --out job", "a folder of shards"),
+        ("locdiff batch run job", "on one machine, or on several that share the folder"),
+        ("locdiff batch merge job --out answers.csv", ""),
+    ]),
+    ("batch plan", &[
+        ("locdiff batch plan archive/ --out job", ""),
+        ("locdiff batch plan shard-*.tar --out job --task embed --shard-photos 5000", ""),
+    ]),
+    ("batch run", &[
+        ("locdiff batch run job", "all shards that are not made yet"),
+        ("sbatch --array=0-99 --wrap 'locdiff batch run job --shard $SLURM_ARRAY_TASK_ID'", "SLURM"),
+        ("locdiff batch run job --shard 2/10", "machine 2 of 10, numbered from 0"),
+    ]),
+    ("batch merge", &[
+        ("locdiff batch merge job --out answers.csv", ""),
+        ("locdiff batch merge job --out embeddings.safetensors", "of a job that embeds"),
+    ]),
     ("serve", &[
         ("locdiff serve", "then open http://127.0.0.1:8080 in a browser"),
         ("curl -X POST -H 'content-type: image/jpeg' -T photo.jpg 'http://127.0.0.1:8080/v1/locate?name=photo.jpg'", ""),

@@ -17,7 +17,10 @@ pub(crate) fn flag(error: &anyhow::Error) -> Option<&'static str> {
         if let Some(NnError::CudaUnavailable { .. }) = cause.downcast_ref() {
             return Some("--device cpu");
         }
-        if let Some(TagError::HasLocation { .. } | TagError::Exists { .. }) = cause.downcast_ref() {
+        if let Some(TagError::HasLocation { .. }) = cause.downcast_ref() {
+            return Some("--replace-tags");
+        }
+        if let Some(TagError::Exists { .. }) = cause.downcast_ref() {
             return Some("--force");
         }
         if let Some(ReportError::FewForPrdc { .. }) = cause.downcast_ref() {

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{command, fixture, json, ok, read, refused_with, run, stderr};
+use common::{command, fixture, json, ok, read, refused_with, run, skipped, stderr};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -97,4 +97,44 @@ fn many_photos_are_one_page_and_densities_rasters() {
     refused_with(path, "locate in --geotiff a.tif", "--geotiff a.tif/");
     ok(path, "density --at 48.86,2.35 -L 11 --geotiff d.tif");
     assert_eq!(&fs::read(path.join("d.tif")).unwrap()[..4], b"II*\0");
+}
+
+#[test]
+fn places_of_many_photos_are_one_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let world = fixture("toyworld").canonicalize().unwrap();
+    let (model, photos) = (world.join("model"), world.join("photos.npy"));
+    let locate = format!("locate --model {} --embeddings {}", model.display(), photos.display());
+    ok(path, &format!("{locate} --device cpu --samples 2 --geojson many.geojson --kml many.kml"));
+    let many: Value = serde_json::from_str(&read(path.join("many.geojson"))).unwrap();
+    let features = many["features"].as_array().unwrap();
+    assert_eq!(features.iter().filter(|one| one["properties"]["rank"] == 1).count(), 250);
+    assert!(features.iter().all(|one| one["geometry"]["type"] == "Point"));
+    let kml = read(path.join("many.kml"));
+    assert!(kml.matches("<Folder>").count() == 250 && !kml.contains("<Polygon>"));
+}
+
+/// A bar moves with every photo, and says the rate and the time that is left.
+#[test]
+fn the_bar_counts_photos() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fs::create_dir(path.join("in")).unwrap();
+    for k in 0..40 {
+        fs::copy(fixture("vision/china.jpg"), path.join(format!("in/{k:02}.jpg"))).unwrap();
+    }
+    let locate = format!("{} locate in --device cpu --csv a.csv", env!("CARGO_BIN_EXE_locdiff"));
+    let output = std::process::Command::new("script")
+        .args(["--quiet", "--return", "--command", &locate, "/dev/null"])
+        .current_dir(path)
+        .stdin(std::process::Stdio::null())
+        .output();
+    let Some(output) = output.ok().filter(|output| output.status.success()) else {
+        return skipped("the progress bar: there is no script(1) that makes a terminal");
+    };
+    let drawn = String::from_utf8_lossy(&output.stdout);
+    let counts: std::collections::BTreeSet<&str> =
+        drawn.split_whitespace().filter(|word| word.ends_with("/40")).collect();
+    assert!(counts.len() > 5 && drawn.contains("/s") && drawn.contains("left"), "{counts:?}: {drawn}");
 }

@@ -98,6 +98,22 @@ fn sidecars_keep_their_rating_and_undo_restores_them() {
 }
 
 #[test]
+fn a_tag_is_replaced_only_when_asked_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    photos(path);
+    let locate = "locate in/gps.jpg in/a.jpg --device cpu --samples 2 --steps 3 --write-exif tagged --yes";
+    ok(path, &format!("{locate} --force"));
+    ok(path, &format!("{locate} --force"));
+    assert!(path.join("tagged/a.jpg").exists() && !path.join("tagged/gps.jpg").exists());
+    let said = stderr(&run(path, &format!("{locate} --replace-tags")));
+    assert!(said.contains("tagged/a.jpg exists"), "--replace-tags replaces no files: {said}");
+    ok(path, &format!("{locate} --replace-tags --force"));
+    assert_ne!(fs::read(path.join("tagged/gps.jpg")).unwrap(), fs::read(path.join("in/gps.jpg")).unwrap());
+    assert!(common::refused(path, "locate in --replace-tags").contains("give one of them"));
+}
+
+#[test]
 fn a_dry_run_says_all_and_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();

@@ -26,6 +26,11 @@ impl SampleState {
         })
     }
 
+    /// The codes themselves, as noisy as the step they are at.
+    pub fn noisy(&self) -> &Tensor {
+        &self.x
+    }
+
     /// The last clean estimate: the sample once a plan has run.
     pub fn clean(&self) -> &Tensor {
         &self.clean

@@ -2,9 +2,11 @@
 
 use crate::journal::Journal;
 use crate::outcome::Outcome;
-use crate::{EmbedCounts, EmbedOutput, EmbedSettings, IngestError, PhotoSource, PlaceSource, Result};
+use crate::{
+    EmbedCounts, EmbedOutput, EmbedSettings, EmbedTables, IngestError, PhotoSource, PlaceSource, Result,
+};
 use locdiff_base::AtomicFile;
-use locdiff_data::{Fingerprint, MatrixWriter, TableWriter};
+use locdiff_data::{Fingerprint, MatrixWriter};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -92,8 +94,10 @@ impl EmbedFiles {
         columns: usize,
         encoder: &Fingerprint,
     ) -> Result<EmbedCounts> {
-        let (counts, locations) = self.write_tables(photos, journal)?;
+        let tables = self.tables(photos, journal)?;
+        let counts = tables.counts();
         if counts.rows == 0 {
+            tables.finish()?;
             return Ok(counts); // no embeddings and no locations: files of no rows would only be errors later
         }
         let mut writer = self.writer(settings, columns, encoder)?;
@@ -106,45 +110,25 @@ impl EmbedFiles {
                 }
             }
         }
-        locations.finish()?;
+        tables.finish()?;
         writer.finish()?;
         Ok(counts)
     }
 
-    /// Writes the list of bad photos, and the locations, but for the last step that makes them visible.
-    fn write_tables(&self, photos: &[PhotoSource], journal: &Journal) -> Result<(EmbedCounts, TableWriter)> {
-        let mut counts = EmbedCounts::default();
-        let mut bad = TableWriter::create(&self.bad, &["path", "reason"])?;
-        let mut locations = TableWriter::create(&self.locations, &["row", "path", "lat", "lon", "source"])?;
+    /// Both tables, filled but not finished.
+    fn tables(&self, photos: &[PhotoSource], journal: &Journal) -> Result<EmbedTables> {
+        let mut tables = EmbedTables::create(&self.locations, &self.bad, self.always_list_bad)?;
         for (photo, outcome) in photos.iter().zip(journal.outcomes()?) {
-            let gps = match outcome {
-                Outcome::Bad(reason) => {
-                    counts.bad += 1;
-                    bad.write(&[photo.name(), &reason])?;
-                    continue;
+            match outcome {
+                Outcome::Bad(reason) => tables.bad(photo.name(), &reason)?,
+                Outcome::WithoutPlace => tables.left_out(photo.name())?,
+                Outcome::Embedded { gps, .. } => {
+                    let own = gps.map(|place| (place, PlaceSource::Exif));
+                    tables.embedded(photo.name(), photo.place().or(own))?;
                 }
-                Outcome::WithoutPlace => {
-                    counts.left_out += 1;
-                    bad.write(&[photo.name(), "it has no location, and a location was required"])?;
-                    continue;
-                }
-                Outcome::Embedded { gps, .. } => gps,
-            };
-            counts.rows += 1;
-            let row = counts.rows.to_string();
-            if let Some((place, source)) = photo.place().or(gps.map(|place| (place, PlaceSource::Exif))) {
-                let (lat, lon) = (place.lat_deg().to_string(), place.lon_deg().to_string());
-                locations.write(&[&row, photo.name(), &lat, &lon, source.name()])?;
-            } else {
-                counts.without_place += 1;
-                locations.write(&[&row, photo.name(), "", "", ""])?;
             }
         }
-        // An empty list is written where it was asked for, or would else leave an old one standing.
-        if counts.bad + counts.left_out > 0 || self.always_list_bad || self.bad.exists() {
-            bad.finish()?;
-        }
-        Ok((counts, locations))
+        Ok(tables)
     }
 }
 

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | the photos of files, folders, lists, tables and tar shards | [`Photos`], [`PhotoSource`], [`Skipped`] |
 //! | each of them decoded, a result for each, few in memory at a time | [`PhotoStream`] |
+//! | the tables beside embeddings | [`EmbedTables`] |
 //! | their embeddings and places in files, by a run that can be cut off and resumed | [`EmbedRun`], [`EmbedSettings`], [`EmbedFiles`] |
 //! | what went wrong, in one line | [`IngestError`] |
 //!
@@ -29,6 +30,7 @@ mod shard;
 mod source;
 mod stream;
 mod table;
+mod tables;
 
 pub use error::{IngestError, Result};
 pub use files::EmbedFiles;
@@ -39,3 +41,4 @@ pub use run::{EmbedRun, Progress};
 pub use settings::{EmbedCounts, EmbedOutput, EmbedSettings};
 pub use source::{PhotoSource, PlaceSource};
 pub use stream::{PhotoStream, ReadPhoto};
+pub use tables::EmbedTables;

@@ -32,6 +32,11 @@ pub enum PlaceSource {
 }
 
 impl PlaceSource {
+    /// The one of a name, where there is one.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Exif, Self::Csv, Self::Json].into_iter().find(|source| source.name() == name)
+    }
+
     /// The name in files: `exif`, `csv` or `json`.
     pub fn name(self) -> &'static str {
         match self {
@@ -73,6 +78,12 @@ impl PhotoSource {
         Self { name: path.to_string_lossy().into_owned(), place: None, bytes: Bytes::File(path) }
     }
 
+    /// A photo whose bytes lie inside another file, by offset and length.
+    pub fn within(name: &str, file: impl Into<PathBuf>, (offset, length): (u64, u64)) -> Self {
+        let bytes = Bytes::Member { shard: Arc::from(file.into()), offset, length };
+        Self { name: name.to_owned(), place: None, bytes }
+    }
+
     /// A photo inside a tar file.
     pub(crate) fn member(shard: &Arc<Path>, name: &str, offset: u64, length: u64) -> Self {
         let bytes = Bytes::Member { shard: Arc::clone(shard), offset, length };
@@ -85,8 +96,23 @@ impl PhotoSource {
     }
 
     /// The photo with the place that something beside it gives.
-    pub(crate) fn at(self, place: Option<(LatLon, PlaceSource)>) -> Self {
+    #[must_use]
+    pub fn at(self, place: Option<(LatLon, PlaceSource)>) -> Self {
         Self { place, ..self }
+    }
+
+    /// The same under another name.
+    #[must_use]
+    pub fn called(self, name: &str) -> Self {
+        Self { name: name.to_owned(), ..self }
+    }
+
+    /// Offset and length of its bytes, where they lie inside another file.
+    pub fn span(&self) -> Option<(u64, u64)> {
+        match &self.bytes {
+            Bytes::Member { offset, length, .. } => Some((*offset, *length)),
+            Bytes::File(_) | Bytes::Memory(_) => None,
+        }
     }
 
     /// Its path, or its shard's path and its name inside.

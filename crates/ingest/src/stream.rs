@@ -25,7 +25,8 @@ pub struct PhotoStream {
 }
 
 impl PhotoStream {
-    pub(crate) fn new(sources: Vec<PhotoSource>, limits: PhotoLimits) -> Self {
+    /// Of photos that were found before.
+    pub fn new(sources: Vec<PhotoSource>, limits: PhotoLimits) -> Self {
         Self { waiting: sources.into_iter(), decoded: VecDeque::new(), limits }
     }
 }

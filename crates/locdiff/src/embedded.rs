@@ -29,6 +29,26 @@ impl EmbeddedPhoto {
         Self { name: None, gps: None, taken: Taken::default(), views, retrieval: None, key: 0 }
     }
 
+    /// Photos of one place as one: its views are those of all, so its evidence is the mean of theirs, and the density the
+    /// geometric mean of what each would say. That is cautious: photos of one place see the same things and err together.
+    /// What each says of its own place is left out. There must be at least as many samples as views.
+    ///
+    /// ```
+    /// use locdiff::{EmbeddedPhoto, Embedding};
+    /// let photo = |name: &str| Ok::<_, Box<dyn std::error::Error>>(EmbeddedPhoto::from(Embedding::new(vec![1.0], None)?).with_name(name));
+    /// let both = EmbeddedPhoto::together([photo("a.jpg")?, photo("b.jpg")?]);
+    /// assert_eq!((both.views.len(), both.name.as_deref()), (2, Some("a.jpg + b.jpg")));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn together(photos: impl IntoIterator<Item = Self>) -> Self {
+        let (mut names, mut views) = (Vec::new(), Vec::new());
+        for photo in photos {
+            names.extend(photo.name);
+            views.extend(photo.views);
+        }
+        Self { name: (!names.is_empty()).then(|| names.join(" + ")), ..Self::new(views) }
+    }
+
     /// With a name.
     #[must_use]
     pub fn with_name(self, name: impl Into<String>) -> Self {

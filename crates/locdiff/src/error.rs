@@ -85,3 +85,20 @@ pub enum LocateError {
         reason: String,
     },
 }
+
+impl LocateError {
+    /// Whether it is one photo's alone, so that others can go on.
+    pub fn is_about_photo(&self) -> bool {
+        match self {
+            Self::Vision(locdiff_vision::VisionError::Device(_)) => false,
+            Self::Vision(_) | Self::Model(locdiff_model::ModelError::NotFinite { .. }) => true,
+            _ => false,
+        }
+    }
+
+    /// Its message with the photo's name, once.
+    pub fn about(&self, photo: &str) -> String {
+        let message = self.to_string();
+        if message.contains(photo) { message } else { format!("{photo}: {message}") }
+    }
+}

@@ -9,7 +9,10 @@
 //! | to add what is also known | [`Knowledge`], [`Region`], [`with_prior`] |
 //! | a whole album at once | [`Locator::album`], [`Locator::album_photos`], [`Album`], [`AlbumAnswer`] |
 //! | maps of an answer | [`Atlas`], [`AnswerMap`] |
-//! | the whole density | [`Answer::density`], [`Density`] |
+//! | several photos of one place, one answer | [`EmbeddedPhoto::together`] |
+//! | the whole density | [`Answer::density`], [`Density`], [`DensityGrid`] |
+//! | the backward process | [`Locator::trace`], [`Locator::sampled_steps`] |
+//! | answers as rows of a table | [`AnswerRow`], [`ANSWER_COLUMNS`] |
 //! | a gallery's density mixed in (LocDiff+kNN) | [`Locator::with_gallery`], [`open_retriever`] |
 //! | retrieval near the samples (LocDiff-H) | [`Hybrid`], [`open_retriever`] |
 //! | a model and an encoder of your own | [`Locator::open`], [`Model`], [`Encoder`] |
@@ -37,6 +40,7 @@ mod album_table;
 mod bundled;
 mod embedded;
 mod error;
+mod grid;
 mod hybrid;
 mod locator;
 mod maps;
@@ -44,6 +48,8 @@ mod options;
 mod prior;
 mod retrieval;
 mod shape;
+mod steps;
+mod table;
 
 pub use album::album_times;
 pub use album_files::AlbumFiles;
@@ -52,12 +58,17 @@ pub use album_table::{AlbumRow, by_album};
 pub use bundled::{BUNDLED_MODEL_NAME, bundled_encoder, bundled_model};
 pub use embedded::EmbeddedPhoto;
 pub use error::LocateError;
+pub use grid::DensityGrid;
 pub use hybrid::{Hybrid, check_embeddings, open_retriever};
 pub use locator::{Locator, open_model};
-pub use maps::{AnswerMap, Atlas, answers_page, crowd_page, crowd_photo, kilometres};
+pub use maps::{
+    AnswerMap, Atlas, add_places, answers_page, crowd_page, crowd_photo, kilometres, places_folder,
+};
 pub use options::LocateOptions;
 pub use prior::with_prior;
 pub use retrieval::neighbours;
+pub use steps::SampledStep;
+pub use table::{ANSWER_COLUMNS, AnswerRow, FoundRow, GALLERY_COLUMNS, failure_json, gallery_fields};
 
 pub use locdiff_album::{
     Album, AlbumAnswer, AlbumPhoto, AlbumPlace, AlbumScores, AlbumSettings, AlbumTrip, Outlier, PhotoTime,

@@ -175,13 +175,10 @@ impl Locator {
         for block in paths.chunks(self.photos_per_block()) {
             let mut embedded = Vec::with_capacity(block.len());
             for few in block.chunks(self.photos_at_once()) {
-                let read = |path: &P| Photo::open(path.as_ref(), &PhotoLimits::default());
-                let photos: Vec<_> = few.par_iter().map(read).collect();
-                for (path, photo) in few.iter().zip(photos) {
-                    let name = path.as_ref().display().to_string();
-                    let photo = photo.map_err(LocateError::from);
-                    embedded.push(photo.and_then(|photo| Ok(self.embed(&photo, options)?.with_name(name))));
-                }
+                embedded.par_extend(few.par_iter().map(|path| {
+                    let photo = Photo::open(path.as_ref(), &PhotoLimits::default())?;
+                    Ok(self.embed(&photo, options)?.with_name(path.as_ref().display().to_string()))
+                }));
             }
             answers.extend(self.answer_each(embedded, options));
         }

@@ -1,6 +1,7 @@
 //! Answers as maps: GeoJSON, KML, a page, a picture, a film of the backward process.
 
-use crate::{Answer, Codec, LocateError, TraceStep};
+use crate::grid::worth_drawing;
+use crate::{Answer, Codec, DensityGrid, LocateError, TraceStep};
 use locdiff_map::{
     CrowdMap, CrowdPhoto, FeatureCollection, Heat, HtmlMap, HtmlMarker, HtmlPhoto, KmlDocument, KmlFolder,
     MapImage, MapLabel, Marker, Raster, Trace, TrackMap, Window, contour_polygons, geotiff,
@@ -15,6 +16,8 @@ const PROBABILITIES: [f64; 2] = [0.5, 0.9];
 const WORLD: (usize, usize) = (720, 1440);
 /// Densities this far below the top are the same to the eye, and to a contour.
 const DEPTH_NATS: f64 = 40.0;
+/// Cells of this share of the world's are worth tracing outlines in.
+const WORTH_TRACING: f64 = 0.7;
 /// Whose data the page's map shows.
 const CREDIT: &str = "Land and borders: Natural Earth. Towns: GeoNames, CC BY 4.0.";
 /// Towns from this size on are named on a page's map.
@@ -63,15 +66,17 @@ impl Atlas {
     /// # Errors
     /// None that a user could cause.
     pub fn draw<'a>(&self, answer: &'a Answer) -> Result<AnswerMap<'a>, LocateError> {
-        let mut values = answer.density.log_density(&self.points);
-        let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        for value in &mut values {
-            *value = value.max(top - DEPTH_NATS);
-        }
-        let raster = Raster::new(self.window, values)?;
+        let raster = raster(answer, self.window, &self.points)?;
+        // The world's cells are coarse for a small country: its outlines are traced in cells of its own.
+        let window = worth_drawing(answer)?;
+        let cell_deg = |window: &Window| window.height_deg() / window.rows() as f64;
+        let is_finer = cell_deg(&window) < WORTH_TRACING * cell_deg(&self.window);
+        let fine = is_finer.then(|| self::raster(answer, window, &window.points())).transpose()?;
         let regions = PROBABILITIES.iter().map(|&p| {
             let region = answer.density.region(p);
-            (p, region.area_km2, contour_polygons(&raster, region.log_density))
+            let whole =
+                fine.as_ref().filter(|fine| region.log_density > fine.max() - DensityGrid::DEPTH_NATS);
+            (p, region.area_km2, contour_polygons(whole.unwrap_or(&raster), region.log_density))
         });
         Ok(AnswerMap { answer, regions: regions.collect(), raster })
     }
@@ -85,12 +90,22 @@ impl Atlas {
         let window = Window::globe(180, 360)?;
         let points = window.points();
         let mut trace = Trace::new(name(answer)).answer(answer.best, &answer.place);
-        for TraceStep { t, code } in steps {
+        for TraceStep { t, code, .. } in steps {
             let field = codec.field(code).map_err(locdiff_model::ModelError::from)?;
             trace.push(&format!("t = {t}"), Raster::new(window, field.values(&points))?);
         }
         Ok(trace)
     }
+}
+
+/// The log density at a window's cells, cut where nothing is to be seen.
+fn raster(answer: &Answer, window: Window, points: &[UnitVec]) -> Result<Raster, LocateError> {
+    let mut values = answer.density.log_density(points);
+    let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    for value in &mut values {
+        *value = value.max(top - DEPTH_NATS);
+    }
+    Ok(Raster::new(window, values)?)
 }
 
 /// A page for answers, to which [`AnswerMap::html_photo`] is added.
@@ -116,6 +131,38 @@ pub fn crowd_photo(answer: &Answer) -> CrowdPhoto {
     photo.confidence = answer.locatability;
     photo.can_tell = answer.can_tell;
     photo
+}
+
+/// Adds the places of an answer to a collection, without the regions: for many photos in one file.
+pub fn add_places(answer: &Answer, features: &mut FeatureCollection) {
+    for (k, hypothesis) in answer.hypotheses.iter().enumerate() {
+        let mut properties = vec![
+            ("photo", name(answer).into()),
+            ("rank", (k + 1).into()),
+            ("probability", hypothesis.probability.into()),
+            ("place", hypothesis.place.clone().into()),
+        ];
+        if k == 0 {
+            properties.push(("radius_50_km", answer.radius_50_km.into()));
+            properties.push(("radius_90_km", answer.radius_90_km.into()));
+            properties.push(("can_tell", answer.can_tell.into()));
+        }
+        features.push_point(hypothesis.at, &properties);
+    }
+}
+
+/// The same as a folder of a KML document.
+pub fn places_folder(answer: &Answer) -> KmlFolder {
+    let mut folder = KmlFolder::new(name(answer));
+    push_places(answer, &mut folder);
+    folder
+}
+
+fn push_places(answer: &Answer, folder: &mut KmlFolder) {
+    for (k, hypothesis) in answer.hypotheses.iter().enumerate() {
+        let name = format!("{}: {:.0} %", k + 1, 100.0 * hypothesis.probability);
+        folder.push_point(hypothesis.at, &name, &hypothesis.place);
+    }
 }
 
 fn labels() -> impl Iterator<Item = MapLabel> {
@@ -147,20 +194,7 @@ impl AnswerMap<'_> {
             ];
             features.push_region(outline, &properties);
         }
-        for (k, hypothesis) in self.answer.hypotheses.iter().enumerate() {
-            let mut properties = vec![
-                ("photo", name(self.answer).into()),
-                ("rank", (k + 1).into()),
-                ("probability", hypothesis.probability.into()),
-                ("place", hypothesis.place.clone().into()),
-            ];
-            if k == 0 {
-                properties.push(("radius_50_km", self.answer.radius_50_km.into()));
-                properties.push(("radius_90_km", self.answer.radius_90_km.into()));
-                properties.push(("can_tell", self.answer.can_tell.into()));
-            }
-            features.push_point(hypothesis.at, &properties);
-        }
+        add_places(self.answer, features);
     }
 
     /// The same as a KML text.
@@ -176,10 +210,7 @@ impl AnswerMap<'_> {
         for (p, area_km2, outline) in &self.regions {
             folder.push_region(outline, &format!("{:.0} %", 100.0 * p), &format!("{area_km2:.0} km²"));
         }
-        for (k, hypothesis) in self.answer.hypotheses.iter().enumerate() {
-            let name = format!("{}: {:.0} %", k + 1, 100.0 * hypothesis.probability);
-            folder.push_point(hypothesis.at, &name, &hypothesis.place);
-        }
+        push_places(self.answer, &mut folder);
         folder
     }
 

@@ -87,7 +87,11 @@ impl LocateOptions {
         Self { hybrid: Some(hybrid.into()), ..self }
     }
 
-    pub(crate) fn check(&self) -> Result<(), LocateError> {
+    /// Whether they can be used.
+    ///
+    /// # Errors
+    /// Options out of range, or that do not go together.
+    pub fn check(&self) -> Result<(), LocateError> {
         self.sampling.check()?;
         if self.views == 0 || self.views > self.sampling.samples {
             let remedy = format!("1 to the number of samples, {}", self.sampling.samples);

@@ -12,8 +12,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (lat, lon) = place.split_once(',').ok_or("give LAT,LON")?;
     let place = LatLon::new(lat.parse()?, lon.parse()?)?;
     let tag = GeoTag::new(place).radius_km(radius_km.parse()?).area("an example – où?");
-    write_copy(photo.as_ref(), copy.as_ref(), &tag, Overwrite::Never)?;
-    let sidecar = write_sidecar(photo.as_ref(), &tag, Overwrite::Never)?;
+    write_copy(photo.as_ref(), copy.as_ref(), &tag, Overwrite::NEVER)?;
+    let sidecar = write_sidecar(photo.as_ref(), &tag, Overwrite::NEVER)?;
     println!("wrote {copy} and {}", sidecar.display());
     Ok(())
 }

@@ -22,9 +22,10 @@ pub fn tagged(photo: &[u8], name: &str, tag: &GeoTag, overwrite: Overwrite) -> R
         Refusal::Unfit(reason) => unfit(reason),
     };
     if has_xmp_location(photo) {
-        return Err(match overwrite {
-            Overwrite::Never => TagError::HasLocation { file: file() },
-            Overwrite::Force => TagError::HasXmpLocation { file: file() },
+        return Err(if overwrite.locations {
+            TagError::HasXmpLocation { file: file() }
+        } else {
+            TagError::HasLocation { file: file() }
         });
     }
     if is_tiff(photo) {

@@ -75,7 +75,7 @@ pub fn prepare_copy(photo: &Path, copy: &Path, tag: &GeoTag, overwrite: Overwrit
         change = Change::Replace;
     }
     let contents = tagged(&contents, &photo.display().to_string(), tag, overwrite)?;
-    if change == Change::Replace && overwrite == Overwrite::Never {
+    if change == Change::Replace && !overwrite.files {
         return Err(TagError::Exists { file: target() });
     }
     let like =
@@ -92,7 +92,7 @@ pub fn prepare_sidecar(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Resu
     let contents = read(photo)?;
     let file = sidecar_path(photo);
     let name = || file.display().to_string();
-    if overwrite == Overwrite::Never && has_location(&contents) {
+    if !overwrite.locations && has_location(&contents) {
         return Err(TagError::HasLocation { file: photo.display().to_string() });
     }
     let (contents, change) = if fs::symlink_metadata(&file).is_ok() {

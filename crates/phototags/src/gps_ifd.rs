@@ -49,7 +49,7 @@ pub(crate) fn with_location(mut tiff: Tiff, tag: &GeoTag, overwrite: Overwrite) 
     if let Some(old) = gps(&tiff, &first)? {
         if !holds_position(&old) {
             kept = old.entries;
-        } else if overwrite == Overwrite::Never {
+        } else if !overwrite.locations {
             return Err(Refusal::HasLocation);
         }
     }

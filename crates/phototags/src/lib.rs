@@ -17,10 +17,10 @@
 //! use locdiff_sphere::LatLon;
 //! let photo = std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/rgb.jpg"))?;
 //! let tag = GeoTag::new(LatLon::new(39.999, 116.275)?).radius_km(210.0).area("in Beijing, China");
-//! let copy = tagged(&photo, "rgb.jpg", &tag, Overwrite::Never)?;
+//! let copy = tagged(&photo, "rgb.jpg", &tag, Overwrite::NEVER)?;
 //! assert!(has_location(&copy) && !has_location(&photo));
 //! // A photo that knows its place keeps it.
-//! assert!(tagged(&copy, "rgb.jpg", &tag, Overwrite::Never).is_err());
+//! assert!(tagged(&copy, "rgb.jpg", &tag, Overwrite::NEVER).is_err());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

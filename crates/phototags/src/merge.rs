@@ -23,7 +23,7 @@ pub(crate) fn merged(sidecar: &[u8], tag: &GeoTag, overwrite: Overwrite) -> Resu
     let descriptions: Vec<Node<'_, '_>> =
         root.children().filter(|node| node.has_tag_name((RDF, "Description"))).collect();
     let has_position = descriptions.iter().any(|node| holds_position(*node));
-    if has_position && overwrite == Overwrite::Never {
+    if has_position && !overwrite.locations {
         return Err(Refusal::HasLocation);
     }
     let ours = properties(tag);
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn every_other_byte_stays() {
-        let result = merged(RATED.as_bytes(), &tag(10.0), Overwrite::Never).unwrap();
+        let result = merged(RATED.as_bytes(), &tag(10.0), Overwrite::NEVER).unwrap();
         let text = str::from_utf8(&result).unwrap();
         let added = description(&tag(10.0), "uuid:1");
         assert_eq!(text.replacen(&added, "", 1), RATED);
@@ -125,17 +125,17 @@ mod tests {
 
     #[test]
     fn an_old_place_stays_or_is_replaced_without_a_trace() {
-        let first = merged(RATED.as_bytes(), &tag(10.0), Overwrite::Never).unwrap();
-        assert_eq!(merged(&first, &tag(-3.0), Overwrite::Never), Err(Refusal::HasLocation));
-        let second = merged(&first, &tag(-3.0), Overwrite::Force).unwrap();
+        let first = merged(RATED.as_bytes(), &tag(10.0), Overwrite::NEVER).unwrap();
+        assert_eq!(merged(&first, &tag(-3.0), Overwrite::NEVER), Err(Refusal::HasLocation));
+        let second = merged(&first, &tag(-3.0), Overwrite::FORCE).unwrap();
         assert_eq!(latitude(&second), ["3,0.00000000S"]);
-        assert_eq!(second, merged(RATED.as_bytes(), &tag(-3.0), Overwrite::Never).unwrap());
+        assert_eq!(second, merged(RATED.as_bytes(), &tag(-3.0), Overwrite::NEVER).unwrap());
         let attributes = RATED.replace(
             " xmp:Rating",
             " xmlns:e=\"http://ns.adobe.com/exif/1.0/\" e:GPSLatitude=\"1,0N\" e:GPSAltitude='3/1' e:ISO=\"9\" xmp:Rating",
         );
-        assert_eq!(merged(attributes.as_bytes(), &tag(1.0), Overwrite::Never), Err(Refusal::HasLocation));
-        let forced = merged(attributes.as_bytes(), &tag(1.0), Overwrite::Force).unwrap();
+        assert_eq!(merged(attributes.as_bytes(), &tag(1.0), Overwrite::NEVER), Err(Refusal::HasLocation));
+        let forced = merged(attributes.as_bytes(), &tag(1.0), Overwrite::FORCE).unwrap();
         let text = str::from_utf8(&forced).unwrap();
         assert!(!text.contains("GPSAltitude") && text.contains("e:ISO=\"9\" xmp:Rating=\"5\""), "{text}");
     }
@@ -143,12 +143,12 @@ mod tests {
     #[test]
     fn empty_and_foreign_files() {
         let empty = "<x xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\"><rdf:RDF/></x>";
-        let result = merged(empty.as_bytes(), &tag(10.0), Overwrite::Never).unwrap();
+        let result = merged(empty.as_bytes(), &tag(10.0), Overwrite::NEVER).unwrap();
         assert_eq!(latitude(&result), ["10,0.00000000N"]);
         let bomb = "<!DOCTYPE a [<!ENTITY b \"c\">]><a>&b;</a>";
         for text in ["someone's work", "<a/>", bomb] {
-            assert!(matches!(merged(text.as_bytes(), &tag(1.0), Overwrite::Force), Err(Refusal::Unfit(_))));
+            assert!(matches!(merged(text.as_bytes(), &tag(1.0), Overwrite::FORCE), Err(Refusal::Unfit(_))));
         }
-        assert!(matches!(merged(&[0xff, 0xfe], &tag(1.0), Overwrite::Force), Err(Refusal::Unfit(_))));
+        assert!(matches!(merged(&[0xff, 0xfe], &tag(1.0), Overwrite::FORCE), Err(Refusal::Unfit(_))));
     }
 }

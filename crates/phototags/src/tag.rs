@@ -10,13 +10,20 @@ pub struct GeoTag {
     pub(crate) area: Option<String>,
 }
 
-/// Whether a location that is there already, or a file of the target's name, may be replaced.
+/// What may be replaced; what may not is an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Overwrite {
-    /// It is an error.
-    Never,
-    /// It is replaced.
-    Force,
+pub struct Overwrite {
+    /// A file of the copy's name.
+    pub files: bool,
+    /// A location that the photo or its sidecar says already.
+    pub locations: bool,
+}
+
+impl Overwrite {
+    /// Nothing is replaced.
+    pub const NEVER: Self = Self { files: false, locations: false };
+    /// Files and locations are.
+    pub const FORCE: Self = Self { files: true, locations: true };
 }
 
 impl GeoTag {

@@ -51,7 +51,7 @@ impl Undo {
 /// # let (photo, list) = (folder.path().join("a.jpg"), folder.path().join("list.jsonl"));
 /// # std::fs::copy(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/rgb.jpg"), &photo)?;
 /// let tag = GeoTag::new(locdiff_sphere::LatLon::new(48.86, 2.35)?);
-/// prepare_sidecar(&photo, &tag, Overwrite::Never)?.write(Some(&mut Journal::at(&list)))?;
+/// prepare_sidecar(&photo, &tag, Overwrite::NEVER)?.write(Some(&mut Journal::at(&list)))?;
 /// let done = undo(&list, false)?;
 /// assert_eq!(done[0].1, Undo::Removed);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

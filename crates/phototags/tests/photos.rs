@@ -59,7 +59,7 @@ fn the_place_reads_back_and_all_else_stays() {
     for name in CAMERAS {
         let photo = fixture(name);
         assert!(!has_location(&photo) && gps(&photo).is_none(), "{name}");
-        let copy = tagged(&photo, name, &beijing(), Overwrite::Never).unwrap();
+        let copy = tagged(&photo, name, &beijing(), Overwrite::NEVER).unwrap();
         let place = gps(&copy).unwrap();
         assert!(
             (place.lat_deg() - 39.999).abs() < 1e-8 && (place.lon_deg() - 116.275).abs() < 1e-8,
@@ -80,7 +80,7 @@ fn the_place_reads_back_and_all_else_stays() {
 fn all_gps_tags_are_there() {
     let tag = GeoTag::new(LatLon::new(-33.5, -70.25).unwrap()).radius_km(0.1234).area("près de Santiago");
     for name in CAMERAS {
-        let copy = tagged(&fixture(name), name, &tag, Overwrite::Never).unwrap();
+        let copy = tagged(&fixture(name), name, &tag, Overwrite::NEVER).unwrap();
         let exif = fields_of(&copy);
         let field = |tag| &exif.get_field(tag, In::PRIMARY).unwrap().value;
         let text = |tag| match field(tag) {
@@ -121,7 +121,7 @@ fn a_jpeg_keeps_its_other_bytes() {
         (at, at + 2 + usize::from(u16::from_be_bytes([photo[at + 2], photo[at + 3]])))
     };
     let photo = fixture("camera.jpg");
-    let copy = tagged(&photo, "x", &beijing(), Overwrite::Never).unwrap();
+    let copy = tagged(&photo, "x", &beijing(), Overwrite::NEVER).unwrap();
     let ((from, to), (new_from, new_to)) = (segment(&photo), segment(&copy));
     assert_eq!(photo[..from], copy[..new_from]);
     assert_eq!(photo[to..], copy[new_to..]);
@@ -142,7 +142,7 @@ fn photos_without_exif_get_it() {
         "lzw.tiff",
     ] {
         let photo = bare(name);
-        let copy = tagged(&photo, name, &beijing(), Overwrite::Never).unwrap();
+        let copy = tagged(&photo, name, &beijing(), Overwrite::NEVER).unwrap();
         assert!(gps(&copy).is_some(), "{name}");
         assert_eq!(pixels(&copy), pixels(&photo), "{name}");
     }
@@ -153,35 +153,35 @@ fn an_old_place_is_kept_unless_forced() {
     let photo = fixture("gps.jpg");
     assert!(has_location(&photo));
     assert_eq!(gps(&photo), Some(LatLon::new(10.5, 20.25).unwrap()));
-    let error = tagged(&photo, "gps.jpg", &beijing(), Overwrite::Never).unwrap_err();
+    let error = tagged(&photo, "gps.jpg", &beijing(), Overwrite::NEVER).unwrap_err();
     assert!(matches!(error, TagError::HasLocation { .. }) && error.to_string().contains("gps.jpg"));
-    let copy = tagged(&photo, "gps.jpg", &beijing(), Overwrite::Force).unwrap();
+    let copy = tagged(&photo, "gps.jpg", &beijing(), Overwrite::FORCE).unwrap();
     assert!((gps(&copy).unwrap().lat_deg() - 39.999).abs() < 1e-8);
     let exif = fields_of(&copy);
     assert!(exif.get_field(Tag::GPSAltitude, In::PRIMARY).is_none(), "the old place's altitude");
     assert_eq!(other_fields(&copy), other_fields(&photo));
 
     let photo = fixture("gps_time.jpg");
-    let copy = tagged(&photo, "x", &beijing(), Overwrite::Never).unwrap();
+    let copy = tagged(&photo, "x", &beijing(), Overwrite::NEVER).unwrap();
     let exif = fields_of(&copy);
     assert!(exif.get_field(Tag::GPSDateStamp, In::PRIMARY).is_some(), "a time without a place stays");
 
     let photo = fixture("xmp_gps.jpg");
     assert!(has_location(&photo));
     let message = |overwrite| tagged(&photo, "x.jpg", &beijing(), overwrite).unwrap_err().to_string();
-    assert!(message(Overwrite::Never).contains("says already"));
-    assert!(message(Overwrite::Force).contains("XMP"));
+    assert!(message(Overwrite::NEVER).contains("says already"));
+    assert!(message(Overwrite::FORCE).contains("XMP"));
 }
 
 #[test]
 fn what_cannot_hold_a_tag_is_named() {
     for (name, part) in [("animated.gif", "not a JPEG"), ("rgb.bmp", "not a JPEG")] {
-        let message = tagged(&bare(name), name, &beijing(), Overwrite::Never).unwrap_err().to_string();
+        let message = tagged(&bare(name), name, &beijing(), Overwrite::NEVER).unwrap_err().to_string();
         assert!(message.contains(part) && message.contains(name) && message.contains("sidecar"), "{message}");
     }
     let long = beijing().area(&"long ".repeat(14_000));
     let message =
-        tagged(&fixture("camera.jpg"), "camera.jpg", &long, Overwrite::Never).unwrap_err().to_string();
+        tagged(&fixture("camera.jpg"), "camera.jpg", &long, Overwrite::NEVER).unwrap_err().to_string();
     assert!(message.contains("no room"), "{message}");
 }
 
@@ -191,7 +191,7 @@ fn damaged_photos_are_survived() {
     for name in CAMERAS.into_iter().chain(["gps.jpg", "xmp_gps.jpg"]) {
         let photo = fixture(name);
         for end in 0..photo.len() {
-            let _ = tagged(&photo[..end], name, &beijing(), Overwrite::Force);
+            let _ = tagged(&photo[..end], name, &beijing(), Overwrite::FORCE);
         }
         let mut state = 1u32;
         for _ in 0..4000 {
@@ -202,7 +202,7 @@ fn damaged_photos_are_survived() {
                 damaged[at] = state as u8;
             }
             let _ = has_location(&damaged);
-            let _ = tagged(&damaged, name, &beijing(), Overwrite::Force);
+            let _ = tagged(&damaged, name, &beijing(), Overwrite::FORCE);
         }
     }
 }
@@ -213,32 +213,32 @@ fn files_are_never_overwritten_unasked() {
     let path = |name: &str| folder.path().join(name);
     let (photo, copy) = (path("a.jpg"), path("b.jpg"));
     fs::write(&photo, fixture("camera.jpg")).unwrap();
-    write_copy(&photo, &copy, &beijing(), Overwrite::Never).unwrap();
+    write_copy(&photo, &copy, &beijing(), Overwrite::NEVER).unwrap();
     assert!(has_location(&fs::read(&copy).unwrap()));
     assert_eq!(fs::read(&photo).unwrap(), fixture("camera.jpg"));
     let refused =
         |target: &PathBuf, overwrite| write_copy(&photo, target, &beijing(), overwrite).unwrap_err();
-    assert!(matches!(refused(&copy, Overwrite::Never), TagError::Exists { .. }));
-    assert!(matches!(refused(&photo, Overwrite::Force), TagError::IsOriginal { .. }));
-    assert!(matches!(refused(&path("./a.jpg"), Overwrite::Force), TagError::IsOriginal { .. }));
+    assert!(matches!(refused(&copy, Overwrite::NEVER), TagError::Exists { .. }));
+    assert!(matches!(refused(&photo, Overwrite::FORCE), TagError::IsOriginal { .. }));
+    assert!(matches!(refused(&path("./a.jpg"), Overwrite::FORCE), TagError::IsOriginal { .. }));
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink(&photo, path("link.jpg")).unwrap();
-        assert!(matches!(refused(&path("link.jpg"), Overwrite::Force), TagError::IsOriginal { .. }));
+        assert!(matches!(refused(&path("link.jpg"), Overwrite::FORCE), TagError::IsOriginal { .. }));
     }
-    write_copy(&photo, &copy, &beijing(), Overwrite::Force).unwrap();
+    write_copy(&photo, &copy, &beijing(), Overwrite::FORCE).unwrap();
 
-    let sidecar = write_sidecar(&photo, &beijing(), Overwrite::Never).unwrap();
+    let sidecar = write_sidecar(&photo, &beijing(), Overwrite::NEVER).unwrap();
     assert_eq!(sidecar, path("a.jpg.xmp"));
     assert!(fs::read_to_string(&sidecar).unwrap().contains("39,59.94000000N"));
     fs::write(&sidecar, "someone's work").unwrap();
-    for overwrite in [Overwrite::Never, Overwrite::Force] {
+    for overwrite in [Overwrite::NEVER, Overwrite::FORCE] {
         assert!(matches!(write_sidecar(&photo, &beijing(), overwrite), Err(TagError::Sidecar { .. })));
         assert_eq!(fs::read_to_string(&sidecar).unwrap(), "someone's work");
     }
-    assert!(matches!(write_sidecar(&copy, &beijing(), Overwrite::Never), Err(TagError::HasLocation { .. })));
+    assert!(matches!(write_sidecar(&copy, &beijing(), Overwrite::NEVER), Err(TagError::HasLocation { .. })));
     assert!(!sidecar_path(&copy).exists());
-    let message = write_copy(&path("none.jpg"), &copy, &beijing(), Overwrite::Force).unwrap_err().to_string();
+    let message = write_copy(&path("none.jpg"), &copy, &beijing(), Overwrite::FORCE).unwrap_err().to_string();
     assert!(message.starts_with("cannot read") && message.contains("none.jpg"), "{message}");
 }
 
@@ -246,7 +246,7 @@ proptest! {
     #[test]
     fn any_place_survives(lat in -90.0..=90.0f64, lon in -180.0..=180.0f64) {
         let place = LatLon::new(lat, lon).unwrap();
-        let copy = tagged(&bare("rgb.png"), "x", &GeoTag::new(place), Overwrite::Never).unwrap();
+        let copy = tagged(&bare("rgb.png"), "x", &GeoTag::new(place), Overwrite::NEVER).unwrap();
         let back = gps(&copy).unwrap();
         prop_assert!(back.to_unit().angle_rad(place.to_unit()) * EARTH_RADIUS_KM < 1e-6);
     }

@@ -32,7 +32,7 @@ fn a_copy_has_the_photos_times_and_permissions() {
         fs::set_permissions(&original, fs::Permissions::from_mode(0o640)).unwrap();
     }
     let copy = folder.path().join("b.jpg");
-    prepare_copy(&original, &copy, &tag(), Overwrite::Never).unwrap().write(None).unwrap();
+    prepare_copy(&original, &copy, &tag(), Overwrite::NEVER).unwrap().write(None).unwrap();
     let (old, new) = (fs::metadata(&original).unwrap(), fs::metadata(&copy).unwrap());
     assert_eq!((new.modified().unwrap(), new.permissions()), (then, old.permissions()));
 }
@@ -44,18 +44,18 @@ fn all_is_as_before() {
     let (a, b) = (photo(folder.path(), "a.jpg"), photo(folder.path(), "b.jpg"));
     fs::write(path("b.jpg.xmp"), RATED).unwrap();
     let mut journal = Journal::at(&path(JOURNAL_NAME));
-    let copy = prepare_copy(&a, &path("copy.jpg"), &tag(), Overwrite::Never).unwrap();
+    let copy = prepare_copy(&a, &path("copy.jpg"), &tag(), Overwrite::NEVER).unwrap();
     assert_eq!(copy.change(), Change::Create);
     assert!(!path("copy.jpg").exists() && !journal.path().exists(), "nothing happens before `write`");
     copy.write(Some(&mut journal)).unwrap();
-    prepare_sidecar(&a, &tag(), Overwrite::Never).unwrap().write(Some(&mut journal)).unwrap();
-    let merged = prepare_sidecar(&b, &tag(), Overwrite::Never).unwrap();
+    prepare_sidecar(&a, &tag(), Overwrite::NEVER).unwrap().write(Some(&mut journal)).unwrap();
+    let merged = prepare_sidecar(&b, &tag(), Overwrite::NEVER).unwrap();
     assert_eq!(merged.change(), Change::Merge);
     merged.write(Some(&mut journal)).unwrap();
     // Again, by another run: the same journal goes on.
     let mut journal = Journal::at(journal.path());
     let elsewhere = GeoTag::new(LatLon::new(1.0, 2.0).unwrap());
-    prepare_sidecar(&b, &elsewhere, Overwrite::Force).unwrap().write(Some(&mut journal)).unwrap();
+    prepare_sidecar(&b, &elsewhere, Overwrite::FORCE).unwrap().write(Some(&mut journal)).unwrap();
     assert!(fs::read_to_string(path("b.jpg.xmp")).unwrap().contains("Rating=\"4\""));
 
     let planned = undo(folder.path(), true).unwrap();
@@ -79,7 +79,7 @@ fn what_changed_since_stays() {
     let list = path("list.jsonl");
     let mut journal = Journal::at(&list);
     for original in [&a, &b] {
-        prepare_sidecar(original, &tag(), Overwrite::Never).unwrap().write(Some(&mut journal)).unwrap();
+        prepare_sidecar(original, &tag(), Overwrite::NEVER).unwrap().write(Some(&mut journal)).unwrap();
     }
     fs::write(path("a.jpg.xmp"), "edited").unwrap();
     fs::remove_file(path("b.jpg.xmp")).unwrap();
@@ -94,12 +94,12 @@ fn cut_and_foreign_journals() {
     let folder = tempfile::tempdir().unwrap();
     let list = folder.path().join("list.jsonl");
     let a = photo(folder.path(), "a.jpg");
-    prepare_sidecar(&a, &tag(), Overwrite::Never).unwrap().write(Some(&mut Journal::at(&list))).unwrap();
+    prepare_sidecar(&a, &tag(), Overwrite::NEVER).unwrap().write(Some(&mut Journal::at(&list))).unwrap();
     let whole = fs::read_to_string(&list).unwrap();
     // An interrupt in the middle of the next line, then another run.
     fs::write(&list, format!("{whole}{{\"file\":\"b.j")).unwrap();
     let copy = folder.path().join("c.jpg");
-    prepare_copy(&a, &copy, &tag(), Overwrite::Never).unwrap().write(Some(&mut Journal::at(&list))).unwrap();
+    prepare_copy(&a, &copy, &tag(), Overwrite::NEVER).unwrap().write(Some(&mut Journal::at(&list))).unwrap();
     assert_eq!(undo(&list, false).unwrap().len(), 2);
     for text in ["a,b\n1,2\n", "{\"file\": 3}\n", "\u{0}\n"] {
         fs::write(&list, text).unwrap();

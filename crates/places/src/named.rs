@@ -36,10 +36,11 @@ pub(crate) fn find(text: &str) -> Result<(String, Vec<Polygon>), PlacesError> {
     };
     let polygons = countries.polygons(country);
     let own_area: f64 = polygons.iter().map(|polygon| polygon.area_sr().abs()).sum();
-    // A country goes before smaller places of its name, and before parts of itself.
+    // A country goes before parts of itself, and before places of its name that are not much larger: Georgia in the United
+    // States is, Luxembourg in Belgium is not.
     let rivals: Vec<_> = parts
         .into_iter()
-        .filter(|part| part.country != country.code() && part.area_sr() >= own_area)
+        .filter(|part| part.country != country.code() && part.area_sr() >= 2.0 * own_area)
         .collect();
     let is_code = text.trim().len() == 3 && text.trim().eq_ignore_ascii_case(country.code3());
     if !rivals.is_empty() && !polygons.is_empty() && !is_code {

@@ -243,6 +243,8 @@ mod tests {
             ("Quebec", (46.9, -71.3), (43.7, -79.4)),
             ("10 km around 48.85,2.35", (48.9, 2.35), (49.0, 2.35)),
             ("Niger", (13.5, 2.2), (9.6, 6.5)),
+            ("Luxembourg", (49.6, 6.1), (50.0, 5.5)),
+            ("BE-WLX", (50.0, 5.5), (49.6, 6.1)),
         ] {
             let region = Region::parse(name).unwrap();
             assert!(contains(&region, inside.0, inside.1), "{name} lacks {inside:?}");

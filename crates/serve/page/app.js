@@ -1,10 +1,17 @@
 // Photos in, answers out: everything but the globe.
+import { Film } from "/page/film.js";
 import { Globe } from "/page/globe.js";
 
 const $ = (id) => document.getElementById(id);
 const globe = new Globe($("globe"));
 const photos = [];
+// All photos as of one place: an answer like a photo's, with several files.
+const together = { files: [] };
 let shown = null, key = "";
+const film = new Film($("step"), (places) => globe.setSamples(places), (step, count) => {
+  $("moment").textContent = `step ${step + 1} of ${count}`;
+  $("step").setAttribute("aria-valuetext", $("moment").textContent);
+});
 
 // ---- words
 const km = (value) => {
@@ -20,12 +27,20 @@ function say(text, isWrong = false) {
 }
 
 // ---- the server
-async function ask(photo, parameters) {
-  const query = new URLSearchParams({ name: photo.name, ...parameters });
-  if (photo.within) query.append("within", photo.within);
-  const headers = { "content-type": photo.file.type.startsWith("image/") ? photo.file.type : "application/octet-stream" };
+async function ask(photo, route, parameters) {
+  const query = new URLSearchParams(parameters), headers = {};
+  let body = photo.file;
+  if (photo.files) {
+    body = new FormData();
+    for (const [k, file] of photo.files.entries()) body.append("photo", file, file.name || `pasted ${k + 1}`);
+    if (route === "locate") query.set("together", "true");
+  } else {
+    query.set("name", photo.name);
+    headers["content-type"] = body.type.startsWith("image/") ? body.type : "application/octet-stream";
+  }
+  if (photo.within && route === "locate") query.append("within", photo.within);
   if (key) headers["x-api-key"] = key;
-  const response = await fetch(`/v1/locate?${query}`, { method: "POST", headers, body: photo.file });
+  const response = await fetch(`/v1/${route}?${query}`, { method: "POST", headers, body });
   if (response.ok) return response;
   const problem = await response.json().catch(() => ({ detail: `the server said ${response.status}` }));
   const wait = response.status === 429 && Number(response.headers.get("retry-after"));
@@ -37,10 +52,11 @@ async function ask(photo, parameters) {
 }
 
 async function locate(photo) {
+  film.close();
   say(`Looking at ${photo.name} …`);
   for (;;) {
     try {
-      photo.answer = await (await ask(photo, { density: "geojson" })).json();
+      photo.answer = await (await ask(photo, "locate", { density: "all" })).json();
       photo.error = null;
       break;
     } catch (error) {
@@ -59,7 +75,16 @@ async function add(files) {
   const added = [...files].map((file, k) => ({ file, name: file.name || `pasted ${photos.length + k + 1}`, url: URL.createObjectURL(file) }));
   photos.push(...added);
   strip();
-  for (const photo of added) await locate(photo);
+  if ($("together").checked) await locateTogether();
+  else for (const photo of added) await locate(photo);
+}
+
+async function locateTogether() {
+  together.files = photos.map((photo) => photo.file);
+  together.name = `${photos.length} photos of one place`;
+  together.url = photos[0].url;
+  together.steps = null;
+  await locate(together);
 }
 
 // ---- the panel
@@ -69,15 +94,22 @@ function strip() {
     image.src = photo.url;
     image.alt = photo.name;
     button.type = "button";
-    button.setAttribute("aria-current", String(photo === shown));
-    button.addEventListener("click", () => show(photo));
+    button.setAttribute("aria-current", String(photo === shown || shown === together));
+    button.addEventListener("click", () => {
+      $("alone").checked = true;
+      if (photo.answer) show(photo);
+      else locate(photo);
+    });
     button.append(image);
     item.append(button);
     return item;
   }));
+  $("sameness").hidden = photos.length < 2;
 }
 
 function show(photo) {
+  film.close();
+  draw(false);
   shown = photo;
   strip();
   say(photo.error ?? "", Boolean(photo.error));
@@ -92,13 +124,71 @@ function show(photo) {
     `Half of all photos answered like this one were taken within ${km(answer.radius_50_km)} of it, nine in ten within ${km(answer.radius_90_km)}.`
     + ` The chance that it is right to within 750 km is ${percent(answer.locatability)}.`;
   $("within").value = photo.within ?? "";
+  $("anywhere").hidden = !photo.within;
+  globe.setCircle(circleOf(photo.within));
   $("hypotheses").replaceChildren(...answer.hypotheses.map(hypothesis));
   const facts = [["best place", degrees(answer.best)], ["50 % region", `${Math.round(answer.area_50_km2).toLocaleString("en")} km²`],
     ["90 % region", `${Math.round(answer.area_90_km2).toLocaleString("en")} km²`]];
   if (answer.gps) facts.push(["the photo’s GPS tag (not used)", degrees(answer.gps)]);
   $("facts").replaceChildren(...facts.flatMap(([name, value]) => [text("dt", name), text("dd", value)]));
   $("globe").setAttribute("aria-label", `A globe turned to ${answer.place}. Arrow keys turn it, plus and minus zoom.`);
+  openFilm(false);
   globe.show(answer);
+}
+
+// ---- where it is known to be
+const CIRCLE = /^\s*([\d.]+)\s*km around\s*(-?[\d.]+)\s*,\s*(-?[\d.]+)\s*$/i;
+
+function circleOf(words) {
+  const found = CIRCLE.exec(words ?? "");
+  return found && { km: Number(found[1]), at: [Number(found[3]), Number(found[2])] };
+}
+
+function restrict(words) {
+  if (!shown) return;
+  shown.within = words.trim();
+  locate(shown);
+}
+
+function restrictToCircle({ at: [lon, lat], km: radius }) {
+  const turned = ((lon + 540) % 360 + 360) % 360 - 180;
+  restrict(`${radius < 10 ? radius.toFixed(1) : Math.round(radius)} km around ${lat.toFixed(3)},${turned.toFixed(3)}`);
+}
+
+function draw(isDrawing) {
+  $("draw").setAttribute("aria-pressed", String(isDrawing));
+  globe.draws(isDrawing ? (circle) => { draw(false); restrictToCircle(circle); } : null);
+  if (isDrawing) $("globe").scrollIntoView({ block: "nearest" });
+  if (isDrawing) say("Drag on the map: from the circle’s centre outwards.");
+}
+
+// ---- the film
+function openFilm(isOpen) {
+  $("film").hidden = !isOpen;
+  $("play").setAttribute("aria-expanded", String(isOpen));
+  $("play").textContent = isOpen ? "close the film" : "watch the samples leave the noise";
+}
+
+async function play() {
+  if (film.isOpen) {
+    film.close();
+    openFilm(false);
+    return;
+  }
+  const photo = shown;
+  say("Drawing samples …");
+  try {
+    photo.steps ??= (await (await ask(photo, "steps", {})).json()).steps;
+  } catch (error) {
+    say(error.message, true);
+    return;
+  }
+  if (photo !== shown) return;
+  say("");
+  openFilm(true);
+  $("globe").scrollIntoView({ block: "nearest" });
+  globe.turnTo([photo.answer.best.lon, photo.answer.best.lat], 1);
+  film.open(photo.steps);
 }
 
 function text(tag, words, name = "") {
@@ -132,7 +222,7 @@ async function download(format) {
   try {
     if (format === "csv") blob = new Blob([csv(photo.answer, photo.name)], { type: "text/csv" });
     else if (format === "geojson") blob = new Blob([JSON.stringify(photo.answer.density)], { type: "application/geo+json" });
-    else blob = await (await ask(photo, { format })).blob();
+    else blob = await (await ask(photo, "locate", { format })).blob();
   } catch (error) {
     say(error.message, true);
     return;
@@ -162,8 +252,23 @@ document.addEventListener("drop", (event) => {
 });
 $("known").addEventListener("submit", (event) => {
   event.preventDefault();
-  shown.within = $("within").value.trim();
-  locate(shown);
+  restrict($("within").value);
+});
+$("circle").addEventListener("submit", (event) => {
+  event.preventDefault();
+  restrictToCircle({ at: [$("lon").valueAsNumber, $("lat").valueAsNumber], km: $("km").valueAsNumber });
+});
+$("draw").addEventListener("click", () => {
+  const isDrawing = $("draw").getAttribute("aria-pressed") !== "true";
+  if (!isDrawing) say("");
+  draw(isDrawing);
+});
+$("anywhere").addEventListener("click", () => { $("within").focus(); restrict(""); });
+$("play").addEventListener("click", play);
+$("sameness").addEventListener("change", () => {
+  if ($("together").checked) locateTogether();
+  else if (photos[0].answer) show(photos[0]);
+  else locate(photos[0]);
 });
 $("access").addEventListener("submit", (event) => {
   event.preventDefault();

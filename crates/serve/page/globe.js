@@ -1,8 +1,11 @@
-// The globe: land, the 50 % and 90 % regions, numbered places. Poles and the antimeridian are d3-geo's to get right.
-import { geoArea, geoDistance, geoGraticule10, geoNaturalEarth1, geoOrthographic, geoPath } from "/page/d3-geo.js";
+// The globe: land, the density, its 50 % and 90 % outlines, numbered places, a circle that is drawn, samples under way. Poles and
+// the antimeridian are d3-geo's to get right.
+import { geoArea, geoCircle, geoDistance, geoGraticule10, geoNaturalEarth1, geoOrthographic, geoPath } from "/page/d3-geo.js";
+import { Texture } from "/page/texture.js";
 
 const SPHERE = { type: "Sphere" };
 const GRID = geoGraticule10();
+const EARTH_KM = 6371.0088;
 
 // Shores and borders: the layout of scripts/map_coastline.py.
 async function coast(detail) {
@@ -38,8 +41,8 @@ async function coast(detail) {
   return { land: polygons(land), lakes: polygons(lakes), borders: { type: "MultiLineString", coordinates: borders } };
 }
 
-// A region of GeoJSON for d3: the inside on the right, and lines without the cut along the antimeridian.
-function region(geometry) {
+// A region's outline, without the cut along the antimeridian.
+function outline(geometry) {
   const polygons = geometry.type === "Polygon" ? [geometry.coordinates] : geometry.coordinates;
   const onCut = ([x, y]) => Math.abs(x) > 179.999 || Math.abs(y) > 89.999;
   const lines = [];
@@ -51,10 +54,7 @@ function region(geometry) {
     }
     lines.push(line);
   }
-  return {
-    fill: { type: "MultiPolygon", coordinates: polygons.map((rings) => rings.map((ring) => ring.slice().reverse())) },
-    line: { type: "MultiLineString", coordinates: lines.filter((line) => line.length > 1) },
-  };
+  return { type: "MultiLineString", coordinates: lines.filter((line) => line.length > 1) };
 }
 
 export class Globe {
@@ -67,22 +67,29 @@ export class Globe {
     this.isMoving = false;
     this.regions = [];
     this.places = [];
+    this.texture = null;
+    // A circle: { at, km }; samples: places without a name.
+    this.circle = null;
+    this.samples = null;
+    // Called with the circle that a pointer drew, while drawing is on.
+    this.whenDrawn = null;
     this.coasts = {};
     for (const detail of ["coarse", "fine"]) coast(detail).then((lines) => { this.coasts[detail] = lines; this.redraw(); });
     new ResizeObserver(() => this.redraw()).observe(canvas);
     this.listen();
   }
 
-  // Shows an answer: regions and hypotheses of its FeatureCollection, and the photo's own tag.
+  // Shows an answer: its density, regions and hypotheses of its FeatureCollection, and the photo's own tag.
   show(answer) {
     const features = answer.density.features;
+    this.texture = answer.grid ? new Texture(answer.grid) : null;
     const areas = features.filter((feature) => feature.geometry && feature.geometry.type !== "Point");
     this.regions = areas
-      .map((feature) => ({ probability: feature.properties.probability, ...region(feature.geometry) }))
+      .map((feature) => ({ probability: feature.properties.probability, line: outline(feature.geometry) }))
       .sort((a, b) => b.probability - a.probability);
     this.places = answer.hypotheses.map((place, k) => ({ at: [place.lon, place.lat], text: String(k + 1), share: place.probability }));
     this.tag = answer.gps ? [answer.gps.lon, answer.gps.lat] : null;
-    const reach = Math.max(answer.radius_90_km, 300) / 6371;
+    const reach = Math.max(answer.radius_90_km, 300) / EARTH_KM;
     this.turnTo([answer.best.lon, answer.best.lat], Math.max(1, Math.min(16, 0.75 / Math.sin(Math.min(reach, 1.2)))));
   }
 
@@ -100,6 +107,16 @@ export class Globe {
     };
     cancelAnimationFrame(this.turning);
     this.turning = requestAnimationFrame(step);
+  }
+
+  setCircle(circle) { this.circle = circle; this.redraw(); }
+
+  setSamples(samples) { this.samples = samples; this.redraw(); }
+
+  // From now on a pointer draws a circle, from its centre outwards, instead of turning the globe; null: no more.
+  draws(whenDrawn) {
+    this.whenDrawn = whenDrawn;
+    this.canvas.classList.toggle("drawing", Boolean(whenDrawn));
   }
 
   setFlat(isFlat) { this.isFlat = isFlat; this.redraw(); }
@@ -149,20 +166,46 @@ export class Globe {
     if (lines) {
       fill(lines.land, "land");
       fill(lines.lakes, "sea");
+    }
+    if (this.texture) {
+      context.save();
+      context.beginPath();
+      path(SPHERE);
+      context.clip();
+      this.texture.paint(context, projection, width, height, colour("heat"), this.isMoving ? 5 : 2);
+      context.restore();
+    }
+    if (lines) {
       stroke(lines.land, "shore", 0.7);
       stroke(lines.lakes, "shore", 0.7);
       stroke(lines.borders, "border", 0.7);
     }
-    for (const one of this.regions) fill(one.fill, one.probability > 0.7 ? "most" : "half");
+    if (this.circle) {
+      const shape = geoCircle().center(this.circle.at).radius(this.circle.km / EARTH_KM * 180 / Math.PI).precision(2)();
+      fill(shape, "drawn");
+      stroke(shape, "truth", 2, [2, 3]);
+    }
     for (const one of this.regions) stroke(one.line, "edge", 1.6, one.probability > 0.7 ? [5, 4] : []);
     stroke(SPHERE, "rim", 1.2);
     const eye = this.isFlat ? null : this.centre;
     const isSeen = (at) => !eye || geoDistance(at, eye) < Math.PI / 2;
     if (this.tag && isSeen(this.tag)) this.mark(projection(this.tag), "◎", colour("truth"), colour("paper"), 8);
     for (const place of [...this.places].reverse()) {
-      if (!isSeen(place.at)) continue;
+      if (this.samples || !isSeen(place.at)) continue;
       this.mark(projection(place.at), place.text, colour("accent"), colour("on-accent"), place.text === "1" ? 13 : 10);
     }
+    for (const at of this.samples ?? []) if (isSeen(at)) this.mark(projection(at), "", colour("sample"), colour("paper"), 5);
+  }
+
+  // Where on Earth the pointer is, or null.
+  under(event) {
+    const box = this.canvas.getBoundingClientRect(), pixel = [event.clientX - box.left, event.clientY - box.top];
+    const projection = this.projection(this.canvas.clientWidth, this.canvas.clientHeight);
+    const place = projection.invert(pixel);
+    if (!place || Number.isNaN(place[0]) || Math.abs(place[1]) > 90) return null;
+    // On a flat map there is no Earth beyond its rim.
+    const again = projection(place);
+    return again && Math.hypot(again[0] - pixel[0], again[1] - pixel[1]) < 2 && Math.abs(place[0]) <= 180.01 ? place : null;
   }
 
   mark(at, text, back, front, radius) {
@@ -189,13 +232,24 @@ export class Globe {
     const turn = (x, y) => {
       this.centre = [this.centre[0] - x * degrees(), Math.max(-90, Math.min(90, this.centre[1] + y * degrees()))];
     };
+    let from = null;
     canvas.addEventListener("pointerdown", (event) => {
+      if (this.whenDrawn) {
+        from = this.under(event);
+        canvas.setPointerCapture(event.pointerId);
+        return;
+      }
       cancelAnimationFrame(this.turning);
       canvas.setPointerCapture(event.pointerId);
       canvas.classList.add("dragged");
       fingers.set(event.pointerId, event);
     });
     canvas.addEventListener("pointermove", (event) => {
+      if (from) {
+        const to = this.under(event);
+        if (to) this.setCircle({ at: from, km: Math.max(1, geoDistance(from, to) * EARTH_KM) });
+        return;
+      }
       const before = fingers.get(event.pointerId);
       if (!before) return;
       const others = [...fingers.values()].filter((finger) => finger.pointerId !== event.pointerId);
@@ -210,6 +264,11 @@ export class Globe {
       this.redraw();
     });
     const lift = (event) => {
+      if (from) {
+        from = null;
+        if (this.whenDrawn && this.circle) this.whenDrawn(this.circle);
+        return;
+      }
       fingers.delete(event.pointerId);
       if (fingers.size) return;
       canvas.classList.remove("dragged");

@@ -25,7 +25,7 @@ const fn parameter(
 }
 
 /// How a photo is answered: parameters of `/v1/locate` and `/v1/locate/embeddings`.
-pub(crate) const PARAMETERS: [Parameter; 8] = [
+pub(crate) const PARAMETERS: [Parameter; 9] = [
     parameter(
         "name",
         "string",
@@ -53,13 +53,21 @@ pub(crate) const PARAMETERS: [Parameter; 8] = [
         "It must be here: a continent, a country, a state (name or ISO code), \"50 km around 48.85,2.35\" or \
          \"lat0,lon0,lat1,lon1\"; repeated, in one of these",
     ),
+    parameter(
+        "together",
+        "boolean",
+        "false",
+        "Whether the photos are of one place: one answer for all of them, from the geometric mean of their densities",
+    ),
     Parameter {
-        choices: &["none", "geojson"],
+        choices: &["none", "geojson", "grid", "all"],
         ..parameter(
             "density",
             "string",
             "none",
-            "geojson: with a key \"density\", the 50 % and 90 % regions and the hypotheses as a FeatureCollection",
+            "geojson: with a key \"density\", the 50 % and 90 % regions and the hypotheses as a FeatureCollection. grid: with a key \
+             \"grid\", the density on a rectangle of latitudes and longitudes, a byte a cell in base64, from the north west row by row: \
+             255 at the top, 1 at depth_nats below it, 0 for less. all: both",
         )
     },
     Parameter {
@@ -91,6 +99,13 @@ impl Format {
     }
 }
 
+/// What an answer's object has beside what `locdiff locate` writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Extra {
+    pub(crate) geojson: bool,
+    pub(crate) grid: bool,
+}
+
 /// How to answer: requests with the same settings are answered together.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Settings {
@@ -106,7 +121,9 @@ pub(crate) struct Settings {
 pub(crate) struct Ask {
     pub(crate) settings: Settings,
     pub(crate) name: Option<String>,
-    pub(crate) with_density: bool,
+    /// Whether the photos are of one place.
+    pub(crate) is_together: bool,
+    pub(crate) extra: Extra,
     pub(crate) format: Format,
 }
 
@@ -118,7 +135,8 @@ impl Ask {
     /// Of a query; what is not known is refused, so that a slip of the pen is no silent default.
     pub(crate) fn parse(text: &str) -> Result<Self, Problem> {
         let settings = Settings { views: 1, seed: 0, hypotheses: 5, window_km: None, within: Vec::new() };
-        let mut ask = Self { settings, name: None, with_density: false, format: Format::Json };
+        let extra = Extra { geojson: false, grid: false };
+        let mut ask = Self { settings, name: None, is_together: false, extra, format: Format::Json };
         let mut seen: Vec<String> = Vec::new();
         for (name, value) in query::pairs(text).map_err(Problem::bad)? {
             if seen.contains(&name) && name != "within" {
@@ -140,7 +158,18 @@ impl Ask {
                     )));
                 }
                 "within" => settings.within.push(value),
-                "density" => ask.with_density = choice(&name, &value, &[("none", false), ("geojson", true)])?,
+                "together" => {
+                    ask.is_together = choice(&name, &value, &[("false", false), ("true", true)])?;
+                }
+                "density" => {
+                    let kinds = [
+                        ("none", extra),
+                        ("geojson", Extra { geojson: true, ..extra }),
+                        ("grid", Extra { grid: true, ..extra }),
+                        ("all", Extra { geojson: true, grid: true }),
+                    ];
+                    ask.extra = choice(&name, &value, &kinds)?;
+                }
                 "format" => {
                     let kinds = [
                         ("json", Format::Json),
@@ -247,6 +276,7 @@ mod tests {
             "window_km=nan",
             "window_km=0",
             "density=jpg",
+            "together=1",
             "format=exe",
             "seed=1&seed=2",
             "name=%FF",

@@ -6,7 +6,9 @@ use crate::metrics::{Metrics, Stage};
 use crate::problem::{Kind, Problem};
 use crate::queue::Queue;
 use crate::render::Renderer;
-use locdiff::{Answer, EmbeddedPhoto, Embedding, LocateError, LocateOptions, Locator, Photo, PhotoLimits};
+use locdiff::{
+    Answer, EmbeddedPhoto, Embedding, LocateError, LocateOptions, Locator, Photo, PhotoLimits, SampleOptions,
+};
 use rayon::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -89,12 +91,29 @@ impl Backend {
         let begin = Instant::now();
         let mut times = Times::default();
         let embedded = self.embedded(&jobs, &options, &mut times);
-        if let Work::Embed(_) = first.work {
-            self.settle(jobs, embedded, times, begin, |renderer, _, embedded| renderer.embeddings(embedded));
-            return;
-        }
         let before = Instant::now();
-        let answers = self.locator.answer_each(embedded, &options);
+        match first.work {
+            Work::Embed(_) => {
+                self.settle(jobs, embedded, times, begin, |renderer, _, photos| renderer.embeddings(photos));
+                return;
+            }
+            Work::Steps(_) => {
+                let steps = one(embedded).and_then(|photo| self.locator.sampled_steps(&photo, &options));
+                times.answer = before.elapsed();
+                self.settle(jobs, vec![steps], times, begin, |renderer, _, steps| renderer.steps(steps));
+                return;
+            }
+            Work::Locate(_) | Work::LocateEmbeddings(_) => {}
+        }
+        let answers = if first.ask.is_together {
+            vec![one(embedded).and_then(|photo| {
+                let samples = options.sampling.samples.max(photo.views.len());
+                let sampling = SampleOptions { samples, ..options.sampling };
+                self.locator.answer(&photo, &options.clone().with_sampling(sampling))
+            })]
+        } else {
+            self.locator.answer_each(embedded, &options)
+        };
         times.answer = before.elapsed();
         self.settle(
             jobs,
@@ -137,36 +156,40 @@ impl Backend {
         }
     }
 
-    /// The photos of all jobs as embeddings: decoded as many at a time as there are threads, and as their pixels allow.
+    /// The photos of all jobs as embeddings: as many at a time as there are threads, and as their pixels allow.
     fn embedded(&self, jobs: &[Job], options: &LocateOptions, times: &mut Times) -> Vec<Embedded> {
         let mut photos: Vec<&Upload> = Vec::new();
         let mut embedded = Vec::new();
         for job in jobs {
             match &job.work {
-                Work::Locate(own) | Work::Embed(own) => photos.extend(own),
+                Work::Locate(own) | Work::Embed(own) | Work::Steps(own) => photos.extend(own),
                 Work::LocateEmbeddings(rows) => embedded.extend(rows.iter().enumerate().map(embedding)),
             }
         }
-        for few in few_at_a_time(&photos, self.locator.photos_at_once(), self.limits.max_pixels) {
+        for few in runs(&photos, self.limits.max_pixels) {
             let begin = Instant::now();
-            let decode = |photo: &&Upload| {
-                let name = photo.name.as_deref().unwrap_or("the photo");
-                Photo::decode(&photo.contents, name, &self.limits)
+            let (decoding, encoding) = (AtomicU64::new(0), AtomicU64::new(0));
+            let timed = |sum: &AtomicU64, since: Instant| {
+                sum.fetch_add(since.elapsed().as_nanos() as u64, Ordering::Relaxed);
             };
-            let decoded: Vec<_> =
-                if few.len() == 1 { vec![decode(&few[0])] } else { few.par_iter().map(decode).collect() };
-            times.decode += begin.elapsed();
-            let begin = Instant::now();
-            for (upload, photo) in few.iter().zip(decoded) {
-                embedded.push(photo.map_err(LocateError::from).and_then(|photo| {
-                    let embedded = self.locator.embed(&photo, options)?;
-                    Ok(match &upload.name {
-                        Some(name) => embedded.with_name(name),
-                        None => embedded,
-                    })
-                }));
-            }
-            times.encode += begin.elapsed();
+            // A thread each: decoding a photo and its embedding take one.
+            embedded.par_extend(few.par_iter().map(|upload| {
+                let since = Instant::now();
+                let name = upload.name.as_deref().unwrap_or("the photo");
+                let photo = Photo::decode(&upload.contents, name, &self.limits);
+                timed(&decoding, since);
+                let since = Instant::now();
+                let embedded = self.locator.embed(&photo?, options);
+                timed(&encoding, since);
+                Ok(match &upload.name {
+                    Some(name) => embedded?.with_name(name),
+                    None => embedded?,
+                })
+            }));
+            let (decoding, encoding) = (decoding.into_inner() as f64, encoding.into_inner() as f64);
+            let decode = begin.elapsed().mul_f64(decoding / (decoding + encoding).max(1.0));
+            times.decode += decode;
+            times.encode += begin.elapsed().saturating_sub(decode);
         }
         embedded
     }
@@ -192,13 +215,13 @@ fn embedding((row, values): (usize, &Vec<f32>)) -> Embedded {
     Ok(EmbeddedPhoto::from(Embedding::new(values.clone(), None)?).with_name(name))
 }
 
-/// Runs of photos: no more than so many, and no more pixels together than one photo may have.
-fn few_at_a_time<'a, 'b>(photos: &'b [&'a Upload], most: usize, most_pixels: u64) -> Vec<&'b [&'a Upload]> {
+/// Runs of photos with no more pixels together than one photo may have.
+fn runs<'a, 'b>(photos: &'b [&'a Upload], most_pixels: u64) -> Vec<&'b [&'a Upload]> {
     let mut runs = Vec::new();
     let mut begin = 0;
     while begin < photos.len() {
         let (mut end, mut pixels) = (begin + 1, photos[begin].pixels);
-        while end < photos.len() && end - begin < most && pixels + photos[end].pixels <= most_pixels {
+        while end < photos.len() && pixels + photos[end].pixels <= most_pixels {
             pixels += photos[end].pixels;
             end += 1;
         }
@@ -208,12 +231,20 @@ fn few_at_a_time<'a, 'b>(photos: &'b [&'a Upload], most: usize, most_pixels: u64
     runs
 }
 
-/// Jobs of the same settings and kind, in the order of their first.
+/// Photos of one place as one; the first that failed fails them all.
+fn one(photos: Vec<Embedded>) -> Embedded {
+    Ok(EmbeddedPhoto::together(photos.into_iter().collect::<Result<Vec<_>, _>>()?))
+}
+
+/// Jobs of the same settings and kind, in the order of their first; what is to be one answer is a group of its own.
 fn groups(jobs: Vec<Job>) -> Vec<Vec<Job>> {
     let mut groups: Vec<Vec<Job>> = Vec::new();
     for job in jobs {
+        let is_own = |job: &Job| job.ask.is_together || matches!(job.work, Work::Steps(_));
         let alike = |group: &&mut Vec<Job>| {
-            group[0].ask.settings == job.ask.settings
+            !is_own(&group[0])
+                && !is_own(&job)
+                && group[0].ask.settings == job.ask.settings
                 && std::mem::discriminant(&group[0].work) == std::mem::discriminant(&job.work)
         };
         match groups.iter_mut().find(alike) {
@@ -233,8 +264,8 @@ mod tests {
         let upload = |pixels: u64| Upload { name: None, contents: bytes::Bytes::new(), pixels };
         let photos: Vec<Upload> = [5, 5, 90, 20, 1, 1, 1, 1, 1, 1].map(upload).into();
         let photos: Vec<&Upload> = photos.iter().collect();
-        let runs = few_at_a_time(&photos, 4, 100);
+        let runs = runs(&photos, 100);
         let sizes: Vec<usize> = runs.iter().map(|run| run.len()).collect();
-        assert_eq!(sizes, [3, 4, 3]);
+        assert_eq!(sizes, [3, 7]);
     }
 }

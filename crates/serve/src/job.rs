@@ -22,13 +22,15 @@ pub(crate) enum Work {
     Locate(Vec<Upload>),
     LocateEmbeddings(Vec<Vec<f32>>),
     Embed(Vec<Upload>),
+    /// Photos of one place.
+    Steps(Vec<Upload>),
 }
 
 impl Work {
     /// How many photos or embeddings.
     pub(crate) fn len(&self) -> usize {
         match self {
-            Self::Locate(photos) | Self::Embed(photos) => photos.len(),
+            Self::Locate(photos) | Self::Embed(photos) | Self::Steps(photos) => photos.len(),
             Self::LocateEmbeddings(rows) => rows.len(),
         }
     }

@@ -24,6 +24,8 @@ mod body;
 mod budget;
 mod docs;
 mod error;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod job;
 mod log;
 mod metrics;

@@ -36,7 +36,7 @@ pub(crate) fn document() -> Value {
 /// The problems that a route can answer with.
 pub(crate) fn problems(endpoint: Endpoint) -> Vec<Kind> {
     let own: &[Kind] = match endpoint {
-        Endpoint::Locate | Endpoint::LocateEmbeddings | Endpoint::Embed => &[
+        Endpoint::Locate | Endpoint::LocateEmbeddings | Endpoint::Embed | Endpoint::Steps => &[
             Kind::BadRequest,
             Kind::Unauthorized,
             Kind::CrossSite,
@@ -100,6 +100,7 @@ pub(crate) fn is_for(parameter: &Parameter, endpoint: Endpoint) -> bool {
         Endpoint::Locate => true,
         Endpoint::LocateEmbeddings => !["name", "views"].contains(&parameter.name),
         Endpoint::Embed => parameter.name == "name",
+        Endpoint::Steps => ["name", "views", "seed"].contains(&parameter.name),
         _ => false,
     }
 }
@@ -114,8 +115,11 @@ fn parameter(parameter: &Parameter) -> Value {
         schema["enum"] = json!(parameter.choices);
     }
     if !parameter.default.is_empty() {
-        schema["default"] =
-            parameter.default.parse::<u64>().map_or(json!(parameter.default), |number| json!(number));
+        schema["default"] = if ["integer", "number", "boolean"].contains(&parameter.kind) {
+            serde_json::from_str(parameter.default).unwrap_or_default()
+        } else {
+            json!(parameter.default)
+        };
     }
     json!({
         "name": parameter.name,
@@ -136,7 +140,7 @@ fn request_body(endpoint: Endpoint) -> Option<Value> {
         },
     });
     let content = match endpoint {
-        Endpoint::Locate | Endpoint::Embed => {
+        Endpoint::Locate | Endpoint::Embed | Endpoint::Steps => {
             json!({ "image/*": bytes, "application/octet-stream": bytes, "multipart/form-data": form })
         }
         Endpoint::LocateEmbeddings => json!({
@@ -168,12 +172,23 @@ fn content(endpoint: Endpoint) -> Value {
             "image/tiff": { "schema": { "type": "string", "format": "binary" } },
         }),
         Endpoint::Embed => json!({ "application/json": object, "application/x-ndjson": text }),
+        Endpoint::Steps => json!({ "application/json": { "schema": steps_schema() } }),
         Endpoint::Metrics => json!({ "text/plain": text }),
         Endpoint::Docs | Endpoint::Page(_) => json!({ "text/html": text }),
         Endpoint::Info | Endpoint::Regions | Endpoint::Live | Endpoint::Ready | Endpoint::OpenApi => {
             json!({ "application/json": object })
         }
     }
+}
+
+fn steps_schema() -> Value {
+    let place = json!({ "type": "array", "items": { "type": "number" }, "minItems": 2, "maxItems": 2, "description": "lon, lat" });
+    let step = json!({
+        "type": "object",
+        "required": ["t", "places"],
+        "properties": { "t": { "type": "integer" }, "places": { "type": "array", "items": place } },
+    });
+    json!({ "type": "object", "required": ["steps"], "properties": { "steps": { "type": "array", "items": step } } })
 }
 
 fn problem_schema() -> Value {
@@ -198,6 +213,21 @@ fn place_schema() -> Value {
         "type": "object",
         "required": ["lat", "lon"],
         "properties": { "lat": { "type": "number" }, "lon": { "type": "number" } },
+    })
+}
+
+fn grid_schema() -> Value {
+    let (number, integer) = (json!({ "type": "number" }), json!({ "type": "integer" }));
+    json!({
+        "type": "object",
+        "description": "The density on a rectangle of latitudes and longitudes, where it was asked for",
+        "required": ["south", "north", "west", "east", "rows", "columns", "depth_nats", "values"],
+        "properties": {
+            "south": number, "north": number, "west": number,
+            "east": { "type": "number", "description": "Above 180 where the rectangle crosses the antimeridian" },
+            "rows": integer, "columns": integer, "depth_nats": number,
+            "values": { "type": "string", "contentEncoding": "base64" },
+        },
     })
 }
 
@@ -236,6 +266,7 @@ fn answer_schema() -> Value {
             "information_nats": number,
             "gallery": { "type": "object" },
             "density": { "type": "object", "description": "A GeoJSON FeatureCollection, where it was asked for" },
+            "grid": grid_schema(),
         },
     })
 }

@@ -136,12 +136,3 @@ impl From<&LocateError> for Problem {
         Self::new(kind, error.to_string())
     }
 }
-
-/// Whether an error is one photo's alone, so that the others of a request are answered.
-pub(crate) fn is_about_photo(error: &LocateError) -> bool {
-    match error {
-        LocateError::Vision(VisionError::Device(_)) => false,
-        LocateError::Vision(_) | LocateError::Model(ModelError::NotFinite { .. }) => true,
-        _ => false,
-    }
-}

@@ -30,6 +30,15 @@ const FIRST_GUESS_S: f64 = 0.1;
 /// How much the last batch counts in the mean.
 const NEWEST: f64 = 0.2;
 
+impl State {
+    /// What is computed now is waited for too: only so is the longest wait that of `most` photos. Where nothing else waits, a job
+    /// as large as the queue has room, however busy the backend is.
+    fn has_room(&self, photos: usize, most: usize) -> bool {
+        let before = if self.photos == 0 { 0 } else { self.photos + self.in_work };
+        before + photos <= most
+    }
+}
+
 impl Queue {
     pub(crate) fn new(most: usize) -> Self {
         let state = State {
@@ -45,7 +54,7 @@ impl Queue {
     /// Lets a job wait; false where there is no room, whole jobs only.
     pub(crate) fn push(&self, job: Job) -> bool {
         let mut state = self.state();
-        if state.is_closed || state.photos + job.work.len() > self.most {
+        if state.is_closed || !state.has_room(job.work.len(), self.most) {
             return false;
         }
         state.photos += job.work.len();
@@ -57,7 +66,7 @@ impl Queue {
 
     /// Whether one more photo has no room.
     pub(crate) fn is_full(&self) -> bool {
-        self.state().photos >= self.most
+        !self.state().has_room(1, self.most)
     }
 
     /// What waited, about so many photos; waits for the first. `None` once it is closed and empty.
@@ -150,6 +159,21 @@ mod tests {
         assert!(!queue.push(job(1)));
         assert_eq!(sizes(queue.take(4).unwrap()), [3]);
         assert!(queue.take(4).is_none());
+    }
+
+    #[test]
+    fn what_is_computed_is_waited_for_too() {
+        let queue = Queue::new(10);
+        assert!(queue.push(job(8)));
+        assert_eq!(queue.take(8).unwrap().len(), 1);
+        assert!(queue.push(job(1)) && queue.push(job(1)));
+        assert!(queue.is_full() && !queue.push(job(1)), "8 are computed and 2 wait");
+        queue.done(8, Duration::from_millis(1));
+        assert!(!queue.is_full() && queue.push(job(8)));
+        assert!(queue.is_full());
+        // A large job is not kept out by a busy backend alone.
+        assert_eq!(queue.take(10).unwrap().len(), 3);
+        assert!(queue.push(job(10)));
     }
 
     #[test]

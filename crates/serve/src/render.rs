@@ -1,9 +1,12 @@
 //! Answers as bytes.
 
-use crate::ask::{Ask, Format};
+use crate::ask::{Ask, Extra, Format};
 use crate::job::Work;
-use crate::problem::{Kind, Problem, is_about_photo};
-use locdiff::{Answer, Atlas, EmbeddedPhoto, Embedding, LocateError};
+use crate::problem::{Kind, Problem};
+use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
+use locdiff::{
+    Answer, Atlas, DensityGrid, EmbeddedPhoto, Embedding, LatLon, LocateError, SampledStep, failure_json,
+};
 use serde_json::{Value, json};
 use std::sync::OnceLock;
 
@@ -38,12 +41,10 @@ impl Renderer {
         let mut text = String::new();
         for (k, answer) in answers.into_iter().enumerate() {
             let line = match answer {
-                Ok(answer) => self.object(&answer, ask.with_density)?,
-                Err(error) if is_about_photo(&error) && !is_one => {
+                Ok(answer) => self.object(&answer, ask.extra)?,
+                Err(error) if error.is_about_photo() && !is_one => {
                     let name = name_of(work, k);
-                    let message = error.to_string();
-                    let reason = if message.contains(&name) { message } else { format!("{name}: {message}") };
-                    json!({ "photo": name, "error": reason })
+                    failure_json(&name, &error.about(&name))
                 }
                 Err(error) => return Err(Problem::from(&error)),
             };
@@ -65,7 +66,7 @@ impl Renderer {
                     let encoder = view.and_then(Embedding::encoder).map(ToString::to_string);
                     json!({ "photo": photo.name, "encoder": encoder, "embedding": view.map(Embedding::values) })
                 }
-                Err(error) if is_about_photo(&error) && !is_one => json!({ "error": error.to_string() }),
+                Err(error) if error.is_about_photo() && !is_one => json!({ "error": error.to_string() }),
                 Err(error) => return Err(Problem::from(&error)),
             };
             text += &line.to_string();
@@ -74,9 +75,24 @@ impl Renderer {
         Ok((text.into_bytes(), if is_one { JSON } else { LINES }))
     }
 
-    fn object(&self, answer: &Answer, with_density: bool) -> Result<Value, Problem> {
+    /// The way of a job's samples from noise to places.
+    #[expect(clippy::unused_self, reason = "one of the renderer's ways")]
+    pub(crate) fn steps(&self, steps: Vec<Result<Vec<SampledStep>, LocateError>>) -> Rendered {
+        let steps =
+            steps.into_iter().collect::<Result<Vec<_>, _>>().map_err(|error| Problem::from(&error))?;
+        // A thousandth of a degree is less than a dot.
+        let place = |at: &LatLon| [at.lon_deg(), at.lat_deg()].map(|deg| (1000.0 * deg).round() / 1000.0);
+        let step = |step: &SampledStep| json!({ "t": step.t, "places": step.places.iter().map(place).collect::<Vec<_>>() });
+        let object = json!({ "steps": steps.iter().flatten().map(step).collect::<Vec<_>>() });
+        Ok((format!("{object}\n").into_bytes(), JSON))
+    }
+
+    fn object(&self, answer: &Answer, extra: Extra) -> Result<Value, Problem> {
         let mut object = answer.to_json();
-        if with_density {
+        if extra.grid {
+            object["grid"] = grid(&DensityGrid::of(answer).map_err(|error| Problem::from(&error))?);
+        }
+        if extra.geojson {
             let text = self.drawn(answer, Format::GeoJson)?;
             object["density"] = serde_json::from_slice(&text)
                 .map_err(|error| Problem::new(Kind::Internal, error.to_string()))?;
@@ -103,10 +119,26 @@ impl Renderer {
     }
 }
 
+fn grid(grid: &DensityGrid) -> Value {
+    let window = grid.window();
+    json!({
+        "south": window.south_deg(),
+        "north": window.north_deg(),
+        "west": window.west_deg(),
+        "east": window.east_deg(),
+        "rows": window.rows(),
+        "columns": window.columns(),
+        "depth_nats": DensityGrid::DEPTH_NATS,
+        "values": BASE64.encode(grid.values()),
+    })
+}
+
 /// What a job's photo is called in messages.
 fn name_of(work: &Work, k: usize) -> String {
     let given = match work {
-        Work::Locate(photos) | Work::Embed(photos) => photos.get(k).and_then(|photo| photo.name.clone()),
+        Work::Locate(photos) | Work::Embed(photos) | Work::Steps(photos) => {
+            photos.get(k).and_then(|photo| photo.name.clone())
+        }
         Work::LocateEmbeddings(_) => Some(format!("row {}", k + 1)),
     };
     given.unwrap_or_else(|| "the photo".to_owned())

@@ -9,6 +9,7 @@ pub(crate) enum Endpoint {
     Locate,
     LocateEmbeddings,
     Embed,
+    Steps,
     Info,
     Regions,
     Live,
@@ -39,7 +40,7 @@ const fn post(path: &'static str, endpoint: Endpoint, summary: &'static str) -> 
 }
 
 /// All routes but the page's files.
-pub(crate) const ROUTES: [Route; 10] = [
+pub(crate) const ROUTES: [Route; 11] = [
     post("/v1/locate", Endpoint::Locate, "Where photos were taken: one as the body, or several as a form"),
     post(
         "/v1/locate/embeddings",
@@ -47,6 +48,11 @@ pub(crate) const ROUTES: [Route; 10] = [
         "Where photos were taken, from their embeddings",
     ),
     post("/v1/embed", Endpoint::Embed, "The embeddings of photos: one as the body, or several as a form"),
+    post(
+        "/v1/steps",
+        Endpoint::Steps,
+        "The diffusion's samples on their way from noise to places; several photos are taken as of one place",
+    ),
     get("/v1/info", Endpoint::Info, true, "The version, the model and the limits"),
     get("/v1/regions", Endpoint::Regions, true, "The countries that an answer can be restricted to"),
     get("/health/live", Endpoint::Live, false, "Whether the server lives; it never waits for the model"),
@@ -71,7 +77,7 @@ const BYTES: &str = "application/octet-stream";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The page: all that it loads.
-pub(crate) const PAGE: [PageFile; 8] = [
+pub(crate) const PAGE: [PageFile; 10] = [
     page(0, "/", "text/html; charset=utf-8", include_bytes!("../page/index.html")),
     page(1, "/page/style.css", "text/css; charset=utf-8", include_bytes!("../page/style.css")),
     page(2, "/page/app.js", SCRIPT, include_bytes!("../page/app.js")),
@@ -80,6 +86,8 @@ pub(crate) const PAGE: [PageFile; 8] = [
     page(5, "/page/coast-coarse.bin", BYTES, Detail::Coarse.bytes()),
     page(6, "/page/coast-fine.bin", BYTES, Detail::Fine.bytes()),
     page(7, "/page/icon.svg", "image/svg+xml", include_bytes!("../page/icon.svg")),
+    page(8, "/page/texture.js", SCRIPT, include_bytes!("../page/texture.js")),
+    page(9, "/page/film.js", SCRIPT, include_bytes!("../page/film.js")),
 ];
 
 /// What a request found.

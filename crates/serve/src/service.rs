@@ -126,7 +126,7 @@ impl Service {
             self.access.check_key(&head.headers)?;
         }
         match route.endpoint {
-            Endpoint::Locate | Endpoint::LocateEmbeddings | Endpoint::Embed => {
+            Endpoint::Locate | Endpoint::LocateEmbeddings | Endpoint::Embed | Endpoint::Steps => {
                 self.compute(head, body, route, bytes_in).await
             }
             Endpoint::Info => Ok(Reply::ok(JSON, self.info.to_string())),
@@ -181,6 +181,7 @@ impl Service {
         let work = match route.endpoint {
             Endpoint::LocateEmbeddings => uploads::embeddings(&contents, self.columns, most)?,
             Endpoint::Embed => Work::Embed(photos(contents, ask.name.clone())?),
+            Endpoint::Steps => Work::Steps(photos(contents, ask.name.clone())?),
             _ => Work::Locate(photos(contents, ask.name.clone())?),
         };
         let (reply, answer) = oneshot::channel();

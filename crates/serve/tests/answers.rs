@@ -2,8 +2,10 @@
 
 mod common;
 
+use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use common::{FORM, Running, form, photo, photo_path};
-use locdiff::{LocateOptions, Locator};
+use locdiff::{EmbeddedPhoto, LatLon, LocateOptions, Locator, UnitVec};
+use serde_json::Value;
 
 /// What the library says of a photo, as the command prints it.
 fn said(name: &str) -> String {
@@ -140,4 +142,127 @@ fn maps_and_options() {
         assert_eq!((response.status, &*response.problem()), (400, "bad-request"), "{query}");
         assert!(response.text().contains(words), "{query}: {}", response.text());
     }
+}
+
+#[test]
+fn photos_of_one_place_have_one_answer() {
+    let server = Running::new(|_| {});
+    let (china, flower) = (photo("china.jpg"), photo("rgb.png"));
+    let ask = |photos: &[(&str, &[u8])]| server.post("/v1/locate?together=true", FORM, &form(photos));
+    let both = ask(&[("a.jpg", &china), ("b.png", &flower)]);
+    assert_eq!((both.status, both.header("content-type")), (200, Some("application/json")));
+    let both = both.json();
+    assert_eq!(both["photo"], "a.jpg + b.png");
+    // As the library says it, whatever their order; one photo twice says what it says once.
+    let (locator, options) = (Locator::bundled().unwrap(), LocateOptions::default());
+    let embed = |name: &str| {
+        let photo = locdiff::Photo::open(&photo_path(name), &locdiff::PhotoLimits::default()).unwrap();
+        locator.embed(&photo, &options).unwrap()
+    };
+    let wanted = EmbeddedPhoto::together([embed("china.jpg"), embed("rgb.png")]);
+    let wanted = locator.answer(&wanted, &options).unwrap().to_json();
+    assert_eq!((&both["best"], &both["hypotheses"]), (&wanted["best"], &wanted["hypotheses"]));
+    let turned = ask(&[("b.png", &flower), ("a.jpg", &china)]).json();
+    let near = |a: &Value, b: &Value, key: &str| {
+        (a[key].as_f64().unwrap() / b[key].as_f64().unwrap() - 1.0).abs() < 1e-3
+    };
+    assert!(near(&both, &turned, "area_90_km2") && near(&both, &turned, "locatability"));
+    let alone = server.post("/v1/locate", "image/jpeg", &china).json();
+    let twice = ask(&[("a.jpg", &china), ("a.jpg", &china)]).json();
+    assert!(near(&alone, &twice, "area_90_km2"), "{alone} {twice}");
+    assert_ne!(both["area_90_km2"], alone["area_90_km2"]);
+    // More photos than samples; a map of them; one that cannot be read is said by its name.
+    let many: Vec<(&str, &[u8])> = vec![("a.jpg", &china); 20];
+    assert!(near(&alone, &ask(&many).json(), "area_90_km2"));
+    let body = form(&[("a.jpg", &china), ("b.png", &flower)]);
+    assert!(server.post("/v1/locate?together=true&format=png", FORM, &body).body.starts_with(b"\x89PNG"));
+    let response = ask(&[("a.jpg", &china), ("no.jpg", b"text")]);
+    assert_eq!(response.status, 415);
+    assert!(response.text().contains("no.jpg"), "{}", response.text());
+}
+
+#[test]
+fn the_density_as_a_grid() {
+    let server = Running::new(|_| {});
+    let ask =
+        |query: &str| server.post(&format!("/v1/locate?{query}"), "image/jpeg", &photo("china.jpg")).json();
+    let both = ask("density=all");
+    assert_eq!(both["density"]["type"], "FeatureCollection");
+    assert_eq!(ask("density=grid")["density"], Value::Null);
+    for (answer, widest) in [(both, 360.0), (ask("density=grid&within=Fiji"), 10.0)] {
+        let grid = &answer["grid"];
+        let number = |key: &str| grid[key].as_f64().unwrap();
+        assert!(number("east") - number("west") <= widest + 1e-9, "{grid}");
+        let values = BASE64.decode(grid["values"].as_str().unwrap()).unwrap();
+        let (rows, columns) = (number("rows"), number("columns"));
+        assert_eq!(values.len(), (rows * columns) as usize);
+        assert!(values.len() <= 64_800 && values.contains(&255));
+        // The best place is where the picture is high.
+        let (lat, lon) = (answer["best"]["lat"].as_f64().unwrap(), answer["best"]["lon"].as_f64().unwrap());
+        let row = (number("north") - lat) / (number("north") - number("south")) * rows;
+        let column = (lon - number("west")).rem_euclid(360.0) / (number("east") - number("west")) * columns;
+        assert!(values[row as usize * columns as usize + column as usize] > 150, "{lat} {lon}");
+    }
+}
+
+/// The area inside rings of degrees, holes taken off.
+fn area_km2(geometry: &Value) -> f64 {
+    let polygons = match geometry["type"].as_str().unwrap() {
+        "Polygon" => vec![&geometry["coordinates"]],
+        _ => geometry["coordinates"].as_array().unwrap().iter().collect(),
+    };
+    let rings = polygons.iter().flat_map(|polygon| polygon.as_array().unwrap());
+    let sum: f64 = rings
+        .flat_map(|ring| ring.as_array().unwrap().windows(2))
+        .map(|pair| {
+            let rad = |k: usize, of: usize| pair[k][of].as_f64().unwrap().to_radians();
+            (rad(1, 0) - rad(0, 0)) * (rad(0, 1).sin() + rad(1, 1).sin()) / 2.0
+        })
+        .sum();
+    sum.abs() * 6371.0088_f64.powi(2)
+}
+
+/// Traced in the world's cells of a quarter of a degree, they held 42 % of it.
+#[test]
+fn outlines_of_a_small_country_hold_its_area() {
+    let server = Running::new(|_| {});
+    let answer =
+        server.post("/v1/locate?density=geojson&within=Fiji", "image/jpeg", &photo("china.jpg")).json();
+    let regions = answer["density"]["features"].as_array().unwrap();
+    let regions: Vec<&Value> = regions.iter().filter(|one| one["geometry"]["type"] != "Point").collect();
+    assert_eq!(regions.len(), 2);
+    for region in regions {
+        let said = region["properties"]["area_km2"].as_f64().unwrap();
+        let share = area_km2(&region["geometry"]) / said;
+        assert!((0.8..1.2).contains(&share), "{share} of {said} km2");
+    }
+}
+
+#[test]
+fn samples_on_their_way() {
+    let server = Running::new(|_| {});
+    let china = photo("china.jpg");
+    let response = server.post("/v1/steps?seed=3", "image/jpeg", &china);
+    let film = response.json();
+    let steps = film["steps"].as_array().unwrap();
+    let places = |k: usize| -> Vec<UnitVec> {
+        let all = steps[k]["places"].as_array().unwrap().iter();
+        all.map(|at| LatLon::new(at[1].as_f64().unwrap(), at[0].as_f64().unwrap()).unwrap().to_unit())
+            .collect()
+    };
+    // All over the world at first, where the answer is likely at last.
+    let spread = |points: &[UnitVec]| {
+        let sum = points
+            .iter()
+            .fold([0.0; 3], |sum, point| [sum[0] + point.x(), sum[1] + point.y(), sum[2] + point.z()]);
+        1.0 - sum.iter().map(|part| part * part).sum::<f64>().sqrt() / points.len() as f64
+    };
+    let (first, last) = (places(0), places(steps.len() - 1));
+    assert_eq!((steps.len(), first.len(), last.len()), (16, 24, 24));
+    assert!(spread(&first) > 0.5 && spread(&last) < spread(&first), "{} {}", spread(&first), spread(&last));
+    assert_eq!(response.text(), server.post("/v1/steps?seed=3", "image/jpeg", &china).text());
+    let two = form(&[("a.jpg", &china), ("b.png", &photo("rgb.png"))]);
+    assert_eq!(server.post("/v1/steps", FORM, &two).json()["steps"].as_array().unwrap().len(), 16);
+    assert_eq!(server.post("/v1/steps?within=Japan", "image/jpeg", &china).problem(), "bad-request");
+    assert_eq!(server.post("/v1/steps", "image/jpeg", b"text").status, 415);
 }

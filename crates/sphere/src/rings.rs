@@ -12,7 +12,7 @@ use realfft::num_complex::Complex;
 use std::f64::consts::{PI, TAU};
 
 /// Rings a tile: one vector lane each.
-const LANES: usize = 16;
+pub(crate) const LANES: usize = 16;
 
 /// Points on rings of equal latitude, every ring with the same number of equally spaced longitudes.
 ///
@@ -124,7 +124,8 @@ impl Rings {
                 for (lane, ring) in values.chunks_exact_mut(self.longitudes).enumerate() {
                     spectrum.fill(Complex::default());
                     for (m, (cos, sin)) in sums.iter().enumerate() {
-                        self.add_order(&mut spectrum, m, Complex::new(cos[lane], -sin[lane]) * turns[m]);
+                        let value = Complex::new(cos[lane], -sin[lane]) * turns[m];
+                        add_order(&mut spectrum, self.longitudes, m, value);
                     }
                     fft.process_with_scratch(&mut spectrum, ring, &mut scratch)
                         .expect("plan and buffers have one length, and the end bins are real");
@@ -137,19 +138,6 @@ impl Rings {
     /// `e^{i·m·λ₀}`, the phase of order m at the first longitude.
     fn turns(&self, lmax: usize) -> Vec<Complex<f64>> {
         (0..=lmax).map(|m| Complex::from_polar(1.0, m as f64 * self.first_lon_rad)).collect()
-    }
-
-    /// Adds `Re(value·e^{imλ})` to a half-complex spectrum; orders beyond the ring's Nyquist limit fold back, so that
-    /// the values are right at the points even on a ring that is too coarse for the field.
-    fn add_order(&self, spectrum: &mut [Complex<f64>], m: usize, value: Complex<f64>) {
-        let (n, k) = (self.longitudes, m % self.longitudes);
-        if k == 0 || 2 * k == n {
-            spectrum[k].re += value.re;
-        } else if 2 * k < n {
-            spectrum[k] += value * 0.5;
-        } else {
-            spectrum[n - k] += value.conj() * 0.5;
-        }
     }
 
     /// Coefficients `∫ f·Y` by the rings' quadrature: the inverse of [`Rings::synthesize`] on Gauss–Legendre rings
@@ -207,6 +195,19 @@ impl Rings {
     }
 }
 
+/// Adds `Re(value·e^{imλ})` to the half-complex spectrum of a ring of `n` points; orders beyond its Nyquist limit fold back, so
+/// that the values are right at the points even on a ring that is too coarse for the field.
+pub(crate) fn add_order(spectrum: &mut [Complex<f64>], n: usize, m: usize, value: Complex<f64>) {
+    let k = m % n;
+    if k == 0 || 2 * k == n {
+        spectrum[k].re += value.re;
+    } else if 2 * k < n {
+        spectrum[k] += value * 0.5;
+    } else {
+        spectrum[n - k] += value.conj() * 0.5;
+    }
+}
+
 /// Heights and sines of a tile of rings (unused lanes 0), and the largest sine.
 fn lanes(z: &[f64]) -> ([f64; LANES], [f64; LANES], f64) {
     let mut heights = [0.0; LANES];
@@ -218,10 +219,11 @@ fn lanes(z: &[f64]) -> ([f64; LANES], [f64; LANES], f64) {
 }
 
 /// `sin^m θ · Σ_l e_lm Q_lm` on a tile of rings, for every order that matters there.
-struct Legendre<'a> {
-    table: &'a OrderTable<f64>,
-    weights: &'a [[f64; 2]],
-    z: &'a [f64],
+pub(crate) struct Legendre<'a> {
+    pub(crate) table: &'a OrderTable<f64>,
+    pub(crate) weights: &'a [[f64; 2]],
+    /// At most [`LANES`] heights.
+    pub(crate) z: &'a [f64],
 }
 
 impl WithSimd for Legendre<'_> {

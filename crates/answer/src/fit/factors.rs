@@ -57,7 +57,7 @@ pub(super) fn choose_factors(
     let globe = globe.coarser()?;
     let pixels = globe.pixels();
     let background_field = globe.codec().field(background)?;
-    let behind = background_field.values(pixels.points());
+    let behind = pixels.values(&background_field);
     let pairs: Vec<(f64, f64)> = EVIDENCE
         .flat_map(|t| BACKGROUND.map(move |s| (0.05 * f64::from(t), 0.2 * f64::from(s))))
         .chain(std::iter::once((0.0, 1.0)))
@@ -66,7 +66,7 @@ pub(super) fn choose_factors(
         .par_iter()
         .map(|seen| {
             let field = globe.codec().field(&seen.evidence)?;
-            let (truth, said) = (seen.truth.to_unit(), field.values(pixels.points()));
+            let (truth, said) = (seen.truth.to_unit(), pixels.values(&field));
             let at = (field.values(&[truth])[0], background_field.values(&[truth])[0]);
             Ok(pairs.iter().map(|pair| outcome((&said, &behind), at, *pair, pixels.area_sr())).collect())
         })

@@ -4,12 +4,14 @@ mod anchors;
 mod diffusion;
 mod drift;
 mod models;
+mod reduced;
 mod timing;
 
 pub use anchors::AnchorTable;
 pub use diffusion::DiffusionTable;
 pub use drift::PerturbationDrift;
 pub use models::{ModelTable, ModelTableKind};
+pub use reduced::ReducedDrift;
 pub use timing::{TimedOperation, TimingTable};
 
 use crate::{Effort, Splits, Trial};

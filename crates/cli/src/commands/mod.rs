@@ -1,6 +1,7 @@
 //! The commands: a file or a folder each, and `experiment`, which those that train and test share.
 
 pub(crate) mod album;
+pub(crate) mod batch;
 pub(crate) mod calibrate;
 pub(crate) mod compare;
 pub(crate) mod decode;

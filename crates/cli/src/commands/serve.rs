@@ -13,9 +13,9 @@ use std::time::Duration;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Routes: / (the page), /docs, /openapi.json, POST /v1/locate, /v1/locate/embeddings, /v1/embed, GET /v1/info, \
-                  /v1/regions, /health/live, /health/ready, /metrics. SIGTERM or Ctrl-C finishes what is under way, a second \
-                  one ends at once. Exit codes: 0 stopped; 1 failure; 2 usage."
+    after_help = "Routes: / (the page), /docs, /openapi.json, POST /v1/locate, /v1/locate/embeddings, /v1/embed, /v1/steps, GET \
+                  /v1/info, /v1/regions, /health/live, /health/ready, /metrics. SIGTERM or Ctrl-C finishes what is under way, a \
+                  second one ends at once. Exit codes: 0 stopped; 1 failure; 2 usage."
 )]
 pub(crate) struct Serve {
     /// Where to listen; others than this machine need a key or --insecure

@@ -78,6 +78,7 @@ fn bundled() -> Result<(Value, Value)> {
 }
 
 #[cfg(not(feature = "bundled"))]
+#[expect(clippy::unnecessary_wraps, reason = "the type of the one above")]
 fn bundled() -> Result<(Value, Value)> {
     Ok((Value::Null, Value::Null))
 }

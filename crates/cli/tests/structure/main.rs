@@ -34,6 +34,7 @@ const ORDER: [&str; 26] = [
     "album",
     "train",
     "locdiff",
+    "batch",
     "serve",
     "baselines",
     "cli",
@@ -43,7 +44,7 @@ const ORDER: [&str; 26] = [
 const IN_CIRCLES: [(&str, usize); 0] = [];
 
 /// The lines of the command without its tests.
-const MOST_LINES: usize = 6_400;
+const MOST_LINES: usize = 6_500;
 
 /// The lines of a command's file without its tests.
 const MOST_LINES_OF_A_FILE: usize = 250;

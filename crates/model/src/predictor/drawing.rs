@@ -84,7 +84,7 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
             .collect()
     }
 
-    /// The pooled clean estimates of one photo at every step.
+    /// The samples of one photo at every step, and their pooled clean estimates.
     pub(super) fn trace(
         &mut self,
         model: &Model,
@@ -96,17 +96,20 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
         head.set_cond(cond.view())?;
         let mut steps = Vec::new();
         sample_watched(plan, head, state, noise, |step, state| {
-            steps.push((step.t, state.clean().to_vec()?));
+            steps.push((step.t, state.clean().to_vec()?, state.noisy().to_vec()?));
             Ok(())
         })?;
         let dim = model.config().whole_dim();
         let used = self.options.samples * dim;
+        let code =
+            |values: Vec<f64>| Coefficients::new(values).map_err(|_| ModelError::NotFinite { photo: 1 });
         steps
             .into_iter()
-            .map(|(t, codes)| {
-                let code = Coefficients::new(mean_row(&unscaled(model, codes)[..used], dim))
-                    .map_err(|_| ModelError::NotFinite { photo: 1 })?;
-                Ok(TraceStep { t, code })
+            .map(|(t, clean, noisy)| {
+                let noisy = unscaled(model, noisy);
+                let samples = noisy[..used].chunks_exact(dim).map(|row| mean_row(row, dim)).map(code);
+                let samples = samples.collect::<Result<_, _>>()?;
+                Ok(TraceStep { t, code: code(mean_row(&unscaled(model, clean)[..used], dim))?, samples })
             })
             .collect()
     }

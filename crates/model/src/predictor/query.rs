@@ -26,4 +26,6 @@ pub struct TraceStep {
     pub t: usize,
     /// The mean of the samples' clean estimates after it.
     pub code: Coefficients,
+    /// The samples' own codes after it, with the noise that is still in them.
+    pub samples: Vec<Coefficients>,
 }

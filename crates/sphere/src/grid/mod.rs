@@ -2,6 +2,7 @@
 
 mod fibonacci;
 mod healpix;
+mod pixel_rings;
 mod pixels;
 mod random;
 

@@ -1,8 +1,11 @@
 //! HEALPix pixels.
 
 use super::healpix;
-use crate::{LatLon, SphereError, UnitVec};
+use super::pixel_rings::PixelRings;
+use crate::{Field, LatLon, SphereError, UnitVec};
 use std::f64::consts::PI;
+use std::fmt;
+use std::sync::OnceLock;
 
 /// The 12·4^depth equal-area pixels of HEALPix, in nested order: a partition of the sphere on which densities are summed.
 ///
@@ -14,10 +17,17 @@ use std::f64::consts::PI;
 /// assert!(pixels.points()[at].angle_rad(LatLon::new(48.86, 2.35)?.to_unit()) < 0.05);
 /// # Ok::<(), locdiff_sphere::SphereError>(())
 /// ```
-#[derive(Debug, Clone)]
 pub struct Pixels {
     depth: u8,
     points: Vec<UnitVec>,
+    /// Laid out when values are first asked for.
+    rings: OnceLock<PixelRings>,
+}
+
+impl fmt::Debug for Pixels {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pixels").field("depth", &self.depth).finish_non_exhaustive()
+    }
 }
 
 impl Pixels {
@@ -26,7 +36,7 @@ impl Pixels {
     /// # Errors
     /// When `depth` is above 13.
     pub fn new(depth: u8) -> Result<Self, SphereError> {
-        Ok(Self { depth, points: healpix::points(depth)? })
+        Ok(Self { depth, points: healpix::points(depth)?, rings: OnceLock::new() })
     }
 
     /// How often the twelve base pixels were cut in four.
@@ -52,6 +62,11 @@ impl Pixels {
     /// Area of every pixel on the unit sphere.
     pub fn area_sr(&self) -> f64 {
         4.0 * PI / self.points.len() as f64
+    }
+
+    /// A field's values at every centre, on all threads: many times as fast as [`Field::values`] there.
+    pub fn values(&self, field: &Field) -> Vec<f64> {
+        self.rings.get_or_init(|| PixelRings::new(&self.points)).values(field)
     }
 
     /// The pixel that holds a place.
@@ -111,6 +126,22 @@ impl Pixel {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The transform by rings against the sum at each point, also where rings are too short for the degree.
+    #[test]
+    fn values_by_rings_are_those_at_the_points() {
+        for (depth, degree) in [(0, 3), (1, 7), (3, 31), (5, 31), (6, 47), (4, 1)] {
+            let plan = crate::FieldPlan::new(crate::Degree::new(degree).unwrap());
+            let coefficients: Vec<f64> = (0..(degree + 1).pow(2)).map(|i| (1.0 + i as f64).sin()).collect();
+            let field = plan.field(&coefficients).unwrap();
+            let pixels = Pixels::new(depth).unwrap();
+            let (fast, slow) = (pixels.values(&field), field.values(pixels.points()));
+            let size = slow.iter().fold(1.0_f64, |top, value| top.max(value.abs()));
+            for (fast, slow) in fast.iter().zip(&slow) {
+                assert!((fast - slow).abs() < 1e-12 * size, "depth {depth}, degree {degree}: {fast} {slow}");
+            }
+        }
+    }
 
     /// A pixel's centre lies in it, and all of them together are the sphere.
     #[test]

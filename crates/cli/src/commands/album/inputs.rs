@@ -1,6 +1,5 @@
 //! The photos of albums, embedded.
 
-use super::super::locate::is_about_photo;
 use crate::sampling::check_columns;
 use crate::{hints, progress, say};
 use anyhow::{Context, Result};
@@ -38,7 +37,7 @@ pub(super) fn gather_photos(
                 paths.push(source.file_path().map(Path::to_owned));
                 embedded.push(photo.with_name(name));
             }
-            Err(error) if is_about_photo(&error) => {
+            Err(error) if error.is_about_photo() => {
                 let error = anyhow::Error::from(error);
                 let flag = hints::flag(&error).map_or(String::new(), |flag| format!(" ({flag})"));
                 bar.suspend(|| say::error(&format!("{error}{flag}")));

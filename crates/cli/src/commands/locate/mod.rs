@@ -18,7 +18,7 @@ use crate::{hints, manners, output, progress, say};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use inputs::{Input, Inputs};
-use locdiff::{LocateError, LocateOptions, Locator, ModelError};
+use locdiff::{LocateOptions, Locator};
 use locdiff_base::one_line;
 use options::LocatorArgs;
 use score::Score;
@@ -147,8 +147,8 @@ impl Locate {
                 }
                 let mut answer = match answer {
                     Ok(answer) => answer,
-                    Err(error) if is_about_photo(&error) => {
-                        let reason = named(&source.name, &error.to_string());
+                    Err(error) if error.is_about_photo() => {
+                        let reason = error.about(&source.name);
                         let error = anyhow::Error::from(error);
                         let flag = hints::flag(&error).map_or(String::new(), |flag| format!(" ({flag})"));
                         bar.suspend(|| say::error(&(reason.clone() + &flag)));
@@ -216,14 +216,4 @@ impl Locate {
         }
         Ok(tally)
     }
-}
-
-/// Whether an error is one photo's alone, so that the others can go on.
-pub(crate) fn is_about_photo(error: &LocateError) -> bool {
-    matches!(error, LocateError::Vision(_) | LocateError::Model(ModelError::NotFinite { .. }))
-}
-
-/// An error that names its file, once.
-fn named(name: &str, error: &str) -> String {
-    if error.contains(name) { error.to_owned() } else { format!("{name}: {error}") }
 }

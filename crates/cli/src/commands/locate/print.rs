@@ -1,6 +1,6 @@
 //! Answers for people and for programs.
 
-use locdiff::{Answer, haversine_km, kilometres};
+use locdiff::{Answer, failure_json, haversine_km, kilometres};
 use locdiff_base::one_line;
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ pub(crate) fn text(answer: &Answer, as_json: bool) -> String {
 
 /// The JSON line of a photo that could not be used.
 pub(crate) fn failure(photo: &str, reason: &str) -> String {
-    format!("{}\n", serde_json::json!({"photo": photo, "error": reason}))
+    format!("{}\n", failure_json(photo, reason))
 }
 
 /// A few lines that say it.

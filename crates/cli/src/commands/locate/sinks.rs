@@ -4,7 +4,8 @@ use super::target::{OutputArgs, Target};
 use crate::output::{claim_file, write_file};
 use anyhow::Result;
 use locdiff::{
-    Answer, AnswerMap, Atlas, Codec, GalleryWord, Match, TraceStep, answers_page, crowd_page, crowd_photo,
+    ANSWER_COLUMNS, Answer, AnswerMap, AnswerRow, Atlas, Codec, GALLERY_COLUMNS, TraceStep, add_places,
+    answers_page, crowd_page, crowd_photo, gallery_fields, places_folder,
 };
 use locdiff_base::AtomicFile;
 use locdiff_data::TableWriter;
@@ -13,35 +14,10 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
-const COLUMNS: [&str; 11] = [
-    "photo",
-    "lat",
-    "lon",
-    "radius_50_km",
-    "radius_90_km",
-    "probability",
-    "locatability",
-    "can_tell",
-    "place",
-    "country",
-    "error",
-];
-
-/// What is added where a gallery takes part.
-const GALLERY_COLUMNS: [&str; 8] = [
-    "answered_by",
-    "gallery_share",
-    "match_row",
-    "match_name",
-    "match_lat",
-    "match_lon",
-    "match_km",
-    "match_similarity",
-];
-
 /// Where answers go.
 pub(crate) struct Sinks<'a> {
     args: &'a OutputArgs,
+    count: usize,
     csv: Option<TableWriter>,
     geojson: FeatureCollection,
     kml: KmlDocument,
@@ -56,13 +32,14 @@ pub(crate) struct Sinks<'a> {
 impl<'a> Sinks<'a> {
     /// For so many photos, with the columns of a gallery where one is asked.
     pub(crate) fn new(args: &'a OutputArgs, count: usize, with_gallery: bool) -> Result<Self> {
-        let mut columns = COLUMNS.to_vec();
+        let mut columns = ANSWER_COLUMNS.to_vec();
         if with_gallery {
             columns.extend(GALLERY_COLUMNS);
         }
         let csv = args.csv.as_deref().map(|path| TableWriter::create(path, &columns)).transpose()?;
         Ok(Self {
             args,
+            count,
             csv,
             geojson: FeatureCollection::new(),
             kml: KmlDocument::new("LocDiff"),
@@ -86,12 +63,18 @@ impl<'a> Sinks<'a> {
         codec: &Codec,
     ) -> Result<()> {
         if let Some(csv) = &mut self.csv {
-            let mut fields = row(answer).to_vec();
+            let mut fields = AnswerRow::from(answer).fields().to_vec();
             fields.extend(answer.gallery.as_ref().into_iter().flat_map(gallery_fields));
             csv.write(&fields.iter().map(String::as_str).collect::<Vec<_>>())?;
         }
         if let Some((crowd, _)) = &mut self.crowd {
             crowd.push(&crowd_photo(answer), thumbnail)?;
+        }
+        if self.args.geojson.as_ref().is_some_and(|target| target.holds_places_alone(self.count)) {
+            add_places(answer, &mut self.geojson);
+        }
+        if self.args.kml.as_ref().is_some_and(|target| target.holds_places_alone(self.count)) {
+            self.kml.push(places_folder(answer));
         }
         if self.wants_density {
             let atlas = match self.atlas.take() {
@@ -117,9 +100,8 @@ impl<'a> Sinks<'a> {
     /// Writes a photo that could not be used into the table.
     pub(crate) fn write_failure(&mut self, photo: &str, reason: &str) -> Result<()> {
         if let Some(csv) = &mut self.csv {
-            let mut fields = [""; COLUMNS.len()];
-            (fields[0], fields[COLUMNS.len() - 1]) = (photo, reason);
-            csv.write(&fields)?;
+            let row = AnswerRow { photo: photo.to_owned(), found: Err(reason.to_owned()) };
+            csv.write(&row.fields().each_ref().map(String::as_str))?;
         }
         Ok(())
     }
@@ -130,14 +112,14 @@ impl<'a> Sinks<'a> {
         if let Some(target) = &args.geojson {
             if target.is_folder() {
                 self.put(target, name, "geojson", map.geojson().as_bytes())?;
-            } else {
+            } else if !target.holds_places_alone(self.count) {
                 map.add_features(&mut self.geojson);
             }
         }
         if let Some(target) = &args.kml {
             if target.is_folder() {
                 self.put(target, name, "kml", map.kml().as_bytes())?;
-            } else {
+            } else if !target.holds_places_alone(self.count) {
                 self.kml.push(map.kml_folder());
             }
         }
@@ -215,34 +197,4 @@ fn with_thumbnail(map: &AnswerMap<'_>, thumbnail: Option<&[u8]>) -> HtmlPhoto {
 
 fn name(answer: &Answer) -> &str {
     answer.photo.as_deref().unwrap_or_default()
-}
-
-fn row(answer: &Answer) -> [String; COLUMNS.len()] {
-    [
-        name(answer).to_owned(),
-        format!("{:.6}", answer.best.lat_deg()),
-        format!("{:.6}", answer.best.lon_deg()),
-        format!("{:.1}", answer.radius_50_km),
-        format!("{:.1}", answer.radius_90_km),
-        format!("{:.4}", answer.hypotheses.first().map_or(0.0, |h| h.probability)),
-        format!("{:.4}", answer.locatability),
-        answer.can_tell.to_string(),
-        answer.place.clone(),
-        answer.country.clone().unwrap_or_default(),
-        String::new(),
-    ]
-}
-
-fn gallery_fields(word: &GalleryWord) -> [String; 8] {
-    let of = |write: &dyn Fn(&Match) -> String| word.matched.as_ref().map_or(String::new(), write);
-    [
-        word.answered_by.name().to_owned(),
-        format!("{:.4}", word.share),
-        of(&|found| found.row.to_string()),
-        of(&|found| found.name.clone().unwrap_or_default()),
-        of(&|found| format!("{:.6}", found.at.lat_deg())),
-        of(&|found| format!("{:.6}", found.at.lon_deg())),
-        of(&|found| format!("{:.1}", found.distance_km)),
-        of(&|found| format!("{:.4}", found.similarity)),
-    ]
 }

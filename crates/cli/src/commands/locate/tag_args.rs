@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Tagging")]
+#[expect(clippy::struct_excessive_bools, reason = "flags")]
 pub(crate) struct TagArgs {
     /// Write copies of the photos with the place as EXIF GPS into this folder; the photos stay as they are, and those
     /// that have a GPS tag are left out
@@ -19,6 +20,9 @@ pub(crate) struct TagArgs {
     /// Write a table for exiftool -csv=FILE, with the photos that have no GPS tag
     #[arg(long, value_name = "FILE.csv")]
     pub(super) exiftool_csv: Option<PathBuf>,
+    /// Tag photos that have a GPS tag too, and replace it in their copies and sidecars; --force alone never does
+    #[arg(long)]
+    pub(super) replace_tags: bool,
     /// Say what --write-exif, --xmp and --exiftool-csv would write, and write nothing at all
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -46,6 +50,10 @@ impl TagArgs {
         ensure!(
             !self.dry_run || self.touches_files() || self.exiftool_csv.is_some(),
             "--dry-run says what --write-exif, --xmp or --exiftool-csv would write: give one of them"
+        );
+        ensure!(
+            !self.replace_tags || self.touches_files() || self.exiftool_csv.is_some(),
+            "--replace-tags is about --write-exif, --xmp and --exiftool-csv: give one of them"
         );
         if self.yes || self.dry_run || !self.touches_files() {
             return Ok(());

@@ -66,7 +66,7 @@ impl<'a> Tagging<'a> {
         let table = args.exiftool_csv.as_deref().filter(|_| !args.dry_run);
         Ok(Self {
             args,
-            overwrite: if is_forced() { Overwrite::Force } else { Overwrite::Never },
+            overwrite: Overwrite { files: is_forced(), locations: args.replace_tags },
             as_json,
             journal: Journal::at(&args.journal_path()),
             table: table.map(|path| TableWriter::create(path, &EXIFTOOL_COLUMNS)).transpose()?,
@@ -90,7 +90,7 @@ impl<'a> Tagging<'a> {
             photo.context("it lies inside a shard: only photos in files of their own can be tagged")?;
         let tag = GeoTag::new(answer.best).radius_km(answer.radius_90_km).area(answer.place);
         // A place that only our own reader finds, such as a HEIC photo's.
-        let has_gps = answer.gps.is_some() && self.overwrite == Overwrite::Never;
+        let has_gps = answer.gps.is_some() && !self.overwrite.locations;
         let located = || Err(TagError::HasLocation { file: photo.display().to_string() });
         let mut prepared: Vec<Result<Prepared, TagError>> = Vec::new();
         if let Some(folder) = &args.write_exif {
@@ -160,7 +160,7 @@ impl<'a> Tagging<'a> {
         if self.has_location > 0 {
             let count = self.has_location;
             notes.push(format!(
-                "{count} photos have a GPS tag and {would} left as they are (--force replaces it)"
+                "{count} photos have a GPS tag and {would} left as they are (--replace-tags replaces it)"
             ));
         }
         if self.unfit > 0 {

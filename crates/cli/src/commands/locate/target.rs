@@ -6,8 +6,8 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use std::path::{Path, PathBuf};
 
-/// With more photos than this in one file of regions, it grows too large to open.
-const MOST_IN_ONE_FILE: usize = 200;
+/// With more photos than this one file holds their places alone: with regions it grows too large to open.
+const MOST_WITH_REGIONS: usize = 200;
 /// With more photos than this a page shows points in clusters, not the density of each.
 const MOST_WITH_DENSITY: usize = 50;
 
@@ -34,6 +34,11 @@ impl Target {
         self.is_folder
     }
 
+    /// Whether it is one file of so many photos that their regions would make it too large to open.
+    pub(crate) fn holds_places_alone(&self, count: usize) -> bool {
+        !self.is_folder && count > MOST_WITH_REGIONS
+    }
+
     /// The file of a photo in the folder, which is made if need be; a number tells photos of one name apart.
     pub(crate) fn in_folder(&self, photo: &str, end: &str, taken: &[PathBuf]) -> Result<PathBuf> {
         std::fs::create_dir_all(&self.path).with_context(|| self.path.display().to_string())?;
@@ -58,7 +63,8 @@ pub(crate) struct OutputArgs {
     /// Write a table with one row per photo
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) csv: Option<PathBuf>,
-    /// Write places and 50 and 90 % regions; a folder (ending in /) gets one file per photo
+    /// Write places and 50 and 90 % regions (places alone for more than 200 photos in one file); a folder (ending in /)
+    /// gets one file per photo
     #[arg(long, value_name = "FILE.geojson", value_parser = parse_target)]
     pub(crate) geojson: Option<Target>,
     /// The same for Google Earth
@@ -83,7 +89,9 @@ pub(crate) struct OutputArgs {
 impl OutputArgs {
     /// Whether the density of every photo is drawn.
     pub(crate) fn wants_density(&self, count: usize) -> bool {
-        [&self.geojson, &self.kml, &self.png, &self.geotiff].into_iter().any(Option::is_some)
+        let regions = [&self.geojson, &self.kml].into_iter().flatten();
+        [&self.png, &self.geotiff].into_iter().any(Option::is_some)
+            || regions.into_iter().any(|target| !target.holds_places_alone(count))
             || (self.map.is_some() && self.crowd(count).is_none())
     }
 
@@ -95,16 +103,6 @@ impl OutputArgs {
 
     /// Whether the outputs can be written for so many photos in these files, before any work is done.
     pub(crate) fn check(&self, count: usize, photos: &[&Path]) -> Result<()> {
-        for (flag, target) in [("--geojson", &self.geojson), ("--kml", &self.kml)] {
-            if let Some(target) =
-                target.as_ref().filter(|target| !target.is_folder && count > MOST_IN_ONE_FILE)
-            {
-                let path = target.path.display();
-                bail!(
-                    "{flag} {path}: {count} photos are too many for one file; give a folder, {flag} {path}/, or --csv"
-                );
-            }
-        }
         for (flag, target) in [("--png", &self.png), ("--geotiff", &self.geotiff)] {
             if let Some(target) = target.as_ref().filter(|target| !target.is_folder && count > 1) {
                 let path = target.path.display();

@@ -2,10 +2,12 @@
 
 use crate::args::{DecoderArgs, DegreeArg, parse_positive};
 use crate::progress;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Args;
-use locdiff_baselines::PerturbationDrift;
+use locdiff_baselines::{PerturbationDrift, ReducedDrift};
+use locdiff_data::{PointColumns, read_points};
 use locdiff_shdd::Codec;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub(crate) struct Drift {
@@ -22,6 +24,13 @@ pub(crate) struct Drift {
     /// Seed of places and noise
     #[arg(long, default_value_t = 0)]
     seed: u64,
+    /// Keep so many of a code's numbers, the largest over --places, and zero the others, as `train --keep-dimensions` does:
+    /// how far the places decoded from what is left lie from the true ones
+    #[arg(long, value_name = "N", requires = "places")]
+    keep_dimensions: Option<usize>,
+    /// Places that reduced codes are made for and measured on: .csv or .jsonl with lat and lon, .npy or .safetensors [N, 2]
+    #[arg(long, value_name = "FILE", requires = "keep_dimensions")]
+    places: Option<PathBuf>,
     /// Print one JSON object instead of the table
     #[arg(long)]
     json: bool,
@@ -29,6 +38,9 @@ pub(crate) struct Drift {
 
 impl Drift {
     pub(super) fn run(self) -> Result<()> {
+        if let (Some(count), Some(places)) = (self.keep_dimensions, &self.places) {
+            return self.run_reduced(count, places);
+        }
         let codec = Codec::new(self.degree.degree);
         let bar = progress::bar("drift", Some(u64::from(self.n)));
         let drift = PerturbationDrift::measure(
@@ -40,6 +52,29 @@ impl Drift {
             self.seed,
             |done| bar.set_position(done as u64),
         )?;
+        bar.finish_and_clear();
+        if self.json {
+            println!("{}", drift.to_json());
+        } else {
+            print!("{}", drift.to_text());
+        }
+        Ok(())
+    }
+    fn run_reduced(&self, count: usize, places: &Path) -> Result<()> {
+        let places = read_points(places, None, &PointColumns::default()).context("--places")?;
+        let (codec, n) = (Codec::new(self.degree.degree), places.len().min(self.n as usize));
+        let bar = progress::bar("drift", Some(2 * n as u64));
+        let drift = ReducedDrift::measure(
+            &codec,
+            &self.decoder.decoder()?,
+            &places,
+            count,
+            self.variance,
+            n,
+            self.seed,
+            |done| bar.set_position(done as u64),
+        )
+        .context("--keep-dimensions")?;
         bar.finish_and_clear();
         if self.json {
             println!("{}", drift.to_json());

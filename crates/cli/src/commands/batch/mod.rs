@@ -1,0 +1,152 @@
+//! `locdiff batch`: photos by the million, planned, run in shards, merged.
+
+mod plan;
+
+use crate::args::DeviceArg;
+use crate::interrupt::Careful;
+use crate::output::{self, tell};
+use crate::{manners, progress};
+use anyhow::{Result, ensure};
+use clap::{Args, Subcommand};
+use locdiff::Device;
+use locdiff_base::one_line;
+use locdiff_batch::{Job, Progress, Run, Runs, ShardChoice, Worker, merge};
+use plan::Plan;
+use serde_json::json;
+use std::path::PathBuf;
+use std::time::Instant;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Batch {
+    /// List photos in shards: the folder of a job, which any number of machines can work on
+    Plan(Box<Plan>),
+    /// Make the parts of a job's shards; a part that is there and whole is skipped
+    Run(RunArgs),
+    /// Write all parts of a job into one file
+    Merge(MergeArgs),
+}
+
+impl Batch {
+    pub(crate) fn run(self) -> Result<()> {
+        match self {
+            Self::Plan(plan) => plan.run(),
+            Self::Run(run) => run.run(),
+            Self::Merge(merge) => merge.run(),
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Several runs may work on one job at the same time: a shard that another run works on is left to it."
+)]
+pub(crate) struct RunArgs {
+    /// Folder of a job by `batch plan`
+    #[arg(value_name = "JOB")]
+    job: PathBuf,
+    /// Which shards: a number, a range such as 0-9, or 2/10 for every tenth from 2 on; may be repeated [default: all]
+    #[arg(long, value_name = "SHARD", value_parser = parse_shards)]
+    shard: Vec<ShardChoice>,
+    /// Where relative paths of the photos begin [default: where the job was planned]
+    #[arg(long, value_name = "FOLDER")]
+    root: Option<PathBuf>,
+    #[command(flatten)]
+    device: DeviceArg,
+    /// Print a JSON summary when done
+    #[arg(long)]
+    json: bool,
+}
+
+fn parse_shards(text: &str) -> Result<ShardChoice, String> {
+    text.parse().map_err(|error: locdiff_batch::BatchError| error.to_string())
+}
+
+impl RunArgs {
+    fn run(self) -> Result<()> {
+        let mut job = Job::open(&self.job)?;
+        if let Some(root) = &self.root {
+            job = job.with_base(root);
+        }
+        let mut shards = Vec::new();
+        for choice in &self.shard {
+            shards.extend(choice.of(job.shards())?);
+        }
+        if self.shard.is_empty() {
+            shards.extend(0..job.shards());
+        }
+        let worker = Worker::open(&job, &Device::open(self.device.device)?)?;
+        let begin = Instant::now();
+        let is_all = shards.len() as u64 == u64::from(job.shards());
+        let bar = progress::bar("running", is_all.then(|| job.photos()));
+        let careful = Careful::begin();
+        let runs = Run::new(&job, &worker).shards(shards, careful.stop(), |progress| match progress {
+            Progress::Photo => bar.inc(1),
+            Progress::Skipped { photos, .. } => bar.inc(photos as u64),
+            Progress::Anew { shard } => {
+                bar.suspend(|| {
+                    manners::note(&format!("the part of shard {shard} is not whole: it is made again"));
+                });
+            }
+            Progress::Begun { .. } => {}
+        });
+        bar.finish_and_clear();
+        let runs = runs?;
+        self.tell(&runs, begin.elapsed().as_secs_f64())?;
+        if runs.is_stopped {
+            std::process::exit(130);
+        }
+        Ok(())
+    }
+
+    fn tell(&self, runs: &Runs, seconds: f64) -> Result<()> {
+        let Runs { made, skipped, busy, photos, is_stopped, .. } = *runs;
+        let rate = photos as f64 / seconds.max(1e-9);
+        if self.json {
+            let summary = json!({
+                "made": made, "skipped": skipped, "busy": busy, "photos": photos, "interrupted": is_stopped,
+                "seconds": seconds, "photos_per_second": rate,
+            });
+            tell!("{summary}");
+            return Ok(());
+        }
+        tell!("{made} parts made of {photos} photos ({rate:.1} a second), {skipped} were there");
+        if busy > 0 {
+            tell!("{busy} shards are left to other runs, which work on them");
+        }
+        if is_stopped {
+            tell!("stopped: what is finished is kept, the same command goes on");
+        }
+        Ok(())
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct MergeArgs {
+    /// Folder of a job by `batch plan`, every shard of which was run
+    #[arg(value_name = "JOB")]
+    job: PathBuf,
+    /// Where to write: answers as .csv (as `locate --csv`) or .jsonl (as `locate --json`); embeddings as .safetensors or .npy, with
+    /// the tables that `embed` writes beside them. Parquet: `locdiff.batch.merge` of the Python package
+    #[arg(short, long, value_name = "FILE")]
+    out: PathBuf,
+    /// Print a JSON summary
+    #[arg(long)]
+    json: bool,
+}
+
+impl MergeArgs {
+    fn run(self) -> Result<()> {
+        ensure!(!output::is_stdout(&self.out), "merge writes files, not -: name a file");
+        output::claim([self.out.as_path()], self.json)?;
+        let job = Job::open(&self.job)?;
+        let merged = merge(&job, &self.out)?;
+        let (answered, failed) = (merged.answered, merged.failed);
+        if self.json {
+            tell!("{}", json!({ "answered": answered, "failed": failed, "files": merged.files }));
+            return Ok(());
+        }
+        let files: Vec<String> = merged.files.iter().map(|file| one_line(&file.to_string_lossy())).collect();
+        tell!("{answered} photos in {}; {failed} could not be used", files.join(", "));
+        Ok(())
+    }
+}

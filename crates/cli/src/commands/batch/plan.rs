@@ -1,0 +1,97 @@
+//! `locdiff batch plan`: photos into shards.
+
+use crate::args::{named, parse_positive};
+use crate::output::{self, tell};
+use crate::photos::PhotoArgs;
+use anyhow::Result;
+use clap::Args;
+use locdiff_base::{Named, one_line};
+use locdiff_batch::{JOB_FILE, Settings, Task, plan};
+use serde_json::json;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct Plan {
+    /// Photos: files, folders (searched by name), .csv with a column of paths, .tar shards, @list.txt
+    #[arg(value_name = "PHOTOS", required = true)]
+    photos: Vec<PathBuf>,
+    /// Folder of the job
+    #[arg(short, long, value_name = "JOB")]
+    out: PathBuf,
+    /// What to make of the photos
+    #[arg(long, value_parser = named::<Task>(), default_value = Task::Locate.name())]
+    task: Task,
+    /// Photos of a shard
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    shard_photos: usize,
+    #[command(flatten)]
+    reading: PhotoArgs,
+    /// Folder of a model, where the shards are run [default: the bundled streetview-l31]
+    #[arg(long, value_name = "FOLDER", env = "LOCDIFF_MODEL", hide_env_values = true)]
+    model: Option<PathBuf>,
+    /// Folder of the image encoder, where the shards are run [default: the bundled one]
+    #[arg(long, value_name = "FOLDER", env = "LOCDIFF_ENCODER", hide_env_values = true)]
+    encoder: Option<PathBuf>,
+    /// Draws of noise that the answer is the mean of
+    #[arg(long, value_name = "N", default_value_t = 16)]
+    samples: usize,
+    /// Classifier-free guidance; 0 for none, for which radii are calibrated
+    #[arg(long, value_name = "W", default_value_t = 0.0, allow_hyphen_values = true)]
+    guidance: f32,
+    /// Views of each photo (crops, colours); 1 is the photo alone
+    #[arg(long, value_name = "K", default_value_t = 1)]
+    views: usize,
+    /// Seed of noise and views
+    #[arg(long, default_value_t = 0, env = "LOCDIFF_SEED", hide_env_values = true)]
+    seed: u64,
+    /// The most places to list
+    #[arg(short = 'k', long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
+    hypotheses: u32,
+    /// The radius of the window that the density is seen through [default: the calibration's]
+    #[arg(long, value_name = "KM", value_parser = parse_positive)]
+    window_km: Option<f64>,
+    /// It must be here, as `locate --within`; repeated, in one of these
+    #[arg(long, value_name = "REGION", allow_hyphen_values = true)]
+    within: Vec<String>,
+    /// Print a JSON summary
+    #[arg(long)]
+    json: bool,
+}
+
+impl Plan {
+    pub(super) fn run(self) -> Result<()> {
+        output::claim_file(&self.out.join(JOB_FILE))?;
+        let photos = self.reading.gather(&self.photos)?;
+        let old = self.out.join(JOB_FILE);
+        if old.is_file() {
+            std::fs::remove_file(&old)?; // --force, as `claim_file` saw; parts of other photos or settings are made again
+        }
+        let job = plan(&photos, &self.out, self.task, self.settings(), self.shard_photos)?;
+        let (count, shards) = (job.photos(), job.shards());
+        if self.json {
+            tell!(
+                "{}",
+                json!({ "job": self.out, "task": self.task.name(), "photos": count, "shards": shards })
+            );
+            return Ok(());
+        }
+        let folder = one_line(&self.out.to_string_lossy());
+        tell!("{folder}: {count} photos in {shards} shards, 0 to {}", shards - 1);
+        Ok(())
+    }
+
+    fn settings(&self) -> Settings {
+        Settings {
+            model: self.model.clone(),
+            encoder: self.encoder.clone(),
+            views: self.views,
+            samples: self.samples,
+            guidance: self.guidance,
+            seed: self.seed,
+            hypotheses: self.hypotheses as usize,
+            window_km: self.window_km,
+            within: self.within.clone(),
+            max_pixels: self.reading.limits().max_pixels,
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! Jobs: what shards make does not depend on them, parts are whole or not there, and what is damaged is said.
+
+mod common;
+
+use common::{fixture, json, ok, read, refused_with, run, stderr};
+use locdiff_base::OutputLock;
+use std::fs;
+use std::path::Path;
+
+/// The photos that all jobs here are of: files of every kind, some of which cannot be read.
+fn photos(folder: &Path) {
+    let inner = folder.join("photos");
+    fs::create_dir(&inner).unwrap();
+    let names = [
+        "china.jpg",
+        "rgb.png",
+        "rgb.bmp",
+        "cmyk.jpg",
+        "grey.jpg",
+        "turned_3.jpg",
+        "turned_6.jpg",
+        "lossy.webp",
+        "palette.png",
+        "progressive.jpg",
+        "rgba.webp",
+        "animated.gif",
+    ];
+    for name in names {
+        fs::copy(fixture("vision").join(name), inner.join(name)).unwrap();
+    }
+    fs::write(inner.join("broken.jpg"), "no picture").unwrap();
+    fs::write(inner.join("a, \"b\".jpg"), &fs::read(inner.join("rgb.png")).unwrap()[..100]).unwrap();
+}
+
+fn run_job(folder: &Path, task: &str, shard_photos: usize, job: &str) {
+    ok(folder, &format!("batch plan photos --task {task} --shard-photos {shard_photos} --out {job}"));
+    ok(folder, &format!("batch run {job} --device cpu"));
+}
+
+/// One shard, seven shards in any order by two runs, and `locate` itself: the same bytes.
+#[test]
+fn answers_do_not_depend_on_shards() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    photos(folder);
+    let plain = run(folder, "locate photos --csv plain.csv --allow-bad --device cpu");
+    assert!(plain.status.success(), "{}", stderr(&plain));
+    let lines = ok(folder, "locate photos --json --allow-bad --device cpu");
+    run_job(folder, "locate", 1000, "one");
+    ok(folder, "batch plan photos --shard-photos 2 --out seven");
+    assert_eq!(json(folder, "batch run seven --shard 5-6 --shard 1 --device cpu")["made"], 3);
+    let rest = json(folder, "batch run seven --device cpu --threads 1");
+    assert_eq!((&rest["made"], &rest["skipped"]), (&4.into(), &3.into()));
+    for job in ["one", "seven"] {
+        let said = json(folder, &format!("batch merge {job} --out {job}.csv"));
+        assert_eq!((&said["answered"], &said["failed"]), (&12.into(), &2.into()));
+        assert_eq!(read(folder.join(format!("{job}.csv"))), read(folder.join("plain.csv")), "{job}");
+        ok(folder, &format!("batch merge {job} --out {job}.jsonl"));
+        assert_eq!(read(folder.join(format!("{job}.jsonl"))), lines, "{job}");
+    }
+}
+
+/// The embeddings, places and bad photos of a job are the files that `embed` writes.
+#[test]
+fn embeddings_do_not_depend_on_shards() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    photos(folder);
+    let list = "path,lat,lon\nphotos/china.jpg,39.9,116.4\nphotos/rgb.png,,\nphotos/broken.jpg,1,2\nphotos/grey.jpg,-5,7\n";
+    fs::write(folder.join("photos.csv"), list).unwrap();
+    let plain = run(
+        folder,
+        "embed photos.csv --out plain.safetensors --locations plain.csv --allow-bad --device cpu",
+    );
+    assert!(plain.status.success(), "{}", stderr(&plain));
+    for (job, size) in [("one", 9), ("three", 2)] {
+        ok(folder, &format!("batch plan photos.csv --task embed --shard-photos {size} --out {job}"));
+        ok(folder, &format!("batch run {job} --device cpu"));
+        ok(folder, &format!("batch merge {job} --out {job}.safetensors"));
+        for end in ["safetensors", "csv", "bad.csv"] {
+            let bytes = |name: &str| fs::read(folder.join(format!("{name}.{end}"))).unwrap();
+            assert_eq!(bytes(job), bytes("plain"), "{job}.{end}");
+        }
+    }
+    refused_with(folder, "batch merge one --out one.parquet", "a .safetensors or .npy file");
+}
+
+/// Tar shards are read where they lie, and a job can be run from any folder.
+#[test]
+fn a_job_is_run_from_anywhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let (folder, elsewhere) = (folder.path(), tempfile::tempdir().unwrap());
+    photos(folder);
+    let mut tar = tar::Builder::new(fs::File::create(folder.join("shard.tar")).unwrap());
+    for name in ["china.jpg", "broken.jpg", "grey.jpg"] {
+        tar.append_path_with_name(folder.join("photos").join(name), name).unwrap();
+    }
+    tar.finish().unwrap();
+    let plain = run(folder, "locate shard.tar photos/broken.jpg --csv plain.csv --allow-bad --device cpu");
+    assert!(plain.status.success(), "{}", stderr(&plain));
+    ok(folder, "batch plan shard.tar photos/broken.jpg --shard-photos 3 --out job");
+    let job = folder.join("job").display().to_string();
+    ok(elsewhere.path(), &["batch", "run", &job, "--device", "cpu"]);
+    ok(folder, "batch merge job --out merged.csv");
+    assert_eq!(read(folder.join("merged.csv")), read(folder.join("plain.csv")));
+    // The same photos under another root.
+    fs::rename(folder.join("photos"), elsewhere.path().join("photos")).unwrap();
+    fs::rename(folder.join("shard.tar"), elsewhere.path().join("shard.tar")).unwrap();
+    fs::remove_file(folder.join("job/parts/00000")).unwrap();
+    let root = elsewhere.path().display().to_string();
+    assert_eq!(json(folder, &["batch", "run", "job", "--root", &root, "--device", "cpu"])["made"], 1);
+    ok(folder, "batch merge job --out merged.csv --force");
+    assert_eq!(read(folder.join("merged.csv")), read(folder.join("plain.csv")));
+}
+
+#[test]
+fn what_is_damaged_or_missing_is_said_and_made_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    photos(folder);
+    let plan = "batch plan photos/china.jpg photos/grey.jpg photos/rgb.png --shard-photos 1 --out job";
+    ok(folder, plan);
+    refused_with(folder, plan, "exists: add --force");
+    refused_with(folder, "batch run job --shard 3 --device cpu", "there is no shard 3: this job has 3");
+    assert_eq!(run(folder, "batch run job --shard x").status.code(), Some(2));
+    refused_with(folder, "batch merge job --out a.csv", "3 of 3 parts are missing");
+    ok(folder, "batch run job --device cpu");
+    ok(folder, "batch merge job --out whole.csv");
+    // Any cut and any flipped byte is seen, and mended by running again.
+    let path = folder.join("job/parts/00001");
+    let part = fs::read(&path).unwrap();
+    let mut flipped = part.clone();
+    flipped[part.len() - 9] ^= 1;
+    for damaged in [&part[..part.len() - 1], &part[..20], &[], &flipped[..]] {
+        fs::write(&path, damaged).unwrap();
+        refused_with(folder, "batch merge job --out a.csv", "00001 is damaged");
+        let again = run(folder, "batch run job --device cpu");
+        assert!(stderr(&again).contains("the part of shard 1 is not whole"), "{}", stderr(&again));
+        assert_eq!(fs::read(&path).unwrap(), part);
+    }
+    // The same photos with other settings: no old part is taken for a new one.
+    ok(folder, &format!("{plan} --hypotheses 2 --force"));
+    assert_eq!(json(folder, "batch run job --device cpu")["made"], 3);
+    let manifest = folder.join("job/manifest/00000.jsonl");
+    fs::write(&manifest, read(&manifest).replace("china", "grina")).unwrap();
+    refused_with(folder, "batch run job --shard 0 --device cpu", "its checksum does not hold");
+    fs::write(folder.join("job/job.json"), "{}\n").unwrap();
+    refused_with(folder, "batch run job", "job.json is damaged: its first line");
+    refused_with(folder, "batch run nowhere", "cannot read nowhere/job.json");
+}
+
+/// A shard that another run holds is left to it, or an error where it alone was asked for.
+#[test]
+fn two_runs_do_not_make_one_part() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    photos(folder);
+    ok(folder, "batch plan photos/china.jpg photos/grey.jpg --shard-photos 1 --out job");
+    let lock = OutputLock::file(&folder.join("job/parts/00000")).unwrap();
+    refused_with(folder, "batch run job --shard 0 --device cpu", "in use by another run");
+    let said = json(folder, "batch run job --device cpu");
+    assert_eq!((&said["made"], &said["busy"]), (&1.into(), &1.into()));
+    drop(lock);
+    assert_eq!(json(folder, "batch run job --device cpu")["made"], 1);
+    assert_eq!(fs::read_dir(folder.join("job/parts")).unwrap().count(), 2, "no locks are left");
+}

@@ -1,0 +1,130 @@
+//! A density as a small picture that any projection can be painted with.
+
+use crate::{Answer, LocateError};
+use locdiff_map::Window;
+use locdiff_sphere::UnitVec;
+
+/// How far below the top the picture goes.
+const DEPTH_NATS: f64 = 7.0;
+/// The most cells.
+const MOST_CELLS: f64 = 64_800.0;
+
+/// A density's values on the rectangle of latitudes and longitudes that holds all that is worth drawing: a byte a cell, the
+/// log density in 254 steps from [`DensityGrid::DEPTH_NATS`] below the top (1) to the top (255), and 0 for less.
+///
+/// ```
+/// # #[cfg(feature = "bundled")] {
+/// use locdiff::{DensityGrid, Locator};
+/// let photo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
+/// let grid = DensityGrid::of(&Locator::bundled()?.locate(photo)?)?;
+/// assert_eq!(grid.values().len(), grid.window().len());
+/// assert!(grid.values().iter().any(|value| *value > 200));
+/// # }
+/// # Ok::<(), locdiff::LocateError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct DensityGrid {
+    window: Window,
+    values: Vec<u8>,
+}
+
+impl DensityGrid {
+    /// How many nats below the top the values go.
+    pub const DEPTH_NATS: f64 = DEPTH_NATS;
+
+    /// The picture of an answer's density.
+    ///
+    /// # Errors
+    /// None that a user could cause.
+    pub fn of(answer: &Answer) -> Result<Self, LocateError> {
+        let window = worth_drawing(answer)?;
+        let values = answer.density.log_density(&window.points());
+        let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        // Cells that are not possible are at minus infinity.
+        let byte = |value: &f64| {
+            let height = 1.0 + (value - top) / DEPTH_NATS;
+            if height >= 0.0 { (1.0 + 254.0 * height).round() as u8 } else { 0 }
+        };
+        Ok(Self { values: values.iter().map(byte).collect(), window })
+    }
+
+    /// The rectangle and its cells; it may go beyond the antimeridian.
+    pub fn window(&self) -> &Window {
+        &self.window
+    }
+
+    /// The values, from the north west, row by row.
+    pub fn values(&self) -> &[u8] {
+        &self.values
+    }
+}
+
+/// The window that holds all of an answer's density that is worth drawing.
+pub(crate) fn worth_drawing(answer: &Answer) -> Result<Window, LocateError> {
+    let density = &answer.density;
+    let values = density.point_log_density();
+    let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let seen = density.points().iter().zip(values).filter(|(_, value)| **value >= top - DEPTH_NATS);
+    let seen: Vec<UnitVec> = seen.map(|(point, _)| *point).collect();
+    around(&seen, density.pixel_area_sr().sqrt().to_degrees())
+}
+
+/// The window about points of pixels so wide, in cells of half a pixel, or larger ones where these would be too many.
+fn around(points: &[UnitVec], pixel_deg: f64) -> Result<Window, LocateError> {
+    let places: Vec<_> = points.iter().map(|point| point.to_latlon()).collect();
+    let lats = places.iter().map(|place| place.lat_deg());
+    let (south, north) =
+        lats.fold((90.0_f64, -90.0_f64), |(south, north), lat| (south.min(lat), north.max(lat)));
+    let (south, north) = ((south - pixel_deg).max(-90.0), (north + pixel_deg).min(90.0));
+    // A pixel is wider in degrees of longitude the nearer it is to a pole.
+    let margin = pixel_deg / north.abs().max(south.abs()).to_radians().cos().max(1e-3);
+    let mut lons: Vec<f64> = places.iter().map(|place| place.lon_deg()).collect();
+    lons.sort_by(f64::total_cmp);
+    let (west, width) = widest_gap(&lons);
+    let (west, width) = (west - margin, width + 2.0 * margin);
+    let (west, width) = if width >= 350.0 { (-180.0, 360.0) } else { (west, width) };
+    let cell = (0.5 * pixel_deg).max(((north - south) * width / MOST_CELLS).sqrt());
+    let cells = |deg: f64| ((deg / cell).floor() as usize).max(2);
+    Ok(Window::new(south, north, west, west + width, cells(north - south), cells(width))?)
+}
+
+/// Where the arc that holds all longitudes begins, and how wide it is: all but the widest gap between two neighbours.
+fn widest_gap(sorted: &[f64]) -> (f64, f64) {
+    let (Some(first), Some(last)) = (sorted.first(), sorted.last()) else { return (-180.0, 360.0) };
+    let mut best = (*first, 360.0 - (first + 360.0 - last));
+    for pair in sorted.windows(2) {
+        let width = 360.0 - (pair[1] - pair[0]);
+        if width < best.1 {
+            best = (pair[1], width);
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use locdiff_sphere::LatLon;
+
+    fn window(places: &[(f64, f64)]) -> Window {
+        let points: Vec<UnitVec> =
+            places.iter().map(|(lat, lon)| LatLon::new(*lat, *lon).unwrap().to_unit()).collect();
+        around(&points, 0.5).unwrap()
+    }
+
+    #[test]
+    fn windows_hold_their_points_and_little_more() {
+        let japan = window(&[(35.0, 139.0), (43.0, 141.0), (26.0, 128.0)]);
+        assert!(japan.west_deg() < 128.0 && japan.west_deg() > 126.0);
+        assert!((japan.width_deg() - 14.4).abs() < 0.3 && (japan.height_deg() - 18.0).abs() < 1e-9);
+        // Across the antimeridian it stays small.
+        let fiji = window(&[(-17.0, 179.0), (-18.0, -179.0)]);
+        assert!(fiji.width_deg() < 4.0 && fiji.west_deg() > 177.0 && fiji.east_deg() > 180.0);
+        let pole = window(&[(89.9, 0.0), (89.0, 100.0), (89.0, -100.0)]);
+        assert_eq!((pole.north_deg(), pole.width_deg()), (90.0, 360.0));
+        let world =
+            window(&[(-80.0, -170.0), (80.0, -50.0), (0.0, 70.0), (0.0, 175.0), (5.0, 0.0), (5.0, 120.0)]);
+        assert!(world.len() <= 64_800 && world.len() > 40_000);
+        assert_eq!(window(&[(1.0, 2.0)]).len(), 16);
+    }
+}

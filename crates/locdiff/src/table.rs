@@ -1,0 +1,165 @@
+//! Answers as rows of a table: the columns that every table of answers has.
+
+use crate::{Answer, GalleryWord, Match};
+use serde_json::Value;
+
+/// The columns of a table of answers.
+pub const ANSWER_COLUMNS: [&str; 11] = [
+    "photo",
+    "lat",
+    "lon",
+    "radius_50_km",
+    "radius_90_km",
+    "probability",
+    "locatability",
+    "can_tell",
+    "place",
+    "country",
+    "error",
+];
+
+/// What is added where a gallery takes part.
+pub const GALLERY_COLUMNS: [&str; 8] = [
+    "answered_by",
+    "gallery_share",
+    "match_row",
+    "match_name",
+    "match_lat",
+    "match_lon",
+    "match_km",
+    "match_similarity",
+];
+
+/// A photo's row: what was found, or why nothing was.
+///
+/// ```
+/// # #[cfg(feature = "bundled")] {
+/// use locdiff::{AnswerRow, Locator};
+/// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
+/// let answer = Locator::bundled()?.locate(path)?;
+/// let row = AnswerRow::from(&answer);
+/// assert_eq!(row.fields()[1], format!("{:.6}", answer.best.lat_deg()));
+/// assert_eq!(AnswerRow::from_json(&answer.to_json()), Some(row));
+/// # }
+/// # Ok::<(), locdiff::LocateError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct AnswerRow {
+    /// The photo's name.
+    pub photo: String,
+    /// What was found, or why nothing was, in one line.
+    pub found: Result<FoundRow, String>,
+}
+
+/// What a row says of a photo that was answered.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct FoundRow {
+    /// The best place's latitude.
+    pub lat: f64,
+    /// Its longitude.
+    pub lon: f64,
+    /// As [`Answer::radius_50_km`].
+    pub radius_50_km: f64,
+    /// As [`Answer::radius_90_km`].
+    pub radius_90_km: f64,
+    /// The probability of the first hypothesis.
+    pub probability: f64,
+    /// As [`Answer::locatability`].
+    pub locatability: f64,
+    /// As [`Answer::can_tell`].
+    pub can_tell: bool,
+    /// As [`Answer::place`].
+    pub place: String,
+    /// As [`Answer::country`].
+    pub country: Option<String>,
+}
+
+impl From<&Answer> for AnswerRow {
+    fn from(answer: &Answer) -> Self {
+        let found = FoundRow {
+            lat: answer.best.lat_deg(),
+            lon: answer.best.lon_deg(),
+            radius_50_km: answer.radius_50_km,
+            radius_90_km: answer.radius_90_km,
+            probability: answer.hypotheses.first().map_or(0.0, |first| first.probability),
+            locatability: answer.locatability,
+            can_tell: answer.can_tell,
+            place: answer.place.clone(),
+            country: answer.country.clone(),
+        };
+        Self { photo: answer.photo.clone().unwrap_or_default(), found: Ok(found) }
+    }
+}
+
+impl AnswerRow {
+    /// The row of a JSON object as [`Answer::to_json`] or [`failure_json`] makes it; `None` for any other.
+    pub fn from_json(object: &Value) -> Option<Self> {
+        let photo = object.get("photo")?.as_str().unwrap_or_default().to_owned();
+        if let Some(error) = object.get("error") {
+            return Some(Self { photo, found: Err(error.as_str()?.to_owned()) });
+        }
+        let number = |name: &str| object.get(name)?.as_f64();
+        let best = object.get("best")?;
+        let found = FoundRow {
+            lat: best.get("lat")?.as_f64()?,
+            lon: best.get("lon")?.as_f64()?,
+            radius_50_km: number("radius_50_km")?,
+            radius_90_km: number("radius_90_km")?,
+            probability: match object.get("hypotheses")?.as_array()?.first() {
+                Some(first) => first.get("probability")?.as_f64()?,
+                None => 0.0,
+            },
+            locatability: number("locatability")?,
+            can_tell: object.get("can_tell")?.as_bool()?,
+            place: object.get("place")?.as_str()?.to_owned(),
+            country: object.get("country")?.as_str().map(str::to_owned),
+        };
+        Some(Self { photo, found: Ok(found) })
+    }
+
+    /// The cells, as [`ANSWER_COLUMNS`] names them.
+    pub fn fields(&self) -> [String; ANSWER_COLUMNS.len()] {
+        let photo = self.photo.clone();
+        match &self.found {
+            Ok(found) => [
+                photo,
+                format!("{:.6}", found.lat),
+                format!("{:.6}", found.lon),
+                format!("{:.1}", found.radius_50_km),
+                format!("{:.1}", found.radius_90_km),
+                format!("{:.4}", found.probability),
+                format!("{:.4}", found.locatability),
+                found.can_tell.to_string(),
+                found.place.clone(),
+                found.country.clone().unwrap_or_default(),
+                String::new(),
+            ],
+            Err(reason) => {
+                let mut fields = [const { String::new() }; ANSWER_COLUMNS.len()];
+                (fields[0], fields[ANSWER_COLUMNS.len() - 1]) = (photo, reason.clone());
+                fields
+            }
+        }
+    }
+}
+
+/// The JSON object of a photo that could not be used: what `locdiff locate --json` prints.
+pub fn failure_json(photo: &str, reason: &str) -> Value {
+    serde_json::json!({ "photo": photo, "error": reason })
+}
+
+/// What a gallery had to do with an answer, as [`GALLERY_COLUMNS`] names it.
+pub fn gallery_fields(word: &GalleryWord) -> [String; GALLERY_COLUMNS.len()] {
+    let of = |write: &dyn Fn(&Match) -> String| word.matched.as_ref().map_or(String::new(), write);
+    [
+        word.answered_by.name().to_owned(),
+        format!("{:.4}", word.share),
+        of(&|found| found.row.to_string()),
+        of(&|found| found.name.clone().unwrap_or_default()),
+        of(&|found| format!("{:.6}", found.at.lat_deg())),
+        of(&|found| format!("{:.6}", found.at.lon_deg())),
+        of(&|found| format!("{:.1}", found.distance_km)),
+        of(&|found| format!("{:.4}", found.similarity)),
+    ]
+}

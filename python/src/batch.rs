@@ -1,0 +1,164 @@
+//! Batch jobs, as Python and its engines run them.
+
+use crate::errors::{OrRaise, SettingError, batch};
+use crate::options::texts;
+use crate::places::from_json;
+use crate::pool::{Watch, compute};
+use locdiff_base::Named;
+use locdiff_batch::{Job, Progress, Run, Settings, Task, Worker};
+use locdiff_ingest::Photos;
+use numpy::{PyArray2, PyArrayMethods};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+/// Makes a job in a new folder from photos: paths of files, folders, tables and tar shards. Gives what `describe` gives.
+#[pyfunction]
+#[pyo3(signature = (photos, out, *, task="locate", shard_photos=1000, path_column=None, **settings))]
+pub(crate) fn plan<'py>(
+    py: Python<'py>,
+    photos: &Bound<'py, PyAny>,
+    out: PathBuf,
+    task: &str,
+    shard_photos: usize,
+    path_column: Option<&str>,
+    settings: Option<&Bound<'py, PyDict>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let task = Task::from_name(task).or_setting()?;
+    let paths: Vec<PathBuf> = match photos.extract::<PathBuf>() {
+        Ok(one) => vec![one],
+        Err(_) => photos.extract()?,
+    };
+    let settings = self::settings(settings)?;
+    let made = compute(py, || -> locdiff_batch::Result<Job> {
+        let photos = Photos::gather(&paths, path_column)?;
+        locdiff_batch::plan(&photos, &out, task, settings, shard_photos)
+    })?;
+    describe_job(py, &made.map_err(|error| batch(&error))?)
+}
+
+/// The usual settings with those that were given instead; their names are those of the job's file.
+fn settings(given: Option<&Bound<'_, PyDict>>) -> PyResult<Settings> {
+    let mut settings = serde_json::to_value(Settings::default()).or_setting()?;
+    for (name, value) in given.into_iter().flatten() {
+        let name: String = name.extract()?;
+        if settings.get(&name).is_none() {
+            let known: Vec<&String> =
+                settings.as_object().into_iter().flat_map(serde_json::Map::keys).collect();
+            return Err(SettingError::new_err(format!("there is no setting '{name}': there are {known:?}")));
+        }
+        settings[&name] = match name.as_str() {
+            "within" => texts(&value)?.into(),
+            "model" | "encoder" => json!(value.extract::<Option<PathBuf>>()?),
+            _ => {
+                let text: String = value.py().import("json")?.call_method1("dumps", (value,))?.extract()?;
+                serde_json::from_str(&text).or_setting()?
+            }
+        };
+    }
+    serde_json::from_value(settings).or_setting()
+}
+
+/// What is known of a job: task, photos, shards, those whose part is missing, and its settings.
+#[pyfunction]
+pub(crate) fn describe(py: Python<'_>, job: PathBuf) -> PyResult<Bound<'_, PyAny>> {
+    let job = Job::open(job).map_err(|error| batch(&error))?;
+    describe_job(py, &job)
+}
+
+fn describe_job<'py>(py: Python<'py>, job: &Job) -> PyResult<Bound<'py, PyAny>> {
+    let about = json!({
+        "job": job.folder(), "task": job.task(), "photos": job.photos(), "shards": job.shards(),
+        "missing": job.missing(), "settings": job.settings(),
+    });
+    from_json(py, &about.to_string())
+}
+
+/// Writes all parts into one .csv or .jsonl file, or .safetensors or .npy of a job that embeds.
+#[pyfunction]
+pub(crate) fn merge(py: Python<'_>, job: PathBuf, out: PathBuf) -> PyResult<Bound<'_, PyAny>> {
+    let merged = compute(py, || Job::open(job).and_then(|job| locdiff_batch::merge(&job, &out)))?;
+    let merged = merged.map_err(|error| batch(&error))?;
+    let about = json!({ "answered": merged.answered, "failed": merged.failed, "files": merged.files });
+    from_json(py, &about.to_string())
+}
+
+/// What came of a shard: a list with a dictionary for each photo, and the embeddings of a job that makes them, else None.
+#[pyfunction]
+pub(crate) fn part<'py>(
+    py: Python<'py>,
+    job: PathBuf,
+    shard: u32,
+) -> PyResult<(Bound<'py, PyAny>, Option<Bound<'py, PyArray2<f32>>>)> {
+    let part = compute(py, || Job::open(job).and_then(|job| job.part(shard)))?;
+    let (objects, rows, columns) = part.map_err(|error| batch(&error))?;
+    let objects = from_json(py, &Value::from(objects).to_string())?;
+    if columns == 0 {
+        return Ok((objects, None));
+    }
+    let array = PyArray2::<f32>::zeros(py, [rows.len() / columns, columns], false);
+    array.readwrite().as_slice_mut().expect("a new array lies in one piece").copy_from_slice(&rows);
+    Ok((objects, Some(array)))
+}
+
+/// Makes parts of a job: model and encoder are opened once, for any number of shards.
+#[pyclass(frozen, module = "locdiff.batch")]
+pub(crate) struct Runner {
+    job: Job,
+    worker: Worker,
+    device: String,
+}
+
+#[pymethods]
+impl Runner {
+    /// Opens what a job asks for.
+    #[new]
+    #[pyo3(signature = (job, *, device="auto", root=None))]
+    fn new(py: Python<'_>, job: PathBuf, device: &str, root: Option<PathBuf>) -> PyResult<Self> {
+        let mut job = Job::open(job).map_err(|error| batch(&error))?;
+        if let Some(root) = root {
+            job = job.with_base(root);
+        }
+        let at = crate::locator::device(device)?;
+        let worker = compute(py, || Worker::open(&job, &at))?.map_err(|error| batch(&error))?;
+        Ok(Self { job, worker, device: device.to_owned() })
+    }
+
+    /// Makes the parts of some shards, or of all; one that is there and whole is skipped, and one that another run works on is left
+    /// to it where several are asked for. `progress(photos)` is called as photos are read.
+    #[pyo3(signature = (shards=None, *, progress=None))]
+    fn run<'py>(
+        &self,
+        py: Python<'py>,
+        shards: Option<Vec<u32>>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let watch = Watch::new(progress);
+        let shards = shards.unwrap_or_else(|| (0..self.job.shards()).collect());
+        let done = watch.compute(py, || {
+            let photos = std::cell::Cell::new(0_usize);
+            Run::new(&self.job, &self.worker).shards(shards, &watch.stop, |step| {
+                if step == Progress::Photo {
+                    photos.set(photos.get() + 1);
+                    watch.tell((photos.get(),));
+                }
+            })
+        })?;
+        let runs = done.map_err(|error| batch(&error))?;
+        let about =
+            json!({ "made": runs.made, "skipped": runs.skipped, "busy": runs.busy, "photos": runs.photos });
+        from_json(py, &about.to_string())
+    }
+
+    fn __getnewargs_ex__<'py>(&self, py: Python<'py>) -> PyResult<((PathBuf,), Bound<'py, PyDict>)> {
+        let named = PyDict::new(py);
+        named.set_item("device", &self.device)?;
+        named.set_item("root", self.job.base())?;
+        Ok(((self.job.folder().to_owned(),), named))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<Runner {} of {} shards>", self.job.folder().display(), self.job.shards())
+    }
+}

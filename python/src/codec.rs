@@ -1,0 +1,125 @@
+//! SHDD codes of places, on numpy's arrays.
+
+use crate::density::Density;
+use crate::errors::{OrRaise, SettingError};
+use crate::places::{array, degrees};
+use crate::pool::compute;
+use locdiff::{Coefficients, Decoder, Degree, LatLon, UnitVec};
+use locdiff_sphere::EARTH_RADIUS_KM;
+use numpy::{AllowTypeChange, Element, PyArray2, PyArrayLike1, PyArrayLikeDyn, PyArrayMethods};
+use pyo3::prelude::*;
+use std::sync::Arc;
+
+/// Codes of places: spherical harmonics up to a degree.
+#[pyclass(frozen, module = "locdiff")]
+pub(crate) struct Codec {
+    inner: Arc<locdiff::Codec>,
+}
+
+impl Codec {
+    fn encode_as<'py, T: Element + locdiff_sphere::Scalar + Send>(
+        &self,
+        py: Python<'py>,
+        points: &[UnitVec],
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let codes = PyArray2::<T>::zeros(py, [points.len(), self.inner.degree().dimension()], false);
+        {
+            let mut open = codes.readwrite();
+            let out = open.as_slice_mut().expect("a new array lies in one piece");
+            compute(py, || self.inner.encode_batch(points, out))?.or_setting()?;
+        }
+        Ok(codes.into_any())
+    }
+}
+
+#[pymethods]
+impl Codec {
+    /// A codec of a degree L: codes have (L + 1)² numbers.
+    #[new]
+    fn new(degree: usize) -> PyResult<Self> {
+        Ok(Self { inner: Arc::new(locdiff::Codec::new(Degree::new(degree).or_setting()?)) })
+    }
+
+    /// The degree L.
+    #[getter]
+    fn degree(&self) -> usize {
+        self.inner.degree().get()
+    }
+
+    /// Numbers of a code: (L + 1)².
+    #[getter]
+    fn dimension(&self) -> usize {
+        self.inner.degree().dimension()
+    }
+
+    fn __getnewargs__(&self) -> (usize,) {
+        (self.degree(),)
+    }
+
+    /// The codes of places in degrees, one row a place: float32 or, with `dtype="float64"`, float64.
+    #[pyo3(signature = (lat, lon, dtype="float32"))]
+    fn encode<'py>(
+        &self,
+        py: Python<'py>,
+        lat: PyArrayLike1<'py, f64, AllowTypeChange>,
+        lon: PyArrayLike1<'py, f64, AllowTypeChange>,
+        dtype: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let points: Vec<UnitVec> = degrees(&lat, &lon)?.into_iter().map(LatLon::to_unit).collect();
+        match dtype {
+            "float32" => self.encode_as::<f32>(py, &points),
+            "float64" => self.encode_as::<f64>(py, &points),
+            _ => Err(SettingError::new_err(format!(
+                "dtype = {dtype} cannot be used: choose float32 or float64"
+            ))),
+        }
+    }
+
+    /// The places that codes mean, an array of [N, 2]: the highest maximum of each density, or with `window_km` the one with most
+    /// probability within that distance.
+    #[pyo3(signature = (codes, window_km=None))]
+    fn decode<'py>(
+        &self,
+        py: Python<'py>,
+        codes: PyArrayLikeDyn<'py, f64, AllowTypeChange>,
+        window_km: Option<f64>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let view = codes.as_array();
+        let dimension = self.inner.degree().dimension();
+        if view.shape().last() != Some(&dimension) {
+            let message = format!(
+                "an array of shape {:?} holds no codes: its rows must have {dimension} numbers",
+                view.shape()
+            );
+            return Err(SettingError::new_err(message));
+        }
+        let flat: Vec<f64> = view.iter().copied().collect();
+        let vectors: Vec<Coefficients> = flat
+            .chunks_exact(dimension)
+            .map(|row| Coefficients::new(row.to_vec()))
+            .collect::<Result<_, _>>()
+            .or_setting()?;
+        let decoder = Decoder::Exact { window_rad: window_km.map(|km| km / EARTH_RADIUS_KM) };
+        let modes = compute(py, || self.inner.decode_batch(&vectors, &decoder))?.or_setting()?;
+        array(py, &modes.iter().map(|mode| mode.place()).collect::<Vec<_>>())
+    }
+
+    /// The density of one code.
+    fn density(&self, code: PyArrayLike1<'_, f64, AllowTypeChange>) -> PyResult<Density> {
+        let values: Vec<f64> = code.as_array().iter().copied().collect();
+        let dimension = self.inner.degree().dimension();
+        if values.len() != dimension {
+            let message = format!(
+                "a code of {} numbers is not of degree {}: give {dimension}",
+                values.len(),
+                self.degree()
+            );
+            return Err(SettingError::new_err(message));
+        }
+        Ok(Density::new(self.inner.clone(), Coefficients::new(values).or_setting()?))
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Codec({})", self.degree())
+    }
+}

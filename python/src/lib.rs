@@ -1,0 +1,51 @@
+//! The module `locdiff._locdiff`: what Python sees of the Rust crates. Everything that takes longer than a moment runs without the
+//! GIL, on a pool of its own (`pool.rs`); the package `locdiff` is a thin layer above it.
+
+mod answer;
+mod batch;
+mod codec;
+mod density;
+mod errors;
+mod gallery;
+mod input;
+mod judging;
+mod locator;
+mod options;
+mod places;
+mod pool;
+mod training;
+
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use std::ffi::OsString;
+
+/// Runs the command `locdiff` with arguments, the first of which is the program's name, and returns its exit code.
+#[pyfunction]
+fn run_command(py: Python<'_>, arguments: Vec<Bound<'_, PyString>>) -> PyResult<u8> {
+    let given: Vec<OsString> = arguments.iter().map(|one| one.extract()).collect::<PyResult<_>>()?;
+    Ok(py.detach(|| locdiff_cli::run_command(given)))
+}
+
+#[pymodule(gil_used = false)]
+fn _locdiff(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    errors::add(module)?;
+    module.add_class::<answer::Answer>()?;
+    module.add_class::<answer::Hypothesis>()?;
+    module.add_class::<codec::Codec>()?;
+    module.add_class::<density::Density>()?;
+    module.add_class::<gallery::Gallery>()?;
+    module.add_class::<locator::Locator>()?;
+    module.add_function(wrap_pyfunction!(run_command, module)?)?;
+    module.add_function(wrap_pyfunction!(pool::set_threads, module)?)?;
+    module.add_function(wrap_pyfunction!(pool::threads, module)?)?;
+    module.add_function(wrap_pyfunction!(training::train, module)?)?;
+    module.add_function(wrap_pyfunction!(training::calibrate, module)?)?;
+    module.add_function(wrap_pyfunction!(judging::evaluate, module)?)?;
+    module.add_function(wrap_pyfunction!(judging::compare, module)?)?;
+    module.add_function(wrap_pyfunction!(batch::plan, module)?)?;
+    module.add_function(wrap_pyfunction!(batch::describe, module)?)?;
+    module.add_function(wrap_pyfunction!(batch::merge, module)?)?;
+    module.add_function(wrap_pyfunction!(batch::part, module)?)?;
+    module.add_class::<batch::Runner>()
+}

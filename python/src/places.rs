@@ -1,0 +1,60 @@
+//! Places in and out: arrays of degrees, and `locdiff.Place`.
+
+use crate::errors::OrRaise;
+use locdiff::LatLon;
+use numpy::{PyArray2, PyArrayLike1, PyArrayLike2, TypeMustMatch};
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+
+/// A place as Python sees it.
+pub(crate) fn place<'py>(py: Python<'py>, at: LatLon) -> PyResult<Bound<'py, PyAny>> {
+    static TYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let make = || Ok::<_, PyErr>(py.import("locdiff._types")?.getattr("Place")?.unbind());
+    TYPE.get_or_try_init(py, make)?.bind(py).call1((at.lat_deg(), at.lon_deg()))
+}
+
+/// JSON as Python's own values.
+pub(crate) fn from_json<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyAny>> {
+    py.import("json")?.call_method1("loads", (text,))
+}
+
+/// Degrees of two arrays of the same length.
+pub(crate) fn degrees(
+    lat: &PyArrayLike1<'_, f64, numpy::AllowTypeChange>,
+    lon: &PyArrayLike1<'_, f64, numpy::AllowTypeChange>,
+) -> PyResult<Vec<LatLon>> {
+    let (lat, lon) = (lat.as_array(), lon.as_array());
+    if lat.len() != lon.len() {
+        let message = format!("{} latitudes and {} longitudes: give as many of both", lat.len(), lon.len());
+        return Err(crate::errors::SettingError::new_err(message));
+    }
+    lat.iter().zip(lon).map(|(lat, lon)| LatLon::new(*lat, *lon)).collect::<Result<_, _>>().or_setting()
+}
+
+/// Rows of latitude and longitude; a row of two NaN is no place.
+pub(crate) fn rows(array: &PyArrayLike2<'_, f64, numpy::AllowTypeChange>) -> PyResult<Vec<Option<LatLon>>> {
+    let array = array.as_array();
+    if array.ncols() != 2 {
+        let message = format!(
+            "an array of {} columns holds no places: give [N, 2], latitude and longitude",
+            array.ncols()
+        );
+        return Err(crate::errors::SettingError::new_err(message));
+    }
+    let place = |row: numpy::ndarray::ArrayView1<'_, f64>| {
+        if row[0].is_nan() && row[1].is_nan() { Ok(None) } else { LatLon::new(row[0], row[1]).map(Some) }
+    };
+    array.rows().into_iter().map(place).collect::<Result<_, _>>().or_setting()
+}
+
+/// Places as an array of [N, 2].
+pub(crate) fn array<'py>(py: Python<'py>, places: &[LatLon]) -> PyResult<Bound<'py, PyArray2<f64>>> {
+    let rows: Vec<Vec<f64>> = places.iter().map(|at| vec![at.lat_deg(), at.lon_deg()]).collect();
+    if rows.is_empty() {
+        return Ok(PyArray2::zeros(py, [0, 2], false));
+    }
+    Ok(PyArray2::from_vec2(py, &rows)?)
+}
+
+/// Codes and embeddings must be arrays of numbers that are not converted in silence.
+pub(crate) type Matrix<'py, T> = PyArrayLike2<'py, T, TypeMustMatch>;

@@ -1,0 +1,42 @@
+"""The package itself: imports quickly, is the command, and its examples run."""
+
+from __future__ import annotations
+
+import doctest
+import subprocess
+import sys
+import time
+
+import locdiff
+import locdiff.batch
+
+
+def test_import_takes_a_moment() -> None:
+    program = "import time; import numpy; a = time.perf_counter(); import locdiff; print(time.perf_counter() - a)"
+    times = []
+    for _ in range(5):
+        said = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+        times.append(float(said.stdout))
+    assert min(times) < 0.1, times
+
+
+def test_python_m_locdiff_is_the_command(run, china: str) -> None:
+    module = [sys.executable, "-m", "locdiff"]
+    said = subprocess.run([*module, "locate", china, "--json"], capture_output=True, text=True, check=True)
+    assert said.stdout == run("locate", china, "--json").stdout
+    wrong = subprocess.run([*module, "locate", "nowhere.jpg"], capture_output=True, text=True, check=False)
+    assert wrong.returncode == 1 and wrong.stderr.startswith("error: ")
+    usage = subprocess.run([*module, "locate", "--colour"], capture_output=True, text=True, check=False)
+    assert usage.returncode == 2
+
+
+def test_examples_of_the_docs_run(china: str) -> None:
+    for module in (locdiff, locdiff.batch, locdiff._types):
+        failed, tried = doctest.testmod(module, extraglobs={"photo": china}, optionflags=doctest.ELLIPSIS)
+        assert tried > 0 and failed == 0, module
+
+
+def test_nothing_is_opened_before_it_is_needed() -> None:
+    begin = time.perf_counter()
+    assert locdiff.threads() >= 1
+    assert time.perf_counter() - begin < 0.05
