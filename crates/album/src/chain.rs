@@ -5,10 +5,10 @@ use crate::blob::Blob;
 use crate::earth::Earth;
 use crate::evidence::{Evidence, weights};
 use crate::likeness;
-use crate::message::{Kept, Message, Return, Towards};
+use crate::message::{Kept, Message, Return, Towards, about_tag};
 use crate::photo::AlbumPhoto;
 use crate::settings::AlbumSettings;
-use crate::travel::Travel;
+use crate::travel::{Travel, pace_h};
 use locdiff_answer::Calibration;
 
 /// An album in order of time.
@@ -16,6 +16,7 @@ pub(crate) struct Chain<'a> {
     photos: Vec<&'a AlbumPhoto>,
     times: Vec<f64>,
     weights: Vec<f64>,
+    pace_h: f64,
     returns: Vec<Vec<Return>>,
     earth: &'a Earth,
     calibration: &'a Calibration,
@@ -47,7 +48,8 @@ impl<'a> Chain<'a> {
     ) -> Self {
         let weights = weights(&times, settings.dependence, settings.moment_s);
         let returns = likeness::returns(&photos, &times, settings);
-        Self { photos, times, weights, returns, earth, calibration, settings }
+        let pace_h = pace_h(&times);
+        Self { photos, times, weights, pace_h, returns, earth, calibration, settings }
     }
 
     /// The log likelihood of the whole album.
@@ -102,7 +104,7 @@ impl<'a> Chain<'a> {
                     let mut now = after;
                     self.hear(k, &mut now)?;
                     now.normalise(self.earth);
-                    let travel = Travel::after(self.times[k] - self.times[k - 1], &self.settings.travel);
+                    let travel = self.step(k);
                     after = now.travel(&travel, &self.returns_at(k), Towards::Earlier, self.earth)?;
                     after.normalise(self.earth);
                 } else {
@@ -128,8 +130,13 @@ impl<'a> Chain<'a> {
         let Some(before) = before else {
             return Ok(Message { grid: self.earth.background.clone(), blobs: Vec::new() });
         };
-        let travel = Travel::after(self.times[k] - self.times[k - 1], &self.settings.travel);
+        let travel = self.step(k);
         before.travel(&travel, &self.returns_at(k), Towards::Later, self.earth)
+    }
+
+    /// How people may have moved between photo `k` and the one before.
+    fn step(&self, k: usize) -> Travel {
+        Travel::after(self.times[k] - self.times[k - 1], self.pace_h, &self.settings.travel)
     }
 
     /// Coming back takes its time.
@@ -158,8 +165,13 @@ impl<'a> Chain<'a> {
     fn hear_as(&self, k: usize, message: &mut Message, evidence: &Evidence) {
         message.hear(evidence, self.settings.stray, self.earth);
         if let Some(tag) = self.tag(k) {
-            message.see_tag(&tag, self.settings.wrong_tag, self.earth);
+            let about = about_tag(tag, self.settings.jitter_km);
+            message.see_tag(&about, self.settings.wrong_tag, self.earth);
         }
+        self.look_back(k, message);
+    }
+
+    fn look_back(&self, k: usize, message: &mut Message) {
         if !self.returns[k].is_empty() {
             message.compare(&self.returns[k], self.earth);
         }
@@ -181,13 +193,18 @@ impl<'a> Chain<'a> {
             heard.hear(&evidence, self.settings.stray, self.earth);
             heard.normalise(self.earth);
             let wrong = self.settings.wrong_tag * self.earth.background_at(&[tag.centre])[0];
-            let right = (1.0 - self.settings.wrong_tag)
-                * (earth_value(self.earth, &heard, tag)
-                    + heard.blobs.iter().map(|blob| blob.times(&tag).mass).sum::<f64>());
+            let met = heard.meets(&about_tag(tag, self.settings.jitter_km), self.earth);
+            let right = (1.0 - self.settings.wrong_tag) * met.iter().map(|blob| blob.mass).sum::<f64>();
             wrong / (wrong + right)
         });
+        // The photo itself is somewhere about the place where one stayed; its own tag is exact.
         let mut place = others;
-        self.hear_as(k, &mut place, &evidence);
+        place.hear(&evidence, self.settings.stray, self.earth);
+        self.look_back(k, &mut place);
+        place.jittered(self.settings.jitter_km, self.earth);
+        if let Some(tag) = self.tag(k) {
+            place.see_tag(&[tag], self.settings.wrong_tag, self.earth);
+        }
         place.normalise(self.earth);
         let mut alone = Message { grid: self.earth.background.clone(), blobs: Vec::new() };
         alone.hear(&own, 0.0, self.earth);
@@ -195,8 +212,4 @@ impl<'a> Chain<'a> {
         let alike = self.returns[k].iter().copied().max_by(|a, b| a.log_odds.total_cmp(&b.log_odds));
         Ok(Word { place, alone, stray, wrong_tag, alike })
     }
-}
-
-fn earth_value(earth: &Earth, message: &Message, tag: Blob) -> f64 {
-    earth.value_at(&message.grid, tag.centre) * tag.mass
 }

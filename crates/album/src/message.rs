@@ -11,6 +11,8 @@ use std::f64::consts::PI;
 const MOST_BLOBS: usize = 24;
 /// One comes back to places that are not much further than this.
 const COME_BACK_KM: f64 = 60.0;
+/// How far photos are from the place where one stays: shares, and parts of the settings' length.
+const JITTER: [(f64, f64); 3] = [(0.4, 0.3), (0.4, 1.0), (0.2, 4.0)];
 /// Blobs with less of the mass are dropped.
 const LIGHTEST: f64 = 1e-9;
 
@@ -34,6 +36,11 @@ pub(crate) struct Return {
     pub(crate) place: Blob,
     /// Log of the odds that a photo which looks so was taken there.
     pub(crate) log_odds: f64,
+}
+
+/// What a tag says of the place where one stays, as blobs.
+pub(crate) fn about_tag(tag: Blob, jitter_km: f64) -> Vec<Blob> {
+    JITTER.map(|(share, part)| tag.spread(variance_of_km(part * jitter_km), share)).to_vec()
 }
 
 impl Message {
@@ -69,13 +76,29 @@ impl Message {
     }
 
     /// Times a GPS tag, which is wrong with a probability; wrong ones are where any photos are.
-    pub(crate) fn see_tag(&mut self, tag: &Blob, wrong: f64, earth: &Earth) {
-        let mut right: Vec<Blob> = self.blobs.iter().map(|blob| blob.times(tag)).collect();
-        right.push(Blob { mass: earth.value_at(&self.grid, tag.centre) * tag.mass, ..*tag });
+    pub(crate) fn see_tag(&mut self, tag: &[Blob], wrong: f64, earth: &Earth) {
+        let mut right = self.meets(tag, earth);
         right.iter_mut().for_each(|blob| blob.mass *= 1.0 - wrong);
-        self.scale(wrong * earth.background_at(&[tag.centre])[0]);
+        self.scale(wrong * earth.background_at(&[tag[0].centre])[0]);
         self.blobs.extend(right);
         self.thin(earth);
+    }
+
+    /// The product with a few blobs.
+    pub(crate) fn meets(&self, tag: &[Blob], earth: &Earth) -> Vec<Blob> {
+        let mut both = Vec::with_capacity((self.blobs.len() + 1) * tag.len());
+        for part in tag {
+            both.extend(self.blobs.iter().map(|blob| blob.times(part)));
+            both.push(Blob { mass: earth.value_at(&self.grid, part.centre) * part.mass, ..*part });
+        }
+        both
+    }
+
+    /// Photos are taken about the place where one stays. What is broad does not notice.
+    pub(crate) fn jittered(&mut self, jitter_km: f64, earth: &Earth) {
+        let spread = |blob: &Blob| JITTER.map(|(share, part)| blob.spread(variance_of_km(part * jitter_km), share));
+        self.blobs = self.blobs.iter().flat_map(spread).collect();
+        self.thin_to(2 * MOST_BLOBS, earth);
     }
 
     /// Times what likeness to tagged places says.

@@ -20,6 +20,8 @@ pub struct AlbumSettings {
     pub wrong_tag: f64,
     /// The error of a good GPS tag.
     pub gps_km: f64,
+    /// How far from the place where one stays photos are taken, km along each axis.
+    pub jitter_km: f64,
     /// How people move.
     pub travel: TravelSettings,
     /// The probability of having come back to a tagged place, at any step.
@@ -42,12 +44,22 @@ pub struct AlbumSettings {
 pub struct TravelSettings {
     /// Time after which people have moved on with probability 1 − 1/e, in hours.
     pub stay_h: f64,
+    /// How suddenly: 1 is a constant rate, more means that people stay for a while and then move on.
+    pub stay_power: f64,
+    /// The time between photos, in hours, at which that is so; with longer ones people have moved on sooner, by this power.
+    pub pace_h: f64,
+    /// That power.
+    pub pace_power: f64,
+    /// The probability of having moved on is never more than this: some stay for days.
+    pub move_most: f64,
     /// How far one is from the last photo's place without having moved on, km after an hour (grows with the root of time).
     pub about_km: f64,
     /// The same never more than this.
     pub about_most_km: f64,
-    /// How far a drive goes in an hour, km; grows with time to the power of 0.8.
+    /// How far a drive goes in an hour, km along each axis.
     pub drive_km: f64,
+    /// The power of time that it grows with.
+    pub drive_power: f64,
     /// A day's drive at the most.
     pub drive_most_km: f64,
     /// How far a flight goes in an hour.
@@ -61,14 +73,15 @@ pub struct TravelSettings {
 impl Default for AlbumSettings {
     fn default() -> Self {
         Self {
-            dependence: 0.8,
+            dependence: 1.0,
             views_dependence: 0.6,
             moment_s: 14_400.0,
             stray: 0.02,
             wrong_tag: 3e-4,
             gps_km: 0.05,
+            jitter_km: 0.6,
             travel: TravelSettings::default(),
-            revisit: 0.06,
+            revisit: 0.02,
             alike_km: 0.5,
             likeness: (0.70, 10.0),
             most_likeness: 1.6,
@@ -80,11 +93,16 @@ impl Default for AlbumSettings {
 impl Default for TravelSettings {
     fn default() -> Self {
         Self {
-            stay_h: 0.8,
-            about_km: 3.0,
+            stay_h: 2.2,
+            stay_power: 2.2,
+            pace_h: 0.5,
+            pace_power: 0.7,
+            move_most: 0.98,
+            about_km: 0.6,
             about_most_km: 5.0,
-            drive_km: 120.0,
-            drive_most_km: 300.0,
+            drive_km: 50.0,
+            drive_power: 0.85,
+            drive_most_km: 275.0,
             fly_km: 500.0,
             fly_share: 0.01,
             anywhere: 1e-5,
@@ -115,8 +133,12 @@ impl AlbumSettings {
         let sizes = [
             settings.moment_s,
             settings.gps_km,
+            settings.jitter_km,
+            travel.pace_h,
             settings.alike_km,
             travel.stay_h,
+            travel.stay_power,
+            travel.drive_power,
             travel.about_km,
             travel.about_most_km,
             travel.drive_km,
@@ -126,6 +148,8 @@ impl AlbumSettings {
         let rising = settings.radius_levels.windows(2).all(|pair| pair[0] < pair[1]);
         let fits = shares.iter().all(|share| *share > 0.0 && *share < 0.5)
             && sizes.iter().all(|size| *size > 0.0 && size.is_finite())
+            && travel.move_most > 0.0
+            && travel.move_most < 1.0
             && settings.dependence >= 0.0
             && settings.views_dependence >= 0.0
             && settings.radius_levels.iter().all(|level| (0.0..=1.0).contains(level));

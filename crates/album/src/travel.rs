@@ -6,6 +6,11 @@ use crate::settings::TravelSettings;
 /// One way to move: its probability and its variance, rad² along each axis.
 pub(crate) type Way = (f64, f64);
 
+/// Standing where one stood, or a walk about: shares, and parts of the settings' length.
+const STAYS: [(f64, f64); 2] = [(0.5, 0.3), (0.5, 1.0)];
+/// Moves: a short one, the usual one, a long one.
+const DRIVES: [(f64, f64); 3] = [(0.06, 0.4), (0.90, 1.0), (0.04, 2.5)];
+
 /// The kernel after some time.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Travel {
@@ -15,27 +20,32 @@ pub(crate) struct Travel {
 }
 
 impl Travel {
-    /// After so many seconds.
-    pub(crate) fn after(seconds: f64, settings: &TravelSettings) -> Self {
+    /// After so many seconds, in an album with this time between photos.
+    pub(crate) fn after(seconds: f64, pace_h: f64, settings: &TravelSettings) -> Self {
         let hours = (seconds.abs() / 3600.0).max(1e-4);
-        let moved = 1.0 - (-(hours / settings.stay_h).powf(0.7)).exp();
+        // Whoever takes a photo every few hours takes it at another place each time.
+        let stay_h = settings.stay_h * (settings.pace_h / pace_h).powf(settings.pace_power).clamp(0.2, 1.5);
+        let moved = 1.0 - (-(hours / stay_h).powf(settings.stay_power)).exp();
+        let moved = moved.min(settings.move_most);
         let flew = settings.fly_share * (1.0 - (-(hours / 6.0).powi(2)).exp());
         let about = (settings.about_km * hours.sqrt()).min(settings.about_most_km);
-        let drive = (settings.drive_km * hours.powf(0.8)).min(settings.drive_most_km);
+        let drive = (settings.drive_km * hours.powf(settings.drive_power)).min(settings.drive_most_km);
         let fly = (settings.fly_km * hours).clamp(drive, 4000.0);
         let here = 1.0 - settings.anywhere;
-        let ways = vec![
-            // Standing where one stood, or a walk about.
-            (here * (1.0 - moved) * 0.5, variance_of_km(0.05 + 0.3 * about)),
-            (here * (1.0 - moved) * 0.5, variance_of_km(0.05 + about)),
-            // Moves are short more often than long.
-            (here * moved * (1.0 - flew) * 0.35, variance_of_km(0.1 + 0.15 * drive)),
-            (here * moved * (1.0 - flew) * 0.40, variance_of_km(0.1 + 0.5 * drive)),
-            (here * moved * (1.0 - flew) * 0.25, variance_of_km(0.1 + 1.5 * drive)),
-            (here * moved * flew, variance_of_km(fly)),
-        ];
+        let (stayed, drove) = (here * (1.0 - moved), here * moved * (1.0 - flew));
+        let mut ways: Vec<Way> = Vec::with_capacity(STAYS.len() + DRIVES.len() + 1);
+        ways.extend(STAYS.map(|(share, part)| (stayed * share, variance_of_km(0.05 + part * about))));
+        ways.extend(DRIVES.map(|(share, part)| (drove * share, variance_of_km(0.1 + part * drive))));
+        ways.push((here * moved * flew, variance_of_km(fly)));
         Self { ways, anywhere: settings.anywhere }
     }
+}
+
+/// The usual time between photos, in hours: half of the gaps are longer. Times are in order.
+pub(crate) fn pace_h(times: &[f64]) -> f64 {
+    let mut gaps: Vec<f64> = times.windows(2).map(|pair| (pair[1] - pair[0]) / 3600.0).collect();
+    gaps.sort_by(f64::total_cmp);
+    gaps.get(gaps.len() / 2).copied().unwrap_or(0.5).max(0.01)
 }
 
 #[cfg(test)]
@@ -46,7 +56,7 @@ mod tests {
     fn probabilities_sum_to_one_and_widths_grow() {
         let settings = TravelSettings::default();
         let mean = |seconds: f64| {
-            let travel = Travel::after(seconds, &settings);
+            let travel = Travel::after(seconds, 0.5, &settings);
             let sum: f64 = travel.ways.iter().map(|(share, _)| share).sum();
             assert!((sum + travel.anywhere - 1.0).abs() < 1e-12);
             travel.ways.iter().map(|(share, variance)| share * variance).sum::<f64>()
