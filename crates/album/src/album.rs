@@ -13,6 +13,9 @@ use locdiff_answer::{Calibration, LEVELS, Verdict};
 use locdiff_places::describe;
 use locdiff_sphere::{LatLon, haversine_km};
 
+/// From this probability on a stray photo's place is its own word alone.
+const SURELY_STRAY: f64 = 0.9;
+
 /// What answers for albums need: a model's calibration and the settings.
 ///
 /// ```
@@ -77,8 +80,9 @@ impl Album {
             let tags: Vec<&AlbumPhoto> = around.filter(|tag| **tag != at).map(|tag| sorted[*tag]).collect();
             let mut answer = self.read(sorted[at], &word, &tags);
             if let Some(truth) = truths.get(order[at]) {
-                let levels = &self.settings.radius_levels;
-                answer.verdict = Some(self.judge(&word.place, answer.best, *truth, levels));
+                let AlbumSettings { radius_levels, region_levels, .. } = &self.settings;
+                let by = (radius_levels, region_levels);
+                answer.verdict = Some(self.judge(&word.place, answer.best, *truth, by));
             }
             answers[order[at]] = Some(answer);
             done(at);
@@ -108,7 +112,7 @@ impl Album {
         let cloud = Cloud::of(&place, &self.earth);
         let tags: Vec<&AlbumPhoto> = photos.iter().filter(|photo| photo.gps.is_some()).collect();
         let count = photos.len();
-        let verdict = |best: LatLon| truth.map(|truth| self.judge(&place, best, truth, &LEVELS));
+        let verdict = |best: LatLon| truth.map(|truth| self.judge(&place, best, truth, (&LEVELS, &LEVELS)));
         Ok(photos
             .iter()
             .map(|photo| {
@@ -137,8 +141,8 @@ impl Album {
     fn read(&self, photo: &AlbumPhoto, word: &Word, tags: &[&AlbumPhoto]) -> AlbumAnswer {
         let alone = Cloud::of(&word.alone, &self.earth);
         let alone_best = alone.spots(1).first().map(|spot| spot.at.to_latlon());
-        // A stray answers for itself.
-        let is_stray = word.stray > 0.5 && photo.gps.is_none();
+        // Whoever certainly does not belong answers for itself.
+        let is_stray = word.stray > SURELY_STRAY && photo.gps.is_none();
         let mut answer = if is_stray {
             read_cloud(photo, &alone, &LEVELS)
         } else {
@@ -153,14 +157,20 @@ impl Album {
     }
 
     /// What a posterior says about the truth.
-    fn judge(&self, place: &Message, best: LatLon, truth: LatLon, by: &[f64; 9]) -> Verdict {
+    fn judge(
+        &self,
+        place: &Message,
+        best: LatLon,
+        truth: LatLon,
+        (radii, regions): (&[f64; 9], &[f64; 9]),
+    ) -> Verdict {
         let cloud = Cloud::of(place, &self.earth);
         let held = cloud.mass_within_km(best.to_unit(), haversine_km(best, truth));
-        let levels = LEVELS.map(|share| level(share, by));
+        let levels = LEVELS.map(|share| level(share, radii));
         Verdict {
             log_density: place.density(truth.to_unit(), &self.earth).max(f64::MIN_POSITIVE).ln(),
-            region_level: cloud.mass_denser_than(place, truth, &self.earth),
-            radius_share: share(held, by),
+            region_level: share(cloud.mass_denser_than(place, truth, &self.earth), regions),
+            radius_share: share(held, radii),
             radii_km: cloud.radii_km(best.to_unit(), &levels),
         }
     }

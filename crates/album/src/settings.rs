@@ -35,6 +35,8 @@ pub struct AlbumSettings {
     /// For 10, 20 … 90 %, the probability that the posterior of a trip must hold within a radius for the radius to hold that share. Views
     /// of one place need no such correction.
     pub radius_levels: [f64; 9],
+    /// The same for regions: what the densest part must hold.
+    pub region_levels: [f64; 9],
 }
 
 /// The travel kernel: staying, walking about, driving, flying.
@@ -85,7 +87,8 @@ impl Default for AlbumSettings {
             alike_km: 0.5,
             likeness: (0.70, 10.0),
             most_likeness: 1.6,
-            radius_levels: locdiff_answer::LEVELS,
+            radius_levels: [0.09, 0.195, 0.31, 0.43, 0.535, 0.64, 0.745, 0.84, 0.92],
+            region_levels: [0.09, 0.2, 0.31, 0.42, 0.535, 0.64, 0.74, 0.835, 0.91],
         }
     }
 }
@@ -145,19 +148,20 @@ impl AlbumSettings {
             travel.drive_most_km,
             travel.fly_km,
         ];
-        let rising = settings.radius_levels.windows(2).all(|pair| pair[0] < pair[1]);
+        let levels = [&settings.radius_levels, &settings.region_levels];
+        let rising = levels.iter().all(|list| list.windows(2).all(|pair| pair[0] < pair[1]));
         let fits = shares.iter().all(|share| *share > 0.0 && *share < 0.5)
             && sizes.iter().all(|size| *size > 0.0 && size.is_finite())
             && travel.move_most > 0.0
             && travel.move_most < 1.0
             && settings.dependence >= 0.0
             && settings.views_dependence >= 0.0
-            && settings.radius_levels.iter().all(|level| (0.0..=1.0).contains(level));
+            && levels.iter().all(|list| list.iter().all(|level| (0.0..=1.0).contains(level)));
         if fits && rising {
             Ok(settings)
         } else {
             let reason =
-                "shares lie between 0 and ½, sizes above 0, radius_levels rise from 0 to 1".to_owned();
+                "shares lie between 0 and ½, sizes above 0, levels rise from 0 to 1".to_owned();
             Err(AlbumError::Settings { reason })
         }
     }

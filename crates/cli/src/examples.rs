@@ -33,6 +33,12 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ("locdiff album views/ --same-place", "several photos of one place"),
         ("locdiff album --embeddings photos.safetensors --times photos.csv --json", ""),
     ]),
+    ("immich", &[
+        ("export IMMICH_API_KEY=… && locdiff immich http://127.0.0.1:2283 suggest --after 2024-05-01T00:00:00Z", "changes nothing there"),
+        ("locdiff immich http://127.0.0.1:2283 review", "look and tick"),
+        ("locdiff immich http://127.0.0.1:2283 apply", ""),
+        ("locdiff immich http://127.0.0.1:2283 undo", ""),
+    ]),
     ("batch", &[
         ("locdiff batch plan archive/ --out job", "a folder of shards"),
         ("locdiff batch run job", "on one machine, or on several that share the folder"),

@@ -13,6 +13,7 @@ pub(crate) mod encoder;
 pub(crate) mod evaluate;
 pub(crate) mod experiment;
 pub(crate) mod gallery;
+pub(crate) mod immich;
 pub(crate) mod import;
 pub(crate) mod locate;
 pub(crate) mod manual;

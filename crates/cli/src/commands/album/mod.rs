@@ -2,7 +2,7 @@
 
 mod files;
 pub(crate) mod inputs;
-mod print;
+pub(crate) mod print;
 
 use super::locate::tag_args::TagArgs;
 use super::locate::tagging::Tagging;

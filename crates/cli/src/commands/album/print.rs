@@ -34,7 +34,7 @@ pub(super) fn text(answer: &AlbumAnswer, as_json: bool) -> String {
 }
 
 /// A line about a clock.
-pub(super) fn clock(clock: &WrongClock) -> String {
+pub(crate) fn clock(clock: &WrongClock) -> String {
     let WrongClock { camera, ahead_h, gain_nats, photos } = clock;
     let way = if *ahead_h > 0 { "ahead" } else { "behind" };
     let camera = if camera.is_empty() { "the camera without a name" } else { camera.as_str() };
