@@ -13,8 +13,8 @@ use locdiff_answer::{Calibration, LEVELS, Verdict};
 use locdiff_places::describe;
 use locdiff_sphere::{LatLon, haversine_km};
 
-/// From this probability on a stray photo's place is its own word alone.
-const SURELY_STRAY: f64 = 0.9;
+/// From this probability on a stray photo's place is its own word alone: below it the album's is right more often.
+const SURELY_STRAY: f64 = 2.0 / 3.0;
 
 /// What answers for albums need: a model's calibration and the settings.
 ///
@@ -235,7 +235,7 @@ fn outlier(photo: &AlbumPhoto, word: &Word, answer: &AlbumAnswer, tags: &[&Album
     if photo.gps.is_none() && word.stray > 0.5 {
         let reason = format!(
             "it does not look like the places around it in time, rather {}: another trip, or a wrong clock",
-            answer.place
+            describe(answer.alone.unwrap_or(answer.best))
         );
         return Some(Outlier { probability: word.stray, reason });
     }

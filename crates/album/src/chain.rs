@@ -48,7 +48,7 @@ impl<'a> Chain<'a> {
     ) -> Self {
         let weights = weights(&times, settings.dependence, settings.moment_s);
         let returns = likeness::returns(&photos, &times, settings);
-        let pace_h = pace_h(&times);
+        let pace_h = pace_h(&photos, &times);
         Self { photos, times, weights, pace_h, returns, earth, calibration, settings }
     }
 

@@ -97,7 +97,7 @@ impl Default for TravelSettings {
     fn default() -> Self {
         Self {
             stay_h: 2.2,
-            stay_power: 2.2,
+            stay_power: 1.5,
             pace_h: 0.5,
             pace_power: 0.7,
             move_most: 0.98,

@@ -1,7 +1,9 @@
 //! Where people may be some time after a photo: a mixture of heat kernels whose widths grow with the time.
 
 use crate::blob::variance_of_km;
+use crate::photo::AlbumPhoto;
 use crate::settings::TravelSettings;
+use std::collections::HashMap;
 
 /// One way to move: its probability and its variance, rad² along each axis.
 pub(crate) type Way = (f64, f64);
@@ -41,9 +43,14 @@ impl Travel {
     }
 }
 
-/// The usual time between photos, in hours: half of the gaps are longer. Times are in order.
-pub(crate) fn pace_h(times: &[f64]) -> f64 {
-    let mut gaps: Vec<f64> = times.windows(2).map(|pair| (pair[1] - pair[0]) / 3600.0).collect();
+/// The usual time between photos of one camera, in hours: half of the gaps are longer. Photos are in order of time; other
+/// cameras do not count, so that no clock's error changes it.
+pub(crate) fn pace_h(photos: &[&AlbumPhoto], times: &[f64]) -> f64 {
+    let mut last: HashMap<Option<&str>, f64> = HashMap::new();
+    let mut gaps: Vec<f64> = Vec::with_capacity(times.len());
+    for (photo, time) in photos.iter().zip(times) {
+        gaps.extend(last.insert(photo.camera.as_deref(), *time).map(|before| (time - before) / 3600.0));
+    }
     gaps.sort_by(f64::total_cmp);
     gaps.get(gaps.len() / 2).copied().unwrap_or(0.5).max(0.01)
 }

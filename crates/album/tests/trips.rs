@@ -125,7 +125,8 @@ fn a_wrong_tag_and_a_photo_of_another_trip_are_named() {
         "{:?}",
         answers[3].outlier
     );
-    assert!(haversine_km(answers[5].best, sydney) < 800.0);
+    assert!(haversine_km(answers[5].alone.unwrap(), sydney) < 800.0);
+    assert!(answers[5].outlier.as_ref().unwrap().reason.contains("Australia"), "{:?}", answers[5].outlier);
 }
 
 #[test]
