@@ -45,7 +45,7 @@ impl ApiKey {
         let variable = Self::VARIABLE;
         let text = std::env::var(variable).map_err(|_| ImmichError::Key {
             reason: format!(
-                "no API key: put one into {variable}, or into a file and give --key-file (immich: Account Settings, API Keys; it needs asset.read, asset.view and asset.update)"
+                "no API key: put one into {variable}, or name a file that holds one (immich: Account Settings, API Keys; it needs asset.read, asset.view and asset.update)"
             ),
         })?;
         Self::new(&text)

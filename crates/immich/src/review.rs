@@ -35,7 +35,7 @@ impl Review {
         let suggestions = Suggestions::read(file, immich.server())?;
         let failed = |reason: String| ImmichError::Network { server: format!("127.0.0.1:{port}"), reason };
         let server = Server::http(("127.0.0.1", port))
-            .map_err(|error| failed(format!("cannot listen there ({error}); choose another --port")))?;
+            .map_err(|error| failed(format!("cannot listen there ({error}); choose another port")))?;
         let address = server.server_addr().to_ip().ok_or_else(|| failed("no address".to_owned()))?;
         Ok(Self { server, address, file: file.to_owned(), suggestions })
     }

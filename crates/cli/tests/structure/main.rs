@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::fs;
 
 /// The crates from the ground up: each may use those before it only.
-const ORDER: [&str; 26] = [
+const ORDER: [&str; 28] = [
     "base",
     "sphere",
     "nn",
@@ -21,6 +21,7 @@ const ORDER: [&str; 26] = [
     "diffusion",
     "phototags",
     "places",
+    "immich",
     "bundled-encoder",
     "bundled-model",
     "eval",
