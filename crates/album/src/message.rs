@@ -96,7 +96,8 @@ impl Message {
 
     /// Photos are taken about the place where one stays. What is broad does not notice.
     pub(crate) fn jittered(&mut self, jitter_km: f64, earth: &Earth) {
-        let spread = |blob: &Blob| JITTER.map(|(share, part)| blob.spread(variance_of_km(part * jitter_km), share));
+        let spread =
+            |blob: &Blob| JITTER.map(|(share, part)| blob.spread(variance_of_km(part * jitter_km), share));
         self.blobs = self.blobs.iter().flat_map(spread).collect();
         self.thin_to(2 * MOST_BLOBS, earth);
     }

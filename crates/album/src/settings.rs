@@ -160,8 +160,7 @@ impl AlbumSettings {
         if fits && rising {
             Ok(settings)
         } else {
-            let reason =
-                "shares lie between 0 and ½, sizes above 0, levels rise from 0 to 1".to_owned();
+            let reason = "shares lie between 0 and ½, sizes above 0, levels rise from 0 to 1".to_owned();
             Err(AlbumError::Settings { reason })
         }
     }

@@ -45,7 +45,10 @@ fn photos_are_suggested_written_and_taken_back() {
     // The second run looks only at what is left.
     fake.set(|state| state.log.clear());
     let done = said(&immich(path, &fake, "suggest --device cpu"), 0);
-    assert!(done.contains("going on: 2 photos") && done.contains("2 suggestions, 2 of them ticked"), "{done}");
+    assert!(
+        done.contains("going on: 2 photos") && done.contains("2 suggestions, 2 of them ticked"),
+        "{done}"
+    );
     assert_eq!(fake.asked("thumbnail"), 2);
     assert!(!path.join("immich-suggestions.json.partial").exists());
     let text = fs::read_to_string(path.join("immich-suggestions.json")).unwrap();
@@ -75,7 +78,8 @@ fn keys_and_addresses_are_asked_for() {
     fs::write(path.join("key"), "wrong\n").unwrap();
     let wrong = immich(path, &fake, "suggest --device cpu --key-file key");
     assert!(said(&wrong, 1).contains("answers 401"));
-    let other = command(path, "immich https://photos.example undo").env("IMMICH_API_KEY", KEY).output().unwrap();
+    let other =
+        command(path, "immich https://photos.example undo").env("IMMICH_API_KEY", KEY).output().unwrap();
     assert!(said(&other, 1).contains("https is not spoken here"));
     assert!(said(&immich(path, &fake, "undo"), 1).contains("give the journal that `apply` named"));
 }

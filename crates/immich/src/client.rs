@@ -111,7 +111,11 @@ impl Immich {
             found.extend(list.iter().filter_map(Asset::of));
             seen(found.len());
             let next = &answer["assets"]["nextPage"];
-            match next.as_str().and_then(|text| text.parse::<usize>().ok()).or(next.as_u64().map(|n| n as usize)) {
+            match next
+                .as_str()
+                .and_then(|text| text.parse::<usize>().ok())
+                .or(next.as_u64().map(|n| n as usize))
+            {
                 Some(next) if next > page => page = next,
                 _ => return Ok(found),
             }

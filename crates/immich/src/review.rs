@@ -1,7 +1,7 @@
 //! A page on this machine to look at suggestions and tick them.
 
 use crate::asset::is_id;
-use crate::{ImmichError, Immich, Result, Suggestions};
+use crate::{Immich, ImmichError, Result, Suggestions};
 use serde_json::Value;
 use std::io::Read;
 use std::net::SocketAddr;
@@ -71,7 +71,9 @@ impl Review {
                 (Method::Get, "/suggestions") => {
                     typed(serde_json::to_vec(&self.suggestions).unwrap_or_default(), "application/json")
                 }
-                (Method::Get, _) if path.starts_with("/photo/") => self.photo(&path["/photo/".len()..], immich),
+                (Method::Get, _) if path.starts_with("/photo/") => {
+                    self.photo(&path["/photo/".len()..], immich)
+                }
                 (Method::Post, "/choice") => {
                     let mut body = Vec::new();
                     let read = request.as_reader().take(MOST_BYTES).read_to_end(&mut body);

@@ -1,6 +1,6 @@
 //! Takes back what was written, where nobody has changed it since.
 
-use crate::{ImmichError, Immich, Journal, Result, Written};
+use crate::{Immich, ImmichError, Journal, Result, Written};
 use locdiff_sphere::haversine_km;
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -4,7 +4,8 @@ mod common;
 
 use common::{Fake, FakeAsset, KEY, id};
 use locdiff_immich::{
-    ApiKey, Applied, Filter, Immich, ImmichError, Journal, Review, Suggestion, Suggestions, Undone, apply, undo,
+    ApiKey, Applied, Filter, Immich, ImmichError, Journal, Review, Suggestion, Suggestions, Undone, apply,
+    undo,
 };
 use locdiff_sphere::LatLon;
 use std::io::{Read, Write};
@@ -65,7 +66,10 @@ fn a_wrong_key_is_said_and_not_shown() {
     let fake = Fake::new(&[None]);
     let server = Immich::new(&fake.url, ApiKey::new("wrong-secret").unwrap()).unwrap();
     let error = server.assets(&Filter::default(), |_| ()).unwrap_err();
-    assert!(error.to_string().contains("401") && error.to_string().contains("API key is not known"), "{error}");
+    assert!(
+        error.to_string().contains("401") && error.to_string().contains("API key is not known"),
+        "{error}"
+    );
     assert!(!format!("{error:?} {error} {server:?}").contains("secret"));
     assert_eq!(fake.asked("POST"), 1, "it is no use to try that again");
 }
@@ -175,7 +179,11 @@ fn ask(url: &str, request: &str, headers: &str, body: &str) -> String {
     let mut stream = std::net::TcpStream::connect(host).unwrap();
     let headers = headers.replace("HOST", host);
     let length = body.len();
-    write!(stream, "{request} HTTP/1.1\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}").unwrap();
+    write!(
+        stream,
+        "{request} HTTP/1.1\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+    )
+    .unwrap();
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
     String::from_utf8_lossy(&answer).into_owned()
@@ -200,7 +208,9 @@ fn the_page_saves_what_is_ticked_and_knows_its_own() {
         assert!(ask(&url, &format!("GET /photo/{}", id(7)), "Host: HOST\r\n", "").contains("404"));
         let choice = format!(r#"{{"take":{{"{}":true,"{}":false,"other":true}}}}"#, id(0), id(1));
         // Another site's page, another name that leads here, and a form without an origin change nothing.
-        for headers in ["Host: HOST\r\nOrigin: http://evil.example\r\n", "Host: evil.example\r\n", "Host: HOST\r\n"] {
+        for headers in
+            ["Host: HOST\r\nOrigin: http://evil.example\r\n", "Host: evil.example\r\n", "Host: HOST\r\n"]
+        {
             assert!(ask(&url, "POST /choice", headers, &choice).contains("403"), "{headers}");
         }
         assert!(!Suggestions::read(&file, &fake.url).unwrap().suggestions[0].take);
@@ -212,5 +222,8 @@ fn the_page_saves_what_is_ticked_and_knows_its_own() {
         running.join().unwrap()
     });
     assert_eq!(page.taken(), 1);
-    assert!(!fake.state.lock().unwrap().log.iter().any(|line| line.starts_with("PUT")), "reviewing writes nothing");
+    assert!(
+        !fake.state.lock().unwrap().log.iter().any(|line| line.starts_with("PUT")),
+        "reviewing writes nothing"
+    );
 }

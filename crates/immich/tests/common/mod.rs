@@ -46,7 +46,8 @@ impl Fake {
             time: format!("2024-05-12T{:02}:00:00.000Z", 8 + k),
             place: *place,
         });
-        let state = State { assets: assets.collect(), photo: b"\xff\xd8 no photo".to_vec(), ..State::default() };
+        let state =
+            State { assets: assets.collect(), photo: b"\xff\xd8 no photo".to_vec(), ..State::default() };
         let state = Arc::new(Mutex::new(state));
         let server = Arc::new(Server::http("127.0.0.1:0").unwrap());
         let url = format!("http://{}", server.server_addr().to_ip().unwrap());
@@ -114,7 +115,8 @@ fn route(request: &Request, body: &Value, state: &mut State) -> (u16, Vec<u8>) {
     match (request.method(), parts.as_slice()) {
         (Method::Post, ["api", "search", "metadata"]) => {
             let page = body["page"].as_u64().unwrap_or(1) as usize;
-            let items: Vec<Value> = state.assets.iter().skip((page - 1) * PAGE).take(PAGE).map(described).collect();
+            let items: Vec<Value> =
+                state.assets.iter().skip((page - 1) * PAGE).take(PAGE).map(described).collect();
             let next = (page * PAGE < state.assets.len()).then(|| (page + 1).to_string());
             let assets = json!({"total": items.len(), "count": items.len(), "items": items, "facets": [], "nextPage": next});
             (200, json!({"albums": {"items": []}, "assets": assets}).to_string().into_bytes())
@@ -123,13 +125,16 @@ fn route(request: &Request, body: &Value, state: &mut State) -> (u16, Vec<u8>) {
             Some(asset) => (200, described(asset).to_string().into_bytes()),
             None => (400, br#"{"message":"Not found or no asset.read access"}"#.to_vec()),
         },
-        (Method::Get, ["api", "assets", _, "thumbnail", size]) if size.starts_with("size=") => (200, state.photo.clone()),
+        (Method::Get, ["api", "assets", _, "thumbnail", size]) if size.starts_with("size=") => {
+            (200, state.photo.clone())
+        }
         (Method::Put, ["api", "assets"]) => {
             let place = body["latitude"].as_f64().zip(body["longitude"].as_f64());
             let Some((lat, lon)) = place.filter(|(lat, lon)| lat.abs() <= 90.0 && lon.abs() <= 180.0) else {
                 return (400, br#"{"message":["latitude must be a latitude string or number"]}"#.to_vec());
             };
-            let ids: Vec<&str> = body["ids"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+            let ids: Vec<&str> =
+                body["ids"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
             for asset in state.assets.iter_mut().filter(|asset| ids.contains(&asset.id.as_str())) {
                 asset.place = Some((lat, lon));
             }

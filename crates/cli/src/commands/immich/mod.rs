@@ -105,7 +105,11 @@ fn write(server: &Immich, args: &ApplyArgs) -> Result<()> {
     let suggestions = Suggestions::read(&args.file.file, server.server())?;
     let ticked = suggestions.taken();
     if args.dry_run {
-        println!("{ticked} of {} suggestions would be written to {}", suggestions.suggestions.len(), server.server());
+        println!(
+            "{ticked} of {} suggestions would be written to {}",
+            suggestions.suggestions.len(),
+            server.server()
+        );
         return Ok(());
     }
     let careful = Careful::begin();

@@ -7,8 +7,8 @@ use crate::{manners, output, progress, say};
 use anyhow::{Result, ensure};
 use clap::Args;
 use locdiff::{
-    AlbumSettings, Embedding, EmbeddedPhoto, LocateOptions, Locator, Photo, PhotoLimits, PhotoTime, parse_time,
-    set_clocks,
+    AlbumSettings, EmbeddedPhoto, Embedding, LocateOptions, Locator, Photo, PhotoLimits, PhotoTime,
+    parse_time, set_clocks,
 };
 use locdiff_immich::{Asset, Filter, Immich, KeptEmbeddings, Suggestion, Suggestions, trips};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -89,7 +89,9 @@ impl Suggest {
             file.display()
         );
         let url = server.server();
-        manners::note(&format!("`locdiff immich {url} review` shows them, `apply` writes those that are ticked"));
+        manners::note(&format!(
+            "`locdiff immich {url} review` shows them, `apply` writes those that are ticked"
+        ));
         Ok(())
     }
 
@@ -156,7 +158,8 @@ fn look<'a>(
         } else {
             let bytes = server.preview(&asset.id, false)?;
             let photo = Photo::decode(&bytes, &asset.name, &PhotoLimits::default());
-            match photo.map_err(locdiff::LocateError::from).and_then(|photo| locator.embed(&photo, &options)) {
+            match photo.map_err(locdiff::LocateError::from).and_then(|photo| locator.embed(&photo, &options))
+            {
                 Ok(mut photo) => {
                     let embedding = photo.views.swap_remove(0);
                     kept.add(&asset.id, embedding.values())?;
