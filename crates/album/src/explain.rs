@@ -44,9 +44,11 @@ pub(crate) fn because(
     let near: Vec<&&AlbumPhoto> =
         tags.iter().filter(|tag| tag.gps.is_some_and(|gps| haversine_km(gps, place) < 50.0)).collect();
     let alike = most_alike(photo, near.iter().map(|tag| **tag)).filter(|_| !photo.embedding.is_empty());
+    // The next in time, but rather one that lies where the answer does.
     let nearest = near.iter().min_by(|a, b| {
+        let km = |tag: &AlbumPhoto| tag.gps.map_or(0.0, |gps| haversine_km(gps, place));
         let gap = |tag: &AlbumPhoto| (tag.time.seconds - photo.time.seconds).abs();
-        gap(a).total_cmp(&gap(b))
+        (gap(a) * (1.0 + km(a))).total_cmp(&(gap(b) * (1.0 + km(b))))
     });
     if let Some(tag) = nearest {
         let gap = photo.time.seconds - tag.time.seconds;

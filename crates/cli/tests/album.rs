@@ -86,11 +86,11 @@ fn bad_tables_are_named() {
     let (model, photos) = (world("model"), world("photos.npy"));
     let words = format!("album --model {model} --embeddings {photos} --times t.csv --device cpu");
     for (text, message) in [
-        ("time\nyesterday\n", "t.csv: row 1 (line 2): 'yesterday' is no time: write it as"),
+        ("time\nyesterday\n", "t.csv, row 1 (line 2): 'yesterday' is no time: write it as"),
         ("time,row\n5,x\n", "'x' is no row"),
         ("time,row\n5,99999\n", "row 99999 of the embeddings is wanted, there are 250"),
-        ("time,gps_lat,gps_lon\n5,95,0\n", "t.csv: row 1 (line 2): "),
-        ("when\n5\n", "no column 'time'"),
+        ("time,gps_lat,gps_lon\n5,95,0\n", "t.csv, row 1 (line 2): "),
+        ("when\n5\n", "has no column 'time'"),
     ] {
         fs::write(folder.path().join("t.csv"), text).unwrap();
         let output = run(folder.path(), &words);

@@ -1,11 +1,13 @@
 //! `locdiff immich`: places for the photos of an immich server.
 
+mod file_arg;
 mod suggest;
 
 use crate::interrupt::Careful;
 use crate::{manners, progress};
 use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
+use file_arg::FileArg;
 use locdiff_immich::{ApiKey, Immich, Journal, Review, Suggestions, apply, undo};
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -36,14 +38,6 @@ enum What {
     Apply(ApplyArgs),
     /// Take back what `apply` wrote, where nobody has changed it since
     Undo(UndoArgs),
-}
-
-/// The file of suggestions.
-#[derive(Debug, Args)]
-struct FileArg {
-    /// The file of suggestions
-    #[arg(long, value_name = "FILE.json", default_value = "immich-suggestions.json")]
-    file: PathBuf,
 }
 
 #[derive(Debug, Args)]

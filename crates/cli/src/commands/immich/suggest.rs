@@ -1,6 +1,6 @@
 //! Suggestions: the server's photos, trip by trip, answered together.
 
-use super::FileArg;
+use super::file_arg::FileArg;
 use crate::interrupt::Careful;
 use crate::model::ModelArgs;
 use crate::{manners, output, progress, say};
