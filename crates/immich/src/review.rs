@@ -14,7 +14,7 @@ const PAGE: &str = include_str!("review.html");
 /// The longest choice that a page may send.
 const MOST_BYTES: u64 = 16 << 20;
 /// Nothing is loaded but from here, and the page may stand in no other.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src 'self'; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
 /// The page's server.
 pub struct Review {

@@ -11,7 +11,7 @@ function track(all, map) {
   const odd = all.filter((photo) => photo.outlier).length, tagged = all.filter((photo) => photo.tagged).length;
   element(panel, "h1", "crowd-head", `${plural(all.length, "photo")}, ${tagged} with GPS${odd ? `, ${odd} that do not fit` : ""}`);
   const card = element(panel, "section", "crowd-card");
-  const list = element(panel, "ol", "crowd-list");
+  const list = element(panel, "ol", "crowd-list plain");
   let chosen = 0;
   const buttons = all.map((photo, i) => {
     const button = element(element(list, "li"), "button");
