@@ -172,8 +172,10 @@ impl AlbumScores {
             }
             text.push('\n');
         }
-        let percent =
-            |shares: &[f64]| shares.iter().map(|share| format!("{:>5.1}", 100.0 * share)).collect::<String>();
+        let percent = |shares: &[f64]| {
+            let words: Vec<String> = shares.iter().map(|share| format!("{:>5.1}", 100.0 * share)).collect();
+            words.concat()
+        };
         let _ = writeln!(text, "said                {} %", percent(&self.levels));
         let _ = writeln!(text, "within radii        {} %", percent(&self.in_radii));
         let _ = writeln!(text, "in regions          {} %", percent(&self.in_regions));

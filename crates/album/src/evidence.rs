@@ -55,7 +55,9 @@ impl Evidence {
             .map(|((log, background), area)| log.exp() * background * area)
             .sum();
         let log_mean = mean.ln();
-        grid.iter_mut().for_each(|value| *value = (*value - log_mean).exp());
+        for value in &mut grid {
+            *value = (*value - log_mean).exp();
+        }
         Ok(Self { parts, floor, weight, log_mean, grid })
     }
 

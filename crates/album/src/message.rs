@@ -78,7 +78,9 @@ impl Message {
     /// Times a GPS tag, which is wrong with a probability; wrong ones are where any photos are.
     pub(crate) fn see_tag(&mut self, tag: &[Blob], wrong: f64, earth: &Earth) {
         let mut right = self.meets(tag, earth);
-        right.iter_mut().for_each(|blob| blob.mass *= 1.0 - wrong);
+        for blob in &mut right {
+            blob.mass *= 1.0 - wrong;
+        }
         self.scale(wrong * earth.background_at(&[tag[0].centre])[0]);
         self.blobs.extend(right);
         self.thin(earth);
@@ -178,7 +180,9 @@ impl Message {
                     Blob { centre: one.place.centre, variance: around, mass: met * 2.0 * PI * around }
                 }));
                 let even = travel.anywhere * expected;
-                grid.iter_mut().for_each(|value| *value += even);
+                for value in &mut grid {
+                    *value += even;
+                }
             }
         }
         let mut moved = Self { grid, blobs };

@@ -53,6 +53,6 @@ impl AlbumPhoto {
     /// With its embedding, and how strange it is to the model.
     #[must_use]
     pub fn with_embedding(self, embedding: Vec<f32>, stranger: f64) -> Self {
-        Self { embedding, stranger, ..self }
+        Self { stranger, embedding, ..self }
     }
 }

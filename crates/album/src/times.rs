@@ -85,7 +85,7 @@ pub fn parse_time(text: &str, offset: Option<&str>) -> Result<(f64, bool), Album
     let numbers: Vec<f64> = clock
         .split(|c: char| !(c.is_ascii_digit() || c == '.') || c == ':')
         .filter(|part| !part.is_empty())
-        .map(|part| part.parse::<f64>())
+        .map(str::parse::<f64>)
         .collect::<Result<_, _>>()
         .map_err(|_| bad())?;
     if numbers.len() < 3 || numbers.len() > 6 {

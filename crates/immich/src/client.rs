@@ -68,7 +68,7 @@ impl Immich {
         }
         let config = ureq::Agent::config_builder()
             .timeout_connect(Some(Duration::from_secs(10)))
-            .timeout_global(Some(Duration::from_secs(60)))
+            .timeout_global(Some(Duration::from_mins(1)))
             .http_status_as_error(false)
             .max_redirects(0)
             .max_redirects_will_error(false)

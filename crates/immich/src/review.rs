@@ -63,9 +63,7 @@ impl Review {
     /// Answers one request; true when it was the last.
     fn answer(&mut self, mut request: Request, immich: &Immich) -> Result<bool> {
         let path = request.url().to_owned();
-        let reply = if !self.is_own(&request) {
-            text(403, "this page is for this machine alone")
-        } else {
+        let reply = if self.is_own(&request) {
             match (request.method(), path.as_str()) {
                 (Method::Get, "/") => typed(PAGE.as_bytes().to_vec(), "text/html; charset=utf-8"),
                 (Method::Get, "/suggestions") => {
@@ -88,6 +86,8 @@ impl Review {
                 }
                 _ => text(404, "not here"),
             }
+        } else {
+            text(403, "this page is for this machine alone")
         };
         // A reader that has gone away is no error.
         let _ = request.respond(reply);

@@ -3,7 +3,7 @@
 use crate::{EmbeddedPhoto, LocateError, PhotoTime};
 use locdiff_album::parse_time;
 use locdiff_base::excerpt;
-use locdiff_data::{DataError, RowFile, TableReader};
+use locdiff_data::{RowFile, TableReader};
 use locdiff_sphere::LatLon;
 use std::path::Path;
 
@@ -86,9 +86,8 @@ impl AlbumRow {
             let reason = format!("row {} of the embeddings is wanted, there are {}", self.row, file.rows());
             return Err(LocateError::Table { at: self.name.clone(), reason });
         }
-        let mut photo = EmbeddedPhoto::from(file.embedding(self.row).map_err(DataError::from)?)
-            .with_name(&*self.name)
-            .with_gps(self.gps);
+        let mut photo =
+            EmbeddedPhoto::from(file.embedding(self.row)?).with_name(&*self.name).with_gps(self.gps);
         photo.taken.camera.clone_from(&self.camera);
         Ok(photo)
     }

@@ -51,7 +51,7 @@ mod tests {
     use super::Taken;
 
     /// EXIF data with a model, a time and an offset.
-    fn exif(time: &[u8; 20], offset: &[u8; 7]) -> Vec<u8> {
+    fn exif(time: &[u8], offset: &[u8]) -> Vec<u8> {
         let entry = |tag: u16, kind: u16, count: u32, value: u32| {
             [&tag.to_le_bytes()[..], &kind.to_le_bytes(), &count.to_le_bytes(), &value.to_le_bytes()].concat()
         };

@@ -72,20 +72,18 @@ impl Album {
         let locator = self.model.open(self.embeddings.is_none())?;
         let mut options = LocateOptions::default();
         options.sampling.seed = self.seed;
-        let Gathered { photos, albums, paths, failed } = match (&self.embeddings, &self.times) {
-            (Some(embeddings), Some(times)) => {
+        let Gathered { photos, albums, paths, failed } =
+            if let (Some(embeddings), Some(times)) = (&self.embeddings, &self.times) {
                 self.files.check(&[], self.tags.dry_run)?;
                 gather_embeddings(embeddings, self.tensor.as_deref(), times, &locator, &options)?
-            }
-            _ => {
+            } else {
                 let photos = self.reading.gather(&self.photos)?;
                 let files: Vec<_> = photos.sources().iter().map(|source| source.path().to_owned()).collect();
                 self.files.check(&files, self.tags.dry_run)?;
                 self.tags.ask(files.len())?;
                 let by_folder = self.folder_is_place;
                 gather_photos(photos.into_stream(self.reading.limits()), by_folder, &locator, &options)?
-            }
-        };
+            };
         let count = photos.len() + failed;
         ensure!(!photos.is_empty(), "there is no photo to answer for");
         self.say_times(&photos);
@@ -130,9 +128,9 @@ impl Album {
             if !self.tags.dry_run {
                 let text = print::text(answer, self.files.json);
                 if self.files.json {
-                    std::io::stdout().write_all(text.as_bytes())?
+                    std::io::stdout().write_all(text.as_bytes())?;
                 } else {
-                    out.write_all(text.as_bytes())?
+                    out.write_all(text.as_bytes())?;
                 }
             }
             let said = tagging.tag(&answer.into(), path.as_deref())?;

@@ -4,9 +4,25 @@ use super::model::ModelArgs;
 use crate::commands::album::inputs::{read_table, settings};
 use crate::progress;
 use anyhow::{Context, Result, ensure};
+use clap::Args;
 use locdiff::{AlbumScores, AlbumTrip, LatLon, LocateOptions, by_album};
 use locdiff_eval::Bootstrap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Which albums.
+#[derive(Debug, Args)]
+pub(super) struct AlbumArgs {
+    /// Albums instead: a table with time, lat, lon and where known album, row (of --embeddings), gps_lat, gps_lon, camera. Photos without a
+    /// tag are judged beside the nearest tag in time, interpolation in time and single photos; intervals resample albums
+    #[arg(long, value_name = "FILE.csv", requires = "embeddings", conflicts_with_all = ["truth", "predictions", "codes", "html", "csv"])]
+    pub(super) album: Option<PathBuf>,
+    /// The photos of an album are of one place
+    #[arg(long, requires = "album")]
+    pub(super) same_place: bool,
+    /// Settings of the model of albums, as JSON
+    #[arg(long, value_name = "FILE.json", requires = "album")]
+    pub(super) album_settings: Option<PathBuf>,
+}
 
 /// Answers the albums of a table and judges them.
 pub(super) fn judge(

@@ -7,6 +7,7 @@ mod model;
 use crate::args::named;
 use crate::output::{self, write_file};
 use crate::progress;
+use album::AlbumArgs;
 use anyhow::{Context, Result};
 use clap::Args;
 use codes::judge_codes;
@@ -23,16 +24,8 @@ pub(crate) struct Evaluate {
     /// True places: .csv or .jsonl with lat and lon (and id), .npy or .safetensors [N, 2]
     #[arg(long, value_name = "FILE", required_unless_present = "album")]
     truth: Option<PathBuf>,
-    /// Albums instead: a table with time, lat, lon and where known album, row (of --embeddings), gps_lat, gps_lon, camera. Photos without a
-    /// tag are judged beside the nearest tag in time, interpolation in time and single photos; intervals resample albums
-    #[arg(long, value_name = "FILE.csv", requires = "embeddings", conflicts_with_all = ["truth", "predictions", "codes", "html", "csv"])]
-    album: Option<PathBuf>,
-    /// The photos of an album are of one place
-    #[arg(long, requires = "album")]
-    same_place: bool,
-    /// Settings of the model of albums, as JSON
-    #[arg(long, value_name = "FILE.json", requires = "album")]
-    album_settings: Option<PathBuf>,
+    #[command(flatten)]
+    album: AlbumArgs,
     /// A system's answers, matched by id where both files have one, else by order; columns radius_50_km and the
     /// like, truth_log_density and truth_region_level are judged too
     #[arg(long, value_name = "FILE", conflicts_with = "model", required_unless_present_any = ["model", "codes", "album"])]
@@ -99,7 +92,7 @@ pub(crate) struct Evaluate {
 
 impl Evaluate {
     pub(crate) fn run(self) -> Result<()> {
-        if let Some(table) = &self.album {
+        if let Some(table) = &self.album.album {
             return self.albums(table);
         }
         let outputs = [&self.html, &self.csv];
@@ -134,8 +127,8 @@ impl Evaluate {
         evaluation.bootstrap.check()?;
         let scores = album::judge(
             table,
-            self.same_place,
-            self.album_settings.as_deref(),
+            self.album.same_place,
+            self.album.album_settings.as_deref(),
             &self.model,
             &evaluation.bootstrap,
         )?;
