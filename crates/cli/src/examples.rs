@@ -26,6 +26,19 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ("locdiff locate holiday/ --exiftool-csv gps.csv && exiftool -csv=gps.csv holiday/", ""),
         ("locdiff locate photo.jpg --json | jq .best", ""),
     ]),
+    ("album", &[
+        ("locdiff album trip/", "photos with GPS tags say where the others are"),
+        ("locdiff album trip/ --map trip.html --gpx trip.gpx", "a map with a slider through time, and the track"),
+        ("locdiff album trip/ --write-exif tagged --dry-run", "see first what tagging would write"),
+        ("locdiff album views/ --same-place", "several photos of one place"),
+        ("locdiff album --embeddings photos.safetensors --times photos.csv --json", ""),
+    ]),
+    ("immich", &[
+        ("export IMMICH_API_KEY=… && locdiff immich http://127.0.0.1:2283 suggest --after 2024-05-01T00:00:00Z", "changes nothing there"),
+        ("locdiff immich http://127.0.0.1:2283 review", "look and tick"),
+        ("locdiff immich http://127.0.0.1:2283 apply", ""),
+        ("locdiff immich http://127.0.0.1:2283 undo", ""),
+    ]),
     ("batch", &[
         ("locdiff batch plan archive/ --out job", "a folder of shards"),
         ("locdiff batch run job", "on one machine, or on several that share the folder"),

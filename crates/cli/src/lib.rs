@@ -79,6 +79,10 @@ enum Command {
     Density(commands::density::DensityArgs),
     /// Say where photos were taken: places with probabilities, radii, maps
     Locate(Box<commands::locate::Locate>),
+    /// Say where the photos of a trip were taken, all together: by their look, their times and the GPS tags of some
+    Album(Box<commands::album::Album>),
+    /// Suggest places for the photos of an immich server, review them, write them, take them back
+    Immich(commands::immich::ImmichArgs),
     /// Locate or embed photos by the million, in shards that any machine can run
     #[command(subcommand)]
     Batch(commands::batch::Batch),
@@ -184,6 +188,8 @@ fn run(command: Command, described: impl Fn() -> clap::Command) -> anyhow::Resul
         Command::Decode(command) => command.run(),
         Command::Density(command) => command.run(),
         Command::Locate(command) => command.run(),
+        Command::Album(command) => command.run(),
+        Command::Immich(command) => command.run(),
         Command::Batch(command) => command.run(),
         Command::Serve(command) => command.run(),
         Command::Undo(command) => command.run(),

@@ -11,7 +11,7 @@ use std::fs;
 use std::path::Path;
 
 /// The crates from the ground up: each may use those before it only.
-const ORDER: [&str; 28] = [
+const ORDER: [&str; 30] = [
     "base",
     "sphere",
     "nn",
@@ -23,6 +23,7 @@ const ORDER: [&str; 28] = [
     "diffusion",
     "phototags",
     "places",
+    "immich",
     "bundled-encoder",
     "bundled-model",
     "eval",
@@ -33,6 +34,7 @@ const ORDER: [&str; 28] = [
     "ingest",
     "report",
     "answer",
+    "album",
     "train",
     "locdiff",
     "batch",
@@ -46,7 +48,7 @@ const ORDER: [&str; 28] = [
 const IN_CIRCLES: [(&str, usize); 0] = [];
 
 /// The lines of the command without its tests.
-const MOST_LINES: usize = 6_900;
+const MOST_LINES: usize = 7_500;
 
 /// The lines of a command's file without its tests.
 const MOST_LINES_OF_A_FILE: usize = 250;

@@ -1,11 +1,13 @@
 //! `locdiff evaluate`: any system's places judged by the truth.
 
+mod album;
 mod codes;
 mod model;
 
 use crate::args::named;
 use crate::output::{self, write_file};
 use crate::{progress, say};
+use album::AlbumArgs;
 use anyhow::{Context, Result};
 use clap::Args;
 use codes::judge_codes;
@@ -20,11 +22,13 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 pub(crate) struct Evaluate {
     /// True places: .csv or .jsonl with lat and lon (and id), .npy or .safetensors [N, 2]
-    #[arg(long, value_name = "FILE")]
-    truth: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "album")]
+    truth: Option<PathBuf>,
+    #[command(flatten)]
+    album: AlbumArgs,
     /// A system's answers, matched by id where both files have one, else by order; columns radius_50_km and the
     /// like, truth_log_density and truth_region_level are judged too
-    #[arg(long, value_name = "FILE", conflicts_with = "model", required_unless_present_any = ["model", "codes"])]
+    #[arg(long, value_name = "FILE", conflicts_with = "model", required_unless_present_any = ["model", "codes", "album"])]
     predictions: Option<PathBuf>,
     /// Another system's answers: the difference and its significance
     #[arg(long, value_name = "FILE")]
@@ -91,17 +95,22 @@ pub(crate) struct Evaluate {
 
 impl Evaluate {
     pub(crate) fn run(self) -> Result<()> {
+        if let Some(table) = &self.album.album {
+            return self.albums(table);
+        }
         let outputs = [&self.html, &self.csv];
         output::claim(outputs.into_iter().filter_map(|path| path.as_deref()), self.json)?;
         let evaluation = self.evaluation()?;
         evaluation.bootstrap.check()?;
-        let truth = self.read(&self.truth)?;
+        let truth_file = self.truth.as_deref().context("give --truth")?;
+        let truth = self.read(truth_file)?;
         self.count(truth.places.len());
-        let first = self.first(&truth)?;
-        let second = self.predictions_b.as_ref().map(|path| self.system(path, &truth)).transpose()?;
+        let first = self.first(truth_file, &truth)?;
+        let second =
+            self.predictions_b.as_ref().map(|path| self.system(path, truth_file, &truth)).transpose()?;
         let steps = 4 + self.by.len() + usize::from(second.is_some());
         let bar = progress::bar("evaluating", Some(steps as u64));
-        let name = short_name(&self.truth);
+        let name = short_name(truth_file);
         let report = evaluation.judge(&name, &truth.places, first, second, || bar.inc(1))?;
         bar.finish_and_clear();
         if let Some(path) = &self.html {
@@ -127,6 +136,22 @@ impl Evaluate {
         }
     }
 
+    fn albums(&self, table: &Path) -> Result<()> {
+        let evaluation = self.evaluation()?;
+        evaluation.bootstrap.check()?;
+        let scores = album::judge(
+            table,
+            self.album.same_place,
+            self.album.album_settings.as_deref(),
+            &self.model,
+            &evaluation.bootstrap,
+        )?;
+        if self.json {
+            return Ok(writeln!(std::io::stdout(), "{}", serde_json::to_value(&scores)?)?);
+        }
+        Ok(write!(output::people(), "{}", scores.to_text())?)
+    }
+
     fn evaluation(&self) -> Result<Evaluation> {
         let training = self.train.as_ref().map(|path| read_points(path, None, &PointColumns::default()));
         Ok(Evaluation {
@@ -150,14 +175,18 @@ impl Evaluate {
     }
 
     /// The system to be judged.
-    fn first(&self, truth: &PlaceTable) -> Result<System> {
+    fn first(&self, truth_file: &Path, truth: &PlaceTable) -> Result<System> {
         if let Some(folder) = &self.model.model {
-            let rows =
-                self.model.embedded.as_ref().map(|path| self.embedded_rows(path, truth)).transpose()?;
+            let rows = self
+                .model
+                .embedded
+                .as_ref()
+                .map(|path| self.embedded_rows(path, truth_file, truth))
+                .transpose()?;
             return self.model.system(folder, short_name(folder), self.seed, &truth.places, rows);
         }
         if let Some(path) = &self.predictions {
-            return self.system(path, truth);
+            return self.system(path, truth_file, truth);
         }
         let path = self.codes.as_ref().context("give --predictions, --codes or --model")?;
         let found = judge_codes(path, &truth.places)?;
@@ -166,18 +195,23 @@ impl Evaluate {
     }
 
     /// The row of the embeddings that each truth has, by the names in the table beside them.
-    fn embedded_rows(&self, path: &Path, truth: &PlaceTable) -> Result<Vec<Option<usize>>> {
+    fn embedded_rows(
+        &self,
+        path: &Path,
+        truth_file: &Path,
+        truth: &PlaceTable,
+    ) -> Result<Vec<Option<usize>>> {
         let table = PlaceTable::read(path, None, &PointColumns::default(), Some("path"), |_| false)?;
         let matching = Matching { by_order: false, allow_absent: true };
-        let (truth_file, file) = (self.truth.display().to_string(), path.display().to_string());
+        let (truth_file, file) = (truth_file.display().to_string(), path.display().to_string());
         Ok(match_rows(file_rows(&truth_file, truth), file_rows(&file, &table), matching)?.0)
     }
 
     /// A file's rows in the order of the truths.
-    fn system(&self, path: &Path, truth: &PlaceTable) -> Result<System> {
+    fn system(&self, path: &Path, truth_file: &Path, truth: &PlaceTable) -> Result<System> {
         let table = self.read(path)?;
         let matching = Matching { by_order: self.by_order, allow_absent: self.allow_absent };
-        let (truth_file, file) = (self.truth.display().to_string(), path.display().to_string());
+        let (truth_file, file) = (truth_file.display().to_string(), path.display().to_string());
         let (rows, strange) = match_rows(file_rows(&truth_file, truth), file_rows(&file, &table), matching)?;
         let system = System::from_table(short_name(path), &table, &rows, strange);
         // Densities go with the first system only.

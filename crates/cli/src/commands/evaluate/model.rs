@@ -5,7 +5,7 @@ use crate::progress;
 use crate::sampling::{SamplingArgs, check_columns};
 use anyhow::{Context, Result};
 use clap::Args;
-use locdiff::{Device, Globe, LatLon, Predictor, ReadOptions, Reader, Reading, Verdict, open_model};
+use locdiff::{Device, Globe, LatLon, Locator, Predictor, ReadOptions, Reader, Reading, Verdict, open_model};
 use locdiff_data::RowFile;
 use locdiff_eval::LEVELS;
 use locdiff_report::System;
@@ -20,15 +20,15 @@ pub(super) struct ModelArgs {
     #[arg(long, value_name = "FOLDER", requires = "embeddings")]
     pub(super) model: Option<PathBuf>,
     /// Embeddings of the photos, one row per photo in the order of the truths: .safetensors or .npy
-    #[arg(long, value_name = "FILE", requires = "model")]
-    embeddings: Option<PathBuf>,
+    #[arg(long, value_name = "FILE")]
+    pub(super) embeddings: Option<PathBuf>,
     /// The table beside the embeddings (`embed` and `batch merge` write it): truths are matched by its column path, those that it
     /// has not are photos without an answer
     #[arg(long, value_name = "FILE.csv", requires = "embeddings")]
     pub(super) embedded: Option<PathBuf>,
     /// Tensor of a safetensors file that holds several
     #[arg(long, value_name = "NAME")]
-    tensor: Option<String>,
+    pub(super) tensor: Option<String>,
     #[command(flatten)]
     sampling: SamplingArgs,
     #[command(flatten)]
@@ -39,6 +39,19 @@ pub(super) struct ModelArgs {
 type Judged = (LatLon, Option<Verdict>);
 
 impl ModelArgs {
+    /// The model that locates embeddings: the folder's, or the bundled one.
+    pub(super) fn locator(&self) -> Result<Locator> {
+        let device = Device::open(self.device.device)?;
+        let model = match &self.model {
+            Some(folder) => open_model(folder, &device).context("--model")?,
+            #[cfg(feature = "bundled")]
+            None => locdiff::bundled_model(&device)?,
+            #[cfg(not(feature = "bundled"))]
+            None => anyhow::bail!("this program was built without the bundled model: give --model FOLDER"),
+        };
+        Ok(Locator::new(model, None)?)
+    }
+
     /// The model's answers, and where it is calibrated what it says about the truths.
     pub(super) fn system(
         &self,
