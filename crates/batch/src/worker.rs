@@ -94,7 +94,7 @@ impl Worker {
                     let Some(embedded) = embedded.into_iter().collect() else {
                         return Ok(None);
                     };
-                    sources.iter().for_each(|_| taken());
+                    (0..sources.len()).for_each(|_| taken());
                     locate_block(locator, options, &sources, embedded, &mut part)?;
                 }
                 Kind::Embed(encoder) => {

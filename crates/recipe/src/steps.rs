@@ -21,7 +21,7 @@ pub(crate) fn perform<E: From<RecipeError>>(
         Step::Command { words, .. } => command(words)?,
         Step::Truth { photos, out } => truth(photos, out)?,
         Step::HeldOut { locations, share, seed, least, out } => {
-            held_out(locations, *share, *seed, *least, out)?
+            held_out(locations, *share, *seed, *least, out)?;
         }
         Step::Copy { from, to } => {
             let bytes = fs::read(from).map_err(cannot(from))?;

@@ -181,7 +181,7 @@ impl Evaluate {
                 .model
                 .embedded
                 .as_ref()
-                .map(|path| self.embedded_rows(path, truth_file, truth))
+                .map(|path| embedded_rows(path, truth_file, truth))
                 .transpose()?;
             return self.model.system(folder, short_name(folder), self.seed, &truth.places, rows);
         }
@@ -192,19 +192,6 @@ impl Evaluate {
         let found = judge_codes(path, &truth.places)?;
         let modes = found.iter().map(|found| found.and_then(|found| found.mode)).collect();
         Ok(System::of_places(short_name(path), modes).with_densities(&found))
-    }
-
-    /// The row of the embeddings that each truth has, by the names in the table beside them.
-    fn embedded_rows(
-        &self,
-        path: &Path,
-        truth_file: &Path,
-        truth: &PlaceTable,
-    ) -> Result<Vec<Option<usize>>> {
-        let table = PlaceTable::read(path, None, &PointColumns::default(), Some("path"), |_| false)?;
-        let matching = Matching { by_order: false, allow_absent: true };
-        let (truth_file, file) = (truth_file.display().to_string(), path.display().to_string());
-        Ok(match_rows(file_rows(&truth_file, truth), file_rows(&file, &table), matching)?.0)
     }
 
     /// A file's rows in the order of the truths.
@@ -239,4 +226,12 @@ fn file_rows<'a>(file: &'a str, table: &'a PlaceTable) -> FileRows<'a> {
 /// A file or folder without the way to it.
 fn short_name(path: &Path) -> String {
     path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+/// The row of the embeddings that each truth has, by the names in the table beside them.
+fn embedded_rows(path: &Path, truth_file: &Path, truth: &PlaceTable) -> Result<Vec<Option<usize>>> {
+    let table = PlaceTable::read(path, None, &PointColumns::default(), Some("path"), |_| false)?;
+    let matching = Matching { by_order: false, allow_absent: true };
+    let (truth_file, file) = (truth_file.display().to_string(), path.display().to_string());
+    Ok(match_rows(file_rows(&truth_file, truth), file_rows(&file, &table), matching)?.0)
 }
