@@ -9,6 +9,7 @@
 //! - [`conv`]: what convolutional networks need beside products, on CUDA.
 //! - [`math`]: f32 functions for vectorised loops of other crates.
 //! - [`inference`]: kernels of image encoders on the CPU, over buffers of one's own.
+//! - [`Nccl`]: sums of gradients over several GPUs.
 //! - [`Rng`]: counter-based random numbers, [`RowNoise`]: such that belong to rows; [`Recorded`]: a whole step or sampler as one CUDA graph.
 //!
 //! The engine knows no geography: quadrature grids come in as matrices.
@@ -51,6 +52,7 @@ mod graph;
 pub mod inference;
 pub mod layers;
 pub mod losses;
+mod nccl;
 pub mod ops;
 mod optim;
 mod params;
@@ -70,6 +72,7 @@ pub use device::{Device, DeviceSpec};
 pub use error::{NnError, Result};
 pub use gelu::Gelu;
 pub use graph::Recorded;
+pub use nccl::Nccl;
 pub use optim::Adam;
 pub use params::{Gradients, Init, ParamId, Params, ParamsBuilder};
 pub use precision::Precision;

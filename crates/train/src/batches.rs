@@ -23,7 +23,8 @@ pub(crate) struct BatchMaker<'a> {
     pub(crate) rows: Rows<'a>,
     pub(crate) codes: &'a CodeWriter,
     pub(crate) standardisation: &'a Standardisation,
-    pub(crate) batch: usize,
+    /// The rows of the whole batch that are made here.
+    pub(crate) share: Range<usize>,
     pub(crate) seed: u64,
     pub(crate) fresh_anchors: bool,
 }
@@ -41,15 +42,15 @@ impl BatchMaker<'_> {
             chance::below(&[self.seed, what, u64::from(step), k as u64], bound)
         };
         let rows: Vec<usize> =
-            (0..self.batch).map(|k| self.rows.rows[draw(ROW, k, self.rows.rows.len())] as usize).collect();
-        out.cond.resize(self.batch * columns, 0.0);
+            self.share.clone().map(|k| self.rows.rows[draw(ROW, k, self.rows.rows.len())] as usize).collect();
+        out.cond.resize(rows.len() * columns, 0.0);
         out.cond.par_chunks_mut(columns).zip(&rows).enumerate().try_for_each(|(k, (cond, &row))| {
-            data.read(row, draw(COPY, k, data.copies()), cond)?;
+            data.read(row, draw(COPY, self.share.start + k, data.copies()), cond)?;
             self.standardisation.apply(cond);
             Ok::<(), TrainError>(())
         })?;
         let points: Vec<UnitVec> = rows.iter().map(|&row| data.places()[row].to_unit()).collect();
-        out.codes.resize(self.batch * self.codes.dimension(), 0.0);
+        out.codes.resize(rows.len() * self.codes.dimension(), 0.0);
         self.codes.write(&points, &mut out.codes)?;
         if self.fresh_anchors {
             let anchors: Vec<UnitVec> = (0..PAPER_ANCHORS)

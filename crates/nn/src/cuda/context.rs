@@ -29,7 +29,7 @@ const SOURCES: [&str; 5] = [
     include_str!("kernels/optim.cu"),
 ];
 
-const KERNELS: [&str; 34] = [
+const KERNELS: [&str; 35] = [
     "activate",
     "activate_backward",
     "dropout",
@@ -61,6 +61,7 @@ const KERNELS: [&str; 34] = [
     "drop_rows",
     "sampler_step",
     "advance_counter",
+    "gather_gradients",
     "squared_norm_partials",
     "adam_prepare",
     "adam",
