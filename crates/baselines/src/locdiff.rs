@@ -149,7 +149,8 @@ impl Baseline for LocDiff {
             validation: Some(Rows { data: &validation, rows: &validation_rows }),
             out: folder.path(),
             resume: false,
-            stop: &AtomicBool::new(false),
+            stream: false,
+        stop: &AtomicBool::new(false),
         };
         train(job, |event| {
             if let Event::Progress { step, .. } = event {

@@ -7,6 +7,7 @@
 //! - [`losses`]: over a quadrature grid and value by value.
 //! - [`bf16`]: inference with matrices that stay rounded, on CUDA.
 //! - [`conv`]: what convolutional networks need beside products, on CUDA.
+//! - [`feed`]: what a training step reads, made on CUDA.
 //! - [`math`]: f32 functions for vectorised loops of other crates.
 //! - [`inference`]: kernels of image encoders on the CPU, over buffers of one's own.
 //! - [`Nccl`]: sums of gradients over several GPUs.
@@ -47,6 +48,7 @@ mod cpu;
 mod cuda;
 mod device;
 mod error;
+pub mod feed;
 mod gelu;
 mod graph;
 pub mod inference;

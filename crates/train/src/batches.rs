@@ -21,7 +21,8 @@ pub(crate) struct Batch {
 /// Makes batches; everything drawn is a function of (seed, step).
 pub(crate) struct BatchMaker<'a> {
     pub(crate) rows: Rows<'a>,
-    pub(crate) codes: &'a CodeWriter,
+    /// `None` where the device makes codes and anchors itself.
+    pub(crate) codes: Option<&'a CodeWriter>,
     pub(crate) standardisation: &'a Standardisation,
     /// The rows of the whole batch that are made here.
     pub(crate) share: Range<usize>,
@@ -30,9 +31,9 @@ pub(crate) struct BatchMaker<'a> {
 }
 
 /// What is drawn where.
-const ROW: u64 = 1;
-const COPY: u64 = 2;
-const ANCHOR: u64 = 3;
+pub(crate) const ROW: u64 = 1;
+pub(crate) const COPY: u64 = 2;
+pub(crate) const ANCHOR: u64 = 3;
 
 impl BatchMaker<'_> {
     /// Fills `out` for a step.
@@ -49,15 +50,16 @@ impl BatchMaker<'_> {
             self.standardisation.apply(cond);
             Ok::<(), TrainError>(())
         })?;
+        let Some(codes) = self.codes else { return Ok(()) };
         let points: Vec<UnitVec> = rows.iter().map(|&row| data.places()[row].to_unit()).collect();
-        out.codes.resize(rows.len() * self.codes.dimension(), 0.0);
-        self.codes.write(&points, &mut out.codes)?;
+        out.codes.resize(rows.len() * codes.dimension(), 0.0);
+        codes.write(&points, &mut out.codes)?;
         if self.fresh_anchors {
             let anchors: Vec<UnitVec> = (0..PAPER_ANCHORS)
                 .map(|k| chance::point([self.seed, ANCHOR, u64::from(step) << 16 | k as u64]))
                 .collect();
-            out.anchors.resize(PAPER_ANCHORS * self.codes.dimension(), 0.0);
-            self.codes.write_plain(&anchors, &mut out.anchors)?;
+            out.anchors.resize(PAPER_ANCHORS * codes.dimension(), 0.0);
+            codes.write_plain(&anchors, &mut out.anchors)?;
         }
         Ok(())
     }

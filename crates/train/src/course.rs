@@ -14,6 +14,7 @@ use serde_json::json;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
+use std::thread::JoinHandle;
 use std::time::Instant;
 
 /// The best model's folder inside a run's.
@@ -61,6 +62,12 @@ pub struct Outcome {
     pub steps_per_second: f64,
 }
 
+/// Batches that another thread makes, and the way back for used ones.
+pub(crate) struct Batches {
+    pub(crate) ready: mpsc::Receiver<Result<Batch, TrainError>>,
+    pub(crate) give_back: mpsc::Sender<Batch>,
+}
+
 /// What rank 0 has in hand: the run's folder, and the photos to validate with.
 pub(crate) struct Keeper<'a> {
     pub(crate) checkpoints: Checkpoints,
@@ -68,7 +75,27 @@ pub(crate) struct Keeper<'a> {
     pub(crate) validation: Option<Rows<'a>>,
     pub(crate) out: &'a Path,
     pub(crate) standing: Standing,
+    /// The checkpoint that is being written, while training goes on.
+    pub(crate) saving: Option<JoinHandle<Result<(), TrainError>>>,
     pub(crate) _lock: OutputLock,
+}
+
+impl Keeper<'_> {
+    /// Waits for the checkpoint that is being written.
+    fn saved(&mut self) -> Result<(), TrainError> {
+        match self.saving.take().map(JoinHandle::join) {
+            None => Ok(()),
+            Some(Ok(outcome)) => outcome,
+            Some(Err(panic)) => std::panic::resume_unwind(panic),
+        }
+    }
+}
+
+impl Drop for Keeper<'_> {
+    fn drop(&mut self) {
+        // The folder stays locked until nobody writes to it.
+        let _ = self.saving.take().map(JoinHandle::join);
+    }
 }
 
 pub(crate) struct Course<'a> {
@@ -86,8 +113,7 @@ pub(crate) struct Course<'a> {
 impl Course<'_> {
     pub(crate) fn all(
         &mut self,
-        batches: &mpsc::Receiver<Result<Batch, TrainError>>,
-        give_back: &mpsc::Sender<Batch>,
+        batches: Option<Batches>,
         stop: &AtomicBool,
     ) -> Result<Outcome, TrainError> {
         let settings = &self.config.train;
@@ -102,10 +128,15 @@ impl Course<'_> {
                 interrupted = true;
                 break;
             }
-            let Ok(batch) = batches.recv() else { break };
-            let batch = batch?;
-            self.step.run(&batch, self.ranks)?;
-            let _ = give_back.send(batch); // the maker may have finished
+            match &batches {
+                None => self.step.run(None, self.ranks)?,
+                Some(Batches { ready, give_back }) => {
+                    let Ok(batch) = ready.recv() else { break };
+                    let batch = batch?;
+                    self.step.run(Some(&batch), self.ranks)?;
+                    let _ = give_back.send(batch); // the maker may have finished
+                }
+            }
             self.done += 1;
             let end = self.done == settings.steps;
             let due = |every: u32| every > 0 && self.done.is_multiple_of(every);
@@ -132,6 +163,9 @@ impl Course<'_> {
         }
         if saved_at != Some(self.done) && (interrupted || self.done > first) {
             self.save()?;
+        }
+        if let Some(keeper) = &mut self.keeper {
+            keeper.saved()?;
         }
         if !interrupted {
             self.finish()?;
@@ -178,10 +212,12 @@ impl Course<'_> {
                 return Err(TrainError::Rank { rank, reason });
             }
         }
-        match &self.keeper {
-            Some(keeper) => keeper.checkpoints.save(&self.step.export()?, keeper.standing),
-            None => Ok(()),
-        }
+        let Some(keeper) = &mut self.keeper else { return Ok(()) };
+        keeper.saved()?;
+        let (state, standing) = (self.step.export()?, keeper.standing);
+        let checkpoints = keeper.checkpoints.clone();
+        keeper.saving = Some(std::thread::spawn(move || checkpoints.save(&state, standing)));
+        Ok(())
     }
 
     /// Puts the averaged weights into the model.

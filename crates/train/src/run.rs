@@ -2,9 +2,10 @@
 
 use crate::batches::BatchMaker;
 use crate::checkpoint::{Checkpoints, Standing};
-use crate::course::{Course, Event, Keeper, Outcome};
+use crate::course::{Batches, Course, Event, Keeper, Outcome};
 use crate::dataset::same_encoder;
 use crate::error::folder;
+use crate::feed::{DeviceFeed, FeedPlan};
 use crate::metrics::Metrics;
 use crate::ranks::agree;
 use crate::step::TrainStep;
@@ -34,6 +35,8 @@ pub struct Job<'a> {
     pub out: &'a Path,
     /// Continue a run.
     pub resume: bool,
+    /// Read embeddings from their files as they are needed, though the device's memory could hold them all.
+    pub stream: bool,
     /// Set from elsewhere: save and stop.
     pub stop: &'a AtomicBool,
 }
@@ -56,6 +59,7 @@ pub struct Job<'a> {
 ///     validation: Some(Rows { data: &data, rows: &split.validation }),
 ///     out: "run".as_ref(),
 ///     resume: false,
+///     stream: false,
 ///     stop: &false.into(),
 /// };
 /// let outcome = train(job, |event| println!("{event:?}"))?;
@@ -102,7 +106,7 @@ fn run(
     ranks: &mut dyn Collective,
     mut on_event: impl FnMut(Event),
 ) -> Result<Outcome, TrainError> {
-    let Job { device, mut config, training, validation, out, resume, stop } = job;
+    let Job { device, mut config, training, validation, out, resume, stream, stop } = job;
     config.train.check()?;
     let share = share(&config, ranks)?;
     check_data(&config, training, validation)?;
@@ -135,7 +139,7 @@ fn run(
         }
         let metrics = Metrics::open(out, start.step())?;
         let standing = start.standing;
-        keeper = Some(Keeper { checkpoints, metrics, validation, out, standing, _lock: lock });
+        keeper = Some(Keeper { checkpoints, metrics, validation, out, standing, saving: None, _lock: lock });
     }
     if resume {
         start.state = told(ranks, start.state)?;
@@ -144,24 +148,38 @@ fn run(
         step.import(state)?;
     }
     let done = start.step();
+    let standardisation = model.standardisation().clone();
+    let fresh_anchors = step.wants_fresh_anchors();
+    let mut on_host = true;
+    if device.is_cuda() {
+        let (rows, count) = (training, share.len());
+        let standardisation = &standardisation;
+        let plan = FeedPlan { rows, codes: &codes, standardisation, count, fresh_anchors, stream };
+        let feed = DeviceFeed::new(device, &plan)?;
+        on_host = !feed.holds_embeddings();
+        step.set_feed(feed);
+    }
     let maker = BatchMaker {
         rows: training,
-        codes: &codes,
-        standardisation: &model.standardisation().clone(),
+        codes: (!device.is_cuda()).then_some(&codes),
+        standardisation: &standardisation,
         share,
         seed: config.model.seed,
-        fresh_anchors: step.wants_fresh_anchors(),
+        fresh_anchors,
     };
     let mut course =
         Course { config: &config, model, step, ranks, keeper, done, on_event: &mut on_event };
+    if !on_host {
+        return course.all(None, stop);
+    }
     std::thread::scope(|scope| {
         let (ready, batches) = mpsc::sync_channel(3);
         let (give_back, used) = mpsc::channel();
         let steps = done..config.train.steps;
         let maker = &maker;
         scope.spawn(move || maker.serve(steps, &ready, &used));
-        course.all(&batches, &give_back, stop)
-        // `batches` goes here, at which the maker stops.
+        course.all(Some(Batches { ready: batches, give_back }), stop)
+        // Its end stops the maker.
     })
 }
 

@@ -1,6 +1,6 @@
 //! One training step on the device, recorded as one graph on CUDA.
 
-use crate::{Collective, TrainError, TrainSettings, batches::Batch};
+use crate::{Collective, TrainError, TrainSettings, batches::Batch, feed::DeviceFeed};
 use locdiff_diffusion::TrainingTables;
 use locdiff_model::{CodeWriter, Model, Net, NetWork, Objective};
 use std::ops::Range;
@@ -52,6 +52,9 @@ pub(crate) struct TrainStep {
     t_value: Tensor,
     loss: Tensor,
     loss_sum: Tensor,
+    /// On CUDA: makes the batches on the device.
+    feed: Option<DeviceFeed>,
+    device: Device,
     /// The whole step; or all before the gradients are summed on the host.
     recorded: Recorded,
     /// What comes after such a sum.
@@ -107,6 +110,8 @@ impl TrainStep {
             t_value: zeros(1)?,
             loss: zeros(1)?,
             loss_sum: Tensor::zeros(device, 1, 1)?,
+            feed: None,
+            device: device.clone(),
             recorded: Recorded::new(device),
             recorded_update: Recorded::new(device),
             share,
@@ -119,12 +124,25 @@ impl TrainStep {
         self.objective.wants_fresh_anchors()
     }
 
-    /// One step with a batch.
-    pub(crate) fn run(&mut self, batch: &Batch, ranks: &mut dyn Collective) -> Result<(), TrainError> {
-        self.cond.upload(&batch.cond)?;
-        self.code.upload(&batch.codes)?;
-        if self.objective.wants_fresh_anchors() {
-            self.objective.set_anchors(&batch.anchors)?;
+    /// From here on batches are made on the device.
+    pub(crate) fn set_feed(&mut self, feed: DeviceFeed) {
+        self.feed = Some(feed);
+    }
+
+    /// One step, with a batch unless the device has all it needs.
+    pub(crate) fn run(
+        &mut self,
+        batch: Option<&Batch>,
+        ranks: &mut dyn Collective,
+    ) -> Result<(), TrainError> {
+        if let Some(batch) = batch {
+            self.cond.upload(&batch.cond)?;
+            if self.feed.is_none() {
+                self.code.upload(&batch.codes)?;
+                if self.objective.wants_fresh_anchors() {
+                    self.objective.set_anchors(&batch.anchors)?;
+                }
+            }
         }
         let nothing = || Recorded::new(&Device::cpu());
         let mut recorded = std::mem::replace(&mut self.recorded, nothing());
@@ -150,6 +168,14 @@ impl TrainStep {
 
     /// The gradients of this rank's rows, in as many passes as were asked for.
     fn passes(&mut self) -> Result<(), NnError> {
+        if let Some(feed) = &mut self.feed {
+            self.rng.set_first_row(self.share.start);
+            feed.fill(self.cond.view_mut(), self.code.view_mut(), &self.rng)?;
+            // Anchors are wanted by the loss only: they are made beside the forward pass.
+            if let Some(codes) = self.objective.anchors_mut() {
+                self.device.aside(|| feed.fill_anchors(codes, &self.rng))?;
+            }
+        }
         for start in (0..self.share.len()).step_by(self.pass) {
             self.rng.set_first_row(self.share.start + start);
             self.one_pass(start..start + self.pass)?;
@@ -193,6 +219,9 @@ impl TrainStep {
             code
         };
         let scale = 1.0 / self.batch as f32;
+        if self.feed.is_some() && self.objective.wants_fresh_anchors() {
+            self.device.join_aside()?;
+        }
         let (de, loss) = (self.d_out.view_mut(), self.loss.view_mut());
         self.objective.apply(de, loss, self.work.output(), target, scale)?;
         ops::column_sums(self.loss_sum.view_mut(), self.loss.view(), true)?;

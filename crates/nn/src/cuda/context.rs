@@ -76,8 +76,8 @@ struct Extra {
     least: (i32, i32),
 }
 
-/// Inference in bf16, and convolutions.
-const EXTRAS: [Extra; 2] = [
+/// Inference in bf16, convolutions, and what a training step reads.
+const EXTRAS: [Extra; 3] = [
     Extra {
         source: include_str!("kernels/bf16.cu"),
         kernels: &[
@@ -96,6 +96,11 @@ const EXTRAS: [Extra; 2] = [
     Extra {
         source: include_str!("kernels/conv.cu"),
         kernels: &["conv_patches", "depthwise", "clamp_relu6", "mean_relu6"],
+        least: (0, 0),
+    },
+    Extra {
+        source: include_str!("kernels/feed.cu"),
+        kernels: &["draw_rows", "gather_table", "draw_points", "harmonics"],
         least: (0, 0),
     },
 ];
@@ -176,6 +181,14 @@ impl Context {
         }))
     }
 
+    /// Devices that can be opened.
+    pub(crate) fn count() -> usize {
+        if check_libraries().is_err() {
+            return 0;
+        }
+        CudaContext::device_count().map_or(0, |count| usize::try_from(count).unwrap_or(0))
+    }
+
     pub(crate) fn ordinal(&self) -> usize {
         self.device.ordinal()
     }
@@ -203,6 +216,10 @@ impl Context {
     pub(crate) fn memory_used_bytes(&self) -> Result<usize> {
         let (free, total) = self.device.mem_get_info().map_err(failed("asking for free memory"))?;
         Ok(total - free)
+    }
+
+    pub(crate) fn memory_free_bytes(&self) -> Result<usize> {
+        Ok(self.device.mem_get_info().map_err(failed("asking for free memory"))?.0)
     }
 
     pub(super) fn bind(&self) -> Result<()> {
@@ -233,6 +250,11 @@ impl Context {
     /// Compiles the kernels for convolutions, once.
     pub(crate) fn prepare_conv(&self) -> Result<()> {
         self.prepare(1)
+    }
+
+    /// Compiles the kernels that make what a training step reads, once.
+    pub(crate) fn prepare_feed(&self) -> Result<()> {
+        self.prepare(2)
     }
 
     fn prepare(&self, number: usize) -> Result<()> {

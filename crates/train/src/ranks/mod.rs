@@ -2,6 +2,7 @@
 
 mod agreement;
 mod collective;
+mod join;
 mod nccl;
 mod rendezvous;
 mod ring;
@@ -11,6 +12,7 @@ mod world;
 
 pub(crate) use agreement::agree;
 pub use collective::{Alone, Collective};
+pub use join::{CollectiveKind, join_ranks};
 pub use nccl::NcclGroup;
 pub use ring::Ring;
 pub use world::World;
