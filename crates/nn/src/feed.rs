@@ -20,6 +20,30 @@ fn context<'a>(device: &'a Device, op: &'static str) -> Result<&'a Arc<cuda::Con
     }
 }
 
+/// A way to the device for what comes from the host step after step: values travel while the device works on those before.
+pub struct Inbox(cuda::Inbox);
+
+impl Inbox {
+    /// For up to `len` values at a time.
+    ///
+    /// # Errors
+    /// The CPU, or too little memory.
+    pub fn new(device: &Device, len: usize) -> Result<Self> {
+        Ok(Self(cuda::Inbox::new(context(device, "feed::Inbox")?, len)?))
+    }
+
+    /// Replaces all values of `to`, after everything given to the device so far.
+    ///
+    /// # Errors
+    /// Another number of values, or a tensor on another device.
+    pub fn send(&mut self, to: &mut Tensor, values: &[f32]) -> Result<()> {
+        check_shape(values.len() == to.rows() * to.cols(), "feed::Inbox", || {
+            format!("{} values for a {}×{} tensor", values.len(), to.rows(), to.cols())
+        })?;
+        self.0.send(&to.view_mut(), values)
+    }
+}
+
 /// Rows of numbers in device memory, f16 or f32, several copies of each.
 pub struct Table {
     context: Arc<cuda::Context>,
@@ -298,6 +322,20 @@ impl Harmonics {
             dim,
             context,
         })
+    }
+
+    /// Numbers that are written for a point.
+    pub fn numbers(&self) -> usize {
+        self.dim
+    }
+
+    /// The largest degree.
+    pub fn degree(&self) -> usize {
+        self.degree
+    }
+
+    pub(crate) fn recurrence(&self) -> (&Arc<cuda::Buffer<f64>>, &Arc<cuda::Buffer<f64>>) {
+        (&self.steps, &self.diagonal)
     }
 
     /// The harmonics of all points, one row a point; `filtered`: times the factors.

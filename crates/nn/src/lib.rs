@@ -8,6 +8,7 @@
 //! - [`bf16`]: inference with matrices that stay rounded, on CUDA.
 //! - [`conv`]: what convolutional networks need beside products, on CUDA.
 //! - [`feed`]: what a training step reads, made on CUDA.
+//! - [`decode`]: where fields of harmonics are highest, on CUDA.
 //! - [`math`]: f32 functions for vectorised loops of other crates.
 //! - [`inference`]: kernels of image encoders on the CPU, over buffers of one's own.
 //! - [`Nccl`]: sums of gradients over several GPUs.
@@ -46,6 +47,7 @@ pub mod bf16;
 pub mod conv;
 mod cpu;
 mod cuda;
+pub mod decode;
 mod device;
 mod error;
 pub mod feed;

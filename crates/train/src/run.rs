@@ -18,6 +18,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
+use std::time::Duration;
 
 const RUN_FILE: &str = "run.json";
 
@@ -83,11 +84,23 @@ pub fn train_among(
     ranks: &mut dyn Collective,
     on_event: impl FnMut(Event),
 ) -> Result<Outcome, TrainError> {
-    let outcome = run(job, ranks, on_event);
-    if let Err(error) = &outcome {
-        ranks.give_up(&error.to_string());
+    run(job, ranks, on_event).map_err(|error| blame(ranks, error))
+}
+
+/// The error of the rank that failed first: elsewhere it may show as a failure of the device.
+fn blame(ranks: &dyn Collective, error: TrainError) -> TrainError {
+    let mut patience = if ranks.world() > 1 && matches!(error, TrainError::Engine(_)) { 20 } else { 0 };
+    loop {
+        if let Err(verdict) = ranks.check() {
+            return verdict;
+        }
+        if patience == 0 {
+            ranks.give_up(&error.to_string());
+            return error;
+        }
+        patience -= 1;
+        std::thread::sleep(Duration::from_millis(100));
     }
-    outcome
 }
 
 /// The rows of a batch that a rank has.
@@ -157,7 +170,7 @@ fn run(
         let plan = FeedPlan { rows, codes: &codes, standardisation, count, fresh_anchors, stream };
         let feed = DeviceFeed::new(device, &plan)?;
         on_host = !feed.holds_embeddings();
-        step.set_feed(feed);
+        step.set_feed(feed)?;
     }
     let maker = BatchMaker {
         rows: training,

@@ -6,7 +6,7 @@ use locdiff_model::{CodeWriter, Model, Net, NetWork, Objective};
 use std::ops::Range;
 use locdiff_nn::{
     Adam, Device, Gradients, Indices, NnError, Params, Recorded, Rng, Tensor, TrainingState,
-    layers::ForwardMode, ops,
+    feed::Inbox, layers::ForwardMode, ops,
 };
 
 /// The streams of random numbers inside a step.
@@ -54,6 +54,8 @@ pub(crate) struct TrainStep {
     loss_sum: Tensor,
     /// On CUDA: makes the batches on the device.
     feed: Option<DeviceFeed>,
+    /// Brings embeddings from the host, where they are there.
+    inbox: Option<Inbox>,
     device: Device,
     /// The whole step; or all before the gradients are summed on the host.
     recorded: Recorded,
@@ -111,6 +113,7 @@ impl TrainStep {
             loss: zeros(1)?,
             loss_sum: Tensor::zeros(device, 1, 1)?,
             feed: None,
+            inbox: None,
             device: device.clone(),
             recorded: Recorded::new(device),
             recorded_update: Recorded::new(device),
@@ -125,8 +128,12 @@ impl TrainStep {
     }
 
     /// From here on batches are made on the device.
-    pub(crate) fn set_feed(&mut self, feed: DeviceFeed) {
+    pub(crate) fn set_feed(&mut self, feed: DeviceFeed) -> Result<(), TrainError> {
+        if !feed.holds_embeddings() {
+            self.inbox = Some(Inbox::new(&self.device, self.cond.rows() * self.cond.cols())?);
+        }
         self.feed = Some(feed);
+        Ok(())
     }
 
     /// One step, with a batch unless the device has all it needs.
@@ -136,7 +143,10 @@ impl TrainStep {
         ranks: &mut dyn Collective,
     ) -> Result<(), TrainError> {
         if let Some(batch) = batch {
-            self.cond.upload(&batch.cond)?;
+            match &mut self.inbox {
+                Some(inbox) => inbox.send(&mut self.cond, &batch.cond)?,
+                None => self.cond.upload(&batch.cond)?,
+            }
             if self.feed.is_none() {
                 self.code.upload(&batch.codes)?;
                 if self.objective.wants_fresh_anchors() {

@@ -76,8 +76,8 @@ struct Extra {
     least: (i32, i32),
 }
 
-/// Inference in bf16, convolutions, and what a training step reads.
-const EXTRAS: [Extra; 3] = [
+/// Inference in bf16, convolutions, what a training step reads, and searches for maxima.
+const EXTRAS: [Extra; 4] = [
     Extra {
         source: include_str!("kernels/bf16.cu"),
         kernels: &[
@@ -101,6 +101,11 @@ const EXTRAS: [Extra; 3] = [
     Extra {
         source: include_str!("kernels/feed.cu"),
         kernels: &["draw_rows", "gather_table", "draw_points", "harmonics"],
+        least: (0, 0),
+    },
+    Extra {
+        source: include_str!("kernels/decode.cu"),
+        kernels: &["row_argmax", "exact_peaks"],
         least: (0, 0),
     },
 ];
@@ -201,7 +206,7 @@ impl Context {
         self.precision.store(precision as u8, Ordering::Relaxed);
     }
 
-    pub(super) fn precision(&self) -> Precision {
+    pub(crate) fn precision(&self) -> Precision {
         match self.precision.load(Ordering::Relaxed) {
             code if code == Precision::F32 as u8 => Precision::F32,
             code if code == Precision::Bf16 as u8 => Precision::Bf16,
@@ -224,6 +229,10 @@ impl Context {
 
     pub(super) fn bind(&self) -> Result<()> {
         self.device.bind_to_thread().map_err(failed("binding the device to the thread"))
+    }
+
+    pub(super) fn cuda(&self) -> &Arc<CudaContext> {
+        &self.device
     }
 
     /// The main stream.
@@ -255,6 +264,11 @@ impl Context {
     /// Compiles the kernels that make what a training step reads, once.
     pub(crate) fn prepare_feed(&self) -> Result<()> {
         self.prepare(2)
+    }
+
+    /// Compiles the kernels that search for maxima, once.
+    pub(crate) fn prepare_decode(&self) -> Result<()> {
+        self.prepare(3)
     }
 
     fn prepare(&self, number: usize) -> Result<()> {

@@ -11,6 +11,7 @@
 mod buffer;
 mod context;
 mod gemm;
+mod inbox;
 mod launch;
 mod nccl;
 mod products;
@@ -18,6 +19,7 @@ mod products;
 pub(crate) use buffer::Buffer;
 pub(crate) use context::{Context, Graph, LANES};
 pub(crate) use gemm::{ProductBias, ProductOutput};
+pub(crate) use inbox::Inbox;
 pub(crate) use launch::{Arg, Grid};
 pub(crate) use nccl::{Communicator, ID_BYTES as NCCL_ID_BYTES, unique_id};
 
