@@ -150,7 +150,7 @@ impl Baseline for LocDiff {
             out: folder.path(),
             resume: false,
             stream: false,
-        stop: &AtomicBool::new(false),
+            stop: &AtomicBool::new(false),
         };
         train(job, |event| {
             if let Event::Progress { step, .. } = event {

@@ -24,14 +24,18 @@ fn toy(folder: &Path) {
     write_photos(folder, "photos", (0..ROWS).map(photo));
 }
 
+/// The settings of all runs; what a test gives goes before them.
+const SETTINGS: &str = "--embeddings photos.npy --locations photos.csv --preset small --network cs-unet --degree 5 --width 16 \
+    --batch 24 --device cpu --steps 200 --checkpoint-every 50 --log-every 10 --validate-every 100 --validation-share 0.1 --threads 1";
+
 /// One process that is alone.
 fn command(folder: &Path, out: &str, more: &str) -> Command {
-    let base = format!(
-        "train --embeddings photos.npy --locations photos.csv --preset small --network cs-unet --degree 5 --width 16 \
-         --batch 16 --device cpu --steps 200 --checkpoint-every 50 --log-every 10 --validate-every 100 \
-         --validation-share 0.1 --threads 1 --out {out} {more}"
-    );
-    let mut command = common::command(folder, &base);
+    let given: Vec<&str> = more.split_ascii_whitespace().collect();
+    let settings: Vec<&str> = SETTINGS.split_ascii_whitespace().collect();
+    let base = settings.chunks(2).filter(|pair| !given.contains(&pair[0])).flatten();
+    let words: Vec<&str> =
+        ["train", "--out", out].into_iter().chain(base.copied()).chain(given.clone()).collect();
+    let mut command = common::command(folder, &words);
     for name in ["RANK", "WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID", "LOCDIFF_PORT"] {
         command.env_remove(name);
     }
@@ -132,7 +136,7 @@ fn a_killed_rank_is_named_by_all_others_and_the_run_resumes_bit_for_bit() {
     toy(path);
     finish(path, "whole", 3, "");
     for (victim, out) in [(1, "part"), (0, "other")] {
-        let mut children = start(path, out, &["--steps 200"; 3]);
+        let mut children = start(path, out, &[""; 3]);
         wait_for_checkpoint(path, out);
         children[victim].kill().unwrap(); // SIGKILL
         let killed = Instant::now();
@@ -188,7 +192,12 @@ fn ranks_that_want_different_things_are_named() {
     all_say(&["--batch 15", "--batch 15"], "batch = 15");
     // A rank that never comes.
     let child = command(path, "run", "")
-        .envs([("RANK", "0"), ("WORLD_SIZE", "2"), ("MASTER_ADDR", "127.0.0.1"), ("LOCDIFF_MEETING_SECONDS", "1")])
+        .envs([
+            ("RANK", "0"),
+            ("WORLD_SIZE", "2"),
+            ("MASTER_ADDR", "127.0.0.1"),
+            ("LOCDIFF_MEETING_SECONDS", "1"),
+        ])
         .env("LOCDIFF_PORT", free_port().to_string())
         .output()
         .unwrap();

@@ -34,7 +34,8 @@ fn main() -> Result<(), ModelError> {
         let fields: Vec<Coefficients> = (0..CODES as u64)
             .map(|k| {
                 let code = codec.harmonics().at(chance::point([1, 2, k]));
-                let noisy = |(j, v): (usize, f64)| f64::from((v + 0.1 * chance::normals([k, 3, j as u64]).0) as f32);
+                let noisy =
+                    |(j, v): (usize, f64)| f64::from((v + 0.1 * chance::normals([k, 3, j as u64]).0) as f32);
                 Coefficients::new(code.into_iter().enumerate().map(noisy).collect()).expect("a code")
             })
             .collect();
@@ -50,7 +51,9 @@ fn main() -> Result<(), ModelError> {
             let on_device = time(50, || drop(decoder.decode_view(there.view()).expect("decoding")));
             let from_host = time(50, || drop(decoder.decode(&codes).expect("decoding")));
             let cpu = time(3, || drop(codec.decode_batch(&fields, &host).expect("decoding")));
-            println!("L={degree} {name}: codes on the device {on_device:.3} ms, on the host {from_host:.3} ms, CPU {cpu:.1} ms");
+            println!(
+                "L={degree} {name}: codes on the device {on_device:.3} ms, on the host {from_host:.3} ms, CPU {cpu:.1} ms"
+            );
         }
     }
     Ok(())

@@ -59,8 +59,7 @@ impl DeviceDecoder {
         // Twice as dense as the field could vary, like the search on the CPU.
         let grid = RingGrid { rings: 2 * (degree + 1), longitudes: 4 * (degree + 1) };
         let point = |k: usize| {
-            let (sine, z) =
-                (((k / grid.longitudes) as f64 + 0.5) * PI / grid.rings as f64).sin_cos();
+            let (sine, z) = (((k / grid.longitudes) as f64 + 0.5) * PI / grid.rings as f64).sin_cos();
             let (s, c) = (TAU * (k % grid.longitudes) as f64 / grid.longitudes as f64).sin_cos();
             [sine * c, sine * s, z]
         };
@@ -92,11 +91,7 @@ impl DeviceDecoder {
 }
 
 impl Kind {
-    fn decode(
-        &mut self,
-        harmonics: &feed::Harmonics,
-        codes: View<'_>,
-    ) -> Result<Vec<UnitVec>, ModelError> {
+    fn decode(&mut self, harmonics: &feed::Harmonics, codes: View<'_>) -> Result<Vec<UnitVec>, ModelError> {
         match self {
             Self::Anchors(search, anchors) => {
                 Ok(search.run(codes)?.into_iter().map(|k| anchors[k as usize]).collect())

@@ -17,7 +17,8 @@ fn device() -> Option<Device> {
 }
 
 fn points(count: u64) -> Vec<UnitVec> {
-    let poles = [UnitVec::NORTH, UnitVec::new(0.0, 0.0, -1.0).unwrap(), UnitVec::new(1e-9, 0.0, 1.0).unwrap()];
+    let poles =
+        [UnitVec::NORTH, UnitVec::new(0.0, 0.0, -1.0).unwrap(), UnitVec::new(1e-9, 0.0, 1.0).unwrap()];
     poles.into_iter().chain((0..count).map(|k| chance::point([5, 6, k]))).collect()
 }
 
@@ -156,7 +157,8 @@ fn decoders_answer_as_on_the_host() {
         }
         let grid = Grid::fibonacci(21_000).unwrap();
         let anchors = Anchors::new(&grid, 0.0).unwrap();
-        let found = DeviceDecoder::anchors(&device, degree, grid.points(), 128).unwrap().decode(&codes).unwrap();
+        let found =
+            DeviceDecoder::anchors(&device, degree, grid.points(), 128).unwrap().decode(&codes).unwrap();
         let expected = codec.decode_batch(&fields, &Decoder::Anchors(anchors)).unwrap();
         for ((found, mode), e) in found.iter().zip(&expected).zip(&fields) {
             // Two anchors may be equally high in f32.

@@ -60,8 +60,15 @@ impl AnchorSearch {
         // In full precision: the highest score is the answer.
         let precision = context.precision();
         context.set_precision(Precision::F32);
-        let product =
-            ops::gemm(scores.reborrow(), codes, Transpose::No, self.anchors.view(), Transpose::Yes, 0.0, None);
+        let product = ops::gemm(
+            scores.reborrow(),
+            codes,
+            Transpose::No,
+            self.anchors.view(),
+            Transpose::Yes,
+            0.0,
+            None,
+        );
         context.set_precision(precision);
         product?;
         let args = [Arg::Indices(&self.best), Arg::In(scores.as_view()), Arg::Int(scores.cols())];

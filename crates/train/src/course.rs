@@ -111,11 +111,7 @@ pub(crate) struct Course<'a> {
 }
 
 impl Course<'_> {
-    pub(crate) fn all(
-        &mut self,
-        batches: Option<Batches>,
-        stop: &AtomicBool,
-    ) -> Result<Outcome, TrainError> {
+    pub(crate) fn all(&mut self, batches: Option<Batches>, stop: &AtomicBool) -> Result<Outcome, TrainError> {
         let settings = &self.config.train;
         let (mut since, mut logged_at) = (Instant::now(), self.done);
         let (mut last, mut seconds, first) = (None, 0.0, self.done);

@@ -91,6 +91,9 @@ pub fn train_among(
 fn blame(ranks: &dyn Collective, error: TrainError) -> TrainError {
     let mut patience = if ranks.world() > 1 && matches!(error, TrainError::Engine(_)) { 20 } else { 0 };
     loop {
+        if matches!(error, TrainError::Rank { .. }) {
+            return error; // what all ranks found out together, or were told
+        }
         if let Err(verdict) = ranks.check() {
             return verdict;
         }
@@ -180,8 +183,7 @@ fn run(
         seed: config.model.seed,
         fresh_anchors,
     };
-    let mut course =
-        Course { config: &config, model, step, ranks, keeper, done, on_event: &mut on_event };
+    let mut course = Course { config: &config, model, step, ranks, keeper, done, on_event: &mut on_event };
     if !on_host {
         return course.all(None, stop);
     }

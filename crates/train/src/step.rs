@@ -3,11 +3,11 @@
 use crate::{Collective, TrainError, TrainSettings, batches::Batch, feed::DeviceFeed};
 use locdiff_diffusion::TrainingTables;
 use locdiff_model::{CodeWriter, Model, Net, NetWork, Objective};
-use std::ops::Range;
 use locdiff_nn::{
-    Adam, Device, Gradients, Indices, NnError, Params, Recorded, Rng, Tensor, TrainingState,
-    feed::Inbox, layers::ForwardMode, ops,
+    Adam, Device, Gradients, Indices, NnError, Params, Recorded, Rng, Tensor, TrainingState, feed::Inbox,
+    layers::ForwardMode, ops,
 };
+use std::ops::Range;
 
 /// The streams of random numbers inside a step.
 const NOISE: u32 = 0;

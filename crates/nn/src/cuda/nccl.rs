@@ -132,7 +132,10 @@ impl Communicator {
         let (count, stream) = (values.rows * values.cols, self.context.stream().cu_stream());
         let handle = self.handle.load(Ordering::Acquire);
         if handle.is_null() {
-            return Err(NnError::Cuda { what: "ncclAllReduce", detail: "the communicator was aborted".into() });
+            return Err(NnError::Cuda {
+                what: "ncclAllReduce",
+                detail: "the communicator was aborted".into(),
+            });
         }
         self.context.bind()?;
         // SAFETY: the view is `count` values in a row of live device memory (a whole flat buffer), kept by the graph

@@ -58,12 +58,7 @@ impl QuadratureGrid {
     ///
     /// # Errors
     /// Sizes that do not fit, or too little device memory.
-    pub fn blank(
-        device: &Device,
-        dim: usize,
-        points: usize,
-        log_weights: Option<&[f32]>,
-    ) -> Result<Self> {
+    pub fn blank(device: &Device, dim: usize, points: usize, log_weights: Option<&[f32]>) -> Result<Self> {
         check_shape(log_weights.is_none_or(|weights| weights.len() == points), "quadrature", || {
             format!("log-weights for {points} grid points")
         })?;

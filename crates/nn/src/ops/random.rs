@@ -26,12 +26,7 @@ impl Dropout<'_> {
 
     pub(crate) fn cpu_key(&self, op: &'static str) -> Result<cpu::random::DropoutKey> {
         let (threshold, scale) = self.threshold_and_scale();
-        Ok(cpu::random::DropoutKey {
-            place: self.rng.cpu_place(op)?,
-            stream: self.stream,
-            threshold,
-            scale,
-        })
+        Ok(cpu::random::DropoutKey { place: self.rng.cpu_place(op)?, stream: self.stream, threshold, scale })
     }
 }
 

@@ -118,7 +118,8 @@ impl Ring {
             }
             match kind {
                 Kind::Partial if self.rank > 0 && self.rank < last => {
-                    let sums: Vec<f32> = own.iter().zip(floats(&bytes)).map(|(own, so_far)| so_far + own).collect();
+                    let sums: Vec<f32> =
+                        own.iter().zip(floats(&bytes)).map(|(own, so_far)| so_far + own).collect();
                     self.send(Kind::Partial, k, to_bytes(&sums))?;
                 }
                 Kind::Partial if self.rank == last => {
@@ -271,14 +272,16 @@ mod tests {
                     ring.sum(&mut values).unwrap();
                 }
                 let words = ring.gather(format!("rank {}", ring.rank).as_bytes()).unwrap();
-                let told = ring.tell(if ring.rank == 0 { vec![7; MOST_BYTES + 5] } else { Vec::new() }).unwrap();
+                let told =
+                    ring.tell(if ring.rank == 0 { vec![7; MOST_BYTES + 5] } else { Vec::new() }).unwrap();
                 (values, words, told.len())
             });
             let mut expected: Vec<Vec<f32>> =
                 (0..size).map(|rank| (0..len).map(|k| value(rank, k)).collect()).collect();
             for _ in 0..3 {
-                let sums: Vec<f32> =
-                    (0..len).map(|k| expected[1..].iter().fold(expected[0][k], |sum, v| sum + v[k])).collect();
+                let sums: Vec<f32> = (0..len)
+                    .map(|k| expected[1..].iter().fold(expected[0][k], |sum, v| sum + v[k]))
+                    .collect();
                 expected = vec![sums; size];
             }
             for (values, words, told) in found {
@@ -304,7 +307,8 @@ mod tests {
     #[test]
     fn ranks_at_different_steps_are_found_out() {
         let said = among(2, free_port(), |ring| {
-            let outcome = if ring.rank == 0 { ring.gather(b"x").map(|_| ()) } else { ring.sum(&mut [1.0; 4]) };
+            let outcome =
+                if ring.rank == 0 { ring.gather(b"x").map(|_| ()) } else { ring.sum(&mut [1.0; 4]) };
             outcome.unwrap_err().to_string()
         });
         assert!(said.iter().all(|words| words.contains("rank ")), "{said:?}");

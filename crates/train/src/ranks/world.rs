@@ -95,7 +95,9 @@ impl World {
                 bad("SLURM_STEP_NODELIST names no machine: set MASTER_ADDR to that of rank 0".to_owned())
             })?,
             (None, name) => {
-                return Err(bad(format!("{name} names no address: set MASTER_ADDR to the machine of rank 0")));
+                return Err(bad(format!(
+                    "{name} names no address: set MASTER_ADDR to the machine of rank 0"
+                )));
             }
         };
         let port = match (number("LOCDIFF_PORT")?, number("MASTER_PORT")?, number("SLURM_JOB_ID")?) {

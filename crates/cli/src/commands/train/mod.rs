@@ -12,8 +12,8 @@ use locdiff_eval::Accuracy;
 use locdiff_model::ModelConfig;
 use locdiff_nn::Device;
 use locdiff_train::{
-    Collective, CollectiveKind, Dataset, Event, Job, Outcome, Rows, RunConfig, Source, TrainPreset, clear_run,
-    join_ranks, split_by_blocks, train_among,
+    Collective, CollectiveKind, Dataset, Event, Job, Outcome, Rows, RunConfig, Source, TrainError,
+    TrainPreset, clear_run, join_ranks, split_by_blocks, train_among,
 };
 use serde_json::json;
 use settings::{ModelArgs, TrainingArgs};
@@ -100,7 +100,9 @@ impl Train {
     pub(crate) fn run(self) -> Result<()> {
         let (device, mut ranks) = join_ranks(self.collective, self.device.device)?;
         let interrupted = self.run_among(&device, &mut *ranks);
-        if let Err(error) = &interrupted {
+        if let Err(error) = &interrupted
+            && !matches!(error.downcast_ref(), Some(TrainError::Rank { .. }))
+        {
             ranks.give_up(&format!("{error:#}"));
         }
         drop(ranks); // says goodbye to the others
