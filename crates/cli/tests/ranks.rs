@@ -187,7 +187,7 @@ fn ranks_that_want_different_things_are_named() {
     let end = bytes.len() - 40;
     bytes[end] ^= 1;
     fs::write(path.join("other.npy"), bytes).unwrap();
-    all_say(&["", "--embeddings other.npy"], "rank 1: has model.data_fingerprint = ");
+    all_say(&["", "--embeddings other.npy"], "rank 1: has training data = ");
     // A batch that cannot be divided is said by all.
     all_say(&["--batch 15", "--batch 15"], "batch = 15");
     // A rank that never comes.

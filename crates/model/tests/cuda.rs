@@ -34,7 +34,7 @@ fn difference(a: &[f32], b: &[f32]) -> f32 {
 #[test]
 fn harmonics_are_the_hosts() {
     let Some(device) = device() else { return };
-    for degree in [0, 1, 5, 23, 31, 47, 63, 95] {
+    for degree in [1, 2, 5, 23, 31, 47, 63, 95] {
         let base = ModelConfig::new(degree, 8);
         let side = (degree + 1) * (degree + 1);
         let kept: Vec<u32> = (0..side as u32).rev().step_by(3).collect();

@@ -131,7 +131,11 @@ fn run(
     let (standardisation, fingerprint) = training.data.survey(training.rows)?;
     config.model.data_fingerprint = fingerprint;
     let kind = if device.is_cuda() { "cuda" } else { "cpu" };
-    agree(ranks, &json!({"model": config.model, "train": config.train, "device": kind, "resume": resume}))?;
+    let mut wanted =
+        json!({"model": config.model, "train": config.train, "device": kind, "resume": resume});
+    // Compared last: other settings may choose other photos.
+    wanted["training data"] = wanted["model"]["data_fingerprint"].take();
+    agree(ranks, &wanted)?;
 
     let mut model = Model::new(device, config.model.clone())?;
     if config.model.standardise {
