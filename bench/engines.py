@@ -1,6 +1,6 @@
 """The lines of docs/scale.md for Spark and Dask in local mode, each on a job of its own; the tables must be those of `locate`.
 
-    python bench/engines.py [--photos 40] [--folder /work/im2gps3k] [spark] [dask]
+    python bench/engines.py FOLDER [--photos 40] [--engines spark dask]
 """
 
 import argparse
@@ -35,8 +35,8 @@ def dask(job: str) -> int:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--photos", type=int, default=40)
-    options.add_argument("--folder", type=Path, default=Path("/work/im2gps3k"))
-    options.add_argument("engines", nargs="*", default=["spark", "dask"])
+    options.add_argument("folder", type=Path, help="a folder of .jpg photos")
+    options.add_argument("--engines", nargs="+", choices=["spark", "dask"], default=["spark", "dask"])
     options = options.parse_args()
     work = Path(tempfile.mkdtemp(prefix="locdiff-engines-"))
     photos = sorted(str(path) for path in options.folder.glob("*.jpg"))[: options.photos]

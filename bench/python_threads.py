@@ -1,6 +1,6 @@
 """How Python threads scale: photos a second by one thread and by eight, each call on one core.
 
-    python bench/python_threads.py [FOLDER]
+    python bench/python_threads.py FOLDER
 """
 
 import os
@@ -13,7 +13,9 @@ import locdiff
 
 
 def main() -> None:
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "/work/im2gps3k")
+    if len(sys.argv) != 2:
+        raise SystemExit(__doc__)
+    folder = Path(sys.argv[1])
     photos = sorted(str(path) for path in folder.glob("*.jpg"))[:200]
     locdiff.set_threads(1)
     locator = locdiff.Locator(device="cpu")

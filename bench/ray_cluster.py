@@ -1,7 +1,7 @@
 """A three-node Ray cluster on one machine: a job runs, a node is killed in the middle, then the driver; the driver is started again.
 Every photo must be there exactly once, no part torn, and the answers those of `locdiff locate`.
 
-    python bench/ray_cluster.py [--photos 5000] [--folder /work/im2gps3k] [--shard-photos 50] [--time]
+    python bench/ray_cluster.py FOLDER [--photos 5000] [--shard-photos 50] [--time]
 
 --time also runs the same photos undisturbed, on Ray and by `locate` itself, and prints what Ray costs (for a quiet machine).
 """
@@ -55,7 +55,7 @@ def wait_for(process: "subprocess.Popen[str]", shards: int) -> None:
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--photos", type=int, default=5000)
-    options.add_argument("--folder", type=Path, default=Path("/work/im2gps3k"))
+    options.add_argument("folder", type=Path, help="a folder of .jpg photos")
     options.add_argument("--shard-photos", type=int, default=50)
     options.add_argument("--actors", type=int, default=2)
     options.add_argument("--time", action="store_true")

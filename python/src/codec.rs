@@ -8,6 +8,7 @@ use locdiff::{Coefficients, Decoder, Degree, LatLon, UnitVec};
 use locdiff_sphere::EARTH_RADIUS_KM;
 use numpy::{AllowTypeChange, Element, PyArray2, PyArrayLike1, PyArrayLikeDyn, PyArrayMethods};
 use pyo3::prelude::*;
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Codes of places: spherical harmonics up to a degree.
@@ -20,13 +21,17 @@ impl Codec {
     fn encode_as<'py, T: Element + locdiff_sphere::Scalar + Send>(
         &self,
         py: Python<'py>,
-        points: &[UnitVec],
+        places: &[LatLon],
     ) -> PyResult<Bound<'py, PyAny>> {
-        let codes = PyArray2::<T>::zeros(py, [points.len(), self.inner.degree().dimension()], false);
+        let codes = PyArray2::<T>::zeros(py, [places.len(), self.inner.degree().dimension()], false);
         {
             let mut open = codes.readwrite();
             let out = open.as_slice_mut().expect("a new array lies in one piece");
-            compute(py, || self.inner.encode_batch(points, out))?.or_setting()?;
+            let encode = || {
+                let points: Vec<UnitVec> = places.par_iter().map(|place| place.to_unit()).collect();
+                self.inner.encode_batch(&points, out)
+            };
+            compute(py, encode)?.or_setting()?;
         }
         Ok(codes.into_any())
     }
@@ -65,10 +70,10 @@ impl Codec {
         lon: PyArrayLike1<'py, f64, AllowTypeChange>,
         dtype: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let points: Vec<UnitVec> = degrees(&lat, &lon)?.into_iter().map(LatLon::to_unit).collect();
+        let places = degrees(&lat, &lon)?;
         match dtype {
-            "float32" => self.encode_as::<f32>(py, &points),
-            "float64" => self.encode_as::<f64>(py, &points),
+            "float32" => self.encode_as::<f32>(py, &places),
+            "float64" => self.encode_as::<f64>(py, &places),
             _ => Err(SettingError::new_err(format!(
                 "dtype = {dtype} cannot be used: choose float32 or float64"
             ))),

@@ -33,9 +33,7 @@ impl Options {
                 "views" => options = options.with_views(value.extract()?),
                 "hypotheses" => options = options.with_hypotheses(value.extract()?),
                 "window_km" => {
-                    if let Some(window_km) = value.extract()? {
-                        options = options.with_window_km(window_km);
-                    }
+                    options = options.with_window_km(value.extract::<Option<f64>>()?);
                 }
                 "seed" => sampling.seed = value.extract()?,
                 "samples" => sampling.samples = value.extract()?,

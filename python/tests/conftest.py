@@ -14,7 +14,7 @@ from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[2]
 CHINA = ROOT / "fixtures" / "vision" / "china.jpg"
-PHOTOS = Path(os.environ.get("LOCDIFF_PHOTOS", "/work/im2gps3k"))
+PHOTOS = os.environ.get("LOCDIFF_PHOTOS")
 COUNT = int(os.environ.get("LOCDIFF_PHOTO_COUNT", "200"))
 
 
@@ -25,11 +25,11 @@ def china() -> str:
 
 @pytest.fixture(scope="session")
 def photos(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """200 photos: those of a data set where it is there, else crops of one photo with colours of their own."""
-    if PHOTOS.is_dir():
-        found = sorted(str(path) for path in PHOTOS.glob("*.jpg"))[:COUNT]
-        if len(found) == COUNT:
-            return found
+    """200 photos: of the folder that LOCDIFF_PHOTOS names, else crops of one photo with colours of their own."""
+    if PHOTOS:
+        found = sorted(str(path) for path in Path(PHOTOS).glob("*.jpg"))[:COUNT]
+        assert len(found) == COUNT, f"LOCDIFF_PHOTOS={PHOTOS} has {len(found)} .jpg photos, not {COUNT}"
+        return found
     folder = tmp_path_factory.mktemp("photos")
     picture = Image.open(CHINA)
     random = numpy.random.default_rng(0)

@@ -43,7 +43,7 @@ def test_python_goes_on_beside_a_long_call(locator: locdiff.Locator, photos: lis
 
 
 def test_eight_threads_scale(locator: locdiff.Locator, photos: list[str]) -> None:
-    """Eight threads on two cores and more; the bound is generous, bench/threads.py measures on a quiet machine."""
+    """Eight threads on two cores and more; bench/python_threads.py prints the figure."""
     if (os.cpu_count() or 1) < 2:
         pytest.skip("one core")
     before = locdiff.threads()
@@ -62,8 +62,9 @@ def test_eight_threads_scale(locator: locdiff.Locator, photos: list[str]) -> Non
             assert alone == together
             if best > 1.8:
                 break
-        if os.getloadavg()[0] < 1.5 * (os.cpu_count() or 1):
-            assert best > 1.3, best
+        if best <= 1.8 and os.getloadavg()[0] > 8 + (os.cpu_count() or 1):
+            pytest.skip(f"others are busy on this machine: {best:.2f} times, load {os.getloadavg()[0]:.1f}")
+        assert best > 1.8, best
     finally:
         locdiff.set_threads(before)
 

@@ -338,3 +338,39 @@ pub(crate) fn log_sum(a: f64, b: f64) -> f64 {
     let (top, low) = if a > b { (a, b) } else { (b, a) };
     if low == f64::NEG_INFINITY { top } else { top + (low - top).exp().ln_1p() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::densest;
+
+    /// What is sorted in part begins with what a full sort begins with, as far as the probability needs it.
+    #[test]
+    fn the_densest_pixels_are_those_of_a_full_sort() {
+        for (seed, steepness) in [(1_u32, 0.5), (2, 8.0), (3, 60.0), (4, 900.0)] {
+            let mut state = seed;
+            let mut values: Vec<f64> = (0..5000)
+                .map(|_| {
+                    state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    -steepness * f64::from(state >> 8) / f64::from(1 << 24)
+                })
+                .collect();
+            values[17] = f64::NEG_INFINITY; // outside a region
+            values[4000] = values[40]; // level
+            let total: f64 = values.iter().map(|value| value.exp()).sum();
+            let masses: Vec<f64> = values.iter().map(|value| value.exp() / total).collect();
+            let mut all: Vec<u32> = (0..5000).filter(|&k| values[k as usize].is_finite()).collect();
+            all.sort_by(|&a, &b| values[b as usize].total_cmp(&values[a as usize]).then(a.cmp(&b)));
+            for p in [0.001, 0.5, 0.9, 0.999, 1.0] {
+                let found = densest(&values, &masses, p);
+                let mut held = 0.0;
+                let needed = all.iter().position(|&k| {
+                    held += masses[k as usize];
+                    held >= p
+                });
+                let needed = needed.map_or(all.len(), |last| last + 1);
+                assert!(found.len() >= needed, "{} of {needed} at {p}, steepness {steepness}", found.len());
+                assert_eq!(found[..needed], all[..needed], "{p}, steepness {steepness}");
+            }
+        }
+    }
+}

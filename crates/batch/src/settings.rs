@@ -1,7 +1,7 @@
 //! What a job makes of its photos. All of it stands in the job, so that every runner makes the same.
 
 use crate::Result;
-use locdiff::{Knowledge, LocateOptions, PhotoLimits, Region, SampleOptions};
+use locdiff::{LocateOptions, PhotoLimits, Region, SampleOptions};
 use locdiff_base::Named;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -77,19 +77,14 @@ impl Settings {
     pub fn options(&self) -> Result<LocateOptions> {
         let Self { samples, guidance, seed, .. } = *self;
         let sampling = SampleOptions { samples, guidance, seed, ..SampleOptions::default() };
-        let mut options = LocateOptions::default()
+        let regions: std::result::Result<Vec<Region>, _> =
+            self.within.iter().map(|text| Region::parse(text)).collect();
+        let options = LocateOptions::default()
             .with_sampling(sampling)
             .with_views(self.views)
-            .with_hypotheses(self.hypotheses);
-        if let Some(window_km) = self.window_km {
-            options = options.with_window_km(window_km);
-        }
-        if !self.within.is_empty() {
-            let regions: std::result::Result<Vec<Region>, _> =
-                self.within.iter().map(|text| Region::parse(text)).collect();
-            let regions = regions.map_err(locdiff::LocateError::from)?;
-            options = options.with_knowledge(Knowledge::new().within(Region::union(&regions)));
-        }
+            .with_hypotheses(self.hypotheses)
+            .with_window_km(self.window_km)
+            .with_regions(&regions.map_err(locdiff::LocateError::from)?);
         options.check()?;
         Ok(options)
     }

@@ -125,15 +125,17 @@ fn the_bar_counts_photos() {
         fs::copy(fixture("vision/china.jpg"), path.join(format!("in/{k:02}.jpg"))).unwrap();
     }
     let locate = format!("{} locate in --device cpu --csv a.csv", env!("CARGO_BIN_EXE_locdiff"));
+    if std::process::Command::new("script").arg("--version").output().is_err() {
+        return skipped("the progress bar: there is no script(1) that makes a terminal");
+    }
     let output = std::process::Command::new("script")
         .args(["--quiet", "--return", "--command", &locate, "/dev/null"])
         .current_dir(path)
         .stdin(std::process::Stdio::null())
-        .output();
-    let Some(output) = output.ok().filter(|output| output.status.success()) else {
-        return skipped("the progress bar: there is no script(1) that makes a terminal");
-    };
+        .output()
+        .unwrap();
     let drawn = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{drawn}");
     let counts: std::collections::BTreeSet<&str> =
         drawn.split_whitespace().filter(|word| word.ends_with("/40")).collect();
     assert!(counts.len() > 5 && drawn.contains("/s") && drawn.contains("left"), "{counts:?}: {drawn}");

@@ -1,6 +1,6 @@
 //! How to answer.
 
-use crate::{Hybrid, Knowledge, LocateError, Pooling, ReadOptions, SampleOptions};
+use crate::{Hybrid, Knowledge, LocateError, Pooling, ReadOptions, Region, SampleOptions};
 use locdiff_base::setting;
 use std::sync::Arc;
 
@@ -69,10 +69,22 @@ impl LocateOptions {
         Self { reading: self.reading.with_hypotheses(hypotheses), ..self }
     }
 
-    /// With the density seen through a window of this radius.
+    /// With the density seen through a window of this radius; `None` leaves it to the calibration.
     #[must_use]
-    pub fn with_window_km(self, window_km: f64) -> Self {
-        Self { reading: self.reading.with_window_km(window_km), ..self }
+    pub fn with_window_km(self, window_km: impl Into<Option<f64>>) -> Self {
+        match window_km.into() {
+            Some(window_km) => Self { reading: self.reading.with_window_km(window_km), ..self },
+            None => self,
+        }
+    }
+
+    /// With a place inside one of these regions; of none, anywhere.
+    #[must_use]
+    pub fn with_regions(self, regions: &[Region]) -> Self {
+        if regions.is_empty() {
+            return self;
+        }
+        self.with_knowledge(Knowledge::new().within(Region::union(regions)))
     }
 
     /// With what is also known.

@@ -2,9 +2,8 @@
 
 use crate::problem::Problem;
 use crate::query;
-use locdiff::{Knowledge, LocateError, LocateOptions, Region, SampleOptions};
+use locdiff::{LocateError, LocateOptions, Region, SampleOptions};
 use std::str::FromStr;
-use std::sync::Arc;
 
 /// A parameter of a question: its name, its JSON type, its default and what it means.
 pub(crate) struct Parameter {
@@ -198,20 +197,13 @@ impl Settings {
     /// As the library takes them; no file is read, whatever the regions are called.
     pub(crate) fn options(&self) -> Result<LocateOptions, LocateError> {
         let sampling = SampleOptions { seed: self.seed, ..SampleOptions::default() };
-        let mut options = LocateOptions::default()
+        let regions: Result<Vec<Region>, _> = self.within.iter().map(|text| Region::in_words(text)).collect();
+        Ok(LocateOptions::default()
             .with_sampling(sampling)
             .with_views(self.views)
-            .with_hypotheses(self.hypotheses);
-        if let Some(window_km) = self.window_km {
-            options = options.with_window_km(window_km);
-        }
-        if !self.within.is_empty() {
-            let regions: Result<Vec<Region>, _> =
-                self.within.iter().map(|text| Region::in_words(text)).collect();
-            let knowledge = Knowledge::new().within(Region::union(&regions?));
-            options = options.with_knowledge(Arc::new(knowledge));
-        }
-        Ok(options)
+            .with_hypotheses(self.hypotheses)
+            .with_window_km(self.window_km)
+            .with_regions(&regions?))
     }
 }
 

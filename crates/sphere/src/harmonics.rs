@@ -2,7 +2,9 @@
 
 use crate::aligned::Aligned;
 use crate::error::expect_len;
-use crate::recurrence::{self, RowTable};
+use crate::lanes;
+use crate::recurrence::{self, FLUSH, OrderTable, RowTable};
+use crate::scalar::Scalar;
 use crate::simd::{Real, dispatch};
 use crate::{Degree, SphereError, UnitVec};
 use pulp::{Simd, WithSimd};
@@ -24,32 +26,16 @@ use rayon::prelude::*;
 pub struct Harmonics {
     degree: Degree,
     table: RowTable,
-}
-
-/// A number that harmonics can be written as.
-pub trait Scalar: Copy + Default + Send + Sync + 'static {
-    /// Rounded from f64.
-    fn from_f64(value: f64) -> Self;
-}
-
-impl Scalar for f64 {
-    #[inline(always)]
-    fn from_f64(value: f64) -> Self {
-        value
-    }
-}
-
-impl Scalar for f32 {
-    #[inline(always)]
-    fn from_f64(value: f64) -> Self {
-        value as f32
-    }
+    /// The other layout, for degrees that go by lanes.
+    orders: Option<OrderTable<f64>>,
 }
 
 impl Harmonics {
     /// Tables for all harmonics up to `degree`.
     pub fn new(degree: Degree) -> Self {
-        Self { degree, table: RowTable::new(degree.get()) }
+        let lmax = degree.get();
+        let orders = (lmax <= lanes::HIGHEST).then(|| OrderTable::new(lmax, f64::MIN_POSITIVE));
+        Self { degree, table: RowTable::new(lmax), orders }
     }
 
     /// The maximal degree.
@@ -113,7 +99,10 @@ impl Harmonics {
     }
 
     fn write_rows<T: Scalar>(&self, points: &[UnitVec], out: &mut [T]) {
-        dispatch(WriteRows { table: &self.table, points, out });
+        match &self.orders {
+            Some(table) if points.len() >= 4 => dispatch(lanes::WriteLanes { table, points, out }),
+            _ => dispatch(WriteRows { table: &self.table, points, out }),
+        }
     }
 
     /// `Σ_i weight_i · Y(point_i)`: the adjoint of evaluating a field, without storing any row.
@@ -167,8 +156,6 @@ impl PlanePowers {
     /// Fills in the powers at (x, y), times `scale`.
     #[inline(always)]
     pub(crate) fn fill(&mut self, lmax: usize, x: f64, y: f64, scale: f64) {
-        // Below this the product with any Q_lm is far under rounding, and denormal arithmetic is slow.
-        const FLUSH: f64 = 1e-280;
         let (mut c, mut s) = (scale, 0.0);
         for (re, im) in self.re.iter_mut().zip(self.im.iter_mut()).take(lmax + 1) {
             (*re, *im) = (c, s);

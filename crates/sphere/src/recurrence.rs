@@ -10,6 +10,9 @@ use crate::simd::Real;
 use pulp::Simd;
 use std::f64::consts::PI;
 
+/// Plane parts below this are zero: their product with any Q_lm is far under rounding, and denormal arithmetic is slow.
+pub(crate) const FLUSH: f64 = 1e-280;
+
 /// Rows are padded to this many orders, a multiple of every register's lanes.
 const CHUNK: usize = 8;
 

@@ -245,3 +245,20 @@ proptest! {
         prop_assert!(difference.abs() < 1e-10);
     }
 }
+
+/// A point's harmonics are the same bits alone, which goes by rows, and among others, which goes by lanes at low degrees.
+#[test]
+fn a_point_is_the_same_bits_alone_and_among_others() {
+    let mut points = awkward_points();
+    points.extend(random_points(101, 5));
+    for l in [1, 2, 7, 9, 23, 31, 32] {
+        let (harmonics, dimension) = (Harmonics::new(degree(l)), degree(l).dimension());
+        for count in [4, 7, 8, 9, points.len()] {
+            let mut rows = vec![f64::NAN; count * dimension];
+            harmonics.write(&points[..count], &mut rows).unwrap();
+            for (point, row) in points.iter().zip(rows.chunks_exact(dimension)) {
+                assert_eq!(harmonics.at(*point), row, "degree {l}, {count} points");
+            }
+        }
+    }
+}

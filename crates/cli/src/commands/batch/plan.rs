@@ -1,6 +1,7 @@
 //! `locdiff batch plan`: photos into shards.
 
-use crate::args::{named, parse_positive};
+use crate::args::named;
+use crate::commands::locate::AnswerArgs;
 use crate::output::{self, tell};
 use crate::photos::PhotoArgs;
 use anyhow::Result;
@@ -41,18 +42,8 @@ pub(crate) struct Plan {
     /// Views of each photo (crops, colours); 1 is the photo alone
     #[arg(long, value_name = "K", default_value_t = 1)]
     views: usize,
-    /// Seed of noise and views
-    #[arg(long, default_value_t = 0, env = "LOCDIFF_SEED", hide_env_values = true)]
-    seed: u64,
-    /// The most places to list
-    #[arg(short = 'k', long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
-    hypotheses: u32,
-    /// The radius of the window that the density is seen through [default: the calibration's]
-    #[arg(long, value_name = "KM", value_parser = parse_positive)]
-    window_km: Option<f64>,
-    /// It must be here, as `locate --within`; repeated, in one of these
-    #[arg(long, value_name = "REGION", allow_hyphen_values = true)]
-    within: Vec<String>,
+    #[command(flatten)]
+    answer: AnswerArgs,
     /// Print a JSON summary
     #[arg(long)]
     json: bool,
@@ -87,10 +78,10 @@ impl Plan {
             views: self.views,
             samples: self.samples,
             guidance: self.guidance,
-            seed: self.seed,
-            hypotheses: self.hypotheses as usize,
-            window_km: self.window_km,
-            within: self.within.clone(),
+            seed: self.answer.seed,
+            hypotheses: self.answer.hypotheses as usize,
+            window_km: self.answer.window_km,
+            within: self.answer.within.clone(),
             max_pixels: self.reading.limits().max_pixels,
         }
     }

@@ -20,6 +20,7 @@ use clap::Args;
 use inputs::{Input, Inputs};
 use locdiff::{LocateOptions, Locator};
 use locdiff_base::one_line;
+pub(crate) use options::AnswerArgs;
 use options::LocatorArgs;
 use score::Score;
 use sinks::Sinks;

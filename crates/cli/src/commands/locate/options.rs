@@ -8,6 +8,24 @@ use clap::Args;
 use locdiff::{Knowledge, LocateOptions, Locator, Pooling, Region, with_prior};
 use std::path::PathBuf;
 
+/// What `locate` and jobs of `batch` ask of an answer alike.
+#[derive(Debug, Args)]
+pub(crate) struct AnswerArgs {
+    /// Seed of noise and views
+    #[arg(long, default_value_t = 0, env = "LOCDIFF_SEED", hide_env_values = true)]
+    pub(crate) seed: u64,
+    /// The most places to list
+    #[arg(short = 'k', long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) hypotheses: u32,
+    /// The radius of the window that the density is seen through: the place is where it holds most [default: the calibration's]
+    #[arg(long, value_name = "KM", value_parser = parse_positive)]
+    pub(crate) window_km: Option<f64>,
+    /// It must be here: a continent, a country, a state or province (name or ISO code), "50 km around 48.85,2.35",
+    /// "lat0,lon0,lat1,lon1" or a GeoJSON file; repeated, in one of these
+    #[arg(long, value_name = "REGION", allow_hyphen_values = true)]
+    pub(crate) within: Vec<String>,
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct LocatorArgs {
     #[command(flatten)]
@@ -21,19 +39,8 @@ pub(crate) struct LocatorArgs {
     /// density, without sampling]
     #[arg(long, value_parser = named::<Pooling>(), conflicts_with_all = ["gallery", "hybrid", "within", "prior"])]
     pool: Option<Pooling>,
-    /// Seed of noise and views
-    #[arg(long, default_value_t = 0, env = "LOCDIFF_SEED", hide_env_values = true)]
-    seed: u64,
-    /// The most places to list
-    #[arg(short = 'k', long, value_name = "K", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=100))]
-    hypotheses: u32,
-    /// The radius of the window that the density is seen through: the place is where it holds most [default: the calibration's]
-    #[arg(long, value_name = "KM", value_parser = parse_positive)]
-    window_km: Option<f64>,
-    /// It must be here: a continent, a country, a state or province (name or ISO code), "50 km around 48.85,2.35",
-    /// "lat0,lon0,lat1,lon1" or a GeoJSON file; repeated, in one of these
-    #[arg(long, value_name = "REGION", allow_hyphen_values = true)]
-    within: Vec<String>,
+    #[command(flatten)]
+    answer: AnswerArgs,
     /// Weights on places: an Esri ASCII raster (.asc), or a CSV with lat, lon and weight
     #[arg(long, value_name = "FILE")]
     prior: Option<PathBuf>,
@@ -49,20 +56,18 @@ impl LocatorArgs {
 
     pub(crate) fn options(&self) -> Result<LocateOptions> {
         let mut options = LocateOptions::default()
-            .with_sampling(self.sampling.options(self.seed))
+            .with_sampling(self.sampling.options(self.answer.seed))
             .with_views(self.views)
-            .with_hypotheses(self.hypotheses as usize);
+            .with_hypotheses(self.answer.hypotheses as usize)
+            .with_window_km(self.answer.window_km);
         if let Some(pooling) = self.pool {
             options = options.with_pooling(pooling);
         }
-        if let Some(window_km) = self.window_km {
-            options = options.with_window_km(window_km);
-        }
-        if !self.within.is_empty() || self.prior.is_some() {
+        let within = &self.answer.within;
+        if !within.is_empty() || self.prior.is_some() {
             let mut knowledge = Knowledge::new();
-            if !self.within.is_empty() {
-                let regions: Result<Vec<Region>, _> =
-                    self.within.iter().map(|text| Region::parse(text)).collect();
+            if !within.is_empty() {
+                let regions: Result<Vec<Region>, _> = within.iter().map(|text| Region::parse(text)).collect();
                 knowledge = knowledge.within(Region::union(&regions.context("--within")?));
             }
             if let Some(path) = &self.prior {

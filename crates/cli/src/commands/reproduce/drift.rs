@@ -38,9 +38,20 @@ pub(crate) struct Drift {
 
 impl Drift {
     pub(super) fn run(self) -> Result<()> {
-        if let (Some(count), Some(places)) = (self.keep_dimensions, &self.places) {
-            return self.run_reduced(count, places);
+        let (value, text) = match (self.keep_dimensions, &self.places) {
+            (Some(count), Some(places)) => self.reduced(count, places)?,
+            _ => self.whole()?,
+        };
+        if self.json {
+            println!("{value}");
+        } else {
+            print!("{text}");
         }
+        Ok(())
+    }
+
+    /// Of whole codes: as JSON and as text.
+    fn whole(&self) -> Result<(serde_json::Value, String)> {
         let codec = Codec::new(self.degree.degree);
         let bar = progress::bar("drift", Some(u64::from(self.n)));
         let drift = PerturbationDrift::measure(
@@ -53,14 +64,11 @@ impl Drift {
             |done| bar.set_position(done as u64),
         )?;
         bar.finish_and_clear();
-        if self.json {
-            println!("{}", drift.to_json());
-        } else {
-            print!("{}", drift.to_text());
-        }
-        Ok(())
+        Ok((drift.to_json(), drift.to_text()))
     }
-    fn run_reduced(&self, count: usize, places: &Path) -> Result<()> {
+
+    /// Of codes that keep so many numbers.
+    fn reduced(&self, count: usize, places: &Path) -> Result<(serde_json::Value, String)> {
         let places = read_points(places, None, &PointColumns::default()).context("--places")?;
         let (codec, n) = (Codec::new(self.degree.degree), places.len().min(self.n as usize));
         let bar = progress::bar("drift", Some(2 * n as u64));
@@ -76,11 +84,6 @@ impl Drift {
         )
         .context("--keep-dimensions")?;
         bar.finish_and_clear();
-        if self.json {
-            println!("{}", drift.to_json());
-        } else {
-            print!("{}", drift.to_text());
-        }
-        Ok(())
+        Ok((drift.to_json(), drift.to_text()))
     }
 }
