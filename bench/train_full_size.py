@@ -232,6 +232,7 @@ def main():
     ap.add_argument("--rows", type=int, default=4_700_000)
     ap.add_argument("--steps47", type=int, default=10_000)
     ap.add_argument("--steps23", type=int, default=4_000)
+    ap.add_argument("--peers", default="resident,loader")
     ap.add_argument("--peer-steps", type=int, default=1_000)
     a = ap.parse_args()
     path, table = make(a.data, a.rows)
@@ -241,9 +242,8 @@ def main():
         step = bare(a, degree)
         resident = ours(a, path, table, degree, steps)
         ratios = [f"whole command / bare step {resident / step:.3f}"]
-        if degree == 47:
-            ratios.append(f"streamed {ours(a, path, table, degree, min(steps, 2000), '--stream') / step:.3f}")
-        for kind in ["resident", "loader"]:
+        ratios.append(f"streamed {ours(a, path, table, degree, min(steps, 2000), '--stream') / step:.3f}")
+        for kind in a.peers.split(","):
             try:
                 ratios.append(f"over PyTorch {kind} {resident / peer(a, path, places, degree, kind, a.peer_steps):.2f}")
             except Exception as error:  # a variant that PyTorch cannot run is reported and left out

@@ -111,7 +111,11 @@ pub(crate) struct Course<'a> {
 }
 
 impl Course<'_> {
-    pub(crate) fn all(&mut self, batches: Option<Batches>, stop: &AtomicBool) -> Result<Outcome, TrainError> {
+    pub(crate) fn all(
+        &mut self,
+        batches: Option<&Batches>,
+        stop: &AtomicBool,
+    ) -> Result<Outcome, TrainError> {
         let settings = &self.config.train;
         let (mut since, mut logged_at) = (Instant::now(), self.done);
         let (mut last, mut seconds, first) = (None, 0.0, self.done);
@@ -124,7 +128,7 @@ impl Course<'_> {
                 interrupted = true;
                 break;
             }
-            match &batches {
+            match batches {
                 None => self.step.run(None, self.ranks)?,
                 Some(Batches { ready, give_back }) => {
                     let Ok(batch) = ready.recv() else { break };
@@ -139,6 +143,8 @@ impl Course<'_> {
             let (validate, checkpoint) =
                 (due(settings.validate_every) || end, due(settings.checkpoint_every));
             if due(settings.log_every) || validate {
+                // The clock is read when the steps are done, not when they are given to the device.
+                self.step.wait()?;
                 let elapsed = since.elapsed().as_secs_f64();
                 let stopped = self.log(self.done - logged_at, elapsed, stop)?;
                 interrupted = stopped && !end;

@@ -131,8 +131,7 @@ fn run(
     let (standardisation, fingerprint) = training.data.survey(training.rows)?;
     config.model.data_fingerprint = fingerprint;
     let kind = if device.is_cuda() { "cuda" } else { "cpu" };
-    let mut wanted =
-        json!({"model": config.model, "train": config.train, "device": kind, "resume": resume});
+    let mut wanted = json!({"model": config.model, "train": config.train, "device": kind, "resume": resume});
     // Compared last: other settings may choose other photos.
     wanted["training data"] = wanted["model"]["data_fingerprint"].take();
     agree(ranks, &wanted)?;
@@ -197,8 +196,9 @@ fn run(
         let steps = done..config.train.steps;
         let maker = &maker;
         scope.spawn(move || maker.serve(steps, &ready, &used));
-        course.all(Some(Batches { ready: batches, give_back }), stop)
-        // Its end stops the maker.
+        let batches = Batches { ready: batches, give_back };
+        course.all(Some(&batches), stop)
+        // `batches` goes here, at which the maker stops.
     })
 }
 
@@ -236,16 +236,13 @@ struct Start {
 impl Start {
     /// At the newest checkpoint that is whole.
     fn at(checkpoints: &Checkpoints, steps: u32, on_event: &mut impl FnMut(Event)) -> Self {
-        match checkpoints.load_newest(|message| on_event(Event::Message(message))) {
-            Some((state, standing)) => {
-                on_event(Event::Message(format!("continuing at step {} of {steps}", state.step)));
-                Self { state: Some(state), standing }
-            }
-            None => {
-                on_event(Event::Message("no checkpoint yet: starting at step 0".to_owned()));
-                Self::default()
-            }
-        }
+        let Some((state, standing)) = checkpoints.load_newest(|message| on_event(Event::Message(message)))
+        else {
+            on_event(Event::Message("no checkpoint yet: starting at step 0".to_owned()));
+            return Self::default();
+        };
+        on_event(Event::Message(format!("continuing at step {} of {steps}", state.step)));
+        Self { state: Some(state), standing }
     }
 
     fn step(&self) -> u32 {

@@ -74,6 +74,7 @@ pub struct TrainSettings {
 }
 
 /// Values of `accumulate` that need not be written.
+#[allow(clippy::trivially_copy_pass_by_ref)] // reason: serde hands over a reference
 fn is_one(value: &usize) -> bool {
     *value == 1
 }

@@ -16,6 +16,9 @@ const DROP_CONDITION: u32 = 2;
 const EMBEDDING_NOISE: u32 = 3;
 const DROPOUT: u32 = 10;
 
+/// The host runs no further ahead of the device, so that it soon hears of a wish to stop; one wait in so many steps costs nothing.
+const MOST_AHEAD: u32 = 32;
+
 /// Weights, optimiser and storage of a run.
 pub(crate) struct TrainStep {
     net: Net,
@@ -56,6 +59,8 @@ pub(crate) struct TrainStep {
     feed: Option<DeviceFeed>,
     /// Brings embeddings from the host, where they are there.
     inbox: Option<Inbox>,
+    /// Steps given to the device since it was last waited for.
+    ahead: u32,
     device: Device,
     /// The whole step; or all before the gradients are summed on the host.
     recorded: Recorded,
@@ -114,6 +119,7 @@ impl TrainStep {
             loss_sum: Tensor::zeros(device, 1, 1)?,
             feed: None,
             inbox: None,
+            ahead: 0,
             device: device.clone(),
             recorded: Recorded::new(device),
             recorded_update: Recorded::new(device),
@@ -173,7 +179,14 @@ impl TrainStep {
             self.recorded_update = recorded;
             outcome?;
         }
-        Ok(())
+        self.ahead += 1;
+        if self.ahead == MOST_AHEAD { self.wait() } else { Ok(()) }
+    }
+
+    /// Waits until all steps so far are done.
+    pub(crate) fn wait(&mut self) -> Result<(), TrainError> {
+        self.ahead = 0;
+        Ok(self.device.synchronize()?)
     }
 
     /// The gradients of this rank's rows, in as many passes as were asked for.

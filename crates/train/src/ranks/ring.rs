@@ -40,7 +40,9 @@ impl Ring {
         // A failure elsewhere ends what waits here.
         let cut = [next.try_clone().map_err(failed)?, before.try_clone().map_err(failed)?];
         watch.on_failure(move || {
-            cut.iter().for_each(|stream| drop(stream.shutdown(Shutdown::Both)));
+            for stream in &cut {
+                let _ = stream.shutdown(Shutdown::Both);
+            }
         });
         let (sender, frames) = mpsc::channel::<Frame>();
         let writer = std::thread::spawn(move || {
@@ -123,7 +125,7 @@ impl Ring {
                     self.send(Kind::Partial, k, to_bytes(&sums))?;
                 }
                 Kind::Partial if self.rank == last => {
-                    own.iter_mut().zip(floats(&bytes)).for_each(|(own, so_far)| *own = so_far + *own);
+                    own.iter_mut().zip(floats(&bytes)).for_each(|(own, so_far)| *own += so_far);
                     let total = to_bytes(own);
                     self.send(Kind::Total, k, total)?;
                     open -= 1;
