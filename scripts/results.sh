@@ -55,6 +55,14 @@ table 50 "Location encoders" reproduce encoders "${split[@]}" --steps 1000 --see
 table 60 "Widths" reproduce widths "${split[@]}" --seeds "$seeds" --markdown & running+=($!)
 table 70 "Degrees" reproduce degrees "${split[@]}" --steps 1500 --seeds 1 --markdown & running+=($!)
 for process in "${running[@]}"; do wait "$process"; done
+if [ ! -e "$parts/76" ] && [[ -z "${TABLES:-}" || " $TABLES " == *" 76 "* ]]; then
+  printf '\n## Fewer numbers a code, trained\n\n`scripts/kept_dimensions.sh LOCDIFF DATA %s 1000`\n\n' "$device" >"$parts/76.partial"
+  "$(dirname "$0")/kept_dimensions.sh" "$locdiff" "$data" "$device" 1000 >>"$parts/76.partial"
+  mv "$parts/76.partial" "$parts/76"
+fi
+running=()
+table 72 "Sampling or one look, the paper's CS-UNet" reproduce diffusion "${split[@]}" --seeds 1 --markdown & running+=($!)
+for process in "${running[@]}"; do wait "$process"; done
 
 {
   printf '# Results\n\nWritten by `scripts/results.sh` on %s; do not edit. `DATA` are the project'"'"'s street-view embeddings:\n' "$(date -u +%F)"

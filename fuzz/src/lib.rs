@@ -7,7 +7,7 @@
 use locdiff::{Calibration, ModelShape, Region};
 use locdiff_data::{PlaceTable, PointColumns, RowFile, TableReader};
 use locdiff_gallery::{GALLERY_FILE, Gallery, GalleryBuilder, Kind, VectorType};
-use locdiff_ingest::{PhotoLimits, Photos};
+use locdiff_ingest::{PhotoLimits, PhotoList, Photos};
 use locdiff_model::{Model, ModelConfig};
 use locdiff_nn::Device;
 use locdiff_phototags::{GeoTag, Overwrite};
@@ -17,6 +17,7 @@ use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub use locdiff_batch::fuzzing::{batch_job, batch_manifest, batch_part};
 pub use locdiff_data::fuzzing::{
@@ -29,7 +30,7 @@ pub use locdiff_serve::fuzzing::{multipart, query};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 30] = [
+pub const TARGETS: [Target; 33] = [
     ("points_csv", points_csv),
     ("points_jsonl", points_jsonl),
     ("matrix_csv", matrix_csv),
@@ -46,6 +47,9 @@ pub const TARGETS: [Target; 30] = [
     ("embeddings", embeddings),
     ("photo_list", photo_list),
     ("shard", shard),
+    ("zip_shard", zip_shard),
+    ("parquet", parquet),
+    ("published_list", published_list),
     ("model_config", model_config),
     ("model_weights", model_weights),
     ("calibration", calibration),
@@ -160,6 +164,39 @@ pub fn shard(bytes: &[u8]) {
     let Some(photos) = checked(Photos::gather(&[PLACE.write("x.tar", bytes)], None)) else { return };
     for photo in photos.into_stream(PhotoLimits { max_pixels: 1 << 16, max_bytes: 1 << 20 }).take(4) {
         checked(photo.photo);
+    }
+}
+
+/// A zip file of photos.
+pub fn zip_shard(bytes: &[u8]) {
+    static PLACE: LazyLock<Place> = LazyLock::new(|| Place::new("zip"));
+    let Some(photos) = checked(Photos::gather(&[PLACE.write("x.zip", bytes)], None)) else { return };
+    for photo in photos.into_stream(PhotoLimits { max_pixels: 1 << 16, max_bytes: 1 << 20 }).take(4) {
+        checked(photo.photo);
+    }
+}
+
+/// A Parquet file, and the photos in it.
+pub fn parquet(bytes: &[u8]) {
+    static PLACE: LazyLock<Place> = LazyLock::new(|| Place::new("parquet"));
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    // Files that were read stay open: every input has a name of its own.
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let path = PLACE.write(&format!("{number}.parquet"), bytes);
+    locdiff_parquet::fuzzing::parquet(&path);
+    if let Some(photos) = checked(Photos::gather(&[&path], None)) {
+        for photo in photos.into_stream(PhotoLimits { max_pixels: 1 << 16, max_bytes: 1 << 20 }).take(4) {
+            checked(photo.photo);
+        }
+    }
+    fs::remove_file(path).expect("a temporary file");
+}
+
+/// A published list of photos.
+pub fn published_list(bytes: &[u8]) {
+    static PLACE: LazyLock<Place> = LazyLock::new(|| Place::new("published"));
+    if let Some(list) = checked(PhotoList::read(&PLACE.write("x.csv", bytes))) {
+        assert!(list.photos().len() + list.bad().len() <= bytes.len());
     }
 }
 

@@ -1,3 +1,4 @@
+import datetime
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, final
 
@@ -104,6 +105,17 @@ class Locator:
         progress: Callable[[int, int], object] | None = None,
         **options: Unpack[LocateOptions],
     ) -> list[Answer | PhotoError]: ...
+    def album(
+        self,
+        photos: Iterable[Photo],
+        *,
+        times: Iterable[float | str | datetime.datetime | None] | None = None,
+        gps: Iterable[tuple[float, float] | None] | None = None,
+        same_place: bool = False,
+        trust_clocks: bool = False,
+        progress: Callable[[int, int], object] | None = None,
+        **options: Unpack[LocateOptions],
+    ) -> list[dict[str, Any] | PhotoError]: ...
     def embed(self, photo: Photo, *, max_megapixels: int = 100) -> NDArray[numpy.float32]: ...
     def embed_many(
         self,

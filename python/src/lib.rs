@@ -1,6 +1,7 @@
 //! The module `locdiff._locdiff`: what Python sees of the Rust crates. Everything that takes longer than a moment runs without the
 //! GIL, on a pool of its own (`pool.rs`); the package `locdiff` is a thin layer above it.
 
+mod album;
 mod answer;
 mod batch;
 mod codec;

@@ -1,5 +1,6 @@
 //! From a photo to an answer, as Python asks for it.
 
+use crate::album::{self, Known};
 use crate::answer::Answer;
 use crate::errors::{DeviceError, OrRaise, PhotoError, SettingError, locate};
 use crate::input::Input;
@@ -198,6 +199,49 @@ impl Locator {
             self.answers(py, embedded, &options, &answers)
         })?;
         Ok(answers)
+    }
+
+    /// A list with what is said about each photo of a trip after all others have spoken, in their order: dicts, as the lines of
+    /// `locdiff album --json`. A photo that cannot be read is a `PhotoError` in its place.
+    #[pyo3(signature = (photos, *, times=None, gps=None, same_place=false, trust_clocks=false, progress=None, **options))]
+    #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
+    fn album<'py>(
+        &self,
+        photos: &Bound<'py, PyAny>,
+        times: Option<&Bound<'py, PyAny>>,
+        gps: Option<&Bound<'py, PyAny>>,
+        same_place: bool,
+        trust_clocks: bool,
+        progress: Option<&Bound<'py, PyAny>>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let py = photos.py();
+        let options = Options::of(options)?;
+        let photos = PyList::new(py, photos.try_iter()?.collect::<PyResult<Vec<_>>>()?)?;
+        let known = Known::of(times, gps, photos.len())?;
+        let mut found: Vec<Bound<'py, PyAny>> = Vec::with_capacity(photos.len());
+        let (mut at, mut read) = (Vec::new(), Vec::new());
+        self.in_blocks(photos.as_any(), progress, |block| {
+            for (name, embedded) in compute(py, || self.embed_block(block, &options))? {
+                match embedded {
+                    Ok(embedded) => {
+                        at.push(found.len());
+                        read.push(embedded);
+                        found.push(py.None().into_bound(py));
+                    }
+                    Err(error) if error.is_about_photo() => {
+                        found.push(photo_error(py, name.as_deref(), &error)?);
+                    }
+                    Err(error) => return Err(locate(&error)),
+                }
+            }
+            Ok(())
+        })?;
+        let places = at.clone();
+        let how = (same_place, trust_clocks);
+        let answers = album::answers(py, &self.inner, (at, read), &known, how, &options.locate)?;
+        places.into_iter().zip(answers).for_each(|(k, answer)| found[k] = answer);
+        PyList::new(py, found)
     }
 
     /// A photo's embedding, an array of float32.

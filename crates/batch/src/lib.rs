@@ -10,7 +10,7 @@
 //! | a job that was planned | [`Job::open`] |
 //! | which shards | [`ShardChoice`] |
 //! | their parts | [`Worker`], [`Run`] |
-//! | one file of all parts | [`merge`], [`Merged`] |
+//! | one file of all parts | [`merge`], [`merge_as`], [`Merged`] |
 //! | what went wrong, in one line | [`BatchError`] |
 //!
 //! ```
@@ -48,7 +48,7 @@ mod worker;
 pub use choice::ShardChoice;
 pub use error::{BatchError, Result};
 pub use job::{JOB_FILE, Job, MOST_PHOTOS_A_SHARD};
-pub use merge::{Merged, merge};
+pub use merge::{Merged, merge, merge_as};
 pub use plan::plan;
 pub use run::{Progress, Run, Runs};
 pub use settings::{Settings, Task};

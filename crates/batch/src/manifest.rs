@@ -30,6 +30,12 @@ struct Entry {
     /// Offset and length inside that file.
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<(u64, u64)>,
+    /// Its size unpacked, where it is deflated there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    deflated: Option<u64>,
+    /// Its row, where that file is a Parquet file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    row: Option<u64>,
     /// Where it was taken, and what says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     at: Option<(f64, f64, String)>,
@@ -47,6 +53,8 @@ impl Entry {
             photo: source.name().to_owned(),
             file: Some(file).filter(|file| file != source.name()),
             bytes: source.span(),
+            deflated: source.deflated_size(),
+            row: source.row_number(),
             at,
         })
     }
@@ -54,9 +62,15 @@ impl Entry {
     /// The photo, with relative paths from `base`; `None` where the place is none.
     fn source(self, base: &Path) -> Option<PhotoSource> {
         let path: PathBuf = base.join(self.file.as_ref().unwrap_or(&self.photo));
-        let source = match self.bytes {
-            Some(span) => PhotoSource::within(&self.photo, path, span),
-            None => PhotoSource::file(path).called(&self.photo),
+        let source = match (self.bytes, self.row) {
+            (None, Some(row)) => PhotoSource::row(&self.photo, path, row),
+            (Some(span), None) => PhotoSource::within(&self.photo, path, span),
+            (None, None) => PhotoSource::file(path).called(&self.photo),
+            (Some(_), Some(_)) => return None,
+        };
+        let source = match self.deflated {
+            Some(size) => source.deflated(size),
+            None => source,
         };
         let place = match self.at {
             Some((lat, lon, from)) => Some((LatLon::new(lat, lon).ok()?, PlaceSource::from_name(&from)?)),

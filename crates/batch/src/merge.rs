@@ -29,11 +29,19 @@ pub struct Merged {
 /// # Errors
 /// Parts that are missing, damaged or made by different programs; a file that cannot be written.
 pub fn merge(job: &Job, out: &Path) -> Result<Merged> {
+    merge_as(job, out, Dtype::F32)
+}
+
+/// As [`merge`], with embeddings in a number type: f16 is half the size, which `train` reads as well.
+///
+/// # Errors
+/// As [`merge`].
+pub fn merge_as(job: &Job, out: &Path, dtype: Dtype) -> Result<Merged> {
     let end = out.extension().map(|end| end.to_string_lossy().to_ascii_lowercase());
     match (job.task(), end.as_deref()) {
         (Task::Locate, Some("csv")) => csv(job, out),
         (Task::Locate, Some("jsonl")) => lines(job, out),
-        (Task::Embed, Some("safetensors" | "npy")) => embeddings(job, out),
+        (Task::Embed, Some("safetensors" | "npy")) => embeddings(job, out, dtype),
         (task, _) => {
             let kinds = match task {
                 Task::Locate => "a .csv or .jsonl file (Parquet: locdiff.batch.merge of the Python package)",
@@ -129,7 +137,7 @@ fn lines(job: &Job, out: &Path) -> Result<Merged> {
     Ok(merged)
 }
 
-fn embeddings(job: &Job, out: &Path) -> Result<Merged> {
+fn embeddings(job: &Job, out: &Path, dtype: Dtype) -> Result<Merged> {
     let files = EmbedFiles::beside(out);
     let parts = parts(job)?;
     let mut tables = EmbedTables::create(&files.locations, &files.bad, files.always_list_bad)?;
@@ -140,7 +148,7 @@ fn embeddings(job: &Job, out: &Path) -> Result<Merged> {
         if writer.is_none() {
             let (columns, encoder) = (part.columns, &part.encoder);
             let names = ["embeddings"];
-            writer = Some(MatrixWriter::create_embeddings(out, columns, Dtype::F32, &names, encoder)?);
+            writer = Some(MatrixWriter::create_embeddings(out, columns, dtype, &names, encoder)?);
         }
         for row in part.rows.chunks_exact(part.columns) {
             if let Some(writer) = &mut writer {

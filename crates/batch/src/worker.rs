@@ -74,30 +74,34 @@ impl Worker {
         }
         let mut stream = PhotoStream::new(photos, self.limits);
         loop {
-            let block: Vec<ReadPhoto> = stream.by_ref().take(self.photos_per_block()).collect();
-            if block.is_empty() {
-                return Ok(Some(part));
-            }
+            let most = self.photos_per_block();
             match &self.kind {
                 Kind::Locate(locator, options) => {
-                    let mut sources = Vec::new();
-                    let mut embedded = Vec::new();
-                    for ReadPhoto { source, photo } in block {
+                    let embed = |ReadPhoto { source, photo }| {
                         if stop.load(Ordering::SeqCst) {
-                            return Ok(None);
+                            return (source, None);
                         }
-                        let photo = photo.map_err(LocateError::from);
-                        embedded.push(
-                            photo.and_then(|photo| {
-                                Ok(locator.embed(&photo, options)?.with_name(source.name()))
-                            }),
-                        );
-                        sources.push(source);
-                        taken();
+                        let embedded = photo
+                            .map_err(LocateError::from)
+                            .and_then(|photo| Ok(locator.embed(&photo, options)?.with_name(source.name())));
+                        (source, Some(embedded))
+                    };
+                    let (sources, embedded): (Vec<_>, Vec<_>) =
+                        stream.work_on(most, embed).into_iter().unzip();
+                    if sources.is_empty() {
+                        return Ok(Some(part));
                     }
+                    let Some(embedded) = embedded.into_iter().collect() else {
+                        return Ok(None);
+                    };
+                    sources.iter().for_each(|_| taken());
                     locate_block(locator, options, &sources, embedded, &mut part)?;
                 }
                 Kind::Embed(encoder) => {
+                    let block: Vec<ReadPhoto> = stream.by_ref().take(most).collect();
+                    if block.is_empty() {
+                        return Ok(Some(part));
+                    }
                     if stop.load(Ordering::SeqCst) {
                         return Ok(None);
                     }

@@ -26,6 +26,19 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ("locdiff locate holiday/ --exiftool-csv gps.csv && exiftool -csv=gps.csv holiday/", ""),
         ("locdiff locate photo.jpg --json | jq .best", ""),
     ]),
+    ("album", &[
+        ("locdiff album trip/", "photos with GPS tags say where the others are"),
+        ("locdiff album trip/ --map trip.html --gpx trip.gpx", "a map with a slider through time, and the track"),
+        ("locdiff album trip/ --write-exif tagged --dry-run", "see first what tagging would write"),
+        ("locdiff album views/ --same-place", "several photos of one place"),
+        ("locdiff album --embeddings photos.safetensors --times photos.csv --json", ""),
+    ]),
+    ("immich", &[
+        ("export IMMICH_API_KEY=… && locdiff immich http://127.0.0.1:2283 suggest --after 2024-05-01T00:00:00Z", "changes nothing there"),
+        ("locdiff immich http://127.0.0.1:2283 review", "look and tick"),
+        ("locdiff immich http://127.0.0.1:2283 apply", ""),
+        ("locdiff immich http://127.0.0.1:2283 undo", ""),
+    ]),
     ("batch", &[
         ("locdiff batch plan archive/ --out job", "a folder of shards"),
         ("locdiff batch run job", "on one machine, or on several that share the folder"),
@@ -34,6 +47,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     ("batch plan", &[
         ("locdiff batch plan archive/ --out job", ""),
         ("locdiff batch plan shard-*.tar --out job --task embed --shard-photos 5000", ""),
+        ("locdiff batch plan osv5m/train.csv --images osv5m/images/train --task embed --out job", "a published list, pictures in .zip shards"),
     ]),
     ("batch run", &[
         ("locdiff batch run job", "all shards that are not made yet"),
@@ -102,9 +116,19 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ("locdiff encoder inspect", "the one inside the program"),
         ("locdiff encoder inspect clip-vit-large-patch14 --device cuda", ""),
     ]),
+    ("recipe", &[
+        ("locdiff recipe paper --data data --dry-run", "what is missing, and what the rest takes"),
+    ]),
+    ("recipe paper", &[
+        ("locdiff recipe paper --data data --dry-run", "what is missing and where it is published, commands, hours, disk"),
+        ("locdiff recipe paper --data data --out paper", "all of it; the same command goes on after a stop"),
+        ("locdiff recipe paper --data data --train-on mp16 --benchmarks im2gps3k,yfcc4k --skip-missing --out paper", ""),
+        ("locdiff recipe paper --data data --encoder bundled --set degree=23 --set steps=20000 --out small", "a smaller one"),
+    ]),
     ("evaluate", &[
         ("locdiff evaluate --truth truth.csv --predictions places.csv", ""),
         ("locdiff evaluate --truth truth.csv --predictions places.csv --html report.html", ""),
+        ("locdiff evaluate --truth im2gps3k_places365.csv --predictions places.csv --benchmark im2gps3k", "a published list, by its rules"),
     ]),
     ("plot", &[
         ("locdiff plot density codes.npy --out density.png", ""),

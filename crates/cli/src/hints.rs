@@ -1,6 +1,7 @@
 //! What a library's remedy is called on the command line: libraries know no flags.
 
 use locdiff::LocateError;
+use locdiff_immich::ImmichError;
 use locdiff_nn::NnError;
 use locdiff_phototags::TagError;
 use locdiff_report::{ReportError, RowError};
@@ -25,6 +26,9 @@ pub(crate) fn flag(error: &anyhow::Error) -> Option<&'static str> {
         }
         if let Some(ReportError::FewForPrdc { .. }) = cause.downcast_ref() {
             return Some("--prdc none");
+        }
+        if let Some(ImmichError::Key { .. }) = cause.downcast_ref() {
+            return Some("--key-file");
         }
         if let Some(ServeError::Open { .. }) = cause.downcast_ref() {
             return Some("--key-file, --insecure");

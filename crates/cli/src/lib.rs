@@ -79,6 +79,10 @@ enum Command {
     Density(commands::density::DensityArgs),
     /// Say where photos were taken: places with probabilities, radii, maps
     Locate(Box<commands::locate::Locate>),
+    /// Say where the photos of a trip were taken, all together: by their look, their times and the GPS tags of some
+    Album(Box<commands::album::Album>),
+    /// Suggest places for the photos of an immich server, review them, write them, take them back
+    Immich(commands::immich::ImmichArgs),
     /// Locate or embed photos by the million, in shards that any machine can run
     #[command(subcommand)]
     Batch(commands::batch::Batch),
@@ -112,6 +116,9 @@ enum Command {
     Compare(Box<commands::compare::Compare>),
     /// Make a model's probabilities hold what they say, with photos whose places are known
     Calibrate(commands::calibrate::Calibrate),
+    /// Make the paper's main tables from the published data: a chain of stages that can be cut off and resumed
+    #[command(subcommand)]
+    Recipe(Box<commands::recipe::Recipe>),
     /// Regenerate a table of the paper
     #[command(subcommand)]
     Reproduce(commands::reproduce::Reproduce),
@@ -181,6 +188,8 @@ fn run(command: Command, described: impl Fn() -> clap::Command) -> anyhow::Resul
         Command::Decode(command) => command.run(),
         Command::Density(command) => command.run(),
         Command::Locate(command) => command.run(),
+        Command::Album(command) => command.run(),
+        Command::Immich(command) => command.run(),
         Command::Batch(command) => command.run(),
         Command::Serve(command) => command.run(),
         Command::Undo(command) => command.run(),
@@ -195,11 +204,23 @@ fn run(command: Command, described: impl Fn() -> clap::Command) -> anyhow::Resul
         Command::Plot(command) => command.run(),
         Command::Compare(command) => command.run(),
         Command::Calibrate(command) => command.run(),
+        Command::Recipe(command) => command.run(run_words),
         Command::Reproduce(command) => command.run(),
         Command::Completions(command) => command.run(described()),
         Command::Man(command) => command.run(described()),
         Command::Version(command) => command.run(),
     }
+}
+
+/// Runs a command inside this process; `--force` is for it alone.
+fn run_words(words: &[String]) -> anyhow::Result<()> {
+    let given = std::iter::once("locdiff".to_owned()).chain(words.iter().cloned());
+    let Cli { command, everywhere } = Cli::try_parse_from(given)?;
+    let before = output::is_forced();
+    output::set_force(everywhere.force);
+    let result = run(command, || examples::add(Cli::command()));
+    output::set_force(before);
+    result
 }
 
 /// Whoever reads our output has seen enough (`locdiff … | head`).

@@ -75,6 +75,11 @@ pub(crate) fn claim_file(path: &Path) -> Result<()> {
     Ok(())
 }
 
+/// From here on commands speak on standard error: what is printed in the end is one thing.
+pub(crate) fn keep_stdout() {
+    STDOUT_TAKEN.store(true, Ordering::SeqCst);
+}
+
 /// Where a command speaks to people: standard output, unless an output goes there.
 pub(crate) fn people() -> Box<dyn Write> {
     if STDOUT_TAKEN.load(Ordering::SeqCst) {

@@ -1,9 +1,10 @@
 //! Photos as commands take them: which files, how large, and what bad ones mean for the exit code.
 
-use crate::say;
+use crate::output::Usage;
+use crate::{manners, say};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
-use locdiff_ingest::{IngestError, PhotoLimits, Photos};
+use locdiff_ingest::{IngestError, PhotoLimits, PhotoList, Photos};
 use std::path::PathBuf;
 
 /// How photos are found and read.
@@ -12,6 +13,10 @@ pub(crate) struct PhotoArgs {
     /// Column of the paths in a CSV [default: path, file, file_name, filename, image, photo or img]
     #[arg(long, value_name = "NAME")]
     path_column: Option<String>,
+    /// Where the pictures of a published list are (MP16, YFCC, OSV-5M …): a folder, with the .zip, .tar and .parquet files in it, or such
+    /// a file; PHOTOS is one list then, whose rows name pictures and places. May be repeated
+    #[arg(long, value_name = "WHERE")]
+    images: Vec<PathBuf>,
     /// Largest photo, in millions of pixels
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=4000))]
     max_megapixels: u32,
@@ -23,6 +28,9 @@ pub(crate) struct PhotoArgs {
 impl PhotoArgs {
     /// The photos that the arguments name; what is passed over is said, a line each.
     pub(crate) fn gather(&self, arguments: &[PathBuf]) -> Result<Photos> {
+        if !self.images.is_empty() {
+            return self.listed(arguments);
+        }
         let photos = Photos::gather(arguments, self.path_column.as_deref()).map_err(|error| match error {
             IngestError::PathColumn(error) => anyhow!("name the column with --path-column: {error}"),
             error => error.into(),
@@ -30,6 +38,29 @@ impl PhotoArgs {
         for skipped in photos.skipped() {
             say::warning(&format!("{}: {}; passed over", skipped.path.display(), skipped.reason));
         }
+        Ok(photos)
+    }
+
+    /// The photos of a published list: rows that are bad or without a picture are counted, not told one by one.
+    fn listed(&self, arguments: &[PathBuf]) -> Result<Photos> {
+        let [list] = arguments else {
+            return Err(Usage("--images goes with one list of photos: name one".to_owned()).into());
+        };
+        let list = PhotoList::read(list)?;
+        let photos = Photos::listed(&list, &self.images)?;
+        let name = list.path().display();
+        if list.is_swapped() {
+            manners::note(&format!("{name}: its columns of latitude and longitude have each other's names"));
+        }
+        let tell = |count: usize, first: Option<String>, what: &str| {
+            if let Some(first) = first {
+                say::warning(&format!("{name}: {count} rows {what}, the first is {first}; passed over"));
+            }
+        };
+        let bad =
+            photos.skipped().iter().map(|skipped| format!("{}: {}", skipped.path.display(), skipped.reason));
+        tell(photos.skipped().len(), bad.into_iter().next(), "or shards cannot be used");
+        tell(photos.absent().len(), photos.absent().first().cloned(), "have no picture here");
         Ok(photos)
     }
 

@@ -3,6 +3,7 @@
 //! | you want | item |
 //! |---|---|
 //! | published rules: distance, radius, GeoScore | [`Preset`], [`Rules`] |
+//! | published test photos, and which rules are theirs | [`Benchmark`] |
 //! | a few numbers | [`Accuracy`] |
 //! | all numbers that distances give, with intervals | [`Scores`] |
 //! | an interval for a statistic of your own | [`Bootstrap`] |
@@ -15,6 +16,7 @@
 
 mod accuracy;
 mod autocorrelation;
+mod benchmark;
 mod bootstrap;
 mod codes;
 mod error;
@@ -29,6 +31,7 @@ mod scores;
 
 pub use accuracy::Accuracy;
 pub use autocorrelation::{Correlogram, Lag};
+pub use benchmark::Benchmark;
 pub use bootstrap::{Bootstrap, Estimate};
 pub use codes::{TruthInDensity, truths_in_densities};
 pub use error::EvalError;

@@ -54,6 +54,39 @@ pub enum IngestError {
         /// The reader's reason.
         reason: io::Error,
     },
+    /// A zip file that is cut off or none.
+    #[error(
+        "{path} is not a whole zip file: copy or download it again: {}", locdiff_base::excerpt(reason),
+        path = path.display()
+    )]
+    Zip {
+        /// The file.
+        path: PathBuf,
+        /// The reader's reason.
+        reason: String,
+    },
+    /// A Parquet file without a column of pictures.
+    #[error(
+        "{path} has no pictures: they are sought in a column 'image' of bytes, among {}", locdiff_base::excerpt(columns),
+        path = path.display()
+    )]
+    NoPictures {
+        /// The file.
+        path: PathBuf,
+        /// The columns that it has.
+        columns: String,
+    },
+    /// A Parquet file that cannot be read.
+    #[error(transparent)]
+    Parquet(#[from] locdiff_parquet::ParquetError),
+    /// A list of photos without names for them.
+    #[error("{list} is no list of photos that is known here: {reason}", list = list.display())]
+    NoList {
+        /// The list.
+        list: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
     /// A table without a column of paths.
     #[error("name the column of paths: {0}")]
     PathColumn(DataError),

@@ -23,6 +23,8 @@ pub(crate) struct Walk {
     pub(crate) photos: Vec<PhotoSource>,
     /// Other regular files.
     pub(crate) other_files: usize,
+    /// Those of them that may hold pictures: `.zip`, `.tar` and `.parquet` files.
+    pub(crate) archives: Vec<PathBuf>,
     /// What is passed over, with the reason.
     pub(crate) skipped: Vec<Skipped>,
     /// Folders that were entered, by their true paths.
@@ -57,6 +59,10 @@ impl Walk {
                 self.photos.push(PhotoSource::file(path));
             } else {
                 self.other_files += 1;
+                let end = path.extension().and_then(|end| end.to_str());
+                if matches!(end, Some("zip" | "tar" | "parquet")) {
+                    self.archives.push(path.to_owned());
+                }
             }
             return None;
         }

@@ -2,7 +2,8 @@
 //!
 //! | you want | item |
 //! |---|---|
-//! | the photos of files, folders, lists, tables and tar shards | [`Photos`], [`PhotoSource`], [`Skipped`] |
+//! | the photos of files, folders, lists, tables, tar and zip shards, Parquet files | [`Photos`], [`PhotoSource`], [`Skipped`] |
+//! | those of a published list, whose pictures lie in folders and archives | [`PhotoList`], [`Photos::listed`] |
 //! | each of them decoded, a result for each, few in memory at a time | [`PhotoStream`] |
 //! | the tables beside embeddings | [`EmbedTables`] |
 //! | their embeddings and places in files, by a run that can be cut off and resumed | [`EmbedRun`], [`EmbedSettings`], [`EmbedFiles`] |
@@ -20,9 +21,13 @@
 mod error;
 mod files;
 mod folder;
+mod index;
 mod journal;
+mod list;
 mod outcome;
+mod parquet;
 mod photos;
+mod pictures;
 mod pipeline;
 mod run;
 mod settings;
@@ -31,10 +36,13 @@ mod source;
 mod stream;
 mod table;
 mod tables;
+mod zipped;
+mod zipped_bytes;
 
 pub use error::{IngestError, Result};
 pub use files::EmbedFiles;
 pub use folder::Skipped;
+pub use list::{ListedPhoto, PhotoList};
 pub use locdiff_vision::PhotoLimits;
 pub use photos::Photos;
 pub use run::{EmbedRun, Progress};

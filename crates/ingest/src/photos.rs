@@ -1,7 +1,11 @@
 //! Which photos: files, folders, lists, tables, shards and standard input as one list in an order that is always the same.
 
 use crate::folder::{self, Skipped};
-use crate::{IngestError, PhotoLimits, PhotoSource, PhotoStream, Result, shard, table};
+use crate::index::PictureIndex;
+use crate::list::PhotoList;
+use crate::{
+    IngestError, PhotoLimits, PhotoSource, PhotoStream, PlaceSource, Result, parquet, shard, table, zipped,
+};
 use std::collections::HashSet;
 use std::fs;
 use std::io::Read;
@@ -13,11 +17,12 @@ pub struct Photos {
     sources: Vec<PhotoSource>,
     other_files: usize,
     skipped: Vec<Skipped>,
+    absent: Vec<String>,
 }
 
 impl Photos {
     /// The photos that arguments name: files, folders (searched by name), `.csv` tables with a column of paths (and lat,
-    /// lon), `.tar` shards, `@list.txt` with a path a line, and `-`, a photo's bytes on standard input. `path_column`
+    /// lon), `.tar` and `.zip` shards, `.parquet` files of images, `@list.txt` with a path a line, and `-`, a photo's bytes on standard input. `path_column`
     /// names a table's column of paths; without it the usual names are tried.
     ///
     /// A photo that comes twice is taken once. What a folder holds beside regular files (pipes, devices, links that lead
@@ -39,6 +44,39 @@ impl Photos {
         Ok(photos)
     }
 
+    /// The photos of a published list, in its order and under its names, with its places. Their pictures are sought in folders,
+    /// in the `.zip`, `.tar` and `.parquet` files there, and in such files; a row whose picture is not there is among
+    /// [`Photos::absent`], one that cannot be used among [`Photos::skipped`].
+    ///
+    /// # Errors
+    /// Folders and archives that cannot be read, and lists none of whose pictures are there.
+    pub fn listed(list: &PhotoList, pictures: &[impl AsRef<Path>]) -> Result<Self> {
+        let index = PictureIndex::of(pictures)?;
+        let mut photos = Self { skipped: list.bad().to_vec(), ..Self::default() };
+        for photo in list.photos() {
+            match index.find(photo) {
+                Some(source) => {
+                    let place = Some((photo.place, PlaceSource::Csv));
+                    photos.sources.push(source.clone().called(&photo.id).at(place));
+                }
+                None => photos.absent.push(photo.id.clone()),
+            }
+        }
+        photos.skipped.extend(index.skipped);
+        if photos.sources.is_empty() {
+            let reason = format!("none of the pictures of its {} photos is there", list.photos().len());
+            return Err(IngestError::NoList { list: list.path().to_owned(), reason });
+        }
+        Ok(photos)
+    }
+
+    /// Leaves out the photos that nothing beside them gives a place; how many they were.
+    pub fn keep_located(&mut self) -> usize {
+        let before = self.sources.len();
+        self.sources.retain(|photo| photo.place().is_some());
+        before - self.sources.len()
+    }
+
     fn add(&mut self, path: &Path, path_column: Option<&str>) -> Result<()> {
         if path.as_os_str() == "-" {
             self.sources.push(from_standard_input()?);
@@ -57,12 +95,13 @@ impl Photos {
                 self.other_files += walk.other_files;
                 self.skipped.extend(walk.skipped);
             }
-            Some("gz" | "tgz" | "zst" | "xz" | "bz2" | "zip") => {
+            Some("gz" | "tgz" | "zst" | "xz" | "bz2") => {
                 return Err(IngestError::Compressed { path: path.to_owned() });
             }
             Some("csv") => self.sources.extend(table::table(path, path_column)?),
-            Some("tar") => {
-                let (found, others) = shard::photos(path)?;
+            Some("parquet") => self.sources.extend(parquet::photos(path)?),
+            Some(end @ ("tar" | "zip")) => {
+                let (found, others) = if end == "tar" { shard::photos(path)? } else { zipped::photos(path)? };
                 self.sources.extend(found);
                 self.other_files += others;
             }
@@ -100,6 +139,11 @@ impl Photos {
         &self.skipped
     }
 
+    /// The photos of a list whose pictures are not there, by name.
+    pub fn absent(&self) -> &[String] {
+        &self.absent
+    }
+
     /// All photos decoded one after the other.
     pub fn into_stream(self, limits: PhotoLimits) -> PhotoStream {
         PhotoStream::new(self.sources, limits)
@@ -119,6 +163,9 @@ fn from_standard_input() -> Result<PhotoSource> {
 /// The same path for the same photo: links resolved and `.` left out, as far as that goes.
 fn true_path(photo: &PhotoSource) -> PathBuf {
     let resolved = photo.file_path().and_then(|path| fs::canonicalize(path).ok());
+    if let Some(row) = photo.row_number() {
+        return photo.path().join(row.to_string());
+    }
     let plain = || Path::new(photo.name()).components().filter(|part| *part != Component::CurDir).collect();
     resolved.unwrap_or_else(plain)
 }

@@ -1,4 +1,4 @@
-//! Tar shards as in WebDataset: `key.jpg` beside `key.json`, found by their headers and read where they lie.
+//! Shards as in WebDataset: `key.jpg` beside `key.json` or `key.cls`, found by their headers and read where they lie.
 
 use crate::source::is_picture;
 use crate::{IngestError, PhotoSource, PlaceSource, Result};
@@ -6,43 +6,104 @@ use locdiff_data::{Format, PointColumns, PointReader};
 use locdiff_sphere::LatLon;
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::Read;
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
 /// A longer description of one photo is not read.
 const LONGEST_JSON: u64 = 1 << 20;
 
-/// The pictures of a shard in its order, with the places in their `.json` members, and how many members are neither.
+/// The pictures of a tar shard in its order, with the places in the members beside them, and how many members are neither.
 pub(crate) fn photos(path: &Path) -> Result<(Vec<PhotoSource>, usize)> {
-    let shard: Arc<Path> = Arc::from(path);
+    let archive: Arc<Path> = Arc::from(path);
     let unreadable = |reason| IngestError::Shard { path: path.to_owned(), reason };
-    let file = File::open(path).map_err(unreadable)?;
-    let mut archive = tar::Archive::new(file);
-    let mut found: Vec<(String, PhotoSource)> = Vec::new();
-    let mut places = HashMap::new();
-    let mut others = 0;
-    for entry in archive.entries_with_seek().map_err(unreadable)? {
+    let mut tar = tar::Archive::new(File::open(path).map_err(unreadable)?);
+    let mut shard = Shard::default();
+    for entry in tar.entries_with_seek().map_err(unreadable)? {
         let mut entry = entry.map_err(unreadable)?;
         if !entry.header().entry_type().is_file() {
             continue;
         }
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
         if is_picture(Path::new(&name)) {
-            let member = PhotoSource::member(&shard, &name, entry.raw_file_position(), entry.size());
-            found.push((key(&name).to_owned(), member));
-        } else if Path::new(&name).extension().is_some_and(|extension| extension == "json") {
-            let mut text = Vec::new();
-            entry.by_ref().take(LONGEST_JSON).read_to_end(&mut text).map_err(unreadable)?;
-            places.extend(place(&name, &text).map(|place| (key(&name).to_owned(), place)));
+            let source = PhotoSource::member(&archive, &name, entry.raw_file_position(), entry.size());
+            shard.picture(&name, source);
+        } else if Description::of(&name).is_some() {
+            shard.describe(&name, &mut entry).map_err(unreadable)?;
         } else {
-            others += 1;
+            shard.other();
         }
     }
-    let with_place = |(key, photo): (String, PhotoSource)| {
-        photo.at(places.get(&key).map(|&place| (place, PlaceSource::Json)))
-    };
-    Ok((found.into_iter().map(with_place).collect(), others))
+    Ok(shard.finish())
+}
+
+/// How a member beside a picture says where it was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Description {
+    /// An object with latitude and longitude.
+    Json,
+    /// Two numbers.
+    Numbers,
+}
+
+impl Description {
+    /// By the member's name, where it is one.
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        match Path::new(name).extension()?.to_str()? {
+            "json" => Some(Self::Json),
+            "cls" => Some(Self::Numbers),
+            _ => None,
+        }
+    }
+
+    fn place(self, name: &str, text: &[u8]) -> Option<LatLon> {
+        match self {
+            Self::Json => place(name, text),
+            Self::Numbers => {
+                let text = std::str::from_utf8(text).ok()?;
+                let mut numbers = text.split([',', ' ', '\t', '\n']).filter(|part| !part.is_empty());
+                let found = LatLon::new(numbers.next()?.parse().ok()?, numbers.next()?.trim().parse().ok()?);
+                found.ok().filter(|_| numbers.next().is_none())
+            }
+        }
+    }
+}
+
+/// What was found in an archive so far.
+#[derive(Default)]
+pub(crate) struct Shard {
+    found: Vec<(String, PhotoSource)>,
+    places: HashMap<String, LatLon>,
+    others: usize,
+}
+
+impl Shard {
+    pub(crate) fn picture(&mut self, name: &str, source: PhotoSource) {
+        self.found.push((key(name).to_owned(), source));
+    }
+
+    /// A member beside a picture.
+    pub(crate) fn describe(&mut self, name: &str, member: &mut impl Read) -> io::Result<()> {
+        let mut text = Vec::new();
+        member.take(LONGEST_JSON).read_to_end(&mut text)?;
+        let found = Description::of(name).and_then(|kind| kind.place(name, &text));
+        self.places.extend(found.map(|place| (key(name).to_owned(), place)));
+        Ok(())
+    }
+
+    /// A member that is neither.
+    pub(crate) fn other(&mut self) {
+        self.others += 1;
+    }
+
+    /// The pictures with their places, and how many members are neither.
+    pub(crate) fn finish(self) -> (Vec<PhotoSource>, usize) {
+        let Self { found, places, others } = self;
+        let with_place = |(key, photo): (String, PhotoSource)| {
+            photo.at(places.get(&key).map(|&place| (place, PlaceSource::Json)))
+        };
+        (found.into_iter().map(with_place).collect(), others)
+    }
 }
 
 /// WebDataset's key: everything before the first dot of the file's name.
@@ -69,6 +130,17 @@ mod tests {
             [("a/b.seg.png", "a/b"), ("a.d/b.jpg", "a.d/b"), ("b", "b"), (".x", ""), ("a/", "a/")]
         {
             assert_eq!(key(name), expected);
+        }
+    }
+
+    #[test]
+    fn two_numbers_are_a_place() {
+        let lat = |text: &str| Description::Numbers.place("x.cls", text.as_bytes()).map(LatLon::lat_deg);
+        for good in ["1.5,2", "1.5 2\n", "1.5, 2"] {
+            assert_eq!(lat(good), Some(1.5), "{good}");
+        }
+        for none in ["", "7", "1.5,2,3", "95,0", "a,b"] {
+            assert_eq!(lat(none), None, "{none}");
         }
     }
 

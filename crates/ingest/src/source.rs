@@ -1,5 +1,7 @@
 //! One photo that a user named: what it is called, where its bytes lie, and the place it comes with.
 
+use crate::pictures;
+use crate::zipped_bytes::inflate;
 use locdiff_sphere::LatLon;
 use locdiff_vision::{Photo, PhotoLimits, VisionError};
 use std::fs::{self, File};
@@ -27,7 +29,7 @@ pub enum PlaceSource {
     Exif,
     /// The table that names the photo.
     Csv,
-    /// The description beside the photo in a shard.
+    /// The description beside the photo in a shard, or its row of a Parquet file.
     Json,
 }
 
@@ -67,7 +69,23 @@ pub struct PhotoSource {
 #[derive(Debug, Clone)]
 enum Bytes {
     File(PathBuf),
-    Member { shard: Arc<Path>, offset: u64, length: u64 },
+    /// Inside another file; deflated where it has a size of its own.
+    Member {
+        shard: Arc<Path>,
+        offset: u64,
+        length: u64,
+        deflated: Option<u64>,
+    },
+    /// A row of a Parquet file.
+    Row {
+        file: Arc<Path>,
+        row: u64,
+    },
+    /// In a way that is not read, and which.
+    Unreadable {
+        shard: Arc<Path>,
+        reason: Arc<str>,
+    },
     Memory(Arc<[u8]>),
 }
 
@@ -80,14 +98,35 @@ impl PhotoSource {
 
     /// A photo whose bytes lie inside another file, by offset and length.
     pub fn within(name: &str, file: impl Into<PathBuf>, (offset, length): (u64, u64)) -> Self {
-        let bytes = Bytes::Member { shard: Arc::from(file.into()), offset, length };
+        let bytes = Bytes::Member { shard: Arc::from(file.into()), offset, length, deflated: None };
         Self { name: name.to_owned(), place: None, bytes }
     }
 
-    /// A photo inside a tar file.
+    /// A photo in a row of a Parquet file, in its column of pictures.
+    pub fn row(name: &str, file: impl Into<Arc<Path>>, row: u64) -> Self {
+        Self { name: name.to_owned(), place: None, bytes: Bytes::Row { file: file.into(), row } }
+    }
+
+    /// A photo inside a tar or zip file.
     pub(crate) fn member(shard: &Arc<Path>, name: &str, offset: u64, length: u64) -> Self {
-        let bytes = Bytes::Member { shard: Arc::clone(shard), offset, length };
+        let bytes = Bytes::Member { shard: Arc::clone(shard), offset, length, deflated: None };
         Self { name: format!("{}/{name}", shard.display()), place: None, bytes }
+    }
+
+    /// The same, whose bytes in the other file are deflated and `size` when they are unpacked.
+    #[must_use]
+    pub fn deflated(mut self, size: u64) -> Self {
+        if let Bytes::Member { deflated, .. } = &mut self.bytes {
+            *deflated = Some(size);
+        }
+        self
+    }
+
+    /// The same, which cannot be read, and why.
+    #[must_use]
+    pub(crate) fn unreadable(self, reason: &str) -> Self {
+        let shard = Arc::from(self.path());
+        Self { bytes: Bytes::Unreadable { shard, reason: Arc::from(reason) }, ..self }
     }
 
     /// A photo whose file is in memory already.
@@ -111,8 +150,18 @@ impl PhotoSource {
     pub fn span(&self) -> Option<(u64, u64)> {
         match &self.bytes {
             Bytes::Member { offset, length, .. } => Some((*offset, *length)),
-            Bytes::File(_) | Bytes::Memory(_) => None,
+            _ => None,
         }
+    }
+
+    /// Its size unpacked, where it is deflated in the other file.
+    pub fn deflated_size(&self) -> Option<u64> {
+        if let Bytes::Member { deflated, .. } = &self.bytes { *deflated } else { None }
+    }
+
+    /// Its row of a Parquet file, where it is in one.
+    pub fn row_number(&self) -> Option<u64> {
+        if let Bytes::Row { row, .. } = &self.bytes { Some(*row) } else { None }
     }
 
     /// Its path, or its shard's path and its name inside.
@@ -129,7 +178,7 @@ impl PhotoSource {
     pub fn file_path(&self) -> Option<&Path> {
         match &self.bytes {
             Bytes::File(path) => Some(path),
-            Bytes::Member { .. } | Bytes::Memory(_) => None,
+            _ => None,
         }
     }
 
@@ -137,7 +186,8 @@ impl PhotoSource {
     pub fn path(&self) -> &Path {
         match &self.bytes {
             Bytes::File(path) => path,
-            Bytes::Member { shard, .. } => shard,
+            Bytes::Member { shard, .. } | Bytes::Unreadable { shard, .. } => shard,
+            Bytes::Row { file, .. } => file,
             Bytes::Memory(_) => Path::new(""),
         }
     }
@@ -150,36 +200,52 @@ impl PhotoSource {
         match &self.bytes {
             Bytes::File(path) => Photo::open(path, limits),
             Bytes::Memory(contents) => {
-                let (bytes, max_bytes) = (contents.len() as u64, limits.max_bytes);
-                if bytes > max_bytes {
-                    return Err(VisionError::TooManyBytes { file: self.name.clone(), bytes, max_bytes });
-                }
+                self.within_limit(contents.len() as u64, limits)?;
                 Photo::decode(contents, &self.name, limits)
             }
-            Bytes::Member { shard, offset, length } => {
-                let (file, max_bytes) = (self.name.clone(), limits.max_bytes);
-                if *length > max_bytes {
-                    return Err(VisionError::TooManyBytes { file, bytes: *length, max_bytes });
-                }
+            Bytes::Member { shard, offset, length, deflated } => {
+                self.within_limit(*length, limits)?;
+                self.within_limit(deflated.unwrap_or(0), limits)?;
                 let mut contents = Vec::new();
                 let read = File::open(shard).and_then(|mut shard| {
                     shard.seek(SeekFrom::Start(*offset))?;
                     shard.take(*length).read_to_end(&mut contents)
                 });
+                let file = self.name.clone();
                 match read {
-                    Err(source) => Err(VisionError::Read { file, source }),
-                    Ok(count) if (count as u64) < *length => Err(VisionError::Truncated { file }),
-                    Ok(_) => Photo::decode(&contents, &self.name, limits),
+                    Err(source) => return Err(VisionError::Read { file, source }),
+                    Ok(count) if (count as u64) < *length => return Err(VisionError::Truncated { file }),
+                    Ok(_) => {}
                 }
+                if let Some(size) = deflated {
+                    contents =
+                        inflate(&contents, *size).map_err(|source| VisionError::Read { file, source })?;
+                }
+                Photo::decode(&contents, &self.name, limits)
             }
+            Bytes::Row { file, row } => {
+                let contents = pictures::bytes(file, *row, limits.max_bytes)
+                    .map_err(|source| VisionError::Read { file: self.name.clone(), source })?;
+                Photo::decode(&contents, &self.name, limits)
+            }
+            Bytes::Unreadable { reason, .. } => Err(VisionError::Read {
+                file: self.name.clone(),
+                source: std::io::Error::other(reason.to_string()),
+            }),
         }
+    }
+
+    fn within_limit(&self, bytes: u64, limits: &PhotoLimits) -> Result<(), VisionError> {
+        let (file, max_bytes) = (self.name.clone(), limits.max_bytes);
+        if bytes > max_bytes { Err(VisionError::TooManyBytes { file, bytes, max_bytes }) } else { Ok(()) }
     }
 
     /// Adds what tells this photo from another to a checksum: name, place, size and time of change.
     pub(crate) fn add_to(&self, sum: &mut crc32fast::Hasher) {
         let offset = match &self.bytes {
-            Bytes::File(_) => 0,
+            Bytes::File(_) | Bytes::Unreadable { .. } => 0,
             Bytes::Member { offset, .. } => *offset,
+            Bytes::Row { row, .. } => *row,
             Bytes::Memory(contents) => crc32fast::hash(contents).into(),
         };
         let (size, time) = fs::metadata(self.path()).map_or((0, 0), |data| {

@@ -29,6 +29,18 @@ impl PhotoStream {
     pub fn new(sources: Vec<PhotoSource>, limits: PhotoLimits) -> Self {
         Self { waiting: sources.into_iter(), decoded: VecDeque::new(), limits }
     }
+
+    /// Decodes the next `most` photos and works on each, a photo on each thread: no pixels are held but those worked on. What
+    /// came of them in their order; nothing after the last.
+    pub fn work_on<T: Send>(&mut self, most: usize, work: impl Fn(ReadPhoto) -> T + Sync) -> Vec<T> {
+        let ready: Vec<ReadPhoto> = self.decoded.drain(..self.decoded.len().min(most)).collect();
+        let waiting: Vec<PhotoSource> = self.waiting.by_ref().take(most - ready.len()).collect();
+        let limits = self.limits;
+        let read = |source: PhotoSource| ReadPhoto { photo: source.read(&limits), source };
+        let mut done: Vec<T> = ready.into_iter().map(&work).collect();
+        done.par_extend(waiting.into_par_iter().with_max_len(1).map(|source| work(read(source))));
+        done
+    }
 }
 
 impl Iterator for PhotoStream {
@@ -69,5 +81,27 @@ mod tests {
             assert_eq!(read.photo.is_ok(), place % 2 == 0, "{name}");
         }
         assert!(stream.next().is_none());
+    }
+
+    #[test]
+    fn photos_are_worked_on_in_their_order() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision");
+        let sources: Vec<PhotoSource> = (0..7)
+            .map(|k| {
+                PhotoSource::file(format!("{folder}/{}", if k % 3 == 0 { "china.jpg" } else { "rgb.png" }))
+            })
+            .collect();
+        let mut stream = PhotoStream::new(sources.clone(), PhotoLimits::default());
+        assert_eq!(stream.next().unwrap().source.name(), sources[0].name());
+        let mut names: Vec<String> = vec![sources[0].name().to_owned()];
+        loop {
+            let turn = stream.work_on(4, |read| (read.source.name().to_owned(), read.photo.is_ok()));
+            assert!(turn.len() <= 4 && turn.iter().all(|(_, is_read)| *is_read));
+            if turn.is_empty() {
+                break;
+            }
+            names.extend(turn.into_iter().map(|(name, _)| name));
+        }
+        assert!(names.iter().eq(sources.iter().map(PhotoSource::name)), "{names:?}");
     }
 }

@@ -3,6 +3,7 @@
 use locdiff_data::Embedding;
 use locdiff_model::Query;
 use locdiff_sphere::LatLon;
+use locdiff_vision::Taken;
 
 /// A photo as its embeddings: what is kept of it between the encoder and the model.
 #[derive(Debug, Clone, PartialEq)]
@@ -12,6 +13,8 @@ pub struct EmbeddedPhoto {
     pub name: Option<String>,
     /// Where it says it was taken: reported, never used.
     pub gps: Option<LatLon>,
+    /// When and by which camera it says it was taken: for albums.
+    pub taken: Taken,
     /// Embeddings of the photo, or of several views of it.
     pub views: Vec<Embedding>,
     /// The embedding for retrieval, where that is not the model's.
@@ -23,7 +26,7 @@ pub struct EmbeddedPhoto {
 impl EmbeddedPhoto {
     /// Of embeddings of a photo's views, or one of the photo itself.
     pub fn new(views: Vec<Embedding>) -> Self {
-        Self { name: None, gps: None, views, retrieval: None, key: 0 }
+        Self { name: None, gps: None, taken: Taken::default(), views, retrieval: None, key: 0 }
     }
 
     /// Photos of one place as one: its views are those of all, so its evidence is the mean of theirs, and the density the
@@ -56,6 +59,12 @@ impl EmbeddedPhoto {
     #[must_use]
     pub fn with_gps(self, gps: Option<LatLon>) -> Self {
         Self { gps, ..self }
+    }
+
+    /// With what the photo says of its time.
+    #[must_use]
+    pub fn with_taken(self, taken: Taken) -> Self {
+        Self { taken, ..self }
     }
 
     /// With another embedding for retrieval.

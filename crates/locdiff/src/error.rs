@@ -18,6 +18,17 @@ pub enum LocateError {
     /// The calibration, the density or what is also known.
     #[error(transparent)]
     Answer(#[from] locdiff_answer::AnswerError),
+    /// An album.
+    #[error(transparent)]
+    Album(#[from] locdiff_album::AlbumError),
+    /// A row of an album's table.
+    #[error("{at}: {reason}")]
+    Table {
+        /// Where it stands.
+        at: String,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A file of embeddings or places.
     #[error(transparent)]
     Data(#[from] locdiff_data::DataError),

@@ -7,6 +7,7 @@
 //! | many photos, a result for each | [`Locator::locate_many`] |
 //! | a photo in memory, or an embedding | [`Locator::locate_photo`], [`Locator::locate_embedding`] |
 //! | to add what is also known | [`Knowledge`], [`Region`], [`with_prior`] |
+//! | a whole album at once | [`Locator::album`], [`Locator::album_photos`], [`Album`], [`AlbumAnswer`] |
 //! | maps of an answer | [`Atlas`], [`AnswerMap`] |
 //! | several photos of one place, one answer | [`EmbeddedPhoto::together`] |
 //! | the whole density | [`Answer::density`], [`Density`], [`DensityGrid`] |
@@ -32,6 +33,9 @@
 //! # Ok::<(), locdiff::LocateError>(())
 //! ```
 
+mod album;
+mod album_files;
+mod album_table;
 #[cfg(feature = "bundled")]
 mod bundled;
 mod embedded;
@@ -47,6 +51,9 @@ mod shape;
 mod steps;
 mod table;
 
+pub use album::album_times;
+pub use album_files::AlbumFiles;
+pub use album_table::{AlbumRow, by_album};
 #[cfg(feature = "bundled")]
 pub use bundled::{BUNDLED_MODEL_NAME, bundled_encoder, bundled_model};
 pub use embedded::EmbeddedPhoto;
@@ -63,6 +70,10 @@ pub use retrieval::neighbours;
 pub use steps::SampledStep;
 pub use table::{ANSWER_COLUMNS, AnswerRow, FoundRow, GALLERY_COLUMNS, failure_json, gallery_fields};
 
+pub use locdiff_album::{
+    Album, AlbumAnswer, AlbumPhoto, AlbumPlace, AlbumScores, AlbumSettings, AlbumTrip, Outlier, PhotoTime,
+    TimeSource, TravelSettings, WrongClock, iso_time, parse_time, set_clocks,
+};
 pub use locdiff_answer::{
     Answer, AnswerError, AnsweredBy, BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Density, DensityRegion,
     FEWEST_TO_CALIBRATE, Factors, FitReport, GalleryMix, GalleryWord, Globe, Hypothesis, Knowledge, LEVELS,
@@ -80,4 +91,4 @@ pub use locdiff_nn::{Device, DeviceSpec, NnError};
 pub use locdiff_places::Region;
 pub use locdiff_shdd::{CodeDensity, Codec, Coefficients, Decoder, ShddError};
 pub use locdiff_sphere::{Degree, LatLon, UnitVec, haversine_km};
-pub use locdiff_vision::{Encoder, Photo, PhotoLimits, VisionError};
+pub use locdiff_vision::{Encoder, Photo, PhotoLimits, Taken, VisionError};

@@ -211,7 +211,7 @@ impl Locator {
             let views = (0..options.views as u32).map(|k| augmentation.view(photo, seed, 0, k));
             encoder.embed(&views.collect::<Result<Vec<Photo>, _>>()?)?
         };
-        Ok(EmbeddedPhoto::new(views).with_gps(photo.gps()))
+        Ok(EmbeddedPhoto::new(views).with_gps(photo.gps()).with_taken(photo.taken().clone()))
     }
 
     /// The answer for an embedded photo.
@@ -379,7 +379,7 @@ impl Locator {
         Ok(answer)
     }
 
-    fn check_photo(&self, photo: &EmbeddedPhoto) -> Result<(), LocateError> {
+    pub(crate) fn check_photo(&self, photo: &EmbeddedPhoto) -> Result<(), LocateError> {
         photo.views.iter().try_for_each(|view| self.check_encoder(view.encoder()))
     }
 

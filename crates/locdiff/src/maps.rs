@@ -4,7 +4,7 @@ use crate::grid::worth_drawing;
 use crate::{Answer, Codec, DensityGrid, LocateError, TraceStep};
 use locdiff_map::{
     CrowdMap, CrowdPhoto, FeatureCollection, Heat, HtmlMap, HtmlMarker, HtmlPhoto, KmlDocument, KmlFolder,
-    MapImage, MapLabel, Marker, Raster, Trace, Window, contour_polygons, geotiff,
+    MapImage, MapLabel, Marker, Raster, Trace, TrackMap, Window, contour_polygons, geotiff,
 };
 use locdiff_places::{PlaceKind, place_names};
 use locdiff_sphere::{Polygon, UnitVec};
@@ -116,6 +116,11 @@ pub fn answers_page() -> HtmlMap {
 /// A page for any number of answers, to which [`crowd_photo`] is added; their pictures wait in `spool`.
 pub fn crowd_page<S: Read + Write + Seek>(spool: S) -> CrowdMap<S> {
     CrowdMap::new("LocDiff", spool).labels(labels()).credit(CREDIT)
+}
+
+/// A track's page with names on the map.
+pub(crate) fn with_labels(page: TrackMap) -> TrackMap {
+    page.labels(labels()).credit(CREDIT)
 }
 
 /// The answer as one of many.

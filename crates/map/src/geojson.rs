@@ -46,6 +46,15 @@ impl FeatureCollection {
         self.push("Point", &position(place.lon_deg(), place.lat_deg()), properties);
     }
 
+    /// Adds a line; where it crosses the antimeridian it is cut, as RFC 7946 asks.
+    pub fn push_line(&mut self, places: &[LatLon], properties: &[(&str, Value)]) {
+        let parts: Vec<String> = cut_at_antimeridian(places)
+            .iter()
+            .map(|part| list(part.iter().map(|&[lon, lat]| position(lon, lat))))
+            .collect();
+        self.push("MultiLineString", &list(&parts), properties);
+    }
+
     /// How many features there are.
     pub fn len(&self) -> usize {
         self.features.len()
@@ -72,6 +81,29 @@ impl fmt::Display for FeatureCollection {
     }
 }
 
+/// The stretches of a line between crossings of the antimeridian, as longitude and latitude.
+fn cut_at_antimeridian(places: &[LatLon]) -> Vec<Vec<[f64; 2]>> {
+    let mut parts: Vec<Vec<[f64; 2]>> = Vec::new();
+    let mut part: Vec<[f64; 2]> = Vec::new();
+    for place in places {
+        let (lon, lat) = (place.lon_deg(), place.lat_deg());
+        if let Some(&[before, height]) = part.last()
+            && (lon - before).abs() > 180.0
+        {
+            let (edge, beyond) = if before > 0.0 { (180.0, lon + 360.0) } else { (-180.0, lon - 360.0) };
+            let share = if beyond == before { 0.0 } else { (edge - before) / (beyond - before) };
+            let crossing = height + share * (lat - height);
+            part.push([edge, crossing]);
+            parts.push(std::mem::take(&mut part));
+            part.push([-edge, crossing]);
+        }
+        part.push([lon, lat]);
+    }
+    parts.push(part);
+    parts.retain(|part| part.len() > 1);
+    parts
+}
+
 /// A JSON array of JSON texts.
 fn list<T: AsRef<str>>(items: impl IntoIterator<Item = T>) -> String {
     let mut text = String::from("[");
@@ -95,6 +127,15 @@ mod tests {
     use super::*;
     use crate::{Raster, Window, contour_polygons};
     use serde_json::json;
+
+    #[test]
+    fn lines_are_cut_at_the_antimeridian() {
+        let at = |lat, lon| LatLon::new(lat, lon).unwrap();
+        let mut features = FeatureCollection::new();
+        features.push_line(&[at(0.0, 170.0), at(10.0, -170.0)], &[]);
+        let text = features.to_string();
+        assert!(text.contains("[[[170,0],[180,5]],[[-180,5],[-170,10]]]"), "{text}");
+    }
 
     #[test]
     fn regions_are_polygons_or_multipolygons() {

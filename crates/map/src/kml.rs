@@ -85,6 +85,19 @@ impl KmlFolder {
         self.push_placemark(name, description, &style, &geometry);
     }
 
+    /// Adds a line.
+    pub fn push_line(&mut self, places: &[LatLon], name: &str, description: &str) {
+        let mut geometry = String::from("<LineString><tessellate>1</tessellate><coordinates>");
+        for (index, place) in places.iter().enumerate() {
+            if index > 0 {
+                geometry.push(' ');
+            }
+            push_position(&mut geometry, [place.lon_deg(), place.lat_deg()]);
+        }
+        geometry.push_str("</coordinates></LineString>");
+        self.push_placemark(name, description, "region0", &geometry);
+    }
+
     fn push_placemark(&mut self, name: &str, description: &str, style: &str, geometry: &str) {
         let (name, description) = (escape_markup(name), escape_markup(description));
         let _ = writeln!(

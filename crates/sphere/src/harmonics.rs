@@ -27,14 +27,14 @@ pub struct Harmonics {
     degree: Degree,
     table: RowTable,
     /// The other layout, for degrees that go by lanes.
-    orders: Option<OrderTable<f64>>,
+    orders: Option<Box<OrderTable<f64>>>,
 }
 
 impl Harmonics {
     /// Tables for all harmonics up to `degree`.
     pub fn new(degree: Degree) -> Self {
         let lmax = degree.get();
-        let orders = (lmax <= lanes::HIGHEST).then(|| OrderTable::new(lmax, f64::MIN_POSITIVE));
+        let orders = (lmax <= lanes::HIGHEST).then(|| Box::new(OrderTable::new(lmax, f64::MIN_POSITIVE)));
         Self { degree, table: RowTable::new(lmax), orders }
     }
 

@@ -35,6 +35,6 @@ pub use efficientnet::{EfficientNetLite, EfficientNetLiteConfig, EfficientNetLit
 pub use encoder::Encoder;
 pub use error::{Result, VisionError};
 pub use locdiff_nn::Gelu;
-pub use photo::{Photo, PhotoLimits};
+pub use photo::{Photo, PhotoLimits, Taken};
 pub use preprocessing::{Augmentation, CentreCrop, Crop, CropRounding, Preprocessing, ResizeRule, resize};
 pub use vit::{VisionTransformer, VisionTransformerCuda, VitConfig};

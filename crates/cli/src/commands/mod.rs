@@ -1,5 +1,6 @@
 //! The commands: a file or a folder each, and `experiment`, which those that train and test share.
 
+pub(crate) mod album;
 pub(crate) mod batch;
 pub(crate) mod calibrate;
 pub(crate) mod compare;
@@ -12,11 +13,13 @@ pub(crate) mod encoder;
 pub(crate) mod evaluate;
 pub(crate) mod experiment;
 pub(crate) mod gallery;
+pub(crate) mod immich;
 pub(crate) mod import;
 pub(crate) mod locate;
 pub(crate) mod manual;
 pub(crate) mod plot;
 pub(crate) mod plot_study;
+pub(crate) mod recipe;
 pub(crate) mod reproduce;
 pub(crate) mod sample;
 pub(crate) mod serve;

@@ -8,19 +8,22 @@ mod sources;
 use sources::{crates, files_below, lines_without_tests};
 use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
 
 /// The crates from the ground up: each may use those before it only.
-const ORDER: [&str; 26] = [
+const ORDER: [&str; 30] = [
     "base",
     "sphere",
     "nn",
     "pth",
+    "parquet",
     "shdd",
     "map",
     "data",
     "diffusion",
     "phototags",
     "places",
+    "immich",
     "bundled-encoder",
     "bundled-model",
     "eval",
@@ -31,9 +34,11 @@ const ORDER: [&str; 26] = [
     "ingest",
     "report",
     "answer",
+    "album",
     "train",
     "locdiff",
     "batch",
+    "recipe",
     "serve",
     "baselines",
     "cli",
@@ -43,7 +48,7 @@ const ORDER: [&str; 26] = [
 const IN_CIRCLES: [(&str, usize); 0] = [];
 
 /// The lines of the command without its tests.
-const MOST_LINES: usize = 6_500;
+const MOST_LINES: usize = 7_500;
 
 /// The lines of a command's file without its tests.
 const MOST_LINES_OF_A_FILE: usize = 250;
@@ -57,6 +62,9 @@ const FOREIGN_FLAGS: [(&str, &str); 3] = [
     ("nn", "--std=c++17"),
     ("geoclip", "--no-deps"), // pip
 ];
+
+/// Files whose texts are command lines of the program, not messages: what a recipe does is what it prints.
+const COMMAND_LINES: [(&str, &str); 1] = [("recipe", "chain.rs")];
 
 #[test]
 fn no_crate_uses_one_above_it() {
@@ -97,7 +105,10 @@ fn names_a_flag(text: &str) -> bool {
 fn libraries_name_no_flags() {
     let mut wrong = Vec::new();
     for own in crates(&common::root()).iter().filter(|own| own.name != "cli") {
-        for file in &own.files {
+        let is_message = |file: &&sources::File| {
+            !COMMAND_LINES.iter().any(|(name, path)| own.name == *name && file.path == Path::new(path))
+        };
+        for file in own.files.iter().filter(is_message) {
             let foreign = |text: &str| {
                 FOREIGN_FLAGS.iter().any(|(name, flag)| own.name == *name && text.contains(flag))
             };

@@ -403,9 +403,9 @@
   });
   $("photos").hidden = data.photos.length < 2;
   photo = data.photos[0];
-  if (data.crowd) {
+  if (data.crowd || data.track) {
     photo = { frames: [], outlines: [], markers: [], facts: [] };
-    layer = crowd(data.crowd, {
+    layer = (data.track ? track : crowd)(data.track || data.crowd, {
       ctx, view, screenX, screenY, worldX, worldY, eachTurn, colour, redraw, flyTo, viewOf, element, percent, EQUATOR_KM,
       size: () => [width, height],
     });

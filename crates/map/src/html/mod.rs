@@ -4,9 +4,11 @@ mod crowd;
 mod heat_image;
 mod label;
 mod page;
+mod track;
 
 pub use crowd::{CrowdMap, CrowdPhoto};
 pub use label::MapLabel;
+pub use track::{TrackMap, TrackPhoto};
 
 use crate::seam::is_edge_of_region;
 use crate::{Heat, Raster};

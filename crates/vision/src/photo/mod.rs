@@ -6,9 +6,11 @@ mod heif;
 mod iso_media;
 mod jpeg;
 mod limits;
+mod taken;
 mod thumbnail;
 
 pub use limits::PhotoLimits;
+pub use taken::Taken;
 
 use crate::{Result, VisionError};
 use image::{
@@ -33,6 +35,7 @@ pub struct Photo {
     height: u32,
     rgb: Vec<u8>,
     gps: Option<LatLon>,
+    taken: Taken,
 }
 
 impl Photo {
@@ -69,6 +72,7 @@ impl Photo {
         } else {
             decoder.exif_metadata().unwrap_or_default()
         };
+        let taken = exif.as_ref().map(|exif| Taken::read(exif.clone())).unwrap_or_default();
         let gps = exif.and_then(gps::place);
         let orientation = decoder.orientation().map_err(failed)?;
         let profile = if format == ImageFormat::Tiff {
@@ -83,7 +87,7 @@ impl Photo {
         let mut upright = DynamicImage::ImageRgb8(rgb);
         upright.apply_orientation(orientation);
         let (width, height) = (upright.width(), upright.height());
-        Ok(Self { gps, ..Self::from_rgb(width, height, upright.into_rgb8().into_raw())? })
+        Ok(Self { gps, taken, ..Self::from_rgb(width, height, upright.into_rgb8().into_raw())? })
     }
 
     /// The width and height that a file's head says, held against the limits, without decoding a pixel; `None` for HEIC and
@@ -112,7 +116,8 @@ impl Photo {
         if let Some(icc) = icc {
             colour::to_srgb(&mut rgb, &icc);
         }
-        Ok(Self { gps: exif.and_then(gps::place), ..Self::from_rgb(width, height, rgb)? })
+        let taken = exif.as_ref().map(|exif| Taken::read(exif.clone())).unwrap_or_default();
+        Ok(Self { gps: exif.and_then(gps::place), taken, ..Self::from_rgb(width, height, rgb)? })
     }
 
     /// A photo of these pixels: `3 * width * height` bytes, row by row from the top.
@@ -124,7 +129,7 @@ impl Photo {
         if wanted == 0 || wanted != got {
             return Err(VisionError::PixelCount { width, height, wanted, got });
         }
-        Ok(Self { width, height, rgb, gps: None })
+        Ok(Self { width, height, rgb, gps: None, taken: Taken::default() })
     }
 
     /// A colourful picture that is the same everywhere, to try an encoder with.
@@ -135,7 +140,7 @@ impl Photo {
             [x as u8, y as u8, (x * y / 64) as u8]
         };
         let rgb = (0..SIDE * SIDE).flat_map(pixel).collect();
-        Self { width: SIDE, height: SIDE, rgb, gps: None }
+        Self { width: SIDE, height: SIDE, rgb, gps: None, taken: Taken::default() }
     }
 
     /// Width in pixels.
@@ -160,6 +165,11 @@ impl Photo {
     /// Where the photo says it was taken; to report, never to predict from.
     pub fn gps(&self) -> Option<LatLon> {
         self.gps
+    }
+
+    /// When and by which camera it says it was taken.
+    pub fn taken(&self) -> &Taken {
+        &self.taken
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod plan;
 
-use crate::args::DeviceArg;
+use crate::args::{DeviceArg, parse_dtype};
 use crate::interrupt::Careful;
 use crate::output::{self, tell};
 use crate::{manners, progress};
@@ -10,7 +10,8 @@ use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
 use locdiff::Device;
 use locdiff_base::one_line;
-use locdiff_batch::{Job, Progress, Run, Runs, ShardChoice, Worker, merge};
+use locdiff_batch::{Job, Progress, Run, Runs, ShardChoice, Worker, merge_as};
+use locdiff_data::Dtype;
 use plan::Plan;
 use serde_json::json;
 use std::path::PathBuf;
@@ -129,6 +130,9 @@ pub(crate) struct MergeArgs {
     /// the tables that `embed` writes beside them. Parquet: `locdiff.batch.merge` of the Python package
     #[arg(short, long, value_name = "FILE")]
     out: PathBuf,
+    /// Number type of embeddings: f16, f32 or f64
+    #[arg(long, value_name = "TYPE", default_value = "f32", value_parser = parse_dtype)]
+    dtype: Dtype,
     /// Print a JSON summary
     #[arg(long)]
     json: bool,
@@ -139,7 +143,7 @@ impl MergeArgs {
         ensure!(!output::is_stdout(&self.out), "merge writes files, not -: name a file");
         output::claim([self.out.as_path()], self.json)?;
         let job = Job::open(&self.job)?;
-        let merged = merge(&job, &self.out)?;
+        let merged = merge_as(&job, &self.out, self.dtype)?;
         let (answered, failed) = (merged.answered, merged.failed);
         if self.json {
             tell!("{}", json!({ "answered": answered, "failed": failed, "files": merged.files }));

@@ -2,6 +2,7 @@
 
 use crate::args::named;
 use crate::commands::locate::AnswerArgs;
+use crate::manners;
 use crate::output::{self, tell};
 use crate::photos::PhotoArgs;
 use anyhow::Result;
@@ -13,7 +14,8 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct Plan {
-    /// Photos: files, folders (searched by name), .csv with a column of paths, .tar shards, @list.txt
+    /// Photos: files, folders (searched by name), .csv with a column of paths, .tar and .zip shards, .parquet, @list.txt; with
+    /// --images one published list
     #[arg(value_name = "PHOTOS", required = true)]
     photos: Vec<PathBuf>,
     /// Folder of the job
@@ -27,6 +29,9 @@ pub(crate) struct Plan {
     shard_photos: usize,
     #[command(flatten)]
     reading: PhotoArgs,
+    /// Leave out photos that no list, table or shard gives a place, so that embeddings are a training set
+    #[arg(long)]
+    located: bool,
     /// Folder of a model, where the shards are run [default: the bundled streetview-l31]
     #[arg(long, value_name = "FOLDER", env = "LOCDIFF_MODEL", hide_env_values = true)]
     model: Option<PathBuf>,
@@ -52,7 +57,13 @@ pub(crate) struct Plan {
 impl Plan {
     pub(super) fn run(self) -> Result<()> {
         output::claim_file(&self.out.join(JOB_FILE))?;
-        let photos = self.reading.gather(&self.photos)?;
+        let mut photos = self.reading.gather(&self.photos)?;
+        if self.located {
+            let left_out = photos.keep_located();
+            if left_out > 0 {
+                manners::note(&format!("{left_out} photos have no place: left out"));
+            }
+        }
         let old = self.out.join(JOB_FILE);
         if old.is_file() {
             std::fs::remove_file(&old)?; // --force, as `claim_file` saw; parts of other photos or settings are made again

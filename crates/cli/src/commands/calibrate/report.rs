@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// For people, or as JSON.
 pub(super) fn tell(calibration: &Calibration, folder: &Path, as_json: bool) -> Result<()> {
-    let mut out = std::io::stdout();
+    let mut out = crate::output::people();
     let path = folder.join(locdiff::CALIBRATION_FILE);
     let Some(report) = &calibration.fit else { return Ok(()) };
     if as_json {

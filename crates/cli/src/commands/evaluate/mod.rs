@@ -1,17 +1,19 @@
 //! `locdiff evaluate`: any system's places judged by the truth.
 
+mod album;
 mod codes;
 mod model;
 
 use crate::args::named;
 use crate::output::{self, write_file};
-use crate::progress;
+use crate::{progress, say};
+use album::AlbumArgs;
 use anyhow::{Context, Result};
 use clap::Args;
 use codes::judge_codes;
 use locdiff_base::Named;
 use locdiff_data::{PlaceTable, PointColumns, read_points};
-use locdiff_eval::{Bootstrap, Preset};
+use locdiff_eval::{Benchmark, Bootstrap, Preset};
 use locdiff_report::{Division, Evaluation, FileRows, Matching, MissingRule, PrdcChoice, System, match_rows};
 use model::ModelArgs;
 use std::io::Write;
@@ -20,11 +22,13 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Args)]
 pub(crate) struct Evaluate {
     /// True places: .csv or .jsonl with lat and lon (and id), .npy or .safetensors [N, 2]
-    #[arg(long, value_name = "FILE")]
-    truth: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "album")]
+    truth: Option<PathBuf>,
+    #[command(flatten)]
+    album: AlbumArgs,
     /// A system's answers, matched by id where both files have one, else by order; columns radius_50_km and the
     /// like, truth_log_density and truth_region_level are judged too
-    #[arg(long, value_name = "FILE", conflicts_with = "model", required_unless_present_any = ["model", "codes"])]
+    #[arg(long, value_name = "FILE", conflicts_with = "model", required_unless_present_any = ["model", "codes", "album"])]
     predictions: Option<PathBuf>,
     /// Another system's answers: the difference and its significance
     #[arg(long, value_name = "FILE")]
@@ -36,9 +40,12 @@ pub(crate) struct Evaluate {
     /// Places of the training photos: accuracy by distance to the nearest one
     #[arg(long, value_name = "FILE")]
     train: Option<PathBuf>,
-    /// Whose rules
-    #[arg(long, value_name = "NAME", default_value = "plonk", value_parser = crate::args::named::<Preset>())]
-    preset: Preset,
+    /// Whose rules [default: plonk's, or the benchmark's]
+    #[arg(long, value_name = "NAME", value_parser = crate::args::named::<Preset>())]
+    preset: Option<Preset>,
+    /// The published photos that these are: their rules, and a warning where their number differs
+    #[arg(long, value_name = "NAME", value_parser = crate::args::named::<Benchmark>())]
+    benchmark: Option<Benchmark>,
     /// Column that names the photos [default: id, image_id, img_id, photo_id, image, photo, filename, file, path, key]
     #[arg(long, value_name = "NAME")]
     id_column: Option<String>,
@@ -88,16 +95,22 @@ pub(crate) struct Evaluate {
 
 impl Evaluate {
     pub(crate) fn run(self) -> Result<()> {
+        if let Some(table) = &self.album.album {
+            return self.albums(table);
+        }
         let outputs = [&self.html, &self.csv];
         output::claim(outputs.into_iter().filter_map(|path| path.as_deref()), self.json)?;
         let evaluation = self.evaluation()?;
         evaluation.bootstrap.check()?;
-        let truth = self.read(&self.truth)?;
-        let first = self.first(&truth)?;
-        let second = self.predictions_b.as_ref().map(|path| self.system(path, &truth)).transpose()?;
+        let truth_file = self.truth.as_deref().context("give --truth")?;
+        let truth = self.read(truth_file)?;
+        self.count(truth.places.len());
+        let first = self.first(truth_file, &truth)?;
+        let second =
+            self.predictions_b.as_ref().map(|path| self.system(path, truth_file, &truth)).transpose()?;
         let steps = 4 + self.by.len() + usize::from(second.is_some());
         let bar = progress::bar("evaluating", Some(steps as u64));
-        let name = short_name(&self.truth);
+        let name = short_name(truth_file);
         let report = evaluation.judge(&name, &truth.places, first, second, || bar.inc(1))?;
         bar.finish_and_clear();
         if let Some(path) = &self.html {
@@ -113,10 +126,36 @@ impl Evaluate {
         output::tell_written(outputs.into_iter().filter_map(|path| path.as_deref()))
     }
 
+    /// Says where these are not as many photos as the benchmark has.
+    fn count(&self, photos: usize) {
+        if let Some(benchmark) = self.benchmark.filter(|benchmark| benchmark.photos() != photos) {
+            let (title, published) = (benchmark.title(), benchmark.photos());
+            say::warning(&format!(
+                "{title} has {published} photos, here are {photos}: not comparable with its tables"
+            ));
+        }
+    }
+
+    fn albums(&self, table: &Path) -> Result<()> {
+        let evaluation = self.evaluation()?;
+        evaluation.bootstrap.check()?;
+        let scores = album::judge(
+            table,
+            self.album.same_place,
+            self.album.album_settings.as_deref(),
+            &self.model,
+            &evaluation.bootstrap,
+        )?;
+        if self.json {
+            return Ok(writeln!(std::io::stdout(), "{}", serde_json::to_value(&scores)?)?);
+        }
+        Ok(write!(output::people(), "{}", scores.to_text())?)
+    }
+
     fn evaluation(&self) -> Result<Evaluation> {
         let training = self.train.as_ref().map(|path| read_points(path, None, &PointColumns::default()));
         Ok(Evaluation {
-            preset: self.preset,
+            preset: self.preset.or(self.benchmark.map(Benchmark::preset)).unwrap_or_default(),
             bootstrap: Bootstrap {
                 replicates: self.replicates,
                 confidence: self.confidence,
@@ -136,12 +175,18 @@ impl Evaluate {
     }
 
     /// The system to be judged.
-    fn first(&self, truth: &PlaceTable) -> Result<System> {
+    fn first(&self, truth_file: &Path, truth: &PlaceTable) -> Result<System> {
         if let Some(folder) = &self.model.model {
-            return self.model.system(folder, short_name(folder), self.seed, &truth.places);
+            let rows = self
+                .model
+                .embedded
+                .as_ref()
+                .map(|path| self.embedded_rows(path, truth_file, truth))
+                .transpose()?;
+            return self.model.system(folder, short_name(folder), self.seed, &truth.places, rows);
         }
         if let Some(path) = &self.predictions {
-            return self.system(path, truth);
+            return self.system(path, truth_file, truth);
         }
         let path = self.codes.as_ref().context("give --predictions, --codes or --model")?;
         let found = judge_codes(path, &truth.places)?;
@@ -149,11 +194,24 @@ impl Evaluate {
         Ok(System::of_places(short_name(path), modes).with_densities(&found))
     }
 
+    /// The row of the embeddings that each truth has, by the names in the table beside them.
+    fn embedded_rows(
+        &self,
+        path: &Path,
+        truth_file: &Path,
+        truth: &PlaceTable,
+    ) -> Result<Vec<Option<usize>>> {
+        let table = PlaceTable::read(path, None, &PointColumns::default(), Some("path"), |_| false)?;
+        let matching = Matching { by_order: false, allow_absent: true };
+        let (truth_file, file) = (truth_file.display().to_string(), path.display().to_string());
+        Ok(match_rows(file_rows(&truth_file, truth), file_rows(&file, &table), matching)?.0)
+    }
+
     /// A file's rows in the order of the truths.
-    fn system(&self, path: &Path, truth: &PlaceTable) -> Result<System> {
+    fn system(&self, path: &Path, truth_file: &Path, truth: &PlaceTable) -> Result<System> {
         let table = self.read(path)?;
         let matching = Matching { by_order: self.by_order, allow_absent: self.allow_absent };
-        let (truth_file, file) = (self.truth.display().to_string(), path.display().to_string());
+        let (truth_file, file) = (truth_file.display().to_string(), path.display().to_string());
         let (rows, strange) = match_rows(file_rows(&truth_file, truth), file_rows(&file, &table), matching)?;
         let system = System::from_table(short_name(path), &table, &rows, strange);
         // Densities go with the first system only.

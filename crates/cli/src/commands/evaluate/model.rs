@@ -5,7 +5,7 @@ use crate::progress;
 use crate::sampling::{SamplingArgs, check_columns};
 use anyhow::{Context, Result};
 use clap::Args;
-use locdiff::{Device, Globe, LatLon, Predictor, ReadOptions, Reader, Reading, Verdict, open_model};
+use locdiff::{Device, Globe, LatLon, Locator, Predictor, ReadOptions, Reader, Reading, Verdict, open_model};
 use locdiff_data::RowFile;
 use locdiff_eval::LEVELS;
 use locdiff_report::System;
@@ -20,11 +20,15 @@ pub(super) struct ModelArgs {
     #[arg(long, value_name = "FOLDER", requires = "embeddings")]
     pub(super) model: Option<PathBuf>,
     /// Embeddings of the photos, one row per photo in the order of the truths: .safetensors or .npy
-    #[arg(long, value_name = "FILE", requires = "model")]
-    embeddings: Option<PathBuf>,
+    #[arg(long, value_name = "FILE")]
+    pub(super) embeddings: Option<PathBuf>,
+    /// The table beside the embeddings (`embed` and `batch merge` write it): truths are matched by its column path, those that it
+    /// has not are photos without an answer
+    #[arg(long, value_name = "FILE.csv", requires = "embeddings")]
+    pub(super) embedded: Option<PathBuf>,
     /// Tensor of a safetensors file that holds several
     #[arg(long, value_name = "NAME")]
-    tensor: Option<String>,
+    pub(super) tensor: Option<String>,
     #[command(flatten)]
     sampling: SamplingArgs,
     #[command(flatten)]
@@ -35,6 +39,19 @@ pub(super) struct ModelArgs {
 type Judged = (LatLon, Option<Verdict>);
 
 impl ModelArgs {
+    /// The model that locates embeddings: the folder's, or the bundled one.
+    pub(super) fn locator(&self) -> Result<Locator> {
+        let device = Device::open(self.device.device)?;
+        let model = match &self.model {
+            Some(folder) => open_model(folder, &device).context("--model")?,
+            #[cfg(feature = "bundled")]
+            None => locdiff::bundled_model(&device)?,
+            #[cfg(not(feature = "bundled"))]
+            None => anyhow::bail!("this program was built without the bundled model: give --model FOLDER"),
+        };
+        Ok(Locator::new(model, None)?)
+    }
+
     /// The model's answers, and where it is calibrated what it says about the truths.
     pub(super) fn system(
         &self,
@@ -42,12 +59,29 @@ impl ModelArgs {
         name: String,
         seed: u64,
         truths: &[Option<LatLon>],
+        rows: Option<Vec<Option<usize>>>,
     ) -> Result<System> {
-        let judged = self.judge(folder, seed, truths)?;
-        let mut system = System::of_places(name, judged.iter().map(|(place, _)| Some(*place)).collect());
-        if judged.iter().any(|(_, verdict)| verdict.is_some()) {
+        // Where the embeddings have an order of their own, the truths are put into it and the answers back.
+        let judged: Vec<Option<Judged>> = if let Some(rows) = rows {
+            let count = rows.iter().flatten().max().map_or(0, |last| last + 1);
+            let mut in_order = vec![None; count.max(self.embedding_rows()?)];
+            for (row, truth) in rows.iter().zip(truths) {
+                if let Some(row) = row {
+                    in_order[*row] = *truth;
+                }
+            }
+            let found = self.judge(folder, seed, &in_order)?;
+            rows.iter().map(|row| row.map(|row| found[row].clone())).collect()
+        } else {
+            self.judge(folder, seed, truths)?.into_iter().map(Some).collect()
+        };
+        let places = judged.iter().map(|one| one.as_ref().map(|(place, _)| *place));
+        let mut system = System::of_places(name, places.collect());
+        let judged: Vec<Option<Verdict>> =
+            judged.into_iter().map(|one| one.and_then(|(_, verdict)| verdict)).collect();
+        if judged.iter().any(Option::is_some) {
             let of = |pick: &dyn Fn(&Verdict) -> f64| -> Vec<f64> {
-                judged.iter().map(|(_, verdict)| verdict.as_ref().map_or(f64::NAN, pick)).collect()
+                judged.iter().map(|verdict| verdict.as_ref().map_or(f64::NAN, pick)).collect()
             };
             system.log_density = Some(of(&|verdict| verdict.log_density));
             system.region_level = Some(of(&|verdict| verdict.region_level));
@@ -55,6 +89,11 @@ impl ModelArgs {
             system.radii = radii.map(|(k, share)| (*share, of(&|verdict| verdict.radii_km[k]))).collect();
         }
         Ok(system)
+    }
+
+    fn embedding_rows(&self) -> Result<usize> {
+        let path = self.embeddings.as_ref().context("--model needs --embeddings")?;
+        Ok(RowFile::open(path, self.tensor.as_deref())?.rows())
     }
 
     /// One place per photo, and what the model says about its truth.

@@ -92,8 +92,8 @@ impl Inputs {
         locator: &Locator,
         options: &LocateOptions,
         hybrid: Option<&OpenHybrid>,
-        stopped: impl Fn() -> bool,
-        taken: impl Fn(),
+        stopped: impl Fn() -> bool + Sync,
+        taken: impl Fn() + Sync,
     ) -> Result<Option<Block>> {
         let most = locator.photos_per_block();
         let mut block = Block::new();
@@ -111,18 +111,23 @@ impl Inputs {
                 *next += block.len();
             }
             Self::Photos { stream, next, with_thumbnails, .. } => {
-                while block.len() < most && !stopped() {
-                    let Some(ReadPhoto { source, photo }) = stream.next() else { break };
+                let embed = |ReadPhoto { source, photo }| {
+                    if stopped() {
+                        return None;
+                    }
                     let small = |photo: &locdiff::Photo| photo.thumbnail(THUMBNAIL_SIDE, THUMBNAIL_BYTES);
                     let thumbnail = photo.as_ref().ok().filter(|_| *with_thumbnails).and_then(small);
                     let embedded = photo
                         .map_err(LocateError::from)
                         .and_then(|photo| Ok(locator.embed(&photo, options)?.with_name(source.name())));
-                    let path = source.file_path().map(Path::to_owned);
-                    let name = source.name().to_owned();
-                    block.push((Input { row: *next, name, path, thumbnail }, embedded));
-                    *next += 1;
                     taken();
+                    let (name, path) = (source.name().to_owned(), source.file_path().map(Path::to_owned));
+                    Some((Input { row: 0, name, path, thumbnail }, embedded))
+                };
+                for (mut input, embedded) in stream.work_on(most, embed).into_iter().map_while(|done| done) {
+                    input.row = *next;
+                    block.push((input, embedded));
+                    *next += 1;
                 }
             }
         }

@@ -1,13 +1,13 @@
 //! `locdiff locate`: photos in, places with honest probabilities out.
 
-mod inputs;
+pub(crate) mod inputs;
 mod options;
 mod print;
 mod retrieval;
 mod score;
 mod sinks;
-mod tag_args;
-mod tagging;
+pub(crate) mod tag_args;
+pub(crate) mod tagging;
 mod target;
 
 use crate::gallery::{GalleryArgs, PhotoNames};
@@ -184,8 +184,9 @@ impl Locate {
                     );
                     written.with_context(|| source.name.clone())?;
                 }
-                let said =
-                    tagging.tag(&answer, source.path.as_deref()).with_context(|| source.name.clone())?;
+                let said = tagging
+                    .tag(&(&answer).into(), source.path.as_deref())
+                    .with_context(|| source.name.clone())?;
                 bar.suspend(|| {
                     if let Some(skipped) = said.skipped {
                         manners::note(&one_line(&skipped));

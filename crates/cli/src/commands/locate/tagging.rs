@@ -3,7 +3,7 @@
 use super::tag_args::TagArgs;
 use crate::output::is_forced;
 use anyhow::{Context, Result};
-use locdiff::Answer;
+use locdiff::{AlbumAnswer, Answer, LatLon};
 use locdiff_data::TableWriter;
 use locdiff_phototags::{
     Change, EXIFTOOL_COLUMNS, GeoTag, Journal, Overwrite, Prepared, TagError, exiftool_row, prepare_copy,
@@ -12,6 +12,30 @@ use locdiff_phototags::{
 use serde_json::json;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+
+/// What is to be written about a photo.
+pub(crate) struct Located<'a> {
+    photo: &'a str,
+    best: LatLon,
+    radius_90_km: f64,
+    place: &'a str,
+    gps: Option<LatLon>,
+}
+
+impl<'a> From<&'a Answer> for Located<'a> {
+    fn from(answer: &'a Answer) -> Self {
+        let photo = answer.photo.as_deref().unwrap_or_default();
+        let Answer { best, radius_90_km, place, gps, .. } = answer;
+        Self { photo, best: *best, radius_90_km: *radius_90_km, place, gps: *gps }
+    }
+}
+
+impl<'a> From<&'a AlbumAnswer> for Located<'a> {
+    fn from(answer: &'a AlbumAnswer) -> Self {
+        let AlbumAnswer { photo, best, radius_90_km, place, gps, .. } = answer;
+        Self { photo, best: *best, radius_90_km: *radius_90_km, place, gps: *gps }
+    }
+}
 
 /// What becomes of one photo.
 struct Planned<'a> {
@@ -55,16 +79,16 @@ impl<'a> Tagging<'a> {
 
     /// Tags one photo wherever that is wanted, or says what would be done; what cannot be done is named, and the others
     /// go on. Returns what to print, for a dry run or on standard error.
-    pub(crate) fn tag(&mut self, answer: &Answer, photo: Option<&Path>) -> Result<Said> {
+    pub(crate) fn tag(&mut self, answer: &Located<'_>, photo: Option<&Path>) -> Result<Said> {
         let mut said = Said::default();
         let args = self.args;
         if !args.touches_files() && args.exiftool_csv.is_none() {
             return Ok(said);
         }
-        let name = answer.photo.as_deref().unwrap_or_default();
+        let name = answer.photo;
         let photo =
             photo.context("it lies inside a shard: only photos in files of their own can be tagged")?;
-        let tag = GeoTag::new(answer.best).radius_km(answer.radius_90_km).area(&answer.place);
+        let tag = GeoTag::new(answer.best).radius_km(answer.radius_90_km).area(answer.place);
         // A place that only our own reader finds, such as a HEIC photo's.
         let has_gps = answer.gps.is_some() && !self.overwrite.locations;
         let located = || Err(TagError::HasLocation { file: photo.display().to_string() });
@@ -164,7 +188,7 @@ impl<'a> Tagging<'a> {
         Ok(copy)
     }
 
-    fn line(&self, planned: &Planned<'_>, answer: &Answer) -> String {
+    fn line(&self, planned: &Planned<'_>, answer: &Located<'_>) -> String {
         let Planned { photo, action, file, reason } = planned;
         if self.as_json {
             let (lat, lon) = (answer.best.lat_deg(), answer.best.lon_deg());

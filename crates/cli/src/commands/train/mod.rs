@@ -4,7 +4,8 @@ mod settings;
 
 use crate::args::{DeviceArg, named};
 use crate::interrupt::Careful;
-use crate::{output, progress};
+use crate::output::{self, tell};
+use crate::progress;
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_base::Named;
@@ -17,6 +18,7 @@ use locdiff_train::{
 };
 use serde_json::json;
 use settings::{ModelArgs, TrainingArgs};
+use std::io::Write as _;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
@@ -154,7 +156,7 @@ impl Train {
         if speaks && !self.json {
             let (rows, copies, degree) = (split.train.len(), data.copies(), config.model.degree);
             let ranks = if world > 1 { format!(", {world} processes ({collective})") } else { String::new() };
-            println!("{device}: {rows} photos, {copies} copies each, degree {degree}{ranks}");
+            tell!("{device}: {rows} photos, {copies} copies each, degree {degree}{ranks}");
         }
         if speaks && output::is_forced() && !self.resume {
             clear_run(&self.out)?;
@@ -186,7 +188,7 @@ impl Train {
             Event::Validation { step, accuracy: found } => {
                 accuracy = format!(" | {}", percentages(&found));
                 if !quiet {
-                    bar.suspend(|| println!("step {step}: {found}"));
+                    bar.suspend(|| drop(writeln!(output::people(), "step {step}: {found}")));
                 }
             }
         });
@@ -194,25 +196,26 @@ impl Train {
         bar.finish_and_clear();
         let outcome = outcome?;
         if speaks {
-            self.tell(&outcome, &device.to_string(), world);
+            self.tell(&outcome, &device.to_string(), world)?;
         }
         Ok(outcome.interrupted)
     }
 
-    fn tell(&self, outcome: &Outcome, device: &str, ranks: usize) {
+    fn tell(&self, outcome: &Outcome, device: &str, ranks: usize) -> Result<()> {
         if self.json {
             let summary = json!({
                 "out": self.out, "step": outcome.step, "interrupted": outcome.interrupted, "device": device, "ranks": ranks,
                 "validation": outcome.validation, "best": outcome.best.map(|(score, step)| json!({"score": score, "step": step})),
                 "steps_per_second": outcome.steps_per_second,
             });
-            println!("{summary}");
+            tell!("{summary}");
         } else if outcome.interrupted {
-            println!("stopped at step {}: continue with --resume", outcome.step);
+            tell!("stopped at step {}: continue with --resume", outcome.step);
         } else {
             let speed = outcome.steps_per_second;
-            println!("{} steps ({speed:.1} per second): model in {}", outcome.step, self.out.display());
+            tell!("{} steps ({speed:.1} per second): model in {}", outcome.step, self.out.display());
         }
+        Ok(())
     }
 }
 

@@ -1,0 +1,262 @@
+//! A whole album, answered at once.
+
+use crate::AlbumError;
+use crate::answer::{AlbumAnswer, AlbumPlace, Outlier};
+use crate::chain::{Chain, Word};
+use crate::cloud::Cloud;
+use crate::earth::Earth;
+use crate::explain::{because, distance, duration};
+use crate::message::Message;
+use crate::photo::AlbumPhoto;
+use crate::settings::AlbumSettings;
+use locdiff_answer::{Calibration, LEVELS, Verdict};
+use locdiff_places::describe;
+use locdiff_sphere::{LatLon, haversine_km};
+
+/// From this probability on a stray photo's place is its own word alone: below it the album's is right more often.
+const SURELY_STRAY: f64 = 2.0 / 3.0;
+
+/// What answers for albums need: a model's calibration and the settings.
+///
+/// ```
+/// use locdiff_album::{Album, AlbumPhoto, AlbumSettings, PhotoTime};
+/// use locdiff_answer::Calibration;
+/// use locdiff_shdd::Coefficients;
+/// use locdiff_sphere::{LatLon, haversine_km};
+/// let nothing = Coefficients::new(vec![0.0; 16])?;
+/// let album = Album::new(Calibration::none(nothing.clone()), AlbumSettings::default())?;
+/// let paris = LatLon::new(48.86, 2.35)?;
+/// // Five minutes after a photo with a GPS tag.
+/// let photos = [
+///     AlbumPhoto::new("a.jpg", PhotoTime::at(0.0), nothing.clone()).with_gps(Some(paris)),
+///     AlbumPhoto::new("b.jpg", PhotoTime::at(300.0), nothing),
+/// ];
+/// let answers = album.answers(&photos, &[], |_| ())?;
+/// assert!(haversine_km(answers[1].best, paris) < 1.0);
+/// assert!(answers[1].because.starts_with("5 minutes after a.jpg"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Album {
+    earth: Earth,
+    calibration: Calibration,
+    settings: AlbumSettings,
+}
+
+impl Album {
+    /// For a model's calibration.
+    ///
+    /// # Errors
+    /// A calibration of a degree out of range.
+    pub fn new(calibration: Calibration, settings: AlbumSettings) -> Result<Self, AlbumError> {
+        Ok(Self { earth: Earth::new(&calibration)?, calibration, settings })
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &AlbumSettings {
+        &self.settings
+    }
+
+    /// An answer for each photo, in their order, after all others have spoken. With `truths`, one for each photo, the answers
+    /// carry what is said about them. `done` is called after each photo, the last first.
+    ///
+    /// # Errors
+    /// Evidence of another degree than the calibration.
+    pub fn answers(
+        &self,
+        photos: &[AlbumPhoto],
+        truths: &[LatLon],
+        mut done: impl FnMut(usize),
+    ) -> Result<Vec<AlbumAnswer>, AlbumError> {
+        let order = in_time(photos);
+        let times: Vec<f64> = order.iter().map(|k| photos[*k].time.seconds).collect();
+        let tagged: Vec<usize> = (0..order.len()).filter(|at| photos[order[*at]].gps.is_some()).collect();
+        let sorted: Vec<&AlbumPhoto> = order.iter().map(|k| &photos[*k]).collect();
+        let chain = Chain::new(sorted.clone(), times, &self.earth, &self.calibration, &self.settings);
+        let mut answers: Vec<Option<AlbumAnswer>> = vec![None; photos.len()];
+        chain.smooth(|at, word| {
+            let next = tagged.partition_point(|tag| *tag <= at);
+            let around = tagged[next.saturating_sub(3)..(next + 2).min(tagged.len())].iter();
+            let tags: Vec<&AlbumPhoto> = around.filter(|tag| **tag != at).map(|tag| sorted[*tag]).collect();
+            let mut answer = self.read(sorted[at], &word, &tags);
+            if let Some(truth) = truths.get(order[at]) {
+                let AlbumSettings { radius_levels, region_levels, .. } = &self.settings;
+                let by = (radius_levels, region_levels);
+                answer.verdict = Some(self.judge(&word.place, answer.best, *truth, by));
+            }
+            answers[order[at]] = Some(answer);
+            done(at);
+            Ok(())
+        })?;
+        Ok(answers.into_iter().flatten().collect())
+    }
+
+    /// One answer for photos of one place, whenever they were taken.
+    ///
+    /// # Errors
+    /// As [`Album::answers`].
+    pub fn same_place(
+        &self,
+        photos: &[AlbumPhoto],
+        truth: Option<LatLon>,
+    ) -> Result<Vec<AlbumAnswer>, AlbumError> {
+        let settings = AlbumSettings { dependence: self.settings.views_dependence, ..self.settings.clone() };
+        let chain = Chain::new(
+            photos.iter().collect(),
+            vec![0.0; photos.len()],
+            &self.earth,
+            &self.calibration,
+            &settings,
+        );
+        let place = chain.together()?;
+        let cloud = Cloud::of(&place, &self.earth);
+        let tags: Vec<&AlbumPhoto> = photos.iter().filter(|photo| photo.gps.is_some()).collect();
+        let count = photos.len();
+        let verdict = |best: LatLon| truth.map(|truth| self.judge(&place, best, truth, (&LEVELS, &LEVELS)));
+        Ok(photos
+            .iter()
+            .map(|photo| {
+                let mut answer = read_cloud(photo, &cloud, &LEVELS);
+                answer.because = match tags.first() {
+                    Some(tag) => format!("{}, of the same place, has a GPS tag", tag.name),
+                    None => format!("{count} photos of one place together"),
+                };
+                answer.verdict = verdict(answer.best);
+                answer
+            })
+            .collect())
+    }
+
+    /// The log likelihood of the album as its times stand: how well evidence, tags and travel agree.
+    ///
+    /// # Errors
+    /// As [`Album::answers`].
+    pub fn log_likelihood(&self, photos: &[AlbumPhoto]) -> Result<f64, AlbumError> {
+        let order = in_time(photos);
+        let times = order.iter().map(|k| photos[*k].time.seconds).collect();
+        let sorted = order.iter().map(|k| &photos[*k]).collect();
+        Chain::new(sorted, times, &self.earth, &self.calibration, &self.settings).log_likelihood()
+    }
+
+    fn read(&self, photo: &AlbumPhoto, word: &Word, tags: &[&AlbumPhoto]) -> AlbumAnswer {
+        let alone = Cloud::of(&word.alone, &self.earth);
+        let alone_best = alone.spots(1).first().map(|spot| spot.at.to_latlon());
+        // Whoever certainly does not belong answers for itself.
+        let is_stray = word.stray > SURELY_STRAY && photo.gps.is_none();
+        let mut answer = if is_stray {
+            read_cloud(photo, &alone, &LEVELS)
+        } else {
+            read_cloud(photo, &Cloud::of(&word.place, &self.earth), &self.settings.radius_levels)
+        };
+        let alone_best = alone_best.unwrap_or(answer.best);
+        answer.alone = Some(alone_best);
+        answer.moved_km = haversine_km(answer.best, alone_best);
+        answer.because = because(photo, word, (answer.best, alone_best), tags, &self.settings);
+        answer.outlier = outlier(photo, word, &answer, tags);
+        answer
+    }
+
+    /// What a posterior says about the truth.
+    fn judge(
+        &self,
+        place: &Message,
+        best: LatLon,
+        truth: LatLon,
+        (radii, regions): (&[f64; 9], &[f64; 9]),
+    ) -> Verdict {
+        let cloud = Cloud::of(place, &self.earth);
+        let held = cloud.mass_within_km(best.to_unit(), haversine_km(best, truth));
+        let levels = LEVELS.map(|share| level(share, radii));
+        Verdict {
+            log_density: place.density(truth.to_unit(), &self.earth).max(f64::MIN_POSITIVE).ln(),
+            region_level: share(cloud.mass_denser_than(place, truth, &self.earth), regions),
+            radius_share: share(held, radii),
+            radii_km: cloud.radii_km(best.to_unit(), &levels),
+        }
+    }
+}
+
+/// The answer that a cloud gives, with radii by these levels.
+fn read_cloud(photo: &AlbumPhoto, cloud: &Cloud, levels: &[f64; 9]) -> AlbumAnswer {
+    let spots = cloud.spots(5);
+    let best = spots[0].at;
+    let held = [0.5, 0.9].map(|share| level(share, levels));
+    let radii = cloud.radii_km(best, &held);
+    let said = describe(best.to_latlon());
+    AlbumAnswer {
+        photo: photo.name.clone(),
+        time: photo.time,
+        gps: photo.gps,
+        best: best.to_latlon(),
+        place: said.to_string(),
+        country: said.country,
+        radius_50_km: radii[0],
+        radius_90_km: radii[1].max(radii[0]),
+        locatability: cloud.mass_within_km(best, 750.0).clamp(0.0, 1.0),
+        alternatives: spots[1..]
+            .iter()
+            .map(|spot| AlbumPlace {
+                at: spot.at.to_latlon(),
+                probability: spot.probability,
+                place: describe(spot.at.to_latlon()).to_string(),
+            })
+            .collect(),
+        probability: spots[0].probability,
+        alone: None,
+        moved_km: 0.0,
+        because: String::new(),
+        outlier: None,
+        verdict: None,
+    }
+}
+
+/// Positions in order of time.
+fn in_time(photos: &[AlbumPhoto]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..photos.len()).collect();
+    order.sort_by(|a, b| photos[*a].time.seconds.total_cmp(&photos[*b].time.seconds));
+    order
+}
+
+fn outlier(photo: &AlbumPhoto, word: &Word, answer: &AlbumAnswer, tags: &[&AlbumPhoto]) -> Option<Outlier> {
+    if let Some(gps) = photo.gps
+        && word.wrong_tag > 0.5
+    {
+        let gap = |tag: &AlbumPhoto| (tag.time.seconds - photo.time.seconds).abs();
+        let nearest = tags.iter().min_by(|a, b| gap(a).total_cmp(&gap(b)));
+        let against = nearest.map_or(String::new(), |tag| {
+            let km = tag.gps.map_or(0.0, |other| haversine_km(other, gps));
+            format!(": {} from {}, {} away in time", distance(km), tag.name, duration(gap(tag)))
+        });
+        let reason = format!(
+            "its GPS tag does not fit the photos around it{against}; a wrong tag, a wrong clock or another trip"
+        );
+        return Some(Outlier { probability: word.wrong_tag, reason });
+    }
+    if photo.gps.is_none() && word.stray > 0.5 {
+        let reason = format!(
+            "it does not look like the places around it in time, rather {}: another trip, or a wrong clock",
+            describe(answer.alone.unwrap_or(answer.best))
+        );
+        return Some(Outlier { probability: word.stray, reason });
+    }
+    None
+}
+
+/// The probability that must be held for a radius to hold a share, by fitted levels.
+fn level(share: f64, levels: &[f64; 9]) -> f64 {
+    between(share, &LEVELS, levels)
+}
+
+/// The other way around.
+fn share(level: f64, levels: &[f64; 9]) -> f64 {
+    between(level, levels, &LEVELS)
+}
+
+/// Linear between the points of two rising lists, from 0 to 1.
+fn between(x: f64, from: &[f64; 9], to: &[f64; 9]) -> f64 {
+    let k = from.partition_point(|value| *value <= x);
+    let end = |list: &[f64; 9], k: usize| if k == 0 { 0.0 } else { list.get(k - 1).copied().unwrap_or(1.0) };
+    let (a, b) = (end(from, k), end(from, k + 1));
+    let part = if b > a { ((x - a) / (b - a)).clamp(0.0, 1.0) } else { 1.0 };
+    end(to, k) + part * (end(to, k + 1) - end(to, k))
+}

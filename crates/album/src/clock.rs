@@ -1,0 +1,93 @@
+//! Cameras whose clocks are off: the hours by which an album makes most sense.
+
+use crate::album::Album;
+use crate::photo::AlbumPhoto;
+use crate::{AlbumError, PhotoTime};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Whole hours that clocks are off by: time zones that were not set, and half a day.
+const HOURS: std::ops::RangeInclusive<i32> = -13..=13;
+/// Photos that are looked at, of all cameras together.
+const LOOKED_AT: usize = 96;
+/// What a shift must gain to be believed, in nats: clocks are right far more often than not.
+const GAIN_NATS: f64 = 6.0;
+
+/// A camera whose clock is off.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WrongClock {
+    /// The camera.
+    pub camera: String,
+    /// By how many hours it is ahead.
+    pub ahead_h: i32,
+    /// How much better the album fits without that, in nats.
+    pub gain_nats: f64,
+    /// Its photos.
+    pub photos: usize,
+}
+
+impl Album {
+    /// Cameras whose clocks contradict those of the camera with most photos (or most tags), found one after the other.
+    /// Photos without a camera have the clock of that one.
+    ///
+    /// # Errors
+    /// As [`Album::answers`].
+    pub fn wrong_clocks(&self, photos: &[AlbumPhoto]) -> Result<Vec<WrongClock>, AlbumError> {
+        let mut cameras: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
+        for photo in photos {
+            let entry = cameras.entry(photo.camera.as_deref().unwrap_or_default()).or_default();
+            *entry = (entry.0 + usize::from(photo.gps.is_some()), entry.1 + 1);
+        }
+        let Some(reference) = cameras.iter().max_by_key(|(_, counts)| **counts).map(|(name, _)| *name) else {
+            return Ok(Vec::new());
+        };
+        let stride = photos.len().div_ceil(LOOKED_AT);
+        let mut found = Vec::new();
+        for (camera, (_, count)) in cameras.iter().filter(|(name, _)| **name != reference) {
+            let of = |photo: &&AlbumPhoto, name: &str| photo.camera.as_deref().unwrap_or_default() == name;
+            let own: Vec<&AlbumPhoto> = photos.iter().filter(|photo| of(photo, camera)).collect();
+            let other: Vec<&AlbumPhoto> = photos.iter().filter(|photo| of(photo, reference)).collect();
+            if own.len() < 3 || other.len() < 3 {
+                continue;
+            }
+            let thin = |list: &[&AlbumPhoto]| -> Vec<AlbumPhoto> {
+                list.iter().step_by(stride).map(|photo| (*photo).clone()).collect()
+            };
+            let (own, other) = (thin(&own), thin(&other));
+            let shifted = |hours: i32| -> Result<f64, AlbumError> {
+                let mut all = other.clone();
+                all.extend(own.iter().cloned().map(|photo| shift(photo, -hours)));
+                self.log_likelihood(&all)
+            };
+            let right = shifted(0)?;
+            let mut best = (0, right);
+            for hours in HOURS.filter(|hours| *hours != 0) {
+                let fit = shifted(hours)?;
+                if fit > best.1 {
+                    best = (hours, fit);
+                }
+            }
+            if best.1 - right > GAIN_NATS {
+                let (camera, gain_nats) = ((*camera).to_owned(), best.1 - right);
+                found.push(WrongClock { camera, ahead_h: best.0, gain_nats, photos: *count });
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The photo with its time put right.
+fn shift(mut photo: AlbumPhoto, hours: i32) -> AlbumPhoto {
+    photo.time = PhotoTime { seconds: photo.time.seconds + 3600.0 * f64::from(hours), ..photo.time };
+    photo
+}
+
+/// Puts the times of the cameras right.
+pub fn set_clocks(photos: &mut [AlbumPhoto], wrong: &[WrongClock]) {
+    for photo in photos {
+        let camera = photo.camera.as_deref().unwrap_or_default();
+        if let Some(clock) = wrong.iter().find(|clock| clock.camera == camera) {
+            photo.time.seconds -= 3600.0 * f64::from(clock.ahead_h);
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! A posterior as points with masses: the place, its radii and alternatives are read off it.
+
+use crate::earth::Earth;
+use crate::message::Message;
+use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
+use std::f64::consts::TAU;
+
+/// The radii that answers are judged at: the place is where most is expected within them.
+const RADII_KM: [f64; 4] = [1.0, 25.0, 200.0, 750.0];
+/// Windows through which broad densities are seen, for candidates.
+const WINDOWS_KM: [f64; 2] = [250.0, 600.0];
+/// Points that stand for a blob: rings of equal mass and turns on each.
+const RINGS: usize = 8;
+const TURNS: usize = 5;
+
+/// Points and their masses, which sum to 1.
+pub(crate) struct Cloud {
+    points: Vec<UnitVec>,
+    masses: Vec<f64>,
+    candidates: Vec<UnitVec>,
+}
+
+/// A place of the cloud.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spot {
+    pub(crate) at: UnitVec,
+    /// What lies around it.
+    pub(crate) probability: f64,
+}
+
+impl Cloud {
+    /// Of a message whose integral is 1.
+    pub(crate) fn of(message: &Message, earth: &Earth) -> Self {
+        let mut cloud = Self { points: Vec::new(), masses: Vec::new(), candidates: Vec::new() };
+        let mut peaks: Vec<(f64, usize)> = Vec::new();
+        for (index, value) in message.grid.iter().enumerate() {
+            let mass = value * earth.areas[index];
+            if mass > 1e-4 {
+                for point in earth.within_cell(index) {
+                    cloud.push(point, mass / 9.0);
+                }
+                peaks.push((*value, index));
+            } else if mass > 1e-8 {
+                cloud.push(earth.points[index], mass);
+            }
+        }
+        for blob in &message.blobs {
+            let deviation = blob.variance.sqrt();
+            for k in 0..RINGS * TURNS {
+                let (ring, turn) = (k / TURNS, k % TURNS);
+                let share = (ring as f64 + 0.5) / RINGS as f64;
+                let reach = deviation * (-2.0 * (1.0 - share).ln()).sqrt();
+                let angle = TAU * (turn as f64 + 0.5 * (ring % 2) as f64) / TURNS as f64;
+                let point = blob.centre.step(reach * angle.cos(), reach * angle.sin());
+                cloud.push(point, blob.mass / (RINGS * TURNS) as f64);
+            }
+        }
+        let mut blobs: Vec<_> = message.blobs.iter().filter(|blob| blob.mass > 1e-3).collect();
+        blobs.sort_by(|a, b| b.mass.total_cmp(&a.mass));
+        cloud.candidates.extend(blobs.iter().take(12).map(|blob| blob.centre));
+        peaks.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let mut starts: Vec<UnitVec> = Vec::new();
+        for (_, index) in peaks {
+            let point = earth.points[index];
+            if starts.len() < 6 && starts.iter().all(|other| other.angle_rad(point) * EARTH_RADIUS_KM > 600.0)
+            {
+                starts.push(point);
+            }
+        }
+        let shifted: Vec<UnitVec> =
+            starts.iter().flat_map(|start| WINDOWS_KM.map(|window| cloud.shifted(*start, window))).collect();
+        cloud.candidates.extend(shifted);
+        cloud
+    }
+
+    fn push(&mut self, point: UnitVec, mass: f64) {
+        self.points.push(point);
+        self.masses.push(mass);
+    }
+
+    /// The maximum of the mass seen through a Gaussian window, uphill from a start.
+    fn shifted(&self, start: UnitVec, window_km: f64) -> UnitVec {
+        let precision = (EARTH_RADIUS_KM / window_km).powi(2);
+        let nearest = (3.0 * window_km / EARTH_RADIUS_KM).cos();
+        let mut at = start;
+        for _ in 0..8 {
+            let mut sum = [0.0; 3];
+            for (point, mass) in self.points.iter().zip(&self.masses) {
+                let cosine = at.dot(*point);
+                if cosine > nearest {
+                    let weight = mass * ((cosine - 1.0) * precision).exp();
+                    sum.iter_mut().zip(point.to_array()).for_each(|(sum, x)| *sum += weight * x);
+                }
+            }
+            let Ok(next) = UnitVec::new(sum[0], sum[1], sum[2]) else { return at };
+            let moved = next.angle_rad(at) * EARTH_RADIUS_KM;
+            at = next;
+            if moved < 5.0 {
+                break;
+            }
+        }
+        at
+    }
+
+    /// What lies within each of the radii.
+    fn within(&self, centre: UnitVec, masses: &[f64]) -> [f64; 4] {
+        let cosines = RADII_KM.map(|km| (km / EARTH_RADIUS_KM).cos());
+        let mut held = [0.0; 4];
+        for (point, mass) in self.points.iter().zip(masses) {
+            let cosine = centre.dot(*point);
+            if cosine >= cosines[3] {
+                for k in 0..4 {
+                    held[k] += if cosine >= cosines[k] { *mass } else { 0.0 };
+                }
+            }
+        }
+        held
+    }
+
+    /// The places it speaks of, the best first: that within whose surroundings most is expected.
+    pub(crate) fn spots(&self, most: usize) -> Vec<Spot> {
+        let mut masses = self.masses.clone();
+        let mut spots = Vec::new();
+        while spots.len() < most {
+            let judged = self.candidates.iter().map(|at| (*at, self.within(*at, &masses)));
+            let best = judged.max_by(|a, b| a.1.iter().sum::<f64>().total_cmp(&b.1.iter().sum::<f64>()));
+            let Some((at, held)) = best else { break };
+            if held[3] < 0.01 && !spots.is_empty() {
+                break;
+            }
+            // What is sharp is an answer of its own; what is broad takes its surroundings with it.
+            let reach = if held[1] > 0.5 * held[3] { 1 } else { 3 };
+            spots.push(Spot { at, probability: held[reach] });
+            let cosine = (RADII_KM[reach] / EARTH_RADIUS_KM).cos();
+            for (point, mass) in self.points.iter().zip(&mut masses) {
+                if point.dot(at) >= cosine {
+                    *mass = 0.0;
+                }
+            }
+        }
+        spots
+    }
+
+    /// The radii about a place that hold the shares, which must rise.
+    pub(crate) fn radii_km(&self, centre: UnitVec, shares: &[f64]) -> Vec<f64> {
+        let mut by_distance: Vec<(f64, f64)> = self
+            .points
+            .iter()
+            .zip(&self.masses)
+            .map(|(point, mass)| (centre.angle_rad(*point) * EARTH_RADIUS_KM, *mass))
+            .collect();
+        by_distance.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+        let total: f64 = self.masses.iter().sum();
+        let (mut sum, mut next) = (0.0, 0);
+        shares
+            .iter()
+            .map(|share| {
+                while next + 1 < by_distance.len() && sum + by_distance[next].1 < share * total {
+                    sum += by_distance[next].1;
+                    next += 1;
+                }
+                by_distance.get(next).map_or(0.0, |(km, _)| *km)
+            })
+            .collect()
+    }
+
+    /// The probability within a distance.
+    pub(crate) fn mass_within_km(&self, centre: UnitVec, km: f64) -> f64 {
+        let total: f64 = self.masses.iter().sum();
+        let near = |point: &UnitVec| centre.angle_rad(*point) * EARTH_RADIUS_KM <= km;
+        self.points
+            .iter()
+            .zip(&self.masses)
+            .filter(|(point, _)| near(point))
+            .map(|(_, mass)| mass)
+            .sum::<f64>()
+            / total
+    }
+
+    /// The probability of everything denser than a point.
+    pub(crate) fn mass_denser_than(&self, message: &Message, truth: LatLon, earth: &Earth) -> f64 {
+        let level = message.density(truth.to_unit(), earth);
+        let total: f64 = self.masses.iter().sum();
+        let denser = |point: &UnitVec| message.density(*point, earth) > level;
+        self.points
+            .iter()
+            .zip(&self.masses)
+            .filter(|(point, _)| denser(point))
+            .map(|(_, mass)| mass)
+            .sum::<f64>()
+            / total
+    }
+}

@@ -1,0 +1,208 @@
+//! The coarse part of all messages: values on Gauss–Legendre rings, where convolution with a heat kernel is exact.
+
+use crate::AlbumError;
+use crate::blob::Blob;
+use crate::travel::Way;
+use locdiff_answer::Calibration;
+use locdiff_shdd::Coefficients;
+use locdiff_sphere::{Degree, EARTH_RADIUS_KM, Field, FieldPlan, Harmonics, LatLon, Rings, UnitVec};
+use std::f64::consts::{PI, TAU};
+
+/// Rings and the degree that their quadrature carries exactly; points are about 200 km apart, as fine as densities of L = 31 are.
+const RINGS: usize = 96;
+const LONGITUDES: usize = 192;
+/// Steps narrower than this are taken as none or one of this width, with the right variance.
+const NARROWEST_KM: f64 = 260.0;
+
+/// Rings, transforms, and the density without a photo.
+#[derive(Debug)]
+pub(crate) struct Earth {
+    pub(crate) rings: Rings,
+    pub(crate) points: Vec<UnitVec>,
+    /// Area of each point, sr.
+    pub(crate) areas: Vec<f64>,
+    plan: FieldPlan,
+    harmonics: Harmonics,
+    own: FieldPlan,
+    /// Density without a photo at the points, and as a function.
+    pub(crate) background: Vec<f64>,
+    background_field: (Field, f64, f64),
+}
+
+impl Earth {
+    pub(crate) fn new(calibration: &Calibration) -> Result<Self, AlbumError> {
+        let rings = Rings::gauss_legendre(RINGS, LONGITUDES);
+        let degree = Degree::new(RINGS - 1)?;
+        let own = FieldPlan::new(calibration.background.degree());
+        let areas = rings.point_weights();
+        let field = own.field(calibration.background.as_slice())?;
+        let values = rings.synthesize(&field);
+        let floor = calibration.factors.floor;
+        let log_scale = (1.0 - floor).ln() - log_sum(&values, &areas);
+        let even = floor / (4.0 * PI);
+        let background = values.iter().map(|value| (value + log_scale).exp() + even).collect();
+        Ok(Self {
+            points: rings.points(),
+            areas,
+            plan: FieldPlan::new(degree),
+            harmonics: Harmonics::new(degree),
+            own,
+            background,
+            background_field: (field, log_scale, even),
+            rings,
+        })
+    }
+
+    /// The field of a photo's natural parameters, and its values at the points.
+    pub(crate) fn field(&self, e: &Coefficients) -> Result<(Field, Vec<f64>), AlbumError> {
+        let field = self.own.field(e.as_slice())?;
+        let values = self.rings.synthesize(&field);
+        Ok((field, values))
+    }
+
+    /// Density without a photo.
+    pub(crate) fn background_at(&self, points: &[UnitVec]) -> Vec<f64> {
+        let (field, log_scale, even) = &self.background_field;
+        field.values(points).into_iter().map(|value| (value + log_scale).exp() + even).collect()
+    }
+
+    pub(crate) fn integral(&self, values: &[f64]) -> f64 {
+        values.iter().zip(&self.areas).map(|(value, area)| value * area).sum()
+    }
+
+    /// Blobs wider than this belong on the grid.
+    pub(crate) fn is_wide(variance: f64) -> bool {
+        variance.sqrt() * EARTH_RADIUS_KM > NARROWEST_KM
+    }
+
+    /// The grid after a step, with what becomes wide of the blobs. Exact in harmonics, one factor a degree; a step too
+    /// narrow for the grid is none or one of [`NARROWEST_KM`], with shares that keep its variance.
+    pub(crate) fn travelled(
+        &self,
+        grid: &[f64],
+        blobs: &[Blob],
+        ways: &[Way],
+    ) -> Result<Vec<f64>, AlbumError> {
+        let least = (NARROWEST_KM / EARTH_RADIUS_KM).powi(2);
+        let (mut stay, mut wide): (f64, Vec<Way>) = (0.0, Vec::new());
+        for &(share, variance) in ways {
+            let moved = (variance / least).min(1.0);
+            stay += share * (1.0 - moved);
+            wide.push((share * moved, variance.max(least)));
+        }
+        let lmax = self.plan.degree().get();
+        let heat = |l: usize, variance: f64| (-0.5 * (l * (l + 1)) as f64 * variance).exp();
+        let mut sum = self.rings.analyze(&self.plan, grid)?;
+        for l in 0..=lmax {
+            let factor: f64 = wide.iter().map(|(share, variance)| share * heat(l, *variance)).sum();
+            sum[l * l..(l + 1) * (l + 1)].iter_mut().for_each(|c| *c *= factor);
+        }
+        for blob in blobs {
+            let ways: Vec<&Way> = ways
+                .iter()
+                .filter(|(share, variance)| *share > 0.0 && Self::is_wide(blob.variance + variance))
+                .collect();
+            if ways.is_empty() || blob.mass == 0.0 {
+                continue;
+            }
+            let code = self.harmonics.at(blob.centre);
+            for l in 0..=lmax {
+                let factor: f64 =
+                    ways.iter().map(|(share, variance)| share * heat(l, blob.variance + variance)).sum();
+                for k in l * l..(l + 1) * (l + 1) {
+                    sum[k] += blob.mass * factor * code[k];
+                }
+            }
+        }
+        let moved = self.rings.synthesize(&self.plan.field(&sum)?);
+        // What rings below zero is no probability.
+        Ok(grid.iter().zip(moved).map(|(grid, moved)| stay * grid + moved.max(0.0)).collect())
+    }
+
+    /// The grid's value at a point, linear between its four neighbours.
+    pub(crate) fn value_at(&self, grid: &[f64], point: UnitVec) -> f64 {
+        let z = self.rings.z();
+        let below = z.partition_point(|ring| *ring > point.z()).clamp(1, z.len() - 1);
+        let above = below - 1;
+        let share = ((z[above] - point.z()) / (z[above] - z[below])).clamp(0.0, 1.0);
+        let turn = point.y().atan2(point.x()).rem_euclid(TAU) / TAU * LONGITUDES as f64;
+        let (west, part) = (turn.floor() as usize % LONGITUDES, turn.fract());
+        let on = |ring: usize| {
+            let row = &grid[ring * LONGITUDES..][..LONGITUDES];
+            row[west] * (1.0 - part) + row[(west + 1) % LONGITUDES] * part
+        };
+        on(above) * (1.0 - share) + on(below) * share
+    }
+
+    /// The point nearest to a place, and its area.
+    pub(crate) fn nearest(&self, point: UnitVec) -> usize {
+        let z = self.rings.z();
+        let below = z.partition_point(|ring| *ring > point.z()).clamp(1, z.len() - 1);
+        let ring = if z[below - 1] - point.z() < point.z() - z[below] { below - 1 } else { below };
+        let turn = point.y().atan2(point.x()).rem_euclid(TAU) / TAU * LONGITUDES as f64;
+        ring * LONGITUDES + turn.round() as usize % LONGITUDES
+    }
+
+    /// Nine places spread over the cell of a point.
+    pub(crate) fn within_cell(&self, index: usize) -> [UnitVec; 9] {
+        let place = self.points[index].to_latlon();
+        let (height, width) = (180.0 / RINGS as f64, 360.0 / LONGITUDES as f64);
+        std::array::from_fn(|k| {
+            let (i, j) = ((k / 3) as f64 - 1.0, (k % 3) as f64 - 1.0);
+            let lat = (place.lat_deg() + i * height / 3.0).clamp(-90.0, 90.0);
+            let lon = (place.lon_deg() + j * width / 3.0 + 540.0).rem_euclid(360.0) - 180.0;
+            LatLon::new(lat, lon).map_or(self.points[index], LatLon::to_unit)
+        })
+    }
+}
+
+/// Log of the integral of the exponential.
+pub(crate) fn log_sum(values: &[f64], areas: &[f64]) -> f64 {
+    let top = values.iter().fold(f64::NEG_INFINITY, |a, b| a.max(*b));
+    top + values.iter().zip(areas).map(|(value, area)| area * (value - top).exp()).sum::<f64>().ln()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blob::variance_of_km;
+
+    pub(crate) fn flat() -> Earth {
+        Earth::new(&Calibration::none(Coefficients::new(vec![0.0; 16]).unwrap())).unwrap()
+    }
+
+    /// A blob that takes a long step has the variance of both, and all its mass.
+    #[test]
+    fn a_long_step_is_a_heat_kernel() {
+        let earth = flat();
+        let lima = LatLon::new(-12.0, -77.0).unwrap().to_unit();
+        let blob = Blob::at_km(lima, 30.0, 1.0);
+        let none = vec![0.0; earth.points.len()];
+        let grid = earth.travelled(&none, &[blob], &[(1.0, variance_of_km(800.0))]).unwrap();
+        assert!((earth.integral(&grid) - 1.0).abs() < 1e-6);
+        let squares: Vec<f64> =
+            grid.iter().zip(&earth.points).map(|(v, p)| v * p.angle_rad(lima).powi(2)).collect();
+        let deviation = (earth.integral(&squares) / 2.0).sqrt() * EARTH_RADIUS_KM;
+        assert!((deviation / 800.6 - 1.0).abs() < 0.01, "{deviation}");
+    }
+
+    /// Many steps that are narrower than the grid widen it as much as one of their sum.
+    #[test]
+    fn narrow_steps_add_up() {
+        let earth = flat();
+        let centre = LatLon::new(45.0, 10.0).unwrap().to_unit();
+        let none = vec![0.0; earth.points.len()];
+        let start = earth
+            .travelled(&none, &[Blob::at_km(centre, 1.0, 1.0)], &[(1.0, variance_of_km(500.0))])
+            .unwrap();
+        let mut grid = start;
+        for _ in 0..25 {
+            grid = earth.travelled(&grid, &[], &[(1.0, variance_of_km(60.0))]).unwrap();
+        }
+        let squares: Vec<f64> =
+            grid.iter().zip(&earth.points).map(|(v, p)| v * p.angle_rad(centre).powi(2)).collect();
+        let deviation = (earth.integral(&squares) / 2.0 / earth.integral(&grid)).sqrt() * EARTH_RADIUS_KM;
+        let wanted = (500f64.powi(2) + 25.0 * 60f64.powi(2)).sqrt();
+        assert!((deviation / wanted - 1.0).abs() < 0.02, "{deviation} {wanted}");
+    }
+}

@@ -1,0 +1,28 @@
+//! What can go wrong with an album.
+
+/// Why an album has no answers, in one line.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AlbumError {
+    /// A place or degree that is none.
+    #[error(transparent)]
+    Sphere(#[from] locdiff_sphere::SphereError),
+    /// A code of another degree.
+    #[error(transparent)]
+    Code(#[from] locdiff_shdd::ShddError),
+    /// A failure to read an answer.
+    #[error(transparent)]
+    Answer(#[from] locdiff_answer::AnswerError),
+    /// Settings that cannot be used.
+    #[error("these settings of albums cannot be used: {reason}")]
+    Settings {
+        /// What is wrong with them.
+        reason: String,
+    },
+    /// A time that cannot be read.
+    #[error("'{text}' is no time: write it as 2024-05-12T13:45:10+02:00 or 2024:05:12 13:45:10")]
+    Time {
+        /// What was written.
+        text: String,
+    },
+}

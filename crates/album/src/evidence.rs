@@ -1,0 +1,108 @@
+//! What a photo says of its place, as a likelihood ratio against knowing nothing.
+
+use crate::AlbumError;
+use crate::earth::{Earth, log_sum};
+use crate::photo::AlbumPhoto;
+use locdiff_answer::Calibration;
+use locdiff_sphere::{Field, UnitVec};
+use std::f64::consts::PI;
+
+/// `(q/q₀)^γ`, scaled such that its mean over places without a photo is 1.
+pub(crate) struct Evidence {
+    parts: Vec<(Field, f64)>,
+    floor: f64,
+    weight: f64,
+    log_mean: f64,
+    /// At the grid's points.
+    pub(crate) grid: Vec<f64>,
+}
+
+impl Evidence {
+    /// Of a photo whose word has this weight γ.
+    pub(crate) fn of(
+        photo: &AlbumPhoto,
+        weight: f64,
+        earth: &Earth,
+        calibration: &Calibration,
+    ) -> Result<Self, AlbumError> {
+        let mut kinds = vec![(calibration.factors, 1.0)];
+        if let Some(strangers) = &calibration.strangers {
+            kinds = vec![(calibration.factors, 1.0 - photo.stranger), (strangers.factors, photo.stranger)];
+        }
+        let (mut parts, mut floor, mut density) = (Vec::new(), 0.0, vec![0.0; earth.points.len()]);
+        for (factors, share) in kinds.into_iter().filter(|(_, share)| *share > 1e-3) {
+            let natural = photo.evidence.combine(
+                factors.evidence,
+                &calibration.background,
+                factors.background_weight,
+            )?;
+            let (field, values) = earth.field(&natural)?;
+            let log_scale = (share * (1.0 - factors.floor)).ln() - log_sum(&values, &earth.areas);
+            density.iter_mut().zip(&values).for_each(|(sum, value)| *sum += (value + log_scale).exp());
+            parts.push((field, log_scale));
+            floor += share * factors.floor / (4.0 * PI);
+        }
+        let ratio = |density: f64, background: f64| ((density + floor) / background).ln() * weight;
+        let mut grid: Vec<f64> = density
+            .iter()
+            .zip(&earth.background)
+            .map(|(density, background)| ratio(*density, *background))
+            .collect();
+        let mean: f64 = grid
+            .iter()
+            .zip(&earth.background)
+            .zip(&earth.areas)
+            .map(|((log, background), area)| log.exp() * background * area)
+            .sum();
+        let log_mean = mean.ln();
+        for value in &mut grid {
+            *value = (*value - log_mean).exp();
+        }
+        Ok(Self { parts, floor, weight, log_mean, grid })
+    }
+
+    /// At any points.
+    pub(crate) fn at(&self, points: &[UnitVec], earth: &Earth) -> Vec<f64> {
+        if points.is_empty() {
+            return Vec::new();
+        }
+        let mut density = vec![self.floor; points.len()];
+        for (field, log_scale) in &self.parts {
+            density
+                .iter_mut()
+                .zip(field.values(points))
+                .for_each(|(sum, value)| *sum += (value + log_scale).exp());
+        }
+        let background = earth.background_at(points);
+        let log =
+            |(density, background): (f64, f64)| (density / background).ln() * self.weight - self.log_mean;
+        density.into_iter().zip(background).map(|pair| log(pair).exp()).collect()
+    }
+}
+
+/// The weight of each photo's word: photos of one moment share what they see.
+pub(crate) fn weights(times: &[f64], dependence: f64, moment_s: f64) -> Vec<f64> {
+    // Times are in order: only neighbours within a few moments matter.
+    let near = |k: usize, other: usize| (-(times[k] - times[other]).abs() / moment_s).exp();
+    (0..times.len())
+        .map(|k| {
+            let before = (0..k).rev().take(200).map(|other| near(k, other)).take_while(|near| *near > 1e-3);
+            let after =
+                (k + 1..times.len()).take(200).map(|other| near(k, other)).take_while(|near| *near > 1e-3);
+            1.0 / (1.0 + dependence * (before.sum::<f64>() + after.sum::<f64>()))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn photos_of_one_moment_share_their_weight() {
+        let apart = weights(&[0.0, 1e6, 2e6], 0.6, 900.0);
+        assert!(apart.iter().all(|weight| (weight - 1.0).abs() < 1e-3));
+        let burst = weights(&[0.0, 0.0, 0.0, 0.0], 0.6, 900.0);
+        assert!(burst.iter().all(|weight| (weight - 1.0 / 2.8).abs() < 1e-12));
+    }
+}

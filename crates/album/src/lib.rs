@@ -1,0 +1,44 @@
+//! Places for a whole album at once: what each photo says, GPS tags of some, the time between them and how people travel, and
+//! likeness to photos with a tag.
+//!
+//! | you want | item |
+//! |---|---|
+//! | answers for an album | [`Album::answers`], [`AlbumPhoto`], [`AlbumAnswer`] |
+//! | one answer for views of one place | [`Album::same_place`] |
+//! | cameras whose clocks are off | [`Album::wrong_clocks`], [`set_clocks`] |
+//! | times of photos | [`parse_time`], [`time_in_name`], [`PhotoTime`] |
+//! | what photo managers do instead | [`by_time`] |
+//! | how good answers are, beside those | [`AlbumScores`], [`AlbumTrip`] |
+//! | what the model assumes | [`AlbumSettings`] |
+//!
+//! A message between photos is a grid of the globe (Gauss–Legendre rings, on which convolution with a heat kernel is exact: one
+//! factor for each degree) and a few narrow Gaussians (tags and what follows from them), which are closed under products and travel.
+
+mod album;
+mod answer;
+mod baselines;
+mod blob;
+mod chain;
+mod clock;
+mod cloud;
+mod earth;
+mod error;
+mod evaluation;
+mod evidence;
+mod explain;
+mod likeness;
+mod message;
+mod photo;
+mod settings;
+mod times;
+mod travel;
+
+pub use album::Album;
+pub use answer::{AlbumAnswer, AlbumPlace, Outlier};
+pub use baselines::{ByTime, by_time};
+pub use clock::{WrongClock, set_clocks};
+pub use error::AlbumError;
+pub use evaluation::{AlbumScores, AlbumTrip};
+pub use photo::AlbumPhoto;
+pub use settings::{AlbumSettings, TravelSettings};
+pub use times::{GUESSED_GAP_S, PhotoTime, TimeSource, iso_time, parse_time, time_in_name};

@@ -1,0 +1,134 @@
+//! Likeness inside the album: a photo that looks like a tagged one is probably near it, also days apart.
+
+use crate::blob::Blob;
+use crate::message::Return;
+use crate::photo::AlbumPhoto;
+use crate::settings::AlbumSettings;
+use locdiff_sphere::{EARTH_RADIUS_KM, UnitVec};
+use rayon::prelude::*;
+
+/// Tagged places that a photo is compared with at the most.
+const MOST_PLACES: usize = 512;
+/// Places of a photo that are kept: the most alike, and those next in time.
+const KEPT: usize = 6;
+/// Nobody travels faster, but for what is left of a distance: km/h and km.
+const FASTEST_KM_H: f64 = 900.0;
+const ANYWAY_KM: f64 = 100.0;
+
+/// A place with tagged photos.
+struct Tagged {
+    place: UnitVec,
+    /// The mean of their embeddings, each of length 1: its product with another is the mean cosine.
+    mean: Vec<f64>,
+    count: f64,
+    /// Times of its photos.
+    times: Vec<f64>,
+}
+
+impl Tagged {
+    /// How far in time a moment is from the nearest of its photos.
+    fn gap_s(&self, time: f64) -> f64 {
+        let next = self.times.partition_point(|own| *own < time);
+        let gap = |k: usize| self.times.get(k).map_or(f64::INFINITY, |own| (own - time).abs());
+        gap(next).min(if next > 0 { gap(next - 1) } else { f64::INFINITY })
+    }
+
+    /// Whether one could be here as well, so much time away.
+    fn is_within_reach(&self, place: UnitVec, gap_s: f64) -> bool {
+        self.place.angle_rad(place) * EARTH_RADIUS_KM <= ANYWAY_KM + FASTEST_KM_H * gap_s / 3600.0
+    }
+}
+
+/// For each photo (in order of time) the tagged places that it may have been taken at. Tagged photos have none: their tags speak.
+pub(crate) fn returns(photos: &[&AlbumPhoto], times: &[f64], settings: &AlbumSettings) -> Vec<Vec<Return>> {
+    let places = gather(photos, times, settings.alike_km);
+    if places.is_empty() {
+        return vec![Vec::new(); photos.len()];
+    }
+    let share = settings.revisit / places.len() as f64;
+    photos
+        .par_iter()
+        .enumerate()
+        .map(|(k, photo)| {
+            if photo.gps.is_some() {
+                return Vec::new();
+            }
+            let own = unit(&photo.embedding);
+            let mut found: Vec<(f64, f64, &Tagged)> = places
+                .iter()
+                .map(|tagged| (log_odds(&own, tagged, settings), tagged.gap_s(times[k]), tagged))
+                .collect();
+            // The next ones in time, whatever they look like, then the most alike of those that they leave time for.
+            found.sort_by(|a, b| a.1.total_cmp(&b.1));
+            let rest = found.split_off(2.min(found.len()));
+            let next: Vec<(f64, &Tagged)> = found.iter().map(|(_, gap, tagged)| (*gap, *tagged)).collect();
+            let reachable =
+                |tagged: &Tagged| next.iter().all(|(gap, other)| other.is_within_reach(tagged.place, *gap));
+            let mut alike: Vec<_> =
+                rest.into_iter().filter(|(odds, _, tagged)| *odds > 0.0 && reachable(tagged)).collect();
+            alike.sort_by(|a, b| b.0.total_cmp(&a.0));
+            found.extend(alike.into_iter().take(KEPT));
+            found
+                .into_iter()
+                .filter(|(_, _, tagged)| reachable(tagged))
+                .map(|(log_odds, _, tagged)| Return {
+                    place: Blob::at_km(tagged.place, settings.alike_km, share),
+                    log_odds,
+                })
+                .collect()
+        })
+        .collect()
+}
+
+/// The tagged photo that a photo looks like most, and the cosine.
+pub(crate) fn most_alike<'a>(
+    photo: &AlbumPhoto,
+    among: impl Iterator<Item = &'a AlbumPhoto>,
+) -> Option<(&'a AlbumPhoto, f64)> {
+    let own = unit(&photo.embedding);
+    let cosine =
+        |other: &AlbumPhoto| unit(&other.embedding).iter().zip(&own).map(|(a, b)| a * b).sum::<f64>();
+    among.map(|other| (other, cosine(other))).max_by(|a, b| a.1.total_cmp(&b.1))
+}
+
+/// The log of the odds of being at a place, as four views of a place and strangers of the same region have them.
+pub(crate) fn odds_of(cosine: f64, settings: &AlbumSettings) -> f64 {
+    let (even, slope) = settings.likeness;
+    (slope * (cosine - even)).clamp(-settings.most_likeness, settings.most_likeness)
+}
+
+fn log_odds(own: &[f64], tagged: &Tagged, settings: &AlbumSettings) -> f64 {
+    if own.is_empty() || tagged.mean.len() != own.len() {
+        return 0.0;
+    }
+    odds_of(tagged.mean.iter().zip(own).map(|(a, b)| a * b).sum(), settings)
+}
+
+fn unit(embedding: &[f32]) -> Vec<f64> {
+    let length = embedding.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt();
+    embedding.iter().map(|value| f64::from(*value) / length.max(1e-12)).collect()
+}
+
+/// The tagged photos by place.
+fn gather(photos: &[&AlbumPhoto], times: &[f64], reach_km: f64) -> Vec<Tagged> {
+    let mut places: Vec<Tagged> = Vec::new();
+    for (k, photo) in photos.iter().enumerate() {
+        let Some(gps) = photo.gps else { continue };
+        let (at, own) = (gps.to_unit(), unit(&photo.embedding));
+        // A traveller's tags come place after place: the last ones are looked at first.
+        let near = |tagged: &&mut Tagged| tagged.place.angle_rad(at) * EARTH_RADIUS_KM < reach_km;
+        if let Some(tagged) = places.iter_mut().rev().take(MOST_PLACES).find(near) {
+            tagged.count += 1.0;
+            let count = tagged.count;
+            tagged.mean.iter_mut().zip(&own).for_each(|(mean, value)| *mean += (value - *mean) / count);
+            tagged.times.push(times[k]);
+        } else {
+            places.push(Tagged { place: at, mean: own, count: 1.0, times: vec![times[k]] });
+        }
+    }
+    if places.len() > MOST_PLACES {
+        places.sort_by(|a, b| b.count.total_cmp(&a.count));
+        places.truncate(MOST_PLACES);
+    }
+    places
+}

@@ -1,0 +1,167 @@
+//! What the model of an album assumes, with the values chosen on validation.
+
+use crate::AlbumError;
+use serde::{Deserialize, Serialize};
+
+/// The numbers of the model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct AlbumSettings {
+    /// How much each further view of the same moment takes from the weight of all: n views weigh `1 / (1 + c·(n − 1))` each.
+    pub dependence: f64,
+    /// The same for photos that are said to be views of one place.
+    pub views_dependence: f64,
+    /// Photos this near in time count as views of one moment, in seconds.
+    pub moment_s: f64,
+    /// The probability that a photo does not belong to the album at all.
+    pub stray: f64,
+    /// The probability that a GPS tag is wrong.
+    pub wrong_tag: f64,
+    /// The error of a good GPS tag.
+    pub gps_km: f64,
+    /// How far from the place where one stays photos are taken, km along each axis.
+    pub jitter_km: f64,
+    /// How people move.
+    pub travel: TravelSettings,
+    /// The probability of having come back to a tagged place, at any step.
+    pub revisit: f64,
+    /// Places this near look alike.
+    pub alike_km: f64,
+    /// The cosine of two embeddings at which being at one place is as likely as not, and the slope of the log odds there.
+    pub likeness: (f64, f64),
+    /// No likeness says more than this, in nats.
+    pub most_likeness: f64,
+    /// For 10, 20 … 90 %, the probability that the posterior of a trip must hold within a radius for the radius to hold that share. Views
+    /// of one place need no such correction.
+    pub radius_levels: [f64; 9],
+    /// The same for regions: what the densest part must hold.
+    pub region_levels: [f64; 9],
+}
+
+/// The travel kernel: staying, walking about, driving, flying.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct TravelSettings {
+    /// Time after which people have moved on with probability 1 − 1/e, in hours.
+    pub stay_h: f64,
+    /// How suddenly: 1 is a constant rate, more means that people stay for a while and then move on.
+    pub stay_power: f64,
+    /// The time between photos, in hours, at which that is so; with longer ones people have moved on sooner, by this power.
+    pub pace_h: f64,
+    /// That power.
+    pub pace_power: f64,
+    /// The probability of having moved on is never more than this: some stay for days.
+    pub move_most: f64,
+    /// How far one is from the last photo's place without having moved on, km after an hour (grows with the root of time).
+    pub about_km: f64,
+    /// The same never more than this.
+    pub about_most_km: f64,
+    /// How far a drive goes in an hour, km along each axis.
+    pub drive_km: f64,
+    /// The power of time that it grows with.
+    pub drive_power: f64,
+    /// A day's drive at the most.
+    pub drive_most_km: f64,
+    /// How far a flight goes in an hour.
+    pub fly_km: f64,
+    /// Share of moves that are flights when there was time for one.
+    pub fly_share: f64,
+    /// The probability of being anywhere on Earth next, for any reason.
+    pub anywhere: f64,
+}
+
+impl Default for AlbumSettings {
+    fn default() -> Self {
+        Self {
+            dependence: 1.0,
+            views_dependence: 0.6,
+            moment_s: 14_400.0,
+            stray: 0.02,
+            wrong_tag: 3e-4,
+            gps_km: 0.05,
+            jitter_km: 0.6,
+            travel: TravelSettings::default(),
+            revisit: 0.02,
+            alike_km: 0.5,
+            likeness: (0.70, 10.0),
+            most_likeness: 1.6,
+            radius_levels: [0.09, 0.195, 0.31, 0.43, 0.535, 0.64, 0.745, 0.84, 0.92],
+            region_levels: [0.09, 0.2, 0.31, 0.42, 0.535, 0.64, 0.74, 0.835, 0.91],
+        }
+    }
+}
+
+impl Default for TravelSettings {
+    fn default() -> Self {
+        Self {
+            stay_h: 2.2,
+            stay_power: 1.5,
+            pace_h: 0.5,
+            pace_power: 0.7,
+            move_most: 0.98,
+            about_km: 0.6,
+            about_most_km: 5.0,
+            drive_km: 50.0,
+            drive_power: 0.85,
+            drive_most_km: 275.0,
+            fly_km: 500.0,
+            fly_share: 0.01,
+            anywhere: 1e-5,
+        }
+    }
+}
+
+impl AlbumSettings {
+    /// From JSON; what is not said stays as it is.
+    ///
+    /// ```
+    /// use locdiff_album::AlbumSettings;
+    /// let settings = AlbumSettings::from_json(r#"{"stray": 0.02, "travel": {"stay_h": 1.5}}"#)?;
+    /// assert_eq!((settings.stray, settings.travel.stay_h), (0.02, 1.5));
+    /// assert!(AlbumSettings::from_json(r#"{"strays": 0.02}"#).is_err());
+    /// assert!(AlbumSettings::from_json(r#"{"stray": 2}"#).is_err());
+    /// # Ok::<(), locdiff_album::AlbumError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What is no settings, and numbers out of range.
+    pub fn from_json(text: &str) -> Result<Self, AlbumError> {
+        let settings: Self =
+            serde_json::from_str(text).map_err(|error| AlbumError::Settings { reason: error.to_string() })?;
+        let travel = &settings.travel;
+        let shares =
+            [settings.stray, settings.wrong_tag, settings.revisit, travel.fly_share, travel.anywhere];
+        let sizes = [
+            settings.moment_s,
+            settings.gps_km,
+            settings.jitter_km,
+            travel.pace_h,
+            settings.alike_km,
+            travel.stay_h,
+            travel.stay_power,
+            travel.drive_power,
+            travel.about_km,
+            travel.about_most_km,
+            travel.drive_km,
+            travel.drive_most_km,
+            travel.fly_km,
+        ];
+        let levels = [&settings.radius_levels, &settings.region_levels];
+        let rising = levels.iter().all(|list| list.windows(2).all(|pair| pair[0] < pair[1]));
+        let fits = shares.iter().all(|share| *share > 0.0 && *share < 0.5)
+            && sizes.iter().all(|size| *size > 0.0 && size.is_finite())
+            && travel.move_most > 0.0
+            && travel.move_most < 1.0
+            && settings.dependence >= 0.0
+            && settings.views_dependence >= 0.0
+            && levels.iter().all(|list| list.iter().all(|level| (0.0..=1.0).contains(level)));
+        if fits && rising {
+            Ok(settings)
+        } else {
+            let reason = "shares lie between 0 and ½, sizes above 0, levels rise from 0 to 1".to_owned();
+            Err(AlbumError::Settings { reason })
+        }
+    }
+}

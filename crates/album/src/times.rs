@@ -1,0 +1,240 @@
+//! When a photo was taken: from EXIF data, a file's name, a table, or its place in the folder.
+
+use crate::AlbumError;
+use serde::Serialize;
+
+/// Who says when a photo was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TimeSource {
+    /// A table that the user gave.
+    Table,
+    /// EXIF data with the offset from UTC.
+    Exif,
+    /// EXIF data without an offset: the camera's own clock.
+    Clock,
+    /// Digits in the file's name.
+    Name,
+    /// Only the order of the files: a guess of the time between them.
+    Order,
+}
+
+impl TimeSource {
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Table => "the table",
+            Self::Exif => "EXIF with its offset",
+            Self::Clock => "the camera's clock, no offset",
+            Self::Name => "the file's name",
+            Self::Order => "the order of the files only",
+        }
+    }
+}
+
+/// When a photo was taken.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PhotoTime {
+    /// Seconds since 1970; of UTC where an offset is known.
+    pub seconds: f64,
+    /// Who says so.
+    pub source: TimeSource,
+}
+
+/// Files without a time are taken to be this far apart.
+pub const GUESSED_GAP_S: f64 = 600.0;
+
+impl PhotoTime {
+    /// A time from a table.
+    pub fn at(seconds: f64) -> Self {
+        Self { seconds, source: TimeSource::Table }
+    }
+}
+
+/// A time in words of EXIF (`2024:05:12 13:45:10`, with an offset such as `+02:00` apart or at the end), ISO 8601 or seconds since
+/// 1970, as seconds; and whether an offset was said.
+///
+/// ```
+/// use locdiff_album::parse_time;
+/// assert_eq!(parse_time("2024-05-12T13:45:10+02:00", None)?, (1_715_514_310.0, true));
+/// assert_eq!(parse_time("2024:05:12 13:45:10", Some("+02:00"))?, (1_715_514_310.0, true));
+/// assert_eq!(parse_time("1970-01-02", None)?, (86_400.0, false));
+/// assert!(parse_time("yesterday", None).is_err());
+/// # Ok::<(), locdiff_album::AlbumError>(())
+/// ```
+///
+/// # Errors
+/// What is no time.
+pub fn parse_time(text: &str, offset: Option<&str>) -> Result<(f64, bool), AlbumError> {
+    let bad = || AlbumError::Time { text: text.to_owned() };
+    let text = text.trim().trim_end_matches('\0').trim();
+    if let Ok(seconds) = text.parse::<f64>()
+        && seconds.is_finite()
+        && text.len() != 8
+    {
+        return Ok((seconds, true));
+    }
+    let (clock, own) = match text.strip_suffix(['Z', 'z']) {
+        Some(clock) => (clock, Some(0.0)),
+        None => match text.char_indices().skip(11).find(|(_, c)| matches!(c, '+' | '-')) {
+            Some((at, _)) => (&text[..at], Some(offset_seconds(&text[at..]).ok_or_else(bad)?)),
+            None => (text, None),
+        },
+    };
+    let offset = own.or_else(|| offset.and_then(|text| offset_seconds(text.trim_end_matches('\0').trim())));
+    let numbers: Vec<f64> = clock
+        .split(|c: char| !(c.is_ascii_digit() || c == '.') || c == ':')
+        .filter(|part| !part.is_empty())
+        .map(str::parse::<f64>)
+        .collect::<Result<_, _>>()
+        .map_err(|_| bad())?;
+    if numbers.len() < 3 || numbers.len() > 6 {
+        return Err(bad());
+    }
+    let part = |k: usize| numbers.get(k).copied().unwrap_or(0.0);
+    let seconds = civil([part(0), part(1), part(2), part(3), part(4), part(5)]).ok_or_else(bad)?;
+    Ok((seconds - offset.unwrap_or(0.0), offset.is_some()))
+}
+
+/// The time in a file's name, such as `IMG_20240512_134510.jpg`, `2024-05-12 13.45.10.jpg` or `PXL_20240512_134510123.jpg`.
+///
+/// ```
+/// use locdiff_album::time_in_name;
+/// assert_eq!(time_in_name("trip/IMG_20240512_134510.jpg"), Some(1_715_521_510.0));
+/// assert_eq!(time_in_name("2024-05-12 13.45.10 (2).jpg"), Some(1_715_521_510.0));
+/// assert_eq!(time_in_name("IMG-20240512-WA0007.jpg"), Some(1_715_472_000.0));
+/// assert_eq!(time_in_name("DSC_1234.jpg"), None);
+/// ```
+pub fn time_in_name(name: &str) -> Option<f64> {
+    let name = name.rsplit(['/', '\\']).next()?;
+    let bytes = name.as_bytes();
+    (0..bytes.len()).find_map(|start| {
+        let fresh = bytes[start].is_ascii_digit() && (start == 0 || !bytes[start - 1].is_ascii_digit());
+        if fresh { date_at(&name[start..]) } else { None }
+    })
+}
+
+/// A date at the start of a text, and the time of day after it where there is one.
+fn date_at(text: &str) -> Option<f64> {
+    let mut digits = Vec::new();
+    let mut between = 0;
+    for c in text.chars() {
+        if let Some(digit) = c.to_digit(10) {
+            digits.push(f64::from(digit));
+            between = 0;
+        } else if matches!(c, '-' | '_' | '.' | ' ' | ':' | 'T') && between == 0 && digits.len() % 2 == 0 {
+            between += 1;
+        } else {
+            break;
+        }
+        if digits.len() == 14 {
+            break;
+        }
+    }
+    let number = |from: usize, to: usize| digits[from..to].iter().fold(0.0, |sum, digit| 10.0 * sum + digit);
+    if digits.len() < 8 || !(1990.0..2100.0).contains(&number(0, 4)) {
+        return None;
+    }
+    let day = [number(0, 4), number(4, 6), number(6, 8)];
+    let clock = if digits.len() >= 14 { [number(8, 10), number(10, 12), number(12, 14)] } else { [0.0; 3] };
+    civil([day[0], day[1], day[2], clock[0], clock[1], clock[2]])
+}
+
+/// `+02:00`, `-0530` or `+2` as seconds.
+fn offset_seconds(text: &str) -> Option<f64> {
+    let sign = match text.chars().next()? {
+        '+' => 1.0,
+        '-' => -1.0,
+        _ => return None,
+    };
+    let digits: String = text[1..].chars().filter(char::is_ascii_digit).collect();
+    let number = |part: &str| part.parse::<f64>().ok();
+    let (hours, minutes) = match digits.len() {
+        1 | 2 => (number(&digits)?, 0.0),
+        4 => (number(&digits[..2])?, number(&digits[2..])?),
+        _ => return None,
+    };
+    (hours <= 15.0 && minutes < 60.0).then_some(sign * (3600.0 * hours + 60.0 * minutes))
+}
+
+/// Seconds since 1970 of a date and a time of day (Gregorian calendar).
+fn civil([year, month, day, hour, minute, second]: [f64; 6]) -> Option<f64> {
+    let days_of = |year: i64, month: i64| match month {
+        4 | 6 | 9 | 11 => 30,
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        _ => 31,
+    };
+    if [year, month, day, hour, minute].iter().any(|part| part.fract() != 0.0) {
+        return None;
+    }
+    let (y, m, d) = (year as i64, month as i64, day as i64);
+    let fits = (1..=9999).contains(&y) && (1..=12).contains(&m) && (1..=days_of(y, m)).contains(&d);
+    if !fits || hour > 23.0 || minute > 59.0 || second >= 61.0 {
+        return None;
+    }
+    // Years begin in March, so that the leap day is the last.
+    let (shifted, months) = (y - i64::from(m <= 2), (m + 9) % 12);
+    let days = 365 * shifted + shifted.div_euclid(4) - shifted.div_euclid(100)
+        + shifted.div_euclid(400)
+        + (153 * months + 2) / 5
+        + d
+        - 1
+        - 719_468;
+    Some(86_400.0 * days as f64 + 3600.0 * hour + 60.0 * minute + second)
+}
+
+/// Seconds since 1970 as ISO 8601, of UTC.
+///
+/// ```
+/// assert_eq!(locdiff_album::iso_time(1_715_514_310.0), "2024-05-12T11:45:10Z");
+/// ```
+pub fn iso_time(seconds: f64) -> String {
+    let whole = seconds.round().clamp(-6.0e10, 2.5e11) as i64;
+    let (days, rest) = (whole.div_euclid(86_400), whole.rem_euclid(86_400));
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let of_era = shifted.rem_euclid(146_097);
+    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let day_of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let months = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * months + 2) / 5 + 1;
+    let month = if months < 10 { months + 3 } else { months - 9 };
+    let year = year_of_era + 400 * era + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}Z", rest / 3600, rest / 60 % 60, rest % 60)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hostile_texts_are_no_times() {
+        for text in [
+            "",
+            "2024:13:01 00:00:00",
+            "2024:02:30",
+            "0000:00:00 00:00:00",
+            "2024:05:12 25:00:00",
+            "::::",
+            "nan",
+            "1e999",
+        ] {
+            assert!(parse_time(text, None).is_err(), "{text}");
+        }
+        assert_eq!(parse_time("2024:05:12 13:45:10", Some("nonsense")).unwrap(), (1_715_521_510.0, false));
+        for name in ["", "é20240512é", "99999999_999999.jpg", "20241399_000000.jpg"] {
+            let _ = time_in_name(name);
+        }
+    }
+
+    #[test]
+    fn days_go_around() {
+        for days in (-200_000..200_000).step_by(997) {
+            let seconds = f64::from(days) * 86_400.0 + 3723.0;
+            let (back, has_offset) = parse_time(&iso_time(seconds), None).unwrap();
+            assert!(has_offset);
+            assert_eq!(back, seconds, "{days}");
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! Albums of a made-up world: a network that is as sure as a clean code of degree 15, tempered.
+
+use locdiff_album::{Album, AlbumPhoto, AlbumSettings, PhotoTime, set_clocks};
+use locdiff_answer::{Calibration, Globe};
+use locdiff_shdd::Coefficients;
+use locdiff_sphere::{LatLon, haversine_km};
+
+const MINUTE: f64 = 60.0;
+const HOUR: f64 = 3600.0;
+
+fn at(lat: f64, lon: f64) -> LatLon {
+    LatLon::new(lat, lon).unwrap()
+}
+
+/// A world without a background, and what a network that sees `place` says.
+struct World {
+    globe: Globe,
+    album: Album,
+}
+
+impl World {
+    fn new() -> Self {
+        let flat = Coefficients::new(vec![0.0; 256]).unwrap();
+        let album = Album::new(Calibration::none(flat), AlbumSettings::default()).unwrap();
+        Self { globe: Globe::new(15).unwrap(), album }
+    }
+
+    /// A photo that looks like a place: sure to some 800 km, where `sureness` is 0.3.
+    fn photo(&self, name: &str, seconds: f64, looks_like: LatLon, sureness: f64) -> AlbumPhoto {
+        let code = self.globe.codec().encode(looks_like);
+        let nothing = Coefficients::new(vec![0.0; 256]).unwrap();
+        AlbumPhoto::new(name, PhotoTime::at(seconds), code.combine(sureness, &nothing, 0.0).unwrap())
+    }
+}
+
+#[test]
+fn minutes_after_a_tag_means_within_a_kilometre() {
+    let world = World::new();
+    let (paris, lima) = (at(48.86, 2.35), at(-12.0, -77.0));
+    // It looks like Peru, a little; the clock knows better.
+    let photos =
+        [world.photo("a", 0.0, paris, 0.2).with_gps(Some(paris)), world.photo("b", 5.0 * MINUTE, lima, 0.05)];
+    let answers = world.album.answers(&photos, &[], |_| ()).unwrap();
+    assert!(haversine_km(answers[1].best, paris) < 1.0, "{:?}", answers[1]);
+    assert!(answers[1].radius_50_km < 5.0 && answers[1].radius_90_km < 200.0, "{:?}", answers[1]);
+    assert!(answers[1].because.contains("5 minutes after a"), "{}", answers[1].because);
+    assert!(haversine_km(answers[0].best, paris) < 0.1);
+}
+
+#[test]
+fn photos_without_tags_help_each_other() {
+    let world = World::new();
+    let truth = at(40.0, -4.0);
+    // Each is off by some 600 km in another direction.
+    let looks = [at(45.4, -4.0), at(34.6, -4.0), at(40.0, 3.0), at(40.0, -11.0)];
+    let photos: Vec<AlbumPhoto> =
+        looks.iter().enumerate().map(|(k, look)| world.photo("x", k as f64 * HOUR, *look, 0.1)).collect();
+    let answers = world.album.answers(&photos, &[truth; 4], |_| ()).unwrap();
+    for answer in &answers {
+        let alone = haversine_km(answer.alone.unwrap(), truth);
+        let together = haversine_km(answer.best, truth);
+        assert!(together < 300.0 && alone > 450.0, "{alone} {together}");
+        assert!(answer.outlier.is_none());
+        let verdict = answer.verdict.as_ref().unwrap();
+        assert!((0.0..=1.0).contains(&verdict.radius_share) && verdict.log_density > -2.0); // even: −2.53
+    }
+}
+
+#[test]
+fn the_side_of_a_jump_is_told_by_the_look() {
+    let world = World::new();
+    let (madrid, oslo) = (at(40.4, -3.7), at(59.9, 10.7));
+    // Nearer in time to Madrid, but it looks like Norway: the flight was before it.
+    let photos = [
+        world.photo("m", 0.0, madrid, 0.3).with_gps(Some(madrid)),
+        world.photo("x", 10.0 * HOUR, oslo, 0.3),
+        world.photo("o", 24.0 * HOUR, oslo, 0.3).with_gps(Some(oslo)),
+    ];
+    let answers = world.album.answers(&photos, &[], |_| ()).unwrap();
+    assert!(haversine_km(answers[1].best, oslo) < 50.0, "{:?}", answers[1]);
+    assert!(answers[1].because.contains("before o"), "{}", answers[1].because);
+}
+
+#[test]
+fn likeness_finds_the_way_back() {
+    let world = World::new();
+    let (hotel, beach) = (at(36.7, -4.4), at(36.5, -4.9));
+    let look = at(37.0, -4.0);
+    let seen = |photo: AlbumPhoto, vector: [f32; 3]| photo.with_embedding(vector.to_vec(), 0.0);
+    let photos = [
+        seen(world.photo("hotel", 0.0, look, 0.3).with_gps(Some(hotel)), [1.0, 0.0, 0.0]),
+        seen(world.photo("beach", 5.0 * HOUR, look, 0.3).with_gps(Some(beach)), [0.0, 1.0, 0.0]),
+        seen(world.photo("x", 20.0 * HOUR, look, 0.3), [0.99, 0.1, 0.0]),
+    ];
+    let answers = world.album.answers(&photos, &[], |_| ()).unwrap();
+    let back = haversine_km(answers[2].best, hotel);
+    let mut unlike = photos.to_vec();
+    unlike[2] = unlike[2].clone().with_embedding(vec![0.1, 0.99, 0.0], 0.0);
+    let other = haversine_km(world.album.answers(&unlike, &[], |_| ()).unwrap()[2].best, beach);
+    assert!(back < 1.0 && other < 1.0, "{back} {other}");
+}
+
+#[test]
+fn a_wrong_tag_and_a_photo_of_another_trip_are_named() {
+    let world = World::new();
+    let (rome, sydney) = (at(41.9, 12.5), at(-33.9, 151.2));
+    let mut photos: Vec<AlbumPhoto> = (0..8)
+        .map(|k| {
+            let photo = world.photo(&format!("{k}"), f64::from(k) * 20.0 * MINUTE, rome, 0.4);
+            if k % 3 == 0 { photo.with_gps(Some(rome)) } else { photo }
+        })
+        .collect();
+    photos[3] = photos[3].clone().with_gps(Some(sydney));
+    photos[5] = world.photo("5", 100.0 * MINUTE, sydney, 0.6);
+    let answers = world.album.answers(&photos, &[], |_| ()).unwrap();
+    for (k, answer) in answers.iter().enumerate() {
+        let is_odd = k == 3 || k == 5;
+        assert_eq!(answer.outlier.is_some(), is_odd, "{k}: {answer:?}");
+        if !is_odd {
+            assert!(haversine_km(answer.best, rome) < 2.0, "{k} is harmed: {answer:?}");
+        }
+    }
+    assert!(
+        answers[3].outlier.as_ref().unwrap().reason.contains("16322 km from"),
+        "{:?}",
+        answers[3].outlier
+    );
+    assert!(haversine_km(answers[5].alone.unwrap(), sydney) < 800.0);
+    assert!(answers[5].outlier.as_ref().unwrap().reason.contains("Australia"), "{:?}", answers[5].outlier);
+}
+
+#[test]
+fn a_clock_that_is_eight_hours_ahead_is_found_and_set() {
+    let world = World::new();
+    // A drive north; two cameras, of which one was never told the time zone.
+    let road = |hours: f64| at(38.0 + 0.5 * hours, -5.0 + 0.1 * hours);
+    let mut photos = Vec::new();
+    for k in 0..16 {
+        let hours = f64::from(k);
+        let own =
+            world.photo(&format!("p{k}"), hours * HOUR, road(hours), 0.4).with_camera(Some("phone".into()));
+        photos.push(own.with_gps(Some(road(hours))));
+        let other = world.photo(&format!("c{k}"), (hours + 8.5) * HOUR, road(hours + 0.5), 0.4);
+        photos
+            .push(other.with_camera(Some("camera".into())).with_gps((k % 3 == 0).then(|| road(hours + 0.5))));
+    }
+    let wrong = world.album.wrong_clocks(&photos).unwrap();
+    assert_eq!(wrong.len(), 1, "{wrong:?}");
+    assert_eq!((wrong[0].camera.as_str(), wrong[0].ahead_h, wrong[0].photos), ("camera", 8, 16));
+    set_clocks(&mut photos, &wrong);
+    assert!(world.album.wrong_clocks(&photos).unwrap().is_empty());
+    let answers = world.album.answers(&photos, &[], |_| ()).unwrap();
+    let worst = answers.iter().enumerate().map(|(k, answer)| {
+        let hours = (k / 2) as f64 + if k % 2 == 0 { 0.0 } else { 0.5 };
+        haversine_km(answer.best, road(hours))
+    });
+    assert!(worst.fold(0.0, f64::max) < 60.0);
+}
+
+#[test]
+fn views_of_one_place_are_worth_more_than_one() {
+    let world = World::new();
+    let truth = at(10.0, 20.0);
+    let looks = [at(14.0, 20.0), at(6.0, 20.0), at(10.0, 24.0), at(10.0, 16.0)];
+    let photos: Vec<AlbumPhoto> = looks.iter().map(|look| world.photo("x", 0.0, *look, 0.2)).collect();
+    let answers = world.album.same_place(&photos, Some(truth)).unwrap();
+    assert!(haversine_km(answers[0].best, truth) < 150.0);
+    assert!(answers.iter().all(|answer| answer.best == answers[0].best));
+    let one = world.album.same_place(&photos[..1], Some(truth)).unwrap();
+    assert!(one[0].verdict.as_ref().unwrap().log_density < answers[0].verdict.as_ref().unwrap().log_density);
+}
+
+#[test]
+fn order_and_company_of_the_list_do_not_matter() {
+    let world = World::new();
+    let photos: Vec<AlbumPhoto> = (0..7)
+        .map(|k| world.photo(&format!("{k}"), f64::from(k) * HOUR, at(10.0 + f64::from(k), 5.0), 0.2))
+        .collect();
+    let mut turned = photos.clone();
+    turned.reverse();
+    let (a, mut b) = (
+        world.album.answers(&photos, &[], |_| ()).unwrap(),
+        world.album.answers(&turned, &[], |_| ()).unwrap(),
+    );
+    b.reverse();
+    assert!(a.iter().zip(&b).all(|(a, b)| a.best == b.best && a.photo == b.photo));
+    // An album of one photo is the photo alone.
+    let one = &world.album.answers(&photos[..1], &[], |_| ()).unwrap()[0];
+    assert!(one.moved_km < 1.0);
+    assert!(world.album.answers(&[], &[], |_| ()).unwrap().is_empty());
+}

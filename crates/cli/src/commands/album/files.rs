@@ -1,0 +1,107 @@
+//! An album's answers as files.
+
+use crate::output::{self, write_file};
+use anyhow::{Result, bail};
+use clap::Args;
+use locdiff::{AlbumAnswer, AlbumFiles, iso_time};
+use locdiff_data::TableWriter;
+use std::path::{Path, PathBuf};
+
+const COLUMNS: [&str; 13] = [
+    "photo",
+    "time",
+    "time_from",
+    "lat",
+    "lon",
+    "radius_50_km",
+    "radius_90_km",
+    "probability",
+    "place",
+    "country",
+    "gps",
+    "because",
+    "outlier",
+];
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Output")]
+pub(super) struct FileArgs {
+    /// Print one JSON object per photo instead of text
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Write a table with one row per photo
+    #[arg(long, value_name = "FILE.csv")]
+    csv: Option<PathBuf>,
+    /// Write places with radii, and the track
+    #[arg(long, value_name = "FILE.geojson")]
+    geojson: Option<PathBuf>,
+    /// The same for Google Earth
+    #[arg(long, value_name = "FILE.kml")]
+    kml: Option<PathBuf>,
+    /// Write the track with times
+    #[arg(long, value_name = "FILE.gpx")]
+    gpx: Option<PathBuf>,
+    /// Write a page with a map and a slider through time, one file that needs no network
+    #[arg(long, value_name = "FILE.html")]
+    map: Option<PathBuf>,
+}
+
+impl FileArgs {
+    fn paths(&self) -> Vec<&Path> {
+        let all = [&self.csv, &self.geojson, &self.kml, &self.gpx, &self.map];
+        all.into_iter().filter_map(|path| path.as_deref()).collect()
+    }
+
+    /// Whether the files can be written, before any work is done.
+    pub(super) fn check(&self, photos: &[PathBuf], is_dry: bool) -> Result<()> {
+        for path in self.paths() {
+            if photos.iter().any(|photo| photo == path) {
+                bail!("{} is one of the photos: write the answer elsewhere", path.display());
+            }
+        }
+        if is_dry { Ok(()) } else { output::claim(self.paths(), self.json) }
+    }
+
+    /// Writes them; returns their names.
+    pub(super) fn write(&self, answers: &[AlbumAnswer]) -> Result<Vec<PathBuf>> {
+        let files = AlbumFiles::new("album", answers);
+        if let Some(path) = &self.csv {
+            let mut table = TableWriter::create(path, &COLUMNS)?;
+            for answer in answers {
+                table.write(&row(answer).each_ref().map(String::as_str))?;
+            }
+            table.finish()?;
+        }
+        if let Some(path) = &self.geojson {
+            write_file(path, files.geojson().as_bytes())?;
+        }
+        if let Some(path) = &self.kml {
+            write_file(path, files.kml().as_bytes())?;
+        }
+        if let Some(path) = &self.gpx {
+            write_file(path, files.gpx().as_bytes())?;
+        }
+        if let Some(path) = &self.map {
+            write_file(path, &files.html())?;
+        }
+        Ok(self.paths().into_iter().map(Path::to_owned).collect())
+    }
+}
+
+fn row(answer: &AlbumAnswer) -> [String; COLUMNS.len()] {
+    [
+        answer.photo.clone(),
+        iso_time(answer.time.seconds),
+        answer.time.source.words().to_owned(),
+        format!("{:.6}", answer.best.lat_deg()),
+        format!("{:.6}", answer.best.lon_deg()),
+        format!("{:.2}", answer.radius_50_km),
+        format!("{:.2}", answer.radius_90_km),
+        format!("{:.4}", answer.probability),
+        answer.place.clone(),
+        answer.country.clone().unwrap_or_default(),
+        answer.gps.is_some().to_string(),
+        answer.because.clone(),
+        answer.outlier.as_ref().map_or(String::new(), |outlier| outlier.reason.clone()),
+    ]
+}

@@ -1,0 +1,62 @@
+//! An album's answers for people and programs.
+
+use locdiff::{AlbumAnswer, WrongClock, iso_time, kilometres};
+use locdiff_base::one_line;
+use std::fmt::Write;
+
+/// Alternatives less probable than this are left out of the text.
+const WORTH_A_LINE: f64 = 0.05;
+
+/// What is printed for a photo.
+pub(super) fn text(answer: &AlbumAnswer, as_json: bool) -> String {
+    if as_json {
+        return format!("{}\n", answer.to_json());
+    }
+    let mut text = format!("{}\n", one_line(&answer.photo));
+    let mut line = |label: &str, words: String| {
+        let _ = writeln!(text, "  {label:<13}{words}");
+    };
+    line("taken", format!("{} by {}", iso_time(answer.time.seconds), answer.time.source.words()));
+    line("best place", format!("{}   {}", answer.best, answer.place));
+    line(
+        "radius",
+        format!("50 % within {} km, 90 % within {} km", km(answer.radius_50_km), km(answer.radius_90_km)),
+    );
+    line("because", one_line(&answer.because));
+    for other in answer.alternatives.iter().filter(|other| other.probability >= WORTH_A_LINE) {
+        line("or", format!("{:>3.0} %   {}", 100.0 * other.probability, other.place));
+    }
+    if let Some(outlier) = &answer.outlier {
+        line("does not fit", format!("({:.0} %) {}", 100.0 * outlier.probability, one_line(&outlier.reason)));
+    }
+    text.push('\n');
+    text
+}
+
+/// A line about a clock.
+pub(crate) fn clock(clock: &WrongClock) -> String {
+    let WrongClock { camera, ahead_h, gain_nats, photos } = clock;
+    let way = if *ahead_h > 0 { "ahead" } else { "behind" };
+    let camera = if camera.is_empty() { "the camera without a name" } else { camera.as_str() };
+    format!(
+        "the clock of {} is {} hours {way}: its {photos} photos fit the others {gain_nats:.0} nats better so, and were shifted (--trust-clocks leaves them)",
+        one_line(camera),
+        ahead_h.abs()
+    )
+}
+
+/// The end: how many of what.
+pub(super) fn summary(answers: &[AlbumAnswer]) -> String {
+    let tagged = answers.iter().filter(|answer| answer.gps.is_some()).count();
+    let odd = answers.iter().filter(|answer| answer.outlier.is_some()).count();
+    let sharp = answers.iter().filter(|answer| answer.gps.is_none() && answer.radius_90_km < 25.0).count();
+    format!(
+        "{} photos, {tagged} with a GPS tag; {sharp} others are placed to within 25 km; {odd} do not fit\n",
+        answers.len()
+    )
+}
+
+/// Kilometres, with a digit more where they are few.
+fn km(km: f64) -> String {
+    if km < 10.0 { format!("{km:.1}") } else { kilometres(km) }
+}

@@ -1,0 +1,56 @@
+//! Albums with known places, judged beside what photo managers do.
+
+use super::model::ModelArgs;
+use crate::commands::album::inputs::{read_table, settings};
+use crate::progress;
+use anyhow::{Context, Result, ensure};
+use clap::Args;
+use locdiff::{AlbumScores, AlbumTrip, LatLon, LocateOptions, by_album};
+use locdiff_eval::Bootstrap;
+use std::path::{Path, PathBuf};
+
+/// Which albums.
+#[derive(Debug, Args)]
+pub(super) struct AlbumArgs {
+    /// Albums instead: a table with time, lat, lon and where known album, row (of --embeddings), gps_lat, gps_lon, camera. Photos without a
+    /// tag are judged beside the nearest tag in time, interpolation in time and single photos; intervals resample albums
+    #[arg(long, value_name = "FILE.csv", requires = "embeddings", conflicts_with_all = ["truth", "predictions", "codes", "html", "csv"])]
+    pub(super) album: Option<PathBuf>,
+    /// The photos of an album are of one place
+    #[arg(long, requires = "album")]
+    pub(super) same_place: bool,
+    /// Settings of the model of albums, as JSON
+    #[arg(long, value_name = "FILE.json", requires = "album")]
+    pub(super) album_settings: Option<PathBuf>,
+}
+
+/// Answers the albums of a table and judges them.
+pub(super) fn judge(
+    table: &Path,
+    same_place: bool,
+    chosen: Option<&Path>,
+    model: &ModelArgs,
+    bootstrap: &Bootstrap,
+) -> Result<AlbumScores> {
+    let locator = model.locator()?;
+    let embeddings = model.embeddings.as_deref().context("--album needs --embeddings")?;
+    let options = LocateOptions::default();
+    let (photos, rows) = read_table(embeddings, model.tensor.as_deref(), table, &locator, &options)?;
+    let truth = |k: usize| -> Result<LatLon> {
+        rows[k]
+            .truth
+            .with_context(|| format!("{}: row {} has no lat and lon to judge by", table.display(), k + 1))
+    };
+    let mut trips = Vec::new();
+    for (name, members) in by_album(&rows) {
+        let truths: Vec<LatLon> = members.iter().map(|k| truth(*k)).collect::<Result<_>>()?;
+        trips.push(AlbumTrip { name, photos: members.iter().map(|k| photos[*k].clone()).collect(), truths });
+    }
+    ensure!(!trips.is_empty(), "{}: it has no rows", table.display());
+    drop(photos);
+    let bar = progress::bar("albums", Some(trips.len() as u64));
+    let album = locator.album(settings(chosen)?)?;
+    let scores = AlbumScores::of(&album, &trips, same_place, bootstrap, || bar.inc(1))?;
+    bar.finish_and_clear();
+    Ok(scores)
+}

@@ -1,0 +1,156 @@
+//! `locdiff immich`: places for the photos of an immich server.
+
+mod file_arg;
+mod suggest;
+
+use crate::interrupt::Careful;
+use crate::{manners, progress};
+use anyhow::{Result, ensure};
+use clap::{Args, Subcommand};
+use file_arg::FileArg;
+use locdiff_immich::{ApiKey, Immich, Journal, Review, Suggestions, apply, undo};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The API key is read from IMMICH_API_KEY or --key-file, never from the command line. A place that immich knows is never written \
+                  over. Interrupted commands go on when they are given again."
+)]
+pub(crate) struct ImmichArgs {
+    /// The server, such as http://127.0.0.1:2283
+    #[arg(value_name = "URL")]
+    url: String,
+    #[command(subcommand)]
+    what: What,
+    /// A file with the API key [default: the variable IMMICH_API_KEY]
+    #[arg(long, value_name = "FILE", global = true, env = "IMMICH_API_KEY_FILE", hide_env_values = true)]
+    key_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Find places for photos without one, and write them into a file; nothing is changed on the server
+    Suggest(Box<suggest::Suggest>),
+    /// Look at suggestions and tick them, on a page on this machine
+    Review(ReviewArgs),
+    /// Write the ticked suggestions to the server
+    Apply(ApplyArgs),
+    /// Take back what `apply` wrote, where nobody has changed it since
+    Undo(UndoArgs),
+}
+
+#[derive(Debug, Args)]
+struct ReviewArgs {
+    #[command(flatten)]
+    file: FileArg,
+    /// The page's port on 127.0.0.1 [default: any that is free]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    port: u16,
+}
+
+#[derive(Debug, Args)]
+struct ApplyArgs {
+    #[command(flatten)]
+    file: FileArg,
+    /// What was written, for `undo`
+    #[arg(long, value_name = "FILE.jsonl", default_value = "immich-journal.jsonl")]
+    journal: PathBuf,
+    /// Say how many would be written, and write none
+    #[arg(long)]
+    dry_run: bool,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Args)]
+struct UndoArgs {
+    /// The journal that `apply` wrote
+    #[arg(long, value_name = "FILE.jsonl", default_value = "immich-journal.jsonl")]
+    journal: PathBuf,
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+impl ImmichArgs {
+    pub(crate) fn run(self) -> Result<()> {
+        let server = Immich::new(&self.url, ApiKey::find(self.key_file.as_deref())?)?;
+        match self.what {
+            What::Suggest(args) => args.run(&server),
+            What::Review(args) => review(&server, &args),
+            What::Apply(args) => write(&server, &args),
+            What::Undo(args) => take_back(&server, &args.journal, args.json),
+        }
+    }
+}
+
+fn review(server: &Immich, args: &ReviewArgs) -> Result<()> {
+    let careful = Careful::begin();
+    let page = Review::open(server, &args.file.file, args.port)?;
+    manners::note(&format!("the page is at {}; Ctrl-C or its button \"Done\" ends it", page.url()));
+    let chosen = page.run(server, careful.stop())?;
+    println!("{} of {} are ticked", chosen.taken(), chosen.suggestions.len());
+    Ok(())
+}
+
+fn write(server: &Immich, args: &ApplyArgs) -> Result<()> {
+    let suggestions = Suggestions::read(&args.file.file, server.server())?;
+    let ticked = suggestions.taken();
+    if args.dry_run {
+        println!(
+            "{ticked} of {} suggestions would be written to {}",
+            suggestions.suggestions.len(),
+            server.server()
+        );
+        return Ok(());
+    }
+    let careful = Careful::begin();
+    let mut journal = Journal::at(&args.journal);
+    let bar = progress::bar("writing", Some(ticked as u64));
+    let applied = apply(server, &suggestions, &mut journal, careful.stop(), || bar.inc(1));
+    bar.finish_and_clear();
+    let applied = applied?;
+    if args.json {
+        println!(
+            "{}",
+            json!({"written": applied.written, "had_place": applied.had_place, "gone": applied.gone, "stopped": applied.stopped})
+        );
+    } else {
+        println!(
+            "{} written, {} had a place already and keep it, {} are gone",
+            applied.written, applied.had_place, applied.gone
+        );
+    }
+    if applied.written > 0 {
+        let (url, journal) = (server.server(), journal.path().display());
+        manners::note(&format!("`locdiff immich {url} undo --journal {journal}` takes them back"));
+    }
+    stopped(applied.stopped)
+}
+
+fn take_back(server: &Immich, journal: &Path, as_json: bool) -> Result<()> {
+    let careful = Careful::begin();
+    let bar = progress::bar("taking back", None);
+    let undone = undo(server, &Journal::at(journal), careful.stop(), || bar.inc(1));
+    bar.finish_and_clear();
+    let undone = undone?;
+    if as_json {
+        println!(
+            "{}",
+            json!({"cleared": undone.cleared, "changed": undone.changed, "nothing": undone.nothing, "stopped": undone.stopped})
+        );
+    } else {
+        println!(
+            "{} taken back, {} were changed since and stay, {} had no place",
+            undone.cleared, undone.changed, undone.nothing
+        );
+    }
+    stopped(undone.stopped)
+}
+
+fn stopped(stopped: bool) -> Result<()> {
+    ensure!(!stopped, "stopped before the end: the same command goes on");
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! Albums by the command: the toy world's embeddings with a table of times, and photos with tags.
+
+mod common;
+
+use common::{csv, fixture, json, json_lines, ok, run, stderr};
+use serde_json::Value;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+fn world(name: &str) -> String {
+    fixture(&format!("toyworld/{name}")).canonicalize().unwrap().display().to_string()
+}
+
+/// Two albums: the first with a tag on its first photo, the second without.
+fn table(folder: &Path) -> Vec<(f64, f64)> {
+    let truths: Vec<(f64, f64)> = csv(fixture("toyworld/photos.csv"))[1..]
+        .iter()
+        .map(|row| (row[0].parse().unwrap(), row[1].parse().unwrap()))
+        .collect();
+    let mut text = String::from("row,album,name,time,gps_lat,gps_lon,lat,lon\n");
+    for (k, (row, album)) in [(0, "a"), (0, "a"), (1, "b"), (1, "b")].into_iter().enumerate() {
+        let (lat, lon) = truths[row];
+        let tag = if k == 0 { format!("{lat},{lon}") } else { ",".into() };
+        let _ = writeln!(text, "{row},{album},p{k},2024-05-12T13:{:02}:00+02:00,{tag},{lat},{lon}", 5 * k);
+    }
+    fs::write(folder.join("times.csv"), text).unwrap();
+    truths
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+#[test]
+fn a_table_of_embeddings_is_an_album() {
+    let folder = tempfile::tempdir().unwrap();
+    let truths = table(folder.path());
+    let (model, photos) = (world("model"), world("photos.npy"));
+    let words = format!(
+        "album --model {model} --embeddings {photos} --times times.csv --device cpu --csv a.csv --geojson a.geojson --kml a.kml --gpx a.gpx --map a.html"
+    );
+    let answers = json_lines(folder.path(), &words);
+    assert_eq!(answers.len(), 4);
+    let off = |k: usize, row: usize| {
+        let (lat, lon) = (number(&answers[k]["best"]["lat"]), number(&answers[k]["best"]["lon"]));
+        ((lat - truths[row].0).powi(2) + (lon - truths[row].1).powi(2)).sqrt() * 111.0
+    };
+    assert!(off(0, 0) < 0.2 && off(1, 0) < 1.0, "{answers:?}");
+    assert!(answers[1]["because"].as_str().unwrap().starts_with("5 minutes after p0"));
+    assert_eq!(answers[1]["time"]["source"], "table");
+    assert!(number(&answers[1]["radius_50_km"]) <= number(&answers[1]["radius_90_km"]));
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_eq!(csv(folder.path().join("a.csv")).len(), 5);
+    assert!(read("a.gpx").contains("<time>2024-05-12T11:05:00Z</time>"));
+    assert!(read("a.kml").contains("<LineString>") && read("a.geojson").contains("MultiLineString"));
+    assert!(read("a.html").contains("default-src 'none'") && read("a.html").contains("5 minutes after p0"));
+}
+
+#[test]
+fn albums_are_judged_beside_photo_managers() {
+    let folder = tempfile::tempdir().unwrap();
+    table(folder.path());
+    let (model, photos) = (world("model"), world("photos.npy"));
+    let words = format!(
+        "evaluate --album times.csv --model {model} --embeddings {photos} --device cpu --replicates 50"
+    );
+    let scores = json(folder.path(), &words);
+    assert_eq!((&scores["albums"], &scores["photos"], &scores["tagged"]), (&2.into(), &3.into(), &1.into()));
+    // The photo of the tagged album is found by its time; the album without tags only by looks.
+    let within = |system: usize| number(&scores["systems"][system]["within"][0]["value"]);
+    assert!((within(0) - 1.0 / 3.0).abs() < 1e-9 && (within(1) - 1.0 / 3.0).abs() < 1e-9, "{scores}");
+    assert_eq!(within(3), 0.0);
+    let text = ok(folder.path(), &words);
+    assert!(
+        text.contains("nearest in time")
+            && text.contains("interpolated in time")
+            && text.contains("single photos")
+    );
+    json(folder.path(), &format!("{words} --same-place"));
+}
+
+#[test]
+fn bad_tables_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let (model, photos) = (world("model"), world("photos.npy"));
+    let words = format!("album --model {model} --embeddings {photos} --times t.csv --device cpu");
+    for (text, message) in [
+        ("time\nyesterday\n", "t.csv, row 1 (line 2): 'yesterday' is no time: write it as"),
+        ("time,row\n5,x\n", "'x' is no row"),
+        ("time,row\n5,99999\n", "row 99999 of the embeddings is wanted, there are 250"),
+        ("time,gps_lat,gps_lon\n5,95,0\n", "t.csv, row 1 (line 2): "),
+        ("when\n5\n", "has no column 'time'"),
+    ] {
+        fs::write(folder.path().join("t.csv"), text).unwrap();
+        let output = run(folder.path(), &words);
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains(message) && said.lines().count() == 1, "{said}");
+    }
+}
+
+#[cfg(feature = "bundled")]
+#[test]
+fn tags_spread_to_photos_of_the_same_minutes_and_are_taken_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fs::create_dir(path.join("trip")).unwrap();
+    let gps = common::root().join("crates/phototags/tests/fixtures/gps.jpg");
+    fs::copy(gps, path.join("trip/IMG_20240512_134510.jpg")).unwrap();
+    fs::copy(fixture("vision/china.jpg"), path.join("trip/IMG_20240512_134810.jpg")).unwrap();
+    let answers = json_lines(path, "album trip --device cpu --write-exif tagged --yes");
+    let place = |value: &Value| (number(&value["lat"]), number(&value["lon"]));
+    let tag = place(&answers[0]["gps"]);
+    let found = place(&answers[1]["best"]);
+    assert!((tag.0 - found.0).abs() < 0.01 && (tag.1 - found.1).abs() < 0.02, "{answers:?}");
+    let is_there = |name: &str| path.join("tagged").join(name).exists();
+    assert!(is_there("IMG_20240512_134810.jpg") && !is_there("IMG_20240512_134510.jpg"), "a real tag stays");
+    ok(path, "undo tagged");
+    assert!(!is_there("IMG_20240512_134810.jpg"));
+    let plan = ok(path, "album trip --device cpu --write-exif tagged --dry-run");
+    assert!(plan.contains("create") && !is_there("IMG_20240512_134810.jpg"));
+    let said = ok(path, "album trip --device cpu --same-place");
+    assert!(said.contains("of the same place, has a GPS tag"), "{said}");
+    ok(path, "album trip --device cpu --folder-is-place");
+}

@@ -1,0 +1,60 @@
+//! Takes back what was written, where nobody has changed it since.
+
+use crate::{Immich, ImmichError, Journal, Result, Written};
+use locdiff_sphere::haversine_km;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Places are the same within this: immich writes them to sidecars with fewer digits.
+const SAME_KM: f64 = 0.02;
+
+/// What became of a journal's lines.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Undone {
+    /// Places taken away.
+    pub cleared: usize,
+    /// Photos whose place is another by now; it stays.
+    pub changed: usize,
+    /// Photos without a place, or gone.
+    pub nothing: usize,
+    /// Whether it was asked to stop before the end.
+    pub stopped: bool,
+}
+
+/// Takes back a journal's lines, the last first. Lines that are dealt with leave the journal; it is removed with its last.
+///
+/// # Errors
+/// A journal that is none or of another server; a server that does not answer or refuses.
+pub fn undo(server: &Immich, journal: &Journal, stop: &AtomicBool, mut done: impl FnMut()) -> Result<Undone> {
+    let mut lines = journal.lines()?;
+    if let Some(other) = lines.iter().find(|line| line.server != server.server()) {
+        let (theirs, ours) = (other.server.clone(), server.server().to_owned());
+        return Err(ImmichError::OtherServer { file: journal.path().to_owned(), theirs, ours });
+    }
+    let mut undone = Undone::default();
+    let result = loop {
+        let Some(line) = lines.last() else { break Ok(()) };
+        if stop.load(Ordering::SeqCst) {
+            undone.stopped = true;
+            break Ok(());
+        }
+        if let Err(error) = one(server, line, &mut undone) {
+            break Err(error);
+        }
+        lines.pop();
+        done();
+    };
+    journal.keep(&lines)?;
+    result.map(|()| undone)
+}
+
+fn one(server: &Immich, line: &Written, undone: &mut Undone) -> Result<()> {
+    match server.asset(&line.asset)?.and_then(|asset| asset.place) {
+        None => undone.nothing += 1,
+        Some(place) if haversine_km(place, line.at) > SAME_KM => undone.changed += 1,
+        Some(_) => {
+            server.clear_place(&line.asset)?;
+            undone.cleared += 1;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! The answers of an album as files: a track with its uncertainty.
+
+use crate::kilometres;
+use crate::maps::with_labels;
+use locdiff_album::{AlbumAnswer, TimeSource, iso_time};
+use locdiff_map::{FeatureCollection, GpxPoint, KmlDocument, KmlFolder, TrackMap, TrackPhoto, gpx};
+use locdiff_sphere::LatLon;
+use serde_json::{Value, json};
+
+/// Answers in order of time, as documents.
+///
+/// ```
+/// use locdiff::{AlbumFiles, AlbumSettings, Album, AlbumPhoto, Calibration, Coefficients, LatLon, PhotoTime};
+/// let nothing = Coefficients::new(vec![0.0; 16])?;
+/// let album = Album::new(Calibration::none(nothing.clone()), AlbumSettings::default())?;
+/// let photo = AlbumPhoto::new("a.jpg", PhotoTime::at(0.0), nothing).with_gps(Some(LatLon::new(48.86, 2.35)?));
+/// let answers = album.answers(&[photo], &[], |_| ())?;
+/// let files = AlbumFiles::new("A trip", &answers);
+/// assert!(files.gpx().contains("<time>1970-01-01T00:00:00Z</time>"));
+/// assert!(files.geojson().contains("\"because\":\"its own GPS tag"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct AlbumFiles<'a> {
+    name: &'a str,
+    answers: Vec<&'a AlbumAnswer>,
+}
+
+impl<'a> AlbumFiles<'a> {
+    /// Of an album of this name.
+    pub fn new(name: &'a str, answers: &'a [AlbumAnswer]) -> Self {
+        let mut answers: Vec<&AlbumAnswer> = answers.iter().collect();
+        answers.sort_by(|a, b| a.time.seconds.total_cmp(&b.time.seconds));
+        Self { name, answers }
+    }
+
+    /// Points with radii, times and reasons, and the track; what does not fit is not on the track.
+    pub fn geojson(&self) -> String {
+        let mut features = FeatureCollection::new();
+        if self.track().len() > 1 {
+            features.push_line(&self.track(), &[("album", json!(self.name)), ("track", json!(true))]);
+        }
+        for answer in &self.answers {
+            let outlier = answer.outlier.as_ref().map(|outlier| outlier.reason.clone());
+            let properties: [(&str, Value); 8] = [
+                ("photo", json!(answer.photo)),
+                ("time", json!(time(answer))),
+                ("place", json!(answer.place)),
+                ("radius_50_km", json!(answer.radius_50_km)),
+                ("radius_90_km", json!(answer.radius_90_km)),
+                ("gps", json!(answer.gps.is_some())),
+                ("because", json!(answer.because)),
+                ("outlier", json!(outlier)),
+            ];
+            features.push_point(answer.best, &properties);
+        }
+        features.to_string()
+    }
+
+    /// The same for Google Earth.
+    pub fn kml(&self) -> String {
+        let mut document = KmlDocument::new("LocDiff");
+        let mut folder = KmlFolder::new(self.name);
+        if self.track().len() > 1 {
+            folder.push_line(&self.track(), "track", "in order of time");
+        }
+        for answer in &self.answers {
+            folder.push_point(answer.best, &answer.photo, &words(answer));
+        }
+        document.push(folder);
+        document.to_string()
+    }
+
+    /// The track for navigation programs.
+    pub fn gpx(&self) -> String {
+        let fitting = self.answers.iter().filter(|answer| answer.outlier.is_none());
+        let points: Vec<GpxPoint> = fitting
+            .map(|answer| GpxPoint {
+                place: answer.best,
+                time: time(answer),
+                name: answer.photo.clone(),
+                description: words(answer),
+            })
+            .collect();
+        gpx(self.name, &points)
+    }
+
+    /// A page with a map and a slider through time, one file that needs no network.
+    pub fn html(&self) -> Vec<u8> {
+        let mut page = with_labels(TrackMap::new(&format!("LocDiff: {}", self.name)));
+        for answer in &self.answers {
+            page = page.photo(TrackPhoto {
+                name: answer.photo.clone(),
+                time: time(answer).unwrap_or_else(|| "time unknown".to_owned()),
+                place: answer.best,
+                words: answer.place.clone(),
+                because: answer.because.clone(),
+                radius_50_km: answer.radius_50_km,
+                radius_90_km: answer.radius_90_km,
+                is_tagged: answer.gps.is_some(),
+                outlier: answer.outlier.as_ref().map(|outlier| outlier.reason.clone()),
+            });
+        }
+        let mut text = Vec::new();
+        page.write(&mut text).expect("writing to memory cannot fail");
+        text
+    }
+
+    fn track(&self) -> Vec<LatLon> {
+        self.answers.iter().filter(|answer| answer.outlier.is_none()).map(|answer| answer.best).collect()
+    }
+}
+
+fn time(answer: &AlbumAnswer) -> Option<String> {
+    (answer.time.source != TimeSource::Order).then(|| iso_time(answer.time.seconds))
+}
+
+fn words(answer: &AlbumAnswer) -> String {
+    let (half, most) = (kilometres(answer.radius_50_km), kilometres(answer.radius_90_km));
+    format!("{}; 50 % within {half} km, 90 % within {most} km; {}", answer.place, answer.because)
+}

@@ -1,0 +1,108 @@
+//! A table of photos with times, for albums of embeddings.
+
+use crate::{EmbeddedPhoto, LocateError, PhotoTime};
+use locdiff_album::parse_time;
+use locdiff_base::excerpt;
+use locdiff_data::{RowFile, TableReader};
+use locdiff_sphere::LatLon;
+use std::path::Path;
+
+/// A row: one photo of an album.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct AlbumRow {
+    /// The row of its embedding, from 0.
+    pub row: usize,
+    /// Its album; one name for all where the table has no column `album`.
+    pub album: String,
+    /// Its name.
+    pub name: String,
+    /// When it was taken.
+    pub time: PhotoTime,
+    /// Its GPS tag, from `gps_lat` and `gps_lon`; empty fields are none.
+    pub gps: Option<LatLon>,
+    /// Where it really was taken, from `lat` and `lon`: to judge by, never heard.
+    pub truth: Option<LatLon>,
+    /// The camera.
+    pub camera: Option<String>,
+}
+
+impl AlbumRow {
+    /// Reads a table with the columns `time`, and where wanted `row` (of the embedding, from 0; else the table's own order), `album`,
+    /// `name`, `gps_lat`, `gps_lon`, `camera`, `lat` and `lon`.
+    ///
+    /// # Errors
+    /// A file that cannot be read, and rows with a number or time that is none, which are named.
+    pub fn read(path: &Path) -> Result<Vec<Self>, LocateError> {
+        let mut table = TableReader::open(path)?;
+        let time = table.column(&["time", "datetime", "DateTimeOriginal"])?;
+        let find = |names: &[&str]| table.find(names);
+        let (row, album, name) = (find(&["row"]), find(&["album"]), find(&["name", "photo", "file"]));
+        let camera = find(&["camera", "model"]);
+        let gps = find(&["gps_lat"]).zip(find(&["gps_lon"]));
+        let truth = find(&["lat", "latitude"]).zip(find(&["lon", "longitude"]));
+        let mut rows = Vec::new();
+        while let Some((at, fields)) = table.next_row()? {
+            let field =
+                |column: Option<usize>| column.map(|k| fields[k].trim()).filter(|text| !text.is_empty());
+            let bad = |what: &str, text: &str| LocateError::Table {
+                at: at.to_string(),
+                reason: format!("'{}' is no {what}", excerpt(text)),
+            };
+            let place = |columns: Option<(usize, usize)>| -> Result<Option<LatLon>, LocateError> {
+                let Some((lat, lon)) = columns.and_then(|(a, b)| Some((field(Some(a))?, field(Some(b))?)))
+                else {
+                    return Ok(None);
+                };
+                let number = |text: &str| table.number(text).ok_or_else(|| bad("number of degrees", text));
+                let made = LatLon::new(number(lat)?, number(lon)?);
+                made.map(Some)
+                    .map_err(|error| LocateError::Table { at: at.to_string(), reason: error.to_string() })
+            };
+            let seconds = parse_time(fields[time].trim(), None)
+                .map_err(|error| LocateError::Table { at: at.to_string(), reason: error.to_string() })?;
+            let number =
+                field(row).map(|text| text.parse::<usize>().map_err(|_| bad("row", text))).transpose()?;
+            let row = number.unwrap_or(rows.len());
+            rows.push(Self {
+                row,
+                album: field(album).unwrap_or("album").to_owned(),
+                name: field(name).map_or_else(|| format!("row {}", row + 1), str::to_owned),
+                time: PhotoTime::at(seconds.0),
+                gps: place(gps)?,
+                truth: place(truth)?,
+                camera: field(camera).map(str::to_owned),
+            });
+        }
+        Ok(rows)
+    }
+
+    /// The photo with its embedding from a file.
+    ///
+    /// # Errors
+    /// A row that the file does not have.
+    pub fn embedded(&self, file: &RowFile) -> Result<EmbeddedPhoto, LocateError> {
+        if self.row >= file.rows() {
+            let reason = format!("row {} of the embeddings is wanted, there are {}", self.row, file.rows());
+            return Err(LocateError::Table { at: self.name.clone(), reason });
+        }
+        let mut photo =
+            EmbeddedPhoto::from(file.embedding(self.row)?).with_name(&*self.name).with_gps(self.gps);
+        photo.taken.camera.clone_from(&self.camera);
+        Ok(photo)
+    }
+}
+
+/// Positions of the rows by album, albums in the order of their first rows.
+pub fn by_album(rows: &[AlbumRow]) -> Vec<(String, Vec<usize>)> {
+    let mut albums: Vec<(String, Vec<usize>)> = Vec::new();
+    let mut at: std::collections::HashMap<&str, usize> = std::collections::HashMap::new();
+    for (k, row) in rows.iter().enumerate() {
+        let index = *at.entry(&row.album).or_insert_with(|| {
+            albums.push((row.album.clone(), Vec::new()));
+            albums.len() - 1
+        });
+        albums[index].1.push(k);
+    }
+    albums
+}

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""Simulated trips from the rows of data/streetview (read from ../shared; nothing of it is committed), for `locdiff evaluate --album`.
+
+    scripts/album_trips.py --rows test --kind single --gps 0.1 --seed 0 --out DIR
+
+writes DIR/embeddings.npy and DIR/trips.csv (row, album, name, time, gps_lat, gps_lon, camera, lat, lon).
+kinds:
+  single  every photo has a place of its own: a row with its own embedding; next places 10 to 500 km on
+  stays   at each place (a row) 1 to 14 photos within a few kilometres; the first has the row's own embedding, the others a
+          simulated view: the row's embedding plus half the difference of two of the four views of a place of source b
+  views   four real views of each place of source b, 20 minutes at each, through places of one region
+  place   the four views of each place of source b as one album (for --same-place)
+--half 0|1 takes one half of the places of b (seeded split), for choosing on one and reporting on the other.
+"""
+import argparse, csv, json, pathlib, random, struct, sys
+import numpy as np
+
+EARTH = 6371.0
+
+
+def tensor(path, name):
+    data = path.read_bytes()
+    size = struct.unpack("<Q", data[:8])[0]
+    entry = json.loads(data[8 : 8 + size])[name]
+    begin, end = entry["data_offsets"]
+    kind = {"F16": np.float16, "F32": np.float32}[entry["dtype"]]
+    return np.frombuffer(data[8 + size + begin : 8 + size + end], kind).reshape(entry["shape"]).astype(np.float32)
+
+
+def unit(place):
+    lat, lon = np.radians(place)
+    return np.array([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)])
+
+
+def km(a, b):
+    return 2 * EARTH * np.arcsin(min(1.0, np.linalg.norm(unit(a) - unit(b)) / 2))
+
+
+def moved(place, distance, turn):
+    """A place so many km away in a direction."""
+    lat = place[0] + np.degrees(distance / EARTH) * np.cos(turn)
+    lon = place[1] + np.degrees(distance / EARTH) * np.sin(turn) / max(0.1, np.cos(np.radians(place[0])))
+    return max(-89.9, min(89.9, lat)), (lon + 540) % 360 - 180
+
+
+def next_place(rng, here, places, left):
+    """A place 10 to 500 km on, nearer ones more often."""
+    near = [(km(places[here], places[k]), k) for k in left]
+    near = [(d, k) for d, k in near if 10 <= d <= 500]
+    if not near:
+        return None
+    weights = [np.exp(-d / 120) for d, _ in near]
+    return rng.choices(near, weights)[0]
+
+
+def travel_time(rng, distance):
+    """Seconds on the way: 50 to 90 km/h with a break, and a night where the day is over."""
+    return 3600 * (distance / rng.uniform(50, 90) + rng.expovariate(1.0))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", default="test", choices=["test", "validation"])
+    parser.add_argument("--kind", default="single", choices=["single", "stays", "views", "place"])
+    parser.add_argument("--gps", type=float, default=0.1, help="share of photos with a tag")
+    parser.add_argument("--albums", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--half", type=int, choices=[0, 1])
+    parser.add_argument("--wrong-clock", type=float, default=0, help="hours by which a second camera is ahead")
+    parser.add_argument("--strays", type=float, default=0, help="share of photos replaced by one from elsewhere (another continent)")
+    parser.add_argument("--shared", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2] / "shared")
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    args = parser.parse_args()
+    folder = args.shared / "data/streetview"
+    if not folder.is_dir():
+        sys.exit(f"{folder} is not there: this script needs the shared data")
+    rng = random.Random(args.seed)
+
+    def rows(name, source):
+        table = [row for row in csv.DictReader(open(folder / f"{name}.csv")) if row["source"] in source]
+        places = [(float(row["lat"]), float(row["lon"])) for row in table]
+        return places, tensor(folder / "embeddings.safetensors", name)[[int(row["row"]) for row in table]]
+
+    b_places, b_vectors = rows("validation", "b")
+    groups = {}
+    for k, place in enumerate(b_places):
+        groups.setdefault(place, []).append(k)
+    groups = sorted(groups.items())
+    random.Random(18).shuffle(groups)
+    if args.half is not None:
+        groups = groups[args.half :: 2]
+
+    def view_noise():
+        first, second = rng.sample(rng.choice(groups)[1], 2)
+        return 0.5 * (b_vectors[first] - b_vectors[second])
+
+    vectors, lines = [], []
+
+    def photo(album, time, place, vector, camera="a"):
+        lines.append([len(vectors), album, f"{album}-{len(vectors)}", time, None, camera, place])
+        vectors.append(vector)
+
+    if args.kind == "place":
+        for number, (place, views) in enumerate(groups):
+            for k in views:
+                photo(f"place{number}", 0.0, place, b_vectors[k])
+    else:
+        if args.kind == "views":
+            places, choices = [place for place, _ in groups], [views for _, views in groups]
+        else:
+            places, table = rows(args.rows, "a")
+            choices = None
+        made = 0
+        for attempt in range(args.albums * 20):
+            if made == args.albums:
+                break
+            here = rng.randrange(len(places))
+            left, time, stops = set(range(len(places))) - {here}, 1.7e9 + 8 * 3600, []
+            wanted = rng.randint(4, 9) if args.kind == "stays" else rng.randint(8, 16)
+            begin = time
+            while len(stops) < wanted:
+                stop = []
+                if args.kind == "single":
+                    stop.append((time, places[here], table[here]))
+                    time += 60 * rng.expovariate(1 / 20)
+                elif args.kind == "stays":
+                    for k in range(rng.choice([1, 2, 4, 6, 9, 14])):
+                        where = moved(places[here], min(8.0, rng.lognormvariate(-0.7, 1.2)), rng.uniform(0, 2 * np.pi)) if k else places[here]
+                        stop.append((time, where, table[here] if k == 0 else table[here] + view_noise()))
+                        time += 60 * rng.expovariate(1 / 25)
+                else:
+                    for k in choices[here]:
+                        stop.append((time, places[here], b_vectors[k]))
+                        time += 60 * rng.expovariate(1 / 5)
+                stops.append(stop)
+                if args.kind == "views":
+                    near = [(max(0.3, km(places[here], places[k])), k) for k in left if km(places[here], places[k]) <= 500]
+                    step = rng.choices(near, [1 / (3 + d) for d, _ in near])[0] if near else None
+                else:
+                    step = next_place(rng, here, places, left)
+                if step is None:
+                    break
+                time += travel_time(rng, step[0])
+                if (time - begin) % 86400 > 13 * 3600:  # the day is over
+                    time += 86400 - (time - begin) % 86400
+                here = step[1]
+                left.discard(here)
+            if len(stops) < 4:
+                continue
+            for stop in stops:
+                for time, where, vector in stop:
+                    photo(f"trip{made}", time, where, vector)
+            made += 1
+
+    albums = {}
+    for line in lines:
+        albums.setdefault(line[1], []).append(line)
+    for members in albums.values():
+        for line in rng.sample(members, round(args.gps * len(members))):
+            line[4] = moved(line[6], abs(rng.gauss(0, 0.01)), rng.uniform(0, 2 * np.pi))
+        if args.wrong_clock:
+            for line in members:
+                if rng.random() < 0.4:
+                    line[5] = "b"
+                    line[3] += 3600 * args.wrong_clock
+    strays = []
+    if args.strays:
+        for line in rng.sample(lines, round(args.strays * len(lines))):
+            far = [k for k in lines if km(k[6], line[6]) > 5000]
+            other = rng.choice(far)
+            vectors[line[0]] = vectors[other[0]]
+            line[6], line[4] = other[6], None
+            strays.append(line[2])
+    args.out.mkdir(parents=True, exist_ok=True)
+    np.save(args.out / "embeddings.npy", np.array(vectors, np.float32))
+    with open(args.out / "trips.csv", "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow("row album name time gps_lat gps_lon camera lat lon stray".split())
+        for row, album, name, time, gps, camera, place in lines:
+            tag = ["", ""] if gps is None else [f"{gps[0]:.6f}", f"{gps[1]:.6f}"]
+            writer.writerow([row, album, name, f"{time:.0f}", *tag, camera, f"{place[0]:.6f}", f"{place[1]:.6f}", int(name in strays)])
+    print(f"{len(albums)} albums, {len(lines)} photos, {sum(line[4] is not None for line in lines)} with a tag")
+
+
+if __name__ == "__main__":
+    main()
