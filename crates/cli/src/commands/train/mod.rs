@@ -22,6 +22,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools)] // reason: each is a flag of its own
 pub(crate) struct Train {
     /// Embeddings of the training photos, one row per photo: .safetensors or .npy, f16 or f32
     #[arg(long, value_name = "FILE")]
