@@ -149,6 +149,7 @@ impl Baseline for LocDiff {
             validation: Some(Rows { data: &validation, rows: &validation_rows }),
             out: folder.path(),
             resume: false,
+            stream: false,
             stop: &AtomicBool::new(false),
         };
         train(job, |event| {

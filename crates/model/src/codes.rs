@@ -1,6 +1,7 @@
 //! Codes as the model sees them: SHDD codes in f32, through the low-pass filter.
 
 use crate::{ModelConfig, ModelError};
+use locdiff_nn::{Device, NnError, feed};
 use locdiff_sphere::{Harmonics, UnitVec};
 
 /// Points whose whole codes are held while some coefficients are picked.
@@ -39,6 +40,22 @@ impl CodeWriter {
             filter = kept.iter().map(|place| filter[*place as usize]).collect();
         }
         Ok(Self { harmonics: Harmonics::new(config.degree()?), filter, kept: config.kept.clone() })
+    }
+
+    /// The same on a CUDA device, as a part of recorded steps.
+    ///
+    /// # Errors
+    /// The CPU, or too little device memory.
+    pub fn on_device(&self, device: &Device) -> Result<feed::Harmonics, NnError> {
+        let (steps, diagonal) = self.harmonics.recurrence();
+        let recurrence = feed::Recurrence {
+            degree: self.harmonics.degree().get(),
+            steps: &steps,
+            diagonal: &diagonal,
+            factors: &self.filter,
+            kept: self.kept.as_deref(),
+        };
+        feed::Harmonics::new(device, recurrence)
     }
 
     /// Numbers in a code.

@@ -6,11 +6,13 @@
 //! | a model and its folder | [`Model`] |
 //! | its training losses on a device | [`Objective`] |
 //! | the points that densities are integrated over | [`QuadraturePoints`] |
+//! | places of codes, a batch at a time on a GPU | [`DeviceDecoder`] |
 //! | places for embeddings: samples, pooled, with the evidence | [`Predictor`], [`Prediction`] |
 
 pub mod chance;
 mod codes;
 mod config;
+mod decode;
 mod error;
 mod head;
 mod kept;
@@ -25,6 +27,7 @@ pub use config::{
     CodeScale, LayoutKind, LossKind, MODEL_VERSION, ModelConfig, NetworkKind, PredictionKind,
     QuadratureRecipe, ScheduleKind,
 };
+pub use decode::DeviceDecoder;
 pub use error::ModelError;
 pub use model::{CONFIG_FILE, Model, Standardisation, WEIGHTS_FILE};
 pub use network::{Net, NetWork};

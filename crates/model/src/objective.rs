@@ -2,7 +2,11 @@
 
 use crate::quadrature::integrals;
 use crate::{CodeWriter, LossKind, ModelConfig, ModelError, QuadraturePoints, QuadratureRecipe};
-use locdiff_nn::{Device, NnError, View, ViewMut, losses::Quadrature, ops};
+use locdiff_nn::{
+    Device, NnError, View, ViewMut,
+    losses::{Quadrature, QuadratureGrid},
+    ops,
+};
 use std::sync::Arc;
 
 /// Fresh random anchors a step in the paper's training.
@@ -52,8 +56,8 @@ impl Objective {
                 return Err(locdiff_base::setting("quadrature", "none", "nll and kl need anchors"));
             }
             (LossKind::KlPaper, _) => {
-                let grid = vec![0.0; PAPER_ANCHORS * codes.dimension()];
-                Some(Quadrature::new(device, codes.dimension(), &grid, None, batch, 1 << 28)?)
+                let grid = QuadratureGrid::blank(device, codes.dimension(), PAPER_ANCHORS, None)?;
+                Some(Quadrature::over(Arc::new(grid), batch, 1 << 28)?)
             }
             _ => None,
         };
@@ -71,6 +75,11 @@ impl Objective {
     /// Another number of values.
     pub fn set_anchors(&mut self, codes: &[f32]) -> Result<(), NnError> {
         self.quadrature.as_mut().map_or(Ok(()), |quadrature| quadrature.set_grid(codes, None))
+    }
+
+    /// The anchors' codes, to be written on the device; `None` for losses without fresh ones.
+    pub fn anchors_mut(&mut self) -> Option<ViewMut<'_>> {
+        self.quadrature.as_mut().filter(|_| self.kind == LossKind::KlPaper)?.grid_mut()
     }
 
     /// The loss of every row into `loss`, and `scale` times its gradient into `de`. `target` is the code of the true

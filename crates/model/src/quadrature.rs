@@ -3,7 +3,7 @@
 use crate::{CodeWriter, ModelError, chance};
 use locdiff_base::setting;
 use locdiff_nn::{
-    Device,
+    Device, feed,
     losses::{Quadrature, QuadratureGrid},
 };
 use locdiff_sphere::{Grid, UnitVec};
@@ -91,6 +91,16 @@ impl QuadraturePoints {
     /// Too little device memory.
     pub fn on_device(&self, device: &Device, codes: &CodeWriter) -> Result<QuadratureGrid, ModelError> {
         let dimension = codes.dimension();
+        if device.is_cuda() {
+            let points: Vec<[f64; 3]> = self.points.iter().map(|point| point.to_array()).collect();
+            let points = feed::Points::from_slice(device, &points)?;
+            let mut grid = QuadratureGrid::blank(device, dimension, points.len(), Some(&self.log_weights))?;
+            if let Some(out) = grid.codes_mut() {
+                codes.on_device(device)?.write(out, &points, false)?;
+            }
+            device.synchronize()?;
+            return Ok(grid);
+        }
         let mut grid = vec![0.0; self.points.len() * dimension];
         codes.write_plain(&self.points, &mut grid)?;
         Ok(QuadratureGrid::new(device, dimension, &grid, Some(&self.log_weights))?)

@@ -71,6 +71,11 @@ impl Device {
         Ok(Self { backend: Backend::Cuda(cuda::Context::open(ordinal)?) })
     }
 
+    /// CUDA devices that this process can see; 0 where the driver or the libraries are missing.
+    pub fn cuda_count() -> usize {
+        cuda::Context::count()
+    }
+
     /// Opens the device that `spec` names.
     ///
     /// # Errors
@@ -115,6 +120,34 @@ impl Device {
             Backend::Cpu => Ok(None),
             Backend::Cuda(context) => context.memory_used_bytes().map(Some),
         }
+    }
+
+    /// Bytes of device memory that are free on a CUDA device, `None` on the CPU.
+    ///
+    /// # Errors
+    /// [`NnError::Cuda`] if the driver does not answer.
+    pub fn memory_free_bytes(&self) -> Result<Option<usize>> {
+        match &self.backend {
+            Backend::Cpu => Ok(None),
+            Backend::Cuda(context) => context.memory_free_bytes().map(Some),
+        }
+    }
+
+    /// Runs operations beside what follows on CUDA, until [`Device::join_aside`]; on the CPU they simply run. Nothing may change
+    /// what they read, nor read what they write, before; and no network's backward pass may begin.
+    ///
+    /// # Errors
+    /// What the operations return.
+    pub fn aside(&self, operations: impl FnOnce() -> Result<()>) -> Result<()> {
+        self.on_lane(Self::LANES - 1, operations)
+    }
+
+    /// Makes what follows wait for what was given to [`Device::aside`].
+    ///
+    /// # Errors
+    /// [`NnError::Cuda`] if the driver does not answer.
+    pub fn join_aside(&self) -> Result<()> {
+        self.join_lane(Self::LANES - 1)
     }
 
     /// Side lanes, numbered from 0.

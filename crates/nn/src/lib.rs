@@ -7,8 +7,11 @@
 //! - [`losses`]: over a quadrature grid and value by value.
 //! - [`bf16`]: inference with matrices that stay rounded, on CUDA.
 //! - [`conv`]: what convolutional networks need beside products, on CUDA.
+//! - [`feed`]: what a training step reads, made on CUDA.
+//! - [`decode`]: where fields of harmonics are highest, on CUDA.
 //! - [`math`]: f32 functions for vectorised loops of other crates.
 //! - [`inference`]: kernels of image encoders on the CPU, over buffers of one's own.
+//! - [`Nccl`]: sums of gradients over several GPUs.
 //! - [`Rng`]: counter-based random numbers, [`RowNoise`]: such that belong to rows; [`Recorded`]: a whole step or sampler as one CUDA graph.
 //!
 //! The engine knows no geography: quadrature grids come in as matrices.
@@ -44,13 +47,16 @@ pub mod bf16;
 pub mod conv;
 mod cpu;
 mod cuda;
+pub mod decode;
 mod device;
 mod error;
+pub mod feed;
 mod gelu;
 mod graph;
 pub mod inference;
 pub mod layers;
 pub mod losses;
+mod nccl;
 pub mod ops;
 mod optim;
 mod params;
@@ -70,6 +76,7 @@ pub use device::{Device, DeviceSpec};
 pub use error::{NnError, Result};
 pub use gelu::Gelu;
 pub use graph::Recorded;
+pub use nccl::Nccl;
 pub use optim::Adam;
 pub use params::{Gradients, Init, ParamId, Params, ParamsBuilder};
 pub use precision::Precision;

@@ -32,6 +32,8 @@ use crate::{
 pub struct Rng {
     /// `[seed lo, seed hi, counter lo, counter hi]`.
     state: Indices,
+    /// Rows of a larger batch before the first of ours.
+    first_row: usize,
 }
 
 fn words(seed: u64, counter: u64) -> [u32; 4] {
@@ -44,7 +46,7 @@ impl Rng {
     /// # Errors
     /// [`crate::NnError::Cuda`] if the device's memory does not suffice.
     pub fn new(device: &Device, seed: u64) -> Result<Self> {
-        Ok(Self { state: Indices::from_slice(device, &words(seed, 0))? })
+        Ok(Self { state: Indices::from_slice(device, &words(seed, 0))?, first_row: 0 })
     }
 
     /// Sets seed and counter.
@@ -53,6 +55,24 @@ impl Rng {
     /// [`crate::NnError::Cuda`] if the device does not answer.
     pub fn set(&mut self, seed: u64, counter: u64) -> Result<()> {
         self.state.upload(&words(seed, counter))
+    }
+
+    /// From here on row r draws what row `first + r` draws otherwise: a part of a batch draws what it draws in the whole.
+    /// A recording keeps the row that was set while it was made.
+    ///
+    /// ```
+    /// use locdiff_nn::{Device, Rng, Tensor, ops};
+    /// let device = Device::cpu();
+    /// let mut rng = Rng::new(&device, 42)?;
+    /// let (mut whole, mut part) = (Tensor::zeros(&device, 5, 3)?, Tensor::zeros(&device, 2, 3)?);
+    /// ops::fill_normal(whole.view_mut(), &rng, 0)?;
+    /// rng.set_first_row(3);
+    /// ops::fill_normal(part.view_mut(), &rng, 0)?;
+    /// assert_eq!(part.to_vec()?, whole.to_vec()?[9..]);
+    /// # Ok::<(), locdiff_nn::NnError>(())
+    /// ```
+    pub fn set_first_row(&mut self, first: usize) {
+        self.first_row = first;
     }
 
     /// Seed and counter; waits for the device.
@@ -83,6 +103,10 @@ impl Rng {
 
     pub(crate) fn state(&self) -> &Indices {
         &self.state
+    }
+
+    pub(crate) fn first_row(&self) -> usize {
+        self.first_row
     }
 }
 

@@ -260,6 +260,34 @@ fn random_numbers_match_the_fixture_on_every_device() {
 }
 
 #[test]
+fn rows_of_a_part_draw_what_they_draw_in_the_whole() {
+    for device in devices() {
+        let (rows, cols, first) = (11, 7, 6);
+        let x = Tensor::from_slice(&device, rows, cols, &noise(rows * cols, 3)).unwrap();
+        let draw = |rng: &Rng, range: std::ops::Range<usize>| {
+            let count = range.len();
+            let [mut normal, mut kept, mut dropped] = [0, 1, 2].map(|_| zeros(&device, count, cols));
+            ops::fill_normal(normal.view_mut(), rng, 1).unwrap();
+            ops::drop_rows(kept.view_mut(), x.view().row_range(range.clone()), 0.5, rng, 2).unwrap();
+            ops::copy(dropped.view_mut(), x.view().row_range(range)).unwrap();
+            ops::dropout(dropped.view_mut(), Dropout { probability: 0.4, rng, stream: 3 }).unwrap();
+            let mut below = Indices::from_slice(&device, &vec![0; count]).unwrap();
+            ops::fill_indices(&mut below, 1000, rng, 4).unwrap();
+            let floats = [normal, kept, dropped].map(|tensor| tensor.to_vec().unwrap());
+            (floats, below.to_vec().unwrap())
+        };
+        let mut rng = Rng::new(&device, 9).unwrap();
+        let (whole, whole_below) = draw(&rng, 0..rows);
+        rng.set_first_row(first);
+        let (part, part_below) = draw(&rng, first..rows);
+        for (whole, part) in whole.iter().zip(&part) {
+            assert_eq!(whole[first * cols..], part[..]);
+        }
+        assert_eq!(whole_below[first..], part_below[..]);
+    }
+}
+
+#[test]
 fn dropped_rows_are_the_stated_share() {
     for device in devices() {
         let rng = Rng::new(&device, 5).unwrap();

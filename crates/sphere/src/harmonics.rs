@@ -3,7 +3,7 @@
 use crate::aligned::Aligned;
 use crate::error::expect_len;
 use crate::lanes;
-use crate::recurrence::{FLUSH, OrderTable, RowTable};
+use crate::recurrence::{self, FLUSH, OrderTable, RowTable};
 use crate::scalar::Scalar;
 use crate::simd::{Real, dispatch};
 use crate::{Degree, SphereError, UnitVec};
@@ -41,6 +41,20 @@ impl Harmonics {
     /// The maximal degree.
     pub fn degree(&self) -> Degree {
         self.degree
+    }
+
+    /// The recurrence behind them, for those who evaluate it elsewhere: `Y_lm = Q_lm(z)·C_m(x, y)` with
+    /// `Q_lm = a·z·Q_{l−1,m} + c·Q_{l−2,m}`. First `[a, c]` at `l·(L+1) + m`, then `Q_mm`.
+    ///
+    /// ```
+    /// use locdiff_sphere::{Degree, Harmonics};
+    /// let (steps, diagonal) = Harmonics::new(Degree::new(1)?).recurrence();
+    /// let y10 = steps[2][0] * 1.0 * diagonal[0]; // Y_10 at the north pole: √(3/4π)
+    /// assert!((y10 - 0.488_602_511_902_919_9).abs() < 1e-15);
+    /// # Ok::<(), locdiff_sphere::SphereError>(())
+    /// ```
+    pub fn recurrence(&self) -> (Vec<[f64; 2]>, Vec<f64>) {
+        recurrence::plain(self.degree.get())
     }
 
     /// All harmonics at one point.

@@ -39,6 +39,12 @@ fn diagonals(lmax: usize) -> Vec<f64> {
         .collect()
 }
 
+/// All of the recurrence as plain numbers, for kernels elsewhere: `[a, c]` at `l·(L+1) + m` (zeros where m ≥ l), and `Q_mm`.
+pub(crate) fn plain(lmax: usize) -> (Vec<[f64; 2]>, Vec<f64>) {
+    let at = |l: usize, m: usize| if m < l { step(l, m).into() } else { [0.0; 2] };
+    ((0..=lmax).flat_map(|l| (0..=lmax).map(move |m| at(l, m))).collect(), diagonals(lmax))
+}
+
 /// Row layout: for each degree l, the orders m = 0…l side by side, padded with zeros to whole chunks.
 #[derive(Debug)]
 pub(crate) struct RowTable {

@@ -21,17 +21,19 @@ pub(crate) struct Batch {
 /// Makes batches; everything drawn is a function of (seed, step).
 pub(crate) struct BatchMaker<'a> {
     pub(crate) rows: Rows<'a>,
-    pub(crate) codes: &'a CodeWriter,
+    /// `None` where the device makes codes and anchors itself.
+    pub(crate) codes: Option<&'a CodeWriter>,
     pub(crate) standardisation: &'a Standardisation,
-    pub(crate) batch: usize,
+    /// The rows of the whole batch that are made here.
+    pub(crate) share: Range<usize>,
     pub(crate) seed: u64,
     pub(crate) fresh_anchors: bool,
 }
 
 /// What is drawn where.
-const ROW: u64 = 1;
-const COPY: u64 = 2;
-const ANCHOR: u64 = 3;
+pub(crate) const ROW: u64 = 1;
+pub(crate) const COPY: u64 = 2;
+pub(crate) const ANCHOR: u64 = 3;
 
 impl BatchMaker<'_> {
     /// Fills `out` for a step.
@@ -41,22 +43,23 @@ impl BatchMaker<'_> {
             chance::below(&[self.seed, what, u64::from(step), k as u64], bound)
         };
         let rows: Vec<usize> =
-            (0..self.batch).map(|k| self.rows.rows[draw(ROW, k, self.rows.rows.len())] as usize).collect();
-        out.cond.resize(self.batch * columns, 0.0);
+            self.share.clone().map(|k| self.rows.rows[draw(ROW, k, self.rows.rows.len())] as usize).collect();
+        out.cond.resize(rows.len() * columns, 0.0);
         out.cond.par_chunks_mut(columns).zip(&rows).enumerate().try_for_each(|(k, (cond, &row))| {
-            data.read(row, draw(COPY, k, data.copies()), cond)?;
+            data.read(row, draw(COPY, self.share.start + k, data.copies()), cond)?;
             self.standardisation.apply(cond);
             Ok::<(), TrainError>(())
         })?;
+        let Some(codes) = self.codes else { return Ok(()) };
         let points: Vec<UnitVec> = rows.iter().map(|&row| data.places()[row].to_unit()).collect();
-        out.codes.resize(self.batch * self.codes.dimension(), 0.0);
-        self.codes.write(&points, &mut out.codes)?;
+        out.codes.resize(rows.len() * codes.dimension(), 0.0);
+        codes.write(&points, &mut out.codes)?;
         if self.fresh_anchors {
             let anchors: Vec<UnitVec> = (0..PAPER_ANCHORS)
                 .map(|k| chance::point([self.seed, ANCHOR, u64::from(step) << 16 | k as u64]))
                 .collect();
-            out.anchors.resize(PAPER_ANCHORS * self.codes.dimension(), 0.0);
-            self.codes.write_plain(&anchors, &mut out.anchors)?;
+            out.anchors.resize(PAPER_ANCHORS * codes.dimension(), 0.0);
+            codes.write_plain(&anchors, &mut out.anchors)?;
         }
         Ok(())
     }

@@ -17,6 +17,7 @@ pub(crate) struct Standing {
 }
 
 /// The checkpoints of a run.
+#[derive(Debug, Clone)]
 pub(crate) struct Checkpoints {
     folder: PathBuf,
     keep: usize,

@@ -148,6 +148,11 @@ impl Dataset {
         self.copies.len()
     }
 
+    /// Whether every number of every copy is an f16.
+    pub fn is_half(&self) -> bool {
+        self.copies.iter().all(|copy| matches!(copy, Copy::File(file) if file.is_half()))
+    }
+
     /// The locations.
     pub fn places(&self) -> &[LatLon] {
         &self.places

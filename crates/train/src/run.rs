@@ -1,68 +1,26 @@
-//! The training loop.
+//! A training run from beginning to end.
 
-use crate::batches::{Batch, BatchMaker};
+use crate::batches::BatchMaker;
 use crate::checkpoint::{Checkpoints, Standing};
+use crate::course::{Batches, Course, Event, Keeper, Outcome};
 use crate::dataset::same_encoder;
 use crate::error::folder;
+use crate::feed::{DeviceFeed, FeedPlan};
 use crate::metrics::Metrics;
+use crate::ranks::agree;
 use crate::step::TrainStep;
-use crate::validation::{Validation, validate};
-use crate::{Rows, RunConfig, TrainError};
+use crate::{Alone, Collective, Rows, RunConfig, TrainError};
 use locdiff_base::{AtomicFile, OutputLock, setting};
-use locdiff_eval::Accuracy;
 use locdiff_model::{CodeWriter, Model, Standardisation, make_quadrature};
-use locdiff_nn::Device;
+use locdiff_nn::{Device, TrainingState};
 use serde_json::json;
+use std::ops::Range;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
-use std::time::Instant;
+use std::time::Duration;
 
-/// The best model's folder inside a run's.
-pub const BEST_FOLDER: &str = "best";
 const RUN_FILE: &str = "run.json";
-
-/// What happens during a run.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Event {
-    /// Something worth a line.
-    Message(String),
-    /// Some steps are done.
-    Progress {
-        /// Steps done.
-        step: u32,
-        /// Mean loss of the steps since the last event.
-        loss: f64,
-        /// The learning rate.
-        lr: f32,
-        /// The gradient's norm before clipping.
-        grad_norm: f32,
-        /// Speed since the last event.
-        steps_per_second: f64,
-    },
-    /// A validation.
-    Validation {
-        /// Steps done.
-        step: u32,
-        /// Its result.
-        accuracy: Accuracy,
-    },
-}
-
-/// How a run ended.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
-    /// Steps done.
-    pub step: u32,
-    /// Whether it was asked to stop; it can be resumed then.
-    pub interrupted: bool,
-    /// The last validation.
-    pub validation: Option<Accuracy>,
-    /// Score and step of the best validation.
-    pub best: Option<(f64, u32)>,
-    /// Mean speed of this call, validations left out.
-    pub steps_per_second: f64,
-}
 
 /// What to train on and where.
 pub struct Job<'a> {
@@ -78,6 +36,8 @@ pub struct Job<'a> {
     pub out: &'a Path,
     /// Continue a run.
     pub resume: bool,
+    /// Read embeddings from their files as they are needed, though the device's memory could hold them all.
+    pub stream: bool,
     /// Set from elsewhere: save and stop.
     pub stop: &'a AtomicBool,
 }
@@ -100,6 +60,7 @@ pub struct Job<'a> {
 ///     validation: Some(Rows { data: &data, rows: &split.validation }),
 ///     out: "run".as_ref(),
 ///     resume: false,
+///     stream: false,
 ///     stop: &false.into(),
 /// };
 /// let outcome = train(job, |event| println!("{event:?}"))?;
@@ -109,37 +70,71 @@ pub struct Job<'a> {
 ///
 /// # Errors
 /// Settings or data that cannot be used, a run folder that belongs to another run, a full disk, a loss that diverges.
-pub fn train(job: Job<'_>, mut on_event: impl FnMut(Event)) -> Result<Outcome, TrainError> {
-    let Job { device, mut config, training, validation, out, resume, stop } = job;
+pub fn train(job: Job<'_>, on_event: impl FnMut(Event)) -> Result<Outcome, TrainError> {
+    train_among(job, &mut Alone, on_event)
+}
+
+/// [`train`] on several processes, each of which calls it with the same job: every one computes its share of each batch, and the
+/// gradients are summed before the weights change. Rank 0 alone reads and writes the run's folder, validates and reports.
+///
+/// # Errors
+/// As [`train`]; a rank that fails or wants something else than the others is named on all of them.
+pub fn train_among(
+    job: Job<'_>,
+    ranks: &mut dyn Collective,
+    on_event: impl FnMut(Event),
+) -> Result<Outcome, TrainError> {
+    run(job, ranks, on_event).map_err(|error| blame(ranks, error))
+}
+
+/// The error of the rank that failed first: elsewhere it may show as a failure of the device.
+fn blame(ranks: &dyn Collective, error: TrainError) -> TrainError {
+    let mut patience = if ranks.world() > 1 && matches!(error, TrainError::Engine(_)) { 20 } else { 0 };
+    loop {
+        if matches!(error, TrainError::Rank { .. }) {
+            return error; // what all ranks found out together, or were told
+        }
+        if let Err(verdict) = ranks.check() {
+            return verdict;
+        }
+        if patience == 0 {
+            ranks.give_up(&error.to_string());
+            return error;
+        }
+        patience -= 1;
+        std::thread::sleep(Duration::from_millis(100));
+    }
+}
+
+/// The rows of a batch that a rank has.
+fn share(config: &RunConfig, ranks: &dyn Collective) -> Result<Range<usize>, TrainError> {
+    let (batch, world, passes) = (config.train.batch, ranks.world(), config.train.accumulate);
+    if !batch.is_multiple_of(world * passes) {
+        let remedy = format!("a multiple of {} ({world} ranks, {passes} passes each)", world * passes);
+        return Err(setting("batch", batch, remedy));
+    }
+    let rows = batch / world;
+    Ok(ranks.rank() * rows..(ranks.rank() + 1) * rows)
+}
+
+fn run(
+    job: Job<'_>,
+    ranks: &mut dyn Collective,
+    mut on_event: impl FnMut(Event),
+) -> Result<Outcome, TrainError> {
+    let Job { device, mut config, training, validation, out, resume, stream, stop } = job;
     config.train.check()?;
-    if training.rows.is_empty() {
-        return Err(setting("training rows", 0, "at least one; lower the share for validation"));
-    }
-    if config.model.embedding_dim != training.data.columns() {
-        return Err(setting("embedding_dim", config.model.embedding_dim, "as wide as the embeddings"));
-    }
-    if let Some(other) = validation.filter(|v| v.data.columns() != training.data.columns()) {
-        return Err(TrainError::Columns {
-            first: "the training file".to_owned(),
-            first_columns: training.data.columns(),
-            second: "the validation file".to_owned(),
-            second_columns: other.data.columns(),
-        });
-    }
-    if let Some(other) = validation {
-        let made = |rows: Rows<'_>| rows.data.encoder().cloned();
-        let (first, second) = (made(training), made(other));
-        same_encoder(("the training file", first.as_ref()), ("the validation file", second.as_ref()))?;
-    }
+    let share = share(&config, ranks)?;
+    check_data(&config, training, validation)?;
     config.model.encoder = training.data.encoder().cloned();
     config.model.check()?;
     let (standardisation, fingerprint) = training.data.survey(training.rows)?;
     config.model.data_fingerprint = fingerprint;
-    std::fs::create_dir_all(out)
-        .map_err(|error| folder(out, format!("cannot create this folder: {error}")))?;
-    let _lock = OutputLock::folder(out)?;
-    let checkpoints = Checkpoints::new(out, config.train.keep_checkpoints)?;
-    claim_folder(out, &config, resume, &checkpoints)?;
+    let kind = if device.is_cuda() { "cuda" } else { "cpu" };
+    let mut wanted = json!({"model": config.model, "train": config.train, "device": kind, "resume": resume});
+    // Compared last: other settings may choose other photos.
+    wanted["training data"] = wanted["model"]["data_fingerprint"].take();
+    agree(ranks, &wanted)?;
 
     let mut model = Model::new(device, config.model.clone())?;
     if config.model.standardise {
@@ -149,49 +144,141 @@ pub fn train(job: Job<'_>, mut on_event: impl FnMut(Event)) -> Result<Outcome, T
     }
     model.set_quadrature(make_quadrature(&config.model, &training.points())?);
     let codes = CodeWriter::new(&config.model)?;
-    let mut step = TrainStep::new(device, &model, &codes, &config.train)?;
-    let mut standing = Standing::default();
-    let mut done = 0;
-    if resume {
-        match checkpoints.load_newest(|message| on_event(Event::Message(message))) {
-            Some((state, found)) => {
-                step.import(&state)?;
-                (done, standing) = (state.step, found);
-                on_event(Event::Message(format!("continuing at step {done} of {}", config.train.steps)));
-            }
-            None => on_event(Event::Message("no checkpoint yet: starting at step 0".to_owned())),
+    let mut step = TrainStep::new(device, &model, &codes, &config.train, share.clone())?;
+    let mut start = Start::default();
+    let mut keeper = None;
+    if ranks.rank() == 0 {
+        std::fs::create_dir_all(out)
+            .map_err(|error| folder(out, format!("cannot create this folder: {error}")))?;
+        let lock = OutputLock::folder(out)?;
+        let checkpoints = Checkpoints::new(out, config.train.keep_checkpoints)?;
+        claim_folder(out, &config, resume, &checkpoints)?;
+        if resume {
+            start = Start::at(&checkpoints, config.train.steps, &mut on_event);
         }
+        let metrics = Metrics::open(out, start.step())?;
+        let standing = start.standing;
+        keeper = Some(Keeper { checkpoints, metrics, validation, out, standing, saving: None, _lock: lock });
     }
-    let metrics = Metrics::open(out, done)?;
+    if resume {
+        start.state = told(ranks, start.state)?;
+    }
+    if let Some(state) = &start.state {
+        step.import(state)?;
+    }
+    let done = start.step();
+    let standardisation = model.standardisation().clone();
+    let fresh_anchors = step.wants_fresh_anchors();
+    let mut on_host = true;
+    if device.is_cuda() {
+        let (rows, count) = (training, share.len());
+        let standardisation = &standardisation;
+        let plan = FeedPlan { rows, codes: &codes, standardisation, count, fresh_anchors, stream };
+        let feed = DeviceFeed::new(device, &plan)?;
+        on_host = !feed.holds_embeddings();
+        step.set_feed(feed)?;
+    }
     let maker = BatchMaker {
         rows: training,
-        codes: &codes,
-        standardisation: &model.standardisation().clone(),
-        batch: config.train.batch,
+        codes: (!device.is_cuda()).then_some(&codes),
+        standardisation: &standardisation,
+        share,
         seed: config.model.seed,
-        fresh_anchors: step.wants_fresh_anchors(),
+        fresh_anchors,
     };
-    let mut run = Loop {
-        config: &config,
-        model,
-        step,
-        checkpoints,
-        metrics,
-        validation,
-        out,
-        standing,
-        done,
-        on_event: &mut on_event,
-    };
+    let mut course = Course { config: &config, model, step, ranks, keeper, done, on_event: &mut on_event };
+    if !on_host {
+        return course.all(None, stop);
+    }
     std::thread::scope(|scope| {
         let (ready, batches) = mpsc::sync_channel(3);
         let (give_back, used) = mpsc::channel();
         let steps = done..config.train.steps;
         let maker = &maker;
         scope.spawn(move || maker.serve(steps, &ready, &used));
-        run.all(&batches, &give_back, stop)
+        let batches = Batches { ready: batches, give_back };
+        course.all(Some(&batches), stop)
         // `batches` goes here, at which the maker stops.
     })
+}
+
+fn check_data(
+    config: &RunConfig,
+    training: Rows<'_>,
+    validation: Option<Rows<'_>>,
+) -> Result<(), TrainError> {
+    if training.rows.is_empty() {
+        return Err(setting("training rows", 0, "at least one; lower the share for validation"));
+    }
+    if config.model.embedding_dim != training.data.columns() {
+        return Err(setting("embedding_dim", config.model.embedding_dim, "as wide as the embeddings"));
+    }
+    let Some(other) = validation else { return Ok(()) };
+    if other.data.columns() != training.data.columns() {
+        return Err(TrainError::Columns {
+            first: "the training file".to_owned(),
+            first_columns: training.data.columns(),
+            second: "the validation file".to_owned(),
+            second_columns: other.data.columns(),
+        });
+    }
+    let (first, second) = (training.data.encoder(), other.data.encoder());
+    same_encoder(("the training file", first), ("the validation file", second))
+}
+
+/// Where a run begins.
+#[derive(Default)]
+struct Start {
+    state: Option<TrainingState>,
+    standing: Standing,
+}
+
+impl Start {
+    /// At the newest checkpoint that is whole.
+    fn at(checkpoints: &Checkpoints, steps: u32, on_event: &mut impl FnMut(Event)) -> Self {
+        let Some((state, standing)) = checkpoints.load_newest(|message| on_event(Event::Message(message)))
+        else {
+            on_event(Event::Message("no checkpoint yet: starting at step 0".to_owned()));
+            return Self::default();
+        };
+        on_event(Event::Message(format!("continuing at step {} of {steps}", state.step)));
+        Self { state: Some(state), standing }
+    }
+
+    fn step(&self) -> u32 {
+        self.state.as_ref().map_or(0, |state| state.step)
+    }
+}
+
+/// Rank 0's checkpoint, on all ranks: the others need not see its folder.
+fn told(
+    ranks: &mut dyn Collective,
+    state: Option<TrainingState>,
+) -> Result<Option<TrainingState>, TrainError> {
+    if ranks.world() == 1 {
+        return Ok(state);
+    }
+    let bytes = state.as_ref().map_or(Vec::new(), |state| {
+        let parts = [&state.weights, &state.m, &state.v, &state.ema];
+        let step = state.step.to_le_bytes().into_iter();
+        step.chain(parts.into_iter().flatten().flat_map(|value| value.to_le_bytes())).collect()
+    });
+    let bytes = ranks.tell(bytes)?;
+    if state.is_some() || bytes.is_empty() {
+        return Ok(state);
+    }
+    let (step, values) = bytes.split_at(4);
+    let floats = |four: &[u8]| f32::from_le_bytes([four[0], four[1], four[2], four[3]]);
+    let values: Vec<f32> = values.chunks_exact(4).map(floats).collect();
+    let mut parts = values.chunks_exact(values.len() / 4).map(<[f32]>::to_vec);
+    let mut part = || parts.next().unwrap_or_default();
+    Ok(Some(TrainingState {
+        weights: part(),
+        m: part(),
+        v: part(),
+        ema: part(),
+        step: u32::from_le_bytes([step[0], step[1], step[2], step[3]]),
+    }))
 }
 
 /// Makes a folder free for a new run: the checkpoints of the one before are removed. Another process that trains there is an
@@ -242,131 +329,4 @@ fn claim_folder(
     }
     let text = serde_json::to_string_pretty(config).expect("settings are plain data") + "\n";
     Ok(AtomicFile::write_whole(&path, text.as_bytes())?)
-}
-
-struct Loop<'a> {
-    config: &'a RunConfig,
-    /// What is saved and validated: gets the averaged weights when asked.
-    model: Model,
-    step: TrainStep,
-    checkpoints: Checkpoints,
-    metrics: Metrics,
-    validation: Option<Rows<'a>>,
-    out: &'a Path,
-    standing: Standing,
-    done: u32,
-    on_event: &'a mut dyn FnMut(Event),
-}
-
-impl Loop<'_> {
-    fn all(
-        &mut self,
-        batches: &mpsc::Receiver<Result<Batch, TrainError>>,
-        give_back: &mpsc::Sender<Batch>,
-        stop: &AtomicBool,
-    ) -> Result<Outcome, TrainError> {
-        let settings = &self.config.train;
-        let (mut since, mut logged_at) = (Instant::now(), self.done);
-        let (mut last, mut seconds, first) = (None, 0.0, self.done);
-        let mut saved_at = None;
-        let mut interrupted = false;
-        while self.done < settings.steps {
-            if stop.load(Ordering::Relaxed) {
-                interrupted = true;
-                break;
-            }
-            let Ok(batch) = batches.recv() else { break };
-            let batch = batch?;
-            self.step.run(&batch)?;
-            let _ = give_back.send(batch); // the maker may have finished
-            self.done += 1;
-            let end = self.done == settings.steps;
-            let due = |every: u32| every > 0 && self.done.is_multiple_of(every);
-            let (validate, checkpoint) =
-                (due(settings.validate_every) || end, due(settings.checkpoint_every));
-            if due(settings.log_every) || validate {
-                let elapsed = since.elapsed().as_secs_f64();
-                self.log(self.done - logged_at, elapsed)?;
-                seconds += elapsed;
-                logged_at = self.done;
-                let stopped_early = validate && self.validate(&mut last)?;
-                since = Instant::now();
-                if stopped_early {
-                    (self.on_event)(Event::Message(format!(
-                        "no better validation: stopping at step {}",
-                        self.done
-                    )));
-                    break;
-                }
-            }
-            if checkpoint || end {
-                self.checkpoints.save(&self.step.export()?, self.standing)?;
-                saved_at = Some(self.done);
-            }
-        }
-        if saved_at != Some(self.done) && (interrupted || self.done > first) {
-            self.checkpoints.save(&self.step.export()?, self.standing)?;
-        }
-        if !interrupted {
-            self.finish()?;
-        }
-        let steps_per_second = f64::from(logged_at - first) / seconds.max(1e-9);
-        let best = self.standing.best;
-        Ok(Outcome { step: self.done, interrupted, validation: last, best, steps_per_second })
-    }
-
-    fn log(&mut self, steps: u32, seconds: f64) -> Result<(), TrainError> {
-        if steps == 0 {
-            return Ok(());
-        }
-        let loss = self.step.take_loss(steps)?;
-        let (lr, grad_norm) = self.step.last_step()?;
-        let (step, steps_per_second) = (self.done, f64::from(steps) / seconds.max(1e-9));
-        self.metrics.write(&json!({
-            "step": step, "loss": loss, "lr": lr, "grad_norm": grad_norm, "steps_per_second": steps_per_second,
-        }))?;
-        if !loss.is_finite() {
-            return Err(TrainError::Diverged { step, loss });
-        }
-        (self.on_event)(Event::Progress { step, loss, lr, grad_norm, steps_per_second });
-        Ok(())
-    }
-
-    /// Puts the averaged weights into the model.
-    fn refresh_model(&mut self) -> Result<(), TrainError> {
-        let weights = self.step.averaged()?;
-        self.model.params_mut().upload(&weights)?;
-        self.model.config_mut().trained_steps = u64::from(self.done);
-        Ok(())
-    }
-
-    /// Validates; true when it is time to stop early.
-    fn validate(&mut self, last: &mut Option<Accuracy>) -> Result<bool, TrainError> {
-        let Some(rows) = self.validation else { return Ok(false) };
-        self.refresh_model()?;
-        let Validation { accuracy, nll_nats } = validate(&self.model, rows, &self.config.train)?;
-        // What is read is a density where the model gives one.
-        let (step, score) = (self.done, nll_nats.map_or(accuracy.score(), |nll| -nll));
-        self.metrics
-            .write(&json!({"step": step, "validation": accuracy, "nll_nats": nll_nats, "score": score}))?;
-        if self.standing.best.is_none_or(|(best, _)| score > best) {
-            self.standing = Standing { best: Some((score, step)), stale: 0 };
-            self.model.save(&self.out.join(BEST_FOLDER))?;
-        } else {
-            self.standing.stale += 1;
-        }
-        *last = Some(accuracy.clone());
-        (self.on_event)(Event::Validation { step, accuracy });
-        Ok(self.config.train.patience.is_some_and(|patience| self.standing.stale >= patience))
-    }
-
-    /// Leaves the model: the last one, or the best where early stopping was asked for.
-    fn finish(&mut self) -> Result<(), TrainError> {
-        self.refresh_model()?;
-        if self.config.train.patience.is_some() && self.standing.best.is_some() {
-            let best = Model::load(&Device::cpu(), &self.out.join(BEST_FOLDER))?;
-            return Ok(best.save(self.out)?);
-        }
-        Ok(self.model.save(self.out)?)
-    }
 }

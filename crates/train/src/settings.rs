@@ -31,8 +31,11 @@ impl Named for RateKind {
 pub struct TrainSettings {
     /// Steps in all.
     pub steps: u32,
-    /// Rows a step.
+    /// Rows a step, of all ranks and passes together.
     pub batch: usize,
+    /// Passes over parts of the batch before the weights change: less memory for the same numbers.
+    #[serde(default = "one", skip_serializing_if = "is_one")] // so that older runs can be resumed
+    pub accumulate: usize,
     /// The highest learning rate.
     pub lr: f64,
     /// How it goes.
@@ -70,6 +73,16 @@ pub struct TrainSettings {
     pub log_every: u32,
 }
 
+/// Values of `accumulate` that need not be written.
+#[allow(clippy::trivially_copy_pass_by_ref)] // reason: serde hands over a reference
+fn is_one(value: &usize) -> bool {
+    *value == 1
+}
+
+fn one() -> usize {
+    1
+}
+
 impl TrainSettings {
     /// Whether the settings can be used.
     ///
@@ -79,6 +92,7 @@ impl TrainSettings {
         let positive = [
             ("steps", self.steps as usize),
             ("batch", self.batch),
+            ("accumulate", self.accumulate),
             ("checkpoint_every", self.checkpoint_every as usize),
             ("keep_checkpoints", self.keep_checkpoints),
             ("log_every", self.log_every as usize),
@@ -193,6 +207,7 @@ impl TrainPreset {
             train: TrainSettings {
                 steps: 2000,
                 batch: 512,
+                accumulate: 1,
                 lr: 3e-4,
                 rate: RateKind::Cosine,
                 warmup_steps: 200,

@@ -1,12 +1,13 @@
 //! One training step on the device, recorded as one graph on CUDA.
 
-use crate::{TrainError, TrainSettings, batches::Batch};
+use crate::{Collective, TrainError, TrainSettings, batches::Batch, feed::DeviceFeed};
 use locdiff_diffusion::TrainingTables;
 use locdiff_model::{CodeWriter, Model, Net, NetWork, Objective};
 use locdiff_nn::{
-    Adam, Device, Gradients, Indices, NnError, Params, Recorded, Rng, Tensor, TrainingState,
+    Adam, Device, Gradients, Indices, NnError, Params, Recorded, Rng, Tensor, TrainingState, feed::Inbox,
     layers::ForwardMode, ops,
 };
+use std::ops::Range;
 
 /// The streams of random numbers inside a step.
 const NOISE: u32 = 0;
@@ -15,17 +16,26 @@ const DROP_CONDITION: u32 = 2;
 const EMBEDDING_NOISE: u32 = 3;
 const DROPOUT: u32 = 10;
 
+/// The host runs no further ahead of the device, so that it soon hears of a wish to stop; one wait in so many steps costs nothing.
+const MOST_AHEAD: u32 = 32;
+
 /// Weights, optimiser and storage of a run.
 pub(crate) struct TrainStep {
     net: Net,
     params: Params,
     grads: Gradients,
+    /// The sum over the passes, where there are several.
+    total: Option<Gradients>,
     adam: Adam,
     objective: Objective,
     work: NetWork,
     tables: TrainingTables,
     rng: Rng,
     seed: u64,
+    /// The rows of the whole batch that this rank has, and how many go in one pass.
+    share: Range<usize>,
+    pass: usize,
+    /// Of all ranks.
     batch: usize,
     /// Rows of the tables that times are drawn from.
     times: u32,
@@ -45,7 +55,17 @@ pub(crate) struct TrainStep {
     t_value: Tensor,
     loss: Tensor,
     loss_sum: Tensor,
+    /// On CUDA: makes the batches on the device.
+    feed: Option<DeviceFeed>,
+    /// Brings embeddings from the host, where they are there.
+    inbox: Option<Inbox>,
+    /// Steps given to the device since it was last waited for.
+    ahead: u32,
+    device: Device,
+    /// The whole step; or all before the gradients are summed on the host.
     recorded: Recorded,
+    /// What comes after such a sum.
+    recorded_update: Recorded,
 }
 
 impl TrainStep {
@@ -54,19 +74,22 @@ impl TrainStep {
         model: &Model,
         codes: &CodeWriter,
         settings: &TrainSettings,
+        share: Range<usize>,
     ) -> Result<Self, TrainError> {
-        let (config, batch) = (model.config(), settings.batch);
+        let (config, pass) = (model.config(), share.len() / settings.accumulate);
         let params = model.params().to_device(device)?;
-        let zeros = |cols: usize| Tensor::zeros(device, batch, cols);
+        let zeros = |cols: usize| Tensor::zeros(device, pass, cols);
+        let inputs = |cols: usize| Tensor::zeros(device, share.len(), cols);
         let (dim, cond) = (config.code_dim(), config.embedding_dim);
         let schedule = config.schedule()?;
         let repeats = settings.pure_noise_repeats(schedule.steps());
         Ok(Self {
             net: model.net().clone(),
             grads: Gradients::new(&params)?,
+            total: if settings.accumulate > 1 { Some(Gradients::new(&params)?) } else { None },
             adam: Adam::new(settings.adam(), &params)?,
-            objective: Objective::new(device, config, codes, model.quadrature(), batch)?,
-            work: model.net().work(device, batch)?,
+            objective: Objective::new(device, config, codes, model.quadrature(), pass)?,
+            work: model.net().work(device, pass)?,
             tables: TrainingTables::new(
                 device,
                 &schedule,
@@ -76,24 +99,31 @@ impl TrainStep {
             )?,
             rng: Rng::new(device, config.seed)?,
             seed: config.seed,
-            batch,
+            batch: settings.batch,
+            pass,
             times: (schedule.steps() + repeats) as u32,
             condition_dropout: settings.condition_dropout,
             embedding_noise: settings.embedding_noise,
             pointwise: config.loss.is_pointwise(),
-            code: zeros(dim)?,
-            cond: zeros(cond)?,
+            code: inputs(dim)?,
+            cond: inputs(cond)?,
             cond_noise: zeros(cond)?,
             cond_kept: zeros(cond)?,
             noise: zeros(dim)?,
             noisy: zeros(dim)?,
             target: zeros(dim)?,
             d_out: zeros(dim)?,
-            t: Indices::from_slice(device, &vec![0; batch])?,
+            t: Indices::from_slice(device, &vec![0; pass])?,
             t_value: zeros(1)?,
             loss: zeros(1)?,
             loss_sum: Tensor::zeros(device, 1, 1)?,
+            feed: None,
+            inbox: None,
+            ahead: 0,
+            device: device.clone(),
             recorded: Recorded::new(device),
+            recorded_update: Recorded::new(device),
+            share,
             params,
         })
     }
@@ -103,21 +133,84 @@ impl TrainStep {
         self.objective.wants_fresh_anchors()
     }
 
-    /// One step with a batch.
-    pub(crate) fn run(&mut self, batch: &Batch) -> Result<(), TrainError> {
-        self.cond.upload(&batch.cond)?;
-        self.code.upload(&batch.codes)?;
-        if self.objective.wants_fresh_anchors() {
-            self.objective.set_anchors(&batch.anchors)?;
+    /// From here on batches are made on the device.
+    pub(crate) fn set_feed(&mut self, feed: DeviceFeed) -> Result<(), TrainError> {
+        if !feed.holds_embeddings() {
+            self.inbox = Some(Inbox::new(&self.device, self.cond.rows() * self.cond.cols())?);
         }
-        let mut recorded = std::mem::replace(&mut self.recorded, Recorded::new(&Device::cpu()));
-        let outcome = recorded.run(|| self.operations());
-        self.recorded = recorded;
-        Ok(outcome?)
+        self.feed = Some(feed);
+        Ok(())
     }
 
-    fn operations(&mut self) -> Result<(), NnError> {
-        let mut cond = self.cond.view();
+    /// One step, with a batch unless the device has all it needs.
+    pub(crate) fn run(
+        &mut self,
+        batch: Option<&Batch>,
+        ranks: &mut dyn Collective,
+    ) -> Result<(), TrainError> {
+        if let Some(batch) = batch {
+            match &mut self.inbox {
+                Some(inbox) => inbox.send(&mut self.cond, &batch.cond)?,
+                None => self.cond.upload(&batch.cond)?,
+            }
+            if self.feed.is_none() {
+                self.code.upload(&batch.codes)?;
+                if self.objective.wants_fresh_anchors() {
+                    self.objective.set_anchors(&batch.anchors)?;
+                }
+            }
+        }
+        let nothing = || Recorded::new(&Device::cpu());
+        let mut recorded = std::mem::replace(&mut self.recorded, nothing());
+        let outcome = recorded.run(|| {
+            self.passes()?;
+            if ranks.sums_on_device() {
+                ranks.sum_on_device(self.total.as_mut().unwrap_or(&mut self.grads))?;
+                self.update()?;
+            }
+            Ok(())
+        });
+        self.recorded = recorded;
+        outcome?;
+        if !ranks.sums_on_device() {
+            ranks.sum_on_host(self.total.as_mut().unwrap_or(&mut self.grads))?;
+            let mut recorded = std::mem::replace(&mut self.recorded_update, nothing());
+            let outcome = recorded.run(|| self.update());
+            self.recorded_update = recorded;
+            outcome?;
+        }
+        self.ahead += 1;
+        if self.ahead == MOST_AHEAD { self.wait() } else { Ok(()) }
+    }
+
+    /// Waits until all steps so far are done.
+    pub(crate) fn wait(&mut self) -> Result<(), TrainError> {
+        self.ahead = 0;
+        Ok(self.device.synchronize()?)
+    }
+
+    /// The gradients of this rank's rows, in as many passes as were asked for.
+    fn passes(&mut self) -> Result<(), NnError> {
+        if let Some(feed) = &mut self.feed {
+            self.rng.set_first_row(self.share.start);
+            feed.fill(self.cond.view_mut(), self.code.view_mut(), &self.rng)?;
+            // Anchors are wanted by the loss only: they are made beside the forward pass.
+            if let Some(codes) = self.objective.anchors_mut() {
+                self.device.aside(|| feed.fill_anchors(codes, &self.rng))?;
+            }
+        }
+        for start in (0..self.share.len()).step_by(self.pass) {
+            self.rng.set_first_row(self.share.start + start);
+            self.one_pass(start..start + self.pass)?;
+            if let Some(total) = &mut self.total {
+                total.gather(&self.grads, start == 0)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn one_pass(&mut self, rows: Range<usize>) -> Result<(), NnError> {
+        let mut cond = self.cond.view().row_range(rows.clone());
         if self.embedding_noise > 0.0 {
             ops::fill_normal(self.cond_noise.view_mut(), &self.rng, EMBEDDING_NOISE)?;
             ops::axpby(self.cond_noise.view_mut(), 1.0, cond, self.embedding_noise)?;
@@ -125,7 +218,7 @@ impl TrainStep {
         }
         let (p, kept) = (self.condition_dropout, self.cond_kept.view_mut());
         ops::drop_rows(kept, cond, p, &self.rng, DROP_CONDITION)?;
-        let (code, cond) = (self.code.view(), self.cond_kept.view());
+        let (code, cond) = (self.code.view().row_range(rows), self.cond_kept.view());
         if self.net.reads_noise() {
             ops::fill_normal(self.noise.view_mut(), &self.rng, NOISE)?;
             ops::fill_indices(&mut self.t, self.times, &self.rng, TIME)?;
@@ -149,20 +242,35 @@ impl TrainStep {
             code
         };
         let scale = 1.0 / self.batch as f32;
+        if self.feed.is_some() && self.objective.wants_fresh_anchors() {
+            self.device.join_aside()?;
+        }
         let (de, loss) = (self.d_out.view_mut(), self.loss.view_mut());
         self.objective.apply(de, loss, self.work.output(), target, scale)?;
         ops::column_sums(self.loss_sum.view_mut(), self.loss.view(), true)?;
         let d_out = self.d_out.view();
-        self.net.backward(&self.params, &mut self.grads, &mut self.work, noisy, cond, d_out)?;
-        self.adam.step(&mut self.params, &self.grads)?;
+        self.net.backward(&self.params, &mut self.grads, &mut self.work, noisy, cond, d_out)
+    }
+
+    /// Changes the weights.
+    fn update(&mut self) -> Result<(), NnError> {
+        self.adam.step(&mut self.params, self.total.as_ref().unwrap_or(&self.grads))?;
         self.rng.advance()
     }
 
-    /// The mean loss since the last call, over `steps` steps; waits for the device.
-    pub(crate) fn take_loss(&mut self, steps: u32) -> Result<f64, TrainError> {
+    /// The sum of this rank's losses since the last call; waits for the device.
+    pub(crate) fn take_loss(&mut self) -> Result<f64, TrainError> {
         let sum = f64::from(self.loss_sum.to_vec()?[0]);
         self.loss_sum.upload(&[0.0])?;
-        Ok(sum / (f64::from(steps) * self.batch as f64))
+        Ok(sum)
+    }
+
+    /// A hash of the weights: equal on all ranks, or something is broken.
+    pub(crate) fn weights_hash(&self) -> Result<u64, TrainError> {
+        let weights = self.params.to_vec()?;
+        Ok(weights.iter().fold(0, |hash: u64, value| {
+            (hash.rotate_left(5) ^ u64::from(value.to_bits())).wrapping_mul(0x517C_C1B7_2722_0A95)
+        }))
     }
 
     /// Learning rate and norm of the gradient of the last step.

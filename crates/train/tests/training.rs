@@ -77,6 +77,7 @@ fn run(
         validation: validation.map(|data| Rows { data, rows: &other }),
         out,
         resume,
+        stream: false,
         stop: &stop,
     };
     train(job, |event| on_event(&event, &stop))

@@ -156,6 +156,7 @@ fn training(device: &Device, degree: usize, steps: u32) -> Result<(f64, Option<f
         validation: None,
         out: folder.path(),
         resume: false,
+        stream: false,
         stop: &AtomicBool::new(false),
     };
     // The second half alone: the first step makes storage and, on CUDA, records the graph.

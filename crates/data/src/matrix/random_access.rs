@@ -6,7 +6,7 @@ use crate::error::At;
 use crate::input::Input;
 use crate::safetensors_header::TensorChoice;
 use crate::{DataError, Embedding, Fingerprint, Format, PositionedFile};
-use locdiff_base::excerpt;
+use locdiff_base::{Element, excerpt};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
@@ -100,6 +100,11 @@ impl RowFile {
     /// Numbers a row.
     pub fn columns(&self) -> usize {
         self.layout.columns
+    }
+
+    /// Whether its numbers are f16: they are kept as such wherever there are many.
+    pub fn is_half(&self) -> bool {
+        self.layout.element() == Element::F16
     }
 
     /// The encoder that made the embeddings in the file, where the file says so.

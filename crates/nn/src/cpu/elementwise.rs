@@ -114,9 +114,8 @@ pub(crate) fn activate_backward(kind: Activation, dx: MatMut<'_>, x: Mat<'_>, dy
 
 /// Dropout of `z` in place, then `y = sin(w0·z)`.
 pub(crate) fn dropout_sine(y: MatMut<'_>, z: MatMut<'_>, w0: f32, key: DropoutKey) {
-    let cols = z.cols;
     for_rows2(y, z, |r, y, z| {
-        key.apply(r * cols, z);
+        key.apply(r, z);
         sine_row(y, z, w0);
     });
 }
@@ -139,8 +138,7 @@ pub(crate) fn dropout_sine_backward(dz: MatMut<'_>, z: Mat<'_>, dy: Mat<'_>, w0:
 
 /// Dropout of `y` in place; dropped values are left as −0.0.
 pub(crate) fn dropout(y: MatMut<'_>, key: DropoutKey) {
-    let cols = y.cols;
-    for_rows(y, |r, y| key.apply(r * cols, y));
+    for_rows(y, |r, y| key.apply(r, y));
 }
 
 /// `dy ← dy⊙mask·scale`, the mask read from what [`dropout`] left.

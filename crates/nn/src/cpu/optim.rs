@@ -33,6 +33,17 @@ simd_kernel! {
 /// Values one task takes.
 const PIECE: usize = 1 << 14;
 
+/// `total += g`, or `total = g`.
+pub(crate) fn gather_gradients(total: &mut [f32], g: &[f32], replace: bool) {
+    total.par_chunks_mut(PIECE).zip(g.par_chunks(PIECE)).for_each(|(total, g)| {
+        if replace {
+            total.copy_from_slice(g);
+        } else {
+            total.iter_mut().zip(g).for_each(|(total, g)| *total += g);
+        }
+    });
+}
+
 /// One Adam step over all weights.
 pub(crate) fn adam(
     config: &AdamConfig,

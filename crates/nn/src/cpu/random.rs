@@ -7,6 +7,14 @@ use std::ops::Range;
 /// Seed and counter as the kernels see them: `[seed lo, seed hi, counter lo, counter hi]`.
 pub(crate) type State = [u32; 4];
 
+/// A generator's state, and where the rows at hand stand in a batch.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    pub(crate) state: State,
+    /// Rows before the first of ours.
+    pub(crate) first_row: usize,
+}
+
 /// Four 32-bit random words for one counter value.
 pub(crate) fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     for round in 0..10 {
@@ -127,14 +135,14 @@ fn fill_row(
     });
 }
 
-pub(crate) fn fill_uniform(out: MatMut<'_>, state: State, stream: u32) {
+pub(crate) fn fill_uniform(out: MatMut<'_>, Place { state, first_row }: Place, stream: u32) {
     let cols = out.cols;
-    for_rows(out, |r, row| fill_row(state, stream, r * cols, row, uniforms));
+    for_rows(out, |r, row| fill_row(state, stream, (first_row + r) * cols, row, uniforms));
 }
 
-pub(crate) fn fill_normal(out: MatMut<'_>, state: State, stream: u32) {
+pub(crate) fn fill_normal(out: MatMut<'_>, Place { state, first_row }: Place, stream: u32) {
     let cols = out.cols;
-    for_rows(out, |r, row| fill_row(state, stream, r * cols, row, normals));
+    for_rows(out, |r, row| fill_row(state, stream, (first_row + r) * cols, row, normals));
 }
 
 /// Where the numbers of rows come from: the seed, and for each row `[key lo, key hi, number]`.
@@ -161,18 +169,19 @@ pub(crate) fn fill_row_noise(out: MatMut<'_>, noise: RowStates<'_>, stream: u32)
 }
 
 /// Integers below `bound`, uniform to 2⁻³² (multiply and keep the high word).
-pub(crate) fn fill_indices(out: &mut [u32], bound: u32, state: State, stream: u32) {
-    for (k, four) in out.chunks_mut(4).enumerate() {
-        for (value, word) in four.iter_mut().zip(block(state, stream, k)) {
-            *value = ((u64::from(word) * u64::from(bound)) >> 32) as u32;
+pub(crate) fn fill_indices(out: &mut [u32], bound: u32, Place { state, first_row }: Place, stream: u32) {
+    for_words(state, stream, first_row, out.len(), |piece, words, skip| {
+        for (value, word) in out[piece].iter_mut().zip(&words[skip..]) {
+            *value = ((u64::from(*word) * u64::from(bound)) >> 32) as u32;
         }
-    }
+    });
 }
 
 /// Copies `x` with every row zeroed with probability `p`.
-pub(crate) fn drop_rows(out: MatMut<'_>, x: Mat<'_>, p: f32, state: State, stream: u32) {
+pub(crate) fn drop_rows(out: MatMut<'_>, x: Mat<'_>, p: f32, place: Place, stream: u32) {
     for_rows(out, |r, out| {
-        let keep = uniform(block(state, stream, r / 4)[r % 4]) >= p;
+        let number = place.first_row + r;
+        let keep = uniform(block(place.state, stream, number / 4)[number % 4]) >= p;
         if keep { out.copy_from_slice(x.row(r)) } else { out.fill(0.0) }
     });
 }
@@ -180,7 +189,7 @@ pub(crate) fn drop_rows(out: MatMut<'_>, x: Mat<'_>, p: f32, state: State, strea
 /// What a dropout mask is made from.
 #[derive(Clone, Copy)]
 pub(crate) struct DropoutKey {
-    pub(crate) state: State,
+    pub(crate) place: Place,
     pub(crate) stream: u32,
     /// A value is dropped if its word is below this.
     pub(crate) threshold: u32,
@@ -189,9 +198,10 @@ pub(crate) struct DropoutKey {
 }
 
 impl DropoutKey {
-    /// Drops values of `row`, whose first has number `first`: kept ones are scaled, dropped ones become −0.0.
-    pub(crate) fn apply(&self, first: usize, row: &mut [f32]) {
-        for_words(self.state, self.stream, first, row.len(), |piece, words, skip| {
+    /// Drops values of row `r`: kept ones are scaled, dropped ones become −0.0.
+    pub(crate) fn apply(&self, r: usize, row: &mut [f32]) {
+        let first = (self.place.first_row + r) * row.len();
+        for_words(self.place.state, self.stream, first, row.len(), |piece, words, skip| {
             let values = &mut row[piece];
             drop_values(values, &words[skip..], self.threshold, self.scale);
         });

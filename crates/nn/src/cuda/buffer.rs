@@ -21,11 +21,16 @@ impl<T: DeviceRepr + ValidAsZeroBits> Buffer<T> {
     }
 
     pub(crate) fn upload(&self, values: &[T]) -> Result<()> {
-        assert!(values.len() <= self.slice.len());
+        self.upload_at(0, values)
+    }
+
+    /// Replaces values from `offset` on.
+    pub(crate) fn upload_at(&self, offset: usize, values: &[T]) -> Result<()> {
+        assert!(offset + values.len() <= self.slice.len());
         self.context.bind()?;
         // SAFETY: the buffer has room for `values`; the driver has read pageable host memory before it returns, and
         // the copy takes its turn on the stream all other operations use.
-        unsafe { result::memcpy_htod_async(self.pointer, values, self.context.stream().cu_stream()) }
+        unsafe { result::memcpy_htod_async(self.address(offset), values, self.context.stream().cu_stream()) }
             .map_err(failed("copying to the device"))
     }
 

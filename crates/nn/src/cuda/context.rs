@@ -29,7 +29,7 @@ const SOURCES: [&str; 5] = [
     include_str!("kernels/optim.cu"),
 ];
 
-const KERNELS: [&str; 34] = [
+const KERNELS: [&str; 35] = [
     "activate",
     "activate_backward",
     "dropout",
@@ -61,6 +61,7 @@ const KERNELS: [&str; 34] = [
     "drop_rows",
     "sampler_step",
     "advance_counter",
+    "gather_gradients",
     "squared_norm_partials",
     "adam_prepare",
     "adam",
@@ -75,8 +76,8 @@ struct Extra {
     least: (i32, i32),
 }
 
-/// Inference in bf16, and convolutions.
-const EXTRAS: [Extra; 2] = [
+/// Inference in bf16, convolutions, what a training step reads, and searches for maxima.
+const EXTRAS: [Extra; 4] = [
     Extra {
         source: include_str!("kernels/bf16.cu"),
         kernels: &[
@@ -95,6 +96,16 @@ const EXTRAS: [Extra; 2] = [
     Extra {
         source: include_str!("kernels/conv.cu"),
         kernels: &["conv_patches", "depthwise", "clamp_relu6", "mean_relu6"],
+        least: (0, 0),
+    },
+    Extra {
+        source: include_str!("kernels/feed.cu"),
+        kernels: &["draw_rows", "gather_table", "draw_points", "harmonics"],
+        least: (0, 0),
+    },
+    Extra {
+        source: include_str!("kernels/decode.cu"),
+        kernels: &["row_argmax", "exact_peaks"],
         least: (0, 0),
     },
 ];
@@ -175,6 +186,14 @@ impl Context {
         }))
     }
 
+    /// Devices that can be opened.
+    pub(crate) fn count() -> usize {
+        if check_libraries().is_err() {
+            return 0;
+        }
+        CudaContext::device_count().map_or(0, |count| usize::try_from(count).unwrap_or(0))
+    }
+
     pub(crate) fn ordinal(&self) -> usize {
         self.device.ordinal()
     }
@@ -187,7 +206,7 @@ impl Context {
         self.precision.store(precision as u8, Ordering::Relaxed);
     }
 
-    pub(super) fn precision(&self) -> Precision {
+    pub(crate) fn precision(&self) -> Precision {
         match self.precision.load(Ordering::Relaxed) {
             code if code == Precision::F32 as u8 => Precision::F32,
             code if code == Precision::Bf16 as u8 => Precision::Bf16,
@@ -204,8 +223,16 @@ impl Context {
         Ok(total - free)
     }
 
+    pub(crate) fn memory_free_bytes(&self) -> Result<usize> {
+        Ok(self.device.mem_get_info().map_err(failed("asking for free memory"))?.0)
+    }
+
     pub(super) fn bind(&self) -> Result<()> {
         self.device.bind_to_thread().map_err(failed("binding the device to the thread"))
+    }
+
+    pub(super) fn cuda(&self) -> &Arc<CudaContext> {
+        &self.device
     }
 
     /// The main stream.
@@ -232,6 +259,16 @@ impl Context {
     /// Compiles the kernels for convolutions, once.
     pub(crate) fn prepare_conv(&self) -> Result<()> {
         self.prepare(1)
+    }
+
+    /// Compiles the kernels that make what a training step reads, once.
+    pub(crate) fn prepare_feed(&self) -> Result<()> {
+        self.prepare(2)
+    }
+
+    /// Compiles the kernels that search for maxima, once.
+    pub(crate) fn prepare_decode(&self) -> Result<()> {
+        self.prepare(3)
     }
 
     fn prepare(&self, number: usize) -> Result<()> {

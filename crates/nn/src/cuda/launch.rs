@@ -1,6 +1,6 @@
 //! Kernel launches with checked arguments.
 
-use super::{Context, failed};
+use super::{Buffer, Context, failed};
 use crate::{
     Indices, NnError, Result, View, ViewMut,
     bf16::Bf16View,
@@ -19,6 +19,13 @@ pub(crate) enum Arg<'a> {
     /// A view or nothing (a null pointer).
     Maybe(Option<View<'a>>),
     Indices(&'a Indices),
+    /// A view without its stride.
+    Pointer(View<'a>),
+    Halves(&'a Arc<Buffer<u16>>),
+    Floats(&'a Arc<Buffer<f32>>),
+    Doubles(&'a Arc<Buffer<f64>>),
+    /// A null pointer.
+    Null,
     Int(usize),
     Long(usize),
     Code(i32),
@@ -86,6 +93,15 @@ impl Context {
         Ok(view.buffer.address(0))
     }
 
+    /// The device address of a buffer, which must live on this device.
+    fn whole<T: Send + Sync + 'static>(self: &Arc<Self>, buffer: &Arc<Buffer<T>>) -> Result<u64> {
+        if !Arc::ptr_eq(buffer.context(), self) {
+            return Err(NnError::DeviceMismatch { op: "launch" });
+        }
+        self.keep(|| Arc::clone(buffer) as _);
+        Ok(buffer.address(0))
+    }
+
     /// Launches a kernel on the stream now in use.
     pub(crate) fn launch(self: &Arc<Self>, kernel: &'static str, grid: Grid, args: &[Arg<'_>]) -> Result<()> {
         // Every argument takes a slot of 8 bytes, of which the kernel reads as many as its type has (little endian).
@@ -106,6 +122,11 @@ impl Context {
                     }
                     _ => return Err(NnError::DeviceMismatch { op: kernel }),
                 },
+                Arg::Pointer(view) => slots.push(self.address(view)?),
+                Arg::Halves(buffer) => slots.push(self.whole(buffer)?),
+                Arg::Floats(buffer) => slots.push(self.whole(buffer)?),
+                Arg::Doubles(buffer) => slots.push(self.whole(buffer)?),
+                Arg::Null => slots.push(0),
                 Arg::Int(value) => slots.push(narrow(*value)),
                 Arg::Long(value) => slots.push(*value as u64),
                 Arg::Code(value) => slots.push(u64::from(*value as u32)),

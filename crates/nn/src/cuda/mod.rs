@@ -11,13 +11,17 @@
 mod buffer;
 mod context;
 mod gemm;
+mod inbox;
 mod launch;
+mod nccl;
 mod products;
 
 pub(crate) use buffer::Buffer;
 pub(crate) use context::{Context, Graph, LANES};
 pub(crate) use gemm::{ProductBias, ProductOutput};
+pub(crate) use inbox::Inbox;
 pub(crate) use launch::{Arg, Grid};
+pub(crate) use nccl::{Communicator, ID_BYTES as NCCL_ID_BYTES, unique_id};
 
 use crate::NnError;
 

@@ -54,6 +54,27 @@ impl QuadratureGrid {
         Ok(Self { codes, log_weights, device: device.clone(), points, dim })
     }
 
+    /// Room for the codes of so many points on a CUDA device, to be written through [`QuadratureGrid::codes_mut`].
+    ///
+    /// # Errors
+    /// Sizes that do not fit, or too little device memory.
+    pub fn blank(device: &Device, dim: usize, points: usize, log_weights: Option<&[f32]>) -> Result<Self> {
+        check_shape(log_weights.is_none_or(|weights| weights.len() == points), "quadrature", || {
+            format!("log-weights for {points} grid points")
+        })?;
+        let codes = Codes::Plain(Tensor::zeros(device, points, dim)?);
+        let log_weights = log_weights.map(|w| Tensor::from_slice(device, 1, points, w)).transpose()?;
+        Ok(Self { codes, log_weights, device: device.clone(), points, dim })
+    }
+
+    /// The codes, to be written on the device; `None` where they are laid out for the CPU.
+    pub fn codes_mut(&mut self) -> Option<ViewMut<'_>> {
+        match &mut self.codes {
+            Codes::Plain(codes) => Some(codes.view_mut()),
+            Codes::Packed { .. } => None,
+        }
+    }
+
     /// Number of points.
     pub fn points(&self) -> usize {
         self.points

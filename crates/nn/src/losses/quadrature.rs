@@ -74,6 +74,11 @@ impl Quadrature {
         own.map_or(Ok(()), |own| own.set(grid, log_weights))
     }
 
+    /// The grid's codes, to be written on the device; `None` where others use the grid too, or on the CPU.
+    pub fn grid_mut(&mut self) -> Option<ViewMut<'_>> {
+        Arc::get_mut(&mut self.grid)?.codes_mut()
+    }
+
     fn blocks(&self, rows: usize) -> impl Iterator<Item = std::ops::Range<usize>> + use<> {
         let step = self.logits.rows();
         (0..rows).step_by(step).map(move |start| start..(start + step).min(rows))

@@ -21,6 +21,6 @@ pub use gemm::{gemm, weight_gradient};
 pub use kinds::{Activation, PointLoss, SamplerStep, Transpose};
 pub use losses::{point_loss, reverse_kl};
 pub use norm::{NormGain, layer_norm, layer_norm_backward, normalise, normalise_backward};
-pub(crate) use optim::{AdamBuffers, adam_step};
+pub(crate) use optim::{AdamBuffers, adam_step, gather_gradients};
 pub use random::{Dropout, drop_rows, fill_indices, fill_normal, fill_row_noise, fill_uniform, sampler_step};
 pub use reduce::{column_sums, log_softmax, log_sum_exp, row_dot, softmax};

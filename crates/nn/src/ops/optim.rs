@@ -20,6 +20,18 @@ pub(crate) struct AdamBuffers<'a> {
     pub(crate) scratch: ViewMut<'a>,
 }
 
+/// `total += g`, or `total = g`, for flat buffers.
+pub(crate) fn gather_gradients(total: ViewMut<'_>, g: View<'_>, replace: bool) -> Result<()> {
+    const OP: &str = "gather_gradients";
+    g.expect_shape(OP, "g", 1, total.cols)?;
+    if let Some(context) = total.cuda() {
+        let args = [Arg::Out(&total), Arg::In(g), Arg::Long(total.cols), Arg::Code(i32::from(replace))];
+        return context.launch(OP, Grid::Flat(total.cols), &args);
+    }
+    cpu::optim::gather_gradients(total.cpu(OP)?.data, g.cpu(OP)?.data, replace);
+    Ok(())
+}
+
 pub(crate) fn adam_step(config: &AdamConfig, buffers: &mut AdamBuffers<'_>) -> Result<()> {
     const OP: &str = "adam_step";
     let AdamBuffers { w, g, m, v, ema, step, control, scratch } = buffers;

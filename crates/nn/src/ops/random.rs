@@ -26,7 +26,7 @@ impl Dropout<'_> {
 
     pub(crate) fn cpu_key(&self, op: &'static str) -> Result<cpu::random::DropoutKey> {
         let (threshold, scale) = self.threshold_and_scale();
-        Ok(cpu::random::DropoutKey { state: self.rng.cpu_state(op)?, stream: self.stream, threshold, scale })
+        Ok(cpu::random::DropoutKey { place: self.rng.cpu_place(op)?, stream: self.stream, threshold, scale })
     }
 }
 
@@ -40,7 +40,7 @@ pub fn fill_uniform(out: ViewMut<'_>, rng: &Rng, stream: u32) -> Result<()> {
     if let Some(context) = out.cuda() {
         return context.launch("fill_random", elements(&out), &fill_args(&out, rng, stream, 0));
     }
-    cpu::random::fill_uniform(out.cpu(OP)?, rng.cpu_state(OP)?, stream);
+    cpu::random::fill_uniform(out.cpu(OP)?, rng.cpu_place(OP)?, stream);
     Ok(())
 }
 
@@ -54,7 +54,7 @@ pub fn fill_normal(out: ViewMut<'_>, rng: &Rng, stream: u32) -> Result<()> {
     if let Some(context) = out.cuda() {
         return context.launch("fill_random", elements(&out), &fill_args(&out, rng, stream, 1));
     }
-    cpu::random::fill_normal(out.cpu(OP)?, rng.cpu_state(OP)?, stream);
+    cpu::random::fill_normal(out.cpu(OP)?, rng.cpu_place(OP)?, stream);
     Ok(())
 }
 
@@ -83,8 +83,15 @@ fn elements(out: &ViewMut<'_>) -> Grid {
     Grid::Elements { rows: out.rows, cols: out.cols }
 }
 
-fn fill_args<'a>(out: &'a ViewMut<'a>, rng: &'a Rng, stream: u32, code: i32) -> [Arg<'a>; 5] {
-    [Arg::Out(out), Arg::Int(out.cols), Arg::Indices(rng.state()), Arg::Word(stream), Arg::Code(code)]
+fn fill_args<'a>(out: &'a ViewMut<'a>, rng: &'a Rng, stream: u32, code: i32) -> [Arg<'a>; 6] {
+    [
+        Arg::Out(out),
+        Arg::Int(out.cols),
+        Arg::Indices(rng.state()),
+        Arg::Long(rng.first_row()),
+        Arg::Word(stream),
+        Arg::Code(code),
+    ]
 }
 
 fn check_count(op: &'static str, out: &ViewMut<'_>) -> Result<()> {
@@ -104,11 +111,12 @@ pub fn fill_indices(out: &mut Indices, bound: u32, rng: &Rng, stream: u32) -> Re
             Arg::Int(out.len()),
             Arg::Word(bound),
             Arg::Indices(rng.state()),
+            Arg::Long(rng.first_row()),
             Arg::Word(stream),
         ];
         return context.launch("fill_indices", Grid::Flat(out.len()), &args);
     }
-    cpu::random::fill_indices(out.cpu_mut(OP)?, bound, rng.cpu_state(OP)?, stream);
+    cpu::random::fill_indices(out.cpu_mut(OP)?, bound, rng.cpu_place(OP)?, stream);
     Ok(())
 }
 
@@ -126,11 +134,12 @@ pub fn drop_rows(out: ViewMut<'_>, x: View<'_>, p: f32, rng: &Rng, stream: u32) 
             Arg::Int(out.cols),
             Arg::Float(p),
             Arg::Indices(rng.state()),
+            Arg::Long(rng.first_row()),
             Arg::Word(stream),
         ];
         return context.launch("drop_rows", elements(&out), &args);
     }
-    cpu::random::drop_rows(out.cpu(OP)?, x.cpu(OP)?, p, rng.cpu_state(OP)?, stream);
+    cpu::random::drop_rows(out.cpu(OP)?, x.cpu(OP)?, p, rng.cpu_place(OP)?, stream);
     Ok(())
 }
 
@@ -174,7 +183,8 @@ pub fn sampler_step(
 }
 
 impl Rng {
-    pub(crate) fn cpu_state(&self, op: &'static str) -> Result<[u32; 4]> {
-        self.state().cpu(op)?.try_into().map_err(|_| NnError::DeviceMismatch { op })
+    pub(crate) fn cpu_place(&self, op: &'static str) -> Result<cpu::random::Place> {
+        let state = self.state().cpu(op)?.try_into().map_err(|_| NnError::DeviceMismatch { op })?;
+        Ok(cpu::random::Place { state, first_row: self.first_row() })
     }
 }

@@ -13,7 +13,8 @@ use locdiff_eval::Accuracy;
 use locdiff_model::ModelConfig;
 use locdiff_nn::Device;
 use locdiff_train::{
-    Dataset, Event, Job, Outcome, Rows, RunConfig, Source, TrainPreset, clear_run, split_by_blocks, train,
+    Collective, CollectiveKind, Dataset, Event, Job, Outcome, Rows, RunConfig, Source, TrainError,
+    TrainPreset, clear_run, join_ranks, split_by_blocks, train_among,
 };
 use serde_json::json;
 use settings::{ModelArgs, TrainingArgs};
@@ -21,6 +22,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools)] // reason: each is a flag of its own
 pub(crate) struct Train {
     /// Embeddings of the training photos, one row per photo: .safetensors or .npy, f16 or f32
     #[arg(long, value_name = "FILE")]
@@ -56,11 +58,17 @@ pub(crate) struct Train {
     /// Continue the run in that folder
     #[arg(long)]
     resume: bool,
+    /// Read embeddings from their files as they are needed, even where the GPU's memory could hold them
+    #[arg(long)]
+    stream: bool,
     /// All settings that are not given
     #[arg(long, value_parser = named::<TrainPreset>(), default_value = TrainPreset::Default.name())]
     preset: TrainPreset,
     #[command(flatten)]
     device: DeviceArg,
+    /// How the processes that torchrun, mpirun or srun started sum their gradients
+    #[arg(long, value_parser = named::<CollectiveKind>(), default_value = CollectiveKind::Auto.name())]
+    collective: CollectiveKind,
     /// Seed of everything random
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -93,6 +101,23 @@ impl Train {
     }
 
     pub(crate) fn run(self) -> Result<()> {
+        let (device, mut ranks) = join_ranks(self.collective, self.device.device)?;
+        let interrupted = self.run_among(&device, &mut *ranks);
+        if let Err(error) = &interrupted
+            && !matches!(error.downcast_ref(), Some(TrainError::Rank { .. }))
+        {
+            ranks.give_up(&format!("{error:#}"));
+        }
+        drop(ranks); // says goodbye to the others
+        if interrupted? {
+            std::process::exit(130);
+        }
+        Ok(())
+    }
+
+    /// Trains as one of several processes; true where it was interrupted.
+    fn run_among(&self, device: &Device, ranks: &mut dyn Collective) -> Result<bool> {
+        let (speaks, world, collective) = (ranks.rank() == 0, ranks.world(), ranks.name());
         let data = Dataset::open(&self.sources()?, &self.locations)?;
         let mut config = self.run_config(data.columns());
         if let Some(count) = self.model.keep_dimensions {
@@ -119,34 +144,40 @@ impl Train {
             None if split.validation.is_empty() => None,
             None => Some(Rows { data: &data, rows: &split.validation }),
         };
-        let device = Device::open(self.device.device)?;
         let steps = config.train.steps;
-        let bar = progress::bar("training", Some(u64::from(steps)));
+        let bar = if speaks {
+            progress::bar("training", Some(u64::from(steps)))
+        } else {
+            indicatif::ProgressBar::hidden()
+        };
         bar.set_style(
             indicatif::ProgressStyle::with_template("{prefix} {wide_bar} {human_pos}/{human_len} {msg}")
                 .context("the template is valid")?,
         );
-        if !self.json {
-            let rows = split.train.len();
-            tell!("{device}: {rows} photos, {} copies each, degree {}", data.copies(), config.model.degree);
+        if speaks && !self.json {
+            let (rows, copies, degree) = (split.train.len(), data.copies(), config.model.degree);
+            let ranks = if world > 1 { format!(", {world} processes ({collective})") } else { String::new() };
+            tell!("{device}: {rows} photos, {copies} copies each, degree {degree}{ranks}");
         }
-        if output::is_forced() && !self.resume {
+        if speaks && output::is_forced() && !self.resume {
             clear_run(&self.out)?;
         }
         let careful = Careful::begin();
         let job = Job {
-            device: &device,
+            device,
             config,
             training: Rows { data: &data, rows: &split.train },
             validation,
             out: &self.out,
             resume: self.resume,
+            stream: self.stream,
             stop: careful.stop(),
         };
         let mut accuracy = String::new();
-        let json_out = self.json;
-        let outcome = train(job, |event| match event {
-            Event::Message(message) => bar.suspend(|| eprintln!("{message}")),
+        let quiet = self.json || !speaks;
+        let outcome = train_among(job, ranks, |event| match event {
+            Event::Message(message) if speaks => bar.suspend(|| eprintln!("{message}")),
+            Event::Message(_) => {}
             Event::Progress { step, loss, lr, steps_per_second, .. } => {
                 bar.set_position(u64::from(step));
                 let left = f64::from(steps - step) / steps_per_second.max(1e-9);
@@ -157,7 +188,7 @@ impl Train {
             }
             Event::Validation { step, accuracy: found } => {
                 accuracy = format!(" | {}", percentages(&found));
-                if !json_out {
+                if !quiet {
                     bar.suspend(|| drop(writeln!(output::people(), "step {step}: {found}")));
                 }
             }
@@ -165,17 +196,16 @@ impl Train {
         drop(careful);
         bar.finish_and_clear();
         let outcome = outcome?;
-        self.tell(&outcome, &device.to_string())?;
-        if outcome.interrupted {
-            std::process::exit(130);
+        if speaks {
+            self.tell(&outcome, &device.to_string(), world)?;
         }
-        Ok(())
+        Ok(outcome.interrupted)
     }
 
-    fn tell(&self, outcome: &Outcome, device: &str) -> Result<()> {
+    fn tell(&self, outcome: &Outcome, device: &str, ranks: usize) -> Result<()> {
         if self.json {
             let summary = json!({
-                "out": self.out, "step": outcome.step, "interrupted": outcome.interrupted, "device": device,
+                "out": self.out, "step": outcome.step, "interrupted": outcome.interrupted, "device": device, "ranks": ranks,
                 "validation": outcome.validation, "best": outcome.best.map(|(score, step)| json!({"score": score, "step": step})),
                 "steps_per_second": outcome.steps_per_second,
             });

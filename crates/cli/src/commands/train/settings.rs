@@ -66,9 +66,12 @@ pub(super) struct TrainingArgs {
     /// Steps in all
     #[arg(long, value_name = "N")]
     steps: Option<u32>,
-    /// Rows per step
+    /// Rows per step, of all processes together
     #[arg(long, value_name = "N")]
     batch: Option<usize>,
+    /// Passes over parts of the batch before the weights change: less memory for the same numbers
+    #[arg(long, value_name = "N")]
+    accumulate: Option<usize>,
     /// Highest learning rate
     #[arg(long, value_name = "RATE")]
     lr: Option<f64>,
@@ -162,6 +165,7 @@ impl TrainingArgs {
     pub(super) fn apply(&self, mut settings: TrainSettings) -> TrainSettings {
         set(&mut settings.steps, self.steps);
         set(&mut settings.batch, self.batch);
+        set(&mut settings.accumulate, self.accumulate);
         set(&mut settings.lr, self.lr);
         set(&mut settings.rate, self.rate);
         set(&mut settings.warmup_steps, self.warmup_steps);

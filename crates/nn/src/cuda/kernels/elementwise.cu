@@ -18,9 +18,10 @@ __global__ void activate_backward(MAT(dx), CMAT(x), CMAT(dy), int cols, int kind
     AT(dx, r, c) = AT(dy, r, c) * slope;
 }
 // A dropped value is stored as -0.0, which no kept value can be.
-__global__ void dropout_sine(MAT(y), MAT(z), int cols, float w0, const u32 *state, u32 stream, u32 threshold, float scale) {
+__global__ void dropout_sine(MAT(y), MAT(z), int cols, float w0, const u32 *state, long long first, u32 stream,
+                             u32 threshold, float scale) {
     ELEMENT(cols)
-    bool keep = philox_word(state, stream, (u64)r * cols + c) >= threshold;
+    bool keep = philox_word(state, stream, (u64)(first + r) * cols + c) >= threshold;
     float v = keep ? AT(z, r, c) * scale + 0.f : -0.f;
     AT(z, r, c) = v;
     AT(y, r, c) = sinf(w0 * v);
@@ -30,9 +31,9 @@ __global__ void dropout_sine_backward(MAT(dz), CMAT(z), CMAT(dy), int cols, floa
     float v = AT(z, r, c);
     AT(dz, r, c) = __float_as_uint(v) == 0x80000000u ? 0.f : AT(dy, r, c) * w0 * scale * cosf(w0 * v);
 }
-__global__ void dropout(MAT(y), int cols, const u32 *state, u32 stream, u32 threshold, float scale) {
+__global__ void dropout(MAT(y), int cols, const u32 *state, long long first, u32 stream, u32 threshold, float scale) {
     ELEMENT(cols)
-    bool keep = philox_word(state, stream, (u64)r * cols + c) >= threshold;
+    bool keep = philox_word(state, stream, (u64)(first + r) * cols + c) >= threshold;
     AT(y, r, c) = keep ? AT(y, r, c) * scale + 0.f : -0.f;
 }
 __global__ void dropout_backward(MAT(dy), CMAT(y), int cols, float scale) {

@@ -1,4 +1,9 @@
 extern "C" {
+__global__ void gather_gradients(MAT(total), CMAT(g), long long len, int replace) {
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < len) total[i] = replace ? g[i] : total[i] + g[i];
+    (void)total_stride; (void)g_stride;
+}
 __global__ void squared_norm_partials(MAT(partials), CMAT(g), long long len) {
     double s = 0.0;
     for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < len; i += (long long)gridDim.x * blockDim.x)

@@ -1,16 +1,17 @@
 extern "C" {
-__global__ void fill_random(MAT(out), int cols, const u32 *state, u32 stream, int kind) {
+// `first`: rows of a larger batch before the first of ours.
+__global__ void fill_random(MAT(out), int cols, const u32 *state, long long first, u32 stream, int kind) {
     ELEMENT(cols)
-    u64 number = (u64)r * cols + c;
+    u64 number = (u64)(first + r) * cols + c;
     AT(out, r, c) = kind == 0 ? to_uniform(philox_word(state, stream, number)) : philox_normal(state, stream, number);
 }
-__global__ void fill_indices(u32 *out, int len, u32 bound, const u32 *state, u32 stream) {
+__global__ void fill_indices(u32 *out, int len, u32 bound, const u32 *state, long long first, u32 stream) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
-    if (i < len) out[i] = (u32)(((u64)philox_word(state, stream, i) * bound) >> 32);
+    if (i < len) out[i] = (u32)(((u64)philox_word(state, stream, first + i) * bound) >> 32);
 }
-__global__ void drop_rows(MAT(out), CMAT(x), int cols, float p, const u32 *state, u32 stream) {
+__global__ void drop_rows(MAT(out), CMAT(x), int cols, float p, const u32 *state, long long first, u32 stream) {
     ELEMENT(cols)
-    AT(out, r, c) = to_uniform(philox_word(state, stream, r)) >= p ? AT(x, r, c) : 0.f;
+    AT(out, r, c) = to_uniform(philox_word(state, stream, first + r)) >= p ? AT(x, r, c) : 0.f;
 }
 // Noise that belongs to a row: `rows` holds [key lo, key hi, number] for each.
 __device__ float row_normal(const u32 *seed, const u32 *rows, u32 stream, int r, int c, int cols) {

@@ -1,0 +1,391 @@
+//! What a training step reads, made on a CUDA device as a part of the recorded step: rows drawn from a table in its memory, and
+//! spherical harmonics of points. The numbers are those that the host makes for a CPU.
+#![allow(clippy::needless_pass_by_value)] // reason: a writable window is handed over, as in `ops`
+
+use crate::{
+    Device, Indices, NnError, Result, Rng, Tensor, ViewMut,
+    cuda::{self, Arg, Grid},
+    device::Backend,
+    error::check_shape,
+};
+use std::sync::Arc;
+
+fn context<'a>(device: &'a Device, op: &'static str) -> Result<&'a Arc<cuda::Context>> {
+    match &device.backend {
+        Backend::Cuda(context) => {
+            context.prepare_feed()?;
+            Ok(context)
+        }
+        Backend::Cpu => Err(NnError::DeviceMismatch { op }),
+    }
+}
+
+/// A way to the device for what comes from the host step after step: values travel while the device works on those before.
+pub struct Inbox(cuda::Inbox);
+
+impl Inbox {
+    /// For up to `len` values at a time.
+    ///
+    /// # Errors
+    /// The CPU, or too little memory.
+    pub fn new(device: &Device, len: usize) -> Result<Self> {
+        Ok(Self(cuda::Inbox::new(context(device, "feed::Inbox")?, len)?))
+    }
+
+    /// Replaces all values of `to`, after everything given to the device so far.
+    ///
+    /// # Errors
+    /// Another number of values, or a tensor on another device.
+    pub fn send(&mut self, to: &mut Tensor, values: &[f32]) -> Result<()> {
+        check_shape(values.len() == to.rows() * to.cols(), "feed::Inbox", || {
+            format!("{} values for a {}×{} tensor", values.len(), to.rows(), to.cols())
+        })?;
+        self.0.send(&to.view_mut(), values)
+    }
+}
+
+/// Rows of numbers in device memory, f16 or f32, several copies of each.
+pub struct Table {
+    context: Arc<cuda::Context>,
+    values: Values,
+    rows: usize,
+    cols: usize,
+    copies: usize,
+    mean: Tensor,
+    deviation: Tensor,
+}
+
+enum Values {
+    Half(Arc<cuda::Buffer<u16>>),
+    Full(Arc<cuda::Buffer<f32>>),
+}
+
+/// Some values of a [`Table`], as they lie there.
+#[derive(Debug, Clone, Copy)]
+pub enum TableValues<'a> {
+    /// The bits of f16 numbers.
+    Half(&'a [u16]),
+    /// f32 numbers.
+    Full(&'a [f32]),
+}
+
+impl Table {
+    /// Room for `copies × rows × mean.len()` numbers, of two bytes each (`half`) or four, that are standardised when they are
+    /// read.
+    ///
+    /// # Errors
+    /// The CPU, or too little device memory.
+    pub fn new(
+        device: &Device,
+        rows: usize,
+        copies: usize,
+        half: bool,
+        mean: &[f32],
+        deviation: &[f32],
+    ) -> Result<Self> {
+        let context = context(device, "feed::Table")?;
+        let (cols, len) = (mean.len(), copies * rows * mean.len());
+        let values = if half {
+            Values::Half(cuda::Buffer::zeros(context, len)?)
+        } else {
+            Values::Full(cuda::Buffer::zeros(context, len)?)
+        };
+        let row = |values: &[f32]| Tensor::from_slice(device, 1, cols, values);
+        let (mean, deviation) = (row(mean)?, row(deviation)?);
+        Ok(Self { context: Arc::clone(context), values, rows, cols, copies, mean, deviation })
+    }
+
+    /// Bytes that such a table takes.
+    pub fn bytes(rows: usize, copies: usize, cols: usize, half: bool) -> usize {
+        copies * rows * cols * if half { 2 } else { 4 }
+    }
+
+    /// Fills in rows from `first` on, of one copy.
+    ///
+    /// # Errors
+    /// Values of the other kind, or beyond the table.
+    pub fn upload(&mut self, copy: usize, first: usize, values: TableValues<'_>) -> Result<()> {
+        let at = (copy * self.rows + first) * self.cols;
+        let len = match values {
+            TableValues::Half(values) => values.len(),
+            TableValues::Full(values) => values.len(),
+        };
+        check_shape(
+            copy < self.copies && len.is_multiple_of(self.cols) && first + len / self.cols <= self.rows,
+            "feed::Table::upload",
+            || format!("{len} values from row {first} of copy {copy}"),
+        )?;
+        match (&self.values, values) {
+            (Values::Half(buffer), TableValues::Half(values)) => buffer.upload_at(at, values),
+            (Values::Full(buffer), TableValues::Full(values)) => buffer.upload_at(at, values),
+            _ => Err(NnError::DeviceMismatch { op: "feed::Table::upload" }),
+        }
+    }
+
+    /// The drawn rows, standardised.
+    ///
+    /// # Errors
+    /// Shapes that do not fit.
+    pub fn gather(&self, out: ViewMut<'_>, drawn: &DrawnRows) -> Result<()> {
+        out.expect_shape("feed::Table::gather", "out", drawn.rows.len(), self.cols)?;
+        let (table, half) = match &self.values {
+            Values::Half(buffer) => (Arg::Halves(buffer), 1),
+            Values::Full(buffer) => (Arg::Floats(buffer), 0),
+        };
+        let args = [
+            Arg::Out(&out),
+            table,
+            Arg::Code(half),
+            Arg::Indices(&drawn.rows),
+            Arg::Indices(&drawn.copies),
+            Arg::Long(self.rows),
+            Arg::Int(self.cols),
+            Arg::In(self.mean.view()),
+            Arg::In(self.deviation.view()),
+        ];
+        self.context.launch("gather_table", Grid::Elements { rows: out.rows, cols: out.cols }, &args)
+    }
+}
+
+/// Rows of a batch, drawn from a pool of row numbers by (seed, step, place in the batch).
+pub struct DrawnRows {
+    context: Arc<cuda::Context>,
+    pool: Indices,
+    copies_of_each: usize,
+    rows: Indices,
+    copies: Indices,
+    streams: [u32; 2],
+}
+
+impl DrawnRows {
+    /// For batches of `count` rows; `streams` keep rows and copies apart from what else is drawn.
+    ///
+    /// # Errors
+    /// The CPU, or too little device memory.
+    pub fn new(
+        device: &Device,
+        pool: &[u32],
+        copies: usize,
+        count: usize,
+        streams: [u32; 2],
+    ) -> Result<Self> {
+        let context = Arc::clone(context(device, "feed::DrawnRows")?);
+        let zeros = || Indices::from_slice(device, &vec![0; count]);
+        let pool = Indices::from_slice(device, pool)?;
+        Ok(Self { context, pool, copies_of_each: copies, rows: zeros()?, copies: zeros()?, streams })
+    }
+
+    /// Draws the rows of the generator's step.
+    ///
+    /// # Errors
+    /// A generator on another device.
+    pub fn draw(&mut self, rng: &Rng) -> Result<()> {
+        let args = [
+            Arg::Indices(&self.rows),
+            Arg::Indices(&self.copies),
+            Arg::Int(self.rows.len()),
+            Arg::Indices(&self.pool),
+            Arg::Long(self.pool.len()),
+            Arg::Long(self.copies_of_each),
+            Arg::Indices(rng.state()),
+            Arg::Long(rng.first_row()),
+            Arg::Word(self.streams[0]),
+            Arg::Word(self.streams[1]),
+        ];
+        self.context.launch("draw_rows", Grid::Flat(self.rows.len()), &args)
+    }
+
+    /// Row numbers and copies; waits for the device.
+    ///
+    /// # Errors
+    /// [`NnError::Cuda`] if an earlier operation failed.
+    pub fn to_vecs(&self) -> Result<(Vec<u32>, Vec<u32>)> {
+        Ok((self.rows.to_vec()?, self.copies.to_vec()?))
+    }
+}
+
+/// Points of the sphere, `[x, y, z]` each.
+pub struct Points {
+    context: Arc<cuda::Context>,
+    values: Arc<cuda::Buffer<f64>>,
+    count: usize,
+}
+
+impl Points {
+    /// These points.
+    ///
+    /// # Errors
+    /// The CPU, or too little device memory.
+    pub fn from_slice(device: &Device, points: &[[f64; 3]]) -> Result<Self> {
+        let context = Arc::clone(context(device, "feed::Points")?);
+        let values = cuda::Buffer::zeros(&context, 3 * points.len())?;
+        values.upload(points.as_flattened())?;
+        Ok(Self { context, values, count: points.len() })
+    }
+
+    /// How many.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Replaces all by points drawn evenly on the sphere, by (seed, step, number).
+    ///
+    /// # Errors
+    /// A generator on another device.
+    pub fn draw(&mut self, rng: &Rng, stream: u32) -> Result<()> {
+        let args =
+            [Arg::Doubles(&self.values), Arg::Int(self.count), Arg::Indices(rng.state()), Arg::Word(stream)];
+        self.context.launch("draw_points", Grid::Flat(self.count), &args)
+    }
+
+    /// All points; waits for the device.
+    ///
+    /// # Errors
+    /// [`NnError::Cuda`] if an earlier operation failed.
+    pub fn to_vec(&self) -> Result<Vec<[f64; 3]>> {
+        let mut flat = vec![0.0; 3 * self.count];
+        self.values.download(&mut flat)?;
+        Ok(flat.chunks_exact(3).map(|p| [p[0], p[1], p[2]]).collect())
+    }
+}
+
+/// The recurrence that makes spherical harmonics of points: `Y_lm = Q_lm(z)·(Re|Im)(x+iy)^m`,
+/// `Q_lm = a·z·Q_{l−1,m} + c·Q_{l−2,m}`.
+pub struct Harmonics {
+    context: Arc<cuda::Context>,
+    degree: usize,
+    steps: Arc<cuda::Buffer<f64>>,
+    diagonal: Arc<cuda::Buffer<f64>>,
+    factors: Option<Tensor>,
+    columns: Option<Indices>,
+    dim: usize,
+}
+
+/// What [`Harmonics`] stand on.
+#[derive(Debug, Clone, Copy)]
+pub struct Recurrence<'a> {
+    /// The largest degree L.
+    pub degree: usize,
+    /// `[a, c]` for every degree l and order m, (L+1)² of them, `l·(L+1) + m`; read where m < l.
+    pub steps: &'a [[f64; 2]],
+    /// `Q_mm` for m = 0 … L.
+    pub diagonal: &'a [f64],
+    /// One factor a number that is written; empty for none.
+    pub factors: &'a [f32],
+    /// The coefficients that are written (`l·l + l + m`), in this order; `None` for all.
+    pub kept: Option<&'a [u32]>,
+}
+
+impl Harmonics {
+    /// On a device.
+    ///
+    /// # Errors
+    /// The CPU, sizes that do not fit, or too little device memory.
+    pub fn new(device: &Device, recurrence: Recurrence<'_>) -> Result<Self> {
+        const OP: &str = "feed::Harmonics";
+        let Recurrence { degree, steps, diagonal, factors, kept } = recurrence;
+        let side = degree + 1;
+        let dim = kept.map_or(side * side, <[u32]>::len);
+        check_shape(
+            steps.len() == side * side
+                && diagonal.len() == side
+                && (factors.is_empty() || factors.len() == dim)
+                && kept.is_none_or(|kept| kept.iter().all(|k| (*k as usize) < side * side))
+                && side <= 1024,
+            OP,
+            || format!("{} steps, {} factors for degree {degree}", steps.len(), factors.len()),
+        )?;
+        let context = Arc::clone(context(device, OP)?);
+        let doubles = |values: &[f64]| -> Result<Arc<cuda::Buffer<f64>>> {
+            let buffer = cuda::Buffer::zeros(&context, values.len())?;
+            buffer.upload(values)?;
+            Ok(buffer)
+        };
+        let columns = kept.map(|kept| {
+            let mut columns = vec![0; side * side];
+            kept.iter().enumerate().for_each(|(k, place)| columns[*place as usize] = k as u32 + 1);
+            Indices::from_slice(device, &columns)
+        });
+        let factors =
+            if factors.is_empty() { None } else { Some(Tensor::from_slice(device, 1, dim, factors)?) };
+        Ok(Self {
+            steps: doubles(steps.as_flattened())?,
+            diagonal: doubles(diagonal)?,
+            factors,
+            columns: columns.transpose()?,
+            degree,
+            dim,
+            context,
+        })
+    }
+
+    /// Numbers that are written for a point.
+    pub fn numbers(&self) -> usize {
+        self.dim
+    }
+
+    /// The largest degree.
+    pub fn degree(&self) -> usize {
+        self.degree
+    }
+
+    pub(crate) fn recurrence(&self) -> (&Arc<cuda::Buffer<f64>>, &Arc<cuda::Buffer<f64>>) {
+        (&self.steps, &self.diagonal)
+    }
+
+    /// The harmonics of all points, one row a point; `filtered`: times the factors.
+    ///
+    /// # Errors
+    /// Shapes that do not fit.
+    pub fn write(&self, out: ViewMut<'_>, points: &Points, filtered: bool) -> Result<()> {
+        self.launch(&out, points, None, points.count, filtered)
+    }
+
+    /// The harmonics of the points of drawn rows.
+    ///
+    /// # Errors
+    /// Shapes that do not fit.
+    pub fn write_drawn(&self, out: ViewMut<'_>, points: &Points, drawn: &DrawnRows) -> Result<()> {
+        self.launch(&out, points, Some(&drawn.rows), drawn.rows.len(), true)
+    }
+
+    /// The harmonics of the points of these rows.
+    ///
+    /// # Errors
+    /// Shapes that do not fit.
+    pub fn write_rows(&self, out: ViewMut<'_>, points: &Points, rows: &Indices) -> Result<()> {
+        self.launch(&out, points, Some(rows), rows.len(), true)
+    }
+
+    fn launch(
+        &self,
+        out: &ViewMut<'_>,
+        points: &Points,
+        rows: Option<&Indices>,
+        count: usize,
+        filtered: bool,
+    ) -> Result<()> {
+        out.expect_shape("feed::Harmonics", "out", count, self.dim)?;
+        let lanes = (self.degree + 1).next_multiple_of(32);
+        let per_block = (256 / lanes).max(1);
+        let args = [
+            Arg::Out(out),
+            Arg::Doubles(&points.values),
+            rows.map_or(Arg::Null, Arg::Indices),
+            Arg::Int(count),
+            Arg::Int(self.degree),
+            Arg::Int(lanes),
+            Arg::Doubles(&self.steps),
+            Arg::Doubles(&self.diagonal),
+            self.factors.as_ref().filter(|_| filtered).map_or(Arg::Null, |f| Arg::Pointer(f.view())),
+            self.columns.as_ref().map_or(Arg::Null, Arg::Indices),
+        ];
+        let grid = Grid::Blocks { blocks: count.div_ceil(per_block), threads: per_block * lanes };
+        self.context.launch("harmonics", grid, &args)
+    }
+}

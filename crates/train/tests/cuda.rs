@@ -1,0 +1,137 @@
+//! Training on a CUDA device ends where it ends on the CPU, whatever feeds it; runs where a device is found.
+
+use locdiff_data::{Dtype, MatrixWriter};
+use locdiff_model::{LossKind, Model, ModelConfig, QuadratureRecipe, chance};
+use locdiff_nn::{Device, Precision};
+use locdiff_train::{
+    Alone, Collective, Dataset, Event, Job, NcclGroup, Rows, RunConfig, Source, TrainPreset, TrainSettings,
+    train_among,
+};
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+const COLUMNS: usize = 12;
+
+fn toy(folder: &Path, dtype: Dtype) -> Dataset {
+    let (embeddings, locations) = (folder.join("photos.safetensors"), folder.join("photos.csv"));
+    let tensors = ["embeddings", "augmented_1"];
+    let mut writer = MatrixWriter::create_tensors(&embeddings, None, COLUMNS, dtype, &tensors).unwrap();
+    let mut text = "lat,lon\n".to_owned();
+    for copy in 0..2 {
+        for k in 0..300 {
+            let point = chance::point([3, 1, k]);
+            let number = |c: u64| (3.0 * chance::point([77, 7, c]).dot(point)).sin() + 0.05 * copy as f64;
+            let row: Vec<f64> = (0..COLUMNS as u64).map(number).collect();
+            writer.write_row(&row).unwrap();
+            if copy == 0 {
+                let place = point.to_latlon();
+                writeln!(text, "{},{}", place.lat_deg(), place.lon_deg()).unwrap();
+            }
+        }
+    }
+    writer.finish().unwrap();
+    fs::write(&locations, text).unwrap();
+    let source = |name: &str| Source { path: embeddings.clone(), tensor: Some(name.to_owned()) };
+    Dataset::open(&tensors.map(source), &locations).unwrap()
+}
+
+fn config(loss: LossKind, steps: u32) -> RunConfig {
+    let RunConfig { model, train } = TrainPreset::Small.run_config(COLUMNS);
+    let quadrature =
+        if loss.has_quadrature() { ModelConfig::new(7, COLUMNS).quadrature } else { QuadratureRecipe::None };
+    let model = ModelConfig { degree: 7, width: 32, time_dim: 32, dropout: 0.1, loss, quadrature, ..model };
+    let train = TrainSettings { steps, batch: 32, log_every: 5, checkpoint_every: 1000, ..train };
+    RunConfig { model, train }
+}
+
+/// The weights and the losses of a run.
+fn run(
+    device: &Device,
+    config: RunConfig,
+    data: &Dataset,
+    stream: bool,
+    ranks: &mut dyn Collective,
+) -> (Vec<f32>, Vec<f64>) {
+    let folder = tempfile::tempdir().unwrap();
+    let rows: Vec<u32> = (0..data.len() as u32).filter(|row| row % 7 != 0).collect();
+    let job = Job {
+        device,
+        config,
+        training: Rows { data, rows: &rows },
+        validation: None,
+        out: folder.path(),
+        resume: false,
+        stream,
+        stop: &AtomicBool::new(false),
+    };
+    let mut losses = Vec::new();
+    train_among(job, ranks, |event| {
+        if let Event::Progress { loss, .. } = event {
+            losses.push(loss);
+        }
+    })
+    .unwrap();
+    let model = Model::load(&Device::cpu(), folder.path()).unwrap();
+    (model.params().to_vec().unwrap(), losses)
+}
+
+fn bits(values: &[f32]) -> Vec<u32> {
+    values.iter().map(|value| value.to_bits()).collect()
+}
+
+fn largest(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max)
+}
+
+#[test]
+fn a_gpu_ends_where_the_cpu_does_whatever_feeds_it() {
+    let device = match Device::cuda(0) {
+        Ok(device) => device,
+        Err(error) => return println!("skipped: {error}"),
+    };
+    device.set_precision(Precision::F32);
+    let folder = tempfile::tempdir().unwrap();
+    for dtype in [Dtype::F16, Dtype::F32] {
+        let data = toy(folder.path(), dtype);
+        assert_eq!(data.is_half(), dtype == Dtype::F16);
+        for loss in [LossKind::Nll, LossKind::KlPaper] {
+            let config = config(loss, 60);
+            let (there, losses) = run(&device, config.clone(), &data, false, &mut Alone);
+            // Embeddings kept in the device's memory or read as they are needed: the same bits.
+            let (streamed, _) = run(&device, config.clone(), &data, true, &mut Alone);
+            assert_eq!(bits(&there), bits(&streamed));
+            // The CPU draws the same rows, noise and anchors.
+            let (here, expected) = run(&Device::cpu(), config.clone(), &data, false, &mut Alone);
+            let apart =
+                losses.iter().zip(&expected).map(|(a, b)| (a - b).abs() / b.abs()).fold(0.0, f64::max);
+            println!("{dtype} {loss:?}: weights {:.1e}, losses {apart:.1e}", largest(&there, &here));
+            assert!(apart < 1e-3, "{losses:?} {expected:?}");
+            // In several passes.
+            let mut passes = config;
+            passes.train.accumulate = 4;
+            let (passed, _) = run(&device, passes, &data, false, &mut Alone);
+            println!("  four passes: {:.1e}", largest(&there, &passed));
+            assert!(largest(&there, &passed) < 1e-3);
+        }
+    }
+}
+
+#[test]
+fn a_group_of_one_through_nccl_changes_nothing() {
+    let device = match Device::cuda(0) {
+        Ok(device) => device,
+        Err(error) => return println!("skipped: {error}"),
+    };
+    let mut group = match NcclGroup::of_one(&device) {
+        Ok(group) => group,
+        Err(error) => return println!("skipped: {error}"),
+    };
+    println!("{}", group.name());
+    let folder = tempfile::tempdir().unwrap();
+    let data = toy(folder.path(), Dtype::F16);
+    let (alone, _) = run(&device, config(LossKind::KlPaper, 60), &data, false, &mut Alone);
+    let (through, _) = run(&device, config(LossKind::KlPaper, 60), &data, false, &mut group);
+    assert_eq!(bits(&alone), bits(&through));
+}
