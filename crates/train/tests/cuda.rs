@@ -22,7 +22,7 @@ fn toy(folder: &Path, dtype: Dtype) -> Dataset {
     for copy in 0..2 {
         for k in 0..300 {
             let point = chance::point([3, 1, k]);
-            let number = |c: u64| (3.0 * chance::point([77, 7, c]).dot(point)).sin() + 0.05 * copy as f64;
+            let number = |c: u64| (3.0 * chance::point([77, 7, c]).dot(point)).sin() + 0.05 * f64::from(copy);
             let row: Vec<f64> = (0..COLUMNS as u64).map(number).collect();
             writer.write_row(&row).unwrap();
             if copy == 0 {
