@@ -4,8 +4,8 @@ use crate::errors::{SettingError, locate};
 use crate::places::from_json;
 use crate::pool::compute;
 use locdiff::{
-    AlbumAnswer, AlbumSettings, EmbeddedPhoto, LatLon, LocateError, LocateOptions, Locator, album_times, parse_time,
-    set_clocks,
+    AlbumAnswer, AlbumSettings, EmbeddedPhoto, LatLon, LocateError, LocateOptions, Locator, album_times,
+    parse_time, set_clocks,
 };
 use pyo3::prelude::*;
 
@@ -28,7 +28,8 @@ impl Known {
             [("times", known.times.as_ref().map(Vec::len)), ("gps", known.gps.as_ref().map(Vec::len))];
         for (name, length) in lengths {
             if let Some(length) = length.filter(|length| *length != count) {
-                let message = format!("{name} has {length} entries for {count} photos: give one for each, or None");
+                let message =
+                    format!("{name} has {length} entries for {count} photos: give one for each, or None");
                 return Err(SettingError::new_err(message));
             }
         }
@@ -99,7 +100,9 @@ fn seconds(value: &Bound<'_, PyAny>) -> PyResult<f64> {
     if seconds.is_finite() {
         Ok(seconds)
     } else {
-        Err(SettingError::new_err(format!("{seconds} is no time: give seconds since 1970, a text or a datetime")))
+        Err(SettingError::new_err(format!(
+            "{seconds} is no time: give seconds since 1970, a text or a datetime"
+        )))
     }
 }
 
