@@ -39,6 +39,10 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         ("locdiff immich http://127.0.0.1:2283 apply", ""),
         ("locdiff immich http://127.0.0.1:2283 undo", ""),
     ]),
+    ("immich suggest", &[("locdiff immich http://127.0.0.1:2283 suggest --after 2024-05-01T00:00:00Z", "")]),
+    ("immich review", &[("locdiff immich http://127.0.0.1:2283 review", "")]),
+    ("immich apply", &[("locdiff immich http://127.0.0.1:2283 apply", "")]),
+    ("immich undo", &[("locdiff immich http://127.0.0.1:2283 undo", "")]),
     ("batch", &[
         ("locdiff batch plan archive/ --out job", "a folder of shards"),
         ("locdiff batch run job", "on one machine, or on several that share the folder"),
