@@ -93,7 +93,16 @@ pub(crate) fn train<'py>(
     };
     let outcome = watch.compute(py, || {
         let training = Rows { data: &data, rows: &split.train };
-        let job = Job { device: &at, config, training, validation, out: &out, resume, stop: &watch.stop };
+        let job = Job {
+            device: &at,
+            config,
+            training,
+            validation,
+            out: &out,
+            resume,
+            stream: false,
+            stop: &watch.stop,
+        };
         locdiff_train::train(job, told)
     })?;
     let outcome = outcome.map_err(|error| match error {
@@ -160,24 +169,24 @@ pub(crate) fn calibrate<'py>(
         let globe = Arc::new(Globe::new(loaded.config().degree).or_model()?);
         let background = predictor.background(BACKGROUND_DRAWS).or_model()?;
         let rows: Vec<usize> = (0..file.rows()).collect();
-        let mut seen = Vec::with_capacity(rows.len());
+        let mut given = Vec::with_capacity(rows.len());
         let read = predictor.evidence_rows(&file, &rows, &options, |row, embedding, evidence| {
             let embedding = embedding.values().to_vec();
-            seen.push(Observation {
+            given.push(Observation {
                 evidence,
                 truth: places[row],
                 embedding,
                 group: 0,
                 neighbours: Vec::new(),
             });
-            watch.tell((seen.len(), rows.len()));
+            watch.tell((given.len(), rows.len()));
             if watch.stop.load(Ordering::SeqCst) { Err(Stopped::Asked) } else { Ok(()) }
         });
         match read {
             Err(Stopped::Failed(error)) => return Err(crate::errors::ModelError::new_err(error.to_string())),
             Err(Stopped::Asked) | Ok(()) => {}
         }
-        let mut calibration = fit(&globe, &background, &seen, &[], samples, seed).or_setting()?;
+        let mut calibration = fit(&globe, &background, &given, &[], samples, seed).or_setting()?;
         calibration.encoder = loaded.config().encoder.clone().or_else(|| file.encoder().cloned());
         calibration.save(&model).or_data()?;
         Ok(calibration)
