@@ -31,12 +31,11 @@ impl Answer {
         static ATLAS: OnceLock<Atlas> = OnceLock::new();
         let answer = self.inner.clone();
         let drawn = compute(py, move || {
-            let atlas = match ATLAS.get() {
-                Some(atlas) => atlas,
-                None => {
-                    let made = Atlas::new()?;
-                    ATLAS.get_or_init(|| made)
-                }
+            let atlas = if let Some(atlas) = ATLAS.get() {
+                atlas
+            } else {
+                let made = Atlas::new()?;
+                ATLAS.get_or_init(|| made)
             };
             pick(&atlas.draw(&answer)?)
         })?;

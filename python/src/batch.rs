@@ -86,11 +86,11 @@ pub(crate) fn merge(py: Python<'_>, job: PathBuf, out: PathBuf) -> PyResult<Boun
 
 /// What came of a shard: a list with a dictionary for each photo, and the embeddings of a job that makes them, else None.
 #[pyfunction]
-pub(crate) fn part<'py>(
-    py: Python<'py>,
+pub(crate) fn part(
+    py: Python<'_>,
     job: PathBuf,
     shard: u32,
-) -> PyResult<(Bound<'py, PyAny>, Option<Bound<'py, PyArray2<f32>>>)> {
+) -> PyResult<(Bound<'_, PyAny>, Option<Bound<'_, PyArray2<f32>>>)> {
     let part = compute(py, || Job::open(job).and_then(|job| job.part(shard)))?;
     let (objects, rows, columns) = part.map_err(|error| batch(&error))?;
     let objects = from_json(py, &Value::from(objects).to_string())?;

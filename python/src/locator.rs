@@ -46,7 +46,7 @@ impl Locator {
             match answer {
                 Ok(answer) => into.append(Py::new(py, Answer::new(answer))?)?,
                 Err(error) if error.is_about_photo() => {
-                    into.append(photo_error(py, name.as_deref(), &error)?)?
+                    into.append(photo_error(py, name.as_deref(), &error))?;
                 }
                 Err(error) => return Err(locate(&error)),
             }
@@ -103,9 +103,9 @@ impl Locator {
 }
 
 /// A photo's error as a value.
-fn photo_error<'py>(py: Python<'py>, name: Option<&str>, error: &LocateError) -> PyResult<Bound<'py, PyAny>> {
+fn photo_error<'py>(py: Python<'py>, name: Option<&str>, error: &LocateError) -> Bound<'py, PyAny> {
     let message = name.map_or_else(|| error.to_string(), |name| error.about(name));
-    Ok(PhotoError::new_err(message).into_value(py).into_bound(py).into_any())
+    PhotoError::new_err(message).into_value(py).into_bound(py).into_any()
 }
 
 #[pymethods]
@@ -230,7 +230,7 @@ impl Locator {
                         found.push(py.None().into_bound(py));
                     }
                     Err(error) if error.is_about_photo() => {
-                        found.push(photo_error(py, name.as_deref(), &error)?);
+                        found.push(photo_error(py, name.as_deref(), &error));
                     }
                     Err(error) => return Err(locate(&error)),
                 }
@@ -276,7 +276,7 @@ impl Locator {
                 match embedded {
                     Ok(embedded) => found.append(PyArray1::from_slice(py, embedded.views[0].values()))?,
                     Err(error) if error.is_about_photo() => {
-                        found.append(photo_error(py, name.as_deref(), &error)?)?
+                        found.append(photo_error(py, name.as_deref(), &error))?;
                     }
                     Err(error) => return Err(locate(&error)),
                 }

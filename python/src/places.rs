@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 
 /// A place as Python sees it.
-pub(crate) fn place<'py>(py: Python<'py>, at: LatLon) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn place(py: Python<'_>, at: LatLon) -> PyResult<Bound<'_, PyAny>> {
     static TYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let make = || Ok::<_, PyErr>(py.import("locdiff._types")?.getattr("Place")?.unbind());
     TYPE.get_or_try_init(py, make)?.bind(py).call1((at.lat_deg(), at.lon_deg()))
