@@ -3,26 +3,13 @@
 
 mod common;
 
-use common::{stderr, write_photos};
+use common::{stderr, write_toy};
 use safetensors::SafeTensors;
 use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
-
-/// 240 photos whose embedding is a function of the place.
-fn toy(folder: &Path) {
-    const ROWS: u32 = 240;
-    let photo = |k: u32| {
-        let lat = -60.0 + 120.0 * f64::from((k * 37) % ROWS) / f64::from(ROWS);
-        let lon = -180.0 + 360.0 * f64::from((k * 151) % ROWS) / f64::from(ROWS);
-        let (la, lo) = (lat.to_radians(), lon.to_radians());
-        let number = |c: u32| (la * (f64::from(c) + 1.0)).sin() + (lo + f64::from(c)).cos();
-        ((0..8).map(|c| number(c) as f32).collect(), (lat, lon))
-    };
-    write_photos(folder, "photos", (0..ROWS).map(photo));
-}
 
 /// The settings of all runs; what a test gives goes before them.
 const SETTINGS: &str = "--embeddings photos.npy --locations photos.csv --preset small --network cs-unet --degree 5 --width 16 \
@@ -99,7 +86,7 @@ fn model(folder: &Path, out: &str) -> Vec<u8> {
 fn ranks_and_passes_end_where_one_process_does() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    toy(path);
+    write_toy(path, 240);
     let alone = command(path, "alone", "").output().unwrap();
     assert!(alone.status.success(), "{}", stderr(&alone));
     let expected = numbers(path, "alone");
@@ -133,7 +120,7 @@ fn wait_for_checkpoint(folder: &Path, out: &str) {
 fn a_killed_rank_is_named_by_all_others_and_the_run_resumes_bit_for_bit() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    toy(path);
+    write_toy(path, 240);
     finish(path, "whole", 3, "");
     for (victim, out) in [(1, "part"), (0, "other")] {
         let mut children = start(path, out, &[""; 3]);
@@ -155,7 +142,7 @@ fn a_killed_rank_is_named_by_all_others_and_the_run_resumes_bit_for_bit() {
 fn ctrl_c_on_one_rank_stops_all_at_the_same_step() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    toy(path);
+    write_toy(path, 240);
     finish(path, "whole", 2, "");
     let children = start(path, "part", &["", ""]);
     wait_for_checkpoint(path, "part");
@@ -172,7 +159,7 @@ fn ctrl_c_on_one_rank_stops_all_at_the_same_step() {
 fn ranks_that_want_different_things_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    toy(path);
+    write_toy(path, 240);
     let all_say = |more: &[&str], words: &str| {
         for (rank, output) in end(start(path, "run", more)).iter().enumerate() {
             let said = stderr(output);

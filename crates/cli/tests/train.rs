@@ -3,24 +3,11 @@
 
 mod common;
 
-use common::{read, stderr, write_photos};
+use common::{read, stderr, write_toy};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
-
-/// 400 photos whose embedding is a function of the place.
-fn toy(folder: &Path) {
-    const ROWS: u32 = 400;
-    let photo = |k: u32| {
-        let lat = -60.0 + 120.0 * f64::from((k * 37) % ROWS) / f64::from(ROWS);
-        let lon = -180.0 + 360.0 * f64::from((k * 151) % ROWS) / f64::from(ROWS);
-        let (la, lo) = (lat.to_radians(), lon.to_radians());
-        let number = |c: u32| (la * (f64::from(c) + 1.0)).sin() + (lo + f64::from(c)).cos();
-        ((0..8).map(|c| number(c) as f32).collect(), (lat, lon))
-    };
-    write_photos(folder, "photos", (0..ROWS).map(photo));
-}
 
 fn command(folder: &Path, out: &str, more: &[&str]) -> Command {
     let base = format!(
@@ -60,7 +47,7 @@ fn weights(folder: &Path, out: &str) -> Vec<u8> {
 fn a_model_of_kept_dimensions_trains_resumes_and_answers() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    toy(path);
+    write_toy(path, 400);
     let keep = ["--keep-dimensions", "20"];
     finish(path, "whole", &keep);
     let config: serde_json::Value = serde_json::from_str(&read(path.join("whole/config.json"))).unwrap();
@@ -96,7 +83,7 @@ fn a_model_of_kept_dimensions_trains_resumes_and_answers() {
 fn killed_and_interrupted_runs_resume_bit_for_bit() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    toy(path);
+    write_toy(path, 400);
     finish(path, "whole", &[]);
 
     // kill -9, twice, at whatever moment it is.
@@ -136,7 +123,7 @@ fn killed_and_interrupted_runs_resume_bit_for_bit() {
 fn bad_input_is_said_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    toy(path);
+    write_toy(path, 400);
     let fails = |more: &[&str], code: i32, part: &str| {
         let output = command(path, "run", more).output().unwrap();
         let error = stderr(&output);

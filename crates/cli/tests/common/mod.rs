@@ -154,6 +154,18 @@ pub fn write_photos(folder: &Path, name: &str, photos: impl IntoIterator<Item = 
     fs::write(folder.join(format!("{name}.csv")), places).unwrap();
 }
 
+/// So many photos, whose embedding is a function of the place, as photos.npy and photos.csv.
+pub fn write_toy(folder: &Path, rows: u32) {
+    let photo = |k: u32| {
+        let lat = -60.0 + 120.0 * f64::from((k * 37) % rows) / f64::from(rows);
+        let lon = -180.0 + 360.0 * f64::from((k * 151) % rows) / f64::from(rows);
+        let (la, lo) = (lat.to_radians(), lon.to_radians());
+        let number = |c: u32| (la * (f64::from(c) + 1.0)).sin() + (lo + f64::from(c)).cos();
+        ((0..8).map(|c| number(c) as f32).collect(), (lat, lon))
+    };
+    write_photos(folder, "photos", (0..rows).map(photo));
+}
+
 /// Four towns on four continents.
 pub const TOWNS: [(f64, f64); 4] = [(48.0, 2.0), (-33.0, 151.0), (40.0, -100.0), (-10.0, -50.0)];
 

@@ -1,6 +1,7 @@
 //! Answers of a trained model, and where it is calibrated its densities at the truths, to be judged.
 
 use crate::args::DeviceArg;
+use crate::model::model_of;
 use crate::progress;
 use crate::sampling::{SamplingArgs, check_columns};
 use anyhow::{Context, Result};
@@ -42,14 +43,7 @@ impl ModelArgs {
     /// The model that locates embeddings: the folder's, or the bundled one.
     pub(super) fn locator(&self) -> Result<Locator> {
         let device = Device::open(self.device.device)?;
-        let model = match &self.model {
-            Some(folder) => open_model(folder, &device).context("--model")?,
-            #[cfg(feature = "bundled")]
-            None => locdiff::bundled_model(&device)?,
-            #[cfg(not(feature = "bundled"))]
-            None => anyhow::bail!("this program was built without the bundled model: give --model FOLDER"),
-        };
-        Ok(Locator::new(model, None)?)
+        Ok(Locator::new(model_of(self.model.as_deref(), &device)?, None)?)
     }
 
     /// The model's answers, and where it is calibrated what it says about the truths.
