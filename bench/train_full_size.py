@@ -85,9 +85,10 @@ def ours(a, path, table, degree, steps, *more):
     rows = [row for row in rows if "loss" in row]
     rate = said["steps_per_second"]
     tail = rows[len(rows) // 2:]
+    startup = said["startup_seconds"]
     steady = 1 / (sum(1 / row["steps_per_second"] for row in tail) / len(tail))
     print(f"RESULT locdiff train L={degree} {' '.join(more)}: {rate:.1f} steps/s over all {steps} (second half {steady:.1f}), wall {wall:.1f} s, "
-          f"before and after the steps {wall - steps / rate:.1f} s, GPU memory {memory} MiB, 750k steps {750_000 / rate / 3600:.2f} h", flush=True)
+          f"before the steps {startup:.1f} s, after {wall - startup - steps / rate:.1f} s, GPU memory {memory} MiB, 750k steps {750_000 / rate / 3600:.2f} h", flush=True)
     name = f"{a.out}/loss_L{degree}{'_stream' if '--stream' in more else ''}.csv"
     with open(name, "w") as file:
         file.write("step,loss,steps_per_second\n")
@@ -231,7 +232,8 @@ def main():
     ap.add_argument("--out", default=".")
     ap.add_argument("--rows", type=int, default=4_700_000)
     ap.add_argument("--steps47", type=int, default=10_000)
-    ap.add_argument("--steps23", type=int, default=4_000)
+    ap.add_argument("--steps23", type=int, default=20_000)
+    ap.add_argument("--stream-steps", type=int, default=2_000, help="0: not streamed")
     ap.add_argument("--peers", default="resident,loader")
     ap.add_argument("--peer-steps", type=int, default=1_000)
     a = ap.parse_args()
@@ -242,8 +244,9 @@ def main():
         step = bare(a, degree)
         resident = ours(a, path, table, degree, steps)
         ratios = [f"whole command / bare step {resident / step:.3f}"]
-        ratios.append(f"streamed {ours(a, path, table, degree, min(steps, 2000), '--stream') / step:.3f}")
-        for kind in a.peers.split(","):
+        if a.stream_steps:
+            ratios.append(f"streamed {ours(a, path, table, degree, min(steps, a.stream_steps), '--stream') / step:.3f}")
+        for kind in filter(None, a.peers.split(",")):
             try:
                 ratios.append(f"over PyTorch {kind} {resident / peer(a, path, places, degree, kind, a.peer_steps):.2f}")
             except Exception as error:  # a variant that PyTorch cannot run is reported and left out

@@ -4,6 +4,7 @@
 
 mod args;
 mod commands;
+mod decoding;
 mod encoder;
 mod examples;
 mod gallery;

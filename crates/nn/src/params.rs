@@ -306,6 +306,10 @@ impl Params {
         Ok(Self::new(Arc::clone(&self.layout), flat))
     }
 
+    pub(crate) fn flat(&self) -> View<'_> {
+        self.flat.view()
+    }
+
     pub(crate) fn flat_mut(&mut self) -> ViewMut<'_> {
         self.flat_changing().view_mut()
     }

@@ -5,7 +5,7 @@ mod common;
 use common::{Fixture, close, devices, noise};
 use locdiff_nn::{
     Adam, AdamConfig, Device, Gradients, Init, LrSchedule, NnError, Params, ParamsBuilder, Recorded, Rng,
-    Tensor, TrainingState,
+    Snapshot, Tensor, TrainingState,
     layers::{CsUnet, CsUnetConfig, CsUnetWorkspace, ForwardMode},
     losses::Quadrature,
     ops,
@@ -157,6 +157,50 @@ fn a_recorded_step_equals_a_plain_one_bit_for_bit() {
             "{device}"
         );
         assert_eq!(bits(&plain.loss.to_vec().unwrap()), bits(&recorded.loss.to_vec().unwrap()), "{device}");
+    }
+}
+
+/// What a snapshot holds is the state when it was taken, read while the device works on; its room serves again.
+#[test]
+fn a_snapshot_is_the_state_when_it_was_taken() {
+    for device in devices() {
+        let mut trainer = Trainer::new(&device);
+        let mut recorded = Recorded::new(&device);
+        let mut snapshot = Snapshot::new(&trainer.adam, &trainer.params);
+        for round in 1..4 {
+            for _ in 0..5 {
+                recorded.run(|| trainer.step()).unwrap();
+            }
+            let expected = trainer.adam.export_state(&trainer.params).unwrap();
+            snapshot.take(&trainer.adam, &trainer.params, 5 * round).unwrap();
+            for _ in 0..20 {
+                recorded.run(|| trainer.step()).unwrap();
+            }
+            let mut other = snapshot;
+            let read = std::thread::spawn(move || (other.read().unwrap(), other));
+            let (mut state, back) = read.join().unwrap();
+            snapshot = back;
+            assert_eq!(state.step, 5 * round, "{device}");
+            state.step = expected.step;
+            assert!(state == expected, "{device}: round {round}");
+        }
+    }
+}
+
+/// Threads change no bit of a step on the CPU.
+#[test]
+fn a_step_is_the_same_on_any_number_of_threads() {
+    let run = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let mut trainer = Trainer::new(&Device::cpu());
+            (0..5).for_each(|_| trainer.step().unwrap());
+            bits(&trainer.params.to_vec().unwrap())
+        })
+    };
+    let one = run(1);
+    for threads in [2, 3, 7] {
+        assert!(run(threads) == one, "{threads} threads");
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{Collective, Rows, RunConfig, TrainError};
 use locdiff_base::OutputLock;
 use locdiff_eval::Accuracy;
 use locdiff_model::Model;
-use locdiff_nn::Device;
+use locdiff_nn::{Device, Snapshot};
 use serde_json::json;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -58,8 +58,10 @@ pub struct Outcome {
     pub validation: Option<Accuracy>,
     /// Score and step of the best validation.
     pub best: Option<(f64, u32)>,
-    /// Mean speed of this call, validations left out.
+    /// Mean speed of all steps of this call, checkpoints between them included, validations left out.
     pub steps_per_second: f64,
+    /// From the call to the first step: reading data, loading it onto the device, preparing the device.
+    pub startup_seconds: f64,
 }
 
 /// Batches that another thread makes, and the way back for used ones.
@@ -75,8 +77,10 @@ pub(crate) struct Keeper<'a> {
     pub(crate) validation: Option<Rows<'a>>,
     pub(crate) out: &'a Path,
     pub(crate) standing: Standing,
-    /// The checkpoint that is being written, while training goes on.
-    pub(crate) saving: Option<JoinHandle<Result<(), TrainError>>>,
+    /// Room for the next checkpoint.
+    pub(crate) snapshot: Option<Snapshot>,
+    /// The checkpoint that is being written, while training goes on; gives the room back.
+    pub(crate) saving: Option<JoinHandle<Result<Snapshot, TrainError>>>,
     pub(crate) _lock: OutputLock,
 }
 
@@ -85,7 +89,10 @@ impl Keeper<'_> {
     fn saved(&mut self) -> Result<(), TrainError> {
         match self.saving.take().map(JoinHandle::join) {
             None => Ok(()),
-            Some(Ok(outcome)) => outcome,
+            Some(Ok(outcome)) => {
+                self.snapshot = Some(outcome?);
+                Ok(())
+            }
             Some(Err(panic)) => std::panic::resume_unwind(panic),
         }
     }
@@ -107,6 +114,8 @@ pub(crate) struct Course<'a> {
     /// On rank 0.
     pub(crate) keeper: Option<Keeper<'a>>,
     pub(crate) done: u32,
+    /// When the run was asked for.
+    pub(crate) called: Instant,
     pub(crate) on_event: &'a mut dyn FnMut(Event),
 }
 
@@ -117,6 +126,7 @@ impl Course<'_> {
         stop: &AtomicBool,
     ) -> Result<Outcome, TrainError> {
         let settings = &self.config.train;
+        let startup_seconds = self.called.elapsed().as_secs_f64();
         let (mut since, mut logged_at) = (Instant::now(), self.done);
         let (mut last, mut seconds, first) = (None, 0.0, self.done);
         let mut saved_at = None;
@@ -174,7 +184,8 @@ impl Course<'_> {
         }
         let steps_per_second = f64::from(logged_at - first) / seconds.max(1e-9);
         let best = self.keeper.as_ref().and_then(|keeper| keeper.standing.best);
-        Ok(Outcome { step: self.done, interrupted, validation: last, best, steps_per_second })
+        let step = self.done;
+        Ok(Outcome { step, interrupted, validation: last, best, steps_per_second, startup_seconds })
     }
 
     /// Notes the steps since the last time; true when a rank was asked to stop.
@@ -216,9 +227,13 @@ impl Course<'_> {
         }
         let Some(keeper) = &mut self.keeper else { return Ok(()) };
         keeper.saved()?;
-        let (state, standing) = (self.step.export()?, keeper.standing);
-        let checkpoints = keeper.checkpoints.clone();
-        keeper.saving = Some(std::thread::spawn(move || checkpoints.save(&state, standing)));
+        let mut snapshot = keeper.snapshot.take().unwrap_or_else(|| self.step.snapshot());
+        self.step.take(&mut snapshot, self.done)?;
+        let (checkpoints, standing) = (keeper.checkpoints.clone(), keeper.standing);
+        keeper.saving = Some(std::thread::spawn(move || {
+            checkpoints.save(&snapshot.read()?, standing)?;
+            Ok(snapshot)
+        }));
         Ok(())
     }
 

@@ -18,7 +18,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const RUN_FILE: &str = "run.json";
 
@@ -122,6 +122,7 @@ fn run(
     ranks: &mut dyn Collective,
     mut on_event: impl FnMut(Event),
 ) -> Result<Outcome, TrainError> {
+    let called = Instant::now();
     let Job { device, mut config, training, validation, out, resume, stream, stop } = job;
     config.train.check()?;
     let share = share(&config, ranks)?;
@@ -158,7 +159,9 @@ fn run(
         }
         let metrics = Metrics::open(out, start.step())?;
         let standing = start.standing;
-        keeper = Some(Keeper { checkpoints, metrics, validation, out, standing, saving: None, _lock: lock });
+        let (snapshot, saving) = (Some(step.snapshot()), None);
+        keeper =
+            Some(Keeper { checkpoints, metrics, validation, out, standing, snapshot, saving, _lock: lock });
     }
     if resume {
         start.state = told(ranks, start.state)?;
@@ -177,6 +180,7 @@ fn run(
         let feed = DeviceFeed::new(device, &plan)?;
         on_host = !feed.holds_embeddings();
         step.set_feed(feed)?;
+        step.warm_up()?;
     }
     let maker = BatchMaker {
         rows: training,
@@ -186,7 +190,8 @@ fn run(
         seed: config.model.seed,
         fresh_anchors,
     };
-    let mut course = Course { config: &config, model, step, ranks, keeper, done, on_event: &mut on_event };
+    let on_event = &mut on_event;
+    let mut course = Course { config: &config, model, step, ranks, keeper, done, called, on_event };
     if !on_host {
         return course.all(None, stop);
     }

@@ -4,7 +4,7 @@ use crate::{Collective, TrainError, TrainSettings, batches::Batch, feed::DeviceF
 use locdiff_diffusion::TrainingTables;
 use locdiff_model::{CodeWriter, Model, Net, NetWork, Objective};
 use locdiff_nn::{
-    Adam, Device, Gradients, Indices, NnError, Params, Recorded, Rng, Tensor, TrainingState, feed::Inbox,
+    Adam, Device, Gradients, Indices, NnError, Params, Recorded, Rng, Snapshot, Tensor, TrainingState, feed::Inbox,
     layers::ForwardMode, ops,
 };
 use std::ops::Range;
@@ -139,6 +139,16 @@ impl TrainStep {
             self.inbox = Some(Inbox::new(&self.device, self.cond.rows() * self.cond.cols())?);
         }
         self.feed = Some(feed);
+        Ok(())
+    }
+
+    /// On CUDA: computes gradients once and forgets them, so that libraries and kernels are loaded before the first step.
+    pub(crate) fn warm_up(&mut self) -> Result<(), TrainError> {
+        if self.device.is_cuda() {
+            self.passes()?;
+            self.loss_sum.upload(&[0.0])?;
+            self.wait()?;
+        }
         Ok(())
     }
 
@@ -283,9 +293,14 @@ impl TrainStep {
         Ok(self.adam.ema().unwrap_or(&self.params).to_vec()?)
     }
 
-    /// Everything that a checkpoint needs.
-    pub(crate) fn export(&self) -> Result<TrainingState, TrainError> {
-        Ok(self.adam.export_state(&self.params)?)
+    /// Room for what a checkpoint needs.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        Snapshot::new(&self.adam, &self.params)
+    }
+
+    /// Everything that a checkpoint needs, after so many steps; on CUDA without waiting for them.
+    pub(crate) fn take(&self, snapshot: &mut Snapshot, step: u32) -> Result<(), TrainError> {
+        Ok(snapshot.take(&self.adam, &self.params, step)?)
     }
 
     /// Goes back to a checkpoint.

@@ -135,3 +135,43 @@ fn a_group_of_one_through_nccl_changes_nothing() {
     let (through, _) = run(&device, config(LossKind::KlPaper, 60), &data, false, &mut group);
     assert_eq!(bits(&alone), bits(&through));
 }
+
+/// A checkpoint is copied on the device and written while the run goes on: resumed from it, a run ends with the same bits.
+#[test]
+fn a_checkpoint_taken_in_passing_resumes_to_the_same_bits() {
+    let device = match Device::cuda(0) {
+        Ok(device) => device,
+        Err(error) => return println!("skipped: {error}"),
+    };
+    let (folder, data_folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let data = toy(data_folder.path(), Dtype::F16);
+    let mut config = config(LossKind::KlPaper, 90);
+    config.train.checkpoint_every = 10;
+    config.train.keep_checkpoints = 100;
+    let rows: Vec<u32> = (0..data.len() as u32).collect();
+    let go = |resume: bool| {
+        let job = Job {
+            device: &device,
+            config: config.clone(),
+            training: Rows { data: &data, rows: &rows },
+            validation: None,
+            out: folder.path(),
+            resume,
+            stream: false,
+            stop: &AtomicBool::new(false),
+        };
+        train_among(job, &mut Alone, |_| ()).unwrap();
+        fs::read(folder.path().join("model.safetensors")).unwrap()
+    };
+    let whole = go(false);
+    for step in [80, 40, 10] {
+        let later = |name: &str| name.trim_start_matches("step-")[..8].parse::<u32>().unwrap() > step;
+        for entry in fs::read_dir(folder.path().join("checkpoints")).unwrap() {
+            let path = entry.unwrap().path();
+            if later(path.file_name().unwrap().to_str().unwrap()) {
+                fs::remove_file(path).unwrap();
+            }
+        }
+        assert!(go(true) == whole, "resumed at step {step}");
+    }
+}

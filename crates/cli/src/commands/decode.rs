@@ -1,11 +1,12 @@
 //! `locdiff decode`: coefficient vectors in, places out.
 
-use crate::args::{DecoderArgs, VectorsInput, parse_format, read_vectors};
+use crate::args::{DecoderArgs, DeviceArg, VectorsInput, parse_format, read_vectors};
+use crate::decoding::Decoding;
 use crate::{output, progress};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_data::{Format, PointWriter};
-use locdiff_shdd::{Codec, Mode};
+use locdiff_shdd::Mode;
 use locdiff_sphere::EARTH_RADIUS_KM;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,8 @@ pub(crate) struct Decode {
     input: VectorsInput,
     #[command(flatten)]
     decoder: DecoderArgs,
+    #[command(flatten)]
+    device: DeviceArg,
     /// Where to write the places: .csv, .jsonl, .npy or .safetensors [default: a table on standard output]
     #[arg(short, long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -74,7 +77,7 @@ impl Decode {
         output::claim(self.out.as_deref(), false)?;
         let (mut reader, degree) = self.input.open(&path)?;
         let decoder = self.decoder.decoder()?;
-        let codec = Codec::new(degree);
+        let mut decoding = Decoding::open(degree, decoder, self.device.device, reader.rows(), BLOCK)?;
         let mut sink = match &self.out {
             Some(out) => Sink::File(Box::new(PointWriter::create(out, self.to, &COLUMNS)?)),
             None if self.json => Sink::Json,
@@ -92,7 +95,7 @@ impl Decode {
             if vectors.is_empty() {
                 break;
             }
-            for mode in codec.decode_batch(&vectors, &decoder)? {
+            for mode in decoding.decode(&vectors)? {
                 row += 1;
                 sink.write(row, &mode)?;
             }

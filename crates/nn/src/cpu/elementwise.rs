@@ -16,10 +16,16 @@ simd_kernel! {
     }
 }
 
-/// `h = (1 + α)⊙hx + ε + hi` with `ss = [α | ε]`.
-pub(crate) fn film(h: MatMut<'_>, hx: Mat<'_>, ss: Mat<'_>, hi: Mat<'_>) {
+/// `h = (1 + α)⊙hx + ε + hi` with `[α | ε]` the row of `ss` that `of_row` names.
+pub(crate) fn film(
+    h: MatMut<'_>,
+    hx: Mat<'_>,
+    ss: Mat<'_>,
+    hi: Mat<'_>,
+    of_row: impl Fn(usize) -> usize + Sync,
+) {
     for_rows(h, |r, h| {
-        let (scale, shift) = ss.row(r).split_at(h.len());
+        let (scale, shift) = ss.row(of_row(r)).split_at(h.len());
         film_row(h, hx.row(r), scale, shift, hi.row(r));
     });
 }
@@ -40,6 +46,51 @@ simd_kernel! {
 /// Gradients of [`film`]: `dss = [dh⊙hx | dh]`, `dhx = dh⊙(1 + α)`; that of `hi` is `dh` itself.
 pub(crate) fn film_backward(dhx: MatMut<'_>, dss: MatMut<'_>, dh: Mat<'_>, hx: Mat<'_>, ss: Mat<'_>) {
     for_rows2(dhx, dss, |r, dhx, dss| film_backward_row(dhx, dss, dh.row(r), hx.row(r), ss.row(r)));
+}
+
+simd_kernel! {
+    fn film_input_gradient_row(dhx: &mut [f32], dh: &[f32], scale: &[f32]) {
+        let n = dhx.len();
+        let (dh, scale) = (&dh[..n], &scale[..n]);
+        for i in 0..n { dhx[i] = dh[i] * (1.0 + scale[i]); }
+    }
+}
+
+/// `dhx = dh⊙(1 + α)`, α in the row of `ss` that `of_row` names.
+pub(crate) fn film_input_gradient(
+    dhx: MatMut<'_>,
+    dh: Mat<'_>,
+    ss: Mat<'_>,
+    of_row: impl Fn(usize) -> usize + Sync,
+) {
+    for_rows(dhx, |r, dhx| film_input_gradient_row(dhx, dh.row(r), ss.row(of_row(r))));
+}
+
+simd_kernel! {
+    fn add_film_gradient(d_scale: &mut [f32], d_shift: &mut [f32], dh: &[f32], hx: &[f32]) {
+        let n = d_scale.len();
+        let (d_shift, dh, hx) = (&mut d_shift[..n], &dh[..n], &hx[..n]);
+        for i in 0..n {
+            d_scale[i] = dh[i].mul_add(hx[i], d_scale[i]);
+            d_shift[i] += dh[i];
+        }
+    }
+}
+
+/// `dss = Σ [dh⊙hx | dh]` over the members of each group.
+pub(crate) fn film_group_gradient<'a>(
+    dss: MatMut<'_>,
+    dh: Mat<'_>,
+    hx: Mat<'_>,
+    members: impl Fn(usize) -> &'a [u32] + Sync,
+) {
+    for_rows(dss, |group, dss| {
+        dss.fill(0.0);
+        let (d_scale, d_shift) = dss.split_at_mut(dh.cols);
+        for row in members(group) {
+            add_film_gradient(d_scale, d_shift, dh.row(*row as usize), hx.row(*row as usize));
+        }
+    });
 }
 
 simd_kernel! {

@@ -2,31 +2,46 @@
 
 use super::{
     Mat, MatMut, for_rows2, math,
-    reduce::{dot, log_softmax_row, tree},
+    reduce::{dot, exp_sum, max_with, tree},
     simd::{LANES, simd_kernel},
 };
 use crate::ops::PointLoss;
 
 simd_kernel! {
-    fn kl_sum(lq: &[f32], lp: &[f32]) -> f32 {
-        let mut sums = [0.0_f32; LANES];
-        let (q, q_rest) = lq.as_chunks::<LANES>();
-        let (p, p_rest) = lp.as_chunks::<LANES>();
-        for (q, p) in q.iter().zip(p) {
-            for k in 0..LANES { sums[k] = math::exp(q[k]).mul_add(q[k] - p[k], sums[k]); }
+    /// `p ← exp(q − max)` and `q ← q − p`; returns Σ exp(q − max) and Σ exp(q − max)·(q − p).
+    fn weigh(q: &mut [f32], p: &mut [f32], max: f32) -> (f32, f32) {
+        let (mut sums, mut means) = ([0.0_f32; LANES], [0.0_f32; LANES]);
+        let (q, q_rest) = q.as_chunks_mut::<LANES>();
+        let (p, p_rest) = p.as_chunks_mut::<LANES>();
+        for (q, p) in q.iter_mut().zip(p) {
+            for k in 0..LANES {
+                let (weight, apart) = (math::exp(q[k] - max), q[k] - p[k]);
+                sums[k] += weight;
+                means[k] = weight.mul_add(apart, means[k]);
+                p[k] = weight;
+                q[k] = apart;
+            }
         }
-        for ((s, q), p) in sums.iter_mut().zip(q_rest).zip(p_rest) { *s = math::exp(*q).mul_add(q - p, *s); }
-        tree(sums)
+        for (k, (q, p)) in q_rest.iter_mut().zip(p_rest).enumerate() {
+            let (weight, apart) = (math::exp(*q - max), *q - *p);
+            sums[k] += weight;
+            means[k] = weight.mul_add(apart, means[k]);
+            *p = weight;
+            *q = apart;
+        }
+        (tree(sums), tree(means))
     }
 }
 
 simd_kernel! {
-    fn kl_gradient(lq: &mut [f32], lp: &[f32], kl: f32, scale: f32) {
-        for (q, p) in lq.iter_mut().zip(lp) { *q = scale * math::exp(*q) * ((*q - p) - kl); }
+    fn kl_gradient(apart: &mut [f32], weights: &[f32], mean: f32, scale: f32) {
+        for (apart, weight) in apart.iter_mut().zip(weights) { *apart = scale * weight * (*apart - mean); }
     }
 }
 
-/// KL(q‖p) of every row of logits; `q_logits` becomes `scale` times its gradient, `p_logits` its log-softmax.
+/// KL(q‖p) of every row of logits; `q_logits` becomes `scale` times its gradient, `p_logits` holds nothing of use any more.
+///
+/// With weights w of q, KL = Σ w·(q − p) − lse q + lse p, and its gradient w·(q − p − Σ w·(q − p)): each exponential is taken once.
 pub(crate) fn reverse_kl(
     q_logits: MatMut<'_>,
     p_logits: MatMut<'_>,
@@ -38,11 +53,12 @@ pub(crate) fn reverse_kl(
     // Two outputs at a time: the loss travels in the first logit of p, which is no longer used then.
     let MatMut { data, rows, cols, stride } = p_logits;
     for_rows2(q_logits, MatMut { data: &mut *data, rows, cols, stride }, |_, q, p| {
-        log_softmax_row(q, bias);
-        log_softmax_row(p, bias);
-        let kl = kl_sum(q, p);
-        kl_gradient(q, p, kl, scale);
-        p[0] = kl;
+        let (q_max, p_max) = (max_with(q, bias), max_with(p, bias));
+        let p_sum = exp_sum(p, p_max);
+        let (q_sum, weighed) = weigh(q, p, q_max);
+        let mean = weighed / q_sum;
+        kl_gradient(q, p, mean, scale / q_sum);
+        p[0] = mean - ((q_max - p_max) + (q_sum / p_sum).ln());
     });
     for r in 0..rows {
         loss.row(r)[0] = data[r * stride];

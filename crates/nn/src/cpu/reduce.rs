@@ -46,7 +46,7 @@ simd_kernel! {
 }
 
 simd_kernel! {
-    fn max_with(a: &mut [f32], bias: &[f32]) -> f32 {
+    pub(crate) fn max_with(a: &mut [f32], bias: &[f32]) -> f32 {
         let mut best = [f32::NEG_INFINITY; LANES];
         if !bias.is_empty() {
             for (a, b) in a.iter_mut().zip(bias) { *a += b; }
@@ -73,7 +73,7 @@ simd_kernel! {
 }
 
 simd_kernel! {
-    fn exp_sum(a: &[f32], max: f32) -> f32 {
+    pub(crate) fn exp_sum(a: &[f32], max: f32) -> f32 {
         let mut sums = [0.0_f32; LANES];
         let (whole, rest) = a.as_chunks::<LANES>();
         for a in whole {
@@ -149,6 +149,14 @@ simd_kernel! {
     }
 }
 
+simd_kernel! {
+    fn add_four_rows(out: &mut [f32], x: [&[f32]; 4]) {
+        let n = out.len();
+        let [a, b, c, d] = x.map(|row| &row[..n]);
+        for i in 0..n { out[i] += (a[i] + b[i]) + (c[i] + d[i]); }
+    }
+}
+
 /// `out = Σ rows of x`, or added to `out`.
 pub(crate) fn column_sums(mut out: MatMut<'_>, x: Mat<'_>, accumulate: bool) {
     let piece = if x.rows * x.cols < super::PARALLEL_FROM {
@@ -160,9 +168,10 @@ pub(crate) fn column_sums(mut out: MatMut<'_>, x: Mat<'_>, accumulate: bool) {
         if !accumulate {
             out.fill(0.0);
         }
-        for r in 0..x.rows {
-            add_row(out, &x.row(r)[k * piece..]);
-        }
+        let row = |r: usize| &x.row(r)[k * piece..];
+        let fours = x.rows / 4 * 4;
+        (0..fours).step_by(4).for_each(|r| add_four_rows(out, [row(r), row(r + 1), row(r + 2), row(r + 3)]));
+        (fours..x.rows).for_each(|r| add_row(out, row(r)));
     });
 }
 

@@ -14,6 +14,7 @@ mod gemm;
 mod inbox;
 mod launch;
 mod nccl;
+mod outbox;
 mod products;
 
 pub(crate) use buffer::Buffer;
@@ -22,6 +23,7 @@ pub(crate) use gemm::{ProductBias, ProductOutput};
 pub(crate) use inbox::Inbox;
 pub(crate) use launch::{Arg, Grid};
 pub(crate) use nccl::{Communicator, ID_BYTES as NCCL_ID_BYTES, unique_id};
+pub(crate) use outbox::Outbox;
 
 use crate::NnError;
 

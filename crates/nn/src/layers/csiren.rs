@@ -2,7 +2,7 @@
 
 use crate::{
     Device, Gradients, Params, ParamsBuilder, Result, Tensor, View, ViewMut,
-    layers::{Accumulate, Linear},
+    layers::{Accumulate, Linear, Times},
     ops::{self, Dropout},
 };
 
@@ -103,7 +103,8 @@ impl CSiren {
         self.film.forward(params, ss, time)
     }
 
-    /// The block's output into `y`, with the dropout's mask drawn where one is given.
+    /// The block's output into `y`, with the dropout's mask drawn where one is given. Rows of one time share a row of `(α, ε)` where
+    /// they are grouped.
     ///
     /// # Errors
     /// Shapes that do not fit.
@@ -115,10 +116,11 @@ impl CSiren {
         x: View<'_>,
         h_cond: View<'_>,
         dropout: Option<Dropout<'_>>,
+        times: &Times,
     ) -> Result<()> {
         let CSirenState { hx, ss, h, z } = state;
         self.x.forward(params, hx.view_mut(), x)?;
-        ops::film(h.view_mut(), hx.view(), ss.view(), h_cond)?;
+        times.film(h.view_mut(), hx.view(), times.of(ss), h_cond)?;
         self.out.forward(params, z.view_mut(), h.view())?;
         ops::dropout_sine(y, z.view_mut(), self.w0, dropout)
     }
@@ -138,11 +140,13 @@ impl CSiren {
         dx: Option<(ViewMut<'_>, Accumulate)>,
         dy: View<'_>,
         dropout_probability: f32,
+        times: &Times,
     ) -> Result<()> {
         let CSirenGradients { dz, dss, dhx } = inner;
         ops::dropout_sine_backward(dz.view_mut(), state.z.view(), dy, self.w0, dropout_probability)?;
         self.out.input_gradient(params, dh.reborrow(), dz.view(), Accumulate::No)?;
-        ops::film_backward(dhx.view_mut(), dss.view_mut(), dh.as_view(), state.hx.view(), state.ss.view())?;
+        let (d_time, ss) = (times.of_mut(dss), times.of(&state.ss));
+        times.film_backward(dhx.view_mut(), d_time, dh.as_view(), state.hx.view(), ss)?;
         match dx {
             Some((dx, accumulate)) => self.x.input_gradient(params, dx, dhx.view(), accumulate),
             None => Ok(()),
@@ -163,9 +167,10 @@ impl CSiren {
         x: View<'_>,
         time: View<'_>,
         d_time: ViewMut<'_>,
+        times: &Times,
     ) -> Result<()> {
-        self.film.input_gradient(params, d_time, inner.dss.view(), Accumulate::No)?;
-        self.film.weight_gradient(grads, time, inner.dss.view())?;
+        self.film.input_gradient(params, d_time, times.of(&inner.dss), Accumulate::No)?;
+        self.film.weight_gradient(grads, time, times.of(&inner.dss))?;
         self.out.weight_gradient(grads, state.h.view(), inner.dz.view())?;
         self.x.weight_gradient(grads, x, inner.dhx.view())
     }

@@ -43,12 +43,16 @@ impl CsUnet {
             ForwardMode::Train { .. } => self.config().dropout,
         };
         device.on_lane(1, || self.cond.forward(params, work.h_cond.view_mut(), cond))?;
-        ops::sinusoidal(work.time_embedding.view_mut(), t)?;
-        self.time.forward(params, work.time_pre.view_mut(), work.time_embedding.view())?;
-        ops::activate(self.config().time_activation, work.time_hidden.view_mut(), work.time_pre.view())?;
+        work.times.set(t)?;
+        let times = &work.times;
+        ops::sinusoidal(times.of_mut(&mut work.time_embedding), times.values(t))?;
+        self.time.forward(params, times.of_mut(&mut work.time_pre), times.of(&work.time_embedding))?;
+        let activation = self.config().time_activation;
+        ops::activate(activation, times.of_mut(&mut work.time_hidden), times.of(&work.time_pre))?;
         let modulate = |work: &mut CsUnetWorkspace, k: usize| {
-            let time = work.time_hidden.view().columns(self.blocks[k].time.clone());
-            self.blocks[k].block.time_modulation(params, work.states[k].ss.view_mut(), time)
+            let time = work.times.of(&work.time_hidden).columns(self.blocks[k].time.clone());
+            let ss = work.times.of_mut(&mut work.states[k].ss);
+            self.blocks[k].block.time_modulation(params, ss, time)
         };
         device.on_lane(0, || (1..self.blocks.len()).try_for_each(|k| modulate(work, k)))?;
         modulate(work, 0)?;
@@ -73,6 +77,7 @@ impl CsUnet {
                 from.view().columns(wired.from.columns.clone()),
                 work.h_cond.view().columns(wired.cond.clone()),
                 dropout,
+                &work.times,
             )?;
         }
         if self.blocks.len() == 1 {
@@ -95,7 +100,7 @@ impl CsUnet {
         d_out: View<'_>,
     ) -> Result<()> {
         let device = params.device();
-        let dropout = work.dropout;
+        let (dropout, times) = (work.dropout, &work.times);
         let back = work.backward.as_mut().ok_or_else(CsUnetWorkspace::forward_only)?;
         let out_in = self.out_from.read(&work.buffers);
         let d_out_in = back.buffers[self.out_from.buffer].view_mut().columns(self.out_from.columns.clone());
@@ -112,6 +117,7 @@ impl CsUnet {
                 Some((from.view_mut().columns(wired.from.columns.clone()), wired.skip_gradient)),
                 to.view().columns(wired.to.columns.clone()),
                 dropout,
+                times,
             )?;
             device.on_lane(1 + k % (Device::LANES - 1), || {
                 wired.block.backward_weights(
@@ -120,8 +126,9 @@ impl CsUnet {
                     state,
                     inner,
                     wired.from.read(&work.buffers),
-                    work.time_hidden.view().columns(wired.time.clone()),
-                    back.time_hidden.view_mut().columns(wired.time.clone()),
+                    times.of(&work.time_hidden).columns(wired.time.clone()),
+                    times.of_mut(&mut back.time_hidden).columns(wired.time.clone()),
+                    times,
                 )
             })?;
         }
@@ -131,10 +138,10 @@ impl CsUnet {
         let activation = self.config().time_activation;
         ops::activate_backward(
             activation,
-            back.time_pre.view_mut(),
-            work.time_pre.view(),
-            back.time_hidden.view(),
+            times.of_mut(&mut back.time_pre),
+            times.of(&work.time_pre),
+            times.of(&back.time_hidden),
         )?;
-        self.time.weight_gradient(grads, work.time_embedding.view(), back.time_pre.view())
+        self.time.weight_gradient(grads, times.of(&work.time_embedding), times.of(&back.time_pre))
     }
 }

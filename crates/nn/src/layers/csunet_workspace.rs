@@ -2,7 +2,7 @@
 
 use crate::{
     Device, NnError, Result, Tensor, View,
-    layers::{CSirenGradients, CSirenState, CsUnet},
+    layers::{CSirenGradients, CSirenState, CsUnet, Times},
 };
 use locdiff_base::setting;
 
@@ -17,6 +17,7 @@ pub(crate) struct Backward {
 
 /// Storage for [`CsUnet::forward`] and [`CsUnet::backward`] at one batch size, made once.
 pub struct CsUnetWorkspace {
+    pub(crate) times: Times,
     pub(crate) time_embedding: Tensor,
     pub(crate) time_pre: Tensor,
     pub(crate) time_hidden: Tensor,
@@ -51,6 +52,7 @@ impl CsUnet {
         };
         let states = self.blocks.iter().map(|wired| wired.block.state(device, batch));
         Ok(CsUnetWorkspace {
+            times: Times::new(device, batch)?,
             time_embedding: zeros(self.time.inputs())?,
             time_pre: zeros(self.time.outputs())?,
             time_hidden: zeros(self.time.outputs())?,

@@ -8,6 +8,7 @@ mod csunet_sampling;
 mod csunet_workspace;
 mod linear;
 mod mlp;
+mod times;
 
 pub use csiren::{CSiren, CSirenGradients, CSirenState};
 pub use csunet::CsUnet;
@@ -17,3 +18,4 @@ pub use csunet_sampling::{Conditioning, SamplingWorkspace};
 pub use csunet_workspace::CsUnetWorkspace;
 pub use linear::{Accumulate, Linear};
 pub use mlp::{Mlp, MlpWork};
+pub use times::Times;

@@ -2,7 +2,7 @@
 
 use crate::{
     Result, View, ViewMut,
-    cpu::simd::{Packed, Side, product},
+    cpu::simd::{Packed, Side, Start, product},
     error::check_shape,
     ops::{self, Transpose},
 };
@@ -53,19 +53,23 @@ pub fn gemm(
     if let Some(context) = c.cuda() {
         return context.gemm(&c, a, op_a, b, op_b, beta, bias);
     }
-    if let Some(bias) = bias {
-        let bias = bias.broadcast_rows(0, m);
-        if beta == 0.0 { ops::copy(c.reborrow(), bias)? } else { ops::axpby(c.reborrow(), 1.0, bias, beta)? }
-    } else if beta != 0.0 && beta.to_bits() != 1.0_f32.to_bits() {
-        let mut rows = c.reborrow().cpu(OP)?;
-        for r in 0..m {
-            rows.row(r).iter_mut().for_each(|value| *value *= beta);
+    let start = match bias {
+        Some(bias) if beta == 0.0 => Start::Row(bias.cpu(OP)?.row(0)),
+        Some(bias) => {
+            ops::axpby(c.reborrow(), 1.0, bias.broadcast_rows(0, m), beta)?;
+            Start::Kept
         }
-    }
-    let accumulate = bias.is_some() || beta != 0.0;
+        None if beta == 0.0 => Start::Zero,
+        None => {
+            if beta.to_bits() != 1.0_f32.to_bits() {
+                ops::scale(c.reborrow(), beta)?;
+            }
+            Start::Kept
+        }
+    };
     let a = Side { mat: a.cpu(OP)?, transposed: op_a == Transpose::Yes };
     let b = Side { mat: b.cpu(OP)?, transposed: op_b == Transpose::Yes };
-    product(&mut c.cpu(OP)?, a, b, accumulate);
+    product(&mut c.cpu(OP)?, a, b, start);
     Ok(())
 }
 

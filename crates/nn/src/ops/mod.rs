@@ -5,6 +5,7 @@
 
 mod elementwise;
 mod gemm;
+mod groups;
 mod kinds;
 mod losses;
 mod norm;
@@ -18,6 +19,7 @@ pub use elementwise::{
 };
 pub(crate) use gemm::gemm_packed;
 pub use gemm::{gemm, weight_gradient};
+pub(crate) use groups::{RowGroups, film_by_group, film_by_group_backward};
 pub use kinds::{Activation, PointLoss, SamplerStep, Transpose};
 pub use losses::{point_loss, reverse_kl};
 pub use norm::{NormGain, layer_norm, layer_norm_backward, normalise, normalise_backward};

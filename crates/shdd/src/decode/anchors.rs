@@ -44,6 +44,11 @@ impl Anchors {
         Ok(Self { points, window_rad, buckets, bucket_size })
     }
 
+    /// Whether each anchor stands for itself alone.
+    pub fn is_single(&self) -> bool {
+        self.window_rad == 0.0
+    }
+
     /// The anchors.
     pub fn points(&self) -> &[UnitVec] {
         &self.points
@@ -52,9 +57,7 @@ impl Anchors {
     pub(super) fn decode(&self, codec: &Codec, e: &Coefficients) -> Result<Mode, ShddError> {
         let values = codec.field(e)?.values(&self.points);
         let best = if self.window_rad > 0.0 { self.heaviest(&values) } else { argmax(&values) };
-        let mut field = codec.jets.field(e.as_slice())?;
-        let jet = codec.jets.jet(&mut field, self.points[best]);
-        Ok(Mode { point: self.points[best], value: jet.value, hessian: jet.hessian })
+        codec.mode_at(e, self.points[best])
     }
 
     /// The anchor with the largest `Σ exp F` over anchors nearer than ρ.

@@ -7,6 +7,7 @@ mod kl;
 pub use anchors::Anchors;
 
 use crate::{Codec, Coefficients, Mode, ShddError};
+use locdiff_sphere::UnitVec;
 use rayon::prelude::*;
 
 /// How to read a point off a coefficient vector.
@@ -50,6 +51,27 @@ impl Codec {
             .par_iter()
             .map_init(|| self.search.scratch(), |scratch, e| self.decode_with(e, decoder, scratch))
             .collect()
+    }
+
+    /// What F is at a place that was found elsewhere (on a GPU, say): its value and curvature.
+    ///
+    /// ```
+    /// use locdiff_shdd::{Codec, Decoder};
+    /// use locdiff_sphere::{Degree, LatLon};
+    /// let codec = Codec::new(Degree::new(7)?);
+    /// let code = codec.encode(LatLon::new(40.0, -3.7)?);
+    /// let mode = codec.decode(&code, &Decoder::Exact { window_rad: None })?;
+    /// assert!((codec.mode_at(&code, mode.point)?.value - mode.value).abs() < 1e-9);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// When the vector has another degree.
+    pub fn mode_at(&self, e: &Coefficients, point: UnitVec) -> Result<Mode, ShddError> {
+        self.check(e)?;
+        let mut field = self.jets.field(e.as_slice())?;
+        let jet = self.jets.jet(&mut field, point);
+        Ok(Mode { point, value: jet.value, hessian: jet.hessian })
     }
 
     /// The same on this thread alone (for benches).

@@ -207,14 +207,15 @@ impl Train {
             let summary = json!({
                 "out": self.out, "step": outcome.step, "interrupted": outcome.interrupted, "device": device, "ranks": ranks,
                 "validation": outcome.validation, "best": outcome.best.map(|(score, step)| json!({"score": score, "step": step})),
-                "steps_per_second": outcome.steps_per_second,
+                "steps_per_second": outcome.steps_per_second, "startup_seconds": outcome.startup_seconds,
             });
             tell!("{summary}");
         } else if outcome.interrupted {
             tell!("stopped at step {}: continue with --resume", outcome.step);
         } else {
-            let speed = outcome.steps_per_second;
-            tell!("{} steps ({speed:.1} per second): model in {}", outcome.step, self.out.display());
+            let (step, speed, startup) = (outcome.step, outcome.steps_per_second, outcome.startup_seconds);
+            let out = self.out.display();
+            tell!("{step} steps ({speed:.1} per second, after {startup:.1} s to start): model in {out}");
         }
         Ok(())
     }

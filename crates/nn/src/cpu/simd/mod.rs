@@ -6,12 +6,17 @@
 //! does not depend on the instruction set chosen.
 #![allow(unsafe_code)] // reason: calls of `#[target_feature]` functions and of `gemm`; each has its SAFETY note
 
+mod layout;
 mod packed;
 mod product;
+mod scratch;
 mod skinny;
+mod strip;
+mod tile;
+mod transpose;
 
 pub(crate) use packed::Packed;
-pub(crate) use product::{Side, product};
+pub(crate) use product::{Side, Start, product};
 
 use std::sync::OnceLock;
 

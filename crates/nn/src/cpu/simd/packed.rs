@@ -2,14 +2,15 @@
 //! order with fused multiplications. A row of `c` is therefore the same numbers however many rows stand beside it, and on
 //! every processor; a general product would cut its sums by all three sizes.
 
-use super::{LANES, Side};
+use super::{
+    Side,
+    layout::{ROWS, WIDTH, lay_columns, lay_rows, plain},
+    scratch::with_scratch,
+    tile::{Tile, TileStart},
+};
 use crate::cpu::{AlignedVec, Mat, MatMut};
 use rayon::prelude::*;
 
-/// Columns in a tile: three registers of AVX-512.
-const WIDTH: usize = 48;
-/// Rows of x that a tile is multiplied with at a time.
-const ROWS: usize = 8;
 /// Sums up to this length are taken in one go, so that c is touched once; of longer ones this much at a time: such a block of
 /// a tile fits the first cache. The order of a sum is the same either way.
 const WHOLE: usize = 1024;
@@ -26,9 +27,6 @@ pub(crate) struct Packed {
     cols: usize,
 }
 
-/// The sums of a tile.
-type Sums = [[f32; WIDTH]; ROWS];
-
 impl Packed {
     /// Lays a matrix out; `w` as the product reads it.
     pub(crate) fn new(w: Side<'_>) -> Self {
@@ -36,25 +34,7 @@ impl Packed {
         let mut tiles = AlignedVec::zeros(cols.div_ceil(WIDTH) * WIDTH * depth);
         if depth > 0 {
             let tile = |(number, out): (usize, &mut [f32])| {
-                let columns = number * WIDTH..cols.min((number + 1) * WIDTH);
-                if w.transposed {
-                    // A cache line of every row at a time.
-                    for (block, out) in out.chunks_mut(LANES * WIDTH).enumerate() {
-                        let some = block * LANES..depth.min((block + 1) * LANES);
-                        for (c, column) in columns.clone().enumerate() {
-                            let values = &w.mat.row(column)[some.clone()];
-                            out[c..]
-                                .iter_mut()
-                                .step_by(WIDTH)
-                                .zip(values)
-                                .for_each(|(out, value)| *out = *value);
-                        }
-                    }
-                } else {
-                    for (k, out) in out.chunks_exact_mut(WIDTH).enumerate() {
-                        out[..columns.len()].copy_from_slice(&w.mat.row(k)[columns.clone()]);
-                    }
-                }
+                lay_columns(w, number * WIDTH..cols.min((number + 1) * WIDTH), 0..depth, out);
             };
             tiles.as_mut_slice().par_chunks_exact_mut(WIDTH * depth).enumerate().for_each(tile);
         }
@@ -119,30 +99,30 @@ impl Packed {
         accumulate: bool,
     ) {
         let length = if self.depth <= WHOLE { self.depth.max(1) } else { BLOCK };
-        let mut packed = AlignedVec::zeros(rows.len().next_multiple_of(ROWS) * length);
-        for start in (0..self.depth.max(1)).step_by(length) {
-            let block = start..(start + length).min(self.depth);
-            pack_rows(x, rows.clone(), block.clone(), packed.as_mut_slice(), ROWS * length);
-            for tile in tiles.clone() {
-                let weights = &self.tiles.as_slice()[tile * WIDTH * self.depth..][block.start * WIDTH..];
-                let weights = &weights[..block.len() * WIDTH];
-                let (first, width) = (tile * WIDTH, WIDTH.min(self.cols - tile * WIDTH));
-                for (group, x) in packed.as_slice().chunks_exact(ROWS * length).enumerate() {
-                    let row = rows.start + group * ROWS;
-                    let used = ROWS.min(rows.end - row);
-                    let tile = Tile {
-                        // SAFETY: the caller's promise: the tile's rows and columns are inside `c` and ours.
-                        c: unsafe { c.data.add(row * c.stride + first) },
-                        stride: c.stride,
-                        rows: used,
-                        cols: width,
-                        is_fresh: start == 0 && !accumulate,
-                    };
-                    // SAFETY: as above.
-                    unsafe { tile.add(weights, &x[..block.len() * ROWS]) };
+        with_scratch(rows.len().next_multiple_of(ROWS) * length, |packed| {
+            for start in (0..self.depth.max(1)).step_by(length) {
+                let block = start..(start + length).min(self.depth);
+                lay_rows(plain(x), rows.clone(), block.clone(), packed, ROWS * length);
+                for tile in tiles.clone() {
+                    let weights = &self.tiles.as_slice()[tile * WIDTH * self.depth..][block.start * WIDTH..];
+                    let weights = &weights[..block.len() * WIDTH];
+                    let (first, width) = (tile * WIDTH, WIDTH.min(self.cols - tile * WIDTH));
+                    for (group, x) in packed.chunks_exact(ROWS * length).enumerate() {
+                        let row = rows.start + group * ROWS;
+                        let tile = Tile {
+                            // SAFETY: the caller's promise: the tile's rows and columns are inside `c` and ours.
+                            c: unsafe { c.data.add(row * c.stride + first) },
+                            stride: c.stride,
+                            rows: ROWS.min(rows.end - row),
+                            cols: width,
+                            start: if start == 0 && !accumulate { TileStart::Zero } else { TileStart::Kept },
+                        };
+                        // SAFETY: as above.
+                        unsafe { tile.add(weights, &x[..block.len() * ROWS]) };
+                    }
                 }
             }
-        }
+        });
     }
 }
 
@@ -154,162 +134,6 @@ struct Out {
 
 // SAFETY: every thread writes rows or columns that no other thread touches.
 unsafe impl Sync for Out {}
-
-/// Columns `block` of some rows of x, [`ROWS`] rows side by side in `size` numbers, so that a tile reads them in one stream;
-/// rows that are not there repeat the last one, and what they give is dropped.
-fn pack_rows(
-    x: Mat<'_>,
-    rows: std::ops::Range<usize>,
-    block: std::ops::Range<usize>,
-    packed: &mut [f32],
-    size: usize,
-) {
-    for (group, out) in packed.chunks_exact_mut(size).enumerate() {
-        let first = rows.start + group * ROWS;
-        let lines: [&[f32]; ROWS] =
-            std::array::from_fn(|r| &x.row((first + r).min(rows.end - 1))[block.clone()]);
-        for (k, out) in out.chunks_exact_mut(ROWS).take(block.len()).enumerate() {
-            out.iter_mut().zip(lines).for_each(|(out, line)| *out = line[k]);
-        }
-    }
-}
-
-/// A part of `c`: up to [`ROWS`] rows and [`WIDTH`] columns.
-struct Tile {
-    c: *mut f32,
-    stride: usize,
-    rows: usize,
-    cols: usize,
-    /// Whether what it holds is ignored.
-    is_fresh: bool,
-}
-
-impl Tile {
-    /// Adds the product of [`ROWS`] rows (side by side) and a tile's block.
-    ///
-    /// # Safety
-    /// The rows and columns must be there, and no one else's.
-    unsafe fn add(&self, weights: &[f32], x: &[f32]) {
-        #[cfg(target_arch = "x86_64")]
-        if super::level() == super::Level::Avx512 {
-            // SAFETY: the caller's promise, and `level` names only what the processor has.
-            return unsafe { wide::avx512(self, weights, x) };
-        }
-        // SAFETY: the caller's promise.
-        let line =
-            |r: usize| unsafe { std::slice::from_raw_parts_mut(self.c.add(r * self.stride), self.cols) };
-        let mut sums = [[0.0; WIDTH]; ROWS];
-        if !self.is_fresh {
-            (0..self.rows).for_each(|r| sums[r][..self.cols].copy_from_slice(line(r)));
-        }
-        match super::level() {
-            // SAFETY: `level` names only what the processor has.
-            #[cfg(target_arch = "x86_64")]
-            super::Level::Avx2 => unsafe { wide::avx2(&mut sums, weights, x) },
-            _ => plain(&mut sums, weights, x),
-        }
-        (0..self.rows).for_each(|r| line(r).copy_from_slice(&sums[r][..self.cols]));
-    }
-}
-
-/// The same sums in plain Rust.
-fn plain(sums: &mut Sums, weights: &[f32], x: &[f32]) {
-    for (weights, x) in weights.chunks_exact(WIDTH).zip(x.chunks_exact(ROWS)) {
-        for (sums, x) in sums.iter_mut().zip(x) {
-            sums.iter_mut().zip(weights).for_each(|(sum, weight)| *sum = weight.mul_add(*x, *sum));
-        }
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod wide {
-    use super::{ROWS, Sums, Tile, WIDTH};
-    use std::arch::x86_64::{
-        __m256, __m512, __mmask16, _MM_HINT_T0, _mm_prefetch, _mm256_broadcast_ss, _mm256_fmadd_ps,
-        _mm256_loadu_ps, _mm256_storeu_ps, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_mask_storeu_ps,
-        _mm512_maskz_loadu_ps, _mm512_set1_ps, _mm512_setzero_ps,
-    };
-
-    /// Weights are fetched from the second cache this many rows before their turn: ten per cent faster, measured.
-    const AHEAD: usize = 6;
-
-    /// 24 sums in registers, read from and written to `c` itself.
-    ///
-    /// # Safety
-    /// As [`Tile::add`].
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
-    pub(super) unsafe fn avx512(tile: &Tile, weights: &[f32], x: &[f32]) {
-        const WIDE: usize = WIDTH / 16;
-        let masks: [__mmask16; WIDE] = std::array::from_fn(|v| match tile.cols.saturating_sub(16 * v) {
-            some if some >= 16 => __mmask16::MAX,
-            some => (1 << some) - 1,
-        });
-        let line = |r: usize| tile.c.wrapping_add(r * tile.stride);
-        // SAFETY: lanes outside the tile are masked and never touched, rows outside it neither; weights and x are cut into
-        // pieces of known size.
-        unsafe {
-            let mut sums = [[_mm512_setzero_ps(); WIDE]; ROWS];
-            if !tile.is_fresh {
-                for r in 0..tile.rows {
-                    for v in 0..WIDE {
-                        sums[r][v] = _mm512_maskz_loadu_ps(masks[v], line(r).wrapping_add(16 * v));
-                    }
-                }
-            }
-            for (weights, x) in weights.chunks_exact(WIDTH).zip(x.chunks_exact(ROWS)) {
-                for v in 0..WIDE {
-                    _mm_prefetch::<_MM_HINT_T0>(weights.as_ptr().wrapping_add(AHEAD * WIDTH + 16 * v).cast());
-                }
-                let weights: [__m512; WIDE] =
-                    std::array::from_fn(|v| _mm512_loadu_ps(weights.as_ptr().add(16 * v)));
-                for r in 0..ROWS {
-                    let value = _mm512_set1_ps(*x.get_unchecked(r));
-                    for v in 0..WIDE {
-                        sums[r][v] = _mm512_fmadd_ps(weights[v], value, sums[r][v]);
-                    }
-                }
-            }
-            for r in 0..tile.rows {
-                for v in 0..WIDE {
-                    _mm512_mask_storeu_ps(line(r).wrapping_add(16 * v), masks[v], sums[r][v]);
-                }
-            }
-        }
-    }
-
-    /// Four rows and half the columns at a time: twelve sums in registers.
-    #[target_feature(enable = "avx2,fma")]
-    pub(super) fn avx2(sums: &mut Sums, weights: &[f32], x: &[f32]) {
-        const WIDE: usize = WIDTH / 16;
-        const FEW: usize = ROWS / 2;
-        for first in [0, FEW] {
-            for half in [0, WIDTH / 2] {
-                // SAFETY: a half row of sums holds three registers; weights and x are cut into pieces of known size.
-                unsafe {
-                    let load = |from: *const f32| -> [__m256; WIDE] {
-                        std::array::from_fn(|v| _mm256_loadu_ps(from.add(8 * v)))
-                    };
-                    let mut kept: [[__m256; WIDE]; FEW] =
-                        std::array::from_fn(|r| load(sums[first + r].as_ptr().add(half)));
-                    for (weights, x) in weights.chunks_exact(WIDTH).zip(x.chunks_exact(ROWS)) {
-                        let weights = load(weights.as_ptr().add(half));
-                        for r in 0..FEW {
-                            let value = _mm256_broadcast_ss(&x[first + r]);
-                            for v in 0..WIDE {
-                                kept[r][v] = _mm256_fmadd_ps(weights[v], value, kept[r][v]);
-                            }
-                        }
-                    }
-                    for (row, kept) in sums[first..].iter_mut().zip(kept) {
-                        for (v, sum) in kept.into_iter().enumerate() {
-                            _mm256_storeu_ps(row.as_mut_ptr().add(half + 8 * v), sum);
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests {
@@ -350,33 +174,6 @@ mod tests {
                     "{n} {k} {transposed}: {first} {m}"
                 );
             }
-        }
-    }
-
-    /// Every instruction set takes the sums in the same order, so that an answer is the same on every processor.
-    #[test]
-    fn every_instruction_set_gives_the_same_bits() {
-        let (weights, x, start) = (numbers(97 * WIDTH, 3), numbers(97 * ROWS, 4), numbers(ROWS * WIDTH, 5));
-        let run = |kernel: &dyn Fn(&mut Sums)| {
-            let mut sums = [[0.0; WIDTH]; ROWS];
-            sums.iter_mut()
-                .zip(start.chunks_exact(WIDTH))
-                .for_each(|(sums, start)| sums.copy_from_slice(start));
-            kernel(&mut sums);
-            sums
-        };
-        let expected = run(&|sums| plain(sums, &weights, &x));
-        let add = |sums: &mut Sums| {
-            let c = sums.as_flattened_mut().as_mut_ptr();
-            let tile = Tile { c, stride: WIDTH, rows: ROWS, cols: WIDTH, is_fresh: false };
-            // SAFETY: the tile is the whole of `sums`.
-            unsafe { tile.add(&weights, &x) };
-        };
-        assert!(run(&add) == expected);
-        #[cfg(target_arch = "x86_64")]
-        if super::super::level() >= super::super::Level::Avx2 {
-            // SAFETY: the processor has AVX2 and FMA.
-            assert!(run(&|sums| unsafe { wide::avx2(sums, &weights, &x) }) == expected);
         }
     }
 
