@@ -28,19 +28,12 @@ impl Decoding {
         most: usize,
     ) -> Result<Self> {
         let gpu = match spec {
-            DeviceSpec::Cpu => None,
-            DeviceSpec::Cuda(_) => Some(on_gpu(&Device::open(spec)?, degree, &decoder, most)?.ok_or_else(|| {
-                Usage(
-                    "a GPU decodes with --decoder exact and anchors, without --window-km: leave the others to \
-                     --device cpu"
-                        .to_owned(),
-                )
-            })?),
-            DeviceSpec::Auto if rows.is_some_and(|rows| rows >= GPU_FROM) => {
-                let device = Device::open(spec)?;
-                if device.is_cuda() { on_gpu(&device, degree, &decoder, most)? } else { None }
+            DeviceSpec::Cuda(_) if !runs_on_gpu(&decoder) => {
+                let message = "a GPU decodes with --decoder exact or anchors and without --window-km: use --device cpu";
+                return Err(Usage(message.to_owned()).into());
             }
-            DeviceSpec::Auto => None,
+            DeviceSpec::Auto if rows.is_none_or(|rows| rows < GPU_FROM) || !runs_on_gpu(&decoder) => None,
+            _ => on_gpu(&Device::open(spec)?, degree, &decoder, most)?,
         };
         Ok(Self { codec: Codec::new(degree), decoder, gpu })
     }
@@ -56,13 +49,21 @@ impl Decoding {
     }
 }
 
-/// The GPU's twin of a decoder, where it has one.
+fn runs_on_gpu(decoder: &Decoder) -> bool {
+    match decoder {
+        Decoder::Exact { window_rad } => window_rad.is_none(),
+        Decoder::Anchors(anchors) => anchors.is_single(),
+        Decoder::Kl => false,
+    }
+}
+
+/// The GPU's twin of a decoder that has one, where the device is a GPU.
 fn on_gpu(device: &Device, degree: Degree, decoder: &Decoder, most: usize) -> Result<Option<DeviceDecoder>> {
-    Ok(match decoder {
-        Decoder::Exact { window_rad: None } => Some(DeviceDecoder::exact(device, degree.get(), most)?),
-        Decoder::Anchors(anchors) if anchors.is_single() => {
-            Some(DeviceDecoder::anchors(device, degree.get(), anchors.points(), most)?)
-        }
-        _ => None,
-    })
+    if !device.is_cuda() {
+        return Ok(None);
+    }
+    Ok(Some(match decoder {
+        Decoder::Anchors(anchors) => DeviceDecoder::anchors(device, degree.get(), anchors.points(), most)?,
+        _ => DeviceDecoder::exact(device, degree.get(), most)?,
+    }))
 }

@@ -96,6 +96,41 @@ fn every_decoder_answers() {
     }
 }
 
+/// Where a GPU is found it names the same places; what it cannot do is refused before one is looked for.
+#[test]
+fn a_gpu_decodes_as_the_cpu_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    std::fs::write(path.join("places.csv"), PLACES).unwrap();
+    ok(path, &["encode", "places.csv", "-L", "15", "--out", "codes.npy"]);
+    for decoder in ["kl", "exact --window-km 200"] {
+        let output = run(path, &*format!("decode codes.npy --device cuda --decoder {decoder}"));
+        assert_eq!(output.status.code(), Some(2));
+        assert!(common::stderr(&output).contains("--device cpu"));
+    }
+    for decoder in ["exact", "anchors"] {
+        let decode = |device: &str| {
+            run(path, &*format!("decode codes.npy --decoder {decoder} --device {device} --json"))
+        };
+        let (there, here) = (decode("cuda"), decode("cpu"));
+        if !there.status.success() {
+            return assert!(common::stderr(&there).contains("no CUDA device can be used"));
+        }
+        let lines = |output: &std::process::Output| -> Vec<serde_json::Value> {
+            let text = String::from_utf8_lossy(&output.stdout);
+            text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        };
+        let (there, here) = (lines(&there), lines(&here));
+        assert!(there.len() == 6 && here.len() == 6);
+        for (there, here) in there.iter().zip(&here) {
+            for key in ["row", "lat", "peak", "spread_km"] {
+                let (a, b) = (there[key].as_f64().unwrap(), here[key].as_f64().unwrap());
+                assert!((a - b).abs() <= 1e-4 * b.abs().max(1.0), "{decoder} {key}: {there} {here}");
+            }
+        }
+    }
+}
+
 #[test]
 fn density_writes_a_map_regions_and_a_raster() {
     let folder = tempfile::tempdir().unwrap();
