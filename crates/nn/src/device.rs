@@ -150,6 +150,14 @@ impl Device {
         self.join_lane(Self::LANES - 1)
     }
 
+    /// Runs operations on a thread of the CPU's pool, where each of them finds the others awake; on CUDA they simply run.
+    pub(crate) fn in_pool<R: Send>(&self, operations: impl FnOnce() -> R + Send) -> R {
+        match &self.backend {
+            Backend::Cpu => rayon::scope(|_| operations()),
+            Backend::Cuda(_) => operations(),
+        }
+    }
+
     /// Side lanes, numbered from 0.
     pub(crate) const LANES: usize = cuda::LANES;
 

@@ -37,6 +37,18 @@ impl CsUnet {
         t: View<'_>,
         mode: ForwardMode<'_>,
     ) -> Result<()> {
+        params.device().in_pool(|| self.forward_there(params, work, x, cond, t, mode))
+    }
+
+    fn forward_there(
+        &self,
+        params: &Params,
+        work: &mut CsUnetWorkspace,
+        x: View<'_>,
+        cond: View<'_>,
+        t: View<'_>,
+        mode: ForwardMode<'_>,
+    ) -> Result<()> {
         let device = params.device();
         work.dropout = match mode {
             ForwardMode::Evaluate => 0.0,
@@ -91,6 +103,18 @@ impl CsUnet {
     /// # Errors
     /// Shapes that do not fit, or a workspace made without a backward part.
     pub fn backward(
+        &self,
+        params: &Params,
+        grads: &mut Gradients,
+        work: &mut CsUnetWorkspace,
+        x: View<'_>,
+        cond: View<'_>,
+        d_out: View<'_>,
+    ) -> Result<()> {
+        params.device().in_pool(|| self.backward_there(params, grads, work, x, cond, d_out))
+    }
+
+    fn backward_there(
         &self,
         params: &Params,
         grads: &mut Gradients,

@@ -102,6 +102,17 @@ impl Quadrature {
     /// Shapes that do not fit.
     pub fn nll(
         &mut self,
+        de: ViewMut<'_>,
+        loss: ViewMut<'_>,
+        e: View<'_>,
+        y: View<'_>,
+        scale: f32,
+    ) -> Result<()> {
+        self.grid.device().clone().in_pool(|| self.nll_there(de, loss, e, y, scale))
+    }
+
+    fn nll_there(
+        &mut self,
         mut de: ViewMut<'_>,
         mut loss: ViewMut<'_>,
         e: View<'_>,
@@ -130,6 +141,17 @@ impl Quadrature {
     /// # Errors
     /// Shapes that do not fit, or too little device memory for the target's logits (made at the first call).
     pub fn reverse_kl(
+        &mut self,
+        de: ViewMut<'_>,
+        loss: ViewMut<'_>,
+        e: View<'_>,
+        y: View<'_>,
+        scale: f32,
+    ) -> Result<()> {
+        self.grid.device().clone().in_pool(|| self.reverse_kl_there(de, loss, e, y, scale))
+    }
+
+    fn reverse_kl_there(
         &mut self,
         mut de: ViewMut<'_>,
         mut loss: ViewMut<'_>,
