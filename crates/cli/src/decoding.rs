@@ -29,7 +29,8 @@ impl Decoding {
     ) -> Result<Self> {
         let gpu = match spec {
             DeviceSpec::Cuda(_) if !runs_on_gpu(&decoder) => {
-                let message = "a GPU decodes with --decoder exact or anchors and without --window-km: use --device cpu";
+                let message =
+                    "a GPU decodes with --decoder exact or anchors and without --window-km: use --device cpu";
                 return Err(Usage(message.to_owned()).into());
             }
             DeviceSpec::Auto if rows.is_none_or(|rows| rows < GPU_FROM) || !runs_on_gpu(&decoder) => None,

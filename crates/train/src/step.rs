@@ -4,8 +4,8 @@ use crate::{Collective, TrainError, TrainSettings, batches::Batch, feed::DeviceF
 use locdiff_diffusion::TrainingTables;
 use locdiff_model::{CodeWriter, Model, Net, NetWork, Objective};
 use locdiff_nn::{
-    Adam, Device, Gradients, Indices, NnError, Params, Recorded, Rng, Snapshot, Tensor, TrainingState, feed::Inbox,
-    layers::ForwardMode, ops,
+    Adam, Device, Gradients, Indices, NnError, Params, Recorded, Rng, Snapshot, Tensor, TrainingState,
+    feed::Inbox, layers::ForwardMode, ops,
 };
 use std::ops::Range;
 

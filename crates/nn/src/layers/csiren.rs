@@ -108,6 +108,7 @@ impl CSiren {
     ///
     /// # Errors
     /// Shapes that do not fit.
+    #[allow(clippy::too_many_arguments)] // reason: one argument for each of the block's ports
     pub fn forward(
         &self,
         params: &Params,

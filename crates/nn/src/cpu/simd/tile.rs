@@ -51,7 +51,9 @@ impl Tile {
             TileStart::Row(row) => {
                 // SAFETY: the caller's promise.
                 let row = unsafe { std::slice::from_raw_parts(row, self.cols) };
-                sums.iter_mut().for_each(|sums| sums[..self.cols].copy_from_slice(row));
+                for sums in &mut sums {
+                    sums[..self.cols].copy_from_slice(row);
+                }
             }
         }
         match super::level() {
@@ -110,9 +112,8 @@ mod wide {
                     }
                 }
                 TileStart::Row(row) => {
-                    let row: [__m512; WIDE] = std::array::from_fn(|v| {
-                        _mm512_maskz_loadu_ps(masks[v], row.wrapping_add(16 * v))
-                    });
+                    let row: [__m512; WIDE] =
+                        std::array::from_fn(|v| _mm512_maskz_loadu_ps(masks[v], row.wrapping_add(16 * v)));
                     sums = [row; ROWS];
                 }
             }

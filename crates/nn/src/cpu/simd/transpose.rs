@@ -64,8 +64,8 @@ mod avx512 {
     use super::ROWS;
     use std::arch::x86_64::{
         __m512, __mmask16, _mm256_storeu_ps, _mm512_castpd_ps, _mm512_castps_pd, _mm512_castps512_ps256,
-        _mm512_extractf32x8_ps, _mm512_maskz_loadu_ps, _mm512_setzero_ps, _mm512_shuffle_f32x4, _mm512_storeu_ps,
-        _mm512_unpackhi_pd, _mm512_unpackhi_ps, _mm512_unpacklo_pd, _mm512_unpacklo_ps,
+        _mm512_extractf32x8_ps, _mm512_maskz_loadu_ps, _mm512_setzero_ps, _mm512_shuffle_f32x4,
+        _mm512_storeu_ps, _mm512_unpackhi_pd, _mm512_unpackhi_ps, _mm512_unpacklo_pd, _mm512_unpacklo_ps,
     };
 
     /// # Safety
@@ -74,7 +74,7 @@ mod avx512 {
     pub(super) unsafe fn to_strides(rows: &[&[f32]; 16], len: usize, out: *mut f32, stride: usize) {
         for at in (0..len).step_by(16) {
             // SAFETY: the caller's promise.
-            let columns = turned(unsafe { load(rows, at, len) });
+            let columns = turned(&unsafe { load(rows, at, len) });
             for (k, values) in columns.into_iter().take(len - at).enumerate() {
                 // SAFETY: as above.
                 unsafe { _mm512_storeu_ps(out.add((at + k) * stride), values) };
@@ -88,7 +88,7 @@ mod avx512 {
     pub(super) unsafe fn to_groups(rows: &[&[f32]; 16], len: usize, first: *mut f32, second: *mut f32) {
         for at in (0..len).step_by(16) {
             // SAFETY: the caller's promise.
-            let columns = turned(unsafe { load(rows, at, len) });
+            let columns = turned(&unsafe { load(rows, at, len) });
             for (k, values) in columns.into_iter().take(len - at).enumerate() {
                 // SAFETY: as above.
                 unsafe {
@@ -118,7 +118,7 @@ mod avx512 {
     /// Sixteen rows of sixteen numbers as sixteen columns.
     #[inline]
     #[target_feature(enable = "avx512f,avx512dq")]
-    fn turned(r: [__m512; 16]) -> [__m512; 16] {
+    fn turned(r: &[__m512; 16]) -> [__m512; 16] {
         let low = |a, b| _mm512_castpd_ps(_mm512_unpacklo_pd(_mm512_castps_pd(a), _mm512_castps_pd(b)));
         let high = |a, b| _mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(a), _mm512_castps_pd(b)));
         // Four rows as four columns within every quarter of the registers.
@@ -128,7 +128,7 @@ mod avx512 {
             [low(a, c), high(a, c), low(b, d), high(b, d)]
         };
         let quarters = [four(0), four(4), four(8), four(12)];
-        let mut out = r;
+        let mut out = *r;
         for j in 0..4 {
             // Column j, 4 + j, 8 + j and 12 + j: a quarter of each of the four.
             let [a, b, c, d] = quarters.map(|quarter| quarter[j]);
