@@ -61,7 +61,13 @@ if [ ! -e "$parts/76" ] && [[ -z "${TABLES:-}" || " $TABLES " == *" 76 "* ]]; th
   mv "$parts/76.partial" "$parts/76"
 fi
 running=()
-table 72 "Sampling or one look, the paper's CS-UNet" reproduce diffusion "${split[@]}" --seeds 1 --markdown & running+=($!)
+looks() { # NAME WHAT NETWORK DEGREE SHARE
+  table "$1" "Sampling or one look, $2" reproduce diffusion --network "$3" "${split[@]}" --degrees "$4" --shares "$5" --seeds 1 --markdown
+}
+looks 71 "the default network" bayes 31 1 & running+=($!)
+looks 72 "the paper's CS-UNet: L = 15, and L = 31 with a tenth of the photos" cs-unet 15 0.1 & running+=($!)
+looks 73 "the paper's CS-UNet: L = 23, and L = 31 with three tenths" cs-unet 23 0.3 & running+=($!)
+looks 74 "the paper's CS-UNet: L = 31" cs-unet 31 1 & running+=($!)
 for process in "${running[@]}"; do wait "$process"; done
 
 {

@@ -65,6 +65,9 @@ impl Accuracy {
 
 impl fmt::Display for Accuracy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.n == 0 {
+            return write!(f, "no photos (n = 0)");
+        }
         let shares: Vec<String> = self.within.iter().map(|share| format!("{:.1}", 100.0 * share)).collect();
         let shares = shares.join(" ");
         write!(f, "within 1/25/200/750/2500 km: {shares} % (n = {}), median {:.0} km", self.n, self.median_km)
@@ -106,6 +109,8 @@ mod tests {
         assert_eq!(accuracy.median_km, 60.0);
         assert!((accuracy.mean_km - 130.0 / 3.0).abs() < 1e-12);
         assert!((accuracy.score() - (0.5 + 3.0 * 0.75) / 4.0).abs() < 1e-12);
-        assert!(Accuracy::of(&[], Rules::default()).within[0].is_nan());
+        let none = Accuracy::of(&[], Rules::default());
+        assert!(none.within[0].is_nan());
+        assert_eq!(none.to_string(), "no photos (n = 0)");
     }
 }

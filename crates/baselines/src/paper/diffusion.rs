@@ -3,12 +3,14 @@
 use super::Experiment;
 use crate::{Baseline, BaselineError, CommonReading, FitData, LocDiff, PhotoDensity, reading::Read};
 use locdiff_answer::Globe;
+use locdiff_base::Named;
 use locdiff_eval::{Bootstrap, Estimate, Rules};
+use locdiff_model::{NetworkKind, Prediction};
 use locdiff_report::{Table, percent_interval};
 use locdiff_shdd::Coefficients;
 use locdiff_sphere::LatLon;
 use serde_json::{Value, json};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Radii of the table.
 const RADII_KM: [f64; 3] = [200.0, 750.0, 2500.0];
@@ -53,6 +55,28 @@ impl Way {
 struct ReadOneWay<'a> {
     model: &'a LocDiff,
     way: Way,
+    /// What was sampled last, and for which rows: places and densities are asked for one after the other.
+    sampled: Mutex<(Vec<f32>, Vec<Prediction>)>,
+}
+
+impl<'a> ReadOneWay<'a> {
+    fn new(model: &'a LocDiff, way: Way) -> Self {
+        Self { model, way, sampled: Mutex::default() }
+    }
+
+    /// Each row's samples, as `what` sees them.
+    fn samples<T>(
+        &self,
+        embeddings: &[f32],
+        settings: (usize, f32),
+        what: impl Fn(&Prediction) -> T,
+    ) -> Result<Vec<T>, BaselineError> {
+        let mut last = self.sampled.lock().unwrap_or_else(PoisonError::into_inner);
+        if last.0 != embeddings {
+            *last = (embeddings.to_vec(), self.model.sampled(embeddings, settings)?);
+        }
+        Ok(last.1.iter().map(what).collect())
+    }
 }
 
 impl Baseline for ReadOneWay<'_> {
@@ -66,15 +90,14 @@ impl Baseline for ReadOneWay<'_> {
             Way::OneShot { guidance } => (1, guidance),
             Way::Samples { steps, guidance } => (steps, guidance),
         };
-        Ok(self.model.sampled(embeddings, settings)?.into_iter().map(|found| found.place).collect())
+        self.samples(embeddings, settings, |found| found.place)
     }
 
     fn densities(&self, embeddings: &[f32]) -> Result<Option<Vec<PhotoDensity<'_>>>, BaselineError> {
         let (codes, is_density): (Vec<Coefficients>, bool) = match self.way {
             Way::OneShot { guidance } => (self.model.evidence(embeddings, guidance)?, false),
             Way::Samples { steps, guidance } => {
-                let found = self.model.sampled(embeddings, (steps, guidance))?;
-                (found.into_iter().map(|found| found.code).collect(), true)
+                (self.samples(embeddings, (steps, guidance), |found| found.code.clone())?, true)
             }
         };
         let density = |code: &Coefficients| -> Result<PhotoDensity<'_>, BaselineError> {
@@ -139,7 +162,7 @@ pub struct DiffusionTable {
 }
 
 impl DiffusionTable {
-    /// Trains a model (with the paper's network: by Bayes' rule sampling is the one look over again) for each degree with all photos, and for each share of the photos with the budget's degree, with every
+    /// Trains a model for each degree with all photos, and for each share of the photos with the budget's degree, with every
     /// seed; reads each in every way, exponent, floor and window chosen on validation. `progress` hears a name and the share
     /// done.
     ///
@@ -147,6 +170,7 @@ impl DiffusionTable {
     /// A training or a reading that fails.
     pub fn make(
         experiment: &Experiment<'_>,
+        network: NetworkKind,
         degrees: &[usize],
         shares: &[f64],
         progress: &dyn Fn(&str, f64),
@@ -169,7 +193,10 @@ impl DiffusionTable {
                     let done = (k as f64 + (s as f64 + part) / seeds.len() as f64) / models.len() as f64;
                     progress(&format!("{name}, seed {seed}"), done);
                 };
-                let mut run = LocDiff::cs_unet_config(&effort, seed);
+                let mut run = match network {
+                    NetworkKind::CsUnet => LocDiff::cs_unet_config(&effort, seed),
+                    NetworkKind::Bayes => LocDiff::run_config(&effort, seed),
+                };
                 run.model = run.model.with_degree(*degree);
                 run.model.seed = seed;
                 let mut model = LocDiff::with_run(device, &effort, run);
@@ -178,7 +205,7 @@ impl DiffusionTable {
                 let mut plain = Read::default();
                 for (w, way) in WAYS.into_iter().enumerate() {
                     tell(0.6 + 0.4 * w as f64 / WAYS.len() as f64);
-                    let method = ReadOneWay { model: &model, way };
+                    let method = ReadOneWay::new(&model, way);
                     let watch = std::time::Instant::now();
                     let reading = CommonReading::choose(&globe, &method, &splits.validation)?;
                     let none = || BaselineError::NotFitted { method: "diffusion" };
@@ -214,7 +241,8 @@ impl DiffusionTable {
                 }
             }
         }
-        let title = format!("Where diffusion pays: {}, {device}", experiment.in_words());
+        let title =
+            format!("Where diffusion pays, network {}: {}, {device}", network.name(), experiment.in_words());
         Ok(Self { title, rows })
     }
 
@@ -268,12 +296,16 @@ mod tests {
         let device = Device::cpu();
         let experiment =
             Experiment { device: &device, splits: &splits, effort, effort_name: "tiny", seeds: &[1] };
-        let table = DiffusionTable::make(&experiment, &[5], &[0.5, 1.0], &|_, _| ()).unwrap();
+        let table =
+            DiffusionTable::make(&experiment, NetworkKind::CsUnet, &[5], &[0.5, 1.0], &|_, _| ()).unwrap();
         assert_eq!(table.rows.len(), 2 * WAYS.len());
         let text = table.render(true);
         assert!(text.contains("L = 5, 80 photos: one look") && text.contains("L = 7, 40 photos"), "{text}");
         // One look less one look is nothing.
         assert!(table.rows[0].lead(750.0).value == 0.0 && table.rows[0].nll_lead().value == 0.0);
         assert_eq!(table.to_json()["rows"].as_array().unwrap().len(), 16);
+        let default = DiffusionTable::make(&experiment, NetworkKind::Bayes, &[5], &[], &|_, _| ()).unwrap();
+        assert_eq!(default.rows.len(), WAYS.len());
+        assert!(default.render(false).contains("network bayes"));
     }
 }

@@ -1,16 +1,21 @@
 //! `locdiff reproduce diffusion`: when sampling beats one look at pure noise.
 
+use crate::args::named;
 use crate::commands::experiment::ExperimentArgs;
 use crate::output::TableFormat;
 use crate::progress;
 use anyhow::Result;
 use clap::Args;
 use locdiff_baselines::DiffusionTable;
+use locdiff_model::NetworkKind;
 
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceDiffusion {
     #[command(flatten)]
     experiment: ExperimentArgs,
+    /// Which network
+    #[arg(long, value_parser = named::<NetworkKind>(), default_value = "cs-unet")]
+    network: NetworkKind,
     /// Degrees, each trained with all photos
     #[arg(short = 'L', long, value_name = "L,L,…", value_delimiter = ',', default_value = "15,23,31")]
     degrees: Vec<usize>,
@@ -34,9 +39,9 @@ impl ReproduceDiffusion {
             bar.set_message(what.to_owned());
             progress::set_share(&bar, share);
         };
-        let table = self
-            .experiment
-            .make(|experiment| DiffusionTable::make(experiment, &self.degrees, &self.shares, &tell))?;
+        let table = self.experiment.make(|experiment| {
+            DiffusionTable::make(experiment, self.network, &self.degrees, &self.shares, &tell)
+        })?;
         bar.finish_and_clear();
         self.format.print(|| table.to_json(), |markdown| table.render(markdown))
     }
