@@ -8,8 +8,13 @@ use locdiff_shdd::{Codec, Coefficients, Decoder, Mode};
 use locdiff_sphere::Degree;
 use rayon::prelude::*;
 
-/// `auto` takes a GPU for files of this many vectors: opening one takes as long as decoding so many.
-const GPU_FROM: u64 = 100_000;
+/// `auto` takes a GPU for files of this many vectors: opening one takes longer than a dozen processors take for fewer.
+fn gpu_from(decoder: &Decoder) -> u64 {
+    match decoder {
+        Decoder::Exact { .. } | Decoder::Kl => 1_000_000,
+        Decoder::Anchors(_) => 20_000,
+    }
+}
 
 /// A decoder on the CPU, or its places from a GPU.
 pub(crate) struct Decoding {
@@ -33,7 +38,8 @@ impl Decoding {
                     "a GPU decodes with --decoder exact or anchors and without --window-km: use --device cpu";
                 return Err(Usage(message.to_owned()).into());
             }
-            DeviceSpec::Auto if rows.is_none_or(|rows| rows < GPU_FROM) || !runs_on_gpu(&decoder) => None,
+            DeviceSpec::Auto if !runs_on_gpu(&decoder) => None,
+            DeviceSpec::Auto if rows.is_none_or(|rows| rows < gpu_from(&decoder)) => None,
             _ => on_gpu(&Device::open(spec)?, degree, &decoder, most)?,
         };
         Ok(Self { codec: Codec::new(degree), decoder, gpu })

@@ -1,13 +1,13 @@
 //! Matrices laid out for [`super::tile`]: columns of the right side in tiles, rows of the left side in groups.
 
-use super::{Side, simd_kernel, transpose};
+use super::{
+    side::Side,
+    simd_kernel,
+    tile::{ROWS, WIDTH},
+    transpose,
+};
 use crate::cpu::Mat;
 use std::ops::Range;
-
-/// Columns in a tile: three registers of AVX-512.
-pub(super) const WIDTH: usize = 48;
-/// Rows of the left side that a tile is multiplied with at a time.
-pub(super) const ROWS: usize = 8;
 
 /// Rows of the right side that [`lay_columns`] turns at a time: a cache line of every column.
 const TURN: usize = 16;

@@ -10,13 +10,15 @@ mod layout;
 mod packed;
 mod product;
 mod scratch;
+mod side;
 mod skinny;
 mod strip;
 mod tile;
 mod transpose;
 
 pub(crate) use packed::Packed;
-pub(crate) use product::{Side, Start, product};
+pub(crate) use product::product;
+pub(crate) use side::{Side, Start};
 
 use std::sync::OnceLock;
 

@@ -3,10 +3,10 @@
 //! every processor; a general product would cut its sums by all three sizes.
 
 use super::{
-    Side,
-    layout::{ROWS, WIDTH, lay_columns, lay_rows, plain},
+    layout::{lay_columns, lay_rows, plain},
     scratch::with_scratch,
-    tile::{Tile, TileStart},
+    side::Side,
+    tile::{ROWS, Tile, TileStart, WIDTH},
 };
 use crate::cpu::{AlignedVec, Mat, MatMut};
 use rayon::prelude::*;

@@ -1,36 +1,15 @@
 //! Matrix products, cut into parts for threads: with AVX-512 by our own tiles ([`super::strip`]) and [`super::skinny`] for small
 //! batches, elsewhere by the f32 part of the `gemm` crate.
 
-use super::{LANES, Level, layout::ROWS, level, skinny, strip};
-use crate::cpu::{Mat, MatMut};
+use super::{
+    LANES, Level, level,
+    side::{Side, Start},
+    skinny, strip,
+    tile::ROWS,
+};
+use crate::cpu::MatMut;
 use gemm_common::Parallelism;
 use std::ops::Range;
-
-/// One side of a product: a matrix, read as it is or transposed.
-#[derive(Clone, Copy)]
-pub(crate) struct Side<'a> {
-    pub(crate) mat: Mat<'a>,
-    pub(crate) transposed: bool,
-}
-
-impl Side<'_> {
-    /// Rows, columns, row stride and column stride as the product sees them.
-    pub(super) fn layout(&self) -> (usize, usize, isize, isize) {
-        let Mat { rows, cols, stride, .. } = self.mat;
-        if self.transposed { (cols, rows, 1, stride as isize) } else { (rows, cols, stride as isize, 1) }
-    }
-}
-
-/// What the sums of a product begin with.
-#[derive(Clone, Copy)]
-pub(crate) enum Start<'a> {
-    /// 0: what `c` held is ignored.
-    Zero,
-    /// What `c` holds.
-    Kept,
-    /// The same row for every row of `c`.
-    Row(&'a [f32]),
-}
 
 /// Under this many multiplications a product stays on one thread.
 const PARALLEL_PRODUCT_FROM: usize = 1 << 20;

@@ -2,10 +2,10 @@
 //! tile.
 
 use super::{
-    Side, Start,
-    layout::{ROWS, WIDTH, lay_columns, lay_rows},
+    layout::{lay_columns, lay_rows},
     scratch::with_scratch,
-    tile::{Tile, TileStart},
+    side::{Side, Start},
+    tile::{ROWS, Tile, TileStart, WIDTH},
 };
 use std::ops::Range;
 

@@ -1,6 +1,9 @@
 //! The sums of a tile: [`ROWS`] rows times up to [`WIDTH`] columns, every sum taken in order with fused multiplications.
 
-use super::layout::{ROWS, WIDTH};
+/// Columns in a tile: three registers of AVX-512.
+pub(super) const WIDTH: usize = 48;
+/// Rows of the left side that a tile is multiplied with at a time.
+pub(super) const ROWS: usize = 8;
 
 /// The sums of a tile.
 type Sums = [[f32; WIDTH]; ROWS];
