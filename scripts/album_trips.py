@@ -36,6 +36,20 @@ def km(a, b):
     return 2 * EARTH * np.arcsin(min(1.0, np.linalg.norm(unit(a) - unit(b)) / 2))
 
 
+def continent(place):
+    """Which one, by a few lines on the map: for strays, which must be from another."""
+    lat, lon = place
+    if lon < -30:
+        return "north america" if lat > 13 else "south america"
+    if lat < -10 and lon > 110 or lat < 0 and lon > 140:
+        return "oceania"
+    if lat > 36 and lon < 45:
+        return "europe"
+    if lon < 34 or lon < 52 and lat < 12:
+        return "africa"
+    return "asia"
+
+
 def moved(place, distance, turn):
     """A place so many km away in a direction."""
     lat = place[0] + np.degrees(distance / EARTH) * np.cos(turn)
@@ -166,7 +180,7 @@ def main():
     strays = []
     if args.strays:
         for line in rng.sample(lines, round(args.strays * len(lines))):
-            far = [k for k in lines if km(k[6], line[6]) > 5000]
+            far = [k for k in lines if km(k[6], line[6]) > 5000 and continent(k[6]) != continent(line[6])]
             other = rng.choice(far)
             vectors[line[0]] = vectors[other[0]]
             line[6], line[4] = other[6], None

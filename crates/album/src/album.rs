@@ -83,6 +83,7 @@ impl Album {
                 let AlbumSettings { radius_levels, region_levels, .. } = &self.settings;
                 let by = (radius_levels, region_levels);
                 answer.verdict = Some(self.judge(&word.place, answer.best, *truth, by));
+                answer.alone_log_density = Some(self.log_density(&word.alone, *truth));
             }
             answers[order[at]] = Some(answer);
             done(at);
@@ -152,8 +153,13 @@ impl Album {
         answer.alone = Some(alone_best);
         answer.moved_km = haversine_km(answer.best, alone_best);
         answer.because = because(photo, word, (answer.best, alone_best), tags, &self.settings);
+        answer.elsewhere = if photo.gps.is_none() { word.stray } else { 0.0 };
         answer.outlier = outlier(photo, word, &answer, tags);
         answer
+    }
+
+    fn log_density(&self, place: &Message, at: LatLon) -> f64 {
+        place.density(at.to_unit(), &self.earth).max(f64::MIN_POSITIVE).ln()
     }
 
     /// What a posterior says about the truth.
@@ -168,7 +174,7 @@ impl Album {
         let held = cloud.mass_within_km(best.to_unit(), haversine_km(best, truth));
         let levels = LEVELS.map(|share| level(share, radii));
         Verdict {
-            log_density: place.density(truth.to_unit(), &self.earth).max(f64::MIN_POSITIVE).ln(),
+            log_density: self.log_density(place, truth),
             region_level: share(cloud.mass_denser_than(place, truth, &self.earth), regions),
             radius_share: share(held, radii),
             radii_km: cloud.radii_km(best.to_unit(), &levels),
@@ -205,8 +211,11 @@ fn read_cloud(photo: &AlbumPhoto, cloud: &Cloud, levels: &[f64; 9]) -> AlbumAnsw
         alone: None,
         moved_km: 0.0,
         because: String::new(),
+        elsewhere: 0.0,
+        hint: None,
         outlier: None,
         verdict: None,
+        alone_log_density: None,
     }
 }
 

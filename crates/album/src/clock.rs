@@ -10,8 +10,6 @@ use std::collections::BTreeMap;
 const HOURS: std::ops::RangeInclusive<i32> = -13..=13;
 /// Photos that are looked at, of all cameras together.
 const LOOKED_AT: usize = 96;
-/// What a shift must gain to be believed, in nats: clocks are right far more often than not.
-const GAIN_NATS: f64 = 6.0;
 
 /// A camera whose clock is off.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -67,7 +65,7 @@ impl Album {
                     best = (hours, fit);
                 }
             }
-            if best.1 - right > GAIN_NATS {
+            if best.1 - right > self.settings().clock_nats {
                 let (camera, gain_nats) = ((*camera).to_owned(), best.1 - right);
                 found.push(WrongClock { camera, ahead_h: best.0, gain_nats, photos: *count });
             }

@@ -215,14 +215,14 @@ impl Message {
         self.thin_to(MOST_BLOBS, earth);
     }
 
-    /// Fewer blobs: what is too much goes to the grid's nearest point.
+    /// Fewer blobs: what is too much goes to the grid, as wide as it is. At its nearest point alone it would be a cell wide, and radii too
+    /// small by half.
     fn thin_to(&mut self, most: usize, earth: &Earth) {
         let lightest = LIGHTEST * self.total(earth);
         let (kept, over) = thinned(std::mem::take(&mut self.blobs), most, lightest);
         self.blobs = kept;
         for blob in over {
-            let nearest = earth.nearest(blob.centre);
-            self.grid[nearest] += blob.mass / earth.areas[nearest];
+            earth.add(&mut self.grid, &blob);
         }
     }
 }

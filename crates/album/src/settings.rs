@@ -32,6 +32,8 @@ pub struct AlbumSettings {
     pub likeness: (f64, f64),
     /// No likeness says more than this, in nats.
     pub most_likeness: f64,
+    /// What a shift of a camera's clock must gain to be believed, in nats: clocks are right far more often than not.
+    pub clock_nats: f64,
     /// For 10, 20 … 90 %, the probability that the posterior of a trip must hold within a radius for the radius to hold that share. Views
     /// of one place need no such correction.
     pub radius_levels: [f64; 9],
@@ -87,6 +89,7 @@ impl Default for AlbumSettings {
             alike_km: 0.5,
             likeness: (0.70, 10.0),
             most_likeness: 1.6,
+            clock_nats: 6.0,
             radius_levels: [0.09, 0.195, 0.31, 0.43, 0.535, 0.64, 0.745, 0.84, 0.92],
             region_levels: [0.09, 0.2, 0.31, 0.42, 0.535, 0.64, 0.74, 0.835, 0.91],
         }
@@ -136,6 +139,7 @@ impl AlbumSettings {
         let sizes = [
             settings.moment_s,
             settings.gps_km,
+            settings.clock_nats,
             settings.jitter_km,
             travel.pace_h,
             settings.alike_km,
