@@ -13,6 +13,9 @@ use locdiff_answer::{Calibration, LEVELS, Verdict};
 use locdiff_places::describe;
 use locdiff_sphere::{LatLon, haversine_km};
 
+/// From this probability on a photo is named as one from elsewhere, and from that one hinted at.
+const NAMED: f64 = 0.5;
+const HINTED: f64 = 0.15;
 /// From this probability on a stray photo's place is its own word alone: below it the album's is right more often.
 const SURELY_STRAY: f64 = 2.0 / 3.0;
 
@@ -155,6 +158,7 @@ impl Album {
         answer.because = because(photo, word, (answer.best, alone_best), tags, &self.settings);
         answer.elsewhere = if photo.gps.is_none() { word.stray } else { 0.0 };
         answer.outlier = outlier(photo, word, &answer, tags);
+        answer.hint = hint(&answer);
         answer
     }
 
@@ -241,7 +245,7 @@ fn outlier(photo: &AlbumPhoto, word: &Word, answer: &AlbumAnswer, tags: &[&Album
         );
         return Some(Outlier { probability: word.wrong_tag, reason });
     }
-    if photo.gps.is_none() && word.stray > 0.5 {
+    if photo.gps.is_none() && word.stray > NAMED {
         let reason = format!(
             "it does not look like the places around it in time, rather {}: another trip, or a wrong clock",
             describe(answer.alone.unwrap_or(answer.best))
@@ -249,6 +253,18 @@ fn outlier(photo: &AlbumPhoto, word: &Word, answer: &AlbumAnswer, tags: &[&Album
         return Some(Outlier { probability: word.stray, reason });
     }
     None
+}
+
+/// What is said of a photo that may be from elsewhere.
+fn hint(answer: &AlbumAnswer) -> Option<Outlier> {
+    let is_hinted = answer.outlier.is_none() && answer.elsewhere > HINTED;
+    is_hinted.then(|| Outlier {
+        probability: answer.elsewhere,
+        reason: format!(
+            "it may be from elsewhere: alone it looks rather like {}",
+            describe(answer.alone.unwrap_or(answer.best))
+        ),
+    })
 }
 
 /// The probability that must be held for a radius to hold a share, by fitted levels.

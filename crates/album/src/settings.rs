@@ -16,6 +16,12 @@ pub struct AlbumSettings {
     pub moment_s: f64,
     /// The probability that a photo does not belong to the album at all.
     pub stray: f64,
+    /// The log odds that a photo is from elsewhere: a constant, less so much for each nat by which its look fits what the others say of its
+    /// place, less so much for its mean cosine to the photos around it. Fitted on validation trips: looks
+    /// are surer than they say.
+    pub elsewhere: [f64; 3],
+    /// The mean cosine to the photos around it at which that says nothing.
+    pub usual_company: f64,
     /// The probability that a GPS tag is wrong.
     pub wrong_tag: f64,
     /// The error of a good GPS tag.
@@ -30,6 +36,9 @@ pub struct AlbumSettings {
     pub alike_km: f64,
     /// The cosine of two embeddings at which being at one place is as likely as not, and the slope of the log odds there.
     pub likeness: (f64, f64),
+    /// How much each further photo of the same moment takes from what likeness says, as `dependence` does for looks: photos of one
+    /// place look alike, and a chance resemblance is one of all.
+    pub likeness_dependence: f64,
     /// No likeness says more than this, in nats.
     pub most_likeness: f64,
     /// What a shift of a camera's clock must gain to be believed, in nats: clocks are right far more often than not.
@@ -81,6 +90,8 @@ impl Default for AlbumSettings {
             views_dependence: 0.6,
             moment_s: 14_400.0,
             stray: 0.02,
+            elsewhere: [-3.75, 1.7, 6.9],
+            usual_company: 0.5,
             wrong_tag: 3e-4,
             gps_km: 0.05,
             jitter_km: 0.6,
@@ -88,6 +99,7 @@ impl Default for AlbumSettings {
             revisit: 0.02,
             alike_km: 0.5,
             likeness: (0.70, 10.0),
+            likeness_dependence: 0.3,
             most_likeness: 1.6,
             clock_nats: 6.0,
             radius_levels: [0.09, 0.195, 0.31, 0.43, 0.535, 0.64, 0.745, 0.84, 0.92],
@@ -160,6 +172,8 @@ impl AlbumSettings {
             && travel.move_most < 1.0
             && settings.dependence >= 0.0
             && settings.views_dependence >= 0.0
+            && settings.elsewhere.iter().all(|number| number.is_finite())
+            && settings.likeness_dependence >= 0.0
             && levels.iter().all(|list| list.iter().all(|level| (0.0..=1.0).contains(level)));
         if fits && rising {
             Ok(settings)
