@@ -81,6 +81,7 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--half", type=int, choices=[0, 1])
     parser.add_argument("--wrong-clock", type=float, default=0, help="hours by which a second camera is ahead")
+    parser.add_argument("--two-cameras", action="store_true", help="40 %% of the photos by a second camera, whose clock is right")
     parser.add_argument("--strays", type=float, default=0, help="share of photos replaced by one from elsewhere (another continent)")
     parser.add_argument("--shared", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2] / "shared")
     parser.add_argument("--out", type=pathlib.Path, required=True)
@@ -172,7 +173,7 @@ def main():
     for members in albums.values():
         for line in rng.sample(members, round(args.gps * len(members))):
             line[4] = moved(line[6], abs(rng.gauss(0, 0.01)), rng.uniform(0, 2 * np.pi))
-        if args.wrong_clock:
+        if args.wrong_clock or args.two_cameras:
             for line in members:
                 if rng.random() < 0.4:
                     line[5] = "b"

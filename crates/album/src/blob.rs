@@ -25,6 +25,10 @@ impl Blob {
 
     /// Density per steradian.
     pub(crate) fn density(&self, point: UnitVec) -> f64 {
+        // Beyond some eight deviations there is nothing; most points are there, and a chord is sooner had than an angle.
+        if 2.0 * (1.0 - self.centre.dot(point)) > 60.0 * self.variance {
+            return 0.0;
+        }
         let angle = self.centre.angle_rad(point);
         self.mass * (-0.5 * angle * angle / self.variance).exp() / (2.0 * PI * self.variance)
     }

@@ -87,7 +87,8 @@ const NEIGHBOURS: usize = 100;
 /// How much each photo looks like those around it in time: the mean cosine, those within a moment counting most. `None` for a photo
 /// without an embedding or without others.
 pub(crate) fn company(photos: &[&AlbumPhoto], times: &[f64], moment_s: f64) -> Vec<Option<f64>> {
-    let length = |photo: &&AlbumPhoto| photo.embedding.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
+    let length =
+        |photo: &&AlbumPhoto| photo.embedding.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
     let lengths: Vec<f64> = photos.iter().map(length).collect();
     let one = |k: usize| {
         let (mut sum, mut total) = (0.0, 0.0);

@@ -167,7 +167,7 @@ function showOfTrip(photo) {
   if (said.gps) facts.push(["the photo’s GPS tag", degrees(said.gps)]);
   $("facts").replaceChildren(...facts.flatMap(([name, value]) => [text("dt", name), text("dd", value)]));
   $("globe").setAttribute("aria-label", `A globe turned to ${said.place}, with the trip’s track. Arrow keys turn it, plus and minus zoom.`);
-  const line = trip.track.features.find((feature) => feature.geometry.type === "LineString");
+  const line = trip.track.features.find((feature) => feature.properties.track);
   const stops = photos.filter((other) => other.trip).map((other) => [other.trip.best.lon, other.trip.best.lat]);
   globe.setCircle(null);
   globe.showOfTrip(said, line?.geometry.coordinates ?? [], stops);

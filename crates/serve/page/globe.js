@@ -96,7 +96,7 @@ export class Globe {
     this.turnTo([answer.best.lon, answer.best.lat], Math.max(1, Math.min(16, 0.75 / Math.sin(Math.min(reach, 1.2)))));
   }
 
-  // Shows a photo of a trip: circles about its place, other places it may be, its tag, and the way of all.
+  // Shows a photo of a trip: circles about its place, other places it may be, its tag, and the way of all (lines, cut where a map is).
   showOfTrip(said, way, stops) {
     const at = ({ lat, lon }) => [lon, lat];
     const best = at(said.best), degrees = 180 / Math.PI;
@@ -105,8 +105,8 @@ export class Globe {
       { probability, line: geoCircle().center(best).radius(Math.min(km / EARTH_KM * degrees, 179)).precision(2)() }));
     this.places = [said.best, ...said.alternatives].map((place, k) => ({ at: at(place), text: String(k + 1) }));
     this.tag = said.gps ? at(said.gps) : null;
-    this.track = { way: { type: "LineString", coordinates: way }, stops };
-    const furthest = way.reduce((most, place) => Math.max(most, geoDistance(best, place)), 0);
+    this.track = { way: { type: "MultiLineString", coordinates: way }, stops };
+    const furthest = way.flat().reduce((most, place) => Math.max(most, geoDistance(best, place)), 0);
     const reach = Math.min(1.2, 1.15 * Math.max(furthest, said.radius_90_km / EARTH_KM, 60 / EARTH_KM));
     this.turnTo(best, Math.max(1, Math.min(40, 0.9 / Math.sin(reach))));
   }
@@ -204,7 +204,7 @@ export class Globe {
       stroke(shape, "truth", 2, [2, 3]);
     }
     for (const one of this.regions) stroke(one.line, "edge", 1.6, one.probability > 0.7 ? [5, 4] : []);
-    if (this.track?.way.coordinates.length > 1) stroke(this.track.way, "sample", 2.5);
+    if (this.track?.way.coordinates.length) stroke(this.track.way, "sample", 2.5);
     stroke(SPHERE, "rim", 1.2);
     const eye = this.isFlat ? null : this.centre;
     const isSeen = (at) => !eye || geoDistance(at, eye) < Math.PI / 2;

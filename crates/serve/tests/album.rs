@@ -46,8 +46,9 @@ fn photos_of_a_trip_speak_for_each_other() {
     assert_eq!(untagged["time"]["utc"], "2024-05-12T05:50:10Z");
     assert_eq!(untagged["time"]["source"], "table");
     assert!(photos[2]["gps"]["lat"].as_f64().unwrap() > 39.9);
-    let line = &said["track"]["features"][0]["geometry"];
-    assert_eq!((&line["type"], line["coordinates"].as_array().unwrap().len()), (&"LineString".into(), 2));
+    let line = &said["track"]["features"][0];
+    assert_eq!(line["properties"]["track"], true);
+    assert_eq!(line["geometry"]["coordinates"][0].as_array().unwrap().len(), 2, "{line}");
     // As the library says it.
     let (locator, options) = (Locator::bundled().unwrap(), LocateOptions::default());
     let embed = |name: &str, bytes: &[u8], gps: Option<LatLon>| -> EmbeddedPhoto {

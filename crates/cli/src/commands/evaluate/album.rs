@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 /// Which albums.
 #[derive(Debug, Args)]
 pub(super) struct AlbumArgs {
-    /// Albums instead: a table with time, lat, lon and where known album, row (of --embeddings), gps_lat, gps_lon, camera. Photos without a
-    /// tag are judged beside the nearest tag in time, interpolation in time and single photos; intervals resample albums
+    /// Albums instead: a table with time, lat, lon and where known album, row (of --embeddings), gps_lat, gps_lon, camera, stray. Photos
+    /// without a tag are judged beside the nearest tag in time, interpolation in time and single photos; intervals resample albums
     #[arg(long, value_name = "FILE.csv", requires = "embeddings", conflicts_with_all = ["truth", "predictions", "codes", "html", "csv"])]
     pub(super) album: Option<PathBuf>,
     /// The photos of an album are of one place
