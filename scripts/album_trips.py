@@ -72,6 +72,23 @@ def travel_time(rng, distance):
     return 3600 * (distance / rng.uniform(50, 90) + rng.expovariate(1.0))
 
 
+def join(folders, out):
+    """The trips of several folders (seeds) as one table."""
+    vectors, lines, head = [], [], None
+    for number, folder in enumerate(folders):
+        own = np.load(folder / "embeddings.npy")
+        with open(folder / "trips.csv", newline="") as file:
+            head, *rows = csv.reader(file)
+        before = sum(len(part) for part in vectors)
+        lines += [[int(row[0]) + before, f"{number}-{row[1]}", f"{number}-{row[2]}", *row[3:]] for row in rows]
+        vectors.append(own)
+    out.mkdir(parents=True, exist_ok=True)
+    np.save(out / "embeddings.npy", np.concatenate(vectors))
+    with open(out / "trips.csv", "w", newline="") as file:
+        csv.writer(file).writerows([head, *lines])
+    print(f"{len({line[1] for line in lines})} albums, {len(lines)} photos")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", default="test", choices=["test", "validation"])
@@ -84,8 +101,11 @@ def main():
     parser.add_argument("--two-cameras", action="store_true", help="40 %% of the photos by a second camera, whose clock is right")
     parser.add_argument("--strays", type=float, default=0, help="share of photos replaced by one from elsewhere (another continent)")
     parser.add_argument("--shared", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2] / "shared")
+    parser.add_argument("--join", type=pathlib.Path, nargs="+", metavar="DIR", help="join what was written for several seeds, and make nothing")
     parser.add_argument("--out", type=pathlib.Path, required=True)
     args = parser.parse_args()
+    if args.join:
+        return join(args.join, args.out)
     folder = args.shared / "data/streetview"
     if not folder.is_dir():
         sys.exit(f"{folder} is not there: this script needs the shared data")
