@@ -146,10 +146,12 @@ impl Album {
     /// The levels for what a posterior says.
     fn levels(&self, cloud: &Cloud, has_tags: bool) -> &[f64; 9] {
         let levels = &self.settings.levels;
-        match has_tags {
-            false => &levels.without_tags,
-            true if cloud.is_sharp() => &levels.at_tags,
-            true => &levels.between_tags,
+        if !has_tags {
+            &levels.without_tags
+        } else if cloud.is_sharp() {
+            &levels.at_tags
+        } else {
+            &levels.between_tags
         }
     }
 

@@ -136,7 +136,7 @@ impl AlbumScores {
         mut done: impl FnMut(),
     ) -> Result<Self, AlbumError> {
         let (mut judged, mut verdicts, mut tagged, mut outliers) = (Vec::new(), Vec::new(), 0, 0);
-        let (mut strays, mut clocks): (StrayScores, Vec<SetClock>) = Default::default();
+        let (mut strays, mut clocks) = (StrayScores::default(), Vec::new());
         for trip in trips {
             let mut photos = trip.photos.clone();
             if judging.set_clocks {
