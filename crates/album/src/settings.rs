@@ -17,8 +17,8 @@ pub struct AlbumSettings {
     /// The probability that a photo does not belong to the album at all.
     pub stray: f64,
     /// The log odds that a photo is from elsewhere: a constant, less so much for each nat by which its look fits what the others say of its
-    /// place, less so much for its mean cosine to the photos around it. The two were fitted on validation trips, the constant such that
-    /// hardly any photo that belongs is named.
+    /// place, less so much for its mean cosine to the photos around it. Chosen on validation trips such that hardly any photo that belongs
+    /// is named.
     pub elsewhere: [f64; 3],
     /// The mean cosine to the photos around it at which that says nothing.
     pub usual_company: f64,
@@ -101,7 +101,7 @@ impl Default for AlbumSettings {
             views_dependence: 0.6,
             moment_s: 14_400.0,
             stray: 0.02,
-            elsewhere: [-2.8, 1.0, 8.7],
+            elsewhere: [-3.2, 1.2, 7.0],
             usual_company: 0.5,
             wrong_tag: 3e-4,
             gps_km: 0.05,
