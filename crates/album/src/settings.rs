@@ -112,7 +112,7 @@ impl Default for AlbumSettings {
             likeness: (0.70, 10.0),
             likeness_dependence: 0.3,
             most_likeness: 1.6,
-            clock_nats: 6.0,
+            clock_nats: 5.0,
             levels: Levels::default(),
         }
     }
