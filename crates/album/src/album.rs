@@ -16,8 +16,9 @@ use locdiff_sphere::{LatLon, haversine_km};
 /// From this probability on a photo is named as one from elsewhere, and from that one hinted at.
 const NAMED: f64 = 0.5;
 const HINTED: f64 = 0.3;
-/// From this probability on a stray photo's place is its own word alone: below it the album's is right more often.
-const SURELY_STRAY: f64 = 2.0 / 3.0;
+/// From this probability on a stray photo's place is its own word alone. The rule was chosen on albums with far more strays than people
+/// have: below this the album's place is right more often.
+const SURELY_STRAY: f64 = 0.9;
 
 /// What answers for albums need: a model's calibration and the settings.
 ///
