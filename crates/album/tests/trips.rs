@@ -203,7 +203,7 @@ fn hours_before_a_tag_one_may_have_been_a_drive_away() {
     ];
     let answers = world.album.answers(&photos, &[], |_| ()).unwrap();
     assert!(answers[0].radius_50_km > 120.0 && answers[0].radius_90_km > 250.0, "{:?}", answers[0]);
-    assert!(answers[1].radius_50_km < 5.0, "{:?}", answers[1]);
+    assert!(answers[1].radius_50_km < 20.0, "{:?}", answers[1]);
 }
 
 /// Photos of one stay look alike: that all of them resemble a place is one resemblance, not ten.
@@ -239,11 +239,14 @@ fn what_may_be_from_elsewhere_is_hinted_at_before_it_is_named() {
         assert!(answers.iter().enumerate().all(|(k, answer)| k == 3 || answer.hint.is_none()));
         answers[3].clone()
     };
-    let (little, some, much) = (said(0.01), said(0.08), said(0.5));
-    assert!(little.hint.is_none() && little.outlier.is_none(), "{little:?}");
-    assert!(some.outlier.is_none() && some.hint.as_ref().unwrap().reason.contains("may be"), "{some:?}");
-    assert!(much.hint.is_none() && much.outlier.is_some(), "{much:?}");
-    assert!(little.elsewhere < some.elsewhere && some.elsewhere < much.elsewhere);
+    // The surer it is of Sydney, the surer it is that it does not belong.
+    let said: Vec<_> = (0..24).map(|k| said(0.01 + 0.01 * f64::from(k))).collect();
+    assert!(said.windows(2).all(|pair| pair[0].elsewhere < pair[1].elsewhere));
+    let kinds: Vec<(bool, bool)> =
+        said.iter().map(|answer| (answer.hint.is_some(), answer.outlier.is_some())).collect();
+    assert_eq!((kinds[0], kinds[23]), ((false, false), (false, true)), "{kinds:?}");
+    let hinted = said.iter().find_map(|answer| answer.hint.as_ref()).expect("one between");
+    assert!(hinted.reason.contains("may be from elsewhere") && (0.3..0.5).contains(&hinted.probability));
 }
 
 /// Likeness to the others clears a photo whose look alone speaks against it.
