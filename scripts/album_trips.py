@@ -36,6 +36,20 @@ def km(a, b):
     return 2 * EARTH * np.arcsin(min(1.0, np.linalg.norm(unit(a) - unit(b)) / 2))
 
 
+def continent(place):
+    """Which one, by a few lines on the map: for strays, which must be from another."""
+    lat, lon = place
+    if lon < -30:
+        return "north america" if lat > 13 else "south america"
+    if lat < -10 and lon > 110 or lat < 0 and lon > 140:
+        return "oceania"
+    if lat > 36 and lon < 45:
+        return "europe"
+    if lon < 34 or lon < 52 and lat < 12:
+        return "africa"
+    return "asia"
+
+
 def moved(place, distance, turn):
     """A place so many km away in a direction."""
     lat = place[0] + np.degrees(distance / EARTH) * np.cos(turn)
@@ -58,6 +72,23 @@ def travel_time(rng, distance):
     return 3600 * (distance / rng.uniform(50, 90) + rng.expovariate(1.0))
 
 
+def join(folders, out):
+    """The trips of several folders (seeds) as one table."""
+    vectors, lines, head = [], [], None
+    for number, folder in enumerate(folders):
+        own = np.load(folder / "embeddings.npy")
+        with open(folder / "trips.csv", newline="") as file:
+            head, *rows = csv.reader(file)
+        before = sum(len(part) for part in vectors)
+        lines += [[int(row[0]) + before, f"{number}-{row[1]}", f"{number}-{row[2]}", *row[3:]] for row in rows]
+        vectors.append(own)
+    out.mkdir(parents=True, exist_ok=True)
+    np.save(out / "embeddings.npy", np.concatenate(vectors))
+    with open(out / "trips.csv", "w", newline="") as file:
+        csv.writer(file).writerows([head, *lines])
+    print(f"{len({line[1] for line in lines})} albums, {len(lines)} photos")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", default="test", choices=["test", "validation"])
@@ -67,10 +98,14 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--half", type=int, choices=[0, 1])
     parser.add_argument("--wrong-clock", type=float, default=0, help="hours by which a second camera is ahead")
+    parser.add_argument("--two-cameras", action="store_true", help="40 %% of the photos by a second camera, whose clock is right")
     parser.add_argument("--strays", type=float, default=0, help="share of photos replaced by one from elsewhere (another continent)")
     parser.add_argument("--shared", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parents[2] / "shared")
+    parser.add_argument("--join", type=pathlib.Path, nargs="+", metavar="DIR", help="join what was written for several seeds, and make nothing")
     parser.add_argument("--out", type=pathlib.Path, required=True)
     args = parser.parse_args()
+    if args.join:
+        return join(args.join, args.out)
     folder = args.shared / "data/streetview"
     if not folder.is_dir():
         sys.exit(f"{folder} is not there: this script needs the shared data")
@@ -158,7 +193,7 @@ def main():
     for members in albums.values():
         for line in rng.sample(members, round(args.gps * len(members))):
             line[4] = moved(line[6], abs(rng.gauss(0, 0.01)), rng.uniform(0, 2 * np.pi))
-        if args.wrong_clock:
+        if args.wrong_clock or args.two_cameras:
             for line in members:
                 if rng.random() < 0.4:
                     line[5] = "b"
@@ -166,7 +201,7 @@ def main():
     strays = []
     if args.strays:
         for line in rng.sample(lines, round(args.strays * len(lines))):
-            far = [k for k in lines if km(k[6], line[6]) > 5000]
+            far = [k for k in lines if km(k[6], line[6]) > 5000 and continent(k[6]) != continent(line[6])]
             other = rng.choice(far)
             vectors[line[0]] = vectors[other[0]]
             line[6], line[4] = other[6], None

@@ -1,12 +1,12 @@
 // The page of `locdiff serve` in a real Chromium: choose, paste, drop, camera; answer, density, outlines; a country, a drawn circle;
-// one place; the film; downloads, keyboard, phone width, axe-core.
-//     node scripts/serve_browser.mjs MODULES BINARY PHOTO OTHER_PHOTO SHOTS     (scripts/serve_browser finds what it needs)
+// one place; one trip; the film; downloads, keyboard, phone width, axe-core.
+//     node scripts/serve_browser.mjs MODULES BINARY PHOTO OTHER_PHOTO TAGGED_PHOTO SHOTS     (scripts/serve_browser finds what it needs)
 import { spawn } from "node:child_process";
 import { createRequire } from "node:module";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-const [modules, binary, photo, other, shots] = process.argv.slice(2).map((path) => resolve(path));
+const [modules, binary, photo, other, tagged, shots] = process.argv.slice(2).map((path) => resolve(path));
 const load = createRequire(join(modules, "package.json"));
 const { chromium } = load("playwright-core");
 const axe = readFileSync(load.resolve("axe-core/axe.min.js"), "utf8");
@@ -214,6 +214,66 @@ try {
   check("a phone has nothing to scroll sideways", await phone.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
   check("a phone offers its camera", await phone.isVisible("#camera"));
   await phone.screenshot({ path: join(shots, "phone.png"), fullPage: true });
+  // A trip: several photos at once are a strip in the order of time.
+  const file = (name, path) => ({ name, mimeType: "image/jpeg", buffer: readFileSync(path) });
+  const trip = [file("IMG_20240512_143000.jpg", photo), file("IMG_20240512_134510.jpg", tagged), file("IMG_20240512_135500.jpg", other),
+    file("IMG_20240512_180000.jpg", photo), moved("IMG_20240513_090000.jpg"), { name: "broken.jpg", mimeType: "image/jpeg", buffer: Buffer.from("no photo") }];
+  // The tagged photo again, some 330 km further south: degrees of latitude in its EXIF data.
+  function moved(name) {
+    const buffer = Buffer.from(readFileSync(tagged)), degrees = (number) => Buffer.from([0, 0, 0, number, 0, 0, 0, 1]);
+    const at = [degrees(33), degrees(33).swap32()].map((bytes) => buffer.indexOf(bytes)).find((found) => found >= 0);
+    buffer.subarray(at, at + 4).forEach((byte, k) => { if (byte) buffer[at + k] = 36; });
+    return { name, mimeType: "image/jpeg", buffer };
+  }
+  const purple = (page) => page.evaluate(() => {
+    const canvas = document.getElementById("globe");
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    let count = 0;
+    for (let i = 0; i < data.length; i += 4) if (data[i + 2] > data[i] + 60 && data[i] > data[i + 1] + 20) count++;
+    return count;
+  });
+  const journey = await open({ viewport: { width: 1280, height: 800 } });
+  await journey.setInputFiles("#choose", trip);
+  await answered(journey);
+  await settled(journey);
+  const strip = await journey.locator("#photos li").allTextContents();
+  check("several photos at once are taken as a trip", await journey.isChecked("#trip"));
+  check(`the strip is in the order of time: ${strip.map((words) => words.slice(0, 16))}`,
+    strip.length === 6 && ["2024-05-12 13:45", "2024-05-12 13:55", "2024-05-12 14:30", "2024-05-12 18:00", "2024-05-13 09:00", "cannot be read"].every((time, k) => strip[k].startsWith(time)));
+  check("a tag and no tag, a place and a radius under each", strip[0].includes("GPS tag") && strip[1].includes("no tag") && strip.slice(0, 5).every((words) => /± [\d.,]+ k?m/.test(words)));
+  check("the strip has pictures", await journey.evaluate(() => [...document.querySelectorAll("#photos img")].slice(0, 5).every((image) => image.naturalWidth > 0 && image.naturalWidth <= 240)));
+  check("the track is drawn", (await purple(journey)) > 60);
+  check(`axe with a trip: ${await violations(journey)}`, (await violations(journey)) === "[]");
+  await journey.screenshot({ path: join(shots, "trip.png") });
+  const first = await journey.evaluate(() => document.getElementById("globe").toDataURL());
+  await journey.locator("#photos button").nth(1).click();
+  await settled(journey);
+  check(`the second says why: ${await journey.textContent("#because")}`, (await journey.textContent("#because")).includes("after IMG_20240512_134510.jpg, which has a GPS tag"));
+  await journey.locator("#photos button").nth(4).click();
+  await settled(journey);
+  check("another one's answer is on the map", first !== (await journey.evaluate(() => document.getElementById("globe").toDataURL())));
+  await journey.keyboard.press("ArrowLeft");
+  await settled(journey);
+  check("arrow keys walk along the strip", (await journey.textContent("#name")).startsWith("IMG_20240512_180000.jpg")
+    && (await journey.evaluate(() => document.activeElement.getAttribute("aria-current"))) === "true");
+  await journey.screenshot({ path: join(shots, "trip-fourth.png") });
+  for (const [format, begins] of [["geojson", '{"features"'], ["csv", "photo,time"]]) {
+    const [download] = await Promise.all([journey.waitForEvent("download"), journey.click(`[data-format=${format}]`)]);
+    check(`the trip as ${format}`, readFileSync(await download.path(), "utf8").startsWith(begins) && download.suggestedFilename() === `trip.${format}`);
+  }
+  await journey.locator("#photos button").last().click();
+  check("a photo that cannot be read says so", (await journey.textContent("#status")).includes("broken.jpg is not a JPEG"));
+  await journey.check("#alone");
+  await journey.waitForFunction(() => document.getElementById("words").textContent.includes("nine in ten"), null, { timeout: 60000 });
+  await settled(journey);
+  check("each for itself again: no track, no captions", (await purple(journey)) === 0 && (await journey.locator("#photos li span").count()) === 0);
+  const pocket = await open({ viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true, colorScheme: "dark" });
+  await pocket.setInputFiles("#choose", trip);
+  await answered(pocket);
+  await settled(pocket);
+  check("a trip on a phone has nothing to scroll sideways", await pocket.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
+  check(`axe with a trip in the dark: ${await violations(pocket)}`, (await violations(pocket)) === "[]");
+  await pocket.screenshot({ path: join(shots, "trip-phone.png"), fullPage: true });
   const docs = await open({ viewport: { width: 1000, height: 800 } });
   await docs.goto(`${address}/docs`);
   check(`axe on /docs: ${await violations(docs)}`, (await violations(docs)) === "[]");

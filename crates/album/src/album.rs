@@ -13,8 +13,12 @@ use locdiff_answer::{Calibration, LEVELS, Verdict};
 use locdiff_places::describe;
 use locdiff_sphere::{LatLon, haversine_km};
 
-/// From this probability on a stray photo's place is its own word alone: below it the album's is right more often.
-const SURELY_STRAY: f64 = 2.0 / 3.0;
+/// From this probability on a photo is named as one from elsewhere, and from that one hinted at.
+const NAMED: f64 = 0.5;
+const HINTED: f64 = 0.3;
+/// From this probability on a stray photo's place is its own word alone. The rule was chosen on albums with far more strays than people
+/// have: below this the album's place is right more often.
+const SURELY_STRAY: f64 = 0.9;
 
 /// What answers for albums need: a model's calibration and the settings.
 ///
@@ -74,15 +78,17 @@ impl Album {
         let sorted: Vec<&AlbumPhoto> = order.iter().map(|k| &photos[*k]).collect();
         let chain = Chain::new(sorted.clone(), times, &self.earth, &self.calibration, &self.settings);
         let mut answers: Vec<Option<AlbumAnswer>> = vec![None; photos.len()];
+        let has_tags = !tagged.is_empty();
         chain.smooth(|at, word| {
             let next = tagged.partition_point(|tag| *tag <= at);
             let around = tagged[next.saturating_sub(3)..(next + 2).min(tagged.len())].iter();
             let tags: Vec<&AlbumPhoto> = around.filter(|tag| **tag != at).map(|tag| sorted[*tag]).collect();
-            let mut answer = self.read(sorted[at], &word, &tags);
+            let cloud = Cloud::of(&word.place, &self.earth);
+            let levels = self.levels(&cloud, has_tags);
+            let mut answer = self.read(sorted[at], &word, (&cloud, levels), &tags);
             if let Some(truth) = truths.get(order[at]) {
-                let AlbumSettings { radius_levels, region_levels, .. } = &self.settings;
-                let by = (radius_levels, region_levels);
-                answer.verdict = Some(self.judge(&word.place, answer.best, *truth, by));
+                answer.verdict = Some(self.judge((&word.place, &cloud), answer.best, *truth, levels));
+                answer.alone_log_density = Some(self.log_density(&word.alone, *truth));
             }
             answers[order[at]] = Some(answer);
             done(at);
@@ -112,7 +118,7 @@ impl Album {
         let cloud = Cloud::of(&place, &self.earth);
         let tags: Vec<&AlbumPhoto> = photos.iter().filter(|photo| photo.gps.is_some()).collect();
         let count = photos.len();
-        let verdict = |best: LatLon| truth.map(|truth| self.judge(&place, best, truth, (&LEVELS, &LEVELS)));
+        let verdict = |best: LatLon| truth.map(|truth| self.judge((&place, &cloud), best, truth, &LEVELS));
         Ok(photos
             .iter()
             .map(|photo| {
@@ -138,39 +144,59 @@ impl Album {
         Chain::new(sorted, times, &self.earth, &self.calibration, &self.settings).log_likelihood()
     }
 
-    fn read(&self, photo: &AlbumPhoto, word: &Word, tags: &[&AlbumPhoto]) -> AlbumAnswer {
+    /// The levels for what a posterior says.
+    fn levels(&self, cloud: &Cloud, has_tags: bool) -> &[f64; 9] {
+        let levels = &self.settings.levels;
+        if !has_tags {
+            &levels.without_tags
+        } else if cloud.is_sharp() {
+            &levels.at_tags
+        } else {
+            &levels.between_tags
+        }
+    }
+
+    fn read(
+        &self,
+        photo: &AlbumPhoto,
+        word: &Word,
+        (cloud, levels): (&Cloud, &[f64; 9]),
+        tags: &[&AlbumPhoto],
+    ) -> AlbumAnswer {
         let alone = Cloud::of(&word.alone, &self.earth);
         let alone_best = alone.spots(1).first().map(|spot| spot.at.to_latlon());
         // Whoever certainly does not belong answers for itself.
         let is_stray = word.stray > SURELY_STRAY && photo.gps.is_none();
-        let mut answer = if is_stray {
-            read_cloud(photo, &alone, &LEVELS)
-        } else {
-            read_cloud(photo, &Cloud::of(&word.place, &self.earth), &self.settings.radius_levels)
-        };
+        let mut answer =
+            if is_stray { read_cloud(photo, &alone, &LEVELS) } else { read_cloud(photo, cloud, levels) };
         let alone_best = alone_best.unwrap_or(answer.best);
         answer.alone = Some(alone_best);
         answer.moved_km = haversine_km(answer.best, alone_best);
         answer.because = because(photo, word, (answer.best, alone_best), tags, &self.settings);
+        answer.elsewhere = if photo.gps.is_none() { word.stray } else { 0.0 };
         answer.outlier = outlier(photo, word, &answer, tags);
+        answer.hint = hint(&answer);
         answer
+    }
+
+    fn log_density(&self, place: &Message, at: LatLon) -> f64 {
+        place.density(at.to_unit(), &self.earth).max(f64::MIN_POSITIVE).ln()
     }
 
     /// What a posterior says about the truth.
     fn judge(
         &self,
-        place: &Message,
+        (place, cloud): (&Message, &Cloud),
         best: LatLon,
         truth: LatLon,
-        (radii, regions): (&[f64; 9], &[f64; 9]),
+        by: &[f64; 9],
     ) -> Verdict {
-        let cloud = Cloud::of(place, &self.earth);
         let held = cloud.mass_within_km(best.to_unit(), haversine_km(best, truth));
-        let levels = LEVELS.map(|share| level(share, radii));
+        let levels = LEVELS.map(|share| level(share, by));
         Verdict {
-            log_density: place.density(truth.to_unit(), &self.earth).max(f64::MIN_POSITIVE).ln(),
-            region_level: share(cloud.mass_denser_than(place, truth, &self.earth), regions),
-            radius_share: share(held, radii),
+            log_density: self.log_density(place, truth),
+            region_level: share(cloud.mass_denser_than(place, truth, &self.earth), by),
+            radius_share: share(held, by),
             radii_km: cloud.radii_km(best.to_unit(), &levels),
         }
     }
@@ -205,8 +231,11 @@ fn read_cloud(photo: &AlbumPhoto, cloud: &Cloud, levels: &[f64; 9]) -> AlbumAnsw
         alone: None,
         moved_km: 0.0,
         because: String::new(),
+        elsewhere: 0.0,
+        hint: None,
         outlier: None,
         verdict: None,
+        alone_log_density: None,
     }
 }
 
@@ -232,7 +261,7 @@ fn outlier(photo: &AlbumPhoto, word: &Word, answer: &AlbumAnswer, tags: &[&Album
         );
         return Some(Outlier { probability: word.wrong_tag, reason });
     }
-    if photo.gps.is_none() && word.stray > 0.5 {
+    if photo.gps.is_none() && word.stray > NAMED {
         let reason = format!(
             "it does not look like the places around it in time, rather {}: another trip, or a wrong clock",
             describe(answer.alone.unwrap_or(answer.best))
@@ -240,6 +269,18 @@ fn outlier(photo: &AlbumPhoto, word: &Word, answer: &AlbumAnswer, tags: &[&Album
         return Some(Outlier { probability: word.stray, reason });
     }
     None
+}
+
+/// What is said of a photo that may be from elsewhere.
+fn hint(answer: &AlbumAnswer) -> Option<Outlier> {
+    let is_hinted = answer.outlier.is_none() && answer.elsewhere > HINTED;
+    is_hinted.then(|| Outlier {
+        probability: answer.elsewhere,
+        reason: format!(
+            "it may be from elsewhere: alone it looks rather like {}",
+            describe(answer.alone.unwrap_or(answer.best))
+        ),
+    })
 }
 
 /// The probability that must be held for a radius to hold a share, by fitted levels.

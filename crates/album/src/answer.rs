@@ -37,11 +37,18 @@ pub struct AlbumAnswer {
     pub moved_km: f64,
     /// Why, in one sentence.
     pub because: String,
+    /// The probability that it is from elsewhere: another trip, another time; 0 where its own tag speaks.
+    pub elsewhere: f64,
+    /// What may be wrong with it, less surely than an outlier.
+    pub hint: Option<Outlier>,
     /// Whether something is wrong with it.
     pub outlier: Option<Outlier>,
     /// What is said about the truth, where that is known.
     #[serde(skip)]
     pub verdict: Option<Verdict>,
+    /// The log of the density that the photo alone gives it.
+    #[serde(skip)]
+    pub alone_log_density: Option<f64>,
 }
 
 /// A place it may be.

@@ -25,6 +25,10 @@ impl Blob {
 
     /// Density per steradian.
     pub(crate) fn density(&self, point: UnitVec) -> f64 {
+        // Beyond some eight deviations there is nothing; most points are there, and a chord is sooner had than an angle.
+        if 2.0 * (1.0 - self.centre.dot(point)) > 60.0 * self.variance {
+            return 0.0;
+        }
         let angle = self.centre.angle_rad(point);
         self.mass * (-0.5 * angle * angle / self.variance).exp() / (2.0 * PI * self.variance)
     }
@@ -58,13 +62,18 @@ impl Blob {
         }
     }
 
-    /// Whether two say nearly the same.
-    fn is_like(&self, other: &Self) -> bool {
+    /// Whether two say nearly the same: their widths differ by no more than a factor (of the variance), their centres by no more than a
+    /// part of the narrower one's.
+    fn is_like(&self, other: &Self, factor: f64, part: f64) -> bool {
         let ratio = self.variance / other.variance;
         let angle = self.centre.angle_rad(other.centre);
-        (0.4..2.5).contains(&ratio) && angle * angle < 0.25 * self.variance.min(other.variance)
+        ratio < factor && ratio * factor > 1.0 && angle * angle < part * self.variance.min(other.variance)
     }
 }
+
+/// How alike two are that become one: always, and where there is no room for more.
+const ALIKE: (f64, f64) = (2.5, 0.25);
+const RATHER_ALIKE: (f64, f64) = (5.0, 1.0);
 
 /// The heaviest blobs, nearly equal ones merged, at most `most`; what is left over is returned apart.
 pub(crate) fn thinned(mut blobs: Vec<Blob>, most: usize, lightest: f64) -> (Vec<Blob>, Vec<Blob>) {
@@ -72,7 +81,8 @@ pub(crate) fn thinned(mut blobs: Vec<Blob>, most: usize, lightest: f64) -> (Vec<
     blobs.sort_by(|a, b| b.mass.total_cmp(&a.mass));
     let (mut kept, mut over): (Vec<Blob>, Vec<Blob>) = (Vec::new(), Vec::new());
     for blob in blobs {
-        if let Some(like) = kept.iter_mut().find(|other| other.is_like(&blob)) {
+        let (factor, part) = if kept.len() < most { ALIKE } else { RATHER_ALIKE };
+        if let Some(like) = kept.iter_mut().find(|other| other.is_like(&blob, factor, part)) {
             *like = like.merged(&blob);
         } else if kept.len() < most {
             kept.push(blob);

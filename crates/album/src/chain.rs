@@ -3,7 +3,7 @@
 use crate::AlbumError;
 use crate::blob::Blob;
 use crate::earth::Earth;
-use crate::evidence::{Evidence, weights};
+use crate::evidence::{Evidence, weights as weights_of};
 use crate::likeness;
 use crate::message::{Kept, Message, Return, Towards, about_tag};
 use crate::photo::AlbumPhoto;
@@ -18,6 +18,8 @@ pub(crate) struct Chain<'a> {
     weights: Vec<f64>,
     pace_h: f64,
     returns: Vec<Vec<Return>>,
+    /// How much each looks like those around it.
+    company: Vec<Option<f64>>,
     earth: &'a Earth,
     calibration: &'a Calibration,
     settings: &'a AlbumSettings,
@@ -46,10 +48,15 @@ impl<'a> Chain<'a> {
         calibration: &'a Calibration,
         settings: &'a AlbumSettings,
     ) -> Self {
-        let weights = weights(&times, settings.dependence, settings.moment_s);
-        let returns = likeness::returns(&photos, &times, settings);
+        let weights = weights_of(&times, settings.dependence, settings.moment_s);
+        let mut returns = likeness::returns(&photos, &times, settings);
+        let shares = weights_of(&times, settings.likeness_dependence, settings.moment_s);
+        for (own, share) in returns.iter_mut().zip(shares) {
+            own.iter_mut().for_each(|one| one.log_odds *= share);
+        }
         let pace_h = pace_h(&photos, &times);
-        Self { photos, times, weights, pace_h, returns, earth, calibration, settings }
+        let company = likeness::company(&photos, &times, settings.moment_s);
+        Self { photos, times, weights, pace_h, returns, company, earth, calibration, settings }
     }
 
     /// The log likelihood of the whole album.
@@ -139,13 +146,13 @@ impl<'a> Chain<'a> {
         Travel::after(self.times[k] - self.times[k - 1], self.pace_h, &self.settings.travel)
     }
 
-    /// Coming back takes its time.
+    /// Coming back takes its time, and leads to where one has been: a place that only later tags know would be a reason for itself.
     fn returns_at(&self, k: usize) -> Vec<Return> {
         let hours = (self.times[k] - self.times[k - 1]).abs() / 3600.0;
         let share = 1.0 - (-hours).exp();
         let scaled =
             |one: &Return| Return { place: Blob { mass: one.place.mass * share, ..one.place }, ..*one };
-        self.returns[k].iter().map(scaled).collect()
+        self.returns[k].iter().filter(|one| one.first_s < self.times[k - 1]).map(scaled).collect()
     }
 
     fn evidence(&self, k: usize) -> Result<Evidence, AlbumError> {
@@ -177,6 +184,15 @@ impl<'a> Chain<'a> {
         }
     }
 
+    /// The probability that photo `k`, whose look fits what the others say so well, is from elsewhere.
+    fn elsewhere(&self, k: usize, fit_nats: f64) -> f64 {
+        let [constant, by_fit, by_company] = self.settings.elsewhere;
+        let usual = self.settings.usual_company;
+        let company = self.company[k].unwrap_or(usual);
+        let log_odds = constant - by_fit * fit_nats - by_company * (company - usual);
+        1.0 / (1.0 + (-log_odds).exp())
+    }
+
     fn word(&self, k: usize, before: &Message, after: &Message) -> Result<Word, AlbumError> {
         let evidence = self.evidence(k)?;
         let mut others = before.times(after, self.earth);
@@ -185,9 +201,8 @@ impl<'a> Chain<'a> {
         let own = Evidence::of(self.photos[k], 1.0, self.earth, self.calibration)?;
         let mut heard = others.clone();
         heard.hear(&own, 0.0, self.earth);
-        let fit = heard.total(self.earth);
-        let stray = self.settings.stray;
-        let stray = stray / (stray + (1.0 - stray) * fit);
+        let fit = heard.total(self.earth).max(f64::MIN_POSITIVE).ln();
+        let stray = self.elsewhere(k, fit);
         let wrong_tag = self.tag(k).map_or(0.0, |tag| {
             let mut heard = others.clone();
             heard.hear(&evidence, self.settings.stray, self.earth);

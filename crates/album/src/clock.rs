@@ -3,6 +3,7 @@
 use crate::album::Album;
 use crate::photo::AlbumPhoto;
 use crate::{AlbumError, PhotoTime};
+use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -10,8 +11,6 @@ use std::collections::BTreeMap;
 const HOURS: std::ops::RangeInclusive<i32> = -13..=13;
 /// Photos that are looked at, of all cameras together.
 const LOOKED_AT: usize = 96;
-/// What a shift must gain to be believed, in nats: clocks are right far more often than not.
-const GAIN_NATS: f64 = 6.0;
 
 /// A camera whose clock is off.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -59,15 +58,14 @@ impl Album {
                 all.extend(own.iter().cloned().map(|photo| shift(photo, -hours)));
                 self.log_likelihood(&all)
             };
-            let right = shifted(0)?;
-            let mut best = (0, right);
-            for hours in HOURS.filter(|hours| *hours != 0) {
-                let fit = shifted(hours)?;
-                if fit > best.1 {
-                    best = (hours, fit);
-                }
-            }
-            if best.1 - right > GAIN_NATS {
+            let fits: Vec<(i32, f64)> = HOURS
+                .into_par_iter()
+                .map(|hours| Ok((hours, shifted(hours)?)))
+                .collect::<Result<_, AlbumError>>()?;
+            let right = fits.iter().find(|(hours, _)| *hours == 0).map_or(f64::NEG_INFINITY, |(_, fit)| *fit);
+            // The first of the best, as one thread would find it.
+            let best = fits.iter().fold((0, right), |best, one| if one.1 > best.1 { *one } else { best });
+            if best.1 - right > self.settings().clock_nats {
                 let (camera, gain_nats) = ((*camera).to_owned(), best.1 - right);
                 found.push(WrongClock { camera, ahead_h: best.0, gain_nats, photos: *count });
             }

@@ -9,6 +9,10 @@ use std::f64::consts::TAU;
 const RADII_KM: [f64; 4] = [1.0, 25.0, 200.0, 750.0];
 /// Windows through which broad densities are seen, for candidates.
 const WINDOWS_KM: [f64; 2] = [250.0, 600.0];
+/// Cells that hold less are left out: all of them together hold less than a two-hundredth.
+const LIGHTEST: f64 = 2e-7;
+/// What is known so well lies next to a tag.
+const SHARP_KM: f64 = 25.0;
 /// Points that stand for a blob: rings of equal mass and turns on each.
 const RINGS: usize = 8;
 const TURNS: usize = 5;
@@ -40,7 +44,7 @@ impl Cloud {
                     cloud.push(point, mass / 9.0);
                 }
                 peaks.push((*value, index));
-            } else if mass > 1e-8 {
+            } else if mass > LIGHTEST {
                 cloud.push(earth.points[index], mass);
             }
         }
@@ -141,6 +145,11 @@ impl Cloud {
         spots
     }
 
+    /// Whether most lies within a few kilometres of the best place.
+    pub(crate) fn is_sharp(&self) -> bool {
+        self.spots(1).first().is_some_and(|spot| self.mass_within_km(spot.at, SHARP_KM) > 0.5)
+    }
+
     /// The radii about a place that hold the shares, which must rise.
     pub(crate) fn radii_km(&self, centre: UnitVec, shares: &[f64]) -> Vec<f64> {
         let mut by_distance: Vec<(f64, f64)> = self
@@ -167,7 +176,16 @@ impl Cloud {
     /// The probability within a distance.
     pub(crate) fn mass_within_km(&self, centre: UnitVec, km: f64) -> f64 {
         let total: f64 = self.masses.iter().sum();
-        let near = |point: &UnitVec| centre.angle_rad(*point) * EARTH_RADIUS_KM <= km;
+        let cosine = (km / EARTH_RADIUS_KM).min(std::f64::consts::PI).cos();
+        // Cosines of small angles are all nearly 1: there the angle itself is looked at.
+        let near = |point: &UnitVec| {
+            let own = centre.dot(*point);
+            if cosine < 0.9999 {
+                own >= cosine
+            } else {
+                own > 0.999 && centre.angle_rad(*point) * EARTH_RADIUS_KM <= km
+            }
+        };
         self.points
             .iter()
             .zip(&self.masses)

@@ -134,13 +134,34 @@ impl Earth {
         on(above) * (1.0 - share) + on(below) * share
     }
 
-    /// The point nearest to a place, and its area.
-    pub(crate) fn nearest(&self, point: UnitVec) -> usize {
-        let z = self.rings.z();
-        let below = z.partition_point(|ring| *ring > point.z()).clamp(1, z.len() - 1);
-        let ring = if z[below - 1] - point.z() < point.z() - z[below] { below - 1 } else { below };
-        let turn = point.y().atan2(point.x()).rem_euclid(TAU) / TAU * LONGITUDES as f64;
-        ring * LONGITUDES + turn.round() as usize % LONGITUDES
+    /// Adds a blob to a grid: its mass on the points within three deviations, no fewer than the cell's own neighbours.
+    pub(crate) fn add(&self, grid: &mut [f64], blob: &Blob) {
+        let cell = PI / RINGS as f64;
+        let variance = blob.variance.max(0.3 * cell * cell);
+        let reach = 3.0 * variance.sqrt();
+        let centre = blob.centre;
+        let (z, colatitude) = (self.rings.z(), centre.z().clamp(-1.0, 1.0).acos());
+        let first = z.partition_point(|ring| ring.acos() < colatitude - reach);
+        let end = z.partition_point(|ring| ring.acos() <= colatitude + reach);
+        let turn = centre.y().atan2(centre.x()).rem_euclid(TAU) / TAU * LONGITUDES as f64;
+        let mut near: Vec<(usize, f64)> = Vec::new();
+        for ring in first..end {
+            let around = (1.0 - z[ring] * z[ring]).sqrt();
+            let most = LONGITUDES as i64 / 2;
+            let half = (((reach / around / TAU) * LONGITUDES as f64).ceil() as i64 + 1).min(most);
+            let middle = turn.round() as i64;
+            for k in middle - half..middle + half {
+                let index = ring * LONGITUDES + k.rem_euclid(LONGITUDES as i64) as usize;
+                let angle = self.points[index].angle_rad(centre);
+                if angle <= reach {
+                    near.push((index, (-0.5 * angle * angle / variance).exp()));
+                }
+            }
+        }
+        let total: f64 = near.iter().map(|(index, weight)| weight * self.areas[*index]).sum();
+        for (index, weight) in near {
+            grid[index] += blob.mass * weight / total;
+        }
     }
 
     /// Nine places spread over the cell of a point.
@@ -184,6 +205,25 @@ mod tests {
             grid.iter().zip(&earth.points).map(|(v, p)| v * p.angle_rad(lima).powi(2)).collect();
         let deviation = (earth.integral(&squares) / 2.0).sqrt() * EARTH_RADIUS_KM;
         assert!((deviation / 800.6 - 1.0).abs() < 0.01, "{deviation}");
+    }
+
+    /// What has no room among the blobs keeps its mass, its place and its width.
+    #[test]
+    fn a_blob_on_the_grid_is_as_wide_as_it_was() {
+        let earth = flat();
+        for (lat, lon, wide) in
+            [(48.0, 2.0, 150.0), (-12.0, 179.9, 230.0), (89.0, 10.0, 200.0), (-89.9, 0.0, 3.0)]
+        {
+            let centre = LatLon::new(lat, lon).unwrap().to_unit();
+            let mut grid = vec![0.0; earth.points.len()];
+            earth.add(&mut grid, &Blob::at_km(centre, wide, 0.7));
+            assert!((earth.integral(&grid) - 0.7).abs() < 1e-9);
+            let squares: Vec<f64> =
+                grid.iter().zip(&earth.points).map(|(v, p)| v * p.angle_rad(centre).powi(2)).collect();
+            let deviation = (earth.integral(&squares) / 2.0 / 0.7).sqrt() * EARTH_RADIUS_KM;
+            let wanted = f64::max(wide, 110.0);
+            assert!((deviation / wanted - 1.0).abs() < 0.15, "{lat} {lon}: {deviation} {wanted}");
+        }
     }
 
     /// Many steps that are narrower than the grid widen it as much as one of their sum.

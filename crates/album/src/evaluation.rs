@@ -2,12 +2,11 @@
 
 use crate::album::Album;
 use crate::baselines::by_time;
-use crate::{AlbumAnswer, AlbumError, AlbumPhoto};
+use crate::{AlbumAnswer, AlbumError, AlbumPhoto, WrongClock, set_clocks};
 use locdiff_answer::LEVELS;
 use locdiff_eval::{Bootstrap, ReliabilityCurve};
 use locdiff_sphere::{LatLon, haversine_km};
 use serde::Serialize;
-use std::fmt::Write;
 
 /// The radii of the table.
 const RADII_KM: [f64; 5] = [1.0, 25.0, 200.0, 750.0, 2500.0];
@@ -23,6 +22,17 @@ pub struct AlbumTrip {
     pub photos: Vec<AlbumPhoto>,
     /// Where they were taken.
     pub truths: Vec<LatLon>,
+    /// Which of them are from elsewhere; empty where that is not known. They are heard, and not judged with the others.
+    pub strays: Vec<bool>,
+}
+
+/// How albums are answered to be judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Judging {
+    /// All photos of an album are of one place.
+    pub same_place: bool,
+    /// Clocks that contradict each other are set first.
+    pub set_clocks: bool,
 }
 
 /// A share with its interval.
@@ -45,6 +55,37 @@ pub struct SystemScores {
     pub within: Vec<Share>,
     /// The difference to the album's shares: album less this one.
     pub album_ahead: Vec<Share>,
+    /// Mean −log density at the truths, nats per steradian, where it has a density.
+    pub nll_nats: Option<Share>,
+    /// By how much the album's is less.
+    pub album_ahead_nats: Option<Share>,
+}
+
+/// What became of photos that are from elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct StrayScores {
+    /// How many there were without a tag.
+    pub strays: usize,
+    /// How many of them were named.
+    pub named: usize,
+    /// How many more were said to be perhaps from elsewhere.
+    pub hinted: usize,
+    /// Other photos without a tag.
+    pub others: usize,
+    /// How many of them were named all the same.
+    pub falsely_named: usize,
+    /// How many more of them were hinted at.
+    pub falsely_hinted: usize,
+}
+
+/// A clock that was set.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SetClock {
+    /// The album.
+    pub album: String,
+    /// The clock.
+    #[serde(flatten)]
+    pub clock: WrongClock,
 }
 
 /// How good the answers for albums are.
@@ -58,8 +99,6 @@ pub struct AlbumScores {
     pub tagged: usize,
     /// The album's answers, and the others.
     pub systems: Vec<SystemScores>,
-    /// Mean −log density at the truths, nats per steradian, of the album's answers.
-    pub nll_nats: f64,
     /// What shares the radii and regions say they hold.
     pub levels: Vec<f64>,
     /// Shares of truths within the radii that are said to hold 10 … 90 %.
@@ -70,52 +109,72 @@ pub struct AlbumScores {
     pub fitted_levels: Vec<f64>,
     /// Photos that were said not to fit.
     pub outliers: usize,
+    /// What was said of photos from elsewhere, where it is known which are.
+    pub strays: Option<StrayScores>,
+    /// Clocks that were set.
+    pub clocks: Vec<SetClock>,
 }
 
 /// Distances of each system's answers for one album's photos without a tag.
+#[derive(Default)]
 struct Judged {
     errors: [Vec<f64>; 4],
+    /// −log densities of the album's answers and of single photos.
+    nats: [Vec<f64>; 2],
 }
 
 impl AlbumScores {
-    /// Answers every album and judges it. With `same_place`, all photos of an album are of one place. `done` is called after
-    /// each album.
+    /// Answers every album and judges it. `done` is called after each album.
     ///
     /// # Errors
     /// As [`Album::answers`].
     pub fn of(
         album: &Album,
         trips: &[AlbumTrip],
-        same_place: bool,
+        judging: Judging,
         bootstrap: &Bootstrap,
         mut done: impl FnMut(),
     ) -> Result<Self, AlbumError> {
         let (mut judged, mut verdicts, mut tagged, mut outliers) = (Vec::new(), Vec::new(), 0, 0);
+        let (mut strays, mut clocks) = (StrayScores::default(), Vec::new());
         for trip in trips {
-            let answers = if same_place {
-                album.same_place(&trip.photos, trip.truths.first().copied())?
+            let mut photos = trip.photos.clone();
+            if judging.set_clocks {
+                let wrong = album.wrong_clocks(&photos)?;
+                set_clocks(&mut photos, &wrong);
+                clocks.extend(wrong.into_iter().map(|clock| SetClock { album: trip.name.clone(), clock }));
+            }
+            let answers = if judging.same_place {
+                album.same_place(&photos, trip.truths.first().copied())?
             } else {
-                album.answers(&trip.photos, &trip.truths, |_| ())?
+                album.answers(&photos, &trip.truths, |_| ())?
             };
-            let singles = if same_place { alone(album, trip)? } else { alone_of(&answers) };
+            let singles = if judging.same_place { alone(album, trip)? } else { alone_of(&answers) };
             let by_time = by_time(&trip.photos);
-            let mut errors: [Vec<f64>; 4] = Default::default();
+            let mut own = Judged::default();
             for (k, answer) in answers.iter().enumerate() {
                 outliers += usize::from(answer.outlier.is_some());
                 if trip.photos[k].gps.is_some() {
                     tagged += 1;
                     continue;
                 }
+                let is_stray = trip.strays.get(k).copied().unwrap_or(false);
+                strays.count(is_stray, answer);
+                if is_stray {
+                    continue;
+                }
                 let off = |place: Option<LatLon>| {
                     place.map_or(f64::INFINITY, |place| haversine_km(place, trip.truths[k]))
                 };
-                errors[0].push(off(Some(answer.best)));
-                errors[1].push(off(by_time[k].map(|found| found.nearest)));
-                errors[2].push(off(by_time[k].map(|found| found.interpolated)));
-                errors[3].push(off(singles[k]));
+                own.errors[0].push(off(Some(answer.best)));
+                own.errors[1].push(off(by_time[k].map(|found| found.nearest)));
+                own.errors[2].push(off(by_time[k].map(|found| found.interpolated)));
+                own.errors[3].push(off(singles[k].map(|(place, _)| place)));
+                own.nats[0].extend(answer.verdict.as_ref().map(|said| -said.log_density));
+                own.nats[1].extend(singles[k].map(|(_, log_density)| -log_density));
                 verdicts.extend(answer.verdict.clone());
             }
-            judged.push(Judged { errors });
+            judged.push(own);
             done();
         }
         let of =
@@ -125,77 +184,51 @@ impl AlbumScores {
         sorted.sort_by(f64::total_cmp);
         let quantile =
             |share: &f64| sorted.get((share * sorted.len() as f64) as usize).copied().unwrap_or(1.0);
-        let count = verdicts.len().max(1) as f64;
         Ok(Self {
             albums: trips.len(),
             photos: judged.iter().map(|one| one.errors[0].len()).sum(),
             tagged,
             systems: (0..SYSTEMS.len()).map(|system| scores(&judged, system, bootstrap)).collect(),
-            nll_nats: -of(|said| said.log_density).iter().sum::<f64>() / count,
             levels: LEVELS.to_vec(),
             in_radii: ReliabilityCurve::of_levels(&shares).observed(),
             in_regions: ReliabilityCurve::of_levels(&of(|said| said.region_level)).observed(),
             fitted_levels: LEVELS.iter().map(quantile).collect(),
             outliers,
+            strays: trips.iter().any(|trip| trip.strays.contains(&true)).then_some(strays),
+            clocks,
         })
     }
+}
 
-    /// A table for people.
-    pub fn to_text(&self) -> String {
-        let mut text = format!(
-            "{} albums, {} photos without a tag judged ({} with one heard)\n% within               1 km             25 km            200 km            750 km           2500 km\n",
-            self.albums, self.photos, self.tagged
-        );
-        for one in &self.systems {
-            let _ = write!(text, "{:<20}", one.system);
-            for share in &one.within {
-                let cell = format!(
-                    "{:.1} [{:.1}, {:.1}]",
-                    100.0 * share.value,
-                    100.0 * share.low,
-                    100.0 * share.high
-                );
-                let _ = write!(text, " {cell:>17}");
-            }
-            text.push('\n');
-        }
-        for one in &self.systems[1..] {
-            let _ = write!(text, "ahead of {:<11.11}", one.system);
-            for share in &one.album_ahead {
-                let cell = format!(
-                    "{:+.1} [{:+.1}, {:+.1}]",
-                    100.0 * share.value,
-                    100.0 * share.low,
-                    100.0 * share.high
-                );
-                let _ = write!(text, " {cell:>17}");
-            }
-            text.push('\n');
-        }
-        let percent = |shares: &[f64]| {
-            let words: Vec<String> = shares.iter().map(|share| format!("{:>5.1}", 100.0 * share)).collect();
-            words.concat()
+impl StrayScores {
+    fn count(&mut self, is_stray: bool, answer: &AlbumAnswer) {
+        let is_named = answer.outlier.is_some();
+        let is_hinted = !is_named && answer.hint.is_some();
+        let (all, named, hinted) = if is_stray {
+            (&mut self.strays, &mut self.named, &mut self.hinted)
+        } else {
+            (&mut self.others, &mut self.falsely_named, &mut self.falsely_hinted)
         };
-        let _ = writeln!(text, "said                {} %", percent(&self.levels));
-        let _ = writeln!(text, "within radii        {} %", percent(&self.in_radii));
-        let _ = writeln!(text, "in regions          {} %", percent(&self.in_regions));
-        let _ = writeln!(text, "−log density        {:.3} nats per steradian (uniform 2.531)", self.nll_nats);
-        let _ = writeln!(text, "said not to fit     {} photos", self.outliers);
-        text
+        *all += 1;
+        *named += usize::from(is_named);
+        *hinted += usize::from(is_hinted);
     }
 }
 
-/// What each photo alone answers.
-fn alone_of(answers: &[AlbumAnswer]) -> Vec<Option<LatLon>> {
-    answers.iter().map(|answer| answer.alone).collect()
+/// What each photo alone answers, and the log density that it gives the truth.
+type Alone = Option<(LatLon, f64)>;
+
+fn alone_of(answers: &[AlbumAnswer]) -> Vec<Alone> {
+    answers.iter().map(|answer| answer.alone.zip(answer.alone_log_density)).collect()
 }
 
-fn alone(album: &Album, trip: &AlbumTrip) -> Result<Vec<Option<LatLon>>, AlbumError> {
-    let one = |photo: &AlbumPhoto| {
+fn alone(album: &Album, trip: &AlbumTrip) -> Result<Vec<Alone>, AlbumError> {
+    let one = |(photo, truth): (&AlbumPhoto, &LatLon)| {
         let photo = [photo.clone().with_gps(None)];
-        Ok(album.same_place(&photo, None)?.first().map(|answer| answer.best))
+        let answers = album.same_place(&photo, Some(*truth))?;
+        Ok(answers.first().and_then(|answer| Some((answer.best, answer.verdict.as_ref()?.log_density))))
     };
-    trip.photos.iter().map(one).collect()
+    trip.photos.iter().zip(&trip.truths).map(one).collect()
 }
 
 fn scores(judged: &[Judged], system: usize, bootstrap: &Bootstrap) -> SystemScores {
@@ -215,6 +248,14 @@ fn scores(judged: &[Judged], system: usize, bootstrap: &Bootstrap) -> SystemScor
         let (low, high) = bootstrap.interval(bootstrap.draws(judged.len(), statistic));
         Share { value: statistic(&everything), low, high }
     };
+    // Only the album and single photos have a density.
+    let density = [Some(0), None, None, Some(1)][system];
+    let nats = |counts: &[u32], which: usize| {
+        let sum = |of: &dyn Fn(&[f64]) -> f64| -> f64 {
+            counts.iter().zip(judged).map(|(count, one)| f64::from(*count) * of(&one.nats[which])).sum()
+        };
+        sum(&|list| list.iter().sum()) / sum(&|list| list.len() as f64).max(1.0)
+    };
     SystemScores {
         system: SYSTEMS[system].to_owned(),
         within: RADII_KM.iter().map(|radius| estimate(&|counts| share(counts, system, *radius))).collect(),
@@ -222,5 +263,7 @@ fn scores(judged: &[Judged], system: usize, bootstrap: &Bootstrap) -> SystemScor
             .iter()
             .map(|radius| estimate(&|counts| share(counts, 0, *radius) - share(counts, system, *radius)))
             .collect(),
+        nll_nats: density.map(|which| estimate(&|counts| nats(counts, which))),
+        album_ahead_nats: density.map(|which| estimate(&|counts| nats(counts, which) - nats(counts, 0))),
     }
 }

@@ -8,7 +8,7 @@
 //! | cameras whose clocks are off | [`Album::wrong_clocks`], [`set_clocks`] |
 //! | times of photos | [`parse_time`], [`time_in_name`], [`PhotoTime`] |
 //! | what photo managers do instead | [`by_time`] |
-//! | how good answers are, beside those | [`AlbumScores`], [`AlbumTrip`] |
+//! | how good answers are, beside those | [`AlbumScores`], [`AlbumTrip`], [`Judging`] |
 //! | what the model assumes | [`AlbumSettings`] |
 //!
 //! A message between photos is a grid of the globe (Gauss–Legendre rings, on which convolution with a heat kernel is exact: one
@@ -24,6 +24,7 @@ mod cloud;
 mod earth;
 mod error;
 mod evaluation;
+mod evaluation_text;
 mod evidence;
 mod explain;
 mod likeness;
@@ -38,7 +39,7 @@ pub use answer::{AlbumAnswer, AlbumPlace, Outlier};
 pub use baselines::{ByTime, by_time};
 pub use clock::{WrongClock, set_clocks};
 pub use error::AlbumError;
-pub use evaluation::{AlbumScores, AlbumTrip};
+pub use evaluation::{AlbumScores, AlbumTrip, Judging, SetClock, Share, StrayScores, SystemScores};
 pub use photo::AlbumPhoto;
-pub use settings::{AlbumSettings, TravelSettings};
+pub use settings::{AlbumSettings, Levels, TravelSettings};
 pub use times::{GUESSED_GAP_S, PhotoTime, TimeSource, iso_time, parse_time, time_in_name};

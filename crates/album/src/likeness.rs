@@ -74,10 +74,38 @@ pub(crate) fn returns(photos: &[&AlbumPhoto], times: &[f64], settings: &AlbumSet
                 .map(|(log_odds, _, tagged)| Return {
                     place: Blob::at_km(tagged.place, settings.alike_km, share),
                     log_odds,
+                    first_s: tagged.times.first().copied().unwrap_or(f64::INFINITY),
                 })
                 .collect()
         })
         .collect()
+}
+
+/// Photos before and after one that it is compared with at the most.
+const NEIGHBOURS: usize = 100;
+
+/// How much each photo looks like those around it in time: the mean cosine, those within a moment counting most. `None` for a photo
+/// without an embedding or without others.
+pub(crate) fn company(photos: &[&AlbumPhoto], times: &[f64], moment_s: f64) -> Vec<Option<f64>> {
+    let length =
+        |photo: &&AlbumPhoto| photo.embedding.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
+    let lengths: Vec<f64> = photos.iter().map(length).collect();
+    let one = |k: usize| {
+        let (mut sum, mut total) = (0.0, 0.0);
+        for other in k.saturating_sub(NEIGHBOURS)..(k + NEIGHBOURS + 1).min(photos.len()) {
+            let (a, b) = (&photos[k].embedding, &photos[other].embedding);
+            if other == k || a.is_empty() || a.len() != b.len() {
+                continue;
+            }
+            let product: f64 = a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
+            // Those of other days count a little, so that a photo alone in time has company, too.
+            let weight = (-(times[k] - times[other]).abs() / moment_s).exp() + 1e-3;
+            sum += weight * product / (lengths[k] * lengths[other]).max(1e-12);
+            total += weight;
+        }
+        (total > 0.0).then(|| sum / total)
+    };
+    (0..photos.len()).into_par_iter().map(one).collect()
 }
 
 /// The tagged photo that a photo looks like most, and the cosine.

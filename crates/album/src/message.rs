@@ -36,6 +36,8 @@ pub(crate) struct Return {
     pub(crate) place: Blob,
     /// Log of the odds that a photo which looks so was taken there.
     pub(crate) log_odds: f64,
+    /// When one was there first, as far as tags know: one comes back only to where one has been.
+    pub(crate) first_s: f64,
 }
 
 /// What a tag says of the place where one stays, as blobs.
@@ -107,7 +109,7 @@ impl Message {
     /// Times what likeness to tagged places says.
     pub(crate) fn compare(&mut self, returns: &[Return], earth: &Earth) {
         let mut found = Vec::new();
-        for Return { place, log_odds } in returns {
+        for Return { place, log_odds, .. } in returns {
             // The bump that likeness is: 1 far away, the odds at the place.
             let reach = 2.0 * PI * place.variance;
             for blob in &mut self.blobs {
@@ -215,14 +217,14 @@ impl Message {
         self.thin_to(MOST_BLOBS, earth);
     }
 
-    /// Fewer blobs: what is too much goes to the grid's nearest point.
+    /// Fewer blobs: what is too much goes to the grid, as wide as it is. At its nearest point alone it would be a cell wide, and radii too
+    /// small by half.
     fn thin_to(&mut self, most: usize, earth: &Earth) {
         let lightest = LIGHTEST * self.total(earth);
         let (kept, over) = thinned(std::mem::take(&mut self.blobs), most, lightest);
         self.blobs = kept;
         for blob in over {
-            let nearest = earth.nearest(blob.centre);
-            self.grid[nearest] += blob.mass / earth.areas[nearest];
+            earth.add(&mut self.grid, &blob);
         }
     }
 }

@@ -16,6 +16,12 @@ pub struct AlbumSettings {
     pub moment_s: f64,
     /// The probability that a photo does not belong to the album at all.
     pub stray: f64,
+    /// The log odds that a photo is from elsewhere: a constant, less so much for each nat by which its look fits what the others say of its
+    /// place, less so much for its mean cosine to the photos around it. Chosen on validation trips such that hardly any photo that belongs
+    /// is named.
+    pub elsewhere: [f64; 3],
+    /// The mean cosine to the photos around it at which that says nothing.
+    pub usual_company: f64,
     /// The probability that a GPS tag is wrong.
     pub wrong_tag: f64,
     /// The error of a good GPS tag.
@@ -30,13 +36,29 @@ pub struct AlbumSettings {
     pub alike_km: f64,
     /// The cosine of two embeddings at which being at one place is as likely as not, and the slope of the log odds there.
     pub likeness: (f64, f64),
+    /// How much each further photo of the same moment takes from what likeness says, as `dependence` does for looks: photos of one
+    /// place look alike, and a chance resemblance is one of all.
+    pub likeness_dependence: f64,
     /// No likeness says more than this, in nats.
     pub most_likeness: f64,
-    /// For 10, 20 … 90 %, the probability that the posterior of a trip must hold within a radius for the radius to hold that share. Views
-    /// of one place need no such correction.
-    pub radius_levels: [f64; 9],
-    /// The same for regions: what the densest part must hold.
-    pub region_levels: [f64; 9],
+    /// What a shift of a camera's clock must gain to be believed, in nats: clocks are right far more often than not.
+    pub clock_nats: f64,
+    /// For radii and regions of trips that are to hold 10, 20 … 90 %: the probability that the posterior must hold. Views of one place
+    /// need no such correction.
+    pub levels: Levels,
+}
+
+/// The levels of answers of three kinds, each from 10 to 90 %.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Levels {
+    /// Sharp answers, next to a tag: most lies within a few kilometres.
+    pub at_tags: [f64; 9],
+    /// Broad ones of an album with tags: a drive away from one. People arrive, so that few are far beyond.
+    pub between_tags: [f64; 9],
+    /// Albums without tags: looks alone.
+    pub without_tags: [f64; 9],
 }
 
 /// The travel kernel: staying, walking about, driving, flying.
@@ -79,6 +101,8 @@ impl Default for AlbumSettings {
             views_dependence: 0.6,
             moment_s: 14_400.0,
             stray: 0.02,
+            elsewhere: [-3.2, 1.2, 7.0],
+            usual_company: 0.5,
             wrong_tag: 3e-4,
             gps_km: 0.05,
             jitter_km: 0.6,
@@ -86,9 +110,20 @@ impl Default for AlbumSettings {
             revisit: 0.02,
             alike_km: 0.5,
             likeness: (0.70, 10.0),
+            likeness_dependence: 0.3,
             most_likeness: 1.6,
-            radius_levels: [0.09, 0.195, 0.31, 0.43, 0.535, 0.64, 0.745, 0.84, 0.92],
-            region_levels: [0.09, 0.2, 0.31, 0.42, 0.535, 0.64, 0.74, 0.835, 0.91],
+            clock_nats: 5.0,
+            levels: Levels::default(),
+        }
+    }
+}
+
+impl Default for Levels {
+    fn default() -> Self {
+        Self {
+            at_tags: [0.03, 0.1, 0.17, 0.27, 0.39, 0.5, 0.62, 0.73, 0.86],
+            between_tags: [0.14, 0.25, 0.36, 0.44, 0.51, 0.585, 0.66, 0.745, 0.84],
+            without_tags: [0.09, 0.2, 0.31, 0.42, 0.535, 0.645, 0.75, 0.85, 0.93],
         }
     }
 }
@@ -136,6 +171,7 @@ impl AlbumSettings {
         let sizes = [
             settings.moment_s,
             settings.gps_km,
+            settings.clock_nats,
             settings.jitter_km,
             travel.pace_h,
             settings.alike_km,
@@ -148,7 +184,8 @@ impl AlbumSettings {
             travel.drive_most_km,
             travel.fly_km,
         ];
-        let levels = [&settings.radius_levels, &settings.region_levels];
+        let Levels { at_tags, between_tags, without_tags } = &settings.levels;
+        let levels = [at_tags, between_tags, without_tags];
         let rising = levels.iter().all(|list| list.windows(2).all(|pair| pair[0] < pair[1]));
         let fits = shares.iter().all(|share| *share > 0.0 && *share < 0.5)
             && sizes.iter().all(|size| *size > 0.0 && size.is_finite())
@@ -156,6 +193,8 @@ impl AlbumSettings {
             && travel.move_most < 1.0
             && settings.dependence >= 0.0
             && settings.views_dependence >= 0.0
+            && settings.elsewhere.iter().all(|number| number.is_finite())
+            && settings.likeness_dependence >= 0.0
             && levels.iter().all(|list| list.iter().all(|level| (0.0..=1.0).contains(level)));
         if fits && rising {
             Ok(settings)

@@ -41,6 +41,9 @@ pub struct PhotoTime {
     pub source: TimeSource,
 }
 
+/// The years 1 to 9999: no time is outside of them.
+const SECONDS: std::ops::Range<f64> = -6.2e10..2.53e11;
+
 /// Files without a time are taken to be this far apart.
 pub const GUESSED_GAP_S: f64 = 600.0;
 
@@ -69,7 +72,7 @@ pub fn parse_time(text: &str, offset: Option<&str>) -> Result<(f64, bool), Album
     let bad = || AlbumError::Time { text: text.to_owned() };
     let text = text.trim().trim_end_matches('\0').trim();
     if let Ok(seconds) = text.parse::<f64>()
-        && seconds.is_finite()
+        && SECONDS.contains(&seconds)
         && text.len() != 8
     {
         return Ok((seconds, true));
@@ -219,6 +222,8 @@ mod tests {
             "::::",
             "nan",
             "1e999",
+            "1e300",
+            "-1e12",
         ] {
             assert!(parse_time(text, None).is_err(), "{text}");
         }

@@ -189,3 +189,82 @@ fn order_and_company_of_the_list_do_not_matter() {
     assert!(one.moved_km < 1.0);
     assert!(world.album.answers(&[], &[], |_| ()).unwrap().is_empty());
 }
+
+/// A tag knows where one was then; that one came from near it is no news. (It was "coming back" to a place of the future.)
+#[test]
+fn hours_before_a_tag_one_may_have_been_a_drive_away() {
+    let world = World::new();
+    let (kuopio, look) = (at(62.93, 27.65), at(63.5, 28.0));
+    let seen = |photo: AlbumPhoto| photo.with_embedding(vec![1.0, 0.0], 0.0);
+    let photos = [
+        seen(world.photo("before", 0.0, look, 0.1)),
+        seen(world.photo("arrived", 4.5 * HOUR, look, 0.1)),
+        seen(world.photo("tagged", 5.2 * HOUR, look, 0.1).with_gps(Some(kuopio))),
+    ];
+    let answers = world.album.answers(&photos, &[], |_| ()).unwrap();
+    assert!(answers[0].radius_50_km > 120.0 && answers[0].radius_90_km > 250.0, "{:?}", answers[0]);
+    assert!(answers[1].radius_50_km < 20.0, "{:?}", answers[1]);
+}
+
+/// Photos of one stay look alike: that all of them resemble a place is one resemblance, not ten.
+#[test]
+fn a_chance_resemblance_is_one_of_all() {
+    let world = World::new();
+    let (tagged, far) = (at(56.5, 26.3), at(60.2, 29.4));
+    let mut photos =
+        vec![world.photo("tag", 0.0, tagged, 0.1).with_gps(Some(tagged)).with_embedding(vec![1.0, 0.3], 0.0)];
+    for k in 0..10 {
+        let time = 22.0 * HOUR + f64::from(k) * 20.0 * MINUTE;
+        photos.push(world.photo(&format!("{k}"), time, far, 0.1).with_embedding(vec![1.0, 0.0], 0.0));
+    }
+    let answers = world.album.answers(&photos, &[], |_| ()).unwrap();
+    for answer in &answers[1..] {
+        assert!(answer.radius_50_km > 50.0, "{answer:?}");
+    }
+}
+
+#[test]
+fn what_may_be_from_elsewhere_is_hinted_at_before_it_is_named() {
+    let world = World::new();
+    let (rome, sydney) = (at(41.9, 12.5), at(-33.9, 151.2));
+    let said = |sureness: f64| {
+        let photos: Vec<AlbumPhoto> = (0..6)
+            .map(|k| {
+                let look = if k == 3 { (sydney, sureness) } else { (rome, 0.3) };
+                let photo = world.photo(&format!("{k}"), f64::from(k) * 20.0 * MINUTE, look.0, look.1);
+                photo.with_gps((k == 0 || k == 5).then_some(rome))
+            })
+            .collect();
+        let answers = world.album.answers(&photos, &[], |_| ()).unwrap();
+        assert!(answers.iter().enumerate().all(|(k, answer)| k == 3 || answer.hint.is_none()));
+        answers[3].clone()
+    };
+    // The surer it is of Sydney, the surer it is that it does not belong.
+    let said: Vec<_> = (0..14).map(|k| said(0.005 + 0.01 * f64::from(k))).collect();
+    let odds: Vec<f64> = said.iter().map(|answer| answer.elsewhere).collect();
+    let kinds: Vec<(bool, bool)> =
+        said.iter().map(|answer| (answer.hint.is_some(), answer.outlier.is_some())).collect();
+    assert_eq!((kinds[0], kinds[13]), ((false, false), (false, true)), "{odds:?}");
+    let hinted = said.iter().find_map(|answer| answer.hint.as_ref());
+    let hinted = hinted.unwrap_or_else(|| panic!("none between: {odds:?}"));
+    assert!(hinted.reason.contains("may be from elsewhere") && (0.3..0.5).contains(&hinted.probability));
+}
+
+/// Likeness to the others clears a photo whose look alone speaks against it.
+#[test]
+fn who_looks_like_the_others_belongs_to_them() {
+    let world = World::new();
+    let (rome, lima) = (at(41.9, 12.5), at(-12.0, -77.0));
+    let elsewhere = |vector: [f32; 2]| {
+        let photos: Vec<AlbumPhoto> = (0..6)
+            .map(|k| {
+                let look = if k == 3 { lima } else { rome };
+                let photo = world.photo("x", f64::from(k) * 20.0 * MINUTE, look, 0.1);
+                let embedding = if k == 3 { vector } else { [1.0, 0.0] };
+                photo.with_embedding(embedding.to_vec(), 0.0).with_gps((k == 0 || k == 5).then_some(rome))
+            })
+            .collect();
+        world.album.answers(&photos, &[], |_| ()).unwrap()[3].elsewhere
+    };
+    assert!(elsewhere([1.0, 0.1]) < 0.5 * elsewhere([0.1, 1.0]));
+}

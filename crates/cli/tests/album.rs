@@ -77,7 +77,36 @@ fn albums_are_judged_beside_photo_managers() {
             && text.contains("interpolated in time")
             && text.contains("single photos")
     );
-    json(folder.path(), &format!("{words} --same-place"));
+    // Those that have a density are judged by it, beside each other; so are views of one place.
+    for scores in [scores, json(folder.path(), &format!("{words} --same-place"))] {
+        let nats = |system: usize| &scores["systems"][system]["nll_nats"]["value"];
+        let ahead = &scores["systems"][3]["album_ahead_nats"]["value"];
+        assert!((number(nats(3)) - number(nats(0)) - number(ahead)).abs() < 1e-9, "{scores}");
+        assert!(nats(1).is_null() && nats(2).is_null());
+    }
+    // What is known to be from elsewhere is counted apart.
+    let text = fs::read_to_string(folder.path().join("times.csv")).unwrap();
+    let with: Vec<String> = text
+        .lines()
+        .enumerate()
+        .map(|(k, line)| {
+            format!(
+                "{line},{}",
+                if k == 0 {
+                    "stray"
+                } else if k == 4 {
+                    "1"
+                } else {
+                    "0"
+                }
+            )
+        })
+        .collect();
+    fs::write(folder.path().join("times.csv"), with.join("\n")).unwrap();
+    let scores = json(folder.path(), &format!("{words} --trust-clocks"));
+    assert_eq!((&scores["photos"], &scores["strays"]["strays"]), (&2.into(), &1.into()));
+    assert_eq!(scores["strays"]["others"], 2);
+    assert!(ok(folder.path(), &words).contains("from elsewhere      "));
 }
 
 #[test]

@@ -25,11 +25,13 @@ pub struct AlbumRow {
     pub truth: Option<LatLon>,
     /// The camera.
     pub camera: Option<String>,
+    /// Whether it is known to be from elsewhere, from `stray` (1 or 0): to judge by, never heard.
+    pub is_stray: bool,
 }
 
 impl AlbumRow {
     /// Reads a table with the columns `time`, and where wanted `row` (of the embedding, from 0; else the table's own order), `album`,
-    /// `name`, `gps_lat`, `gps_lon`, `camera`, `lat` and `lon`.
+    /// `name`, `gps_lat`, `gps_lon`, `camera`, `lat`, `lon` and `stray`.
     ///
     /// # Errors
     /// A file that cannot be read, and rows with a number or time that is none, which are named.
@@ -39,6 +41,7 @@ impl AlbumRow {
         let find = |names: &[&str]| table.find(names);
         let (row, album, name) = (find(&["row"]), find(&["album"]), find(&["name", "photo", "file"]));
         let camera = find(&["camera", "model"]);
+        let stray = find(&["stray"]);
         let gps = find(&["gps_lat"]).zip(find(&["gps_lon"]));
         let truth = find(&["lat", "latitude"]).zip(find(&["lon", "longitude"]));
         let mut rows = Vec::new();
@@ -72,6 +75,7 @@ impl AlbumRow {
                 gps: place(gps)?,
                 truth: place(truth)?,
                 camera: field(camera).map(str::to_owned),
+                is_stray: field(stray) == Some("1"),
             });
         }
         Ok(rows)

@@ -71,8 +71,8 @@ pub use steps::SampledStep;
 pub use table::{ANSWER_COLUMNS, AnswerRow, FoundRow, GALLERY_COLUMNS, failure_json, gallery_fields};
 
 pub use locdiff_album::{
-    Album, AlbumAnswer, AlbumPhoto, AlbumPlace, AlbumScores, AlbumSettings, AlbumTrip, Outlier, PhotoTime,
-    TimeSource, TravelSettings, WrongClock, iso_time, parse_time, set_clocks,
+    Album, AlbumAnswer, AlbumPhoto, AlbumPlace, AlbumScores, AlbumSettings, AlbumTrip, Judging, Outlier,
+    PhotoTime, TimeSource, TravelSettings, WrongClock, iso_time, parse_time, set_clocks,
 };
 pub use locdiff_answer::{
     Answer, AnswerError, AnsweredBy, BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Density, DensityRegion,

@@ -1,23 +1,23 @@
 // Photos in, answers out: everything but the globe.
 import { Film } from "/page/film.js";
 import { Globe } from "/page/globe.js";
+import { caption, clocks, csv as tripCsv, inTime, km, thumbnail, when } from "/page/trip.js";
 
 const $ = (id) => document.getElementById(id);
 const globe = new Globe($("globe"));
 const photos = [];
 // All photos as of one place: an answer like a photo's, with several files.
 const together = { files: [] };
+// What was said of all photos as of one trip.
+let trip = null;
 let shown = null, key = "";
+const isTrip = () => $("trip").checked;
 const film = new Film($("step"), (places) => globe.setSamples(places), (step, count) => {
   $("moment").textContent = `step ${step + 1} of ${count}`;
   $("step").setAttribute("aria-valuetext", $("moment").textContent);
 });
 
 // ---- words
-const km = (value) => {
-  const step = value >= 1000 ? 100 : value >= 100 ? 10 : 1;
-  return `${(Math.round(value / step) * step).toLocaleString("en")} km`;
-};
 const percent = (share) => (share < 0.005 ? "< 1 %" : share > 0.995 ? "> 99 %" : `${Math.round(100 * share)} %`);
 const degrees = ({ lat, lon }) => `${Math.abs(lat).toFixed(3)}° ${lat < 0 ? "S" : "N"}, ${Math.abs(lon).toFixed(3)}° ${lon < 0 ? "W" : "E"}`;
 
@@ -51,32 +51,65 @@ async function ask(photo, route, parameters) {
   throw Object.assign(new Error(problem.detail), { wait });
 }
 
-async function locate(photo) {
+// Asks until the server has time.
+async function patiently(name, question) {
   film.close();
-  say(`Looking at ${photo.name} …`);
+  say(`Looking at ${name} …`);
   for (;;) {
     try {
-      photo.answer = await (await ask(photo, "locate", { density: "all" })).json();
-      photo.error = null;
-      break;
+      return await (await question()).json();
     } catch (error) {
-      if (!error.wait) {
-        photo.error = error.message;
-        break;
-      }
+      if (!error.wait) throw error;
       say(`The server is busy: again in ${error.wait} s`);
       await new Promise((done) => setTimeout(done, 1000 * error.wait));
     }
   }
+}
+
+async function locate(photo) {
+  try {
+    photo.answer = await patiently(photo.name, () => ask(photo, "locate", { density: "all" }));
+    photo.error = null;
+  } catch (error) {
+    photo.error = error.message;
+  }
   show(photo);
+}
+
+async function locateTrip() {
+  const asked = [...photos];
+  document.body.classList.add("trip");
+  try {
+    trip = await patiently(`${asked.length} photos of one trip`, () => ask({ files: asked.map((photo) => photo.file) }, "album", {}));
+  } catch (error) {
+    say(error.message, true);
+    return;
+  }
+  for (const [k, photo] of asked.entries()) {
+    const said = trip.photos[k];
+    photo.tripError = said.error;
+    photo.trip = said.error ? null : said;
+  }
+  show(inTime(asked)[0]);
 }
 
 async function add(files) {
   const added = [...files].map((file, k) => ({ file, name: file.name || `pasted ${photos.length + k + 1}`, url: URL.createObjectURL(file) }));
   photos.push(...added);
+  if (added.length > 1) $("trip").checked = true;
   strip();
-  if ($("together").checked) await locateTogether();
+  small(added);
+  if (isTrip()) await locateTrip();
+  else if ($("together").checked) await locateTogether();
   else for (const photo of added) await locate(photo);
+}
+
+// Thumbnails, one after the other.
+async function small(added) {
+  for (const photo of added) {
+    photo.small = await thumbnail(photo.file);
+    for (const image of $("photos").querySelectorAll("img")) if (image.alt === photo.name && !image.src) image.src = photo.small;
+  }
 }
 
 async function locateTogether() {
@@ -89,22 +122,55 @@ async function locateTogether() {
 
 // ---- the panel
 function strip() {
-  $("photos").replaceChildren(...photos.map((photo) => {
+  const list = isTrip() ? inTime(photos) : photos;
+  const focused = [...$("photos").querySelectorAll("button")].indexOf(document.activeElement);
+  document.body.classList.toggle("trip", isTrip());
+  $("photos").replaceChildren(...list.map((photo) => {
     const item = document.createElement("li"), button = document.createElement("button"), image = document.createElement("img");
-    image.src = photo.url;
+    if (photo.small) image.src = photo.small;
     image.alt = photo.name;
     button.type = "button";
     button.setAttribute("aria-current", String(photo === shown || shown === together));
     button.addEventListener("click", () => {
+      if (isTrip()) return show(photo);
       $("alone").checked = true;
       if (photo.answer) show(photo);
       else locate(photo);
     });
-    button.append(image);
+    button.append(image, ...(isTrip() ? caption(photo) : []));
     item.append(button);
     return item;
   }));
+  // Whoever came with the keyboard stays where the photo is.
+  if (focused >= 0) $("photos").querySelectorAll("button")[Math.max(0, isTrip() ? list.indexOf(shown) : focused)]?.focus();
   $("sameness").hidden = photos.length < 2;
+}
+
+// A photo of the trip: where it was, by all of them.
+function showOfTrip(photo) {
+  const said = photo.trip;
+  say(photo.tripError ?? clocks(trip?.clocks ?? []), Boolean(photo.tripError));
+  $("answer").hidden = !said;
+  $("legend").hidden = !said;
+  if (!said) return;
+  $("picture").src = photo.url;
+  $("name").textContent = `${photo.name}, ${when(said.time)}`;
+  $("place").textContent = said.place;
+  $("words").textContent = `50 % within ${km(said.radius_50_km)}, 90 % within ${km(said.radius_90_km)}.`
+    + (said.moved_km > 1 && !said.gps ? ` Alone it would be ${km(said.moved_km)} away.` : "");
+  $("because").textContent = `Because: ${said.because}.`;
+  const odd = said.outlier ?? said.hint;
+  $("odd").textContent = odd ? `${said.outlier ? "Does not fit" : "May not fit"} (${percent(odd.probability)}): ${odd.reason}.` : "";
+  const places = [{ ...said.best, probability: said.probability, place: said.place }, ...said.alternatives];
+  $("hypotheses").replaceChildren(...places.map(hypothesis));
+  const facts = [["best place", degrees(said.best)]];
+  if (said.gps) facts.push(["the photo’s GPS tag", degrees(said.gps)]);
+  $("facts").replaceChildren(...facts.flatMap(([name, value]) => [text("dt", name), text("dd", value)]));
+  $("globe").setAttribute("aria-label", `A globe turned to ${said.place}, with the trip’s track. Arrow keys turn it, plus and minus zoom.`);
+  const line = trip.track.features.find((feature) => feature.properties.track);
+  const stops = photos.filter((other) => other.trip).map((other) => [other.trip.best.lon, other.trip.best.lat]);
+  globe.setCircle(null);
+  globe.showOfTrip(said, line?.geometry.coordinates ?? [], stops);
 }
 
 function show(photo) {
@@ -112,6 +178,7 @@ function show(photo) {
   draw(false);
   shown = photo;
   strip();
+  if (isTrip()) return showOfTrip(photo);
   say(photo.error ?? "", Boolean(photo.error));
   const answer = photo.answer;
   $("answer").hidden = !answer;
@@ -220,7 +287,8 @@ async function download(format) {
   const photo = shown;
   let blob;
   try {
-    if (format === "csv") blob = new Blob([csv(photo.answer, photo.name)], { type: "text/csv" });
+    if (isTrip()) blob = format === "csv" ? new Blob([tripCsv(photos)], { type: "text/csv" }) : new Blob([JSON.stringify(trip.track)], { type: "application/geo+json" });
+    else if (format === "csv") blob = new Blob([csv(photo.answer, photo.name)], { type: "text/csv" });
     else if (format === "geojson") blob = new Blob([JSON.stringify(photo.answer.density)], { type: "application/geo+json" });
     else blob = await (await ask(photo, "locate", { format })).blob();
   } catch (error) {
@@ -229,13 +297,22 @@ async function download(format) {
   }
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
-  link.download = `${photo.name.replace(/\.[^.]*$/, "")}.${format}`;
+  link.download = isTrip() ? `trip.${format}` : `${photo.name.replace(/\.[^.]*$/, "")}.${format}`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
   say(`${link.download} is downloaded`);
 }
 
 // ---- events
+$("photos").addEventListener("keydown", (event) => {
+  if (!isTrip()) return;
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key], buttons = [...$("photos").querySelectorAll("button")];
+  const next = step && buttons[buttons.indexOf(document.activeElement) + step];
+  if (!next) return;
+  event.preventDefault();
+  next.focus();
+  next.click();
+});
 for (const input of [$("choose"), $("take")]) {
   input.addEventListener("change", () => { add(input.files); input.value = ""; });
 }
@@ -266,7 +343,8 @@ $("draw").addEventListener("click", () => {
 $("anywhere").addEventListener("click", () => { $("within").focus(); restrict(""); });
 $("play").addEventListener("click", play);
 $("sameness").addEventListener("change", () => {
-  if ($("together").checked) locateTogether();
+  if (isTrip()) locateTrip();
+  else if ($("together").checked) locateTogether();
   else if (photos[0].answer) show(photos[0]);
   else locate(photos[0]);
 });
@@ -274,7 +352,8 @@ $("access").addEventListener("submit", (event) => {
   event.preventDefault();
   key = $("key").value;
   $("access").hidden = true;
-  for (const photo of photos.filter((photo) => !photo.answer)) locate(photo);
+  if (isTrip()) locateTrip();
+  else for (const photo of photos.filter((photo) => !photo.answer)) locate(photo);
 });
 $("downloads").addEventListener("click", (event) => { if (event.target.dataset.format) download(event.target.dataset.format); });
 $("in").addEventListener("click", () => globe.zoomBy(1.4));

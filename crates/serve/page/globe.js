@@ -1,4 +1,4 @@
-// The globe: land, the density, its 50 % and 90 % outlines, numbered places, a circle that is drawn, samples under way. Poles and
+// The globe: land, the density, its 50 % and 90 % outlines, numbered places, a circle that is drawn, samples under way, a trip's track. Poles and
 // the antimeridian are d3-geo's to get right.
 import { geoArea, geoCircle, geoDistance, geoGraticule10, geoNaturalEarth1, geoOrthographic, geoPath } from "/page/d3-geo.js";
 import { Texture } from "/page/texture.js";
@@ -71,6 +71,8 @@ export class Globe {
     // A circle: { at, km }; samples: places without a name.
     this.circle = null;
     this.samples = null;
+    // A trip: its way and the places of its photos.
+    this.track = null;
     // Called with the circle that a pointer drew, while drawing is on.
     this.whenDrawn = null;
     this.coasts = {};
@@ -82,6 +84,7 @@ export class Globe {
   // Shows an answer: its density, regions and hypotheses of its FeatureCollection, and the photo's own tag.
   show(answer) {
     const features = answer.density.features;
+    this.track = null;
     this.texture = answer.grid ? new Texture(answer.grid) : null;
     const areas = features.filter((feature) => feature.geometry && feature.geometry.type !== "Point");
     this.regions = areas
@@ -91,6 +94,21 @@ export class Globe {
     this.tag = answer.gps ? [answer.gps.lon, answer.gps.lat] : null;
     const reach = Math.max(answer.radius_90_km, 300) / EARTH_KM;
     this.turnTo([answer.best.lon, answer.best.lat], Math.max(1, Math.min(16, 0.75 / Math.sin(Math.min(reach, 1.2)))));
+  }
+
+  // Shows a photo of a trip: circles about its place, other places it may be, its tag, and the way of all (lines, cut where a map is).
+  showOfTrip(said, way, stops) {
+    const at = ({ lat, lon }) => [lon, lat];
+    const best = at(said.best), degrees = 180 / Math.PI;
+    this.texture = null;
+    this.regions = [[0.9, said.radius_90_km], [0.5, said.radius_50_km]].map(([probability, km]) => (
+      { probability, line: geoCircle().center(best).radius(Math.min(km / EARTH_KM * degrees, 179)).precision(2)() }));
+    this.places = [said.best, ...said.alternatives].map((place, k) => ({ at: at(place), text: String(k + 1) }));
+    this.tag = said.gps ? at(said.gps) : null;
+    this.track = { way: { type: "MultiLineString", coordinates: way }, stops };
+    const furthest = way.flat().reduce((most, place) => Math.max(most, geoDistance(best, place)), 0);
+    const reach = Math.min(1.2, 1.15 * Math.max(furthest, said.radius_90_km / EARTH_KM, 60 / EARTH_KM));
+    this.turnTo(best, Math.max(1, Math.min(40, 0.9 / Math.sin(reach))));
   }
 
   turnTo(centre, zoom = this.zoom) {
@@ -186,10 +204,12 @@ export class Globe {
       stroke(shape, "truth", 2, [2, 3]);
     }
     for (const one of this.regions) stroke(one.line, "edge", 1.6, one.probability > 0.7 ? [5, 4] : []);
+    if (this.track?.way.coordinates.length) stroke(this.track.way, "sample", 2.5);
     stroke(SPHERE, "rim", 1.2);
     const eye = this.isFlat ? null : this.centre;
     const isSeen = (at) => !eye || geoDistance(at, eye) < Math.PI / 2;
     if (this.tag && isSeen(this.tag)) this.mark(projection(this.tag), "◎", colour("truth"), colour("paper"), 8);
+    for (const at of this.track?.stops ?? []) if (isSeen(at)) this.mark(projection(at), "", colour("sample"), colour("paper"), 5);
     for (const place of [...this.places].reverse()) {
       if (this.samples || !isSeen(place.at)) continue;
       this.mark(projection(place.at), place.text, colour("accent"), colour("on-accent"), place.text === "1" ? 13 : 10);

@@ -23,8 +23,8 @@ const fn parameter(
     Parameter { name, kind, choices: &[], default, meaning }
 }
 
-/// How a photo is answered: parameters of `/v1/locate` and `/v1/locate/embeddings`.
-pub(crate) const PARAMETERS: [Parameter; 9] = [
+/// How a photo is answered: parameters of the routes that compute; `is_for` says which mean something where.
+pub(crate) const PARAMETERS: [Parameter; 10] = [
     parameter(
         "name",
         "string",
@@ -57,6 +57,12 @@ pub(crate) const PARAMETERS: [Parameter; 9] = [
         "boolean",
         "false",
         "Whether the photos are of one place: one answer for all of them, from the geometric mean of their densities",
+    ),
+    parameter(
+        "trust_clocks",
+        "boolean",
+        "false",
+        "Whether the clocks of an album's cameras are left alone, also where one contradicts the others by hours",
     ),
     Parameter {
         choices: &["none", "geojson", "grid", "all"],
@@ -122,6 +128,8 @@ pub(crate) struct Ask {
     pub(crate) name: Option<String>,
     /// Whether the photos are of one place.
     pub(crate) is_together: bool,
+    /// Whether an album's clocks are left alone.
+    pub(crate) trusts_clocks: bool,
     pub(crate) extra: Extra,
     pub(crate) format: Format,
 }
@@ -135,7 +143,8 @@ impl Ask {
     pub(crate) fn parse(text: &str) -> Result<Self, Problem> {
         let settings = Settings { views: 1, seed: 0, hypotheses: 5, window_km: None, within: Vec::new() };
         let extra = Extra { geojson: false, grid: false };
-        let mut ask = Self { settings, name: None, is_together: false, extra, format: Format::Json };
+        let format = Format::Json;
+        let mut ask = Self { settings, name: None, is_together: false, trusts_clocks: false, extra, format };
         let mut seen: Vec<String> = Vec::new();
         for (name, value) in query::pairs(text).map_err(Problem::bad)? {
             if seen.contains(&name) && name != "within" {
@@ -159,6 +168,9 @@ impl Ask {
                 "within" => settings.within.push(value),
                 "together" => {
                     ask.is_together = choice(&name, &value, &[("false", false), ("true", true)])?;
+                }
+                "trust_clocks" => {
+                    ask.trusts_clocks = choice(&name, &value, &[("false", false), ("true", true)])?;
                 }
                 "density" => {
                     let kinds = [

@@ -6,6 +6,7 @@ use crate::metrics::{Metrics, Stage};
 use crate::problem::{Kind, Problem};
 use crate::queue::Queue;
 use crate::render::Renderer;
+use crate::trips::Trips;
 use locdiff::{
     Answer, EmbeddedPhoto, Embedding, LocateError, LocateOptions, Locator, Photo, PhotoLimits, SampleOptions,
 };
@@ -26,6 +27,7 @@ pub(crate) struct Backend {
     metrics: Arc<Metrics>,
     kept: RwLock<Vec<(Settings, LocateOptions)>>,
     renderer: Renderer,
+    trips: Trips,
 }
 
 /// A photo between its stages.
@@ -38,7 +40,15 @@ impl Backend {
         queue: Arc<Queue>,
         metrics: Arc<Metrics>,
     ) -> Self {
-        Self { locator, limits, queue, metrics, kept: RwLock::default(), renderer: Renderer::default() }
+        Self {
+            locator,
+            limits,
+            queue,
+            metrics,
+            kept: RwLock::default(),
+            renderer: Renderer::default(),
+            trips: Trips::default(),
+        }
     }
 
     /// Until the queue is closed and empty.
@@ -103,6 +113,13 @@ impl Backend {
                 self.settle(jobs, vec![steps], times, begin, |renderer, _, steps| renderer.steps(steps));
                 return;
             }
+            Work::Album(_) => {
+                let photos = vec![(); embedded.len()];
+                let said = self.trips.answer(&self.locator, first, embedded, &options);
+                times.answer = before.elapsed();
+                self.settle(jobs, photos, times, begin, |renderer, _, _| renderer.album(said.as_ref()));
+                return;
+            }
             Work::Locate(_) | Work::LocateEmbeddings(_) => {}
         }
         let answers = if first.ask.is_together {
@@ -162,8 +179,8 @@ impl Backend {
         let mut embedded = Vec::new();
         for job in jobs {
             match &job.work {
-                Work::Locate(own) | Work::Embed(own) | Work::Steps(own) => photos.extend(own),
                 Work::LocateEmbeddings(rows) => embedded.extend(rows.iter().enumerate().map(embedding)),
+                work => photos.extend(work.photos()),
             }
         }
         for few in runs(&photos, self.limits.max_pixels) {
@@ -240,7 +257,7 @@ fn one(photos: Vec<Embedded>) -> Embedded {
 fn groups(jobs: Vec<Job>) -> Vec<Vec<Job>> {
     let mut groups: Vec<Vec<Job>> = Vec::new();
     for job in jobs {
-        let is_own = |job: &Job| job.ask.is_together || matches!(job.work, Work::Steps(_));
+        let is_own = |job: &Job| job.ask.is_together || matches!(job.work, Work::Steps(_) | Work::Album(_));
         let alike = |group: &&mut Vec<Job>| {
             !is_own(&group[0])
                 && !is_own(&job)
@@ -258,10 +275,12 @@ fn groups(jobs: Vec<Job>) -> Vec<Vec<Job>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::job::Told;
 
     #[test]
     fn runs_hold_no_more_pixels_than_one_photo_may_have() {
-        let upload = |pixels: u64| Upload { name: None, contents: bytes::Bytes::new(), pixels };
+        let upload =
+            |pixels: u64| Upload { name: None, contents: bytes::Bytes::new(), pixels, told: Told::default() };
         let photos: Vec<Upload> = [5, 5, 90, 20, 1, 1, 1, 1, 1, 1].map(upload).into();
         let photos: Vec<&Upload> = photos.iter().collect();
         let runs = runs(&photos, 100);

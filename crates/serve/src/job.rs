@@ -4,8 +4,18 @@ use crate::ask::Ask;
 use crate::budget::Reserved;
 use crate::problem::Problem;
 use bytes::Bytes;
+use locdiff::LatLon;
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
+
+/// What a form says of a photo beside its bytes; it goes before what the photo itself says.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Told {
+    /// In words of EXIF or ISO 8601, which have been understood.
+    pub(crate) time: Option<String>,
+    pub(crate) gps: Option<LatLon>,
+    pub(crate) camera: Option<String>,
+}
 
 /// A photo as it came.
 #[derive(Debug)]
@@ -14,6 +24,7 @@ pub(crate) struct Upload {
     pub(crate) contents: Bytes,
     /// What decoding it takes, in pixels.
     pub(crate) pixels: u64,
+    pub(crate) told: Told,
 }
 
 /// What is to be done.
@@ -24,14 +35,24 @@ pub(crate) enum Work {
     Embed(Vec<Upload>),
     /// Photos of one place.
     Steps(Vec<Upload>),
+    /// Photos of one trip.
+    Album(Vec<Upload>),
 }
 
 impl Work {
+    /// The photos; none where embeddings came.
+    pub(crate) fn photos(&self) -> &[Upload] {
+        match self {
+            Self::Locate(photos) | Self::Embed(photos) | Self::Steps(photos) | Self::Album(photos) => photos,
+            Self::LocateEmbeddings(_) => &[],
+        }
+    }
+
     /// How many photos or embeddings.
     pub(crate) fn len(&self) -> usize {
         match self {
-            Self::Locate(photos) | Self::Embed(photos) | Self::Steps(photos) => photos.len(),
             Self::LocateEmbeddings(rows) => rows.len(),
+            _ => self.photos().len(),
         }
     }
 }

@@ -31,6 +31,7 @@ mod log;
 mod metrics;
 mod multipart;
 mod openapi;
+mod openapi_album;
 mod options;
 mod problem;
 mod query;
@@ -41,6 +42,7 @@ mod routes;
 mod server;
 mod service;
 mod stall;
+mod trips;
 mod uploads;
 
 pub use error::ServeError;

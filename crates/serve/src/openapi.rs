@@ -1,6 +1,7 @@
 //! The document that describes the routes, made from the tables that the server itself reads.
 
 use crate::ask::{PARAMETERS, Parameter};
+use crate::openapi_album::{album_form, album_schema};
 use crate::problem::Kind;
 use crate::routes::{Endpoint, ROUTES, Route};
 use serde_json::{Map, Value, json};
@@ -36,7 +37,11 @@ pub(crate) fn document() -> Value {
 /// The problems that a route can answer with.
 pub(crate) fn problems(endpoint: Endpoint) -> Vec<Kind> {
     let own: &[Kind] = match endpoint {
-        Endpoint::Locate | Endpoint::LocateEmbeddings | Endpoint::Embed | Endpoint::Steps => &[
+        Endpoint::Locate
+        | Endpoint::LocateEmbeddings
+        | Endpoint::Embed
+        | Endpoint::Steps
+        | Endpoint::Album => &[
             Kind::BadRequest,
             Kind::Unauthorized,
             Kind::CrossSite,
@@ -97,10 +102,11 @@ fn operation(route: &Route) -> Value {
 /// Whether a parameter means something at an endpoint.
 pub(crate) fn is_for(parameter: &Parameter, endpoint: Endpoint) -> bool {
     match endpoint {
-        Endpoint::Locate => true,
-        Endpoint::LocateEmbeddings => !["name", "views"].contains(&parameter.name),
+        Endpoint::Locate => parameter.name != "trust_clocks",
+        Endpoint::LocateEmbeddings => !["name", "views", "trust_clocks"].contains(&parameter.name),
         Endpoint::Embed => parameter.name == "name",
         Endpoint::Steps => ["name", "views", "seed"].contains(&parameter.name),
+        Endpoint::Album => ["views", "seed", "trust_clocks"].contains(&parameter.name),
         _ => false,
     }
 }
@@ -143,6 +149,7 @@ fn request_body(endpoint: Endpoint) -> Option<Value> {
         Endpoint::Locate | Endpoint::Embed | Endpoint::Steps => {
             json!({ "image/*": bytes, "application/octet-stream": bytes, "multipart/form-data": form })
         }
+        Endpoint::Album => json!({ "multipart/form-data": album_form() }),
         Endpoint::LocateEmbeddings => json!({
             "application/json": { "schema": {
                 "type": "object",
@@ -173,6 +180,7 @@ fn content(endpoint: Endpoint) -> Value {
         }),
         Endpoint::Embed => json!({ "application/json": object, "application/x-ndjson": text }),
         Endpoint::Steps => json!({ "application/json": { "schema": steps_schema() } }),
+        Endpoint::Album => json!({ "application/json": { "schema": album_schema() } }),
         Endpoint::Metrics => json!({ "text/plain": text }),
         Endpoint::Docs | Endpoint::Page(_) => json!({ "text/html": text }),
         Endpoint::Info | Endpoint::Regions | Endpoint::Live | Endpoint::Ready | Endpoint::OpenApi => {
@@ -297,6 +305,6 @@ mod tests {
         }
         assert!(Kind::ALL.iter().all(|kind| seen.contains(kind)));
         let locate = &paths["/v1/locate"]["post"]["parameters"];
-        assert_eq!(locate.as_array().unwrap().len(), PARAMETERS.len());
+        assert_eq!(locate.as_array().unwrap().len(), PARAMETERS.len() - 1, "clocks are an album's");
     }
 }

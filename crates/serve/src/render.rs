@@ -87,6 +87,12 @@ impl Renderer {
         Ok((format!("{object}\n").into_bytes(), JSON))
     }
 
+    /// An album's object.
+    #[expect(clippy::unused_self, reason = "one of the renderer's ways")]
+    pub(crate) fn album(&self, said: Result<&Value, &Problem>) -> Rendered {
+        said.map(|object| (format!("{object}\n").into_bytes(), JSON)).map_err(Problem::clone)
+    }
+
     fn object(&self, answer: &Answer, extra: Extra) -> Result<Value, Problem> {
         let mut object = answer.to_json();
         if extra.grid {
@@ -134,12 +140,10 @@ fn grid(grid: &DensityGrid) -> Value {
 }
 
 /// What a job's photo is called in messages.
-fn name_of(work: &Work, k: usize) -> String {
+pub(crate) fn name_of(work: &Work, k: usize) -> String {
     let given = match work {
-        Work::Locate(photos) | Work::Embed(photos) | Work::Steps(photos) => {
-            photos.get(k).and_then(|photo| photo.name.clone())
-        }
         Work::LocateEmbeddings(_) => Some(format!("row {}", k + 1)),
+        photos => photos.photos().get(k).and_then(|photo| photo.name.clone()),
     };
     given.unwrap_or_else(|| "the photo".to_owned())
 }

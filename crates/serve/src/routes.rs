@@ -10,6 +10,7 @@ pub(crate) enum Endpoint {
     LocateEmbeddings,
     Embed,
     Steps,
+    Album,
     Info,
     Regions,
     Live,
@@ -40,7 +41,7 @@ const fn post(path: &'static str, endpoint: Endpoint, summary: &'static str) -> 
 }
 
 /// All routes but the page's files.
-pub(crate) const ROUTES: [Route; 11] = [
+pub(crate) const ROUTES: [Route; 12] = [
     post("/v1/locate", Endpoint::Locate, "Where photos were taken: one as the body, or several as a form"),
     post(
         "/v1/locate/embeddings",
@@ -52,6 +53,12 @@ pub(crate) const ROUTES: [Route; 11] = [
         "/v1/steps",
         Endpoint::Steps,
         "The diffusion's samples on their way from noise to places; several photos are taken as of one place",
+    ),
+    post(
+        "/v1/album",
+        Endpoint::Album,
+        "Where the photos of one trip were taken, together: by their looks, times, the GPS tags of some and how people travel. A form of \
+         fields 'photo'; after a photo, fields 'time', 'gps' (lat,lon) and 'camera' say what its own EXIF data do not",
     ),
     get("/v1/info", Endpoint::Info, true, "The version, the model and the limits"),
     get("/v1/regions", Endpoint::Regions, true, "The countries that an answer can be restricted to"),
@@ -77,7 +84,7 @@ const BYTES: &str = "application/octet-stream";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// The page: all that it loads.
-pub(crate) const PAGE: [PageFile; 10] = [
+pub(crate) const PAGE: [PageFile; 11] = [
     page(0, "/", "text/html; charset=utf-8", include_bytes!("../page/index.html")),
     page(1, "/page/style.css", "text/css; charset=utf-8", include_bytes!("../page/style.css")),
     page(2, "/page/app.js", SCRIPT, include_bytes!("../page/app.js")),
@@ -88,6 +95,7 @@ pub(crate) const PAGE: [PageFile; 10] = [
     page(7, "/page/icon.svg", "image/svg+xml", include_bytes!("../page/icon.svg")),
     page(8, "/page/texture.js", SCRIPT, include_bytes!("../page/texture.js")),
     page(9, "/page/film.js", SCRIPT, include_bytes!("../page/film.js")),
+    page(10, "/page/trip.js", SCRIPT, include_bytes!("../page/trip.js")),
 ];
 
 /// What a request found.

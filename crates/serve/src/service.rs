@@ -126,9 +126,11 @@ impl Service {
             self.access.check_key(&head.headers)?;
         }
         match route.endpoint {
-            Endpoint::Locate | Endpoint::LocateEmbeddings | Endpoint::Embed | Endpoint::Steps => {
-                self.compute(head, body, route, bytes_in).await
-            }
+            Endpoint::Locate
+            | Endpoint::LocateEmbeddings
+            | Endpoint::Embed
+            | Endpoint::Steps
+            | Endpoint::Album => self.compute(head, body, route, bytes_in).await,
             Endpoint::Info => Ok(Reply::ok(JSON, self.info.to_string())),
             Endpoint::Regions => Ok(Reply::ok(JSON, regions().to_string())),
             Endpoint::Live => Ok(Reply::ok(JSON, "{\"status\":\"live\"}")),
@@ -167,6 +169,7 @@ impl Service {
         };
         let kind = match route.endpoint {
             Endpoint::LocateEmbeddings => BodyKind::of_embeddings(content_type)?,
+            Endpoint::Album => BodyKind::of_album(content_type)?,
             _ => BodyKind::of_photos(content_type)?,
         };
         if self.queue.is_full() {
@@ -182,6 +185,7 @@ impl Service {
             Endpoint::LocateEmbeddings => uploads::embeddings(&contents, self.columns, most)?,
             Endpoint::Embed => Work::Embed(photos(contents, ask.name.clone())?),
             Endpoint::Steps => Work::Steps(photos(contents, ask.name.clone())?),
+            Endpoint::Album => Work::Album(uploads::album(&contents, &kind, most, &self.limits)?),
             _ => Work::Locate(photos(contents, ask.name.clone())?),
         };
         let (reply, answer) = oneshot::channel();

@@ -1,10 +1,11 @@
 //! Bodies as photos or embeddings.
 
-use crate::job::{Upload, Work};
+use crate::job::{Told, Upload, Work};
 use crate::multipart;
 use crate::problem::{Kind, Problem};
 use bytes::Bytes;
-use locdiff::{LocateError, Photo, PhotoLimits};
+use locdiff::{LatLon, LocateError, Photo, PhotoLimits, parse_time};
+use locdiff_base::excerpt;
 use serde::Deserialize;
 
 /// How a body is to be read.
@@ -33,6 +34,16 @@ impl BodyKind {
             given,
             "image/jpeg (or another image type), application/octet-stream or multipart/form-data",
         ))
+    }
+
+    /// Of an album, which is a form.
+    pub(crate) fn of_album(content_type: Option<&str>) -> Result<Self, Problem> {
+        let given = content_type.unwrap_or_default();
+        match Self::of_photos(content_type) {
+            Ok(form @ Self::Form { .. }) => Ok(form),
+            Err(problem) if essence(given) == "multipart/form-data" => Err(problem),
+            _ => Err(unknown(given, "multipart/form-data, a form of fields called 'photo'")),
+        }
     }
 
     /// Of embeddings.
@@ -78,19 +89,91 @@ pub(crate) fn photos(
         return Err(Problem::bad("the form has no photo: send one or more fields called 'photo'"));
     }
     let is_one = named.len() == 1;
-    let upload = |(name, contents): (Option<String>, Bytes)| {
-        let called = name.as_deref().unwrap_or("the photo");
-        let pixels = match Photo::size(&contents, called, limits) {
-            Ok(Some((width, height))) => u64::from(width) * u64::from(height),
-            // Only its decoder knows: as much as is allowed.
-            Ok(None) => limits.max_pixels,
-            Err(error) if is_one => return Err(Problem::from(&LocateError::from(error))),
-            // Told with the others' answers; nothing is decoded.
-            Err(_) => 0,
-        };
-        Ok(Upload { name, contents, pixels })
+    named.into_iter().map(|(name, contents)| upload(name, contents, is_one, limits)).collect()
+}
+
+fn upload(
+    name: Option<String>,
+    contents: Bytes,
+    is_one: bool,
+    limits: &PhotoLimits,
+) -> Result<Upload, Problem> {
+    let called = name.as_deref().unwrap_or("the photo");
+    let pixels = match Photo::size(&contents, called, limits) {
+        Ok(Some((width, height))) => u64::from(width) * u64::from(height),
+        // Only its decoder knows: as much as is allowed.
+        Ok(None) => limits.max_pixels,
+        Err(error) if is_one => return Err(Problem::from(&LocateError::from(error))),
+        // Told with the others' answers; nothing is decoded.
+        Err(_) => 0,
     };
-    named.into_iter().map(upload).collect()
+    Ok(Upload { name, contents, pixels, told: Told::default() })
+}
+
+/// What can be said of a photo, beside itself.
+const FIELDS: usize = 4;
+/// No time, place or camera is longer.
+const LONGEST_FIELD: usize = 100;
+
+/// The photos of an album's form, each followed by what the form says of it.
+pub(crate) fn album(
+    body: &Bytes,
+    kind: &BodyKind,
+    most: usize,
+    limits: &PhotoLimits,
+) -> Result<Vec<Upload>, Problem> {
+    let BodyKind::Form { boundary } = kind else { return Err(Problem::bad("an album is a form")) };
+    let parts = multipart::parts(body, boundary, FIELDS * most)
+        .map_err(|reason| Problem::bad(format!("the form cannot be read: {reason}")))?;
+    let mut photos: Vec<Upload> = Vec::new();
+    for part in parts {
+        if part.field == "photo" {
+            if photos.len() == most {
+                return Err(Problem::bad(format!("the form has more than {most} photos")));
+            }
+            photos.push(upload(part.file_name, part.contents, false, limits)?);
+            continue;
+        }
+        let field = &part.field;
+        let Some(photo) = photos.last_mut() else {
+            let detail = format!("the form begins with a field '{}': photos come first", excerpt(field));
+            return Err(Problem::bad(detail));
+        };
+        let called = photo.name.as_deref().unwrap_or("the photo");
+        let bad = |what: String| Problem::bad(format!("the field '{field}' after {called}: {what}"));
+        let words = std::str::from_utf8(&part.contents).ok().filter(|text| text.len() <= LONGEST_FIELD);
+        let words = words.ok_or_else(|| bad(format!("it is no text of up to {LONGEST_FIELD} bytes")))?.trim();
+        let is_new = match &**field {
+            "time" => {
+                parse_time(words, None).map_err(|error| bad(error.to_string()))?;
+                photo.told.time.replace(words.to_owned()).is_none()
+            }
+            "gps" => {
+                let place = place(words).ok_or_else(|| {
+                    bad(format!("'{}' is no place: write it as 48.85,2.35", excerpt(words)))
+                })?;
+                photo.told.gps.replace(place).is_none()
+            }
+            "camera" => photo.told.camera.replace(words.to_owned()).is_none(),
+            _ => {
+                let known = "an album has photo, time, gps and camera";
+                return Err(Problem::bad(format!("the form has a field '{}': {known}", excerpt(field))));
+            }
+        };
+        if !is_new {
+            return Err(bad("it is there twice".to_owned()));
+        }
+    }
+    if photos.is_empty() {
+        return Err(Problem::bad("the form has no photo: send one or more fields called 'photo'"));
+    }
+    Ok(photos)
+}
+
+/// Latitude and longitude, with a comma between.
+fn place(words: &str) -> Option<LatLon> {
+    let (lat, lon) = words.split_once(',')?;
+    LatLon::new(lat.trim().parse().ok()?, lon.trim().parse().ok()?).ok()
 }
 
 #[derive(Deserialize)]

@@ -29,6 +29,9 @@ pub(super) fn text(answer: &AlbumAnswer, as_json: bool) -> String {
     if let Some(outlier) = &answer.outlier {
         line("does not fit", format!("({:.0} %) {}", 100.0 * outlier.probability, one_line(&outlier.reason)));
     }
+    if let Some(hint) = &answer.hint {
+        line("may not fit", format!("({:.0} %) {}", 100.0 * hint.probability, one_line(&hint.reason)));
+    }
     text.push('\n');
     text
 }

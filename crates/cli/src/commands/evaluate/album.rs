@@ -5,20 +5,23 @@ use crate::commands::album::inputs::{read_table, settings};
 use crate::progress;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use locdiff::{AlbumScores, AlbumTrip, LatLon, LocateOptions, by_album};
+use locdiff::{AlbumScores, AlbumTrip, Judging, LatLon, LocateOptions, by_album};
 use locdiff_eval::Bootstrap;
 use std::path::{Path, PathBuf};
 
 /// Which albums.
 #[derive(Debug, Args)]
 pub(super) struct AlbumArgs {
-    /// Albums instead: a table with time, lat, lon and where known album, row (of --embeddings), gps_lat, gps_lon, camera. Photos without a
-    /// tag are judged beside the nearest tag in time, interpolation in time and single photos; intervals resample albums
+    /// Albums instead: a table with time, lat, lon and where known album, row (of --embeddings), gps_lat, gps_lon, camera, stray. Photos
+    /// without a tag are judged beside the nearest tag in time, interpolation in time and single photos; intervals resample albums
     #[arg(long, value_name = "FILE.csv", requires = "embeddings", conflicts_with_all = ["truth", "predictions", "codes", "html", "csv"])]
     pub(super) album: Option<PathBuf>,
     /// The photos of an album are of one place
     #[arg(long, requires = "album")]
     pub(super) same_place: bool,
+    /// Leave the clocks of cameras alone, also where one contradicts the others by hours
+    #[arg(long, requires = "album")]
+    pub(super) trust_clocks: bool,
     /// Settings of the model of albums, as JSON
     #[arg(long, value_name = "FILE.json", requires = "album")]
     pub(super) album_settings: Option<PathBuf>,
@@ -27,7 +30,7 @@ pub(super) struct AlbumArgs {
 /// Answers the albums of a table and judges them.
 pub(super) fn judge(
     table: &Path,
-    same_place: bool,
+    judging: Judging,
     chosen: Option<&Path>,
     model: &ModelArgs,
     bootstrap: &Bootstrap,
@@ -44,13 +47,15 @@ pub(super) fn judge(
     let mut trips = Vec::new();
     for (name, members) in by_album(&rows) {
         let truths: Vec<LatLon> = members.iter().map(|k| truth(*k)).collect::<Result<_>>()?;
-        trips.push(AlbumTrip { name, photos: members.iter().map(|k| photos[*k].clone()).collect(), truths });
+        let strays = members.iter().map(|k| rows[*k].is_stray).collect();
+        let photos = members.iter().map(|k| photos[*k].clone()).collect();
+        trips.push(AlbumTrip { name, photos, truths, strays });
     }
     ensure!(!trips.is_empty(), "{}: it has no rows", table.display());
     drop(photos);
     let bar = progress::bar("albums", Some(trips.len() as u64));
     let album = locator.album(settings(chosen)?)?;
-    let scores = AlbumScores::of(&album, &trips, same_place, bootstrap, || bar.inc(1))?;
+    let scores = AlbumScores::of(&album, &trips, judging, bootstrap, || bar.inc(1))?;
     bar.finish_and_clear();
     Ok(scores)
 }

@@ -11,6 +11,7 @@ use album::AlbumArgs;
 use anyhow::{Context, Result};
 use clap::Args;
 use codes::judge_codes;
+use locdiff::Judging;
 use locdiff_base::Named;
 use locdiff_data::{PlaceTable, PointColumns, read_points};
 use locdiff_eval::{Benchmark, Bootstrap, Preset};
@@ -141,7 +142,10 @@ impl Evaluate {
         evaluation.bootstrap.check()?;
         let scores = album::judge(
             table,
-            self.album.same_place,
+            Judging {
+                same_place: self.album.same_place,
+                set_clocks: !self.album.trust_clocks && !self.album.same_place,
+            },
             self.album.album_settings.as_deref(),
             &self.model,
             &evaluation.bootstrap,

@@ -116,13 +116,15 @@ impl Suggest {
                 asset: asset.id.clone(),
                 name: asset.name.clone(),
                 time: asset.time.clone().unwrap_or_default(),
-                take: answer.radius_90_km <= self.sure_km && answer.outlier.is_none(),
+                take: answer.radius_90_km <= self.sure_km
+                    && answer.outlier.is_none()
+                    && answer.hint.is_none(),
                 at: answer.best,
                 place: answer.place,
                 radius_50_km: answer.radius_50_km,
                 radius_90_km: answer.radius_90_km,
                 because: answer.because,
-                warning: answer.outlier.map(|outlier| outlier.reason),
+                warning: answer.outlier.or(answer.hint).map(|odd| odd.reason),
             })
             .collect())
     }

@@ -1,0 +1,185 @@
+//! A trip over HTTP: the same answers as from the library, and forms that are none.
+
+mod common;
+
+use common::{FORM, Running, photo, post, until};
+use locdiff::{AlbumSettings, EmbeddedPhoto, LatLon, LocateOptions, Locator, Photo, PhotoLimits, PhotoTime};
+use serde_json::Value;
+
+/// A part of a form: a photo with its file name, or a field with words.
+fn part(field: &str, file: Option<&str>, contents: &[u8]) -> Vec<u8> {
+    let file = file.map_or(String::new(), |name| format!("; filename=\"{name}\""));
+    let head = format!("--BOUND\r\nContent-Disposition: form-data; name=\"{field}\"{file}\r\n\r\n");
+    [head.as_bytes(), contents, b"\r\n"].concat()
+}
+
+fn form(parts: &[Vec<u8>]) -> Vec<u8> {
+    [&parts.concat()[..], b"--BOUND--\r\n"].concat()
+}
+
+/// A photo with what the form says of it.
+fn told(name: &str, contents: &[u8], fields: &[(&str, &str)]) -> Vec<u8> {
+    let fields = fields.iter().map(|(field, words)| part(field, None, words.as_bytes()));
+    [part("photo", Some(name), contents)].into_iter().chain(fields).collect::<Vec<_>>().concat()
+}
+
+#[test]
+fn photos_of_a_trip_speak_for_each_other() {
+    let server = Running::new(|_| {});
+    let (china, flower) = (photo("china.jpg"), photo("rgb.png"));
+    let body = form(&[
+        // Sent last first: the order of time is not that of the form.
+        told("b.png", &flower, &[("time", "2024-05-12T13:50:10+08:00")]),
+        told("cut.jpg", &china[..2000], &[]),
+        told("a.jpg", &china, &[("time", "2024-05-12T13:45:10+08:00"), ("gps", "39.99, 116.27")]),
+    ]);
+    let response = server.post("/v1/album", FORM, &body);
+    assert_eq!((response.status, response.header("content-type")), (200, Some("application/json")));
+    let said = response.json();
+    let photos = said["photos"].as_array().unwrap();
+    let names: Vec<&str> = photos.iter().map(|photo| photo["photo"].as_str().unwrap()).collect();
+    assert_eq!(names, ["b.png", "cut.jpg", "a.jpg"]);
+    assert!(photos[1]["error"].as_str().unwrap().contains("cut.jpg is cut off"), "{}", photos[1]);
+    let untagged = &photos[0];
+    assert!((untagged["best"]["lat"].as_f64().unwrap() - 39.99).abs() < 0.05, "{untagged}");
+    assert!(untagged["because"].as_str().unwrap().starts_with("5 minutes after a.jpg"), "{untagged}");
+    assert_eq!(untagged["time"]["utc"], "2024-05-12T05:50:10Z");
+    assert_eq!(untagged["time"]["source"], "table");
+    assert!(photos[2]["gps"]["lat"].as_f64().unwrap() > 39.9);
+    let line = &said["track"]["features"][0];
+    assert_eq!(line["properties"]["track"], true);
+    assert_eq!(line["geometry"]["coordinates"][0].as_array().unwrap().len(), 2, "{line}");
+    // As the library says it.
+    let (locator, options) = (Locator::bundled().unwrap(), LocateOptions::default());
+    let embed = |name: &str, bytes: &[u8], gps: Option<LatLon>| -> EmbeddedPhoto {
+        let photo = Photo::decode(bytes, name, &PhotoLimits::default()).unwrap();
+        locator.embed(&photo, &options).unwrap().with_name(name).with_gps(gps)
+    };
+    let own =
+        [embed("b.png", &flower, None), embed("a.jpg", &china, Some(LatLon::new(39.99, 116.27).unwrap()))];
+    let times = [PhotoTime::at(1_715_493_010.0), PhotoTime::at(1_715_492_710.0)];
+    let own = locator.album_photos(&own, &times, &options).unwrap();
+    let wanted = locator.album(AlbumSettings::default()).unwrap().answers(&own, &[], |_| ()).unwrap();
+    for (k, wanted) in [(0, &wanted[0]), (2, &wanted[1])] {
+        let mut given = photos[k].clone();
+        given["time"].as_object_mut().unwrap().remove("utc");
+        assert_eq!(given, wanted.to_json());
+    }
+    assert_eq!(server.metric("locdiff_photos_answered_total"), Some(3.0));
+}
+
+#[test]
+fn times_come_from_names_and_the_order_where_nothing_else_says_them() {
+    let server = Running::new(|_| {});
+    let china = photo("china.jpg");
+    let body = form(&[
+        told("IMG_20240512_134510.jpg", &china, &[]),
+        told("x.jpg", &china, &[]),
+        told("y.jpg", &china, &[("time", "1715521510")]),
+    ]);
+    let said = server.post("/v1/album?trust_clocks=true", FORM, &body).json();
+    let times: Vec<&Value> = said["photos"].as_array().unwrap().iter().map(|photo| &photo["time"]).collect();
+    assert_eq!(
+        times.iter().map(|time| time["source"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["name", "order", "table"]
+    );
+    assert_eq!(times[0]["utc"], "2024-05-12T13:45:10Z");
+    assert_eq!(times[2]["utc"], times[0]["utc"]);
+    // A photo alone is an album, too.
+    let one = server.post("/v1/album", FORM, &form(&[told("x.jpg", &china, &[])])).json();
+    assert_eq!(one["photos"].as_array().unwrap().len(), 1);
+    assert!(one["photos"][0]["moved_km"].as_f64().unwrap() < 100.0, "{one}");
+}
+
+#[test]
+fn what_is_no_album_is_refused() {
+    let server = Running::new(|options| {
+        options.max_photos = 3;
+        options.max_body_bytes = 300_000;
+    });
+    let (china, one) = (photo("rgb.jpg"), || told("a.jpg", &photo("rgb.jpg"), &[]));
+    let with = |fields: &[(&str, &str)]| form(&[told("a.jpg", &china, fields)]);
+    let long = "x".repeat(101);
+    for (what, body, status, words) in [
+        ("no photo", b"--BOUND--".to_vec(), 400, "no photo"),
+        ("nothing", Vec::new(), 400, "cannot be read"),
+        ("no end", form(&[one()])[..200].to_vec(), 400, "cannot be read"),
+        ("too many", form(&[one(), one(), one(), one()]), 400, "more than 3 photos"),
+        ("too many fields", with(&[("camera", "a"); 20]), 400, "more than 12 parts"),
+        ("no picture", form(&[told("no.jpg", b"text", &[])]), 415, "no.jpg is not a JPEG"),
+        ("two that are none", form(&[told("a", b"x", &[]), told("b", b"y", &[])]), 415, "a is not a JPEG"),
+        ("time first", form(&[part("time", None, b"0"), one()]), 400, "photos come first"),
+        ("no time", with(&[("time", "yesterday")]), 400, "'yesterday' is no time"),
+        ("no day", with(&[("time", "2024-02-30T00:00:00Z")]), 400, "is no time"),
+        ("far future", with(&[("time", "1e300")]), 400, "is no time"),
+        ("endless", with(&[("time", "inf")]), 400, "is no time"),
+        ("no number", with(&[("time", "nan")]), 400, "is no time"),
+        ("two times", with(&[("time", "0"), ("time", "1")]), 400, "twice"),
+        ("long time", with(&[("time", &long)]), 400, "no text of up to 100 bytes"),
+        ("no place", with(&[("gps", "91,0")]), 400, "'91,0' is no place"),
+        ("half a place", with(&[("gps", "48.85")]), 400, "is no place"),
+        ("no numbers", with(&[("gps", "nan,inf")]), 400, "is no place"),
+        ("other field", with(&[("shutter", "1/60")]), 400, "has a field 'shutter'"),
+        ("no text", form(&[one(), part("camera", None, b"\xff\xfe")]), 400, "no text"),
+        ("large", form(&[told("a.jpg", &vec![7; 400_000], &[])]), 413, "larger than the limit"),
+    ] {
+        let response = server.post("/v1/album", FORM, &body);
+        assert_eq!(response.status, status, "{what}: {}", response.text());
+        response.problem();
+        assert!(response.text().contains(words), "{what}: {}", response.text());
+    }
+    for (target, content_type, status) in [
+        ("/v1/album", "image/jpeg", 415),
+        ("/v1/album", "multipart/form-data", 400),
+        ("/v1/album?name=x", FORM, 400),
+        ("/v1/album?format=png", FORM, 400),
+        ("/v1/album?trust_clocks=maybe", FORM, 400),
+        ("/v1/locate?trust_clocks=true", FORM, 400),
+    ] {
+        let response = server.post(target, content_type, &form(&[one()]));
+        assert_eq!(response.status, status, "{target} {content_type}: {}", response.text());
+    }
+    // Times that make no trip still have answers: all at once, a thousand years apart, backwards.
+    for times in [["0", "0"], ["0001-01-01", "9999-12-31"], ["1715521510", "1715521509"]] {
+        let body = form(&times.map(|time| told("a.jpg", &china, &[("time", time)])));
+        let response = server.post("/v1/album", FORM, &body);
+        assert_eq!(response.status, 200, "{times:?}: {}", response.text());
+        for photo in response.json()["photos"].as_array().unwrap() {
+            assert!(photo["radius_90_km"].as_f64().unwrap() > 0.0, "{times:?}: {photo}");
+        }
+    }
+    until("all memory is given back", || server.metric("locdiff_body_bytes") == Some(0.0));
+}
+
+#[test]
+fn albums_wait_in_the_same_queue() {
+    let server = Running::new(|options| {
+        options.max_photos = 4;
+        options.queue = 4;
+    });
+    let body = form(&vec![told("a.jpg", &photo("rgb.jpg"), &[]); 4]);
+    let statuses: Vec<u16> = std::thread::scope(|scope| {
+        let all: Vec<_> =
+            (0..6).map(|_| scope.spawn(|| server.ask(&post("/v1/album", FORM, &body)).status)).collect();
+        all.into_iter().map(|one| one.join().unwrap()).collect()
+    });
+    assert!(statuses.iter().all(|status| [200, 429].contains(status)), "{statuses:?}");
+    assert!(statuses.contains(&200) && statuses.contains(&429), "{statuses:?}");
+}
+
+#[test]
+fn every_field_of_an_album_is_described() {
+    let server = Running::new(|_| {});
+    let schema = &server.get("/openapi.json").json()["paths"]["/v1/album"]["post"]["responses"]["200"]["content"]
+        ["application/json"]["schema"]["properties"];
+    let body = form(&[told("a.jpg", &photo("rgb.jpg"), &[("gps", "0,0")]), told("b.jpg", b"no", &[])]);
+    let said = server.post("/v1/album", FORM, &body).json();
+    for name in said.as_object().unwrap().keys() {
+        assert!(schema[name].is_object(), "{name}");
+    }
+    for photo in said["photos"].as_array().unwrap() {
+        for name in photo.as_object().unwrap().keys() {
+            assert!(schema["photos"]["items"]["properties"][name].is_object(), "{name}");
+        }
+    }
+}
