@@ -4,7 +4,6 @@
 
 mod args;
 mod commands;
-mod decoding;
 mod encoder;
 mod examples;
 mod gallery;

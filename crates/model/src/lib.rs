@@ -6,10 +6,11 @@
 //! | a model and its folder | [`Model`] |
 //! | its training losses on a device | [`Objective`] |
 //! | the points that densities are integrated over | [`QuadraturePoints`] |
-//! | places of codes, a batch at a time on a GPU | [`DeviceDecoder`] |
+//! | places of codes, a batch at a time on a GPU | [`DeviceDecoder`], [`CodeDecoder`] |
 //! | places for embeddings: samples, pooled, with the evidence | [`Predictor`], [`Prediction`] |
 
 pub mod chance;
+mod code_decoder;
 mod codes;
 mod config;
 mod decode;
@@ -22,6 +23,7 @@ mod objective;
 mod predictor;
 mod quadrature;
 
+pub use code_decoder::CodeDecoder;
 pub use codes::CodeWriter;
 pub use config::{
     CodeScale, LayoutKind, LossKind, MODEL_VERSION, ModelConfig, NetworkKind, PredictionKind,

@@ -1,11 +1,11 @@
 //! `locdiff decode`: coefficient vectors in, places out.
 
 use crate::args::{DecoderArgs, DeviceArg, VectorsInput, parse_format, read_vectors};
-use crate::decoding::Decoding;
 use crate::{output, progress};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_data::{Format, PointWriter};
+use locdiff_model::CodeDecoder;
 use locdiff_shdd::Mode;
 use locdiff_sphere::EARTH_RADIUS_KM;
 use std::io::Write;
@@ -77,7 +77,7 @@ impl Decode {
         output::claim(self.out.as_deref(), false)?;
         let (mut reader, degree) = self.input.open(&path)?;
         let decoder = self.decoder.decoder()?;
-        let mut decoding = Decoding::open(degree, decoder, self.device.device, reader.rows(), BLOCK)?;
+        let mut decoding = CodeDecoder::open(degree, decoder, self.device.device, reader.rows(), BLOCK)?;
         let mut sink = match &self.out {
             Some(out) => Sink::File(Box::new(PointWriter::create(out, self.to, &COLUMNS)?)),
             None if self.json => Sink::Json,

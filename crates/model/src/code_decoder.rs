@@ -1,8 +1,7 @@
 //! Decoding on the device that was asked for.
 
-use crate::output::Usage;
-use anyhow::Result;
-use locdiff_model::DeviceDecoder;
+use crate::{DeviceDecoder, ModelError};
+use locdiff_base::setting;
 use locdiff_nn::{Device, DeviceSpec};
 use locdiff_shdd::{Codec, Coefficients, Decoder, Mode};
 use locdiff_sphere::Degree;
@@ -17,26 +16,40 @@ fn gpu_from(decoder: &Decoder) -> u64 {
 }
 
 /// A decoder on the CPU, or its places from a GPU.
-pub(crate) struct Decoding {
+///
+/// ```
+/// use locdiff_model::CodeDecoder;
+/// use locdiff_nn::DeviceSpec;
+/// use locdiff_shdd::{Codec, Decoder};
+/// use locdiff_sphere::{Degree, LatLon};
+/// let degree = Degree::new(9)?;
+/// let mut decoder = CodeDecoder::open(degree, Decoder::default(), DeviceSpec::Cpu, None, 512)?;
+/// let code = Codec::new(degree).encode(LatLon::new(-33.9, 151.2)?);
+/// assert!((decoder.decode(&[code])?[0].place().lat_deg() + 33.9).abs() < 1e-6);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct CodeDecoder {
     codec: Codec,
     decoder: Decoder,
     gpu: Option<DeviceDecoder>,
 }
 
-impl Decoding {
-    /// For up to `most` vectors at a time, of a file with so many where that is known.
-    pub(crate) fn open(
+impl CodeDecoder {
+    /// For up to `most` vectors at a time, of `rows` where that is known.
+    ///
+    /// # Errors
+    /// A GPU that is asked for and cannot be opened, or does not have this decoder.
+    pub fn open(
         degree: Degree,
         decoder: Decoder,
         spec: DeviceSpec,
         rows: Option<u64>,
         most: usize,
-    ) -> Result<Self> {
+    ) -> Result<Self, ModelError> {
         let gpu = match spec {
             DeviceSpec::Cuda(_) if !runs_on_gpu(&decoder) => {
-                let message =
-                    "a GPU decodes with --decoder exact or anchors and without --window-km: use --device cpu";
-                return Err(Usage(message.to_owned()).into());
+                let remedy = "cpu: a GPU has the exact decoder and that of anchors, both without a window";
+                return Err(setting("device", "cuda", remedy));
             }
             DeviceSpec::Auto if !runs_on_gpu(&decoder) => None,
             DeviceSpec::Auto if rows.is_none_or(|rows| rows < gpu_from(&decoder)) => None,
@@ -46,13 +59,17 @@ impl Decoding {
     }
 
     /// The modes of vectors.
-    pub(crate) fn decode(&mut self, vectors: &[Coefficients]) -> Result<Vec<Mode>> {
+    ///
+    /// # Errors
+    /// Vectors of another degree, or more than asked for.
+    pub fn decode(&mut self, vectors: &[Coefficients]) -> Result<Vec<Mode>, ModelError> {
         let Some(gpu) = &mut self.gpu else { return Ok(self.codec.decode_batch(vectors, &self.decoder)?) };
-        let codes: Vec<f32> = vectors.iter().flat_map(|e| e.as_slice()).map(|value| *value as f32).collect();
+        let codes: Vec<f32> =
+            vectors.iter().flat_map(Coefficients::as_slice).map(|value| *value as f32).collect();
         let places = gpu.decode(&codes)?;
         // Heights and widths of the peaks are the CPU's, in f64.
         let modes = vectors.par_iter().zip(places).map(|(e, place)| self.codec.mode_at(e, place));
-        Ok(modes.collect::<Result<_, _>>()?)
+        Ok(modes.collect::<Result<_, locdiff_shdd::ShddError>>()?)
     }
 }
 
@@ -65,7 +82,12 @@ fn runs_on_gpu(decoder: &Decoder) -> bool {
 }
 
 /// The GPU's twin of a decoder that has one, where the device is a GPU.
-fn on_gpu(device: &Device, degree: Degree, decoder: &Decoder, most: usize) -> Result<Option<DeviceDecoder>> {
+fn on_gpu(
+    device: &Device,
+    degree: Degree,
+    decoder: &Decoder,
+    most: usize,
+) -> Result<Option<DeviceDecoder>, ModelError> {
     if !device.is_cuda() {
         return Ok(None);
     }
