@@ -52,7 +52,9 @@ impl<'a> Chain<'a> {
         let mut returns = likeness::returns(&photos, &times, settings);
         let shares = weights_of(&times, settings.likeness_dependence, settings.moment_s);
         for (own, share) in returns.iter_mut().zip(shares) {
-            own.iter_mut().for_each(|one| one.log_odds *= share);
+            for one in own {
+                one.log_odds *= share;
+            }
         }
         let pace_h = pace_h(&photos, &times);
         let company = likeness::company(&photos, &times, settings.moment_s);
