@@ -241,7 +241,9 @@ try {
   check(`the strip is in the order of time: ${strip.map((words) => words.slice(0, 16))}`,
     strip.length === 6 && ["2024-05-12 13:45", "2024-05-12 13:55", "2024-05-12 14:30", "2024-05-12 18:00", "2024-05-13 09:00", "cannot be read"].every((time, k) => strip[k].startsWith(time)));
   check("a tag and no tag, a place and a radius under each", strip[0].includes("GPS tag") && strip[1].includes("no tag") && strip.slice(0, 5).every((words) => /± [\d.,]+ k?m/.test(words)));
-  check("the strip has pictures", await journey.evaluate(() => [...document.querySelectorAll("#photos img")].slice(0, 5).every((image) => image.naturalWidth > 0 && image.naturalWidth <= 240)));
+  const pictures = () => [...document.querySelectorAll("#photos img")].slice(0, 5).every((image) => image.naturalWidth > 0 && image.naturalWidth <= 480);
+  await journey.waitForFunction(pictures, null, { timeout: 60000 });
+  check("the strip has small pictures", await journey.evaluate(pictures));
   check("the track is drawn", (await purple(journey)) > 60);
   check(`axe with a trip: ${await violations(journey)}`, (await violations(journey)) === "[]");
   await journey.screenshot({ path: join(shots, "trip.png") });

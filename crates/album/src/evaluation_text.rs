@@ -64,6 +64,9 @@ fn signed(share: Share, unit: f64, digits: usize) -> String {
 
 fn cells(shares: &[Share], has_sign: bool) -> String {
     let one = |share: &Share| if has_sign { signed(*share, 100.0, 1) } else { cell(*share, 100.0, 1) };
-    let cells: Vec<String> = shares.iter().map(|share| format!(" {:>17}", one(share))).collect();
-    cells.concat()
+    let mut text = String::new();
+    for share in shares {
+        let _ = write!(text, " {:>17}", one(share));
+    }
+    text
 }

@@ -239,15 +239,22 @@ fn what_may_be_from_elsewhere_is_hinted_at_before_it_is_named() {
         assert!(answers.iter().enumerate().all(|(k, answer)| k == 3 || answer.hint.is_none()));
         answers[3].clone()
     };
-    // The surer it is of Sydney, the surer it is that it does not belong.
-    let said: Vec<_> = (0..14).map(|k| said(0.005 + 0.01 * f64::from(k))).collect();
-    let odds: Vec<f64> = said.iter().map(|answer| answer.elsewhere).collect();
-    let kinds: Vec<(bool, bool)> =
-        said.iter().map(|answer| (answer.hint.is_some(), answer.outlier.is_some())).collect();
-    assert_eq!((kinds[0], kinds[13]), ((false, false), (false, true)), "{odds:?}");
-    let hinted = said.iter().find_map(|answer| answer.hint.as_ref());
-    let hinted = hinted.unwrap_or_else(|| panic!("none between: {odds:?}"));
-    assert!(hinted.reason.contains("may be from elsewhere") && (0.3..0.5).contains(&hinted.probability));
+    // The surer it is of Sydney, the surer it is that it does not belong; between the two lies a hint.
+    let (mut belongs, mut does_not) = (0.1, 0.7);
+    let (little, much) = (said(belongs), said(does_not));
+    assert!(little.hint.is_none() && little.outlier.is_none(), "{little:?}");
+    assert!(much.hint.is_none() && much.outlier.is_some(), "{much:?}");
+    for _ in 0..16 {
+        let middle = said(0.5 * (belongs + does_not));
+        if (0.35..0.45).contains(&middle.elsewhere) {
+            assert!(middle.outlier.is_none(), "{middle:?}");
+            assert!(middle.hint.as_ref().unwrap().reason.contains("may be from elsewhere"), "{middle:?}");
+            return;
+        }
+        let half = 0.5 * (belongs + does_not);
+        if middle.elsewhere < 0.4 { belongs = half } else { does_not = half }
+    }
+    panic!("nothing between {belongs} and {does_not}");
 }
 
 /// Likeness to the others clears a photo whose look alone speaks against it.
