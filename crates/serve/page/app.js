@@ -108,7 +108,7 @@ async function add(files) {
 async function small(added) {
   for (const photo of added) {
     photo.small = await thumbnail(photo.file);
-    for (const image of $("photos").querySelectorAll("img")) if (image.alt === photo.name && !image.src) image.src = photo.small;
+    photo.image.src = photo.small;
   }
 }
 
@@ -128,6 +128,7 @@ function strip() {
   $("photos").replaceChildren(...list.map((photo) => {
     const item = document.createElement("li"), button = document.createElement("button"), image = document.createElement("img");
     if (photo.small) image.src = photo.small;
+    photo.image = image;
     image.alt = photo.name;
     button.type = "button";
     button.setAttribute("aria-current", String(photo === shown || shown === together));

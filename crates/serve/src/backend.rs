@@ -117,7 +117,7 @@ impl Backend {
                 let photos = vec![(); embedded.len()];
                 let said = self.trips.answer(&self.locator, first, embedded, &options);
                 times.answer = before.elapsed();
-                self.settle(jobs, photos, times, begin, |renderer, _, _| renderer.album(said.as_ref()));
+                self.settle(jobs, photos, times, begin, |_, _, _| Renderer::album(said.as_ref()));
                 return;
             }
             Work::Locate(_) | Work::LocateEmbeddings(_) => {}

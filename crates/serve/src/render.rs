@@ -88,8 +88,7 @@ impl Renderer {
     }
 
     /// An album's object.
-    #[expect(clippy::unused_self, reason = "one of the renderer's ways")]
-    pub(crate) fn album(&self, said: Result<&Value, &Problem>) -> Rendered {
+    pub(crate) fn album(said: Result<&Value, &Problem>) -> Rendered {
         said.map(|object| (format!("{object}\n").into_bytes(), JSON)).map_err(Problem::clone)
     }
 

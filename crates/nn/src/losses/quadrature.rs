@@ -102,35 +102,26 @@ impl Quadrature {
     /// Shapes that do not fit.
     pub fn nll(
         &mut self,
-        de: ViewMut<'_>,
-        loss: ViewMut<'_>,
-        e: View<'_>,
-        y: View<'_>,
-        scale: f32,
-    ) -> Result<()> {
-        self.grid.device().clone().in_pool(|| self.nll_there(de, loss, e, y, scale))
-    }
-
-    fn nll_there(
-        &mut self,
         mut de: ViewMut<'_>,
         mut loss: ViewMut<'_>,
         e: View<'_>,
         y: View<'_>,
         scale: f32,
     ) -> Result<()> {
-        for range in self.blocks(e.rows()) {
-            let (e, y) = (e.row_range(range.clone()), y.row_range(range.clone()));
-            let mut de = de.reborrow().row_range(range.clone());
-            let mut loss = loss.reborrow().row_range(range);
-            self.soften(e, scale)?;
-            ops::copy(loss.reborrow(), self.lse.view().row_range(0..e.rows()))?;
-            ops::row_dot(loss, e, y, -1.0, 1.0)?;
-            ops::axpby(de.reborrow(), -scale, y, 0.0)?;
-            let q = self.logits.view().row_range(0..e.rows());
-            self.grid.mean(de, q, true)?;
-        }
-        Ok(())
+        self.grid.device().clone().in_pool(|| {
+            for range in self.blocks(e.rows()) {
+                let (e, y) = (e.row_range(range.clone()), y.row_range(range.clone()));
+                let mut de = de.reborrow().row_range(range.clone());
+                let mut loss = loss.reborrow().row_range(range);
+                self.soften(e, scale)?;
+                ops::copy(loss.reborrow(), self.lse.view().row_range(0..e.rows()))?;
+                ops::row_dot(loss, e, y, -1.0, 1.0)?;
+                ops::axpby(de.reborrow(), -scale, y, 0.0)?;
+                let q = self.logits.view().row_range(0..e.rows());
+                self.grid.mean(de, q, true)?;
+            }
+            Ok(())
+        })
     }
 
     /// The paper's reverse `KL(q_e ‖ q_y)` over the grid of every row into `loss`, and `scale` times its gradient by `e`.
@@ -142,50 +133,41 @@ impl Quadrature {
     /// Shapes that do not fit, or too little device memory for the target's logits (made at the first call).
     pub fn reverse_kl(
         &mut self,
-        de: ViewMut<'_>,
-        loss: ViewMut<'_>,
-        e: View<'_>,
-        y: View<'_>,
-        scale: f32,
-    ) -> Result<()> {
-        self.grid.device().clone().in_pool(|| self.reverse_kl_there(de, loss, e, y, scale))
-    }
-
-    fn reverse_kl_there(
-        &mut self,
         mut de: ViewMut<'_>,
         mut loss: ViewMut<'_>,
         e: View<'_>,
         y: View<'_>,
         scale: f32,
     ) -> Result<()> {
-        let targets = match self.target_logits.take() {
-            Some(targets) => targets,
-            None => Tensor::zeros(self.grid.device(), self.logits.rows(), self.points())?,
-        };
-        let Self { grid, logits, .. } = self;
-        let mut targets = targets;
-        let step = logits.rows();
-        for start in (0..e.rows()).step_by(step) {
-            let range = start..(start + step).min(e.rows());
-            let rows = 0..range.len();
-            let mut q = logits.view_mut().row_range(rows.clone());
-            let mut p = targets.view_mut().row_range(rows);
-            let (e, y) = (e.row_range(range.clone()), y.row_range(range.clone()));
-            grid.logits(q.reborrow(), e)?;
-            grid.logits(p.reborrow(), y)?;
-            ops::reverse_kl(
-                q.reborrow(),
-                p,
-                grid.log_weights(),
-                loss.reborrow().row_range(range.clone()),
-                scale,
-            )?;
-            let de = de.reborrow().row_range(range);
-            grid.mean(de, q.as_view(), false)?;
-        }
-        self.target_logits = Some(targets);
-        Ok(())
+        self.grid.device().clone().in_pool(|| {
+            let targets = match self.target_logits.take() {
+                Some(targets) => targets,
+                None => Tensor::zeros(self.grid.device(), self.logits.rows(), self.points())?,
+            };
+            let Self { grid, logits, .. } = self;
+            let mut targets = targets;
+            let step = logits.rows();
+            for start in (0..e.rows()).step_by(step) {
+                let range = start..(start + step).min(e.rows());
+                let rows = 0..range.len();
+                let mut q = logits.view_mut().row_range(rows.clone());
+                let mut p = targets.view_mut().row_range(rows);
+                let (e, y) = (e.row_range(range.clone()), y.row_range(range.clone()));
+                grid.logits(q.reborrow(), e)?;
+                grid.logits(p.reborrow(), y)?;
+                ops::reverse_kl(
+                    q.reborrow(),
+                    p,
+                    grid.log_weights(),
+                    loss.reborrow().row_range(range.clone()),
+                    scale,
+                )?;
+                let de = de.reborrow().row_range(range);
+                grid.mean(de, q.as_view(), false)?;
+            }
+            self.target_logits = Some(targets);
+            Ok(())
+        })
     }
 
     /// The mean parameter `E_q[Y] = softmax(e·gridᵀ + log w)·grid`: the denoiser that answers with the posterior mean of the code.

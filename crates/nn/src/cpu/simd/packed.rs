@@ -137,12 +137,8 @@ unsafe impl Sync for Out {}
 
 #[cfg(test)]
 mod tests {
+    use super::super::tile::numbers;
     use super::*;
-
-    fn numbers(count: usize, salt: u32) -> Vec<f32> {
-        let word = |i: u32| i.wrapping_mul(2_654_435_761).wrapping_add(salt) >> 8;
-        (0..count as u32).map(|i| word(i) as f32 / 16_777_216.0 - 0.5).collect()
-    }
 
     /// What a row becomes does not depend on the rows beside it: an answer must not depend on company.
     #[test]

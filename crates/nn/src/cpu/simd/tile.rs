@@ -175,14 +175,16 @@ mod wide {
     }
 }
 
+/// Numbers that look random, for tests.
+#[cfg(test)]
+pub(super) fn numbers(count: usize, salt: u32) -> Vec<f32> {
+    let word = |i: u32| i.wrapping_mul(2_654_435_761).wrapping_add(salt) >> 8;
+    (0..count as u32).map(|i| word(i) as f32 / 16_777_216.0 - 0.5).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn numbers(count: usize, salt: u32) -> Vec<f32> {
-        let word = |i: u32| i.wrapping_mul(2_654_435_761).wrapping_add(salt) >> 8;
-        (0..count as u32).map(|i| word(i) as f32 / 16_777_216.0 - 0.5).collect()
-    }
 
     /// Every instruction set takes the sums in the same order, so that an answer is the same on every processor.
     #[test]
