@@ -106,7 +106,10 @@ impl Album {
         photos: &[AlbumPhoto],
         truth: Option<LatLon>,
     ) -> Result<Vec<AlbumAnswer>, AlbumError> {
-        let settings = AlbumSettings { dependence: self.settings.views_dependence, ..self.settings.clone() };
+        // Whatever they look like, they are views of one thing.
+        let same_view = (f64::NEG_INFINITY, 1.0);
+        let dependence = self.settings.views_dependence;
+        let settings = AlbumSettings { dependence, same_view, ..self.settings.clone() };
         let chain = Chain::new(
             photos.iter().collect(),
             vec![0.0; photos.len()],
@@ -144,11 +147,11 @@ impl Album {
         Chain::new(sorted, times, &self.earth, &self.calibration, &self.settings).log_likelihood()
     }
 
-    /// The levels for what a posterior says.
+    /// The levels for what a posterior says. Looks alone need none but its own.
     fn levels(&self, cloud: &Cloud, has_tags: bool) -> &[f64; 9] {
         let levels = &self.settings.levels;
         if !has_tags {
-            &levels.without_tags
+            &LEVELS
         } else if cloud.is_sharp() {
             &levels.at_tags
         } else {

@@ -3,8 +3,8 @@
 use crate::AlbumError;
 use crate::blob::Blob;
 use crate::earth::Earth;
-use crate::evidence::{Evidence, weights as weights_of};
-use crate::likeness;
+use crate::evidence::{Evidence, one_moment, weights as weights_of};
+use crate::likeness::{self, Alikes};
 use crate::message::{Kept, Message, Return, Towards, about_tag};
 use crate::photo::AlbumPhoto;
 use crate::settings::AlbumSettings;
@@ -48,16 +48,19 @@ impl<'a> Chain<'a> {
         calibration: &'a Calibration,
         settings: &'a AlbumSettings,
     ) -> Self {
-        let weights = weights_of(&times, settings.dependence, settings.moment_s);
+        let alikes = Alikes::of(&photos);
+        let company = likeness::company(&alikes, &times, settings.moment_s);
+        let one_view = |k: usize, other: usize, gap_s: f64| alikes.one_view((k, other), gap_s, settings);
+        let weights = weights_of(&times, settings.dependence, one_view);
         let mut returns = likeness::returns(&photos, &times, settings);
-        let shares = weights_of(&times, settings.likeness_dependence, settings.moment_s);
+        let moment = |_, _, gap_s| one_moment(gap_s, settings.moment_s);
+        let shares = weights_of(&times, settings.likeness_dependence, moment);
         for (own, share) in returns.iter_mut().zip(shares) {
             for one in own {
                 one.log_odds *= share;
             }
         }
         let pace_h = pace_h(&photos, &times);
-        let company = likeness::company(&photos, &times, settings.moment_s);
         Self { photos, times, weights, pace_h, returns, company, earth, calibration, settings }
     }
 

@@ -5,7 +5,11 @@ use crate::earth::{Earth, log_sum};
 use crate::photo::AlbumPhoto;
 use locdiff_answer::Calibration;
 use locdiff_sphere::{Field, UnitVec};
+use rayon::prelude::*;
 use std::f64::consts::PI;
+
+/// Photos before and after one that it is compared with at the most.
+pub(crate) const NEIGHBOURS: usize = 200;
 
 /// `(q/q₀)^γ`, scaled such that its mean over places without a photo is 1.
 pub(crate) struct Evidence {
@@ -80,18 +84,24 @@ impl Evidence {
     }
 }
 
-/// The weight of each photo's word: photos of one moment share what they see.
-pub(crate) fn weights(times: &[f64], dependence: f64, moment_s: f64) -> Vec<f64> {
-    // Times are in order: only neighbours within a few moments matter.
-    let near = |k: usize, other: usize| (-(times[k] - times[other]).abs() / moment_s).exp();
-    (0..times.len())
-        .map(|k| {
-            let before = (0..k).rev().take(200).map(|other| near(k, other)).take_while(|near| *near > 1e-3);
-            let after =
-                (k + 1..times.len()).take(200).map(|other| near(k, other)).take_while(|near| *near > 1e-3);
-            1.0 / (1.0 + dependence * (before.sum::<f64>() + after.sum::<f64>()))
-        })
-        .collect()
+/// The weight of each photo's word, where photos share what they see: `shared` says of two, and of the seconds between them, how much.
+pub(crate) fn weights(
+    times: &[f64],
+    dependence: f64,
+    shared: impl Fn(usize, usize, f64) -> f64 + Sync,
+) -> Vec<f64> {
+    let one = |k: usize| {
+        let around = k.saturating_sub(NEIGHBOURS)..(k + NEIGHBOURS + 1).min(times.len());
+        let others = around.filter(|other| *other != k);
+        let sum: f64 = others.map(|other| shared(k, other, (times[k] - times[other]).abs())).sum();
+        1.0 / (1.0 + dependence * sum)
+    };
+    (0..times.len()).into_par_iter().map(one).collect()
+}
+
+/// How much photos so many seconds apart are of one moment.
+pub(crate) fn one_moment(gap_s: f64, moment_s: f64) -> f64 {
+    (-gap_s / moment_s).exp()
 }
 
 #[cfg(test)]
@@ -100,9 +110,12 @@ mod tests {
 
     #[test]
     fn photos_of_one_moment_share_their_weight() {
-        let apart = weights(&[0.0, 1e6, 2e6], 0.6, 900.0);
+        let time = |_, _, gap_s| one_moment(gap_s, 900.0);
+        let apart = weights(&[0.0, 1e6, 2e6], 0.6, time);
         assert!(apart.iter().all(|weight| (weight - 1.0).abs() < 1e-3));
-        let burst = weights(&[0.0, 0.0, 0.0, 0.0], 0.6, 900.0);
+        let burst = weights(&[0.0, 0.0, 0.0, 0.0], 0.6, time);
         assert!(burst.iter().all(|weight| (weight - 1.0 / 2.8).abs() < 1e-12));
+        let pairs = weights(&[0.0, 0.0, 0.0, 0.0], 0.6, |k, other, _| f64::from(k % 2 == other % 2));
+        assert!(pairs.iter().all(|weight| (weight - 1.0 / 1.6).abs() < 1e-12));
     }
 }

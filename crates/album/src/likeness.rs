@@ -1,6 +1,7 @@
 //! Likeness inside the album: a photo that looks like a tagged one is probably near it, also days apart.
 
 use crate::blob::Blob;
+use crate::evidence::{NEIGHBOURS, one_moment};
 use crate::message::Return;
 use crate::photo::AlbumPhoto;
 use crate::settings::AlbumSettings;
@@ -81,31 +82,51 @@ pub(crate) fn returns(photos: &[&AlbumPhoto], times: &[f64], settings: &AlbumSet
         .collect()
 }
 
-/// Photos before and after one that it is compared with at the most.
-const NEIGHBOURS: usize = 100;
-
 /// How much each photo looks like those around it in time: the mean cosine, those within a moment counting most. `None` for a photo
 /// without an embedding or without others.
-pub(crate) fn company(photos: &[&AlbumPhoto], times: &[f64], moment_s: f64) -> Vec<Option<f64>> {
-    let length =
-        |photo: &&AlbumPhoto| photo.embedding.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
-    let lengths: Vec<f64> = photos.iter().map(length).collect();
+pub(crate) fn company(alikes: &Alikes, times: &[f64], moment_s: f64) -> Vec<Option<f64>> {
     let one = |k: usize| {
         let (mut sum, mut total) = (0.0, 0.0);
-        for other in k.saturating_sub(NEIGHBOURS)..(k + NEIGHBOURS + 1).min(photos.len()) {
-            let (a, b) = (&photos[k].embedding, &photos[other].embedding);
-            if other == k || a.is_empty() || a.len() != b.len() {
-                continue;
+        for other in k.saturating_sub(NEIGHBOURS)..(k + NEIGHBOURS + 1).min(times.len()) {
+            if let Some(cosine) = alikes.cosine(k, other).filter(|_| other != k) {
+                // Those of other days count a little, so that a photo alone in time has company, too.
+                let weight = one_moment((times[k] - times[other]).abs(), moment_s) + 1e-3;
+                sum += weight * cosine;
+                total += weight;
             }
-            let product: f64 = a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
-            // Those of other days count a little, so that a photo alone in time has company, too.
-            let weight = (-(times[k] - times[other]).abs() / moment_s).exp() + 1e-3;
-            sum += weight * product / (lengths[k] * lengths[other]).max(1e-12);
-            total += weight;
         }
         (total > 0.0).then(|| sum / total)
     };
-    (0..photos.len()).into_par_iter().map(one).collect()
+    (0..times.len()).into_par_iter().map(one).collect()
+}
+
+/// How much photos look alike.
+pub(crate) struct Alikes<'a> {
+    photos: &'a [&'a AlbumPhoto],
+    lengths: Vec<f64>,
+}
+
+impl<'a> Alikes<'a> {
+    pub(crate) fn of(photos: &'a [&'a AlbumPhoto]) -> Self {
+        let length =
+            |photo: &&AlbumPhoto| photo.embedding.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
+        Self { photos, lengths: photos.iter().map(length).collect() }
+    }
+
+    /// The cosine of two, where both have embeddings.
+    pub(crate) fn cosine(&self, k: usize, other: usize) -> Option<f64> {
+        let (a, b) = (&self.photos[k].embedding, &self.photos[other].embedding);
+        let product: f64 = a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
+        let is_known = !a.is_empty() && a.len() == b.len();
+        is_known.then(|| product / (self.lengths[k] * self.lengths[other]).max(1e-12))
+    }
+
+    /// How much two photos so many seconds apart are views of one thing, from 0 to 1. Where their looks are not known, the time alone says.
+    pub(crate) fn one_view(&self, (k, other): (usize, usize), gap_s: f64, settings: &AlbumSettings) -> f64 {
+        let Some(cosine) = self.cosine(k, other) else { return one_moment(gap_s, settings.moment_s) };
+        let (half, slope) = settings.same_view;
+        one_moment(gap_s, settings.same_view_s) / (1.0 + (-slope * (cosine - half)).exp())
+    }
 }
 
 /// The tagged photo that a photo looks like most, and the cosine.

@@ -10,6 +10,11 @@ use serde::{Deserialize, Serialize};
 pub struct AlbumSettings {
     /// How much each further view of the same moment takes from the weight of all: n views weigh `1 / (1 + c·(n − 1))` each.
     pub dependence: f64,
+    /// Two photos are such views by halves at this cosine of their embeddings, with this slope of the log odds: what looks the same tells
+    /// the same, what does not is a word of its own.
+    pub same_view: (f64, f64),
+    /// And by 1/e after this time, in seconds.
+    pub same_view_s: f64,
     /// The same for photos that are said to be views of one place.
     pub views_dependence: f64,
     /// Photos this near in time count as views of one moment, in seconds.
@@ -43,12 +48,12 @@ pub struct AlbumSettings {
     pub most_likeness: f64,
     /// What a shift of a camera's clock must gain to be believed, in nats: clocks are right far more often than not.
     pub clock_nats: f64,
-    /// For radii and regions of trips that are to hold 10, 20 … 90 %: the probability that the posterior must hold. Views of one place
-    /// need no such correction.
+    /// For radii and regions of trips with tags that are to hold 10, 20 … 90 %: the probability that the posterior must hold. Where looks
+    /// alone speak, in trips without tags and of views of one place, it needs no correction.
     pub levels: Levels,
 }
 
-/// The levels of answers of three kinds, each from 10 to 90 %.
+/// The levels of answers of two kinds, each from 10 to 90 %.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -57,8 +62,6 @@ pub struct Levels {
     pub at_tags: [f64; 9],
     /// Broad ones of an album with tags: a drive away from one. People arrive, so that few are far beyond.
     pub between_tags: [f64; 9],
-    /// Albums without tags: looks alone.
-    pub without_tags: [f64; 9],
 }
 
 /// The travel kernel: staying, walking about, driving, flying.
@@ -98,6 +101,8 @@ impl Default for AlbumSettings {
     fn default() -> Self {
         Self {
             dependence: 1.0,
+            same_view: (0.75, 15.0),
+            same_view_s: 43_200.0,
             views_dependence: 0.6,
             moment_s: 14_400.0,
             stray: 0.02,
@@ -123,7 +128,6 @@ impl Default for Levels {
         Self {
             at_tags: [0.03, 0.1, 0.17, 0.27, 0.39, 0.5, 0.62, 0.73, 0.86],
             between_tags: [0.14, 0.25, 0.36, 0.44, 0.51, 0.585, 0.66, 0.745, 0.84],
-            without_tags: [0.09, 0.2, 0.31, 0.42, 0.535, 0.645, 0.75, 0.85, 0.93],
         }
     }
 }
@@ -170,6 +174,7 @@ impl AlbumSettings {
             [settings.stray, settings.wrong_tag, settings.revisit, travel.fly_share, travel.anywhere];
         let sizes = [
             settings.moment_s,
+            settings.same_view_s,
             settings.gps_km,
             settings.clock_nats,
             settings.jitter_km,
@@ -184,8 +189,7 @@ impl AlbumSettings {
             travel.drive_most_km,
             travel.fly_km,
         ];
-        let Levels { at_tags, between_tags, without_tags } = &settings.levels;
-        let levels = [at_tags, between_tags, without_tags];
+        let levels = [&settings.levels.at_tags, &settings.levels.between_tags];
         let rising = levels.iter().all(|list| list.windows(2).all(|pair| pair[0] < pair[1]));
         let fits = shares.iter().all(|share| *share > 0.0 && *share < 0.5)
             && sizes.iter().all(|size| *size > 0.0 && size.is_finite())
@@ -193,6 +197,8 @@ impl AlbumSettings {
             && travel.move_most < 1.0
             && settings.dependence >= 0.0
             && settings.views_dependence >= 0.0
+            && settings.same_view.0.is_finite()
+            && settings.same_view.1 >= 0.0
             && settings.elsewhere.iter().all(|number| number.is_finite())
             && settings.likeness_dependence >= 0.0
             && levels.iter().all(|list| list.iter().all(|level| (0.0..=1.0).contains(level)));

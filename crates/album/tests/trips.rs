@@ -275,3 +275,22 @@ fn who_looks_like_the_others_belongs_to_them() {
     };
     assert!(elsewhere([1.0, 0.1]) < 0.5 * elsewhere([0.1, 1.0]));
 }
+
+/// A second view of the same thing tells nothing new; another thing seen nearby does.
+#[test]
+fn what_looks_different_is_a_word_of_its_own() {
+    let world = World::new();
+    let rome = at(41.9, 12.5);
+    let radius_km = |second: [f32; 2], hours: f64| {
+        let photo = |seconds: f64, vector: [f32; 2]| {
+            world.photo("x", seconds, rome, 0.3).with_embedding(vector.to_vec(), 0.0)
+        };
+        let photos = [photo(0.0, [1.0, 0.0]), photo(hours * HOUR, second)];
+        world.album.answers(&photos, &[], |_| ()).unwrap()[0].radius_90_km
+    };
+    let (alike, unlike) = (radius_km([1.0, 0.1], 1.0), radius_km([0.1, 1.0], 1.0));
+    assert!(unlike < 0.9 * alike, "{unlike} {alike}");
+    // Of another day, it is a word of its own though it looks alike.
+    let (days_alike, days_unlike) = (radius_km([1.0, 0.1], 99.0), radius_km([0.1, 1.0], 99.0));
+    assert!((days_alike - days_unlike).abs() < 0.01 * days_unlike, "{days_alike} {days_unlike}");
+}
