@@ -8,6 +8,8 @@ kinds:
   single  every photo has a place of its own: a row with its own embedding; next places 10 to 500 km on
   stays   at each place (a row) 1 to 14 photos within a few kilometres; the first has the row's own embedding, the others a
           simulated view: the row's embedding plus half the difference of two of the four views of a place of source b
+  base    days from one base: photos there in the morning and the evening, each day an excursion of 10 to 200 km to one or two places
+          and back; photos as in stays. Nothing of the model was fitted to these
   views   four real views of each place of source b, 20 minutes at each, through places of one region
   place   the four views of each place of source b as one album (for --same-place)
 --half 0|1 takes one half of the places of b (seeded split), for choosing on one and reporting on the other.
@@ -92,7 +94,7 @@ def join(folders, out):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", default="test", choices=["test", "validation"])
-    parser.add_argument("--kind", default="single", choices=["single", "stays", "views", "place"])
+    parser.add_argument("--kind", default="single", choices=["single", "stays", "base", "views", "place"])
     parser.add_argument("--gps", type=float, default=0.1, help="share of photos with a tag")
     parser.add_argument("--albums", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
@@ -135,7 +137,37 @@ def main():
         lines.append([len(vectors), album, f"{album}-{len(vectors)}", time, None, camera, place])
         vectors.append(vector)
 
-    if args.kind == "place":
+    def stay(place, vector, begin, photos, minutes):
+        """Photos at one place: the first with the row's own embedding, the others simulated views about it."""
+        stop = []
+        for k in range(photos):
+            where = moved(place, min(8.0, rng.lognormvariate(-0.7, 1.2)), rng.uniform(0, 2 * np.pi)) if k else place
+            stop.append((begin, where, vector if k == 0 else vector + view_noise()))
+            begin += 60 * rng.expovariate(1 / minutes)
+        return stop, begin
+
+    if args.kind == "base":
+        places, table = rows(args.rows, "a")
+        for number in range(args.albums):
+            while True:
+                base = rng.randrange(len(places))
+                near = [k for k in range(len(places)) if 10 <= km(places[base], places[k]) <= 200]
+                if len(near) >= 3:
+                    break
+            begin = 1.7e9
+            for day in range(rng.randint(2, 5)):
+                time = begin + 86400 * day + 3600 * rng.uniform(7, 9)
+                visited, here = [], base
+                for target in [base, *rng.sample(near, rng.choice([1, 1, 2])), base]:
+                    if target != here:
+                        time += travel_time(rng, km(places[here], places[target]))
+                    photos = rng.choice([0, 1, 2, 4]) if target == base else rng.choice([1, 2, 4, 6, 9])
+                    stop, time = stay(places[target], table[target], time, photos, 15)
+                    visited += stop
+                    here = target
+                for when, where, vector in visited:
+                    photo(f"trip{number}", when, where, vector)
+    elif args.kind == "place":
         for number, (place, views) in enumerate(groups):
             for k in views:
                 photo(f"place{number}", 0.0, place, b_vectors[k])
@@ -159,10 +191,7 @@ def main():
                     stop.append((time, places[here], table[here]))
                     time += 60 * rng.expovariate(1 / 20)
                 elif args.kind == "stays":
-                    for k in range(rng.choice([1, 2, 4, 6, 9, 14])):
-                        where = moved(places[here], min(8.0, rng.lognormvariate(-0.7, 1.2)), rng.uniform(0, 2 * np.pi)) if k else places[here]
-                        stop.append((time, where, table[here] if k == 0 else table[here] + view_noise()))
-                        time += 60 * rng.expovariate(1 / 25)
+                    stop, time = stay(places[here], table[here], time, rng.choice([1, 2, 4, 6, 9, 14]), 25)
                 else:
                     for k in choices[here]:
                         stop.append((time, places[here], b_vectors[k]))

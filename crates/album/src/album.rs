@@ -76,7 +76,8 @@ impl Album {
         let times: Vec<f64> = order.iter().map(|k| photos[*k].time.seconds).collect();
         let tagged: Vec<usize> = (0..order.len()).filter(|at| photos[order[*at]].gps.is_some()).collect();
         let sorted: Vec<&AlbumPhoto> = order.iter().map(|k| &photos[*k]).collect();
-        let chain = Chain::new(sorted.clone(), times, &self.earth, &self.calibration, &self.settings);
+        let settings = self.traveller(&sorted, &times)?;
+        let chain = Chain::new(sorted.clone(), times, &self.earth, &self.calibration, &settings);
         let mut answers: Vec<Option<AlbumAnswer>> = vec![None; photos.len()];
         let has_tags = !tagged.is_empty();
         chain.smooth(|at, word| {
@@ -144,7 +145,23 @@ impl Album {
         let order = in_time(photos);
         let times = order.iter().map(|k| photos[*k].time.seconds).collect();
         let sorted = order.iter().map(|k| &photos[*k]).collect();
-        Chain::new(sorted, times, &self.earth, &self.calibration, &self.settings).log_likelihood()
+        let chain = Chain::new(sorted, times, &self.earth, &self.calibration, &self.settings);
+        Ok(Chain::log_likelihoods(&[chain])?[0])
+    }
+
+    /// The settings for the kind of traveller that the album is of most probably. Tags tell; without two of them it is one as most are.
+    fn traveller(&self, photos: &[&AlbumPhoto], times: &[f64]) -> Result<AlbumSettings, AlbumError> {
+        let kinds = self.settings.travellers();
+        if photos.iter().filter(|photo| photo.gps.is_some()).count() < 2 || kinds.len() < 2 {
+            return Ok(self.settings.clone());
+        }
+        let chain =
+            |settings| Chain::new(photos.to_vec(), times.to_vec(), &self.earth, &self.calibration, settings);
+        let chains: Vec<Chain> = kinds.iter().map(|(_, settings)| chain(settings)).collect();
+        let fits = Chain::log_likelihoods(&chains)?;
+        let odds = |k: &usize| fits[*k] + kinds[*k].0.ln();
+        let best = (0..kinds.len()).max_by(|a, b| odds(a).total_cmp(&odds(b))).unwrap_or(0);
+        Ok(kinds[best].1.clone())
     }
 
     /// The levels for what a posterior says. Looks alone need none but its own.

@@ -10,6 +10,7 @@ use crate::photo::AlbumPhoto;
 use crate::settings::AlbumSettings;
 use crate::travel::{Travel, pace_h};
 use locdiff_answer::Calibration;
+use rayon::prelude::*;
 
 /// An album in order of time.
 pub(crate) struct Chain<'a> {
@@ -64,17 +65,21 @@ impl<'a> Chain<'a> {
         Self { photos, times, weights, pace_h, returns, company, earth, calibration, settings }
     }
 
-    /// The log likelihood of the whole album.
-    pub(crate) fn log_likelihood(&self) -> Result<f64, AlbumError> {
-        let mut sum = 0.0;
-        let mut before: Option<Message> = None;
-        for k in 0..self.photos.len() {
-            let mut now = self.expected(k, before.as_ref())?;
-            self.hear(k, &mut now)?;
-            sum += now.normalise(self.earth);
-            before = Some(now);
+    /// The log likelihood of the whole album for each of several chains of the same photos, which differ in how people travel.
+    pub(crate) fn log_likelihoods(chains: &[Self]) -> Result<Vec<f64>, AlbumError> {
+        let mut so_far: Vec<(f64, Option<Message>)> = vec![(0.0, None); chains.len()];
+        for k in 0..chains.first().map_or(0, |chain| chain.photos.len()) {
+            let evidence = chains[0].evidence(k)?;
+            let step = |(chain, (sum, before)): (&Self, &mut (f64, Option<Message>))| {
+                let mut now = chain.expected(k, before.as_ref())?;
+                chain.hear_as(k, &mut now, &evidence);
+                *sum += now.normalise(chain.earth);
+                *before = Some(now);
+                Ok::<(), AlbumError>(())
+            };
+            chains.par_iter().zip(&mut so_far).try_for_each(step)?;
         }
-        Ok(sum)
+        Ok(so_far.into_iter().map(|(sum, _)| sum).collect())
     }
 
     /// Calls `each` with the position and word of every photo, the last first.

@@ -37,6 +37,8 @@ pub struct AlbumSettings {
     pub travel: TravelSettings,
     /// The probability of having come back to a tagged place, at any step.
     pub revisit: f64,
+    /// People who travel in other ways. Which one made an album is read off its tags.
+    pub others: Vec<Traveller>,
     /// Places this near look alike.
     pub alike_km: f64,
     /// The cosine of two embeddings at which being at one place is as likely as not, and the slope of the log odds there.
@@ -62,6 +64,18 @@ pub struct Levels {
     pub at_tags: [f64; 9],
     /// Broad ones of an album with tags: a drive away from one. People arrive, so that few are far beyond.
     pub between_tags: [f64; 9],
+}
+
+/// Somebody who travels in another way than most.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Traveller {
+    /// The share of albums that are such people's.
+    pub share: f64,
+    /// How far a day's drive goes at the most, in parts of what it does for most.
+    pub reach: f64,
+    /// The probability of having come back to a tagged place, at any step.
+    pub revisit: f64,
 }
 
 /// The travel kernel: staying, walking about, driving, flying.
@@ -101,8 +115,8 @@ impl Default for AlbumSettings {
     fn default() -> Self {
         Self {
             dependence: 1.0,
-            same_view: (0.75, 15.0),
-            same_view_s: 43_200.0,
+            same_view: (0.8, 20.0),
+            same_view_s: 86_400.0,
             views_dependence: 0.6,
             moment_s: 14_400.0,
             stray: 0.02,
@@ -113,6 +127,8 @@ impl Default for AlbumSettings {
             jitter_km: 0.6,
             travel: TravelSettings::default(),
             revisit: 0.02,
+            // Who stays at one place and makes excursions from there.
+            others: vec![Traveller { share: 0.05, reach: 0.5, revisit: 0.3 }],
             alike_km: 0.5,
             likeness: (0.70, 10.0),
             likeness_dependence: 0.3,
@@ -153,6 +169,17 @@ impl Default for TravelSettings {
 }
 
 impl AlbumSettings {
+    /// Each kind of traveller: the share of albums, and the settings for them. Most come first.
+    pub(crate) fn travellers(&self) -> Vec<(f64, Self)> {
+        let most = 1.0 - self.others.iter().map(|other| other.share).sum::<f64>();
+        let of = |other: &Traveller| {
+            let drive_most_km = self.travel.drive_most_km * other.reach;
+            let travel = TravelSettings { drive_most_km, ..self.travel.clone() };
+            (other.share, Self { travel, revisit: other.revisit, ..self.clone() })
+        };
+        std::iter::once((most, self.clone())).chain(self.others.iter().map(of)).collect()
+    }
+
     /// From JSON; what is not said stays as it is.
     ///
     /// ```
@@ -189,9 +216,19 @@ impl AlbumSettings {
             travel.drive_most_km,
             travel.fly_km,
         ];
+        let others_share: f64 = settings.others.iter().map(|other| other.share).sum();
+        let others_fit = settings.others.iter().all(|other| {
+            other.share > 0.0
+                && other.reach > 0.0
+                && other.reach.is_finite()
+                && other.revisit > 0.0
+                && other.revisit < 0.5
+        });
         let levels = [&settings.levels.at_tags, &settings.levels.between_tags];
         let rising = levels.iter().all(|list| list.windows(2).all(|pair| pair[0] < pair[1]));
-        let fits = shares.iter().all(|share| *share > 0.0 && *share < 0.5)
+        let fits = others_fit
+            && others_share < 1.0
+            && shares.iter().all(|share| *share > 0.0 && *share < 0.5)
             && sizes.iter().all(|size| *size > 0.0 && size.is_finite())
             && travel.move_most > 0.0
             && travel.move_most < 1.0

@@ -291,6 +291,26 @@ fn what_looks_different_is_a_word_of_its_own() {
     let (alike, unlike) = (radius_km([1.0, 0.1], 1.0), radius_km([0.1, 1.0], 1.0));
     assert!(unlike < 0.9 * alike, "{unlike} {alike}");
     // Of another day, it is a word of its own though it looks alike.
-    let (days_alike, days_unlike) = (radius_km([1.0, 0.1], 99.0), radius_km([0.1, 1.0], 99.0));
+    let (days_alike, days_unlike) = (radius_km([1.0, 0.1], 300.0), radius_km([0.1, 1.0], 300.0));
     assert!((days_alike - days_unlike).abs() < 0.01 * days_unlike, "{days_alike} {days_unlike}");
+}
+
+/// Who was seen to come back to one place again and again is held to have come back once more.
+#[test]
+fn a_base_is_come_back_to() {
+    let base = at(41.9, 12.5);
+    let evening = |settings: &str| {
+        let flat = Coefficients::new(vec![0.0; 256]).unwrap();
+        let settings = AlbumSettings::from_json(settings).unwrap();
+        let album = Album::new(Calibration::none(flat), settings).unwrap();
+        let world = World { globe: Globe::new(15).unwrap(), album };
+        let photo = |hour: i32, gps| world.photo("x", f64::from(hour) * HOUR, base, 0.05).with_gps(gps);
+        let day =
+            |day: i32| [(8, Some(base)), (13, None), (20, None)].map(|(h, gps)| photo(24 * day + h, gps));
+        let photos: Vec<AlbumPhoto> = (0..4).flat_map(day).collect();
+        world.album.answers(&photos, &[], |_| ()).unwrap().pop().unwrap()
+    };
+    let (usual, based) = (evening(r#"{"others": []}"#), evening("{}"));
+    assert!(haversine_km(based.best, base) < 1.0, "{based:?}");
+    assert!(based.radius_50_km < 0.7 * usual.radius_50_km, "{} {}", based.radius_50_km, usual.radius_50_km);
 }

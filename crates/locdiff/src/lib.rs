@@ -72,7 +72,7 @@ pub use table::{ANSWER_COLUMNS, AnswerRow, FoundRow, GALLERY_COLUMNS, failure_js
 
 pub use locdiff_album::{
     Album, AlbumAnswer, AlbumPhoto, AlbumPlace, AlbumScores, AlbumSettings, AlbumTrip, Judging, Outlier,
-    PhotoTime, TimeSource, TravelSettings, WrongClock, iso_time, parse_time, set_clocks,
+    PhotoTime, TimeSource, TravelSettings, Traveller, WrongClock, iso_time, parse_time, set_clocks,
 };
 pub use locdiff_answer::{
     Answer, AnswerError, AnsweredBy, BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Density, DensityRegion,
