@@ -21,10 +21,13 @@ fn mixture(codec: &Codec) -> Coefficients {
 fn known_densities_have_known_constants() {
     for l in [1, 5, 23, 47, 127, 255] {
         let codec = codec(l);
-        let uniform = Coefficients::new(vec![0.0; codec.degree().dimension()]).unwrap();
-        let density = codec.density(&uniform).unwrap();
-        assert!((density.log_z() - (4.0 * PI).ln()).abs() < 1e-6, "L={l}: {}", density.log_z());
-        assert!((density.entropy() - 2.531).abs() < 1e-3);
+        // At the highest degree the sharp one says more, and each takes seconds.
+        if l < 255 {
+            let uniform = Coefficients::new(vec![0.0; codec.degree().dimension()]).unwrap();
+            let density = codec.density(&uniform).unwrap();
+            assert!((density.log_z() - (4.0 * PI).ln()).abs() < 1e-6, "L={l}: {}", density.log_z());
+            assert!((density.entropy() - 2.531).abs() < 1e-3);
+        }
         let clean = codec.encode(LatLon::new(-35.3, 149.1).unwrap());
         let density = codec.density(&clean).unwrap();
         assert!((density.log_z() - codec.zonal().log_z).abs() < 1e-7, "L={l}");
