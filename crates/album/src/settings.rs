@@ -38,7 +38,7 @@ pub struct AlbumSettings {
     /// The probability of having come back to a tagged place, at any step.
     pub revisit: f64,
     /// People who travel in other ways. Which one made an album is read off its tags.
-    pub others: Vec<Traveller>,
+    pub other_travellers: Vec<Traveller>,
     /// Places this near look alike.
     pub alike_km: f64,
     /// The cosine of two embeddings at which being at one place is as likely as not, and the slope of the log odds there.
@@ -128,7 +128,7 @@ impl Default for AlbumSettings {
             travel: TravelSettings::default(),
             revisit: 0.02,
             // Who stays at one place and makes excursions from there.
-            others: vec![Traveller { share: 0.05, reach: 0.5, revisit: 0.3 }],
+            other_travellers: vec![Traveller { share: 0.05, reach: 0.5, revisit: 0.3 }],
             alike_km: 0.5,
             likeness: (0.70, 10.0),
             likeness_dependence: 0.3,
@@ -171,13 +171,13 @@ impl Default for TravelSettings {
 impl AlbumSettings {
     /// Each kind of traveller: the share of albums, and the settings for them. Most come first.
     pub(crate) fn travellers(&self) -> Vec<(f64, Self)> {
-        let most = 1.0 - self.others.iter().map(|other| other.share).sum::<f64>();
+        let most = 1.0 - self.other_travellers.iter().map(|other| other.share).sum::<f64>();
         let of = |other: &Traveller| {
             let drive_most_km = self.travel.drive_most_km * other.reach;
             let travel = TravelSettings { drive_most_km, ..self.travel.clone() };
             (other.share, Self { travel, revisit: other.revisit, ..self.clone() })
         };
-        std::iter::once((most, self.clone())).chain(self.others.iter().map(of)).collect()
+        std::iter::once((most, self.clone())).chain(self.other_travellers.iter().map(of)).collect()
     }
 
     /// From JSON; what is not said stays as it is.
@@ -216,8 +216,8 @@ impl AlbumSettings {
             travel.drive_most_km,
             travel.fly_km,
         ];
-        let others_share: f64 = settings.others.iter().map(|other| other.share).sum();
-        let others_fit = settings.others.iter().all(|other| {
+        let others_share: f64 = settings.other_travellers.iter().map(|other| other.share).sum();
+        let others_fit = settings.other_travellers.iter().all(|other| {
             other.share > 0.0
                 && other.reach > 0.0
                 && other.reach.is_finite()

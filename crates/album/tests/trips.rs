@@ -310,7 +310,7 @@ fn a_base_is_come_back_to() {
         let photos: Vec<AlbumPhoto> = (0..4).flat_map(day).collect();
         world.album.answers(&photos, &[], |_| ()).unwrap().pop().unwrap()
     };
-    let (usual, based) = (evening(r#"{"others": []}"#), evening("{}"));
+    let (usual, based) = (evening(r#"{"other_travellers": []}"#), evening("{}"));
     assert!(haversine_km(based.best, base) < 1.0, "{based:?}");
     assert!(based.radius_50_km < 0.7 * usual.radius_50_km, "{} {}", based.radius_50_km, usual.radius_50_km);
 }

@@ -132,6 +132,21 @@ fn nothing_cites_a_document_that_is_not_here() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// Workspaces of their own share what is compiled only where packages are optimised alike.
+#[test]
+fn three_workspaces_have_one_profile() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let profile = |folder: &str| -> Vec<String> {
+        let text = fs::read_to_string(root.join(folder).join("Cargo.toml")).unwrap();
+        let from = text.lines().skip_while(|line| *line != "[profile.dev]");
+        from.take_while(|line| *line != "[profile.release]").map(str::to_owned).collect()
+    };
+    let ours = profile(".");
+    assert!(ours.len() > 20, "{ours:?}");
+    assert_eq!(ours, profile("python"));
+    assert_eq!(ours, profile("fuzz"));
+}
+
 #[test]
 fn the_command_is_thin() {
     let source = common::root().join("crates/cli/src");
