@@ -12,6 +12,9 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::path::Path;
 
+/// The list of a gallery's photos in its folder, where it was made of photos.
+pub const PHOTO_LIST: &str = "photos.csv";
+
 /// The file that says what a gallery is; it is written last, so a folder without it is no gallery.
 pub const GALLERY_FILE: &str = "gallery.json";
 pub(crate) const INDEX_FILE: &str = "index.bin";

@@ -24,7 +24,7 @@ mod scan;
 pub use builder::GalleryBuilder;
 pub use cells::Cap;
 pub use error::{GalleryError, Result};
-pub use folder::{GALLERY_FILE, Kind, VectorType};
+pub use folder::{GALLERY_FILE, Kind, PHOTO_LIST, VectorType};
 pub use gallery::{Gallery, Hit};
 pub use hybrid::{Centres, Fusion, HybridAnswer, HybridOptions, HybridRule, hybrid};
 pub use retriever::{PhotoRetriever, Retriever};

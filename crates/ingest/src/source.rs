@@ -199,10 +199,7 @@ impl PhotoSource {
     pub fn read(&self, limits: &PhotoLimits) -> Result<Photo, VisionError> {
         match &self.bytes {
             Bytes::File(path) => Photo::open(path, limits),
-            Bytes::Memory(contents) => {
-                self.within_limit(contents.len() as u64, limits)?;
-                Photo::decode(contents, &self.name, limits)
-            }
+            Bytes::Memory(contents) => Photo::decode(contents, &self.name, limits),
             Bytes::Member { shard, offset, length, deflated } => {
                 self.within_limit(*length, limits)?;
                 self.within_limit(deflated.unwrap_or(0), limits)?;

@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let known = Arc::new(Knowledge::new().within(region));
         let options = LocateOptions::default().with_knowledge(known);
         for row in rows {
-            let answer = locator.locate_embedding(&file.embedding(*row)?, &options)?;
+            let answer = locator.answer(&file.embedding(*row)?.into(), &options)?;
             let km = |at: LatLon| haversine_km(at, truth[*row]);
             pairs.push((
                 answer.locatability,

@@ -3,14 +3,14 @@
 //! MODEL is a folder that `locdiff train` made (and `locdiff calibrate` calibrated), ENCODER the folder of the encoder that
 //! its embeddings came from: LocDiff's own kind, or a CLIP from Hugging Face.
 
-use locdiff::{Device, DeviceSpec, Locator};
+use locdiff::{DeviceSpec, Locator};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [model, encoder, photo] = arguments.as_slice() else {
         return Err("give a model's folder, an encoder's folder and a photo".into());
     };
-    let locator = Locator::open(model, encoder, &Device::open(DeviceSpec::Auto)?)?;
+    let locator = Locator::builder().model(model).encoder(encoder).device(DeviceSpec::Auto).open()?;
     if !locator.reader().calibration().is_fitted() {
         println!("this model was never calibrated: its probabilities may not hold");
     }

@@ -1,6 +1,6 @@
 //! What is also known: `cargo run --release --example prior_knowledge -- photo.jpg Japan`
 
-use locdiff::{Knowledge, LocateOptions, Locator, Region};
+use locdiff::{Knowledge, LocateOptions, Locator, Region, Source};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -10,7 +10,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("without: {}", locator.locate(&photo)?.place);
     // A region it must be in, and a weight: nearer to the equator is more probable.
     let known = Knowledge::new().within(region).weight(|place| place.lat_deg().to_radians().cos());
-    let answer = locator.locate_with(&photo, &LocateOptions::default().with_knowledge(known))?;
+    let answer = locator.locate_one(Source::file(&photo), &LocateOptions::default().with_knowledge(known))?;
     println!("with:    {}", answer.place);
     Ok(())
 }

@@ -1,32 +1,169 @@
 //! Albums: photos answered together.
 
-use crate::{EmbeddedPhoto, LocateError, LocateOptions, Locator};
+use crate::pipeline::Read;
+use crate::source::Origin;
+use crate::{
+    Control, EmbeddedPhoto, LocateError, LocateOptions, Locator, Progress, Request, Source, failure_json,
+};
 use locdiff_album::{
-    Album, AlbumPhoto, AlbumSettings, GUESSED_GAP_S, PhotoTime, TimeSource, parse_time, time_in_name,
+    Album, AlbumAnswer, AlbumPhoto, AlbumSettings, GUESSED_GAP_S, PhotoTime, TimeSource, WrongClock,
+    parse_time, set_clocks, time_in_name,
 };
 use locdiff_data::Embedding;
+use serde_json::Value;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What became of an album's photos.
+pub struct AlbumRun {
+    /// One for each source, in their order.
+    pub photos: Vec<AlbumLocated>,
+    /// Cameras whose clocks were off, and were set.
+    pub clocks: Vec<WrongClock>,
+}
+
+/// A photo of an album and its answer, or why it has none.
+pub struct AlbumLocated {
+    /// Where the photo came from.
+    pub origin: Origin,
+    /// The answer; an error concerns this photo alone.
+    pub answer: Result<AlbumAnswer, LocateError>,
+}
+
+impl AlbumLocated {
+    /// What every door writes about it: the answer, or the photo's name and the reason.
+    pub fn to_json(&self) -> Value {
+        match &self.answer {
+            Ok(answer) => answer.to_json(),
+            Err(error) => failure_json(self.origin.called(), &self.origin.reason(error)),
+        }
+    }
+}
+
+impl AlbumRun {
+    /// The answers, without the photos that have none.
+    pub fn answers(&self) -> impl Iterator<Item = &AlbumAnswer> {
+        self.photos.iter().filter_map(|photo| photo.answer.as_ref().ok())
+    }
+}
 
 impl Locator {
-    /// Answers for albums, with this model's calibration.
+    /// Answers for the photos of albums, each after all others of its album were heard; their GPS tags count.
     ///
     /// ```
     /// # #[cfg(feature = "bundled")] {
-    /// use locdiff::{AlbumSettings, LatLon, LocateOptions, Locator, Photo, PhotoLimits, album_times, haversine_km};
-    /// let locator = Locator::bundled()?;
+    /// use locdiff::{Control, LatLon, Locator, Request, Source, haversine_km};
     /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
-    /// let options = LocateOptions::default();
-    /// let photo = Photo::open(path.as_ref(), &PhotoLimits::default())?;
     /// let beijing = LatLon::new(39.99, 116.27)?;
     /// let photos = [
-    ///     locator.embed(&photo, &options)?.with_name("IMG_20240512_134510.jpg").with_gps(Some(beijing)),
-    ///     locator.embed(&photo, &options)?.with_name("IMG_20240512_135010.jpg"),
+    ///     Source::file(path).called("IMG_20240512_134510.jpg").with_gps(Some(beijing)),
+    ///     Source::file(path).called("IMG_20240512_135010.jpg"),
     /// ];
-    /// let photos = locator.album_photos(&photos, &album_times(&photos), &options)?;
-    /// let answers = locator.album(AlbumSettings::default())?.answers(&photos, &[], |_| ())?;
-    /// assert!(haversine_km(answers[1].best, beijing) < 1.0);
+    /// let album = Locator::bundled()?.run_album(photos, &Request::default(), Control::new())?;
+    /// let second = album.photos[1].answer.as_ref().unwrap();
+    /// assert!(haversine_km(second.best, beijing) < 1.0);
     /// # }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
+    ///
+    /// # Errors
+    /// What is no photo's fault; [`LocateError::Stopped`].
+    pub fn run_album<'a>(
+        &'a self,
+        sources: impl IntoIterator<Item = Source, IntoIter: Send + 'a>,
+        request: &Request,
+        control: Control<'a>,
+    ) -> Result<AlbumRun, LocateError> {
+        self.run_album_with(self.usual_album()?, sources, request, &Arc::new(request.options()?), control)
+    }
+
+    /// The same by an album of other settings, with options that were made before.
+    ///
+    /// # Errors
+    /// As [`Locator::run_album`].
+    pub fn run_album_with<'a>(
+        &'a self,
+        album: &Album,
+        sources: impl IntoIterator<Item = Source, IntoIter: Send + 'a>,
+        request: &Request,
+        options: &Arc<LocateOptions>,
+        control: Control<'a>,
+    ) -> Result<AlbumRun, LocateError> {
+        let mut stage = self.read(sources, options.clone(), control);
+        let mut read = Vec::new();
+        while let Some(block) = stage.next_block()? {
+            read.extend(block);
+        }
+        if control.is_stopped() {
+            return Err(LocateError::Stopped);
+        }
+        let groups = groups(&read, request);
+        let mut photos: Vec<Option<AlbumPhoto>> = self.album_entries(&read, options)?;
+        let mut answers: Vec<Option<AlbumAnswer>> = photos.iter().map(|_| None).collect();
+        let mut clocks = Vec::new();
+        for members in groups {
+            let mut own: Vec<AlbumPhoto> = members.iter().filter_map(|k| photos[*k].take()).collect();
+            let found = if request.same_place || request.folder_is_place {
+                let found = album.same_place(&own, None)?;
+                own.iter().for_each(|_| control.advance(Progress::Placed));
+                found
+            } else {
+                if !request.trust_clocks {
+                    let wrong = album.wrong_clocks(&own)?;
+                    set_clocks(&mut own, &wrong);
+                    clocks.extend(wrong);
+                }
+                album.answers(&own, &[], |_| control.advance(Progress::Placed))?
+            };
+            members.iter().zip(found).for_each(|(k, answer)| answers[*k] = Some(answer));
+        }
+        let photos = read.into_iter().zip(answers).map(|(read, answer)| AlbumLocated {
+            origin: read.origin,
+            answer: read.photo.and_then(|_| answer.ok_or(LocateError::Stopped)),
+        });
+        Ok(AlbumRun { photos: photos.collect(), clocks })
+    }
+
+    /// What albums need, with the usual settings.
+    pub(crate) fn usual_album(&self) -> Result<&Album, LocateError> {
+        if let Some(album) = self.album.get() {
+            return Ok(album);
+        }
+        let made = self.album(AlbumSettings::default())?;
+        Ok(self.album.get_or_init(|| made))
+    }
+
+    /// The photos that were read as an album sees them; none for those that were not.
+    fn album_entries(
+        &self,
+        read: &[Read],
+        options: &LocateOptions,
+    ) -> Result<Vec<Option<AlbumPhoto>>, LocateError> {
+        let good: Vec<(&Origin, &EmbeddedPhoto)> =
+            read.iter().filter_map(|read| Some((&read.origin, read.photo.as_ref().ok()?))).collect();
+        let mut times = album_times(good.iter().map(|(_, photo)| *photo));
+        for (time, (origin, _)) in times.iter_mut().zip(&good) {
+            if let Some(known) = origin.known.time {
+                *time = known;
+            } else if origin.known.time_text.is_some() {
+                time.source = TimeSource::Table;
+            }
+        }
+        let photos: Vec<&EmbeddedPhoto> = good.iter().map(|(_, photo)| *photo).collect();
+        let mut entries = self.album_photos(&photos, &times, options)?.into_iter();
+        Ok(read
+            .iter()
+            .map(|read| {
+                let mut entry = read.photo.as_ref().ok().and_then(|_| entries.next())?;
+                if entry.name.is_empty() {
+                    read.origin.called().clone_into(&mut entry.name);
+                }
+                Some(entry)
+            })
+            .collect())
+    }
+
+    /// What answers albums with this model's calibration, by settings of one's own.
     ///
     /// # Errors
     /// A model of a degree out of range.
@@ -40,15 +177,14 @@ impl Locator {
     /// As [`Locator::answer`].
     pub fn album_photos(
         &self,
-        photos: &[EmbeddedPhoto],
+        photos: &[&EmbeddedPhoto],
         times: &[PhotoTime],
         options: &LocateOptions,
     ) -> Result<Vec<AlbumPhoto>, LocateError> {
-        options.check()?;
         let mut said = Vec::with_capacity(photos.len());
         for block in photos.chunks(self.photos_per_block()) {
-            block.iter().try_for_each(|photo| self.check_photo(photo))?;
-            let queries: Vec<_> = block.iter().map(EmbeddedPhoto::query).collect();
+            block.iter().try_for_each(|photo| self.check(photo, options))?;
+            let queries: Vec<_> = block.iter().map(|photo| photo.query()).collect();
             said.extend(self.predictor().evidence(&queries, &options.sampling)?);
         }
         let both = photos.iter().zip(times).zip(said);
@@ -67,9 +203,9 @@ impl Locator {
 
 /// When each photo was taken: by its EXIF data, else the digits in its name, else by the order of the files. Clocks without an
 /// offset are taken to have the one that most photos with an offset have.
-pub fn album_times(photos: &[EmbeddedPhoto]) -> Vec<PhotoTime> {
+fn album_times<'a>(photos: impl Iterator<Item = &'a EmbeddedPhoto> + Clone) -> Vec<PhotoTime> {
     let read: Vec<Option<(f64, TimeSource)>> = photos
-        .iter()
+        .clone()
         .map(|photo| {
             let taken = &photo.taken;
             let exif = taken.time.as_deref().and_then(|time| parse_time(time, taken.offset.as_deref()).ok());
@@ -78,7 +214,6 @@ pub fn album_times(photos: &[EmbeddedPhoto]) -> Vec<PhotoTime> {
         })
         .collect();
     let mut offsets: Vec<f64> = photos
-        .iter()
         .filter_map(|photo| {
             let (time, offset) = (photo.taken.time.as_deref()?, photo.taken.offset.as_deref()?);
             let (with, without) = (parse_time(time, Some(offset)).ok()?, parse_time(time, None).ok()?);
@@ -101,6 +236,26 @@ pub fn album_times(photos: &[EmbeddedPhoto]) -> Vec<PhotoTime> {
         .collect()
 }
 
+/// Which photos are answered together: all, those of a folder, or those of a named album.
+fn groups(read: &[Read], request: &Request) -> Vec<Vec<usize>> {
+    let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
+    for (k, read) in read.iter().enumerate().filter(|(_, read)| read.photo.is_ok()) {
+        let folder =
+            || read.origin.path.as_deref().and_then(Path::parent).map(|path| path.display().to_string());
+        let name = match &read.origin.album {
+            _ if request.same_place => String::new(),
+            Some(album) => album.clone(),
+            None if request.folder_is_place => folder().unwrap_or_default(),
+            None => String::new(),
+        };
+        match groups.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, members)) => members.push(k),
+            None => groups.push((name, vec![k])),
+        }
+    }
+    groups.into_iter().map(|(_, members)| members).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -121,7 +276,7 @@ mod tests {
             photo("IMG_20240512_140510.jpg", None, None),
             photo("d.jpg", Some("0000:00:00 00:00:00"), None),
         ];
-        let times = album_times(&photos);
+        let times = album_times(photos.iter());
         let sources = [TimeSource::Exif, TimeSource::Clock, TimeSource::Name, TimeSource::Order];
         for (k, (time, source)) in times.iter().zip(sources).enumerate() {
             assert_eq!((time.seconds, time.source), (1_715_514_310.0 + 600.0 * k as f64, source));

@@ -36,12 +36,15 @@ pub enum LocateError {
     #[error(transparent)]
     Places(#[from] locdiff_places::PlacesError),
     /// A map or a raster.
+    #[cfg(feature = "maps")]
     #[error(transparent)]
     Map(#[from] locdiff_map::MapError),
     /// A gallery.
+    #[cfg(feature = "gallery")]
     #[error(transparent)]
     Gallery(#[from] locdiff_gallery::GalleryError),
     /// GeoCLIP's files.
+    #[cfg(feature = "gallery")]
     #[error(transparent)]
     GeoClip(#[from] locdiff_geoclip::GeoClipError),
     /// A setting out of range.
@@ -76,6 +79,18 @@ pub enum LocateError {
         /// The loss.
         loss: String,
     },
+    /// A program without the bundled model and encoder.
+    #[error("this program was built without the bundled {what}: give a folder of one")]
+    NotBundled {
+        /// Model or encoder.
+        what: &'static str,
+    },
+    /// It was asked to stop: nothing was written.
+    #[error("stopped before the end: nothing was written")]
+    Stopped,
+    /// A file that cannot be written.
+    #[error(transparent)]
+    Write(#[from] locdiff_base::WriteError),
     /// A prior that cannot be used.
     #[error("{file}: {reason}")]
     Prior {
@@ -94,11 +109,5 @@ impl LocateError {
             Self::Vision(_) | Self::Model(locdiff_model::ModelError::NotFinite { .. }) => true,
             _ => false,
         }
-    }
-
-    /// Its message with the photo's name, once.
-    pub fn about(&self, photo: &str) -> String {
-        let message = self.to_string();
-        if message.contains(photo) { message } else { format!("{photo}: {message}") }
     }
 }

@@ -1,72 +1,98 @@
-//! Where on Earth was this photo taken? A photo in, places with honest probabilities out.
+//! Where on Earth was this photo taken? A photo in, places with calibrated probabilities out.
 //!
 //! | you want | item |
 //! |---|---|
 //! | the answer for a photo | [`Locator::locate`], [`Answer`] |
-//! | other settings | [`Locator::locate_with`], [`LocateOptions`] |
-//! | many photos, a result for each | [`Locator::locate_many`] |
-//! | a photo in memory, or an embedding | [`Locator::locate_photo`], [`Locator::locate_embedding`] |
-//! | to add what is also known | [`Knowledge`], [`Region`], [`with_prior`] |
-//! | a whole album at once | [`Locator::album`], [`Locator::album_photos`], [`Album`], [`AlbumAnswer`] |
-//! | maps of an answer | [`Atlas`], [`AnswerMap`] |
-//! | several photos of one place, one answer | [`EmbeddedPhoto::together`] |
+//! | many photos, other settings | [`Locator::run`], [`Request`], [`Source`], [`Control`] |
+//! | a whole album at once | [`Locator::run_album`], [`AlbumAnswer`] |
+//! | a model, an encoder, a gallery of your own | [`Locator::builder`] |
+//! | to add what is also known | [`Request::within`], [`Request::prior`], [`Knowledge`] |
+//! | maps of an answer | [`Atlas`], [`AnswerMap`], [`AlbumFiles`] |
+//! | several photos of one place, one answer | [`Locator::run_together`] |
 //! | the whole density | [`Answer::density`], [`Density`], [`DensityGrid`] |
-//! | the backward process | [`Locator::trace`], [`Locator::sampled_steps`] |
-//! | answers as rows of a table | [`AnswerRow`], [`ANSWER_COLUMNS`] |
-//! | a gallery's density mixed in (LocDiff+kNN) | [`Locator::with_gallery`], [`open_retriever`] |
-//! | retrieval near the samples (LocDiff-H) | [`Hybrid`], [`open_retriever`] |
-//! | a model and an encoder of your own | [`Locator::open`], [`Model`], [`Encoder`] |
-//! | probabilities that hold, for such a model | [`fit`], [`Calibration`] |
+//! | the backward process | [`Locator::sampled_steps`] |
+//! | answers as rows of a table | [`AnswerRow`] |
+//! | probabilities that hold, for a model of your own | [`calibrate`], [`CalibrateRequest`] |
 //! | SHDD codes by themselves | [`Codec`] |
 //!
 //! ```
 //! # #[cfg(feature = "bundled")] {
-//! use locdiff::{Knowledge, LocateOptions, Locator, Region};
+//! use locdiff::{Control, Locator, Request, Source};
 //! let photo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
 //! let locator = Locator::bundled()?;
 //! // It was taken somewhere in Japan: that much we know.
-//! let known = Knowledge::new().within(Region::parse("Japan")?);
-//! let answer = locator.locate_with(photo, &LocateOptions::default().with_knowledge(known))?;
-//! assert_eq!(answer.country_code.as_deref(), Some("JP"));
-//! assert!(answer.density.region(0.5).area_km2 < answer.density.region(0.9).area_km2);
+//! let mut request = Request::default();
+//! request.within = vec!["Japan".to_owned()];
+//! for located in locator.run([Source::file(photo)], &request, Control::new())? {
+//!     let answer = located?.answer?;
+//!     assert_eq!(answer.country_code.as_deref(), Some("JP"));
+//!     assert!(answer.density.region(0.5).area_km2 < answer.density.region(0.9).area_km2);
+//! }
 //! # }
 //! # Ok::<(), locdiff::LocateError>(())
 //! ```
 
 mod album;
+#[cfg(feature = "maps")]
 mod album_files;
 mod album_table;
+mod builder;
 #[cfg(feature = "bundled")]
 mod bundled;
+mod calibrate;
+mod control;
 mod embedded;
 mod error;
+#[cfg(feature = "gallery")]
+mod gallery_use;
+#[cfg(feature = "maps")]
 mod grid;
+#[cfg(feature = "gallery")]
 mod hybrid;
 mod locator;
+#[cfg(feature = "gallery")]
+mod locator_gallery;
+#[cfg(feature = "maps")]
 mod maps;
 mod options;
+mod pipeline;
 mod prior;
+mod request;
 mod retrieval;
+mod run;
 mod shape;
+mod source;
 mod steps;
 mod table;
 
-pub use album::album_times;
+pub use album::{AlbumLocated, AlbumRun};
+#[cfg(feature = "maps")]
 pub use album_files::AlbumFiles;
 pub use album_table::{AlbumRow, by_album};
+pub use builder::{LocatorBuilder, encoder_of, model_of};
 #[cfg(feature = "bundled")]
 pub use bundled::{BUNDLED_MODEL_NAME, bundled_encoder, bundled_model};
+pub use calibrate::{CalibrateRequest, EmbeddingRows, calibrate, check_rows};
+pub use control::{Control, Progress, StageTimes};
 pub use embedded::EmbeddedPhoto;
 pub use error::LocateError;
+#[cfg(feature = "maps")]
 pub use grid::DensityGrid;
+#[cfg(feature = "gallery")]
 pub use hybrid::{Hybrid, check_embeddings, open_retriever};
 pub use locator::{Locator, open_model};
+#[cfg(feature = "maps")]
 pub use maps::{
     AnswerMap, Atlas, add_places, answers_page, crowd_page, crowd_photo, kilometres, places_folder,
 };
 pub use options::LocateOptions;
+pub use pipeline::{EmbedSources, Read};
 pub use prior::with_prior;
+pub use request::{GalleryRule, HybridChanges, Request};
+#[cfg(feature = "gallery")]
 pub use retrieval::neighbours;
+pub use run::{Located, Run};
+pub use source::{Origin, Source};
 pub use steps::SampledStep;
 pub use table::{ANSWER_COLUMNS, AnswerRow, FoundRow, GALLERY_COLUMNS, failure_json, gallery_fields};
 
@@ -83,6 +109,7 @@ pub use locdiff_answer::{
 pub use locdiff_base::BadSetting;
 pub use locdiff_data::{Embedding, Fingerprint};
 pub use locdiff_diffusion::Sampler;
+#[cfg(feature = "gallery")]
 pub use locdiff_gallery::{Centres, Fusion, Gallery, HybridAnswer, HybridOptions, HybridRule, Retriever};
 pub use locdiff_model::{
     Model, ModelConfig, ModelError, Pooling, Prediction, Predictor, Query, Reading, SampleOptions, TraceStep,

@@ -1,18 +1,21 @@
 //! From a photo to an answer.
 
-use crate::retrieval::{Found, Retrieved};
+#[cfg(feature = "gallery")]
+use crate::gallery_use::GalleryUse;
+use crate::pipeline::embed;
+use crate::retrieval::Retrieved;
 use crate::shape::shape_of;
 use crate::{EmbeddedPhoto, LocateError, LocateOptions};
-use locdiff_answer::{Answer, BACKGROUND_DRAWS, Calibration, GalleryMix, Globe, Reader};
+use locdiff_album::Album;
+use locdiff_answer::{Answer, BACKGROUND_DRAWS, Calibration, Globe, Reader};
 use locdiff_data::{Embedding, Fingerprint};
-use locdiff_gallery::Retriever;
 use locdiff_model::{Model, Pooling, Prediction, Predictor, Query, Reading, TraceStep};
 use locdiff_nn::Device;
 use locdiff_shdd::Coefficients;
-use locdiff_vision::{Augmentation, Encoder, Photo, PhotoLimits};
+use locdiff_vision::{Encoder, Photo};
 use rayon::prelude::*;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// An encoder, a model and its calibration: everything between a photo and an answer. It is shared between threads as it
 /// is, and a photo's answer does not depend on what else is asked.
@@ -31,8 +34,11 @@ use std::sync::Arc;
 pub struct Locator {
     predictor: Predictor,
     encoder: Option<Encoder>,
-    reader: Reader,
-    gallery: Option<Box<dyn Retriever>>,
+    pub(crate) reader: Reader,
+    #[cfg(feature = "gallery")]
+    pub(crate) gallery: Option<GalleryUse>,
+    /// What albums need, made when the first comes.
+    pub(crate) album: OnceLock<Album>,
 }
 
 /// Photos that are answered at a time on CUDA: their embeddings are held, not their pixels.
@@ -44,42 +50,13 @@ struct Said {
 }
 
 impl Locator {
-    /// The model and encoder that are part of this library, on the CPU.
-    ///
-    /// # Errors
-    /// None that a user could cause.
-    #[cfg(feature = "bundled")]
-    pub fn bundled() -> Result<Self, LocateError> {
-        Self::bundled_on(&Device::cpu())
-    }
-
-    /// The same on a device.
-    ///
-    /// # Errors
-    /// A failure of the device.
-    #[cfg(feature = "bundled")]
-    pub fn bundled_on(device: &Device) -> Result<Self, LocateError> {
-        Self::new(crate::bundled_model(device)?, Some(crate::bundled_encoder(device)?))
-    }
-
-    /// A model's folder and the folder of the encoder it was trained with, on a device.
-    ///
-    /// # Errors
-    /// Folders that cannot be used, or an encoder that does not fit the model.
-    pub fn open(
-        model: impl AsRef<Path>,
-        encoder: impl AsRef<Path>,
-        device: &Device,
-    ) -> Result<Self, LocateError> {
-        Self::new(open_model(model, device)?, Some(Encoder::open_on(encoder.as_ref(), device)?))
-    }
-
     /// From parts; a model without calibration is taken at its word, and without an encoder only embeddings are located.
     ///
     /// # Errors
     /// An encoder that does not fit the model, or a model whose network gives no densities.
     pub fn new(
-        (model, calibration): (Model, Option<Calibration>),
+        model: Model,
+        calibration: Option<Calibration>,
         encoder: Option<Encoder>,
     ) -> Result<Self, LocateError> {
         let config = model.config();
@@ -97,104 +74,18 @@ impl Locator {
             Some(calibration) => calibration,
             None => Calibration::none(predictor.background(BACKGROUND_DRAWS)?),
         };
-        let locator = Self { reader: Reader::new(globe, calibration)?, predictor, encoder, gallery: None };
+        let locator = Self {
+            reader: Reader::new(globe, calibration)?,
+            predictor,
+            encoder,
+            #[cfg(feature = "gallery")]
+            gallery: None,
+            album: OnceLock::new(),
+        };
         if let Some(encoder) = &locator.encoder {
             locator.check_encoder(Some(encoder.fingerprint()))?;
         }
         Ok(locator)
-    }
-
-    /// The same with a gallery beside the model: answers are read off a mixture of both densities (LocDiff+kNN), with the share
-    /// that the calibration has for this gallery, or a cautious one where it has none.
-    ///
-    /// # Errors
-    /// A gallery of another encoder.
-    pub fn with_gallery(self, gallery: Box<dyn Retriever>) -> Result<Self, LocateError> {
-        self.check_encoder(gallery.encoder())?;
-        let calibration = self.reader.calibration().clone();
-        let fitted = calibration.gallery.clone().filter(|mix| mix.key == gallery.identity());
-        let mix =
-            fitted.unwrap_or_else(|| GalleryMix::unfitted(gallery.temperature(), calibration.window_km));
-        let reader = Reader::new(self.reader.globe().clone(), calibration.with_gallery(mix))?;
-        Ok(Self { reader, gallery: Some(gallery), ..self })
-    }
-
-    /// The gallery, where there is one.
-    pub fn gallery(&self) -> Option<&dyn Retriever> {
-        self.gallery.as_deref()
-    }
-
-    /// The answer for the photo in a file.
-    ///
-    /// # Errors
-    /// A file that cannot be read or is no photo, or a failure of the device.
-    pub fn locate(&self, path: impl AsRef<Path>) -> Result<Answer, LocateError> {
-        self.locate_with(path, &LocateOptions::default())
-    }
-
-    /// The same with options.
-    ///
-    /// # Errors
-    /// As [`Locator::locate`]; options out of range; knowledge that leaves no place.
-    pub fn locate_with(
-        &self,
-        path: impl AsRef<Path>,
-        options: &LocateOptions,
-    ) -> Result<Answer, LocateError> {
-        let photo = Photo::open(path.as_ref(), &PhotoLimits::default())?;
-        let embedded = self.embed(&photo, options)?.with_name(path.as_ref().display().to_string());
-        self.answer(&embedded, options)
-    }
-
-    /// The answer for a photo in memory: from [`Photo::decode`] or [`Photo::from_rgb`].
-    ///
-    /// # Errors
-    /// As [`Locator::locate_with`].
-    pub fn locate_photo(&self, photo: &Photo, options: &LocateOptions) -> Result<Answer, LocateError> {
-        self.answer(&self.embed(photo, options)?, options)
-    }
-
-    /// A result for each file, in order: what cannot be read does not stop the others. Memory holds a few photos at a
-    /// time, and the answers.
-    ///
-    /// ```
-    /// # #[cfg(feature = "bundled")] {
-    /// use locdiff::{LocateOptions, Locator};
-    /// let photo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
-    /// let answers = Locator::bundled()?.locate_many(&[photo, "no such file.jpg"], &LocateOptions::default());
-    /// assert!(answers[0].is_ok() && answers[1].is_err());
-    /// # }
-    /// # Ok::<(), locdiff::LocateError>(())
-    /// ```
-    pub fn locate_many<P: AsRef<Path> + Sync>(
-        &self,
-        paths: &[P],
-        options: &LocateOptions,
-    ) -> Vec<Result<Answer, LocateError>> {
-        let mut answers = Vec::with_capacity(paths.len());
-        for block in paths.chunks(self.photos_per_block()) {
-            let mut embedded = Vec::with_capacity(block.len());
-            for few in block.chunks(self.photos_at_once()) {
-                embedded.par_extend(few.par_iter().map(|path| {
-                    let photo = Photo::open(path.as_ref(), &PhotoLimits::default())?;
-                    Ok(self.embed(&photo, options)?.with_name(path.as_ref().display().to_string()))
-                }));
-            }
-            answers.extend(self.answer_each(embedded, options));
-        }
-        answers
-    }
-
-    /// The answer for an embedding that the model's encoder made elsewhere.
-    ///
-    /// # Errors
-    /// An embedding of another size or encoder; as [`Locator::locate_with`].
-    pub fn locate_embedding(
-        &self,
-        embedding: &Embedding,
-        options: &LocateOptions,
-    ) -> Result<Answer, LocateError> {
-        self.answer(&embedding.clone().into(), options)
     }
 
     /// A photo's embedding, or those of its views where the options ask for several.
@@ -203,15 +94,11 @@ impl Locator {
     /// A locator without an encoder, options out of range, or a failure of the device.
     pub fn embed(&self, photo: &Photo, options: &LocateOptions) -> Result<EmbeddedPhoto, LocateError> {
         options.check()?;
-        let encoder = self.encoder.as_ref().ok_or(LocateError::NoEncoder)?;
-        let views = if options.views == 1 {
-            encoder.embed(std::slice::from_ref(photo))?
-        } else {
-            let (augmentation, seed) = (Augmentation::default(), options.sampling.seed);
-            let views = (0..options.views as u32).map(|k| augmentation.view(photo, seed, 0, k));
-            encoder.embed(&views.collect::<Result<Vec<Photo>, _>>()?)?
-        };
-        Ok(EmbeddedPhoto::new(views).with_gps(photo.gps()).with_taken(photo.taken().clone()))
+        embed(self.encoder.as_ref(), photo, options)
+    }
+
+    fn is_on_gpu(&self) -> bool {
+        self.model().params().device().is_cuda()
     }
 
     /// The answer for an embedded photo.
@@ -219,10 +106,9 @@ impl Locator {
     /// # Errors
     /// As [`Locator::locate_embedding`].
     pub fn answer(&self, photo: &EmbeddedPhoto, options: &LocateOptions) -> Result<Answer, LocateError> {
-        options.check()?;
-        self.check_photo(photo)?;
+        self.check(photo, options)?;
         let said = self.ask(&[photo], options)?.swap_remove(0);
-        self.read(photo, &said, options)
+        self.read_off(photo, &said, options)
     }
 
     /// A result for each embedded photo; what failed before stays as it is.
@@ -235,8 +121,7 @@ impl Locator {
             .into_iter()
             .map(|photo| {
                 let photo = photo?;
-                options.check()?;
-                self.check_photo(&photo)?;
+                self.check(&photo, options)?;
                 Ok(photo)
             })
             .collect();
@@ -251,7 +136,7 @@ impl Locator {
         pairs
             .into_par_iter()
             .map(|pair| match pair? {
-                (photo, Some(said)) => self.read(&photo, &said, options),
+                (photo, Some(said)) => self.read_off(&photo, &said, options),
                 (photo, None) => self.answer(&photo, options),
             })
             .collect()
@@ -271,12 +156,7 @@ impl Locator {
 
     /// Photos that should be answered at a time: enough to keep the device busy, few enough that answers come steadily.
     pub fn photos_per_block(&self) -> usize {
-        if self.model().params().device().is_cuda() { BLOCK } else { BLOCK / 4 }
-    }
-
-    /// Photos whose pixels should be held at a time.
-    pub fn photos_at_once(&self) -> usize {
-        rayon::current_num_threads().max(1)
+        if self.is_on_gpu() { BLOCK } else { BLOCK / 4 }
     }
 
     /// The model.
@@ -306,15 +186,27 @@ impl Locator {
         if let Some(pooling) = options.pooling {
             return self.sample(&queries, pooling, options);
         }
-        let Some(hybrid) = &options.hybrid else {
-            let evidence = self.predictor.evidence(&queries, &options.sampling)?;
-            let found = self.search(photos)?;
-            let said = evidence.into_iter().zip(found);
-            return Ok(said.map(|(evidence, retrieved)| Said { evidence, retrieved }).collect());
-        };
-        // Retrieval looks around the place of every sample.
+        #[cfg(feature = "gallery")]
+        if let Some(GalleryUse::Settle { hybrid, .. }) = &self.gallery {
+            return self.settle(photos, &queries, hybrid, options);
+        }
+        let evidence = self.predictor.evidence(&queries, &options.sampling)?;
+        let found = self.search(photos)?;
+        let said = evidence.into_iter().zip(found);
+        Ok(said.map(|(evidence, retrieved)| Said { evidence, retrieved }).collect())
+    }
+
+    /// What the model says, with the place that retrieval around the place of every sample settles.
+    #[cfg(feature = "gallery")]
+    fn settle(
+        &self,
+        photos: &[&EmbeddedPhoto],
+        queries: &[Query<'_>],
+        hybrid: &crate::Hybrid,
+        options: &LocateOptions,
+    ) -> Result<Vec<Said>, LocateError> {
         let reading = Reading { every_sample: true, ..Reading::default() };
-        let found = self.predictor.predict(&queries, &options.sampling, reading)?;
+        let found = self.predictor.predict(queries, &options.sampling, reading)?;
         let pairs: Vec<_> = photos.iter().zip(found).collect();
         pairs
             .into_par_iter()
@@ -351,17 +243,27 @@ impl Locator {
     }
 
     /// What the gallery finds, where there is one.
+    #[cfg(feature = "gallery")]
     fn search(&self, photos: &[&EmbeddedPhoto]) -> Result<Vec<Retrieved>, LocateError> {
-        let (Some(gallery), Some(mix)) = (&self.gallery, &self.reader.calibration().gallery) else {
+        use crate::retrieval::Found;
+        let (Some(GalleryUse::Mix { retriever, .. }), Some(mix)) =
+            (&self.gallery, &self.reader.calibration().gallery)
+        else {
             return Ok(photos.iter().map(|_| Retrieved::Nothing).collect());
         };
         let embeddings: Vec<Vec<f32>> = photos.iter().map(|photo| photo.for_retrieval()).collect();
-        let hits = gallery.retrieve_many(&embeddings, mix.kernels.neighbours)?;
+        let hits = retriever.retrieve_many(&embeddings, mix.kernels.neighbours)?;
         Ok(hits.into_iter().map(|hits| Retrieved::Neighbours(Found::new(hits))).collect())
     }
 
+    #[cfg(not(feature = "gallery"))]
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with galleries")]
+    fn search(&self, photos: &[&EmbeddedPhoto]) -> Result<Vec<Retrieved>, LocateError> {
+        Ok(photos.iter().map(|_| Retrieved::Nothing).collect())
+    }
+
     /// What the model said as an answer.
-    fn read(
+    fn read_off(
         &self,
         photo: &EmbeddedPhoto,
         said: &Said,
@@ -374,17 +276,27 @@ impl Locator {
         let settled = said.retrieved.place();
         let mut answer = self.reader.answer_from(density, heard.stranger, settled, &options.reading);
         answer.gallery = said.retrieved.word(&answer);
+        #[cfg(feature = "gallery")]
+        if let Some(gallery) = &self.gallery {
+            gallery.name_match(&mut answer);
+        }
         answer.photo.clone_from(&photo.name);
         answer.gps = photo.gps;
         Ok(answer)
     }
 
-    pub(crate) fn check_photo(&self, photo: &EmbeddedPhoto) -> Result<(), LocateError> {
+    /// Whether a photo's embeddings and the options go with this locator.
+    pub(crate) fn check(&self, photo: &EmbeddedPhoto, options: &LocateOptions) -> Result<(), LocateError> {
+        options.check()?;
+        #[cfg(feature = "gallery")]
+        if let Some(gallery) = &self.gallery {
+            gallery.check(options)?;
+        }
         photo.views.iter().try_for_each(|view| self.check_encoder(view.encoder()))
     }
 
     /// Fails where the model is known to be trained with another encoder.
-    fn check_encoder(&self, met: Option<&Fingerprint>) -> Result<(), LocateError> {
+    pub(crate) fn check_encoder(&self, met: Option<&Fingerprint>) -> Result<(), LocateError> {
         let calibrated = self.reader.calibration().encoder.as_ref();
         match (met, self.model().config().encoder.as_ref().or(calibrated)) {
             (Some(met), Some(model)) if !met.is_same_encoder(model) => {

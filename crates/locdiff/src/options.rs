@@ -1,10 +1,11 @@
-//! How to answer.
+//! How to answer: a request whose regions and priors were read.
 
-use crate::{Hybrid, Knowledge, LocateError, Pooling, ReadOptions, Region, SampleOptions};
+use crate::{Knowledge, LocateError, Pooling, ReadOptions, SampleOptions};
 use locdiff_base::setting;
+use locdiff_vision::PhotoLimits;
 use std::sync::Arc;
 
-/// How to answer.
+/// How to answer: what [`crate::Request::options`] makes of a request, or what a program puts together itself.
 ///
 /// ```
 /// use locdiff::{Knowledge, LocateOptions, Region};
@@ -27,8 +28,8 @@ pub struct LocateOptions {
     pub reading: ReadOptions,
     /// What is also known.
     pub knowledge: Option<Arc<Knowledge>>,
-    /// Retrieval inside the regions that diffusion proposes: LocDiff-H.
-    pub hybrid: Option<Arc<Hybrid>>,
+    /// The most that a photo may ask for.
+    pub limits: PhotoLimits,
 }
 
 impl Default for LocateOptions {
@@ -39,7 +40,7 @@ impl Default for LocateOptions {
             pooling: None,
             reading: ReadOptions::default(),
             knowledge: None,
-            hybrid: None,
+            limits: PhotoLimits::default(),
         }
     }
 }
@@ -78,25 +79,10 @@ impl LocateOptions {
         }
     }
 
-    /// With a place inside one of these regions; of none, anywhere.
-    #[must_use]
-    pub fn with_regions(self, regions: &[Region]) -> Self {
-        if regions.is_empty() {
-            return self;
-        }
-        self.with_knowledge(Knowledge::new().within(Region::union(regions)))
-    }
-
     /// With what is also known.
     #[must_use]
     pub fn with_knowledge(self, knowledge: impl Into<Arc<Knowledge>>) -> Self {
         Self { knowledge: Some(knowledge.into()), ..self }
-    }
-
-    /// With retrieval.
-    #[must_use]
-    pub fn with_hybrid(self, hybrid: impl Into<Arc<Hybrid>>) -> Self {
-        Self { hybrid: Some(hybrid.into()), ..self }
     }
 
     /// Whether they can be used.
@@ -114,13 +100,9 @@ impl LocateOptions {
         {
             return Err(setting("window", format!("{window_km} km"), "1 to 20000 km"));
         }
-        if self.pooling.is_some() && (self.hybrid.is_some() || self.knowledge.is_some()) {
-            let remedy = "samples know no gallery, region or prior: leave out one of them";
-            return Err(setting("pooling", "with a hybrid or prior knowledge", remedy));
-        }
-        if self.hybrid.is_some() && self.knowledge.is_some() {
-            let remedy = "retrieval knows no regions or priors: leave out one of them";
-            return Err(setting("hybrid", "with prior knowledge", remedy));
+        if self.pooling.is_some() && self.knowledge.is_some() {
+            let remedy = "samples know no region or prior: leave out one of them";
+            return Err(setting("pooling", "with prior knowledge", remedy));
         }
         Ok(())
     }

@@ -2,11 +2,11 @@
 
 use crate::{Knowledge, LocateError};
 use locdiff_data::TableReader;
-use locdiff_map::{Raster, parse_ascii_grid};
 use locdiff_sphere::LatLon;
 use std::path::Path;
 
 /// Larger rasters are not read.
+#[cfg(feature = "maps")]
 const LARGEST_RASTER_BYTES: u64 = 1 << 31;
 
 /// Multiplies knowledge by the weights of a file: an Esri ASCII raster (`.asc`), or a CSV with lat, lon and weight, whose
@@ -22,10 +22,7 @@ pub fn with_prior(
     let path = path.as_ref();
     let bad = |reason: String| LocateError::Prior { file: path.display().to_string(), reason };
     if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("asc")) {
-        let text = locdiff_base::read_text_bounded(path, LARGEST_RASTER_BYTES)
-            .map_err(|error| bad(error.to_string()))?;
-        let raster = parse_ascii_grid(&text).map_err(|error| bad(error.to_string()))?;
-        return Ok(knowledge.weight(move |place| weight_in(&raster, place)));
+        return raster(knowledge, path).map_err(bad);
     }
     let mut table = TableReader::open(path)?;
     let columns = [
@@ -51,7 +48,19 @@ pub fn with_prior(
     Ok(knowledge.places(places, spread_km))
 }
 
-/// A raster's value at a place, 0 outside and where it has none.
-fn weight_in(raster: &Raster, place: LatLon) -> f64 {
-    raster.window().cell_of(place).map_or(0.0, |(row, column)| raster.get(row, column).max(0.0))
+#[cfg(feature = "maps")]
+fn raster(knowledge: Knowledge, path: &Path) -> Result<Knowledge, String> {
+    let text =
+        locdiff_base::read_text_bounded(path, LARGEST_RASTER_BYTES).map_err(|error| error.to_string())?;
+    let raster = locdiff_map::parse_ascii_grid(&text).map_err(|error| error.to_string())?;
+    // 0 outside the raster and where it has no value.
+    let value = move |place: LatLon| {
+        raster.window().cell_of(place).map_or(0.0, |(row, column)| raster.get(row, column).max(0.0))
+    };
+    Ok(knowledge.weight(value))
+}
+
+#[cfg(not(feature = "maps"))]
+fn raster(_: Knowledge, _: &Path) -> Result<Knowledge, String> {
+    Err("this program was built without rasters: give a CSV with lat, lon and weight".to_owned())
 }

@@ -1,27 +1,36 @@
 //! What settles or moves a photo's place beside the model's density: retrieval or samples.
 
-use locdiff_answer::{Answer, AnsweredBy, GalleryWord, Match, Neighbour};
+use locdiff_answer::{Answer, GalleryWord, Neighbour};
+#[cfg(feature = "gallery")]
+use locdiff_answer::{AnsweredBy, Match};
+#[cfg(feature = "gallery")]
 use locdiff_gallery::{Hit, HybridAnswer};
-use locdiff_sphere::{LatLon, haversine_km};
+use locdiff_sphere::LatLon;
+#[cfg(feature = "gallery")]
+use locdiff_sphere::haversine_km;
 
 /// What retrieval found for a photo.
 pub(crate) enum Retrieved {
     /// It was not asked.
     Nothing,
     /// The gallery's photos most alike: LocDiff+kNN.
+    #[cfg(feature = "gallery")]
     Neighbours(Found),
     /// It was not asked: the place is the one that samples mean together.
     Sampled(LatLon),
     /// The place that LocDiff-H settled.
+    #[cfg(feature = "gallery")]
     Settled(HybridAnswer),
 }
 
 /// Hits, and the same as neighbours.
+#[cfg(feature = "gallery")]
 pub(crate) struct Found {
     hits: Vec<Hit>,
     neighbours: Vec<Neighbour>,
 }
 
+#[cfg(feature = "gallery")]
 impl Found {
     pub(crate) fn new(hits: Vec<Hit>) -> Self {
         let neighbours = neighbours(&hits);
@@ -30,6 +39,7 @@ impl Found {
 }
 
 /// A gallery's hits as what densities are made of.
+#[cfg(feature = "gallery")]
 pub fn neighbours(hits: &[Hit]) -> Vec<Neighbour> {
     hits.iter()
         .map(|hit| Neighbour { place: hit.place.to_unit(), similarity: f64::from(hit.score) })
@@ -40,6 +50,7 @@ impl Retrieved {
     /// What takes part in the density.
     pub(crate) fn neighbours(&self) -> &[Neighbour] {
         match self {
+            #[cfg(feature = "gallery")]
             Self::Neighbours(found) => &found.neighbours,
             _ => &[],
         }
@@ -48,16 +59,19 @@ impl Retrieved {
     /// The place, where it is settled.
     pub(crate) fn place(&self) -> Option<LatLon> {
         match self {
+            #[cfg(feature = "gallery")]
             Self::Settled(settled) => Some(settled.place),
             Self::Sampled(place) => Some(*place),
-            Self::Nothing | Self::Neighbours(_) => None,
+            _ => None,
         }
     }
 
     /// What the gallery had to do with an answer.
+    #[cfg_attr(not(feature = "gallery"), expect(unused_variables, reason = "there is no gallery"))]
     pub(crate) fn word(&self, answer: &Answer) -> Option<GalleryWord> {
         match self {
             Self::Nothing | Self::Sampled(_) => None,
+            #[cfg(feature = "gallery")]
             Self::Neighbours(found) => {
                 let (best, window_km) = (answer.best, answer.window_km);
                 let own = answer.density.gallery_mass_within_km(best, window_km).unwrap_or(0.0);
@@ -68,6 +82,7 @@ impl Retrieved {
                     .map(|hit| matching(hit.row, hit.place, f64::from(hit.score), best));
                 Some(GalleryWord::new(if all > 0.0 { (own / all).clamp(0.0, 1.0) } else { 0.0 }, matched))
             }
+            #[cfg(feature = "gallery")]
             Self::Settled(settled) => {
                 let HybridAnswer { place, row, similarity, confidence } = *settled;
                 let matched = row.map(|row| matching(row, place, similarity, answer.best));
@@ -78,6 +93,7 @@ impl Retrieved {
     }
 }
 
+#[cfg(feature = "gallery")]
 fn matching(row: usize, at: LatLon, similarity: f64, best: LatLon) -> Match {
     Match { row: row + 1, name: None, at, distance_km: haversine_km(at, best), similarity }
 }

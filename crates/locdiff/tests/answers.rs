@@ -7,7 +7,7 @@ use locdiff::{
 use std::sync::Arc;
 
 fn toy(config: ModelConfig) -> Locator {
-    Locator::new((Model::new(&Device::cpu(), config).unwrap(), None), None).unwrap()
+    Locator::new(Model::new(&Device::cpu(), config).unwrap(), None, None).unwrap()
 }
 
 fn config() -> ModelConfig {
@@ -27,7 +27,7 @@ fn options() -> LocateOptions {
 fn answers_agree_with_their_densities() {
     let locator = toy(config());
     let photo = embedding([0.5, -1.0, 2.0, 0.0, 1.0]);
-    let answer = locator.locate_embedding(&photo, &options()).unwrap();
+    let answer = locator.answer(&photo.clone().into(), &options()).unwrap();
     let density = &answer.density;
     for (radius_km, share) in [(answer.radius_50_km, 0.5), (answer.radius_90_km, 0.9)] {
         let inside = density.mass_within_km(answer.best, radius_km);
@@ -50,13 +50,13 @@ fn answers_agree_with_their_densities() {
         let known = Knowledge::new().weight(move |p| if p.lat_deg() < -30.0 { weight } else { 0.0 });
         options().with_knowledge(known)
     };
-    let answer = locator.locate_embedding(&photo, &south(3.0)).unwrap();
+    let answer = locator.answer(&photo.clone().into(), &south(3.0)).unwrap();
     assert!(answer.best.lat_deg() < -30.0);
     let north = LatLon::new(45.0, 0.0).unwrap();
     assert_eq!(answer.density.log_density(&[north.to_unit()])[0], f64::NEG_INFINITY);
-    let error = locator.locate_embedding(&photo, &south(0.0)).unwrap_err();
+    let error = locator.answer(&photo.clone().into(), &south(0.0)).unwrap_err();
     assert!(error.to_string().contains("no place is left"), "{error}");
-    let error = locator.locate_embedding(&photo, &options().with_views(5)).unwrap_err();
+    let error = locator.answer(&photo.clone().into(), &options().with_views(5)).unwrap_err();
     assert!(error.to_string().contains("views = 5"), "{error}");
 }
 
@@ -67,7 +67,7 @@ fn knowledge_serves_every_model() {
     let known = options().with_knowledge(north);
     for degree in [7, 15, 7] {
         let locator = toy(ModelConfig { width: 16, ..ModelConfig::new(degree, 5) });
-        let answer = locator.locate_embedding(&embedding([0.1, 0.2, 0.3, 0.4, 0.5]), &known).unwrap();
+        let answer = locator.answer(&embedding([0.1, 0.2, 0.3, 0.4, 0.5]).into(), &known).unwrap();
         let pixels = answer.density.globe().pixels();
         let total: f64 = answer.density.point_log_density().iter().map(|v| v.exp()).sum::<f64>();
         assert!((total * pixels.area_sr() - 1.0).abs() < 1e-9);
@@ -81,7 +81,7 @@ fn knowledge_serves_every_model() {
 #[test]
 fn the_floor_is_the_least_density_anywhere() {
     let locator = toy(config());
-    let answer = locator.locate_embedding(&embedding([3.0, -4.0, 2.0, 9.0, 1.0]), &options()).unwrap();
+    let answer = locator.answer(&embedding([3.0, -4.0, 2.0, 9.0, 1.0]).into(), &options()).unwrap();
     let density = &answer.density;
     let least = density.point_log_density().iter().copied().fold(f64::INFINITY, f64::min);
     let floor = (locator.reader().calibration().factors.floor / (4.0 * std::f64::consts::PI)).ln();
@@ -113,7 +113,7 @@ fn embeddings_of_another_encoder_are_refused_with_both_names() {
     let locator = toy(ModelConfig { encoder: Some(mine.clone()), ..config() });
     let of = |encoder: Option<Fingerprint>| {
         let photo = Embedding::new(vec![0.5; 5], encoder.map(Arc::new)).unwrap();
-        locator.locate_embedding(&photo, &options())
+        locator.answer(&photo.clone().into(), &options())
     };
     assert!(of(None).is_ok() && of(Some(mine)).is_ok());
     assert!(of(Some(Fingerprint::new("the same under another name", 1))).is_ok());

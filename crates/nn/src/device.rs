@@ -38,6 +38,16 @@ impl FromStr for DeviceSpec {
     }
 }
 
+impl fmt::Display for DeviceSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Auto => f.write_str("auto"),
+            Self::Cpu => f.write_str("cpu"),
+            Self::Cuda(ordinal) => write!(f, "cuda:{ordinal}"),
+        }
+    }
+}
+
 #[derive(Clone)]
 pub(crate) enum Backend {
     Cpu,

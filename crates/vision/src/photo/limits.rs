@@ -15,3 +15,17 @@ impl Default for PhotoLimits {
         Self { max_pixels: 100_000_000, max_bytes: 1 << 30 }
     }
 }
+
+impl PhotoLimits {
+    /// So many millions of pixels, in 16-bit RGBA at the most.
+    ///
+    /// ```
+    /// use locdiff_vision::PhotoLimits;
+    /// assert_eq!(PhotoLimits::of_megapixels(100), PhotoLimits::default());
+    /// assert_eq!(PhotoLimits::of_megapixels(4000).max_bytes, 32_000_000_000);
+    /// ```
+    pub fn of_megapixels(megapixels: u32) -> Self {
+        let max_pixels = u64::from(megapixels) * 1_000_000;
+        Self { max_pixels, max_bytes: Self::default().max_bytes.max(8 * max_pixels) }
+    }
+}

@@ -61,6 +61,10 @@ impl Photo {
     /// # Errors
     /// As [`Photo::open`].
     pub fn decode(contents: &[u8], name: &str, limits: &PhotoLimits) -> Result<Self> {
+        let (bytes, max_bytes) = (contents.len() as u64, limits.max_bytes);
+        if bytes > max_bytes {
+            return Err(VisionError::TooManyBytes { file: name.to_owned(), bytes, max_bytes });
+        }
         let Some((format, mut decoder)) = head(contents, name, limits)? else {
             let kind = iso_media::kind(contents).unwrap_or("HEIC");
             return Self::from_heif(heif::decode(contents, name, kind, limits)?);

@@ -1,0 +1,168 @@
+//! How a locator is opened.
+
+use crate::{GalleryRule, HybridChanges, LocateError, Locator, Request, open_model};
+use locdiff_answer::Calibration;
+use locdiff_model::Model;
+use locdiff_nn::{Device, DeviceSpec};
+use locdiff_vision::Encoder;
+use std::path::{Path, PathBuf};
+
+/// Opens a [`Locator`]: what is not given is the bundled model and encoder, on the CPU, without a gallery.
+///
+/// ```
+/// # #[cfg(feature = "bundled")] {
+/// use locdiff::{DeviceSpec, Locator};
+/// let locator = Locator::builder().device(DeviceSpec::Cpu).open()?;
+/// assert!(locator.encoder().is_some());
+/// # }
+/// # Ok::<(), locdiff::LocateError>(())
+/// ```
+#[derive(Debug, Clone)]
+#[must_use = "nothing is opened yet"]
+pub struct LocatorBuilder {
+    model: Option<PathBuf>,
+    encoder: Option<PathBuf>,
+    without_encoder: bool,
+    device: DeviceSpec,
+    gallery: Option<GalleryFiles>,
+}
+
+/// A gallery as it is to be opened.
+#[derive(Debug, Clone)]
+#[cfg_attr(not(feature = "gallery"), expect(dead_code, reason = "only named where galleries are left out"))]
+struct GalleryFiles {
+    gallery: PathBuf,
+    geoclip: Option<PathBuf>,
+    rule: GalleryRule,
+    changes: HybridChanges,
+}
+
+impl Default for LocatorBuilder {
+    fn default() -> Self {
+        Self { model: None, encoder: None, without_encoder: false, device: DeviceSpec::Cpu, gallery: None }
+    }
+}
+
+impl From<&Request> for LocatorBuilder {
+    fn from(request: &Request) -> Self {
+        let gallery = request.gallery.clone().map(|gallery| GalleryFiles {
+            gallery,
+            geoclip: request.geoclip.clone(),
+            rule: request.gallery_rule,
+            changes: request.hybrid,
+        });
+        Self {
+            model: request.model.clone(),
+            encoder: request.encoder.clone(),
+            without_encoder: false,
+            device: request.device,
+            gallery,
+        }
+    }
+}
+
+impl LocatorBuilder {
+    /// The model in a folder.
+    pub fn model(self, folder: impl Into<PathBuf>) -> Self {
+        Self { model: Some(folder.into()), ..self }
+    }
+
+    /// The encoder in a folder.
+    pub fn encoder(self, folder: impl Into<PathBuf>) -> Self {
+        Self { encoder: Some(folder.into()), ..self }
+    }
+
+    /// No encoder: embeddings are located, not photos.
+    pub fn without_encoder(self) -> Self {
+        Self { without_encoder: true, ..self }
+    }
+
+    /// Where the model and the encoder run.
+    pub fn device(self, device: DeviceSpec) -> Self {
+        Self { device, ..self }
+    }
+
+    /// A gallery beside the model: a folder, or with GeoCLIP's folder a file of places.
+    pub fn gallery(self, gallery: impl Into<PathBuf>, geoclip: Option<PathBuf>, rule: GalleryRule) -> Self {
+        let (gallery, changes) = (gallery.into(), HybridChanges::default());
+        Self { gallery: Some(GalleryFiles { gallery, geoclip, rule, changes }), ..self }
+    }
+
+    /// Opens it.
+    ///
+    /// # Errors
+    /// Folders that cannot be used, parts that do not belong together, a failure of the device.
+    pub fn open(self) -> Result<Locator, LocateError> {
+        self.open_with(|_| ())
+    }
+
+    /// The same; `progress` is told how many places of a gallery are embedded, where that is to be done first.
+    ///
+    /// # Errors
+    /// As [`LocatorBuilder::open`].
+    pub fn open_with(self, progress: impl FnMut(usize)) -> Result<Locator, LocateError> {
+        let device = Device::open(self.device)?;
+        let (model, calibration) = model_of(self.model.as_deref(), &device)?;
+        let encoder =
+            if self.without_encoder { None } else { Some(encoder_of(self.encoder.as_deref(), &device)?) };
+        let locator = Locator::new(model, calibration, encoder)?;
+        let Some(files) = self.gallery else { return Ok(locator) };
+        #[cfg(feature = "gallery")]
+        return locator.with_gallery_files(
+            (&files.gallery, files.geoclip.as_deref()),
+            (files.rule, &files.changes),
+            &device,
+            progress,
+        );
+        #[cfg(not(feature = "gallery"))]
+        {
+            let _ = (locator, progress);
+            let remedy = "this program was built without galleries";
+            Err(locdiff_base::setting("gallery", files.gallery.display(), remedy))
+        }
+    }
+}
+
+impl Locator {
+    /// The model and encoder that are part of this library, on the CPU.
+    ///
+    /// # Errors
+    /// None that a user could cause.
+    #[cfg(feature = "bundled")]
+    pub fn bundled() -> Result<Self, LocateError> {
+        Self::builder().open()
+    }
+
+    /// A locator of a model, an encoder, a device or a gallery of your own.
+    pub fn builder() -> LocatorBuilder {
+        LocatorBuilder::default()
+    }
+}
+
+/// The model in a folder with its calibration, or the bundled one.
+///
+/// # Errors
+/// A folder that cannot be used, or no bundled model in this program.
+pub fn model_of(folder: Option<&Path>, device: &Device) -> Result<(Model, Option<Calibration>), LocateError> {
+    match folder {
+        Some(folder) => open_model(folder, device),
+        #[cfg(feature = "bundled")]
+        None => crate::bundled_model(device),
+        #[cfg(not(feature = "bundled"))]
+        None => Err(LocateError::NotBundled { what: "model" }),
+    }
+}
+
+/// The encoder in a folder, or the bundled one.
+///
+/// # Errors
+/// A folder that cannot be used, or no bundled encoder in this program.
+pub fn encoder_of(folder: Option<&Path>, device: &Device) -> Result<Encoder, LocateError> {
+    match folder {
+        Some(folder) => Ok(Encoder::open_on(folder, device)?),
+        #[cfg(feature = "bundled")]
+        None => crate::bundled_encoder(device),
+        #[cfg(not(feature = "bundled"))]
+        None => Err(LocateError::NotBundled { what: "encoder" }),
+    }
+}

@@ -1,0 +1,273 @@
+//! Makes a model's probabilities hold: the one way that every door calibrates.
+
+use crate::{Control, LocateError, Progress, open_model};
+use locdiff_answer::{BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Globe, Observation, fit};
+use locdiff_base::setting;
+use locdiff_data::{PointColumns, RowFile, TableReader, read_points};
+use locdiff_model::{Model, ModelConfig, ModelError, Predictor, SampleOptions};
+use locdiff_nn::{Device, DeviceSpec};
+use locdiff_sphere::LatLon;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What a model is calibrated with.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct CalibrateRequest {
+    /// Folder of the model; the calibration is written into it.
+    pub model: PathBuf,
+    /// Embeddings of photos that the model was not trained on.
+    pub embeddings: EmbeddingRows,
+    /// A column of the truths that names each photo's collection: every collection counts the same.
+    pub groups: Option<String>,
+    /// A file with the rows to use, counted from 0, one a line; `None` is all.
+    pub rows: Option<PathBuf>,
+    /// Photos of another kind than the model was trained for.
+    pub out_of_domain: Option<EmbeddingRows>,
+    /// So many of their first rows alone.
+    pub out_of_domain_first: Option<usize>,
+    /// A gallery whose share is fitted, too.
+    pub gallery: Option<PathBuf>,
+    /// GeoCLIP's folder, where the gallery's vectors are GeoCLIP's.
+    pub geoclip: Option<PathBuf>,
+    /// Draws of noise that the evidence is the mean of.
+    pub samples: usize,
+    /// Seed of the noise.
+    pub seed: u64,
+    /// Where the model runs.
+    pub device: DeviceSpec,
+    /// Write model and calibration into this folder instead, the weights as f16.
+    pub export: Option<PathBuf>,
+}
+
+/// Embeddings in a file with their true places, row by row.
+#[derive(Debug, Clone)]
+pub struct EmbeddingRows {
+    /// The file.
+    pub embeddings: PathBuf,
+    /// The tensor of a file that holds several.
+    pub tensor: Option<String>,
+    /// Their places.
+    pub truth: PathBuf,
+}
+
+impl EmbeddingRows {
+    /// Opens both files.
+    ///
+    /// # Errors
+    /// Files that cannot be read, or that have other numbers of rows.
+    pub fn open(&self) -> Result<(RowFile, Vec<LatLon>), LocateError> {
+        let file = RowFile::open(&self.embeddings, self.tensor.as_deref())?;
+        let truth = read_points(&self.truth, None, &PointColumns::default())?;
+        if truth.len() != file.rows() {
+            let (count, rows, name) = (truth.len(), file.rows(), file.name());
+            let remedy = format!("{name} has {rows}: row k of both must be the same photo");
+            return Err(setting("truth", format!("{count} rows of {}", self.truth.display()), remedy));
+        }
+        Ok((file, truth))
+    }
+}
+
+impl CalibrateRequest {
+    /// A model with embeddings and truths, and the usual settings.
+    pub fn new(model: impl Into<PathBuf>, embeddings: EmbeddingRows) -> Self {
+        let SampleOptions { samples, seed, .. } = SampleOptions::default();
+        Self {
+            model: model.into(),
+            embeddings,
+            groups: None,
+            rows: None,
+            out_of_domain: None,
+            out_of_domain_first: None,
+            gallery: None,
+            geoclip: None,
+            samples,
+            seed,
+            device: DeviceSpec::Auto,
+            export: None,
+        }
+    }
+
+    /// The file that is written.
+    pub fn file(&self) -> PathBuf {
+        self.export.as_ref().unwrap_or(&self.model).join(CALIBRATION_FILE)
+    }
+}
+
+/// Fits a calibration and writes it, whole or not at all: a run that is stopped leaves the old one as it is.
+///
+/// # Errors
+/// Files that cannot be used or do not belong together, too few rows, a failure of the device, [`LocateError::Stopped`].
+pub fn calibrate(request: &CalibrateRequest, control: Control<'_>) -> Result<Calibration, LocateError> {
+    let (file, truth) = request.embeddings.open()?;
+    let groups = groups(request, file.rows())?;
+    let rows = chosen_rows(request.rows.as_deref(), file.rows())?;
+    let device = Device::open(request.device)?;
+    let (mut model, _) = open_model(&request.model, &device)?;
+    check_rows(&file, model.config())?;
+    let out_of_domain = request.out_of_domain.as_ref().map(EmbeddingRows::open).transpose()?;
+    if let Some((file, _)) = &out_of_domain {
+        check_rows(file, model.config())?;
+    }
+    if let Some(folder) = &request.export {
+        // What is fitted is what is given away: the weights as they are once rounded.
+        model.save_half(folder)?;
+        model = Model::load(&device, folder)?;
+    }
+    let observer = Observer { predictor: Predictor::new(&model)?, request, control };
+    let globe = Arc::new(Globe::new(model.config().degree)?);
+    let background = observer.predictor.background(BACKGROUND_DRAWS)?;
+    let seen = observer.observe(&file, &rows, &truth, &groups)?;
+    let other = match &out_of_domain {
+        Some((file, truth)) => {
+            let rows: Vec<usize> =
+                (0..file.rows().min(request.out_of_domain_first.unwrap_or(usize::MAX))).collect();
+            observer.observe(file, &rows, truth, &vec![0; file.rows()])?
+        }
+        None => Vec::new(),
+    };
+    let calibration = fit(&globe, &background, &seen, &other, request.samples, request.seed)?;
+    let mut calibration = with_gallery(request, calibration, &globe, &model, (seen, other))?;
+    calibration.encoder = model.config().encoder.clone().or_else(|| file.encoder().cloned());
+    if control.is_stopped() {
+        return Err(LocateError::Stopped);
+    }
+    calibration.save(request.export.as_ref().unwrap_or(&request.model))?;
+    Ok(calibration)
+}
+
+/// Reads what a model says about rows of files.
+struct Observer<'a> {
+    predictor: Predictor<&'a Model>,
+    request: &'a CalibrateRequest,
+    control: Control<'a>,
+}
+
+/// Why reading ended early.
+enum Ended {
+    Stopped,
+    Failed(ModelError),
+}
+
+impl From<ModelError> for Ended {
+    fn from(error: ModelError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl Observer<'_> {
+    fn observe(
+        &self,
+        file: &RowFile,
+        rows: &[usize],
+        truth: &[LatLon],
+        groups: &[usize],
+    ) -> Result<Vec<Observation>, LocateError> {
+        let CalibrateRequest { samples, seed, .. } = *self.request;
+        let options = SampleOptions { samples, seed, ..SampleOptions::default() };
+        let mut seen = Vec::with_capacity(rows.len());
+        let read = self.predictor.evidence_rows(file, rows, &options, |row, embedding, evidence| {
+            let embedding = embedding.values().to_vec();
+            let (truth, group) = (truth[row], groups[row]);
+            seen.push(Observation { evidence, truth, embedding, group, neighbours: Vec::new() });
+            self.control.advance(Progress::Read);
+            if self.control.is_stopped() { Err(Ended::Stopped) } else { Ok(()) }
+        });
+        match read {
+            Ok(()) => Ok(seen),
+            Err(Ended::Stopped) => Err(LocateError::Stopped),
+            Err(Ended::Failed(error)) => Err(error.into()),
+        }
+    }
+}
+
+#[cfg(feature = "gallery")]
+fn with_gallery(
+    request: &CalibrateRequest,
+    calibration: Calibration,
+    globe: &Arc<Globe>,
+    model: &Model,
+    (mut seen, mut other): (Vec<Observation>, Vec<Observation>),
+) -> Result<Calibration, LocateError> {
+    use locdiff_answer::{MOST_NEIGHBOURS, fit_gallery};
+    let Some(gallery) = &request.gallery else { return Ok(calibration) };
+    let device = model.params().device();
+    let retriever = crate::open_retriever(gallery, request.geoclip.as_deref(), device, |_, _| ())?;
+    let config = model.config();
+    crate::check_embeddings("the model", config.embedding_dim, config.encoder.as_ref(), retriever.as_ref())?;
+    for photos in [&mut seen, &mut other] {
+        let embeddings: Vec<Vec<f32>> = photos.iter().map(|seen| seen.embedding.clone()).collect();
+        let found = retriever.retrieve_many(&embeddings, MOST_NEIGHBOURS)?;
+        for (seen, hits) in photos.iter_mut().zip(found) {
+            seen.neighbours = crate::neighbours(&hits);
+        }
+    }
+    let (key, temperature) = (retriever.identity(), retriever.temperature());
+    Ok(fit_gallery(globe, &calibration, &seen, &other, &key, temperature)?)
+}
+
+#[cfg(not(feature = "gallery"))]
+fn with_gallery(
+    request: &CalibrateRequest,
+    calibration: Calibration,
+    _: &Arc<Globe>,
+    _: &Model,
+    _: (Vec<Observation>, Vec<Observation>),
+) -> Result<Calibration, LocateError> {
+    match &request.gallery {
+        Some(path) => Err(setting("gallery", path.display(), "this program was built without galleries")),
+        None => Ok(calibration),
+    }
+}
+
+/// Fails where embeddings are not the model's.
+///
+/// # Errors
+/// Another number of values, or another encoder.
+pub fn check_rows(file: &RowFile, config: &ModelConfig) -> Result<(), LocateError> {
+    if config.embedding_dim != file.columns() {
+        let remedy = format!("the model takes {}: use the encoder it was trained with", config.embedding_dim);
+        return Err(setting("embeddings", format!("{} numbers of {}", file.columns(), file.name()), remedy));
+    }
+    if let (Some(met), Some(trained)) = (file.encoder(), &config.encoder)
+        && !met.is_same_encoder(trained)
+    {
+        let remedy = format!("the model was trained with {trained}: use one encoder for both");
+        return Err(setting("encoder", format!("{met} of {}", file.name()), remedy));
+    }
+    Ok(())
+}
+
+/// Each row's collection by number.
+fn groups(request: &CalibrateRequest, count: usize) -> Result<Vec<usize>, LocateError> {
+    let Some(column) = &request.groups else { return Ok(vec![0; count]) };
+    let mut table = TableReader::open(&request.embeddings.truth)?;
+    let at = table.column(&[column])?;
+    let (mut names, mut groups): (Vec<String>, Vec<usize>) = (Vec::new(), Vec::new());
+    while let Some((_, mut fields)) = table.next_row()? {
+        let name = fields.swap_remove(at);
+        groups.push(names.iter().position(|other| *other == name).unwrap_or_else(|| {
+            names.push(name);
+            names.len() - 1
+        }));
+    }
+    Ok(groups)
+}
+
+/// The rows that a file lists, or all.
+fn chosen_rows(list: Option<&Path>, count: usize) -> Result<Vec<usize>, LocateError> {
+    let Some(path) = list else { return Ok((0..count).collect()) };
+    let at = |line: usize| format!("{}, line {line}", path.display());
+    let text = locdiff_base::read_text_bounded(path, 1 << 30)
+        .map_err(|error| LocateError::Table { at: path.display().to_string(), reason: error.to_string() })?;
+    let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+    lines
+        .map(|(number, line)| match line.trim().parse::<usize>() {
+            Ok(row) if row < count => Ok(row),
+            _ => Err(LocateError::Table {
+                at: at(number + 1),
+                reason: format!("'{}' is no row; rows are 0 to {}", line.trim(), count - 1),
+            }),
+        })
+        .collect()
+}

@@ -1,0 +1,93 @@
+//! What a run is told while it works, and what it tells.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// What a photo is done with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// It was read and embedded, or could not be.
+    Read,
+    /// An album placed it.
+    Placed,
+}
+
+/// A run's strings: a flag that stops it, a function that hears of every photo, a clock for its stages.
+///
+/// ```
+/// use locdiff::Control;
+/// use std::sync::atomic::{AtomicBool, Ordering};
+/// let stop = AtomicBool::new(false);
+/// let control = Control::new().with_stop(&stop);
+/// assert!(!control.is_stopped());
+/// stop.store(true, Ordering::SeqCst);
+/// assert!(control.is_stopped());
+/// ```
+#[derive(Clone, Copy, Default)]
+pub struct Control<'a> {
+    stop: Option<&'a AtomicBool>,
+    progress: Option<&'a (dyn Fn(Progress) + Sync)>,
+    times: Option<&'a StageTimes>,
+}
+
+impl<'a> Control<'a> {
+    /// One that never stops and tells nobody.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Stops when the flag becomes true: no further photo is begun, and nothing more comes out.
+    #[must_use]
+    pub fn with_stop(self, stop: &'a AtomicBool) -> Self {
+        Self { stop: Some(stop), ..self }
+    }
+
+    /// Calls a function after each photo, from whichever thread worked on it.
+    #[must_use]
+    pub fn with_progress(self, progress: &'a (dyn Fn(Progress) + Sync)) -> Self {
+        Self { progress: Some(progress), ..self }
+    }
+
+    /// Adds up how long the stages take.
+    #[must_use]
+    pub fn with_times(self, times: &'a StageTimes) -> Self {
+        Self { times: Some(times), ..self }
+    }
+
+    /// Whether it was asked to stop.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::SeqCst))
+    }
+
+    /// A photo is done with a stage.
+    pub(crate) fn advance(&self, stage: Progress) {
+        if let Some(progress) = self.progress {
+            progress(stage);
+        }
+    }
+
+    /// Works, and adds the time to a stage.
+    pub(crate) fn timed<T>(&self, stage: fn(&StageTimes) -> &AtomicU64, work: impl FnOnce() -> T) -> T {
+        let Some(times) = self.times else { return work() };
+        let since = Instant::now();
+        let done = work();
+        stage(times).fetch_add(since.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        done
+    }
+}
+
+/// How long threads worked on photos, all threads together.
+#[derive(Debug, Default)]
+pub struct StageTimes {
+    pub(crate) decode: AtomicU64,
+    pub(crate) encode: AtomicU64,
+}
+
+impl StageTimes {
+    /// Decoding and embedding as parts of `elapsed`, in which both went on on several threads.
+    pub fn split(&self, elapsed: Duration) -> (Duration, Duration) {
+        let [decode, encode] = [&self.decode, &self.encode].map(|sum| sum.load(Ordering::Relaxed) as f64);
+        let decode = elapsed.mul_f64(decode / (decode + encode).max(1.0));
+        (decode, elapsed.saturating_sub(decode))
+    }
+}

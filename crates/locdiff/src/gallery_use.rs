@@ -1,0 +1,90 @@
+//! What a gallery does for a locator's answers.
+
+use crate::{Hybrid, HybridChanges, LocateError, LocateOptions};
+use locdiff_answer::Answer;
+use locdiff_base::setting;
+use locdiff_data::TableReader;
+use locdiff_gallery::{Centres, Fusion, HybridOptions, HybridRule, PHOTO_LIST, Retriever};
+use std::path::Path;
+
+/// A gallery beside the model.
+pub(crate) enum GalleryUse {
+    /// Answers are read off one density of both: LocDiff+kNN.
+    Mix { retriever: Box<dyn Retriever>, names: PhotoNames },
+    /// It settles places near the samples: LocDiff-H.
+    Settle { hybrid: Hybrid, names: PhotoNames },
+}
+
+impl GalleryUse {
+    /// Whether options go with it.
+    pub(crate) fn check(&self, options: &LocateOptions) -> Result<(), LocateError> {
+        if options.pooling.is_some() {
+            return Err(setting("pool", "with a gallery", "samples know no gallery: leave out one of them"));
+        }
+        if matches!(self, Self::Settle { .. }) && options.knowledge.is_some() {
+            let remedy =
+                "retrieval knows no regions or priors: leave out one of them, or let the gallery mix";
+            return Err(setting("gallery rule", "hybrid with prior knowledge", remedy));
+        }
+        Ok(())
+    }
+
+    /// Names the photo that matched.
+    pub(crate) fn name_match(&self, answer: &mut Answer) {
+        let (Self::Mix { names, .. } | Self::Settle { names, .. }) = self;
+        if let Some(found) = answer.gallery.as_mut().and_then(|part| part.matched.as_mut()) {
+            found.name = names.0.get(found.row - 1).cloned();
+        }
+    }
+}
+
+impl HybridChanges {
+    /// LocDiff-H by a rule, with these changes.
+    ///
+    /// # Errors
+    /// Changes that mean nothing with the rule.
+    pub fn apply(&self, rule: HybridRule) -> Result<HybridOptions, LocateError> {
+        // The paper's rule takes the one best match: there is nothing to weigh.
+        let idle = [
+            ("temperature", self.temperature.is_some()),
+            ("weight", self.weight.is_some()),
+            ("confidence", self.confidence.is_some()),
+        ];
+        if let (HybridRule::Paper, Some((what, _))) = (rule, idle.into_iter().find(|(_, is_given)| *is_given))
+        {
+            return Err(setting(what, "with the paper's rule", "it means nothing there: leave it out"));
+        }
+        let mut options = rule.options();
+        if self.around_answer {
+            options.centres = Centres::Answer;
+        }
+        options.radius_km = self.radius_km.unwrap_or(options.radius_km);
+        options.temperature = self.temperature.or(options.temperature);
+        options.confidence = self.confidence.unwrap_or(options.confidence);
+        if let Some(weight) = self.weight {
+            let floor = options.fusion.map_or(0.1, |fusion| fusion.floor);
+            options.fusion = Some(Fusion { weight, floor });
+        }
+        Ok(options)
+    }
+}
+
+/// The names of a gallery's photos, where its folder has a list of them.
+#[derive(Default)]
+pub(crate) struct PhotoNames(Vec<String>);
+
+impl PhotoNames {
+    pub(crate) fn of(gallery: &Path) -> Result<Self, LocateError> {
+        let list = gallery.join(PHOTO_LIST);
+        if !list.is_file() {
+            return Ok(Self::default());
+        }
+        let mut table = TableReader::open(&list)?;
+        let at = table.column(&["path"])?;
+        let mut names = Vec::new();
+        while let Some((_, mut fields)) = table.next_row()? {
+            names.push(fields.swap_remove(at));
+        }
+        Ok(Self(names))
+    }
+}

@@ -1,0 +1,223 @@
+//! A photo as a door hands it over: not decoded yet, or as its embedding.
+
+use crate::{EmbeddedPhoto, LatLon, LocateError, PhotoTime};
+use locdiff_data::RowFile;
+use locdiff_ingest::{PhotoSource, PlaceSource};
+use locdiff_vision::{Photo, PhotoLimits};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Reads a photo within limits.
+type ReadPhoto = dyn Fn(&PhotoLimits) -> Result<Photo, LocateError> + Send + Sync;
+
+/// A photo that is to be located.
+///
+/// ```
+/// # #[cfg(feature = "bundled")] {
+/// use locdiff::{Control, Locator, Request, Source};
+/// let photo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
+/// let sources = [Source::file(photo), Source::bytes(Some("b.jpg"), vec![1, 2, 3])];
+/// let found: Vec<_> =
+///     Locator::bundled()?.run(sources, &Request::default(), Control::new())?.collect::<Result<_, _>>()?;
+/// assert!(found[0].answer.is_ok());
+/// assert!(found[1].to_json()["error"].as_str().unwrap().contains("b.jpg"));
+/// # }
+/// # Ok::<(), locdiff::LocateError>(())
+/// ```
+pub struct Source {
+    name: Option<String>,
+    kind: Kind,
+    /// What decoding it takes, in pixels, where that is known.
+    pixels: u64,
+    known: Known,
+    album: Option<String>,
+}
+
+enum Kind {
+    Photo(PhotoSource),
+    Read(Box<ReadPhoto>),
+    Embedded(Box<EmbeddedPhoto>),
+    Row { file: Arc<RowFile>, row: usize, retrieval: Option<Arc<RowFile>> },
+}
+
+/// What is known of a photo beside itself; it goes before what the photo says.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Known {
+    pub(crate) time: Option<PhotoTime>,
+    /// The time as a text of EXIF or ISO 8601.
+    pub(crate) time_text: Option<String>,
+    pub(crate) gps: Option<LatLon>,
+    pub(crate) camera: Option<String>,
+}
+
+impl Source {
+    fn new(name: Option<String>, kind: Kind) -> Self {
+        Self { name, kind, pixels: 0, known: Known::default(), album: None }
+    }
+
+    /// A photo in a file of its own.
+    pub fn file(path: impl Into<PathBuf>) -> Self {
+        PhotoSource::file(path).into()
+    }
+
+    /// A photo whose bytes are in memory.
+    pub fn bytes(name: Option<&str>, contents: impl AsRef<[u8]> + Send + Sync + 'static) -> Self {
+        let called = name.unwrap_or(UNNAMED).to_owned();
+        Self::reader(name, move |limits| Ok(Photo::decode(contents.as_ref(), &called, limits)?))
+    }
+
+    /// A photo that a function reads when its turn comes.
+    pub fn reader(
+        name: Option<&str>,
+        read: impl Fn(&PhotoLimits) -> Result<Photo, LocateError> + Send + Sync + 'static,
+    ) -> Self {
+        Self::new(name.map(str::to_owned), Kind::Read(Box::new(read)))
+    }
+
+    /// A photo that was embedded before.
+    pub fn embedded(photo: EmbeddedPhoto) -> Self {
+        Self::new(photo.name.clone(), Kind::Embedded(Box::new(photo)))
+    }
+
+    /// A row of a file of embeddings, and of another file where retrieval has its own.
+    pub fn row(file: &Arc<RowFile>, row: usize, retrieval: Option<&Arc<RowFile>>) -> Self {
+        let kind = Kind::Row { file: file.clone(), row, retrieval: retrieval.cloned() };
+        Self::new(Some(format!("row {}", row + 1)), kind)
+    }
+
+    /// The same under another name.
+    #[must_use]
+    pub fn called(self, name: impl Into<String>) -> Self {
+        Self { name: Some(name.into()), ..self }
+    }
+
+    /// With what decoding it takes: photos that take more than one may are not decoded at the same time.
+    #[must_use]
+    pub fn with_pixels(self, pixels: u64) -> Self {
+        Self { pixels, ..self }
+    }
+
+    /// Taken at this place, whatever the photo says: heard in albums, reported elsewhere.
+    #[must_use]
+    pub fn with_gps(mut self, gps: Option<LatLon>) -> Self {
+        self.known.gps = gps.or(self.known.gps);
+        self
+    }
+
+    /// Taken at this time, whatever the photo says.
+    #[must_use]
+    pub fn with_time(mut self, time: Option<PhotoTime>) -> Self {
+        self.known.time = time.or(self.known.time);
+        self
+    }
+
+    /// The same as a text of EXIF or ISO 8601; one without an offset is a camera's clock.
+    #[must_use]
+    pub fn with_time_text(mut self, time: Option<String>) -> Self {
+        self.known.time_text = time.or(self.known.time_text);
+        self
+    }
+
+    /// Taken by this camera, whatever the photo says.
+    #[must_use]
+    pub fn with_camera(mut self, camera: Option<String>) -> Self {
+        self.known.camera = camera.or(self.known.camera);
+        self
+    }
+
+    /// Part of an album of this name.
+    #[must_use]
+    pub fn in_album(self, album: impl Into<String>) -> Self {
+        Self { album: Some(album.into()), ..self }
+    }
+
+    /// Its pixels, where they are known.
+    pub(crate) fn pixels(&self) -> u64 {
+        self.pixels
+    }
+
+    /// What is left of it once it is read.
+    pub(crate) fn origin(&self, row: usize) -> Origin {
+        let source = if let Kind::Photo(source) = &self.kind { Some(source) } else { None };
+        Origin {
+            row,
+            name: self.name.clone(),
+            path: source.and_then(|source| source.file_path().map(Path::to_owned)),
+            place: source.and_then(PhotoSource::place),
+            holder: source.map(|source| source.path().to_owned()),
+            known: self.known.clone(),
+            album: self.album.clone(),
+        }
+    }
+
+    /// Its embedding, where it comes with one.
+    pub(crate) fn own_embedding(&self) -> Option<Result<EmbeddedPhoto, LocateError>> {
+        match &self.kind {
+            Kind::Embedded(photo) => Some(Ok((**photo).clone())),
+            Kind::Row { file, row, retrieval } => Some(row_of(file, *row, retrieval.as_deref())),
+            Kind::Photo(_) | Kind::Read(_) => None,
+        }
+    }
+
+    /// Its pixels.
+    pub(crate) fn read(&self, limits: &PhotoLimits) -> Result<Photo, LocateError> {
+        match &self.kind {
+            Kind::Photo(source) => Ok(source.read(limits)?),
+            Kind::Read(read) => read(limits),
+            Kind::Embedded(_) | Kind::Row { .. } => Err(LocateError::NoEncoder),
+        }
+    }
+}
+
+fn row_of(file: &RowFile, row: usize, retrieval: Option<&RowFile>) -> Result<EmbeddedPhoto, LocateError> {
+    let photo = EmbeddedPhoto::from(file.embedding(row)?);
+    Ok(match retrieval {
+        Some(own) => photo.with_retrieval(own.embedding(row)?),
+        None => photo,
+    })
+}
+
+impl From<PhotoSource> for Source {
+    fn from(source: PhotoSource) -> Self {
+        Self::new(Some(source.name().to_owned()), Kind::Photo(source))
+    }
+}
+
+/// What a photo without a name is called in messages.
+pub(crate) const UNNAMED: &str = "the photo";
+
+/// Where an answer's photo came from.
+#[derive(Debug, Clone)]
+pub struct Origin {
+    /// Its number among the sources, from 0.
+    pub row: usize,
+    /// Its name, where it has one.
+    pub name: Option<String>,
+    /// Its own file, where it is one.
+    pub path: Option<PathBuf>,
+    /// The place that a table or a shard gives it.
+    pub place: Option<(LatLon, PlaceSource)>,
+    /// The file that holds it.
+    holder: Option<PathBuf>,
+    pub(crate) known: Known,
+    pub(crate) album: Option<String>,
+}
+
+impl Origin {
+    /// What it is called in messages.
+    pub fn called(&self) -> &str {
+        self.name.as_deref().unwrap_or(UNNAMED)
+    }
+
+    /// Why it has no answer, in one line under the name that it has in tables.
+    pub fn reason(&self, error: &LocateError) -> String {
+        let message = error.to_string();
+        let name = self.called();
+        let holder = self.holder.as_ref().map(|path| path.display().to_string());
+        match holder.filter(|path| !path.is_empty() && path != name) {
+            Some(path) if message.contains(&path) && !message.contains(name) => message.replace(&path, name),
+            _ if message.contains(name) => message,
+            _ => format!("{name}: {message}"),
+        }
+    }
+}
