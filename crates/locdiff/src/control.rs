@@ -81,13 +81,17 @@ impl<'a> Control<'a> {
 pub struct StageTimes {
     pub(crate) decode: AtomicU64,
     pub(crate) encode: AtomicU64,
+    /// From the beginning to the end of reading.
+    pub(crate) read: AtomicU64,
 }
 
 impl StageTimes {
-    /// Decoding and embedding as parts of `elapsed`, in which both went on on several threads.
-    pub fn split(&self, elapsed: Duration) -> (Duration, Duration) {
-        let [decode, encode] = [&self.decode, &self.encode].map(|sum| sum.load(Ordering::Relaxed) as f64);
-        let decode = elapsed.mul_f64(decode / (decode + encode).max(1.0));
-        (decode, elapsed.saturating_sub(decode))
+    /// Decoding, embedding and the rest as parts of `elapsed`, in which the first two went on on several threads.
+    pub fn split(&self, elapsed: Duration) -> (Duration, Duration, Duration) {
+        let [decode, encode, read] =
+            [&self.decode, &self.encode, &self.read].map(|sum| sum.load(Ordering::Relaxed));
+        let read = Duration::from_nanos(read).min(elapsed);
+        let decode = read.mul_f64(decode as f64 / (decode + encode).max(1) as f64);
+        (decode, read.saturating_sub(decode), elapsed.saturating_sub(read))
     }
 }

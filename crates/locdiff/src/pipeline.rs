@@ -89,7 +89,7 @@ impl<'a> EmbedSources<'a> {
             return Ok(None);
         }
         self.next += block.len();
-        self.embedder.block(&block)
+        self.embedder.control.timed(|times| &times.read, || self.embedder.block(&block))
     }
 
     /// All photos; the first that cannot be used fails them all.

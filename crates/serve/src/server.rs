@@ -69,13 +69,10 @@ impl Server {
         let Self { listener, locator, options, .. } = self;
         let queue = Arc::new(Queue::new(options.queue));
         let metrics = Arc::new(Metrics::new());
-        let max_pixels = u64::from(options.max_megapixels) * 1_000_000;
-        // RGBA of 16 bits.
-        let limits =
-            PhotoLimits { max_pixels, max_bytes: PhotoLimits::default().max_bytes.max(8 * max_pixels) };
+        let max_megapixels = options.max_megapixels;
         let service = Service {
             access: Access { keys: options.keys.clone(), origins: options.cors_origins.clone() },
-            limits,
+            limits: PhotoLimits::of_megapixels(max_megapixels),
             queue: queue.clone(),
             metrics: metrics.clone(),
             budget: Budget::new(options.max_memory_bytes),
@@ -85,7 +82,7 @@ impl Server {
             info: info(&locator, &options),
             options,
         };
-        let backend = Backend::new(locator, limits, queue.clone(), metrics);
+        let backend = Backend::new(locator, max_megapixels, queue.clone(), metrics);
         let backend = std::thread::Builder::new().name("backend".to_owned()).spawn(move || backend.run())?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let ended = runtime.block_on(listen(listener, Arc::new(service), stop));

@@ -10,7 +10,7 @@ use serde_json::Value;
 /// What the library says of a photo, as the command prints it.
 fn said(name: &str) -> String {
     let path = photo_path(name);
-    let answer = Locator::bundled().unwrap().locate_with(&path, &LocateOptions::default()).unwrap();
+    let answer = Locator::bundled().unwrap().locate(&path).unwrap();
     format!("{}\n", answer.to_json())
 }
 

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{FORM, Running, photo, post, until};
-use locdiff::{AlbumSettings, EmbeddedPhoto, LatLon, LocateOptions, Locator, Photo, PhotoLimits, PhotoTime};
+use locdiff::{Control, LatLon, Locator, PhotoTime, Request, Source};
 use serde_json::Value;
 
 /// A part of a form: a photo with its file name, or a field with words.
@@ -50,17 +50,17 @@ fn photos_of_a_trip_speak_for_each_other() {
     assert_eq!(line["properties"]["track"], true);
     assert_eq!(line["geometry"]["coordinates"][0].as_array().unwrap().len(), 2, "{line}");
     // As the library says it.
-    let (locator, options) = (Locator::bundled().unwrap(), LocateOptions::default());
-    let embed = |name: &str, bytes: &[u8], gps: Option<LatLon>| -> EmbeddedPhoto {
-        let photo = Photo::decode(bytes, name, &PhotoLimits::default()).unwrap();
-        locator.embed(&photo, &options).unwrap().with_name(name).with_gps(gps)
-    };
-    let own =
-        [embed("b.png", &flower, None), embed("a.jpg", &china, Some(LatLon::new(39.99, 116.27).unwrap()))];
-    let times = [PhotoTime::at(1_715_493_010.0), PhotoTime::at(1_715_492_710.0)];
-    let own = locator.album_photos(&own, &times, &options).unwrap();
-    let wanted = locator.album(AlbumSettings::default()).unwrap().answers(&own, &[], |_| ()).unwrap();
-    for (k, wanted) in [(0, &wanted[0]), (2, &wanted[1])] {
+    let own = [
+        Source::bytes(Some("b.png"), flower).with_time(Some(PhotoTime::at(1_715_493_010.0))),
+        Source::bytes(Some("a.jpg"), china.clone())
+            .with_time(Some(PhotoTime::at(1_715_492_710.0)))
+            .with_gps(Some(LatLon::new(39.99, 116.27).unwrap())),
+    ];
+    let mut request = Request::default();
+    request.trust_clocks = true;
+    let wanted = Locator::bundled().unwrap().run_album(own, &request, Control::new()).unwrap();
+    let wanted: Vec<_> = wanted.answers().collect();
+    for (k, wanted) in [(0, wanted[0]), (2, wanted[1])] {
         let mut given = photos[k].clone();
         given["time"].as_object_mut().unwrap().remove("utc");
         assert_eq!(given, wanted.to_json());

@@ -67,21 +67,21 @@ impl Suggest {
         let mut kept = file.as_os_str().to_owned();
         kept.push(".partial");
         let encoder = locator.encoder().map_or(String::new(), |encoder| encoder.fingerprint().to_string());
-        let mut kept = KeptEmbeddings::open(kept.as_ref(), &encoder)?;
+        let kept = KeptEmbeddings::open(kept.as_ref(), &encoder)?;
         if !kept.is_empty() {
             manners::note(&format!("going on: {} photos were looked at before", kept.len()));
         }
         let bar = progress::bar("looking", Some(wanted as u64));
+        let looking = Looking { server: Arc::new(server.clone()), kept: Arc::new(Mutex::new(kept)) };
         let mut found = Vec::new();
         for trip in &trips {
             let members: Vec<(&Asset, f64)> = trip.iter().map(|k| (&assets[*k], times[*k])).collect();
-            let embedded = look(server, &locator, &members, &mut kept, careful.stop(), &bar)?;
-            found.extend(self.answer(&locator, embedded)?);
+            found.extend(self.answer(&locator, &looking, &members, careful.stop(), &bar)?);
         }
         bar.finish_and_clear();
         let suggestions = Suggestions { server: server.server().to_owned(), suggestions: found };
         suggestions.write(file)?;
-        kept.remove()?;
+        looking.done()?;
         println!(
             "{} suggestions, {} of them ticked, are in {}",
             suggestions.suggestions.len(),
@@ -95,41 +95,80 @@ impl Suggest {
         Ok(())
     }
 
-    /// One trip's suggestions.
-    fn answer(&self, locator: &Locator, seen: Vec<(&Asset, f64, EmbeddedPhoto)>) -> Result<Vec<Suggestion>> {
-        let times: Vec<PhotoTime> = seen.iter().map(|(_, time, _)| PhotoTime::at(*time)).collect();
-        let (assets, photos): (Vec<&Asset>, Vec<EmbeddedPhoto>) =
-            seen.into_iter().map(|(asset, _, photo)| (asset, photo)).unzip();
-        let mut photos = locator.album_photos(&photos, &times, &LocateOptions::default())?;
-        let album = locator.album(AlbumSettings::default())?;
-        if !self.trust_clocks {
-            let wrong = album.wrong_clocks(&photos)?;
-            for clock in &wrong {
-                manners::note(&crate::commands::album::print::clock(clock));
+    /// One trip's suggestions. A photo without a preview that can be read is named and left out.
+    fn answer(
+        &self,
+        locator: &Locator,
+        looking: &Looking,
+        trip: &[(&Asset, f64)],
+        stop: &AtomicBool,
+        bar: &indicatif::ProgressBar,
+    ) -> Result<Vec<Suggestion>> {
+        let mut request = Request::default();
+        request.trust_clocks = self.trust_clocks;
+        let sources: Vec<Source> = trip.iter().map(|(asset, time)| looking.source(asset, *time)).collect();
+        let advance = |stage: Progress| bar.inc(u64::from(stage == Progress::Read));
+        let control = Control::new().with_stop(stop).with_progress(&advance);
+        let keep = |row: usize, photo: &EmbeddedPhoto| looking.keep(&trip[row].0.id, photo);
+        let run = match locator.run_album_keeping(sources, &request, control, &keep) {
+            Err(LocateError::Stopped) => bail!("stopped before the end: the same command goes on"),
+            run => run?,
+        };
+        looking.failed()?;
+        run.clocks.iter().for_each(|clock| manners::note(&crate::commands::album::print::clock(clock)));
+        let mut suggestions = Vec::new();
+        for (photo, (asset, _)) in run.photos.into_iter().zip(trip) {
+            match photo.answer {
+                Ok(answer) if asset.place.is_none() => suggestions.push(self.suggestion(asset, answer)),
+                Ok(_) => {}
+                Err(error) => bar.suspend(|| say::error(&photo.origin.reason(&error))),
             }
-            set_clocks(&mut photos, &wrong);
         }
-        let answers = album.answers(&photos, &[], |_| ())?;
-        let pairs = assets.into_iter().zip(answers).filter(|(asset, _)| asset.place.is_none());
-        Ok(pairs
-            .map(|(asset, answer)| Suggestion {
-                asset: asset.id.clone(),
-                name: asset.name.clone(),
-                time: asset.time.clone().unwrap_or_default(),
-                take: answer.radius_90_km <= self.sure_km
-                    && answer.outlier.is_none()
-                    && answer.hint.is_none(),
-                at: answer.best,
-                place: answer.place,
-                radius_50_km: answer.radius_50_km,
-                radius_90_km: answer.radius_90_km,
-                because: answer.because,
-                warning: answer.outlier.or(answer.hint).map(|odd| odd.reason),
-            })
-            .collect())
+        Ok(suggestions)
+    }
+
+    fn suggestion(&self, asset: &Asset, answer: AlbumAnswer) -> Suggestion {
+        Suggestion {
+            asset: asset.id.clone(),
+            name: asset.name.clone(),
+            time: asset.time.clone().unwrap_or_default(),
+            take: answer.radius_90_km <= self.sure_km && answer.outlier.is_none() && answer.hint.is_none(),
+            at: answer.best,
+            place: answer.place,
+            radius_50_km: answer.radius_50_km,
+            radius_90_km: answer.radius_90_km,
+            because: answer.because,
+            warning: answer.outlier.or(answer.hint).map(|odd| odd.reason),
+        }
     }
 }
 
+/// Previews of the server's photos, and the embeddings of those that were looked at before.
+struct Looking {
+    server: Arc<Immich>,
+    kept: Arc<Mutex<KeptEmbeddings>>,
+}
+
+impl Looking {
+    /// A photo: its embedding, where it is known, else its preview, fetched when its turn comes.
+    fn source(&self, asset: &Asset, time: f64) -> Source {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = kept.get(&asset.id).and_then(|values| Embedding::new(values.to_vec(), None).ok());
+        let source = if let Some(embedding) = known {
+            Source::embedded(embedding.into())
+        } else {
+            let (server, id, name) = (self.server.clone(), asset.id.clone(), asset.name.clone());
+            Source::reader(None, move |limits| {
+                let bytes = server.preview(&id, false).map_err(|error| LocateError::Source(Box::new(error)))?;
+                Ok(Photo::decode(&bytes, &name, limits)?)
+            })
+        };
+        source
+            .called(&*asset.name)
+            .with_time(Some(PhotoTime::at(time)))
+            .with_gps(asset.place)
+            .with_camera(asset.camera.clone())
+    }
 /// The photos with a time, and their times; others cannot be part of a trip.
 fn timed(assets: Vec<Asset>) -> (Vec<Asset>, Vec<f64>) {
     let count = assets.len();
