@@ -1,8 +1,8 @@
 //! Pages: their headers, the levels that say which values are absent, and where each value's bytes lie.
 
-use crate::error::{Reason, cut_off, damaged};
-use crate::footer::{Chunk, Leaf, MOST_ROWS_OF_A_GROUP, Type};
-use crate::thrift::{Kind, Thrift};
+use super::error::{Reason, cut_off, damaged};
+use super::footer::{Chunk, Leaf, MOST_ROWS_OF_A_GROUP, Type};
+use super::thrift::{Kind, Thrift};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -110,7 +110,7 @@ impl Values {
                 let before = before.ok_or_else(cut_off)?;
                 let (levels, rest) = packed.split_at_checked(before).ok_or_else(cut_off)?;
                 let size = size.checked_sub(before).ok_or_else(cut_off)?;
-                let codec = if page.is_packed { chunk.codec()? } else { crate::codec::Codec::Plain };
+                let codec = if page.is_packed { chunk.codec()? } else { super::codec::Codec::Plain };
                 (Some(&levels[repetition as usize..]), codec.unpack(rest, size)?)
             }
             _ => (None, chunk.codec()?.unpack(packed, size)?),

@@ -1,9 +1,8 @@
 //! A Parquet file: its columns by name, and any row's value at any time.
 
-use crate::ParquetError;
-use crate::error::{Reason, cut_off, damaged};
-use crate::footer::{Footer, Leaf, Type};
-use crate::page::{Holds, Page, Values};
+use super::error::{ParquetError, Reason, cut_off, damaged};
+use super::footer::{Chunk, Footer, Leaf, Type};
+use super::page::{Holds, Page, Values};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -17,10 +16,10 @@ const HEADER_BYTES: [u64; 2] = [4 << 10, 4 << 20];
 
 /// A column by its place in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Column(usize);
+pub(crate) struct Column(usize);
 
 /// A Parquet file that is read where its pages lie. It keeps the page that was read last.
-pub struct ParquetFile {
+pub(crate) struct ParquetFile {
     name: String,
     file: File,
     footer: Footer,
@@ -43,7 +42,7 @@ impl ParquetFile {
     ///
     /// # Errors
     /// A file that cannot be read, is none or is cut off.
-    pub fn open(path: &Path) -> Result<Self, ParquetError> {
+    pub(crate) fn open(path: &Path) -> Result<Self, ParquetError> {
         let name = path.display().to_string();
         let opened = || -> Result<(File, Footer), Reason> {
             let mut file = File::open(path)?;
@@ -78,22 +77,22 @@ impl ParquetFile {
     }
 
     /// How many rows it has.
-    pub fn rows(&self) -> u64 {
+    pub(crate) fn rows(&self) -> u64 {
         self.rows
     }
 
     /// The names of its columns; those inside structures have their names before them: `image.bytes`.
-    pub fn columns(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn columns(&self) -> impl Iterator<Item = &str> {
         self.footer.leaves.iter().map(|leaf| leaf.name.as_str())
     }
 
     /// The column of bytes or text with one of these names in any case, the first of them that there is.
-    pub fn bytes_column(&self, names: &[&str]) -> Option<Column> {
+    pub(crate) fn bytes_column(&self, names: &[&str]) -> Option<Column> {
         self.column(names, |kind| kind == Type::Bytes)
     }
 
     /// The column of numbers with one of these names.
-    pub fn number_column(&self, names: &[&str]) -> Option<Column> {
+    pub(crate) fn number_column(&self, names: &[&str]) -> Option<Column> {
         self.column(names, |kind| kind.width() > 0)
     }
 
@@ -110,7 +109,7 @@ impl ParquetFile {
     ///
     /// # Errors
     /// A page that is damaged or packed in a way that is not read here.
-    pub fn bytes(&mut self, column: Column, row: u64) -> Result<Option<&[u8]>, ParquetError> {
+    pub(crate) fn bytes(&mut self, column: Column, row: u64) -> Result<Option<&[u8]>, ParquetError> {
         let name = self.name.clone();
         self.value(column, row).map_err(|reason| reason.of(&name))
     }
@@ -119,7 +118,7 @@ impl ParquetFile {
     ///
     /// # Errors
     /// As [`ParquetFile::bytes`].
-    pub fn number(&mut self, column: Column, row: u64) -> Result<Option<f64>, ParquetError> {
+    pub(crate) fn number(&mut self, column: Column, row: u64) -> Result<Option<f64>, ParquetError> {
         let kind = self.footer.leaves.get(column.0).map(|leaf| leaf.kind);
         let Some(bytes) = self.bytes(column, row)? else { return Ok(None) };
         Ok(match kind {
@@ -185,12 +184,7 @@ fn open_chunk(file: &mut File, footer: &Footer, group: usize, leaf: usize) -> Re
     Ok(open)
 }
 
-fn read_header(
-    file: &mut File,
-    at: u64,
-    end: u64,
-    chunk: &crate::footer::Chunk,
-) -> Result<(Page, u64), Reason> {
+fn read_header(file: &mut File, at: u64, end: u64, chunk: &Chunk) -> Result<(Page, u64), Reason> {
     let [usual, most] = HEADER_BYTES;
     let bytes = read_at(file, at, usual.min(end - at))?;
     match Page::parse(&bytes, at, chunk) {

@@ -1,6 +1,6 @@
 //! How pages are packed: Snappy, which pyarrow uses unless it is told otherwise, and gzip.
 
-use crate::error::{Reason, cut_off, damaged};
+use super::error::{Reason, cut_off, damaged};
 use flate2::read::MultiGzDecoder;
 use std::io::Read;
 

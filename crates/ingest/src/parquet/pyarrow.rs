@@ -1,6 +1,6 @@
 //! The same rows in every way that pyarrow writes them (`scripts/parquet_fixtures.py`), and any cut or flipped byte.
 
-use locdiff_parquet::ParquetFile;
+use super::ParquetFile;
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,8 @@
 //! The description at the end of a file: which columns, and where their pages are.
 
-use crate::codec::Codec;
-use crate::error::{Reason, damaged};
-use crate::thrift::{Kind, Thrift};
+use super::codec::Codec;
+use super::error::{Reason, damaged};
+use super::thrift::{Kind, Thrift};
 
 /// Rows of one row group, which are counted in memory: pyarrow writes a million at the most.
 pub(crate) const MOST_ROWS_OF_A_GROUP: u64 = 1 << 24;

@@ -1,9 +1,8 @@
 //! Photos of a Parquet file, as Hugging Face publishes datasets of images: `image` is a structure of `bytes` and `path`, the place
 //! stands in columns of its row.
 
-use crate::pictures;
+use super::{file::ParquetFile, pictures};
 use crate::{IngestError, PhotoSource, PlaceSource, Result};
-use locdiff_parquet::ParquetFile;
 use locdiff_sphere::LatLon;
 use std::path::Path;
 use std::sync::Arc;

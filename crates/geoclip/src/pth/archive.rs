@@ -11,11 +11,7 @@ const LARGEST_MEMBER_BYTES: u64 = 512 << 20;
 const LARGEST_GROWTH: u64 = 100;
 
 /// A zip archive in memory. Errors are reasons, without the file's name.
-///
-/// ```
-/// assert!(locdiff_pth::Archive::open(b"PK").is_err());
-/// ```
-pub struct Archive<'a> {
+pub(crate) struct Archive<'a> {
     zip: ZipArchive<Cursor<&'a [u8]>>,
     names: Vec<String>,
     /// Bytes of stored members that may still be read: their sum is at most the archive's size unless they overlap.
@@ -27,7 +23,7 @@ impl<'a> Archive<'a> {
     ///
     /// # Errors
     /// When it is cut off, or has too many members.
-    pub fn open(bytes: &'a [u8]) -> Result<Self, String> {
+    pub(crate) fn open(bytes: &'a [u8]) -> Result<Self, String> {
         let zip = ZipArchive::new(Cursor::new(bytes))
             .map_err(|error| format!("it is not a whole zip archive ({error}); copy or download it again"))?;
         if zip.len() > MOST_MEMBERS {
@@ -40,7 +36,7 @@ impl<'a> Archive<'a> {
     }
 
     /// The members' names.
-    pub fn names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }
 
@@ -48,7 +44,7 @@ impl<'a> Archive<'a> {
     ///
     /// # Errors
     /// A member that is missing, damaged, compressed or overlaps others.
-    pub fn stored(&mut self, name: &str) -> Result<Vec<u8>, String> {
+    pub(crate) fn stored(&mut self, name: &str) -> Result<Vec<u8>, String> {
         let size = {
             let member = self.member(name)?;
             if member.compression() != CompressionMethod::Stored || member.size() != member.compressed_size()
@@ -72,7 +68,7 @@ impl<'a> Archive<'a> {
     ///
     /// # Errors
     /// A member that is missing, damaged or grows like a zip bomb.
-    pub fn unpacked(&mut self, name: &str) -> Result<Vec<u8>, String> {
+    pub(crate) fn unpacked(&mut self, name: &str) -> Result<Vec<u8>, String> {
         let size = {
             let member = self.member(name)?;
             let (size, packed) = (member.size(), member.compressed_size());

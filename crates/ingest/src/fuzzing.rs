@@ -1,11 +1,11 @@
 //! The entry point of the fuzz target: any bytes in the place of a file.
 
-use crate::ParquetFile;
+use crate::parquet::{ParquetError, ParquetFile};
 use std::path::Path;
 
 /// Reads the first and last rows of every column of a file.
 pub fn parquet(path: &Path) {
-    let one_line = |error: crate::ParquetError| {
+    let one_line = |error: ParquetError| {
         assert!(!error.to_string().contains(['\n', '\r']), "one line: {error}");
     };
     match ParquetFile::open(path) {

@@ -1,6 +1,6 @@
 //! Pictures in rows of Parquet files: the files that were read last stay open, with the page that was read last.
 
-use locdiff_parquet::{Column, ParquetFile};
+use super::file::{Column, ParquetFile};
 use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ const OPEN_FILES: usize = 3;
 static OPEN: Mutex<VecDeque<(PathBuf, ParquetFile)>> = Mutex::new(VecDeque::new());
 
 /// The column that holds pictures.
-pub(crate) fn column(file: &ParquetFile) -> Option<Column> {
+pub(super) fn column(file: &ParquetFile) -> Option<Column> {
     file.bytes_column(&[
         "image.bytes",
         "jpg.bytes",

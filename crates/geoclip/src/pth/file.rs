@@ -1,18 +1,27 @@
 //! `.pth` files: a zip archive with one pickle that describes tensors, and the tensors' numbers beside it.
 
-use crate::Refused;
-use crate::archive::Archive;
-use crate::pickle::{self, LONGEST_PICKLE, TensorInfo};
-use locdiff_base::{Element, excerpt};
+use super::archive::Archive;
+use super::pickle::{self, LONGEST_PICKLE, TensorInfo};
+use locdiff_base::{Element, excerpt, one_line};
 use std::collections::{BTreeMap, HashMap};
+
+/// A file with anything in it but plain tensors, or a damaged one. Nothing of it was used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{file} is refused: {}", one_line(reason))]
+pub struct Refused {
+    /// The file.
+    pub file: String,
+    /// What is wrong with it, and what would be right.
+    pub reason: String,
+}
 
 /// A tensor of a `.pth` file.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PthTensor {
+pub(crate) struct PthTensor {
     /// Its shape; empty for a single number.
-    pub shape: Vec<usize>,
+    pub(crate) shape: Vec<usize>,
     /// Its values, row by row, all finite.
-    pub values: Vec<f32>,
+    pub(crate) values: Vec<f32>,
 }
 
 /// Reads the tensors of a `.pth` file that `torch.save` wrote (a `state_dict`, or one tensor, which gets the empty name).
@@ -24,12 +33,7 @@ pub struct PthTensor {
 ///
 /// # Errors
 /// What is wrong with the file.
-///
-/// ```
-/// let error = locdiff_pth::read_pth("weights.pth", b"\x80\x02cos\nsystem\n").unwrap_err().to_string();
-/// assert!(error.starts_with("weights.pth is refused: "), "{error}");
-/// ```
-pub fn read_pth(file: &str, bytes: &[u8]) -> Result<BTreeMap<String, PthTensor>, Refused> {
+pub(crate) fn read_pth(file: &str, bytes: &[u8]) -> Result<BTreeMap<String, PthTensor>, Refused> {
     read(bytes).map_err(|reason| Refused { file: file.to_owned(), reason })
 }
 

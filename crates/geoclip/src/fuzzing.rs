@@ -1,7 +1,7 @@
 //! The body of the fuzz target: any bytes may come, and nothing may panic, hang, run or take memory beyond the input's
-//! size. `fuzz/` runs it under libFuzzer, `tests/hostile.rs` on a stable toolchain.
+//! size. `fuzz/` runs it under libFuzzer, the command's test `fuzz_smoke` on a stable toolchain.
 
-use crate::{pickle, read_pth};
+use crate::pth::{pickled_tensors, read_pth};
 
 /// A `.pth` file; and, so that a fuzzer need not make zip archives, the same bytes as the pickle in one.
 pub fn pth(bytes: &[u8]) {
@@ -17,7 +17,7 @@ pub fn pth(bytes: &[u8]) {
         }
         Err(error) => assert!(!error.to_string().contains(['\n', '\r']), "one line: {error}"),
     }
-    if let Err(reason) = pickle::tensors(bytes) {
+    if let Err(reason) = pickled_tensors(bytes) {
         assert!(!reason.contains(['\n', '\r']), "one line: {reason}");
     }
 }

@@ -1,6 +1,6 @@
 //! Thrift's compact protocol, as much of it as Parquet's footers and page headers are written in.
 
-use crate::error::{Reason, cut_off, damaged};
+use super::error::{Reason, cut_off, damaged};
 
 /// Structures inside structures: Parquet has five, an attacker any number.
 const DEEPEST: u8 = 16;
