@@ -1,6 +1,8 @@
 //! A page with names on the map: `cargo run -p locdiff-map --example labelled_map -- FILE.html LAT,LON`.
 
-use locdiff_map::{Heat, HtmlMap, HtmlMarker, HtmlPhoto, MapLabel, Raster, Window, contour_polygons};
+use locdiff_map::{
+    Heat, HtmlMap, HtmlMarker, HtmlPhoto, MapLabel, MapPage, Raster, Window, contour_polygons,
+};
 use locdiff_places::{PlaceKind, Places, Region, describe, place_names};
 use locdiff_sphere::LatLon;
 use std::error::Error;
@@ -24,10 +26,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         PlaceKind::Country { width_deg } => MapLabel::country(name.place, &name.text, width_deg),
         PlaceKind::Town { population } => MapLabel::town(name.place, &name.text, population),
     });
-    let page = HtmlMap::new("LocDiff")
-        .credit("Map: Natural Earth · Places: GeoNames, CC BY 4.0")
-        .labels(labels)
-        .photo(photo);
+    let page =
+        MapPage::new("LocDiff").credit("Map: Natural Earth · Places: GeoNames, CC BY 4.0").labels(labels);
+    let page = HtmlMap::new(page).photo(photo);
     std::fs::write(file, page.to_html())?;
 
     // How long a question takes, over a grid of the whole Earth.
