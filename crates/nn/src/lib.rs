@@ -42,6 +42,7 @@
 //! ```
 
 mod adam_config;
+mod aligned;
 pub mod bf16;
 pub mod conv;
 mod cpu;
@@ -53,6 +54,7 @@ pub mod feed;
 mod gelu;
 mod graph;
 pub mod inference;
+mod kinds;
 pub mod layers;
 pub mod losses;
 pub mod ops;

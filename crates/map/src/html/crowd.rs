@@ -1,7 +1,7 @@
 //! A page for any number of photos: points in clusters, small pictures, a filter.
 
 use super::label::rounded;
-use super::page::MapPage;
+use super::page::{MapPage, More};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use locdiff_sphere::LatLon;
 use serde_json::json;
@@ -96,16 +96,8 @@ impl<S: Read + Write + Seek> CrowdMap<S> {
         });
         let data = json!({ "ramp": [], "photos": [], "crowd": crowd });
         self.spool.seek(SeekFrom::Start(0))?;
-        let spool = &mut self.spool;
-        self.page.write(out, data, |out| {
-            out.write_all(b"<style>\n")?;
-            out.write_all(include_bytes!("crowd.css"))?;
-            out.write_all(b"</style>\n<script type=\"text/plain\" id=\"pictures\">")?;
-            io::copy(spool, out)?;
-            out.write_all(b"</script>\n<script>\n")?;
-            out.write_all(include_bytes!("crowd.js"))?;
-            out.write_all(b"</script>\n")
-        })
+        let more = More { script: include_str!("crowd.js"), pictures: Some(&mut self.spool) };
+        self.page.write(out, data, Some(more))
     }
 }
 

@@ -84,7 +84,7 @@ impl HtmlMap {
         let ramp: Vec<String> = (0..=10).map(|step| heat_image::css_colour(f64::from(step) / 10.0)).collect();
         let data = json!({ "ramp": ramp, "photos": photos });
         let mut page = Vec::new();
-        self.page.write(&mut page, data, |_| Ok(())).expect("writing to memory cannot fail");
+        self.page.write(&mut page, data, None).expect("writing to memory cannot fail");
         String::from_utf8(page).expect("its parts are text")
     }
 }

@@ -4,7 +4,7 @@ use super::label::{MapLabel, json as labels_json};
 use crate::Detail;
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use serde_json::Value;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 
 /// What all pages have: a title, names on the map, and the line in the corner that names the sources.
 ///
@@ -40,12 +40,12 @@ impl MapPage {
         self
     }
 
-    /// Writes the page with `data` of its kind; `more` writes what only some kinds have.
-    pub(super) fn write<W: Write>(
+    /// Writes the page with `data` of its kind.
+    pub(super) fn write(
         &self,
-        out: &mut W,
+        out: &mut impl Write,
         mut data: Value,
-        more: impl FnOnce(&mut W) -> io::Result<()>,
+        more: Option<More<'_>>,
     ) -> io::Result<()> {
         data["credit"] = self.credit.as_str().into();
         data["labels"] = labels_json(&self.labels).into();
@@ -59,14 +59,26 @@ impl From<&str> for MapPage {
     }
 }
 
-fn write<W: Write>(
-    out: &mut W,
-    title: &str,
-    data: &Value,
-    more: impl FnOnce(&mut W) -> io::Result<()>,
-) -> io::Result<()> {
+/// What only some kinds of pages have: their script, and small pictures in base64.
+pub(super) struct More<'a> {
+    pub(super) script: &'a str,
+    pub(super) pictures: Option<&'a mut dyn Read>,
+}
+
+impl More<'_> {
+    fn write(self, out: &mut impl Write) -> io::Result<()> {
+        write!(out, "<style>\n{}</style>\n", include_str!("crowd.css"))?;
+        if let Some(pictures) = self.pictures {
+            out.write_all(b"<script type=\"text/plain\" id=\"pictures\">")?;
+            io::copy(pictures, out)?;
+            out.write_all(b"</script>\n")?;
+        }
+        write!(out, "<script>\n{}</script>\n", self.script)
+    }
+}
+
+fn write(out: &mut impl Write, title: &str, data: &Value, mut more: Option<More<'_>>) -> io::Result<()> {
     let mut page = include_str!("page.html");
-    let mut more = Some(more);
     while let Some((before, name, after)) = next_field(page) {
         out.write_all(before.as_bytes())?;
         match name {
@@ -77,7 +89,7 @@ fn write<W: Write>(
             "coast_fine" => out.write_all(BASE64.encode(Detail::Fine.bytes()).as_bytes())?,
             // Inside a script element only "<" could end it or open a comment.
             "data" => out.write_all(data.to_string().replace('<', "\\u003c").as_bytes())?,
-            "crowd" => more.take().map_or(Ok(()), |more| more(out))?,
+            "crowd" => more.take().map_or(Ok(()), |more| more.write(out))?,
             other => unreachable!("page.html has no field {other}"),
         }
         page = after;

@@ -1,6 +1,6 @@
 //! A page for an album: photos along a track, with a slider through time.
 
-use super::page::MapPage;
+use super::page::{MapPage, More};
 use locdiff_sphere::LatLon;
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -77,13 +77,8 @@ impl TrackMap {
             })
         };
         let track: Vec<Value> = self.photos.iter().map(photo).collect();
-        self.page.write(out, json!({ "ramp": [], "photos": [], "track": track }), |out| {
-            out.write_all(b"<style>\n")?;
-            out.write_all(include_bytes!("crowd.css"))?;
-            out.write_all(b"</style>\n<script>\n")?;
-            out.write_all(include_bytes!("track.js"))?;
-            out.write_all(b"</script>\n")
-        })
+        let more = More { script: include_str!("track.js"), pictures: None };
+        self.page.write(out, json!({ "ramp": [], "photos": [], "track": track }), Some(more))
     }
 }
 

@@ -18,7 +18,7 @@ pub enum Activation {
 
 impl Activation {
     /// The number and the factor by which the CUDA kernels know it.
-    pub(super) fn kernel_args(self) -> (i32, f32) {
+    pub(crate) fn kernel_args(self) -> (i32, f32) {
         match self {
             Self::Silu => (0, 0.0),
             Self::Gelu => (1, 0.0),
