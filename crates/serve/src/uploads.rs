@@ -74,7 +74,7 @@ pub(crate) fn photos(
 ) -> Result<Vec<Upload>, Problem> {
     let named = match kind {
         BodyKind::Form { boundary } => {
-            let parts = multipart::parts(&body, boundary, most)
+            let parts = multipart::parts(body, boundary, most)
                 .map_err(|reason| Problem::bad(format!("the form cannot be read: {reason}")))?;
             if let Some(other) = parts.iter().find(|part| part.field != "photo") {
                 let detail =
@@ -117,7 +117,7 @@ const LONGEST_FIELD: usize = 100;
 
 /// The photos of an album's form, each followed by what the form says of it.
 pub(crate) fn album(
-    body: &Bytes,
+    body: Bytes,
     kind: &BodyKind,
     most: usize,
     limits: &PhotoLimits,
