@@ -39,7 +39,7 @@ pub fn apply(
             Some(asset) if asset.place.is_some() => applied.had_place += 1,
             Some(_) => {
                 let server_name = server.server().to_owned();
-                journal.record(&Written { server: server_name, asset: one.asset.clone(), at: one.at })?;
+                journal.append(&Written { server: server_name, asset: one.asset.clone(), at: one.at })?;
                 server.set_place(&one.asset, one.at)?;
                 applied.written += 1;
             }

@@ -114,7 +114,7 @@ fn ticked_places_are_written_and_taken_back() {
     assert_eq!((again.written, again.had_place), (0, 4));
     // Somebody moved the fourth photo: that stays.
     fake.set(|state| state.assets[3].place = Some((50.0, 5.0)));
-    let undone = undo(&server, &journal(folder.path()), &NEVER, || ()).unwrap();
+    let undone = undo(&server, &mut journal(folder.path()), &NEVER, || ()).unwrap();
     assert_eq!(undone, Undone { cleared: 2, changed: 1, nothing: 0, stopped: false });
     let none = Some((0.0, 0.0)); // immich's way to say it
     assert_eq!(fake.places(), [none, Some((1.0, 2.0)), None, Some((50.0, 5.0)), none]);
@@ -139,8 +139,8 @@ fn a_server_that_fails_in_the_middle_leaves_a_journal_to_go_on_from() {
     text.push_str(r#"{"server":"http://127"#);
     std::fs::write(&path, text).unwrap();
     fake.set(|state| state.failing = Some((format!("GET /api/assets/{}", id(1)), 500, 3)));
-    assert!(undo(&server, &journal(folder.path()), &NEVER, || ()).is_err());
-    assert_eq!(undo(&server, &journal(folder.path()), &NEVER, || ()).unwrap().cleared, 2);
+    assert!(undo(&server, &mut journal(folder.path()), &NEVER, || ()).is_err());
+    assert_eq!(undo(&server, &mut journal(folder.path()), &NEVER, || ()).unwrap().cleared, 2);
     assert!(fake.places().iter().all(|place| *place == Some((0.0, 0.0))));
 }
 
@@ -168,7 +168,7 @@ fn files_of_another_server_are_refused() {
     assert!(error.contains(&other.url) && error.contains(&fake.url), "{error}");
     let mut written = journal(folder.path());
     apply(&open(&other), &suggestions(&other, &[true]), &mut written, &NEVER, || ()).unwrap();
-    assert!(matches!(undo(&open(&fake), &written, &NEVER, || ()), Err(ImmichError::OtherServer { .. })));
+    assert!(matches!(undo(&open(&fake), &mut written, &NEVER, || ()), Err(ImmichError::OtherServer { .. })));
     std::fs::write(&file, "[]").unwrap();
     assert!(Suggestions::read(&file, &fake.url).unwrap_err().to_string().contains("no suggestions"));
 }

@@ -1,6 +1,6 @@
 //! What can be in the way: each message is one line that names the file and the remedy.
 
-use locdiff_base::WriteError;
+use locdiff_base::{JournalError, WriteError};
 use std::io;
 use thiserror::Error;
 
@@ -78,6 +78,18 @@ pub enum TagError {
     /// The output cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
+}
+
+impl From<JournalError> for TagError {
+    fn from(error: JournalError) -> Self {
+        match error {
+            JournalError::Unusable { file, reason } => Self::Journal {
+                file: file.display().to_string(),
+                reason: format!("{reason}; give the journal that locate named"),
+            },
+            JournalError::Write(error) => Self::Write(error),
+        }
+    }
 }
 
 impl TagError {

@@ -133,7 +133,7 @@ fn write(server: &Immich, args: &ApplyArgs) -> Result<()> {
 fn take_back(server: &Immich, journal: &Path, as_json: bool) -> Result<()> {
     let careful = Careful::begin();
     let bar = progress::bar("taking back", None);
-    let undone = undo(server, &Journal::at(journal), careful.stop(), || bar.inc(1));
+    let undone = undo(server, &mut Journal::at(journal), careful.stop(), || bar.inc(1));
     bar.finish_and_clear();
     let undone = undone?;
     if as_json {
