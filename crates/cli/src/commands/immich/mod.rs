@@ -9,8 +9,10 @@ use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
 use file_arg::FileArg;
 use locdiff_immich::{ApiKey, Immich, Journal, Review, Suggestions, apply, undo};
+use locdiff_serve::LocalPage;
 use serde_json::json;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 #[derive(Debug, Args)]
 #[command(
@@ -88,9 +90,12 @@ impl ImmichArgs {
 
 fn review(server: &Immich, args: &ReviewArgs) -> Result<()> {
     let careful = Careful::begin();
-    let page = Review::open(server, &args.file.file, args.port)?;
+    let mut review = Review::open(server, &args.file.file)?;
+    let page = LocalPage::bind(args.port)?;
     manners::note(&format!("the page is at {}; Ctrl-C or its button \"Done\" ends it", page.url()));
-    let chosen = page.run(server, careful.stop())?;
+    let stop = || careful.stop().load(Ordering::SeqCst);
+    page.run(stop, |request| anyhow::Ok(review.answer(request)?))?;
+    let chosen = review.suggestions();
     println!("{} of {} are ticked", chosen.taken(), chosen.suggestions.len());
     Ok(())
 }
