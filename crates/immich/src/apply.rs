@@ -16,7 +16,7 @@ pub struct Applied {
     pub stopped: bool,
 }
 
-/// Writes the ticked suggestions, each after another look at its photo: one that has a place by now is left alone. A second run
+/// Writes the ticked suggestions, each after its photo was read again: one that has a place by now is left alone. A second run
 /// goes on where the first one stopped, as what is written has a place. `done` is called after each.
 ///
 /// # Errors

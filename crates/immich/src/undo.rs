@@ -1,4 +1,4 @@
-//! Takes back what was written, where nobody has changed it since.
+//! Undoes what was written, where nobody has changed it since.
 
 use crate::{Immich, ImmichError, Journal, Result, Written};
 use locdiff_sphere::haversine_km;
@@ -20,7 +20,7 @@ pub struct Undone {
     pub stopped: bool,
 }
 
-/// Takes back a journal's lines, the last first. Lines that are dealt with leave the journal; it is removed with its last.
+/// Undoes a journal's entries, the last first. Entries that are done leave the journal; it is removed with its last.
 ///
 /// # Errors
 /// A journal that is none or of another server; a server that does not answer or refuses.

@@ -93,12 +93,12 @@ impl From<JournalError> for TagError {
 }
 
 impl TagError {
-    /// Whether the photo, or the file beside it, says already where it was taken.
+    /// Whether the photo, or its sidecar, has a location already.
     pub fn is_has_location(&self) -> bool {
         matches!(self, Self::HasLocation { .. })
     }
 
-    /// Whether it is one photo's fault, so that others can go on; otherwise nothing can be written at all.
+    /// Whether it concerns one photo, so that others can go on; otherwise nothing can be written at all.
     pub fn is_about_photo(&self) -> bool {
         !matches!(self, Self::Write(_) | Self::Journal { .. })
     }

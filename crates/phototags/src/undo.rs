@@ -1,4 +1,4 @@
-//! Takes back what a journal lists.
+//! Undoes what a journal lists.
 
 use crate::journal::{Entry, JOURNAL_NAME, folder, hash, kept_folder};
 use crate::{Journal, Result, TagError};
@@ -41,8 +41,8 @@ impl Undo {
     }
 }
 
-/// Takes back what a journal lists, the last first: files that were created are removed, files that were changed are
-/// restored, and those that changed since stay as they are and remain in the journal. With `dry_run` it only says so.
+/// Undoes what a journal lists, the last first: files that were created are removed, files that were changed are
+/// restored, and those that changed since stay as they are and remain in the journal. With `dry_run` nothing is changed.
 /// `journal` may be the folder that holds it.
 ///
 /// ```

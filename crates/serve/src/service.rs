@@ -40,7 +40,7 @@ pub(crate) struct Service {
     pub(crate) is_stopping: AtomicBool,
     /// The numbers of an embedding.
     pub(crate) columns: usize,
-    /// What `/v1/info` says.
+    /// The answer of `/v1/info`.
     pub(crate) info: Value,
 }
 
