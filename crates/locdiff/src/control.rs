@@ -1,5 +1,6 @@
 //! What a run is told while it works, and what it tells.
 
+use crate::{EmbeddedPhoto, Origin};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -28,6 +29,7 @@ pub struct Control<'a> {
     stop: Option<&'a AtomicBool>,
     progress: Option<&'a (dyn Fn(Progress) + Sync)>,
     times: Option<&'a StageTimes>,
+    embedded: Option<&'a (dyn Fn(&Origin, &EmbeddedPhoto) + Sync)>,
 }
 
 impl<'a> Control<'a> {
@@ -54,9 +56,22 @@ impl<'a> Control<'a> {
         Self { times: Some(times), ..self }
     }
 
+    /// Gives every photo that was embedded to a function, from whichever thread worked on it: to keep it, should the run be cut off.
+    #[must_use]
+    pub fn with_embedded(self, embedded: &'a (dyn Fn(&Origin, &EmbeddedPhoto) + Sync)) -> Self {
+        Self { embedded: Some(embedded), ..self }
+    }
+
     /// Whether it was asked to stop.
     pub fn is_stopped(&self) -> bool {
         self.stop.is_some_and(|stop| stop.load(Ordering::SeqCst))
+    }
+
+    /// A photo was embedded.
+    pub(crate) fn keep(&self, origin: &Origin, photo: &EmbeddedPhoto) {
+        if let Some(embedded) = self.embedded {
+            embedded(origin, photo);
+        }
     }
 
     /// A photo is done with a stage.

@@ -2,16 +2,17 @@
 
 use super::file_arg::FileArg;
 use crate::interrupt::Careful;
-use crate::model::ModelArgs;
+use crate::request::ModelArgs;
 use crate::{manners, output, progress, say};
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use clap::Args;
 use locdiff::{
-    AlbumSettings, EmbeddedPhoto, Embedding, LocateOptions, Locator, Photo, PhotoLimits, PhotoTime,
-    parse_time, set_clocks,
+    AlbumAnswer, Control, EmbeddedPhoto, Embedding, LocateError, Locator, Origin, Photo, PhotoTime, Progress, Request,
+    Source, parse_time,
 };
-use locdiff_immich::{Asset, Filter, Immich, KeptEmbeddings, Suggestion, Suggestions, trips};
-use std::sync::atomic::{AtomicBool, Ordering};
+use locdiff_immich::{Asset, Filter, Immich, ImmichError, KeptEmbeddings, Suggestion, Suggestions, trips};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 
 #[derive(Debug, Args)]
 pub(super) struct Suggest {
@@ -40,11 +41,11 @@ pub(super) struct Suggest {
 }
 
 impl Suggest {
-    pub(super) fn run(self, server: &Immich) -> Result<()> {
+    pub(super) fn run(self, server: &Arc<Immich>) -> Result<()> {
         let file = &self.file.file;
         output::claim([file.as_path()], true)?;
         ensure!(self.pause > 0.0 && self.sure_km > 0.0, "--pause and --sure-km must be more than 0");
-        let locator = self.model.open(true)?;
+        let locator = self.model.open()?;
         let mut filter = Filter::default();
         (filter.after, filter.before, filter.album) =
             (self.after.clone(), self.before.clone(), self.album.clone());
@@ -72,7 +73,7 @@ impl Suggest {
             manners::note(&format!("going on: {} photos were looked at before", kept.len()));
         }
         let bar = progress::bar("looking", Some(wanted as u64));
-        let looking = Looking { server: Arc::new(server.clone()), kept: Arc::new(Mutex::new(kept)) };
+        let looking = Looking { server: server.clone(), kept: Mutex::new(kept), failure: Mutex::new(None) };
         let mut found = Vec::new();
         for trip in &trips {
             let members: Vec<(&Asset, f64)> = trip.iter().map(|k| (&assets[*k], times[*k])).collect();
@@ -108,13 +109,13 @@ impl Suggest {
         request.trust_clocks = self.trust_clocks;
         let sources: Vec<Source> = trip.iter().map(|(asset, time)| looking.source(asset, *time)).collect();
         let advance = |stage: Progress| bar.inc(u64::from(stage == Progress::Read));
-        let control = Control::new().with_stop(stop).with_progress(&advance);
-        let keep = |row: usize, photo: &EmbeddedPhoto| looking.keep(&trip[row].0.id, photo);
-        let run = match locator.run_album_keeping(sources, &request, control, &keep) {
+        let keep = |origin: &Origin, photo: &EmbeddedPhoto| looking.keep(&trip[origin.row].0.id, photo);
+        let control = Control::new().with_stop(stop).with_progress(&advance).with_embedded(&keep);
+        let run = match locator.run_album(sources, &request, control) {
             Err(LocateError::Stopped) => bail!("stopped before the end: the same command goes on"),
             run => run?,
         };
-        looking.failed()?;
+        looking.check()?;
         run.clocks.iter().for_each(|clock| manners::note(&crate::commands::album::print::clock(clock)));
         let mut suggestions = Vec::new();
         for (photo, (asset, _)) in run.photos.into_iter().zip(trip) {
@@ -146,10 +147,34 @@ impl Suggest {
 /// Previews of the server's photos, and the embeddings of those that were looked at before.
 struct Looking {
     server: Arc<Immich>,
-    kept: Arc<Mutex<KeptEmbeddings>>,
+    kept: Mutex<KeptEmbeddings>,
+    /// Why an embedding could not be kept.
+    failure: Mutex<Option<ImmichError>>,
 }
 
 impl Looking {
+    /// Keeps an embedding, unless it is kept already.
+    fn keep(&self, asset: &str, photo: &EmbeddedPhoto) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(view) = photo.views.first().filter(|_| kept.get(asset).is_none()) else { return };
+        if let Err(error) = kept.add(asset, view.values()) {
+            *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        }
+    }
+
+    /// Fails where an embedding could not be kept.
+    fn check(&self) -> Result<()> {
+        match self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(error) => Err(error.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Everything was answered.
+    fn done(self) -> Result<()> {
+        Ok(self.kept.into_inner().unwrap_or_else(PoisonError::into_inner).remove()?)
+    }
+
     /// A photo: its embedding, where it is known, else its preview, fetched when its turn comes.
     fn source(&self, asset: &Asset, time: f64) -> Source {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
@@ -169,6 +194,8 @@ impl Looking {
             .with_gps(asset.place)
             .with_camera(asset.camera.clone())
     }
+}
+
 /// The photos with a time, and their times; others cannot be part of a trip.
 fn timed(assets: Vec<Asset>) -> (Vec<Asset>, Vec<f64>) {
     let count = assets.len();
@@ -179,45 +206,4 @@ fn timed(assets: Vec<Asset>) -> (Vec<Asset>, Vec<f64>) {
         manners::note(&format!("{} photos have no time and are left out", count - pairs.len()));
     }
     pairs.into_iter().unzip()
-}
-
-/// Embeds the photos of a trip, from their previews. A photo without one is named and left out.
-fn look<'a>(
-    server: &Immich,
-    locator: &Locator,
-    members: &[(&'a Asset, f64)],
-    kept: &mut KeptEmbeddings,
-    stop: &AtomicBool,
-    bar: &indicatif::ProgressBar,
-) -> Result<Vec<(&'a Asset, f64, EmbeddedPhoto)>> {
-    let options = LocateOptions::default();
-    let mut seen = Vec::with_capacity(members.len());
-    for (asset, time) in members {
-        ensure!(!stop.load(Ordering::SeqCst), "stopped before the end: the same command goes on");
-        let embedding = if let Some(known) = kept.get(&asset.id) {
-            Embedding::new(known.to_vec(), None)?
-        } else {
-            let bytes = server.preview(&asset.id, false)?;
-            let photo = Photo::decode(&bytes, &asset.name, &PhotoLimits::default());
-            match photo.map_err(locdiff::LocateError::from).and_then(|photo| locator.embed(&photo, &options))
-            {
-                Ok(mut photo) => {
-                    let embedding = photo.views.swap_remove(0);
-                    kept.add(&asset.id, embedding.values())?;
-                    embedding
-                }
-                Err(error) if error.is_about_photo() => {
-                    bar.suspend(|| say::error(&error.to_string()));
-                    bar.inc(1);
-                    continue;
-                }
-                Err(error) => return Err(error.into()),
-            }
-        };
-        let mut photo = EmbeddedPhoto::from(embedding).with_name(&*asset.name).with_gps(asset.place);
-        photo.taken.camera.clone_from(&asset.camera);
-        seen.push((*asset, *time, photo));
-        bar.inc(1);
-    }
-    Ok(seen)
 }
