@@ -7,7 +7,7 @@ use locdiff::{Answer, Device, MOST_NEIGHBOURS, Observation, Retriever, check_emb
 use locdiff_data::{Fingerprint, TableReader};
 use std::path::{Path, PathBuf};
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Gallery")]
 pub(crate) struct GalleryArgs {
     /// Mix the model's density with a gallery's (LocDiff+kNN): a folder by `gallery build`, or, with --gallery-geoclip, a file of

@@ -41,7 +41,7 @@ pub(crate) struct EmbeddingsArgs {
     pub(crate) embeddings: PathBuf,
     /// Tensor of a safetensors file that holds several
     #[arg(long, value_name = "NAME")]
-    tensor: Option<String>,
+    pub(crate) tensor: Option<String>,
 }
 
 impl EmbeddingsArgs {

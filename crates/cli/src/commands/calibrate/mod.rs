@@ -13,11 +13,12 @@ use locdiff::{
 };
 use locdiff_data::{RowFile, TableReader};
 use locdiff_sphere::LatLon;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+/// What to fit, and with which photos.
 #[derive(Debug, Args)]
-pub(crate) struct Calibrate {
+pub struct Calibrate {
     /// Folder of a model; calibration.json is written into it
     #[arg(long, value_name = "FOLDER")]
     model: PathBuf,
@@ -53,7 +54,7 @@ pub(crate) struct Calibrate {
 }
 
 /// Photos of another kind than the model was trained for.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Photos of another kind")]
 struct StrangersArgs {
     /// Embeddings of photos of another kind than the model was trained for (holiday pictures to a model of street views): they are
@@ -97,7 +98,33 @@ impl StrangersArgs {
 }
 
 impl Calibrate {
-    pub(crate) fn run(self) -> Result<()> {
+    /// With some rows of a file alone, else as without flags: what `locdiff-lab recipe` does.
+    pub fn of_rows(
+        model: &Path,
+        embeddings: &Path,
+        truth: &Path,
+        rows: &Path,
+        seed: u64,
+        device: DeviceArg,
+    ) -> Self {
+        Self {
+            model: model.to_owned(),
+            embeddings: EmbeddingsArgs { embeddings: embeddings.to_owned(), tensor: None },
+            truth: truth.to_owned(),
+            groups: None,
+            rows: Some(rows.to_owned()),
+            strangers: StrangersArgs::default(),
+            gallery: GalleryArgs::default(),
+            samples: 16,
+            seed,
+            device,
+            export: None,
+            json: false,
+        }
+    }
+
+    /// Fits and writes the calibration.
+    pub fn run(self) -> Result<()> {
         if let Some(folder) = &self.export {
             output::claim_file(&folder.join(locdiff_model::CONFIG_FILE))?;
         }

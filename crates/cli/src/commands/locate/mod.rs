@@ -12,7 +12,7 @@ mod target;
 
 use crate::gallery::{GalleryArgs, PhotoNames};
 use crate::hybrid::{HybridArgs, OpenHybrid};
-use crate::interrupt::Careful;
+use crate::interrupt::{Careful, Interrupted};
 use crate::photos::PhotoArgs;
 use crate::{hints, manners, output, progress, say};
 use anyhow::{Context, Result, ensure};
@@ -104,7 +104,7 @@ impl Locate {
             self.answer_all(&locator, &options, inputs, hybrid.as_ref(), score.as_mut())?;
         if is_interrupted {
             eprintln!("interrupted after {answered} of {count} answers");
-            std::process::exit(130);
+            return Err(Interrupted.into());
         }
         if let Some(score) = score {
             score.tell(self.output.json)?;
