@@ -6,9 +6,11 @@ import doctest
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import locdiff
 import locdiff.batch
+from locdiff._locdiff import run_command
 
 
 def test_import_takes_a_moment() -> None:
@@ -28,6 +30,12 @@ def test_python_m_locdiff_is_the_command(run, china: str) -> None:
     assert wrong.returncode == 1 and wrong.stderr.startswith("error: ")
     usage = subprocess.run([*module, "locate", "--colour"], capture_output=True, text=True, check=False)
     assert usage.returncode == 2
+
+
+def test_the_command_gives_codes_and_calls_share_nothing(tmp_path: Path) -> None:
+    assert [run_command(["locdiff", word]) for word in ("--help", "frobnicate", "compare")] == [0, 2, 2]
+    encode = ["locdiff", "encode", "--at", "1,2", "-L", "3", "--out", str(tmp_path / "codes.npy")]
+    assert [run_command(encode + more) for more in ([], [], ["--force"], [])] == [0, 1, 0, 1]
 
 
 def test_examples_of_the_docs_run(china: str) -> None:
