@@ -1,10 +1,10 @@
 //! A page on this machine, for its user alone.
 
-use crate::ServeError;
 use crate::body::{self, BodyLimits};
 use crate::budget::Budget;
-use crate::connections::{Limits, TICK, listen};
+use crate::connections::{TICK, listen};
 use crate::reply::protect;
+use crate::{ServeError, ServeOptions};
 use bytes::Bytes;
 use constant_time_eq::constant_time_eq;
 use http_body_util::Full;
@@ -25,14 +25,6 @@ use tokio::sync::oneshot;
 /// The most bytes of a request's body, and of all that wait.
 const BODY_BYTES: u64 = 16 << 20;
 const BODIES_BYTES: u64 = 4 * BODY_BYTES;
-const BODY_TIME: Duration = Duration::from_secs(30);
-const LIMITS: Limits = Limits {
-    connections: 64,
-    header_timeout: Duration::from_secs(10),
-    stall_timeout: Duration::from_secs(30),
-    shutdown_timeout: Duration::from_secs(2),
-};
-
 /// A server on 127.0.0.1 for the user who started it. Its address holds a token that the first visit trades for a cookie: who has neither
 /// is refused, and so are requests by another host name (DNS rebinding) and from pages of another origin.
 ///
@@ -89,8 +81,14 @@ impl LocalPage {
     ) -> Result<(), E> {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ServeError::from)?;
+        let options = ServeOptions {
+            connections: 64,
+            shutdown_timeout: Duration::from_secs(2),
+            ..ServeOptions::default()
+        };
+        let limits = BodyLimits { bytes: BODY_BYTES, time: options.body_timeout };
         let (ask, asked) = mpsc::channel();
-        let page = Arc::new(Page { gate: self.gate, ask, budget: Budget::new(BODIES_BYTES) });
+        let page = Arc::new(Page { gate: self.gate, ask, budget: Budget::new(BODIES_BYTES), limits });
         let answer = move |request| {
             let page = page.clone();
             async move { page.answer(request).await }
@@ -101,7 +99,7 @@ impl LocalPage {
         std::thread::scope(|scope| {
             let ended = move || watched.strong_count() == 0;
             let listening = scope.spawn(move || {
-                runtime.block_on(listen(self.listener, LIMITS, Arc::default(), answer, ended))
+                runtime.block_on(listen(self.listener, &options, Arc::default(), answer, ended))
             });
             let handled = handle(&asked, stop, handler);
             drop((alive, asked));
@@ -195,6 +193,7 @@ struct Page {
     gate: Gate,
     ask: mpsc::Sender<Asked>,
     budget: Budget,
+    limits: BodyLimits,
 }
 
 impl Page {
@@ -213,8 +212,7 @@ impl Page {
 
     async fn handled(&self, head: Parts, body: &mut Incoming) -> Response<Vec<u8>> {
         let mut reserved = self.budget.begin();
-        let limits = BodyLimits { bytes: BODY_BYTES, time: BODY_TIME };
-        let contents = match body::read(body, limits, &mut reserved, || 1).await {
+        let contents = match body::read(body, self.limits, &mut reserved, || 1).await {
             Ok(contents) => contents,
             Err(problem) => return text(problem.kind.status(), &problem.detail),
         };
