@@ -145,8 +145,8 @@ struct Gate {
 }
 
 impl Gate {
-    /// Admits a request, or answers it: refused, or sent on with its cookie.
-    fn admit(&self, head: &Parts) -> Result<(), Response<Vec<u8>>> {
+    /// The answer to a request that the handler does not see: refused, or redirected with its cookie.
+    fn own_answer(&self, head: &Parts) -> Option<Response<Vec<u8>>> {
         let values = |name: HeaderName| head.headers.get_all(name).iter().map(HeaderValue::as_bytes);
         let hosts = [self.address.to_string(), format!("localhost:{}", self.address.port())];
         let mut given = values(HOST);
@@ -157,7 +157,7 @@ impl Gate {
         // A browser names the origin of everything that changes something.
         let is_origin = is_own || (origin.is_none() && head.method == Method::GET);
         if !is_host || given.next().is_some() || !is_origin {
-            return Err(text(403, "this page is for this machine alone"));
+            return Some(text(403, "this page is for this machine alone"));
         }
         // Cookies do not know ports: the name does.
         let name = format!("locdiff-{}", self.address.port());
@@ -166,11 +166,7 @@ impl Gate {
         let has_cookie = cookies.any(|given| constant_time_eq(given.trim_ascii(), cookie.as_bytes()));
         let token = head.uri.query().and_then(|query| query.strip_prefix("token="));
         let Some(token) = token.filter(|_| head.method == Method::GET) else {
-            return if has_cookie {
-                Ok(())
-            } else {
-                Err(text(403, "open the page by the address that the command printed"))
-            };
+            return (!has_cookie).then(|| text(403, "open the page by the address that the command printed"));
         };
         let is_token = constant_time_eq(token.as_bytes(), self.token.as_bytes());
         let mut onward = text(303, "");
@@ -178,13 +174,13 @@ impl Gate {
             let cookie = format!("{cookie}; Path=/; HttpOnly; SameSite=Lax");
             onward.headers_mut().extend(HeaderValue::from_str(&cookie).ok().map(|value| (SET_COOKIE, value)));
         } else if !has_cookie {
-            return Err(text(
+            return Some(text(
                 403,
                 "this address was used already, or is of another run: start the command again",
             ));
         }
         onward.headers_mut().insert(LOCATION, HeaderValue::from_static("/"));
-        Err(onward)
+        Some(onward)
     }
 }
 
@@ -199,9 +195,9 @@ struct Page {
 impl Page {
     async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let (head, mut body) = request.into_parts();
-        let mut response = match self.gate.admit(&head) {
-            Ok(()) => self.handled(head, &mut body).await,
-            Err(response) => response,
+        let mut response = match self.gate.own_answer(&head) {
+            None => self.handled(head, &mut body).await,
+            Some(response) => response,
         };
         if !body::read_away(&mut body, None).await {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
