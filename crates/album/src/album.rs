@@ -1,7 +1,7 @@
 //! A whole album, answered at once.
 
 use crate::AlbumError;
-use crate::answer::{AlbumAnswer, AlbumPlace, Outlier};
+use crate::answer::{AlbumAnswer, Outlier};
 use crate::chain::{Chain, Word};
 use crate::cloud::Cloud;
 use crate::earth::Earth;
@@ -9,7 +9,7 @@ use crate::explain::{because, distance, duration};
 use crate::message::Message;
 use crate::photo::AlbumPhoto;
 use crate::settings::AlbumSettings;
-use locdiff_answer::{Calibration, LEVELS, Verdict};
+use locdiff_answer::{Answer, Calibration, Hypothesis, LEVELS, Verdict};
 use locdiff_places::describe;
 use locdiff_sphere::{LatLon, haversine_km};
 
@@ -126,7 +126,7 @@ impl Album {
         Ok(photos
             .iter()
             .map(|photo| {
-                let mut answer = read_cloud(photo, &cloud, &LEVELS);
+                let mut answer = read_cloud(photo, &cloud, &LEVELS, self.calibration.can_tell_from);
                 answer.because = match tags.first() {
                     Some(tag) => format!("{}, of the same place, has a GPS tag", tag.name),
                     None => format!("{count} photos of one place together"),
@@ -185,10 +185,10 @@ impl Album {
     ) -> AlbumAnswer {
         let alone = Cloud::of(&word.alone, &self.earth);
         let alone_best = alone.spots(1).first().map(|spot| spot.at.to_latlon());
-        // Whoever certainly does not belong answers for itself.
+        // Clear outliers use their single-photo answer.
         let is_stray = word.stray > SURELY_STRAY && photo.gps.is_none();
-        let mut answer =
-            if is_stray { read_cloud(photo, &alone, &LEVELS) } else { read_cloud(photo, cloud, levels) };
+        let (read, levels) = if is_stray { (&alone, &LEVELS) } else { (cloud, levels) };
+        let mut answer = read_cloud(photo, read, levels, self.calibration.can_tell_from);
         let alone_best = alone_best.unwrap_or(answer.best);
         answer.alone = Some(alone_best);
         answer.moved_km = haversine_km(answer.best, alone_best);
@@ -222,32 +222,20 @@ impl Album {
     }
 }
 
-/// The answer that a cloud gives, with radii by these levels.
-fn read_cloud(photo: &AlbumPhoto, cloud: &Cloud, levels: &[f64; 9]) -> AlbumAnswer {
+/// The answer that a cloud gives, with radii by these levels; from this locatability on it can be told.
+fn read_cloud(photo: &AlbumPhoto, cloud: &Cloud, levels: &[f64; 9], can_tell_from: f64) -> AlbumAnswer {
     let spots = cloud.spots(5);
     let best = spots[0].at;
     let held = [0.5, 0.9].map(|share| level(share, levels));
     let radii = cloud.radii_km(best, &held);
-    let said = describe(best.to_latlon());
+    let hypotheses = spots.iter().map(|spot| Hypothesis::new(spot.at.to_latlon(), spot.probability)).collect();
+    let locatability = cloud.mass_within_km(best, 750.0).clamp(0.0, 1.0);
+    let radii = [radii[0], radii[1].max(radii[0])];
+    let mut answer = Answer::at(best.to_latlon(), radii, hypotheses, locatability).about(&*photo.name, photo.gps);
+    answer.can_tell = photo.gps.is_some() || locatability >= can_tell_from;
     AlbumAnswer {
-        photo: photo.name.clone(),
+        answer,
         time: photo.time,
-        gps: photo.gps,
-        best: best.to_latlon(),
-        place: said.to_string(),
-        country: said.country,
-        radius_50_km: radii[0],
-        radius_90_km: radii[1].max(radii[0]),
-        locatability: cloud.mass_within_km(best, 750.0).clamp(0.0, 1.0),
-        alternatives: spots[1..]
-            .iter()
-            .map(|spot| AlbumPlace {
-                at: spot.at.to_latlon(),
-                probability: spot.probability,
-                place: describe(spot.at.to_latlon()).to_string(),
-            })
-            .collect(),
-        probability: spots[0].probability,
         alone: None,
         moved_km: 0.0,
         because: String::new(),

@@ -1,36 +1,20 @@
 //! What is said about a photo of an album.
 
 use crate::times::PhotoTime;
-use locdiff_answer::Verdict;
+use locdiff_answer::{Answer, Hypothesis, Verdict};
 use locdiff_sphere::LatLon;
 use serde::Serialize;
+use std::ops::Deref;
 
-/// Where a photo was taken, after the others have spoken.
+/// Where a photo was taken, by all photos of its album: an [`Answer`], and what the album adds.
 #[derive(Debug, Clone, Serialize)]
 #[non_exhaustive]
 pub struct AlbumAnswer {
-    /// The photo's name.
-    pub photo: String,
+    /// The answer; its GPS tag counted.
+    #[serde(flatten)]
+    pub answer: Answer,
     /// When it was taken, and who says so.
     pub time: PhotoTime,
-    /// Its own GPS tag, which was heard.
-    pub gps: Option<LatLon>,
-    /// The best place.
-    pub best: LatLon,
-    /// That in words.
-    pub place: String,
-    /// The country, in English; `None` at sea.
-    pub country: Option<String>,
-    /// Half of all such photos were taken within this distance.
-    pub radius_50_km: f64,
-    /// Nine in ten.
-    pub radius_90_km: f64,
-    /// The probability around the best place.
-    pub probability: f64,
-    /// The probability that the best place is right to within 750 km.
-    pub locatability: f64,
-    /// Other places it may be, the most probable first.
-    pub alternatives: Vec<AlbumPlace>,
     /// What the photo alone would have answered.
     pub alone: Option<LatLon>,
     /// How far from that the album moved it.
@@ -51,16 +35,13 @@ pub struct AlbumAnswer {
     pub alone_log_density: Option<f64>,
 }
 
-/// A place it may be.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct AlbumPlace {
-    /// Its centre.
-    #[serde(flatten)]
-    pub at: LatLon,
-    /// The probability around it.
-    pub probability: f64,
-    /// In words.
-    pub place: String,
+/// An album's answer is read as any other.
+impl Deref for AlbumAnswer {
+    type Target = Answer;
+
+    fn deref(&self) -> &Answer {
+        &self.answer
+    }
 }
 
 /// A photo that does not fit the album.
@@ -73,8 +54,26 @@ pub struct Outlier {
 }
 
 impl AlbumAnswer {
-    /// As one JSON object.
+    /// The photo's name.
+    pub fn name(&self) -> &str {
+        self.answer.photo.as_deref().unwrap_or_default()
+    }
+
+    /// The probability around the best place.
+    pub fn probability(&self) -> f64 {
+        self.answer.hypotheses.first().map_or(0.0, |first| first.probability)
+    }
+
+    /// Other places it may be, the most probable first.
+    pub fn alternatives(&self) -> &[Hypothesis] {
+        self.answer.hypotheses.get(1..).unwrap_or_default()
+    }
+
+    /// As one JSON object. `probability` and `alternatives` say again what `hypotheses` say: names of earlier releases.
     pub fn to_json(&self) -> serde_json::Value {
-        serde_json::to_value(self).unwrap_or_default()
+        let mut object = serde_json::to_value(self).unwrap_or_default();
+        object["probability"] = self.probability().into();
+        object["alternatives"] = serde_json::to_value(self.alternatives()).unwrap_or_default();
+        object
     }
 }

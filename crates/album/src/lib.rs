@@ -35,7 +35,7 @@ mod times;
 mod travel;
 
 pub use album::Album;
-pub use answer::{AlbumAnswer, AlbumPlace, Outlier};
+pub use answer::{AlbumAnswer, Outlier};
 pub use baselines::{ByTime, by_time};
 pub use clock::{WrongClock, set_clocks};
 pub use error::AlbumError;

@@ -24,18 +24,27 @@ pub struct Answer {
     pub radius_50_km: f64,
     /// The same for nine in ten.
     pub radius_90_km: f64,
-    /// Area of the smallest region that holds the place with probability ½.
-    pub area_50_km2: f64,
-    /// The same with probability 0.9.
-    pub area_90_km2: f64,
-    /// The radius of the window that the density was seen through.
-    pub window_km: f64,
     /// Places it may be, the most probable first; the first is the best place.
     pub hypotheses: Vec<Hypothesis>,
     /// The probability that the best place is right to within 750 km.
     pub locatability: f64,
     /// Whether that is enough for an answer to mean something; the threshold is the calibration's.
     pub can_tell: bool,
+    /// What was read off the photo's density alone; none for a photo of an album, whose posterior is not kept.
+    #[serde(flatten)]
+    pub from_density: Option<FromDensity>,
+}
+
+/// What is read off a photo's own density beside its place.
+#[derive(Debug, Clone, Serialize)]
+#[non_exhaustive]
+pub struct FromDensity {
+    /// Area of the smallest region that holds the place with probability ½.
+    pub area_50_km2: f64,
+    /// The same with probability 0.9.
+    pub area_90_km2: f64,
+    /// The radius of the window that the density was seen through.
+    pub window_km: f64,
     /// The probability that the photo is of the kind that the model was trained for; 1 where that was never learned.
     pub familiarity: f64,
     /// What the photo adds to knowing nothing about it, in nats: the divergence of the answer from the model's own
@@ -60,6 +69,13 @@ pub struct Hypothesis {
     pub probability: f64,
     /// The place in words: the nearest town.
     pub place: String,
+}
+
+impl Hypothesis {
+    /// A place with its probability, described in words.
+    pub fn new(at: LatLon, probability: f64) -> Self {
+        Self { at, probability, place: locdiff_places::describe(at).to_string() }
+    }
 }
 
 /// Who settled a place.
@@ -121,6 +137,35 @@ pub struct Match {
 }
 
 impl Answer {
+    /// An answer with a place and radii; all else is filled in by who knows it.
+    pub fn at(best: LatLon, radii_km: [f64; 2], hypotheses: Vec<Hypothesis>, locatability: f64) -> Self {
+        let described = locdiff_places::describe(best);
+        Self {
+            photo: None,
+            gps: None,
+            best,
+            place: described.to_string(),
+            country: described.country,
+            country_code: described.country_code,
+            radius_50_km: radii_km[0],
+            radius_90_km: radii_km[1],
+            hypotheses,
+            locatability,
+            can_tell: true,
+            from_density: None,
+        }
+    }
+
+    /// The density that all of it was read off, where it is one photo's own.
+    pub fn density(&self) -> Option<&Density> {
+        self.from_density.as_ref().map(|from| &from.density)
+    }
+
+    /// What a gallery had to do with it, where one was asked.
+    pub fn gallery(&self) -> Option<&GalleryWord> {
+        self.from_density.as_ref()?.gallery.as_ref()
+    }
+
     /// The answer with the photo it is about.
     #[must_use]
     pub fn about(self, photo: impl Into<String>, gps: Option<LatLon>) -> Self {

@@ -46,7 +46,7 @@ mod support;
 mod tempered;
 mod window;
 
-pub use answer::{Answer, AnsweredBy, GalleryWord, Hypothesis, Match};
+pub use answer::{Answer, AnsweredBy, FromDensity, GalleryWord, Hypothesis, Match};
 pub use calibration::{Calibration, Factors, FitReport, ModelShape, Strangers};
 pub use calibration_file::CALIBRATION_FILE;
 pub use density::{Density, DensityRegion, Peak};

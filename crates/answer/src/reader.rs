@@ -1,7 +1,6 @@
 //! From what a network said to an answer, and to a verdict where the truth is known.
 
-use crate::{Answer, AnswerError, Calibration, Density, Globe, Hypothesis, Knowledge, LEVELS, Said};
-use locdiff_places::describe;
+use crate::{Answer, AnswerError, Calibration, Density, Globe, FromDensity, Hypothesis, Knowledge, LEVELS, Said};
 use locdiff_sphere::{LatLon, haversine_km};
 use std::sync::Arc;
 
@@ -115,39 +114,25 @@ impl Reader {
     ) -> Answer {
         let window_km = self.window_km(options);
         let peaks = density.peaks_after(place, window_km, options.hypotheses.max(1));
-        let hypotheses: Vec<Hypothesis> = peaks
-            .iter()
-            .map(|peak| Hypothesis {
-                at: peak.place,
-                probability: peak.probability,
-                place: describe(peak.place).to_string(),
-            })
-            .collect();
+        let hypotheses: Vec<Hypothesis> =
+            peaks.iter().map(|peak| Hypothesis::new(peak.place, peak.probability)).collect();
         let best = hypotheses[0].at;
         let levels = [0.5, 0.9].map(|share| self.calibration.radius_level(share, stranger));
         let radii = density.radii_km(best, &levels);
         let locatability = density.locatability(best);
-        let said = describe(best);
-        Answer {
-            photo: None,
-            gps: None,
-            best,
-            place: said.to_string(),
-            country: said.country,
-            country_code: said.country_code,
-            radius_50_km: radii[0],
-            radius_90_km: radii[1],
+        let from_density = FromDensity {
             area_50_km2: density.region(0.5).area_km2,
             area_90_km2: density.region(0.9).area_km2,
             window_km,
-            hypotheses,
-            locatability,
             familiarity: 1.0 - stranger,
-            can_tell: locatability >= self.calibration.can_tell_from,
             information_nats: density.divergence_nats(&self.background),
             gallery: None,
             density: density.compact(),
-        }
+        };
+        let mut answer = Answer::at(best, [radii[0], radii[1]], hypotheses, locatability);
+        answer.can_tell = locatability >= self.calibration.can_tell_from;
+        answer.from_density = Some(from_density);
+        answer
     }
 
     /// What a density, and radii about the place that was answered, say about the truth.

@@ -81,13 +81,13 @@ fn one_mixed_density_is_read_for_everything() {
     for seen in photos(&globe, true, 8) {
         let said = Said::new(&seen.evidence).with_neighbours(&seen.neighbours);
         let answer = reader.answer(said, None, &ReadOptions::default()).unwrap();
-        let total: f64 = answer.density.point_log_density().iter().map(|v| v.exp()).sum::<f64>()
-            * answer.density.pixel_area_sr();
+        let total: f64 = answer.density().unwrap().point_log_density().iter().map(|v| v.exp()).sum::<f64>()
+            * answer.density().unwrap().pixel_area_sr();
         assert!((total - 1.0).abs() < 1e-9, "{total}");
         assert_eq!(answer.best, answer.hypotheses[0].at);
         assert!(answer.hypotheses.iter().map(|h| h.probability).sum::<f64>() <= 1.0 + 1e-9);
-        let of_gallery = answer.density.gallery_mass_within_km(answer.best, answer.window_km).unwrap();
-        let of_all = answer.density.mass_within_km(answer.best, answer.window_km);
+        let of_gallery = answer.density().unwrap().gallery_mass_within_km(answer.best, answer.from_density.as_ref().unwrap().window_km).unwrap();
+        let of_all = answer.density().unwrap().mass_within_km(answer.best, answer.from_density.as_ref().unwrap().window_km);
         assert!(of_gallery > 0.0 && of_gallery <= of_all, "{of_gallery} {of_all}");
         // Without neighbours it is the model's own density.
         let alone = reader.answer(Said::new(&seen.evidence), None, &ReadOptions::default()).unwrap();

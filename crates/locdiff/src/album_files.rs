@@ -43,7 +43,7 @@ impl<'a> AlbumFiles<'a> {
         for answer in &self.answers {
             let outlier = answer.outlier.as_ref().map(|outlier| outlier.reason.clone());
             let properties: [(&str, Value); 8] = [
-                ("photo", json!(answer.photo)),
+                ("photo", json!(answer.name())),
                 ("time", json!(time(answer))),
                 ("place", json!(answer.place)),
                 ("radius_50_km", json!(answer.radius_50_km)),
@@ -65,7 +65,7 @@ impl<'a> AlbumFiles<'a> {
             folder.push_line(&self.track(), "track", "in order of time");
         }
         for answer in &self.answers {
-            folder.push_point(answer.best, &answer.photo, &words(answer));
+            folder.push_point(answer.best, answer.name(), &words(answer));
         }
         document.push(folder);
         document.to_string()
@@ -78,7 +78,7 @@ impl<'a> AlbumFiles<'a> {
             .map(|answer| GpxPoint {
                 place: answer.best,
                 time: time(answer),
-                name: answer.photo.clone(),
+                name: answer.name().to_owned(),
                 description: words(answer),
             })
             .collect();
@@ -90,7 +90,7 @@ impl<'a> AlbumFiles<'a> {
         let mut page = TrackMap::new(labelled(&format!("LocDiff: {}", self.name)));
         for answer in &self.answers {
             page = page.photo(TrackPhoto {
-                name: answer.photo.clone(),
+                name: answer.name().to_owned(),
                 time: time(answer).unwrap_or_else(|| "time unknown".to_owned()),
                 place: answer.best,
                 words: answer.place.clone(),

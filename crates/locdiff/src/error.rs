@@ -79,6 +79,9 @@ pub enum LocateError {
         /// The loss.
         loss: String,
     },
+    /// An answer of an album, whose posterior is not kept.
+    #[error("this answer has no density of its own: it is an album's")]
+    NoDensity,
     /// A program without the bundled model and encoder.
     #[error("this program was built without the bundled {what}: give a folder of one")]
     NotBundled {

@@ -32,7 +32,8 @@ impl GalleryUse {
     /// Names the photo that matched.
     pub(crate) fn name_match(&self, answer: &mut Answer) {
         let (Self::Mix { names, .. } | Self::Settle { names, .. }) = self;
-        if let Some(found) = answer.gallery.as_mut().and_then(|part| part.matched.as_mut()) {
+        let part = answer.from_density.as_mut().and_then(|from| from.gallery.as_mut());
+        if let Some(found) = part.and_then(|part| part.matched.as_mut()) {
             found.name = names.0.get(found.row - 1).cloned();
         }
     }

@@ -1,6 +1,6 @@
 //! A density as a small picture that any projection can be painted with.
 
-use crate::{Answer, LocateError};
+use crate::{Answer, Density, LocateError};
 use locdiff_map::Window;
 use locdiff_sphere::UnitVec;
 
@@ -35,10 +35,11 @@ impl DensityGrid {
     /// The picture of an answer's density.
     ///
     /// # Errors
-    /// None that a user could cause.
+    /// An answer without a density: one of an album.
     pub fn of(answer: &Answer) -> Result<Self, LocateError> {
-        let window = worth_drawing(answer)?;
-        let values = answer.density.log_density(&window.points());
+        let density = answer.density().ok_or(LocateError::NoDensity)?;
+        let window = worth_drawing(density)?;
+        let values = density.log_density(&window.points());
         let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         // Cells that are not possible are at minus infinity.
         let byte = |value: &f64| {
@@ -60,8 +61,7 @@ impl DensityGrid {
 }
 
 /// The window that holds all of an answer's density that is worth drawing.
-pub(crate) fn worth_drawing(answer: &Answer) -> Result<Window, LocateError> {
-    let density = &answer.density;
+pub(crate) fn worth_drawing(density: &Density) -> Result<Window, LocateError> {
     let values = density.point_log_density();
     let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let seen = density.points().iter().zip(values).filter(|(_, value)| **value >= top - DEPTH_NATS);

@@ -1,7 +1,7 @@
 //! A model judged on photos whose places are known.
 
 use crate::{Control, LocateError, Progress, check_rows, open_model};
-use locdiff_answer::{Answer, Globe, LEVELS, ReadOptions, Reader, ReliabilityCurve, Verdict};
+use locdiff_answer::{Answer, FromDensity, Globe, LEVELS, ReadOptions, Reader, ReliabilityCurve, Verdict};
 use locdiff_base::setting;
 use locdiff_data::RowFile;
 use locdiff_eval::Accuracy;
@@ -71,7 +71,9 @@ impl AnswerScore {
     /// Counts an answer.
     pub fn add(&mut self, answer: &Answer, truth: LatLon, reader: &Reader) {
         self.pairs.push((answer.best, truth, answer.can_tell));
-        self.verdicts.push(reader.judge(&answer.density, 1.0 - answer.familiarity, answer.best, truth));
+        if let Some(FromDensity { density, familiarity, .. }) = &answer.from_density {
+            self.verdicts.push(reader.judge(density, 1.0 - familiarity, answer.best, truth));
+        }
     }
 
     fn accuracy(&self, told: Option<bool>) -> Accuracy {

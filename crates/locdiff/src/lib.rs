@@ -26,7 +26,8 @@
 //! for located in locator.run([Source::file(photo)], &request, Control::new())? {
 //!     let answer = located?.answer?;
 //!     assert_eq!(answer.country_code.as_deref(), Some("JP"));
-//!     assert!(answer.density.region(0.5).area_km2 < answer.density.region(0.9).area_km2);
+//!     let density = answer.density().unwrap();
+//!     assert!(density.region(0.5).area_km2 < density.region(0.9).area_km2);
 //! }
 //! # }
 //! # Ok::<(), locdiff::LocateError>(())
@@ -99,12 +100,12 @@ pub use steps::SampledStep;
 pub use table::{ANSWER_COLUMNS, AnswerRow, FoundRow, GALLERY_COLUMNS, failure_json, gallery_fields};
 
 pub use locdiff_album::{
-    Album, AlbumAnswer, AlbumPhoto, AlbumPlace, AlbumScores, AlbumSettings, AlbumTrip, Judging, Outlier,
+    Album, AlbumAnswer, AlbumPhoto, AlbumScores, AlbumSettings, AlbumTrip, Judging, Outlier,
     PhotoTime, TimeSource, TravelSettings, Traveller, WrongClock, iso_time, parse_time, set_clocks,
 };
 pub use locdiff_answer::{
     Answer, AnswerError, AnsweredBy, BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Density, DensityRegion,
-    FEWEST_TO_CALIBRATE, Factors, FitReport, GalleryMix, GalleryWord, Globe, Hypothesis, Knowledge, LEVELS,
+    FEWEST_TO_CALIBRATE, Factors, FitReport, FromDensity, GalleryMix, GalleryWord, Globe, Hypothesis, Knowledge, LEVELS,
     MOST_NEIGHBOURS, Match, ModelShape, Neighbour, Observation, Peak, Probe, ReadOptions, Reader,
     ReliabilityCurve, Said, Strangers, Verdict, fit, fit_gallery,
 };

@@ -275,7 +275,10 @@ impl Locator {
         let density = self.reader.density(heard, options.knowledge.clone())?;
         let settled = said.retrieved.place();
         let mut answer = self.reader.answer_from(density, heard.stranger, settled, &options.reading);
-        answer.gallery = said.retrieved.word(&answer);
+        let contribution = said.retrieved.word(&answer);
+        if let Some(from_density) = &mut answer.from_density {
+            from_density.gallery = contribution;
+        }
         #[cfg(feature = "gallery")]
         if let Some(gallery) = &self.gallery {
             gallery.name_match(&mut answer);

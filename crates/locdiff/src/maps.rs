@@ -1,7 +1,7 @@
 //! Answers as maps: GeoJSON, KML, a page, a picture, a film of the backward process.
 
 use crate::grid::worth_drawing;
-use crate::{Answer, Codec, DensityGrid, LocateError, TraceStep};
+use crate::{Answer, Codec, Density, DensityGrid, LocateError, TraceStep};
 use locdiff_map::{
     CrowdMap, CrowdPhoto, FeatureCollection, Heat, HtmlMap, HtmlMarker, HtmlPhoto, KmlDocument, KmlFolder,
     MapImage, MapLabel, MapPage, Marker, Raster, Trace, Window, contour_polygons, geotiff,
@@ -64,16 +64,17 @@ impl Atlas {
     /// Draws an answer.
     ///
     /// # Errors
-    /// None that a user could cause.
+    /// An answer without a density: one of an album.
     pub fn draw<'a>(&self, answer: &'a Answer) -> Result<AnswerMap<'a>, LocateError> {
-        let raster = raster(answer, self.window, &self.points)?;
+        let density = answer.density().ok_or(LocateError::NoDensity)?;
+        let raster = raster(density, self.window, &self.points)?;
         // The world's cells are coarse for a small country: its outlines are traced in cells of its own.
-        let window = worth_drawing(answer)?;
+        let window = worth_drawing(density)?;
         let cell_deg = |window: &Window| window.height_deg() / window.rows() as f64;
         let is_finer = cell_deg(&window) < WORTH_TRACING * cell_deg(&self.window);
-        let fine = is_finer.then(|| self::raster(answer, window, &window.points())).transpose()?;
+        let fine = is_finer.then(|| self::raster(density, window, &window.points())).transpose()?;
         let regions = PROBABILITIES.iter().map(|&p| {
-            let region = answer.density.region(p);
+            let region = density.region(p);
             let whole =
                 fine.as_ref().filter(|fine| region.log_density > fine.max() - DensityGrid::DEPTH_NATS);
             (p, region.area_km2, contour_polygons(whole.unwrap_or(&raster), region.log_density))
@@ -99,8 +100,8 @@ impl Atlas {
 }
 
 /// The log density at a window's cells, cut where nothing is to be seen.
-fn raster(answer: &Answer, window: Window, points: &[UnitVec]) -> Result<Raster, LocateError> {
-    let mut values = answer.density.log_density(points);
+fn raster(density: &Density, window: Window, points: &[UnitVec]) -> Result<Raster, LocateError> {
+    let mut values = density.log_density(points);
     let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     for value in &mut values {
         *value = value.max(top - DEPTH_NATS);

@@ -2,7 +2,7 @@
 
 use locdiff_answer::{Answer, GalleryWord, Neighbour};
 #[cfg(feature = "gallery")]
-use locdiff_answer::{AnsweredBy, Match};
+use locdiff_answer::{AnsweredBy, FromDensity, Match};
 #[cfg(feature = "gallery")]
 use locdiff_gallery::{Hit, HybridAnswer};
 use locdiff_sphere::LatLon;
@@ -73,9 +73,10 @@ impl Retrieved {
             Self::Nothing | Self::Sampled(_) => None,
             #[cfg(feature = "gallery")]
             Self::Neighbours(found) => {
-                let (best, window_km) = (answer.best, answer.window_km);
-                let own = answer.density.gallery_mass_within_km(best, window_km).unwrap_or(0.0);
-                let all = answer.density.mass_within_km(best, window_km);
+                let FromDensity { density, window_km, .. } = answer.from_density.as_ref()?;
+                let (best, window_km) = (answer.best, *window_km);
+                let own = density.gallery_mass_within_km(best, window_km).unwrap_or(0.0);
+                let all = density.mass_within_km(best, window_km);
                 let near = found.hits.iter().find(|hit| haversine_km(hit.place, best) <= window_km);
                 let matched = near
                     .or(found.hits.first())

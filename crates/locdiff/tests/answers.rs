@@ -28,12 +28,13 @@ fn answers_agree_with_their_densities() {
     let locator = toy(config());
     let photo = embedding([0.5, -1.0, 2.0, 0.0, 1.0]);
     let answer = locator.answer(&photo.clone().into(), &options()).unwrap();
-    let density = &answer.density;
+    let from = answer.from_density.as_ref().unwrap();
+    let density = &from.density;
     for (radius_km, share) in [(answer.radius_50_km, 0.5), (answer.radius_90_km, 0.9)] {
         let inside = density.mass_within_km(answer.best, radius_km);
         assert!((inside - share).abs() < 0.02, "{radius_km}: {inside}");
     }
-    assert!(answer.area_50_km2 < answer.area_90_km2 && answer.area_90_km2 < 5.2e8);
+    assert!(from.area_50_km2 < from.area_90_km2 && from.area_90_km2 < 5.2e8);
     let total: f64 = answer.hypotheses.iter().map(|h| h.probability).sum();
     assert!(answer.hypotheses[0].at == answer.best && total <= 1.0 + 1e-9, "{answer:?}");
     assert_eq!(answer.hypotheses[0].place, answer.place);
@@ -43,7 +44,7 @@ fn answers_agree_with_their_densities() {
     let held: f64 = denser.map(|v| v.exp()).sum::<f64>() * density.globe().pixels().area_sr();
     assert!((held - 0.5).abs() < 0.01, "{held}");
     assert!((answer.locatability - density.mass_within_km(answer.best, 750.0)).abs() < 1e-12);
-    assert!(answer.information_nats >= 0.0 && answer.can_tell);
+    assert!(from.information_nats >= 0.0 && answer.can_tell);
 
     // Knowledge moves all of the probability; impossible knowledge is an error.
     let south = |weight: f64| {
@@ -53,7 +54,7 @@ fn answers_agree_with_their_densities() {
     let answer = locator.answer(&photo.clone().into(), &south(3.0)).unwrap();
     assert!(answer.best.lat_deg() < -30.0);
     let north = LatLon::new(45.0, 0.0).unwrap();
-    assert_eq!(answer.density.log_density(&[north.to_unit()])[0], f64::NEG_INFINITY);
+    assert_eq!(answer.density().unwrap().log_density(&[north.to_unit()])[0], f64::NEG_INFINITY);
     let error = locator.answer(&photo.clone().into(), &south(0.0)).unwrap_err();
     assert!(error.to_string().contains("no place is left"), "{error}");
     let error = locator.answer(&photo.clone().into(), &options().with_views(5)).unwrap_err();
@@ -68,10 +69,10 @@ fn knowledge_serves_every_model() {
     for degree in [7, 15, 7] {
         let locator = toy(ModelConfig { width: 16, ..ModelConfig::new(degree, 5) });
         let answer = locator.answer(&embedding([0.1, 0.2, 0.3, 0.4, 0.5]).into(), &known).unwrap();
-        let pixels = answer.density.globe().pixels();
-        let total: f64 = answer.density.point_log_density().iter().map(|v| v.exp()).sum::<f64>();
+        let pixels = answer.density().unwrap().globe().pixels();
+        let total: f64 = answer.density().unwrap().point_log_density().iter().map(|v| v.exp()).sum::<f64>();
         assert!((total * pixels.area_sr() - 1.0).abs() < 1e-9);
-        for (value, point) in answer.density.point_log_density().iter().zip(pixels.points()) {
+        for (value, point) in answer.density().unwrap().point_log_density().iter().zip(pixels.points()) {
             assert_eq!(*value > f64::NEG_INFINITY, point.to_latlon().lat_deg() > 20.0, "degree {degree}");
         }
     }
@@ -82,7 +83,7 @@ fn knowledge_serves_every_model() {
 fn the_floor_is_the_least_density_anywhere() {
     let locator = toy(config());
     let answer = locator.answer(&embedding([3.0, -4.0, 2.0, 9.0, 1.0]).into(), &options()).unwrap();
-    let density = &answer.density;
+    let density = answer.density().unwrap();
     let least = density.point_log_density().iter().copied().fold(f64::INFINITY, f64::min);
     let floor = (locator.reader().calibration().factors.floor / (4.0 * std::f64::consts::PI)).ln();
     assert!(least >= floor - 1e-9, "{least} {floor}");

@@ -29,7 +29,7 @@ pub(crate) fn document() -> Value {
                 "bearer": { "type": "http", "scheme": "bearer" },
                 "key": { "type": "apiKey", "in": "header", "name": "x-api-key" },
             },
-            "schemas": { "Problem": problem_schema(), "Answer": answer_schema(), "Place": place_schema() },
+            "schemas": { "Problem": problem_schema(), "Answer": answer_schema(), "Place": place_schema(), "Hypothesis": hypothesis_schema() },
         },
     })
 }
@@ -237,6 +237,15 @@ fn grid_schema() -> Value {
     })
 }
 
+fn hypothesis_schema() -> Value {
+    let number = json!({ "type": "number" });
+    json!({
+        "type": "object",
+        "required": ["lat", "lon", "probability", "place"],
+        "properties": { "lat": number, "lon": number, "probability": number, "place": { "type": "string" } },
+    })
+}
+
 fn answer_schema() -> Value {
     let number = json!({ "type": "number" });
     let place = json!({ "$ref": "#/components/schemas/Place" });
@@ -259,13 +268,7 @@ fn answer_schema() -> Value {
             "area_50_km2": number,
             "area_90_km2": number,
             "window_km": number,
-            "hypotheses": { "type": "array", "items": {
-                "type": "object",
-                "required": ["lat", "lon", "probability", "place"],
-                "properties": {
-                    "lat": number, "lon": number, "probability": number, "place": { "type": "string" },
-                },
-            } },
+            "hypotheses": { "type": "array", "items": { "$ref": "#/components/schemas/Hypothesis" } },
             "locatability": { "type": "number", "description": "The probability of being right to within 750 km" },
             "can_tell": { "type": "boolean" },
             "familiarity": number,

@@ -90,14 +90,14 @@ impl FileArgs {
 
 fn row(answer: &AlbumAnswer) -> [String; COLUMNS.len()] {
     [
-        answer.photo.clone(),
+        answer.name().to_owned(),
         iso_time(answer.time.seconds),
         answer.time.source.words().to_owned(),
         format!("{:.6}", answer.best.lat_deg()),
         format!("{:.6}", answer.best.lon_deg()),
         format!("{:.2}", answer.radius_50_km),
         format!("{:.2}", answer.radius_90_km),
-        format!("{:.4}", answer.probability),
+        format!("{:.4}", answer.probability()),
         answer.place.clone(),
         answer.country.clone().unwrap_or_default(),
         answer.gps.is_some().to_string(),

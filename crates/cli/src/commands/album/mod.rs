@@ -4,7 +4,7 @@ mod files;
 pub(crate) mod print;
 
 use super::locate::tag_args::TagArgs;
-use super::locate::tagging::{Tagging, of_album};
+use super::locate::tagging::{Tagging, of_answer};
 use crate::interrupt::{Careful, Interrupted};
 use crate::photos::PhotoArgs;
 use crate::request::{ModelArgs, open};
@@ -143,7 +143,7 @@ impl Album {
                     out.write_all(text.as_bytes())?;
                 }
             }
-            tagging.tag(&of_album(answer), photo.origin.path.as_deref())?;
+            tagging.tag(&of_answer(answer), photo.origin.path.as_deref())?;
         }
         let answers: Vec<AlbumAnswer> = run.answers().cloned().collect();
         if !self.files.json && !self.tags.dry_run && !answers.is_empty() {

@@ -12,7 +12,7 @@ pub(super) fn text(answer: &AlbumAnswer, as_json: bool) -> String {
     if as_json {
         return format!("{}\n", answer.to_json());
     }
-    let mut text = format!("{}\n", one_line(&answer.photo));
+    let mut text = format!("{}\n", one_line(answer.name()));
     let mut line = |label: &str, words: String| {
         let _ = writeln!(text, "  {label:<13}{words}");
     };
@@ -23,7 +23,7 @@ pub(super) fn text(answer: &AlbumAnswer, as_json: bool) -> String {
         format!("50 % within {} km, 90 % within {} km", km(answer.radius_50_km), km(answer.radius_90_km)),
     );
     line("because", one_line(&answer.because));
-    for other in answer.alternatives.iter().filter(|other| other.probability >= WORTH_A_LINE) {
+    for other in answer.alternatives().iter().filter(|other| other.probability >= WORTH_A_LINE) {
         line("or", format!("{:>3.0} %   {}", 100.0 * other.probability, other.place));
     }
     if let Some(outlier) = &answer.outlier {

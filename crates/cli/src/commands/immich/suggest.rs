@@ -135,7 +135,7 @@ impl Suggest {
             time: asset.time.clone().unwrap_or_default(),
             take: answer.radius_90_km <= self.sure_km && answer.outlier.is_none() && answer.hint.is_none(),
             at: answer.best,
-            place: answer.place,
+            place: answer.place.clone(),
             radius_50_km: answer.radius_50_km,
             radius_90_km: answer.radius_90_km,
             because: answer.because,

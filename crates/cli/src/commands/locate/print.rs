@@ -32,7 +32,7 @@ fn human(answer: &Answer) -> String {
         let words = if k == 0 { String::new() } else { format!("   {}", hypothesis.place) };
         line(label, format!("{:>3.0} %{words}", 100.0 * hypothesis.probability));
     }
-    if let Some(word) = &answer.gallery {
+    if let Some(word) = answer.gallery() {
         let (name, share) = (word.answered_by.name(), 100.0 * word.share);
         line("answered by", format!("the {name}; the gallery has {share:.0} % of the probability around it"));
         if let Some(found) = &word.matched {

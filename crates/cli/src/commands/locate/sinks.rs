@@ -64,7 +64,7 @@ impl<'a> Sinks<'a> {
         trace: &[TraceStep],
         codec: &Codec,
     ) -> Result<()> {
-        self.write_row(&AnswerRow::from(answer), answer.gallery.as_ref())?;
+        self.write_row(&AnswerRow::from(answer), answer.gallery())?;
         if let Some((crowd, _)) = &mut self.crowd {
             crowd.push(&crowd_photo(answer), thumbnail)?;
         }

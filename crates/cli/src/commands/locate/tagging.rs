@@ -4,7 +4,7 @@ use super::tag_args::TagArgs;
 use crate::manners;
 use crate::output::{self, is_forced};
 use anyhow::Result;
-use locdiff::{AlbumAnswer, Answer};
+use locdiff::Answer;
 use locdiff_base::one_line;
 use locdiff_phototags::{Overwrite, TagPlace, TagPlan, TagStep, Tagger};
 use std::io::Write;
@@ -13,11 +13,6 @@ use std::path::{Path, PathBuf};
 pub(crate) fn of_answer(answer: &Answer) -> TagPlace<'_> {
     let photo = answer.photo.as_deref().unwrap_or_default();
     let Answer { best, radius_90_km, place, gps, .. } = answer;
-    TagPlace { photo, best: *best, radius_90_km: *radius_90_km, place, gps: *gps }
-}
-
-pub(crate) fn of_album(answer: &AlbumAnswer) -> TagPlace<'_> {
-    let AlbumAnswer { photo, best, radius_90_km, place, gps, .. } = answer;
     TagPlace { photo, best: *best, radius_90_km: *radius_90_km, place, gps: *gps }
 }
 
