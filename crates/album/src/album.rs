@@ -2,7 +2,7 @@
 
 use crate::AlbumError;
 use crate::answer::{AlbumAnswer, Outlier};
-use crate::chain::{Chain, Word};
+use crate::chain::{Chain, PhotoPosterior};
 use crate::cloud::Cloud;
 use crate::earth::Earth;
 use crate::explain::{because, distance, duration};
@@ -84,12 +84,12 @@ impl Album {
             let next = tagged.partition_point(|tag| *tag <= at);
             let around = tagged[next.saturating_sub(3)..(next + 2).min(tagged.len())].iter();
             let tags: Vec<&AlbumPhoto> = around.filter(|tag| **tag != at).map(|tag| sorted[*tag]).collect();
-            let cloud = Cloud::of(&word.place, &self.earth);
+            let cloud = Cloud::of(&posterior.place, &self.earth);
             let levels = self.levels(&cloud, has_tags);
-            let mut answer = self.read(sorted[at], &word, (&cloud, levels), &tags);
+            let mut answer = self.read(sorted[at], &posterior, (&cloud, levels), &tags);
             if let Some(truth) = truths.get(order[at]) {
-                answer.verdict = Some(self.judge((&word.place, &cloud), answer.best, *truth, levels));
-                answer.alone_log_density = Some(self.log_density(&word.alone, *truth));
+                answer.verdict = Some(self.judge((&posterior.place, &cloud), answer.best, *truth, levels));
+                answer.alone_log_density = Some(self.log_density(&posterior.alone, *truth));
             }
             answers[order[at]] = Some(answer);
             done(at);
@@ -179,22 +179,22 @@ impl Album {
     fn read(
         &self,
         photo: &AlbumPhoto,
-        word: &Word,
+        posterior: &PhotoPosterior,
         (cloud, levels): (&Cloud, &[f64; 9]),
         tags: &[&AlbumPhoto],
     ) -> AlbumAnswer {
-        let alone = Cloud::of(&word.alone, &self.earth);
+        let alone = Cloud::of(&posterior.alone, &self.earth);
         let alone_best = alone.spots(1).first().map(|spot| spot.at.to_latlon());
         // Clear outliers use their single-photo answer.
-        let is_stray = word.stray > SURELY_STRAY && photo.gps.is_none();
+        let is_stray = posterior.stray > SURELY_STRAY && photo.gps.is_none();
         let (read, levels) = if is_stray { (&alone, &LEVELS) } else { (cloud, levels) };
         let mut answer = read_cloud(photo, read, levels, self.calibration.can_tell_from);
         let alone_best = alone_best.unwrap_or(answer.best);
         answer.alone = Some(alone_best);
         answer.moved_km = haversine_km(answer.best, alone_best);
-        answer.because = because(photo, word, (answer.best, alone_best), tags, &self.settings);
-        answer.elsewhere = if photo.gps.is_none() { word.stray } else { 0.0 };
-        answer.outlier = outlier(photo, word, &answer, tags);
+        answer.because = because(photo, posterior, (answer.best, alone_best), tags, &self.settings);
+        answer.elsewhere = if photo.gps.is_none() { posterior.stray } else { 0.0 };
+        answer.outlier = outlier(photo, posterior, &answer, tags);
         answer.hint = hint(&answer);
         answer
     }
@@ -228,10 +228,12 @@ fn read_cloud(photo: &AlbumPhoto, cloud: &Cloud, levels: &[f64; 9], can_tell_fro
     let best = spots[0].at;
     let held = [0.5, 0.9].map(|share| level(share, levels));
     let radii = cloud.radii_km(best, &held);
-    let hypotheses = spots.iter().map(|spot| Hypothesis::new(spot.at.to_latlon(), spot.probability)).collect();
+    let hypotheses =
+        spots.iter().map(|spot| Hypothesis::new(spot.at.to_latlon(), spot.probability)).collect();
     let locatability = cloud.mass_within_km(best, 750.0).clamp(0.0, 1.0);
     let radii = [radii[0], radii[1].max(radii[0])];
-    let mut answer = Answer::at(best.to_latlon(), radii, hypotheses, locatability).about(&*photo.name, photo.gps);
+    let mut answer =
+        Answer::at(best.to_latlon(), radii, hypotheses, locatability).about(&*photo.name, photo.gps);
     answer.can_tell = photo.gps.is_some() || locatability >= can_tell_from;
     AlbumAnswer {
         answer,
@@ -254,9 +256,14 @@ fn in_time(photos: &[AlbumPhoto]) -> Vec<usize> {
     order
 }
 
-fn outlier(photo: &AlbumPhoto, word: &Word, answer: &AlbumAnswer, tags: &[&AlbumPhoto]) -> Option<Outlier> {
+fn outlier(
+    photo: &AlbumPhoto,
+    posterior: &PhotoPosterior,
+    answer: &AlbumAnswer,
+    tags: &[&AlbumPhoto],
+) -> Option<Outlier> {
     if let Some(gps) = photo.gps
-        && word.wrong_tag > 0.5
+        && posterior.wrong_tag > 0.5
     {
         let gap = |tag: &AlbumPhoto| (tag.time.seconds - photo.time.seconds).abs();
         let nearest = tags.iter().min_by(|a, b| gap(a).total_cmp(&gap(b)));
@@ -267,14 +274,14 @@ fn outlier(photo: &AlbumPhoto, word: &Word, answer: &AlbumAnswer, tags: &[&Album
         let reason = format!(
             "its GPS tag does not fit the photos around it{against}; a wrong tag, a wrong clock or another trip"
         );
-        return Some(Outlier { probability: word.wrong_tag, reason });
+        return Some(Outlier { probability: posterior.wrong_tag, reason });
     }
-    if photo.gps.is_none() && word.stray > NAMED {
+    if photo.gps.is_none() && posterior.stray > NAMED {
         let reason = format!(
             "it does not look like the places around it in time, rather {}: another trip, or a wrong clock",
             describe(answer.alone.unwrap_or(answer.best))
         );
-        return Some(Outlier { probability: word.stray, reason });
+        return Some(Outlier { probability: posterior.stray, reason });
     }
     None
 }

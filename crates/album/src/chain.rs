@@ -4,7 +4,7 @@ use crate::AlbumError;
 use crate::blob::Blob;
 use crate::earth::Earth;
 use crate::evidence::{Evidence, one_moment, weights as weights_of};
-use crate::likeness::{self, Alikes};
+use crate::likeness::{self, Similarities};
 use crate::message::{Kept, Message, Return, Towards, about_tag};
 use crate::photo::AlbumPhoto;
 use crate::settings::AlbumSettings;
@@ -20,14 +20,14 @@ pub(crate) struct Chain<'a> {
     pace_h: f64,
     returns: Vec<Vec<Return>>,
     /// How much each looks like those around it.
-    company: Vec<Option<f64>>,
+    neighbour_similarity: Vec<Option<f64>>,
     earth: &'a Earth,
     calibration: &'a Calibration,
     settings: &'a AlbumSettings,
 }
 
 /// What is known of one photo in the end.
-pub(crate) struct Word {
+pub(crate) struct PhotoPosterior {
     /// What it and all others say of its place.
     pub(crate) place: Message,
     /// What it says alone.
@@ -49,9 +49,10 @@ impl<'a> Chain<'a> {
         calibration: &'a Calibration,
         settings: &'a AlbumSettings,
     ) -> Self {
-        let alikes = Alikes::of(&photos);
-        let company = likeness::company(&alikes, &times, settings.moment_s);
-        let one_view = |k: usize, other: usize, gap_s: f64| alikes.one_view((k, other), gap_s, settings);
+        let similarities = Similarities::of(&photos);
+        let neighbour_similarity = likeness::neighbour_similarity(&similarities, &times, settings.moment_s);
+        let one_view =
+            |k: usize, other: usize, gap_s: f64| similarities.one_view((k, other), gap_s, settings);
         let weights = weights_of(&times, settings.dependence, one_view);
         let mut returns = likeness::returns(&photos, &times, settings);
         let moment = |_, _, gap_s| one_moment(gap_s, settings.moment_s);
@@ -62,7 +63,7 @@ impl<'a> Chain<'a> {
             }
         }
         let pace_h = pace_h(&photos, &times);
-        Self { photos, times, weights, pace_h, returns, company, earth, calibration, settings }
+        Self { photos, times, weights, pace_h, returns, neighbour_similarity, earth, calibration, settings }
     }
 
     /// The log likelihood of the whole album for each of several chains of the same photos, which differ in how people travel.
@@ -85,7 +86,7 @@ impl<'a> Chain<'a> {
     /// Calls `each` with the position and word of every photo, the last first.
     pub(crate) fn smooth(
         &self,
-        mut each: impl FnMut(usize, Word) -> Result<(), AlbumError>,
+        mut each: impl FnMut(usize, PhotoPosterior) -> Result<(), AlbumError>,
     ) -> Result<(), AlbumError> {
         let count = self.photos.len();
         let stride = (count as f64).sqrt().ceil().max(1.0) as usize;
@@ -196,14 +197,15 @@ impl<'a> Chain<'a> {
 
     /// The probability that photo `k`, whose look fits what the others say so well, is from elsewhere.
     fn elsewhere(&self, k: usize, fit_nats: f64) -> f64 {
-        let [constant, by_fit, by_company] = self.settings.elsewhere;
+        let [constant, by_fit, by_neighbour_similarity] = self.settings.elsewhere;
         let usual = self.settings.usual_company;
-        let company = self.company[k].unwrap_or(usual);
-        let log_odds = constant - by_fit * fit_nats - by_company * (company - usual);
+        let neighbour_similarity = self.neighbour_similarity[k].unwrap_or(usual);
+        let log_odds =
+            constant - by_fit * fit_nats - by_neighbour_similarity * (neighbour_similarity - usual);
         1.0 / (1.0 + (-log_odds).exp())
     }
 
-    fn word(&self, k: usize, before: &Message, after: &Message) -> Result<Word, AlbumError> {
+    fn word(&self, k: usize, before: &Message, after: &Message) -> Result<PhotoPosterior, AlbumError> {
         let evidence = self.evidence(k)?;
         let mut others = before.times(after, self.earth);
         others.normalise(self.earth);
@@ -235,6 +237,6 @@ impl<'a> Chain<'a> {
         alone.hear(&own, 0.0, self.earth);
         alone.normalise(self.earth);
         let alike = self.returns[k].iter().copied().max_by(|a, b| a.log_odds.total_cmp(&b.log_odds));
-        Ok(Word { place, alone, stray, wrong_tag, alike })
+        Ok(PhotoPosterior { place, alone, stray, wrong_tag, alike })
     }
 }

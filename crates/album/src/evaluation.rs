@@ -18,11 +18,11 @@ const SYSTEMS: [&str; 4] = ["album", "nearest in time", "interpolated in time", 
 pub struct AlbumTrip {
     /// Its name.
     pub name: String,
-    /// Its photos; those with a GPS tag are heard and not judged.
+    /// Its photos; those with a GPS tag count and are not judged.
     pub photos: Vec<AlbumPhoto>,
     /// Where they were taken.
     pub truths: Vec<LatLon>,
-    /// Which of them are from elsewhere; empty where that is not known. They are heard, and not judged with the others.
+    /// Which of them are from elsewhere; empty where that is not known. They count, and not judged with the others.
     pub strays: Vec<bool>,
 }
 

@@ -7,7 +7,7 @@ impl AlbumScores {
     /// A table for people.
     pub fn to_text(&self) -> String {
         let mut text = format!(
-            "{} albums, {} photos without a tag judged ({} with one heard)\n% within               1 km             25 km            200 km            750 km           2500 km        −log density\n",
+            "{} albums, {} photos without a tag judged ({} with one used)\n% within               1 km             25 km            200 km            750 km           2500 km        −log density\n",
             self.albums, self.photos, self.tagged
         );
         for one in &self.systems {

@@ -30,8 +30,8 @@ impl Evidence {
         calibration: &Calibration,
     ) -> Result<Self, AlbumError> {
         let mut kinds = vec![(calibration.factors, 1.0)];
-        if let Some(strangers) = &calibration.strangers {
-            kinds = vec![(calibration.factors, 1.0 - photo.stranger), (strangers.factors, photo.stranger)];
+        if let Some(out_of_domain) = &calibration.out_of_domain {
+            kinds = vec![(calibration.factors, 1.0 - photo.ood), (out_of_domain.factors, photo.ood)];
         }
         let (mut parts, mut floor, mut density) = (Vec::new(), 0.0, vec![0.0; earth.points.len()]);
         for (factors, share) in kinds.into_iter().filter(|(_, share)| *share > 1e-3) {

@@ -1,6 +1,6 @@
 //! Why an answer is what it is, in one sentence.
 
-use crate::chain::Word;
+use crate::chain::PhotoPosterior;
 use crate::likeness::{most_alike, odds_of};
 use crate::photo::AlbumPhoto;
 use crate::settings::AlbumSettings;
@@ -30,13 +30,13 @@ pub(crate) fn distance(km: f64) -> String {
 /// The sentence. `tags` are the nearest tagged photos before and after in time.
 pub(crate) fn because(
     photo: &AlbumPhoto,
-    word: &Word,
+    posterior: &PhotoPosterior,
     (place, alone): (LatLon, LatLon),
     tags: &[&AlbumPhoto],
     settings: &AlbumSettings,
 ) -> String {
     if let Some(gps) = photo.gps
-        && word.wrong_tag < 0.5
+        && posterior.wrong_tag < 0.5
     {
         return format!("its own GPS tag, {} from here", distance(haversine_km(gps, place)));
     }
@@ -63,7 +63,7 @@ pub(crate) fn because(
         let (gap, km, name) = (duration(gap), distance(km), &tag.name);
         return format!("{gap} {when} {name}, which has a GPS tag {km} away{looks}");
     }
-    if let Some(alike) = word.alike.filter(|alike| alike.log_odds > 0.0) {
+    if let Some(alike) = posterior.alike.filter(|alike| alike.log_odds > 0.0) {
         let km = alike.place.centre.angle_rad(place.to_unit()) * locdiff_sphere::EARTH_RADIUS_KM;
         if km < 5.0 {
             return format!("it looks like photos with a GPS tag {} away", distance(km));

@@ -84,12 +84,16 @@ pub(crate) fn returns(photos: &[&AlbumPhoto], times: &[f64], settings: &AlbumSet
 
 /// How much each photo looks like those around it in time: the mean cosine, those within a moment counting most. `None` for a photo
 /// without an embedding or without others.
-pub(crate) fn company(alikes: &Alikes, times: &[f64], moment_s: f64) -> Vec<Option<f64>> {
+pub(crate) fn neighbour_similarity(
+    similarities: &Similarities,
+    times: &[f64],
+    moment_s: f64,
+) -> Vec<Option<f64>> {
     let one = |k: usize| {
         let (mut sum, mut total) = (0.0, 0.0);
         for other in k.saturating_sub(NEIGHBOURS)..(k + NEIGHBOURS + 1).min(times.len()) {
-            if let Some(cosine) = alikes.cosine(k, other).filter(|_| other != k) {
-                // Those of other days count a little, so that a photo alone in time has company, too.
+            if let Some(cosine) = similarities.cosine(k, other).filter(|_| other != k) {
+                // Those of other days count a little, so that a photo alone in time has neighbours, too.
                 let weight = one_moment((times[k] - times[other]).abs(), moment_s) + 1e-3;
                 sum += weight * cosine;
                 total += weight;
@@ -101,12 +105,12 @@ pub(crate) fn company(alikes: &Alikes, times: &[f64], moment_s: f64) -> Vec<Opti
 }
 
 /// How much photos look alike.
-pub(crate) struct Alikes<'a> {
+pub(crate) struct Similarities<'a> {
     photos: &'a [&'a AlbumPhoto],
     lengths: Vec<f64>,
 }
 
-impl<'a> Alikes<'a> {
+impl<'a> Similarities<'a> {
     pub(crate) fn of(photos: &'a [&'a AlbumPhoto]) -> Self {
         let length =
             |photo: &&AlbumPhoto| photo.embedding.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
@@ -140,7 +144,7 @@ pub(crate) fn most_alike<'a>(
     among.map(|other| (other, cosine(other))).max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// The log of the odds of being at a place, as four views of a place and strangers of the same region have them.
+/// The log of the odds of being at a place, as four views of a place and out of domain of the same region have them.
 pub(crate) fn odds_of(cosine: f64, settings: &AlbumSettings) -> f64 {
     let (even, slope) = settings.likeness;
     (slope * (cosine - even)).clamp(-settings.most_likeness, settings.most_likeness)

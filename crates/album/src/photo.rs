@@ -19,7 +19,7 @@ pub struct AlbumPhoto {
     /// What the network says about it: natural parameters at pure noise.
     pub evidence: Coefficients,
     /// The probability that it is of another kind than the model was trained for.
-    pub stranger: f64,
+    pub ood: f64,
     /// Its embedding; empty where likeness is not to be looked at.
     pub embedding: Vec<f32>,
 }
@@ -27,15 +27,7 @@ pub struct AlbumPhoto {
 impl AlbumPhoto {
     /// A photo with a time and what the network says of it.
     pub fn new(name: impl Into<String>, time: PhotoTime, evidence: Coefficients) -> Self {
-        Self {
-            name: name.into(),
-            time,
-            camera: None,
-            gps: None,
-            evidence,
-            stranger: 0.0,
-            embedding: Vec::new(),
-        }
+        Self { name: name.into(), time, camera: None, gps: None, evidence, ood: 0.0, embedding: Vec::new() }
     }
 
     /// With a GPS tag.
@@ -52,7 +44,7 @@ impl AlbumPhoto {
 
     /// With its embedding, and how strange it is to the model.
     #[must_use]
-    pub fn with_embedding(self, embedding: Vec<f32>, stranger: f64) -> Self {
-        Self { stranger, embedding, ..self }
+    pub fn with_embedding(self, embedding: Vec<f32>, ood: f64) -> Self {
+        Self { ood, embedding, ..self }
     }
 }

@@ -52,7 +52,7 @@ pub struct FromDensity {
     pub information_nats: f64,
     /// What a gallery had to do with it, where one was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub gallery: Option<GalleryWord>,
+    pub gallery: Option<GalleryContribution>,
     /// The density that all of it was read off.
     #[serde(skip)]
     pub density: Density,
@@ -100,7 +100,7 @@ impl AnsweredBy {
 
 /// What a gallery had to do with an answer.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct GalleryWord {
+pub struct GalleryContribution {
     /// Who settled the place: whoever has more of the probability around it.
     pub answered_by: AnsweredBy,
     /// The gallery's share of that probability.
@@ -111,7 +111,7 @@ pub struct GalleryWord {
     pub matched: Option<Match>,
 }
 
-impl GalleryWord {
+impl GalleryContribution {
     /// The gallery holds this share of the probability around the place.
     pub fn new(share: f64, matched: Option<Match>) -> Self {
         let answered_by = if share > 0.5 { AnsweredBy::Gallery } else { AnsweredBy::Model };
@@ -162,7 +162,7 @@ impl Answer {
     }
 
     /// What a gallery had to do with it, where one was asked.
-    pub fn gallery(&self) -> Option<&GalleryWord> {
+    pub fn gallery(&self) -> Option<&GalleryContribution> {
         self.from_density.as_ref()?.gallery.as_ref()
     }
 

@@ -2,7 +2,7 @@
 
 use crate::density::{Density, Mixture, log_sum};
 use crate::support::Support;
-use crate::{AnswerError, GalleryMix, Globe, Kernels, Knowledge, LEVELS, Probe, Said};
+use crate::{AnswerError, Evidence, GalleryMix, Globe, Kernels, Knowledge, LEVELS, Probe};
 use locdiff_data::Fingerprint;
 use locdiff_shdd::Coefficients;
 use serde::{Deserialize, Serialize};
@@ -33,7 +33,7 @@ pub struct Calibration {
     /// than the density alone would have them.
     pub radius_levels: [f64; 9],
     /// What holds for photos of another kind.
-    pub strangers: Option<Strangers>,
+    pub out_of_domain: Option<OutOfDomain>,
     /// How a gallery's density is mixed with the model's, where one was fitted.
     pub gallery: Option<GalleryMix>,
     /// What it was fitted on; absent for a model that never was.
@@ -70,7 +70,7 @@ pub struct Factors {
 /// What holds for photos of another kind than the model was trained for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Strangers {
+pub struct OutOfDomain {
     /// How they are told.
     pub probe: Probe,
     /// Their factors.
@@ -86,8 +86,8 @@ pub struct FitReport {
     /// Number of photos.
     pub n: usize,
     /// Number of photos of another kind.
-    #[serde(default)]
-    pub strangers: usize,
+    #[serde(default, alias = "strangers")]
+    pub out_of_domain: usize,
     /// Samples per photo.
     pub samples: usize,
     /// Seed of the noise.
@@ -110,7 +110,7 @@ impl Calibration {
             window_km: WINDOW_KM,
             can_tell_from: 0.0,
             radius_levels: LEVELS,
-            strangers: None,
+            out_of_domain: None,
             gallery: None,
             fit: None,
             encoder: None,
@@ -130,8 +130,8 @@ impl Calibration {
             self.window_km = mix.window_km;
             self.can_tell_from = mix.can_tell_from;
             self.radius_levels = mix.radius_levels;
-            if let Some(strangers) = &mut self.strangers {
-                strangers.radius_levels = mix.strangers_radius_levels;
+            if let Some(out_of_domain) = &mut self.out_of_domain {
+                out_of_domain.radius_levels = mix.out_of_domain_radius_levels;
             }
         }
         self.gallery = Some(mix);
@@ -148,38 +148,36 @@ impl Calibration {
     /// assert!((plain.radius_share(0.96, 0.0) - 0.96).abs() < 1e-12);
     /// # Ok::<(), locdiff_shdd::ShddError>(())
     /// ```
-    pub fn radius_level(&self, p: f64, stranger: f64) -> f64 {
-        between(p, LEVELS, self.radius_levels_for(stranger))
+    pub fn radius_level(&self, p: f64, ood: f64) -> f64 {
+        between(p, LEVELS, self.radius_levels_for(ood))
     }
 
-    /// The radius levels for a photo that is a stranger with this probability.
-    fn radius_levels_for(&self, stranger: f64) -> [f64; 9] {
-        let Some(strangers) = &self.strangers else { return self.radius_levels };
-        std::array::from_fn(|k| {
-            (1.0 - stranger) * self.radius_levels[k] + stranger * strangers.radius_levels[k]
-        })
+    /// The radius levels for a photo that is a ood with this probability.
+    fn radius_levels_for(&self, ood: f64) -> [f64; 9] {
+        let Some(out_of_domain) = &self.out_of_domain else { return self.radius_levels };
+        std::array::from_fn(|k| (1.0 - ood) * self.radius_levels[k] + ood * out_of_domain.radius_levels[k])
     }
 
     /// The other way around: the share that a radius holds within which the density holds `level`.
-    pub fn radius_share(&self, level: f64, stranger: f64) -> f64 {
-        between(level, self.radius_levels_for(stranger), LEVELS)
+    pub fn radius_share(&self, level: f64, ood: f64) -> f64 {
+        between(level, self.radius_levels_for(ood), LEVELS)
     }
 
     /// What is said about a photo whose views have these embeddings: it is as strange as they are on the mean.
-    pub fn said<'a, 'b>(
+    pub fn evidence_of<'a, 'b>(
         &self,
         evidence: &'a Coefficients,
         views: impl IntoIterator<Item = &'b [f32]>,
-    ) -> Said<'a> {
-        let Some(strangers) = &self.strangers else {
-            return Said { evidence, stranger: 0.0, neighbours: &[] };
+    ) -> Evidence<'a> {
+        let Some(out_of_domain) = &self.out_of_domain else {
+            return Evidence { evidence, ood: 0.0, neighbours: &[] };
         };
         let (mut sum, mut count) = (0.0, 0);
         for view in views {
-            sum += strangers.probe.share(view);
+            sum += out_of_domain.probe.share(view);
             count += 1;
         }
-        Said { evidence, stranger: sum / f64::from(count.max(1)), neighbours: &[] }
+        Evidence { evidence, ood: sum / f64::from(count.max(1)), neighbours: &[] }
     }
 
     /// The density for what the network said about a photo.
@@ -189,17 +187,17 @@ impl Calibration {
     pub fn density(
         &self,
         globe: &Arc<Globe>,
-        said: Said<'_>,
+        said: Evidence<'_>,
         knowledge: Option<Arc<Knowledge>>,
     ) -> Result<Density, AnswerError> {
         let mut parts = vec![(self.factors, 1.0)];
-        if let Some(strangers) = &self.strangers
-            && said.stranger > NO_STRANGER
+        if let Some(out_of_domain) = &self.out_of_domain
+            && said.ood > NO_OOD
         {
-            parts = vec![(self.factors, 1.0 - said.stranger), (strangers.factors, said.stranger)];
+            parts = vec![(self.factors, 1.0 - said.ood), (out_of_domain.factors, said.ood)];
         }
         let gallery = self.gallery.as_ref().filter(|_| !said.neighbours.is_empty());
-        let gallery = gallery.map(|mix| (mix.kernels.kernels(said.neighbours), mix.share_for(said.stranger)));
+        let gallery = gallery.map(|mix| (mix.kernels.kernels(said.neighbours), mix.share_for(said.ood)));
         let gallery = gallery.filter(|(_, share)| *share > 0.0);
         let model = 1.0 - gallery.as_ref().map_or(0.0, |(_, share)| *share);
         let natural = |factors: Factors| {
@@ -216,8 +214,8 @@ impl Calibration {
     }
 }
 
-/// Photos that are strangers with a lower probability than this are none.
-const NO_STRANGER: f64 = 1e-3;
+/// Photos that are out of domain with a lower probability than this are none.
+const NO_OOD: f64 = 1e-3;
 
 /// A mixture of `exp(e·Y)`, each with a floor and a share, and of a gallery's density with its share.
 fn density_of(

@@ -1,7 +1,7 @@
 //! A calibration's file in its model's folder.
 
 use crate::calibration::WINDOW_KM;
-use crate::{AnswerError, Calibration, Factors, FitReport, GalleryMix, ModelShape, Probe, Strangers};
+use crate::{AnswerError, Calibration, Factors, FitReport, GalleryMix, ModelShape, OutOfDomain, Probe};
 use locdiff_base::{AtomicFile, one_line, read_bounded};
 use locdiff_data::Fingerprint;
 use locdiff_shdd::Coefficients;
@@ -31,7 +31,8 @@ struct Stored {
     can_tell_from: f64,
     radius_levels: [f64; 9],
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    strangers: Option<Strangers>,
+    #[serde(alias = "strangers")]
+    out_of_domain: Option<OutOfDomain>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     gallery: Option<GalleryMix>,
     fit: Option<FitReport>,
@@ -62,10 +63,10 @@ impl Stored {
                 "it was fitted with the encoder {fitted}, but the model was trained with {trained}"
             ));
         }
-        if let Some(strangers) = &self.strangers
-            && strangers.probe.weights.len() != model.embedding_dim
+        if let Some(out_of_domain) = &self.out_of_domain
+            && out_of_domain.probe.weights.len() != model.embedding_dim
         {
-            let (met, wanted) = (strangers.probe.weights.len(), model.embedding_dim);
+            let (met, wanted) = (out_of_domain.probe.weights.len(), model.embedding_dim);
             return Some(format!(
                 "its probe has {met} weights, but the model takes embeddings of {wanted} numbers"
             ));
@@ -83,11 +84,11 @@ impl Stored {
             .or_else(|| levels_fault(&self.radius_levels))
             .or_else(window)
             .or_else(|| share("can_tell_from", self.can_tell_from))
-            .or_else(|| self.strangers.as_ref().and_then(strangers_fault))
+            .or_else(|| self.out_of_domain.as_ref().and_then(ood_fault))
             .or_else(|| {
                 let gallery = self.gallery.as_ref()?;
                 let levels = || levels_fault(&gallery.radius_levels);
-                gallery.fault().or_else(levels).or_else(|| levels_fault(&gallery.strangers_radius_levels))
+                gallery.fault().or_else(levels).or_else(|| levels_fault(&gallery.out_of_domain_radius_levels))
             })
     }
 }
@@ -111,11 +112,11 @@ fn levels_fault(levels: &[f64; 9]) -> Option<String> {
     })
 }
 
-fn strangers_fault(strangers: &Strangers) -> Option<String> {
-    let Probe { weights, bias } = &strangers.probe;
+fn ood_fault(out_of_domain: &OutOfDomain) -> Option<String> {
+    let Probe { weights, bias } = &out_of_domain.probe;
     let is_finite = weights.iter().chain([bias]).all(|value| value.is_finite());
-    factors_fault(&strangers.factors)
-        .or_else(|| levels_fault(&strangers.radius_levels))
+    factors_fault(&out_of_domain.factors)
+        .or_else(|| levels_fault(&out_of_domain.radius_levels))
         .or_else(|| (!is_finite).then(|| "a weight of the probe is not finite".to_owned()))
 }
 
@@ -161,7 +162,7 @@ impl Calibration {
             window_km: stored.window_km,
             can_tell_from: stored.can_tell_from,
             radius_levels: stored.radius_levels,
-            strangers: stored.strangers,
+            out_of_domain: stored.out_of_domain,
             gallery: stored.gallery,
             fit: stored.fit,
             encoder: stored.encoder,
@@ -183,7 +184,7 @@ impl Calibration {
             window_km: self.window_km,
             can_tell_from: self.can_tell_from,
             radius_levels: self.radius_levels,
-            strangers: self.strangers.clone(),
+            out_of_domain: self.out_of_domain.clone(),
             gallery: self.gallery.clone(),
             fit: self.fit.clone(),
             encoder: self.encoder.clone(),
@@ -232,8 +233,8 @@ mod tests {
         let mut plain = Calibration::none(Coefficients::new(vec![0.0; 16]).unwrap());
         plain.encoder = Some(mine.clone());
         let (factors, radius_levels) = (plain.factors, plain.radius_levels);
-        plain.strangers =
-            Some(Strangers { probe: Probe { weights: vec![0.5; 4], bias: 0.0 }, factors, radius_levels });
+        plain.out_of_domain =
+            Some(OutOfDomain { probe: Probe { weights: vec![0.5; 4], bias: 0.0 }, factors, radius_levels });
         plain.save(folder.path()).unwrap();
         let load = |embedding_dim, encoder| {
             Calibration::load(folder.path(), &ModelShape { degree: 3, embedding_dim, encoder })

@@ -10,7 +10,9 @@ impl Calibration {
         json!({
             "evidence": self.factors.evidence, "background_weight": self.factors.background_weight,
             "floor": self.factors.floor, "window_km": self.window_km, "can_tell_from": self.can_tell_from, "fit": self.fit,
-            "strangers": self.strangers.as_ref().map(|strangers| strangers.factors), "gallery": self.gallery,
+            "out_of_domain": self.out_of_domain.as_ref().map(|other| other.factors), "gallery": self.gallery,
+            // The name of earlier releases.
+            "strangers": self.out_of_domain.as_ref().map(|other| other.factors),
             "worst_deviation": self.fit.as_ref().map(crate::FitReport::worst_deviation),
         })
     }
@@ -35,7 +37,7 @@ impl Calibration {
         let radii = percent(&report.radii);
         let _ = writeln!(text, "within radii  {radii} % before, as said after the radii are stretched");
         if let Some(mix) = &self.gallery {
-            let (share, other) = (100.0 * mix.share, 100.0 * mix.strangers_share);
+            let (share, other) = (100.0 * mix.share, 100.0 * mix.out_of_domain_share);
             let kernels = &mix.kernels;
             let _ = writeln!(
                 text,

@@ -20,15 +20,17 @@ pub struct GalleryMix {
     /// The gallery's share for photos of the model's kind.
     pub share: f64,
     /// The same for photos of another kind.
-    pub strangers_share: f64,
+    #[serde(alias = "strangers_share")]
+    pub out_of_domain_share: f64,
     /// As the calibration's own, for the mixed density: the window,
     pub window_km: f64,
     /// the locatability from which an answer means something,
     pub can_tell_from: f64,
     /// the radii,
     pub radius_levels: [f64; 9],
-    /// and those of strangers.
-    pub strangers_radius_levels: [f64; 9],
+    /// and those of out of domain.
+    #[serde(alias = "strangers_radius_levels")]
+    pub out_of_domain_radius_levels: [f64; 9],
     /// Mean −log density at the true places that it was fitted on, nats per steradian.
     pub nll_nats: f64,
 }
@@ -40,11 +42,11 @@ impl GalleryMix {
             key: String::new(),
             kernels: KernelSettings { neighbours: 40, temperature, width_km: 250.0 },
             share: 0.3,
-            strangers_share: 0.05,
+            out_of_domain_share: 0.05,
             window_km,
             can_tell_from: 0.0,
             radius_levels: LEVELS,
-            strangers_radius_levels: LEVELS,
+            out_of_domain_radius_levels: LEVELS,
             nll_nats: f64::MAX,
         }
     }
@@ -54,9 +56,9 @@ impl GalleryMix {
         !self.key.is_empty()
     }
 
-    /// The gallery's share for a photo that is a stranger with this probability.
-    pub fn share_for(&self, stranger: f64) -> f64 {
-        (1.0 - stranger) * self.share + stranger * self.strangers_share
+    /// The gallery's share for a photo that is a ood with this probability.
+    pub fn share_for(&self, ood: f64) -> f64 {
+        (1.0 - ood) * self.share + ood * self.out_of_domain_share
     }
 
     /// What is out of range, if anything.
@@ -70,7 +72,7 @@ impl GalleryMix {
             .or_else(|| off("temperature", temperature, 1e-6, 1e6))
             .or_else(|| off("width_km", width_km, 1.0, 20_000.0))
             .or_else(|| off("share", self.share, 0.0, 1.0))
-            .or_else(|| off("strangers_share", self.strangers_share, 0.0, 1.0))
+            .or_else(|| off("out_of_domain_share", self.out_of_domain_share, 0.0, 1.0))
             .or_else(|| off("window_km", self.window_km, 1.0, 20_000.0))
             .or_else(|| off("can_tell_from", self.can_tell_from, 0.0, 1.0))
     }

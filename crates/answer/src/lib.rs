@@ -1,4 +1,4 @@
-//! From what a model says about a photo to an honest answer.
+//! From what a model says about a photo to a calibrated answer.
 //!
 //! | you want | item |
 //! |---|---|
@@ -10,7 +10,7 @@
 //! | to see whether they hold | [`Reader::judge`], [`Verdict`], [`ReliabilityCurve`] |
 //!
 //! ```
-//! use locdiff_answer::{Calibration, Globe, ReadOptions, Reader, Said};
+//! use locdiff_answer::{Calibration, Globe, ReadOptions, Reader, Evidence};
 //! use locdiff_shdd::Coefficients;
 //! use locdiff_sphere::LatLon;
 //! use std::sync::Arc;
@@ -20,7 +20,7 @@
 //! // A network that is sure of Paris.
 //! let paris = LatLon::new(48.86, 2.35)?;
 //! let said = globe.codec().encode(paris);
-//! let answer = reader.answer(Said::new(&said), None, &ReadOptions::default())?;
+//! let answer = reader.answer(Evidence::new(&said), None, &ReadOptions::default())?;
 //! assert_eq!(answer.best, answer.hypotheses[0].at);
 //! assert!(answer.radius_50_km < answer.radius_90_km);
 //! # Ok::<(), locdiff_answer::AnswerError>(())
@@ -33,6 +33,7 @@ mod calibration_text;
 mod cover;
 mod density;
 mod error;
+mod evidence;
 mod fit;
 mod gallery_mix;
 mod globe;
@@ -41,16 +42,16 @@ mod knowledge;
 mod pixel_sums;
 mod probe;
 mod reader;
-mod said;
 mod support;
 mod tempered;
 mod window;
 
-pub use answer::{Answer, AnsweredBy, FromDensity, GalleryWord, Hypothesis, Match};
-pub use calibration::{Calibration, Factors, FitReport, ModelShape, Strangers};
+pub use answer::{Answer, AnsweredBy, FromDensity, GalleryContribution, Hypothesis, Match};
+pub use calibration::{Calibration, Factors, FitReport, ModelShape, OutOfDomain};
 pub use calibration_file::CALIBRATION_FILE;
 pub use density::{Density, DensityRegion, Peak};
 pub use error::AnswerError;
+pub use evidence::Evidence;
 pub use fit::{
     BACKGROUND_DRAWS, FEWEST_TO_CALIBRATE, MOST_NEIGHBOURS, Observation, choose_mix, fit, fit_gallery,
 };
@@ -60,7 +61,6 @@ pub use kernels::{KernelSettings, Kernels, Neighbour};
 pub use knowledge::Knowledge;
 pub use probe::Probe;
 pub use reader::{ReadOptions, Reader, Verdict};
-pub use said::Said;
 pub use tempered::Tempered;
 
 pub use locdiff_eval::{LEVELS, ReliabilityCurve};

@@ -1,6 +1,8 @@
 //! From what a network said to an answer, and to a verdict where the truth is known.
 
-use crate::{Answer, AnswerError, Calibration, Density, Globe, FromDensity, Hypothesis, Knowledge, LEVELS, Said};
+use crate::{
+    Answer, AnswerError, Calibration, Density, Evidence, FromDensity, Globe, Hypothesis, Knowledge, LEVELS,
+};
 use locdiff_sphere::{LatLon, haversine_km};
 use std::sync::Arc;
 
@@ -80,7 +82,11 @@ impl Reader {
     ///
     /// # Errors
     /// Evidence of another degree, or knowledge that leaves no place.
-    pub fn density(&self, said: Said<'_>, knowledge: Option<Arc<Knowledge>>) -> Result<Density, AnswerError> {
+    pub fn density(
+        &self,
+        said: Evidence<'_>,
+        knowledge: Option<Arc<Knowledge>>,
+    ) -> Result<Density, AnswerError> {
         let density = self.calibration.density(&self.globe, said, knowledge)?;
         if density.is_possible() { Ok(density) } else { Err(AnswerError::Impossible) }
     }
@@ -91,11 +97,11 @@ impl Reader {
     /// As [`Reader::density`].
     pub fn answer(
         &self,
-        said: Said<'_>,
+        said: Evidence<'_>,
         knowledge: Option<Arc<Knowledge>>,
         options: &ReadOptions,
     ) -> Result<Answer, AnswerError> {
-        Ok(self.answer_from(self.density(said, knowledge)?, said.stranger, None, options))
+        Ok(self.answer_from(self.density(said, knowledge)?, said.ood, None, options))
     }
 
     /// The window that options ask for.
@@ -108,7 +114,7 @@ impl Reader {
     pub fn answer_from(
         &self,
         density: Density,
-        stranger: f64,
+        ood: f64,
         place: Option<LatLon>,
         options: &ReadOptions,
     ) -> Answer {
@@ -117,14 +123,14 @@ impl Reader {
         let hypotheses: Vec<Hypothesis> =
             peaks.iter().map(|peak| Hypothesis::new(peak.place, peak.probability)).collect();
         let best = hypotheses[0].at;
-        let levels = [0.5, 0.9].map(|share| self.calibration.radius_level(share, stranger));
+        let levels = [0.5, 0.9].map(|share| self.calibration.radius_level(share, ood));
         let radii = density.radii_km(best, &levels);
         let locatability = density.locatability(best);
         let from_density = FromDensity {
             area_50_km2: density.region(0.5).area_km2,
             area_90_km2: density.region(0.9).area_km2,
             window_km,
-            familiarity: 1.0 - stranger,
+            familiarity: 1.0 - ood,
             information_nats: density.divergence_nats(&self.background),
             gallery: None,
             density: density.compact(),
@@ -136,14 +142,14 @@ impl Reader {
     }
 
     /// What a density, and radii about the place that was answered, say about the truth.
-    pub fn judge(&self, density: &Density, stranger: f64, answer: LatLon, truth: LatLon) -> Verdict {
+    pub fn judge(&self, density: &Density, ood: f64, answer: LatLon, truth: LatLon) -> Verdict {
         let within = density.mass_within_km(answer, haversine_km(answer, truth));
-        let levels = LEVELS.map(|share| self.calibration.radius_level(share, stranger));
+        let levels = LEVELS.map(|share| self.calibration.radius_level(share, ood));
         let truth = truth.to_unit();
         Verdict {
             log_density: density.log_density(&[truth])[0],
             region_level: density.mass_denser_than(truth),
-            radius_share: self.calibration.radius_share(within, stranger),
+            radius_share: self.calibration.radius_share(within, ood),
             radii_km: density.radii_km(answer, &levels),
         }
     }

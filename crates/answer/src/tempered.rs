@@ -2,7 +2,7 @@
 
 use crate::calibration::{FLOOR, WINDOW_KM};
 use crate::pixel_sums::log_integral;
-use crate::{AnswerError, Calibration, Globe, Said};
+use crate::{AnswerError, Calibration, Evidence, Globe};
 use locdiff_shdd::Coefficients;
 use locdiff_sphere::LatLon;
 use rayon::prelude::*;
@@ -73,7 +73,7 @@ impl Tempered {
         let place = |said: &Coefficients| {
             let mut calibration = Calibration::none(said.clone());
             calibration.factors.evidence = self.temper;
-            Ok(calibration.density(globe, Said::new(said), None)?.peaks(WINDOW_KM, 1)[0].place)
+            Ok(calibration.density(globe, Evidence::new(said), None)?.peaks(WINDOW_KM, 1)[0].place)
         };
         evidence.par_iter().map(place).collect()
     }

@@ -1,7 +1,7 @@
 //! A gallery beside a model: it counts as much as it is worth, and what is said holds.
 
 use locdiff_answer::{
-    Calibration, Globe, Kernels, Neighbour, Observation, ReadOptions, Reader, Said, fit_gallery,
+    Calibration, Evidence, Globe, Kernels, Neighbour, Observation, ReadOptions, Reader, fit_gallery,
 };
 use locdiff_shdd::Coefficients;
 use locdiff_sphere::{LatLon, UnitVec};
@@ -50,12 +50,13 @@ fn a_gallery_counts_as_much_as_it_is_worth() {
     let useless = fit_gallery(&globe, &plain, &photos(&globe, false, 60), &[], "noise", 0.05).unwrap();
     assert!(useless.gallery.as_ref().unwrap().share <= 0.1, "{useless:?}");
     assert!(mix.nll_nats < useless.gallery.as_ref().unwrap().nll_nats - 0.5);
-    // Strangers have a share of their own.
-    let strangers = photos(&globe, false, 50);
-    let apart = fit_gallery(&globe, &plain, &photos(&globe, true, 60), &strangers, "towns", 0.05).unwrap();
+    // OutOfDomain have a share of their own.
+    let out_of_domain = photos(&globe, false, 50);
+    let apart =
+        fit_gallery(&globe, &plain, &photos(&globe, true, 60), &out_of_domain, "towns", 0.05).unwrap();
     let apart = apart.gallery.unwrap();
-    assert!(apart.share >= 0.5 && apart.strangers_share <= 0.1, "{apart:?}");
-    assert!(apart.share_for(0.5) < apart.share && apart.share_for(0.5) > apart.strangers_share);
+    assert!(apart.share >= 0.5 && apart.out_of_domain_share <= 0.1, "{apart:?}");
+    assert!(apart.share_for(0.5) < apart.share && apart.share_for(0.5) > apart.out_of_domain_share);
 
     let folder = tempfile::tempdir().unwrap();
     good.save(folder.path()).unwrap();
@@ -79,18 +80,25 @@ fn one_mixed_density_is_read_for_everything() {
     let mix = calibration.gallery.clone().unwrap();
     let reader = Reader::new(globe.clone(), calibration.with_gallery(mix)).unwrap();
     for seen in photos(&globe, true, 8) {
-        let said = Said::new(&seen.evidence).with_neighbours(&seen.neighbours);
+        let said = Evidence::new(&seen.evidence).with_neighbours(&seen.neighbours);
         let answer = reader.answer(said, None, &ReadOptions::default()).unwrap();
         let total: f64 = answer.density().unwrap().point_log_density().iter().map(|v| v.exp()).sum::<f64>()
             * answer.density().unwrap().pixel_area_sr();
         assert!((total - 1.0).abs() < 1e-9, "{total}");
         assert_eq!(answer.best, answer.hypotheses[0].at);
         assert!(answer.hypotheses.iter().map(|h| h.probability).sum::<f64>() <= 1.0 + 1e-9);
-        let of_gallery = answer.density().unwrap().gallery_mass_within_km(answer.best, answer.from_density.as_ref().unwrap().window_km).unwrap();
-        let of_all = answer.density().unwrap().mass_within_km(answer.best, answer.from_density.as_ref().unwrap().window_km);
+        let of_gallery = answer
+            .density()
+            .unwrap()
+            .gallery_mass_within_km(answer.best, answer.from_density.as_ref().unwrap().window_km)
+            .unwrap();
+        let of_all = answer
+            .density()
+            .unwrap()
+            .mass_within_km(answer.best, answer.from_density.as_ref().unwrap().window_km);
         assert!(of_gallery > 0.0 && of_gallery <= of_all, "{of_gallery} {of_all}");
         // Without neighbours it is the model's own density.
-        let alone = reader.answer(Said::new(&seen.evidence), None, &ReadOptions::default()).unwrap();
+        let alone = reader.answer(Evidence::new(&seen.evidence), None, &ReadOptions::default()).unwrap();
         assert!(alone.density.gallery_mass_within_km(alone.best, 100.0).is_none());
         assert!(alone.radius_50_km > answer.radius_50_km);
     }

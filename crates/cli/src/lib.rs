@@ -12,14 +12,14 @@ pub mod photos;
 pub mod request;
 
 pub use locdiff_terminal::interrupt;
-pub(crate) use locdiff_terminal::{args, manners, output, progress, say};
+pub(crate) use locdiff_terminal::{args, output, progress, say, verbosity};
 
 use clap::{Parser, Subcommand};
 use locdiff_terminal::manual::{Completions, Man};
 use locdiff_terminal::program::{self, Everywhere, Program, described};
 use std::ffi::OsString;
 
-/// LocDiff says where on Earth a photo was taken: places with honest probabilities, from the picture alone, on your own machine
+/// LocDiff says where on Earth a photo was taken: places with calibrated probabilities, from the picture alone, on your own machine
 #[derive(Debug, Parser)]
 #[command(name = "locdiff", version, max_term_width = 100, propagate_version = true)]
 pub(crate) struct Cli {
@@ -57,7 +57,7 @@ enum Command {
     Import(commands::import::Import),
     /// Train a model on embeddings and locations
     Train(Box<commands::train::Train>),
-    /// Make a model's probabilities hold what they say, with photos whose places are known
+    /// Calibrate a model's probabilities, with photos whose places are known
     Calibrate(commands::calibrate::Calibrate),
     /// Judge places by the truth: accuracy by published rules, calibration, report
     Evaluate(Box<commands::evaluate::Evaluate>),

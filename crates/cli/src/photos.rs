@@ -1,7 +1,7 @@
 //! Photos as commands take them: which files, how large, and what bad ones mean for the exit code.
 
 use crate::output::Usage;
-use crate::{manners, say};
+use crate::{say, verbosity};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use locdiff::Request;
@@ -56,7 +56,9 @@ impl PhotoArgs {
         let photos = Photos::listed(&list, &self.images)?;
         let name = list.path().display();
         if list.is_swapped() {
-            manners::note(&format!("{name}: its columns of latitude and longitude have each other's names"));
+            verbosity::note(&format!(
+                "{name}: its columns of latitude and longitude have each other's names"
+            ));
         }
         let tell = |count: usize, first: Option<String>, what: &str| {
             if let Some(first) = first {

@@ -41,7 +41,7 @@ fn the_toy_world_is_answered_as_well_as_ever() {
     let within = |k: usize| number(&summary["accuracy"]["within"][k]);
     assert!(within(3) > 0.40 && within(4) > 0.53, "{summary}");
     assert!(number(&summary["nll_nats"]) < -0.78, "{summary}");
-    // Regions and radii hold what they say: a standard error of 3 points, and the largest of eighteen deviations.
+    // Regions and radii are calibrated: a standard error of 3 points, and the largest of eighteen deviations.
     assert!(number(&summary["worst_deviation"]) < 0.07, "{summary}");
     let silent = &summary["cannot_tell"];
     assert!(number(&silent["n"]) == 0.0 || number(&silent["within"][4]) < 0.5, "{summary}");

@@ -19,7 +19,7 @@ fn the_uniform_density_has_its_known_figures() {
     assert!(found.iter().all(|f| (f.region_level - 0.5).abs() < 1e-9), "{found:?}");
 }
 
-/// Truths drawn from the densities: regions and radii hold what they say, and the likelihood is the entropy.
+/// Truths drawn from the densities: regions and radii are calibrated, and the likelihood is the entropy.
 #[test]
 fn densities_that_are_true_are_calibrated() {
     let codec = Codec::new(Degree::new(11).unwrap());

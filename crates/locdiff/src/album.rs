@@ -48,7 +48,7 @@ impl AlbumRun {
 }
 
 impl Locator {
-    /// Answers for the photos of albums, each after all others of its album were heard; their GPS tags count.
+    /// Answers for the photos of albums, each after all others of its album ; their GPS tags count.
     ///
     /// ```
     /// # #[cfg(feature = "bundled")] {
@@ -185,7 +185,7 @@ impl Locator {
         Ok(Album::new(self.reader().calibration().clone(), settings)?)
     }
 
-    /// Embedded photos with what the model says of each, ready for an album. Their GPS tags are heard there.
+    /// Embedded photos with what the model says of each, ready for an album. Their GPS tags count there.
     ///
     /// # Errors
     /// As [`Locator::answer`].
@@ -205,11 +205,11 @@ impl Locator {
         Ok(both
             .map(|((photo, time), evidence)| {
                 let views = photo.views.iter().map(Embedding::values);
-                let stranger = self.reader().calibration().said(&evidence, views).stranger;
+                let ood = self.reader().calibration().evidence_of(&evidence, views).ood;
                 AlbumPhoto::new(photo.name.clone().unwrap_or_default(), *time, evidence)
                     .with_gps(photo.gps)
                     .with_camera(photo.taken.camera.clone())
-                    .with_embedding(photo.for_retrieval(), stranger)
+                    .with_embedding(photo.for_retrieval(), ood)
             })
             .collect())
     }

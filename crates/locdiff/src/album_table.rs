@@ -22,11 +22,11 @@ pub struct AlbumRow {
     pub time: PhotoTime,
     /// Its GPS tag, from `gps_lat` and `gps_lon`; empty fields are none.
     pub gps: Option<LatLon>,
-    /// Where it really was taken, from `lat` and `lon`: to judge by, never heard.
+    /// Where it really was taken, from `lat` and `lon`: to judge by, never used.
     pub truth: Option<LatLon>,
     /// The camera.
     pub camera: Option<String>,
-    /// Whether it is known to be from elsewhere, from `stray` (1 or 0): to judge by, never heard.
+    /// Whether it is known to be from elsewhere, from `stray` (1 or 0): to judge by, never used.
     pub is_stray: bool,
 }
 

@@ -13,7 +13,7 @@ pub enum Progress {
     Placed,
 }
 
-/// A run's strings: a flag that stops it, a function that hears of every photo, a clock for its stages.
+/// A run's strings: a flag that stops it, a function that is called for every photo, a clock for its stages.
 ///
 /// ```
 /// use locdiff::Control;

@@ -48,10 +48,10 @@ pub fn judge_rows(
     };
     let reader = Reader::new(Arc::new(Globe::of(predictor.codec().clone())?), calibration)?;
     predictor.evidence_rows(file, &rows, options, |row, embedding, evidence| {
-        let said = reader.calibration().said(&evidence, [embedding.values()]);
+        let said = reader.calibration().evidence_of(&evidence, [embedding.values()]);
         let density = reader.density(said, None)?;
         let place = density.peaks(reader.window_km(&ReadOptions::default()), 1)[0].place;
-        let verdict = truths[row].map(|truth| reader.judge(&density, said.stranger, place, truth));
+        let verdict = truths[row].map(|truth| reader.judge(&density, said.ood, place, truth));
         found.push((place, verdict));
         control.advance(Progress::Read);
         Ok::<_, LocateError>(())

@@ -100,14 +100,14 @@ pub use steps::SampledStep;
 pub use table::{ANSWER_COLUMNS, AnswerRow, FoundRow, GALLERY_COLUMNS, failure_json, gallery_fields};
 
 pub use locdiff_album::{
-    Album, AlbumAnswer, AlbumPhoto, AlbumScores, AlbumSettings, AlbumTrip, Judging, Outlier,
-    PhotoTime, TimeSource, TravelSettings, Traveller, WrongClock, iso_time, parse_time, set_clocks,
+    Album, AlbumAnswer, AlbumPhoto, AlbumScores, AlbumSettings, AlbumTrip, Judging, Outlier, PhotoTime,
+    TimeSource, TravelSettings, Traveller, WrongClock, iso_time, parse_time, set_clocks,
 };
 pub use locdiff_answer::{
     Answer, AnswerError, AnsweredBy, BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Density, DensityRegion,
-    FEWEST_TO_CALIBRATE, Factors, FitReport, FromDensity, GalleryMix, GalleryWord, Globe, Hypothesis, Knowledge, LEVELS,
-    MOST_NEIGHBOURS, Match, ModelShape, Neighbour, Observation, Peak, Probe, ReadOptions, Reader,
-    ReliabilityCurve, Said, Strangers, Verdict, fit, fit_gallery,
+    FEWEST_TO_CALIBRATE, Factors, FitReport, FromDensity, GalleryContribution, GalleryMix, Globe, Hypothesis,
+    Knowledge, LEVELS, MOST_NEIGHBOURS, Match, ModelShape, Neighbour, Observation, OutOfDomain, Peak, Probe,
+    ReadOptions, Reader, ReliabilityCurve, Said, Verdict, fit, fit_gallery,
 };
 pub use locdiff_base::BadSetting;
 pub use locdiff_data::{Embedding, Fingerprint};

@@ -44,7 +44,7 @@ pub struct Locator {
 /// Photos that are answered at a time on CUDA: their embeddings are held, not their pixels.
 const BLOCK: usize = 64;
 /// What the model says about a photo, and what retrieval found.
-struct Said {
+struct PhotoEvidence {
     evidence: Coefficients,
     retrieved: Retrieved,
 }
@@ -181,7 +181,11 @@ impl Locator {
 
     /// What the model says: the evidence from one evaluation of the network, without sampling, unless retrieval wants
     /// samples.
-    fn ask(&self, photos: &[&EmbeddedPhoto], options: &LocateOptions) -> Result<Vec<Said>, LocateError> {
+    fn ask(
+        &self,
+        photos: &[&EmbeddedPhoto],
+        options: &LocateOptions,
+    ) -> Result<Vec<PhotoEvidence>, LocateError> {
         let queries: Vec<Query<'_>> = photos.iter().map(|photo| photo.query()).collect();
         if let Some(pooling) = options.pooling {
             return self.sample(&queries, pooling, options);
@@ -193,7 +197,7 @@ impl Locator {
         let evidence = self.predictor.evidence(&queries, &options.sampling)?;
         let found = self.search(photos)?;
         let said = evidence.into_iter().zip(found);
-        Ok(said.map(|(evidence, retrieved)| Said { evidence, retrieved }).collect())
+        Ok(said.map(|(evidence, retrieved)| PhotoEvidence { evidence, retrieved }).collect())
     }
 
     /// What the model says, with the place that retrieval around the place of every sample settles.
@@ -204,7 +208,7 @@ impl Locator {
         queries: &[Query<'_>],
         hybrid: &crate::Hybrid,
         options: &LocateOptions,
-    ) -> Result<Vec<Said>, LocateError> {
+    ) -> Result<Vec<PhotoEvidence>, LocateError> {
         let reading = Reading { every_sample: true, ..Reading::default() };
         let found = self.predictor.predict(queries, &options.sampling, reading)?;
         let pairs: Vec<_> = photos.iter().zip(found).collect();
@@ -213,7 +217,7 @@ impl Locator {
             .map(|(photo, found)| {
                 let settled = hybrid.settle(self.predictor.codec(), &photo.for_retrieval(), &found)?;
                 let retrieved = Retrieved::Settled(settled);
-                Ok(Said { evidence: self.evidence_of(found)?, retrieved })
+                Ok(PhotoEvidence { evidence: self.evidence_of(found)?, retrieved })
             })
             .collect()
     }
@@ -224,7 +228,7 @@ impl Locator {
         queries: &[Query<'_>],
         pooling: Pooling,
         options: &LocateOptions,
-    ) -> Result<Vec<Said>, LocateError> {
+    ) -> Result<Vec<PhotoEvidence>, LocateError> {
         let window_km = options.reading.window_km.unwrap_or(Reading::default().window_km);
         let reading = Reading { pooling, window_km, every_sample: false };
         let found = self.predictor.predict(queries, &options.sampling, reading)?;
@@ -232,7 +236,7 @@ impl Locator {
             .into_iter()
             .map(|found| {
                 let retrieved = Retrieved::Sampled(found.place);
-                Ok(Said { evidence: self.evidence_of(found)?, retrieved })
+                Ok(PhotoEvidence { evidence: self.evidence_of(found)?, retrieved })
             })
             .collect()
     }
@@ -266,16 +270,17 @@ impl Locator {
     fn read_off(
         &self,
         photo: &EmbeddedPhoto,
-        said: &Said,
+        said: &PhotoEvidence,
         options: &LocateOptions,
     ) -> Result<Answer, LocateError> {
         let views = photo.views.iter().map(Embedding::values);
         let neighbours = said.retrieved.neighbours();
-        let heard = self.reader.calibration().said(&said.evidence, views).with_neighbours(neighbours);
-        let density = self.reader.density(heard, options.knowledge.clone())?;
+        let evidence =
+            self.reader.calibration().evidence_of(&said.evidence, views).with_neighbours(neighbours);
+        let density = self.reader.density(evidence, options.knowledge.clone())?;
         let settled = said.retrieved.place();
-        let mut answer = self.reader.answer_from(density, heard.stranger, settled, &options.reading);
-        let contribution = said.retrieved.word(&answer);
+        let mut answer = self.reader.answer_from(density, evidence.ood, settled, &options.reading);
+        let contribution = said.retrieved.contribution(&answer);
         if let Some(from_density) = &mut answer.from_density {
             from_density.gallery = contribution;
         }

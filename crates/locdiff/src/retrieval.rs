@@ -1,6 +1,6 @@
 //! What settles or moves a photo's place beside the model's density: retrieval or samples.
 
-use locdiff_answer::{Answer, GalleryWord, Neighbour};
+use locdiff_answer::{Answer, GalleryContribution, Neighbour};
 #[cfg(feature = "gallery")]
 use locdiff_answer::{AnsweredBy, FromDensity, Match};
 #[cfg(feature = "gallery")]
@@ -68,7 +68,7 @@ impl Retrieved {
 
     /// What the gallery had to do with an answer.
     #[cfg_attr(not(feature = "gallery"), expect(unused_variables, reason = "there is no gallery"))]
-    pub(crate) fn word(&self, answer: &Answer) -> Option<GalleryWord> {
+    pub(crate) fn contribution(&self, answer: &Answer) -> Option<GalleryContribution> {
         match self {
             Self::Nothing | Self::Sampled(_) => None,
             #[cfg(feature = "gallery")]
@@ -81,14 +81,17 @@ impl Retrieved {
                 let matched = near
                     .or(found.hits.first())
                     .map(|hit| matching(hit.row, hit.place, f64::from(hit.score), best));
-                Some(GalleryWord::new(if all > 0.0 { (own / all).clamp(0.0, 1.0) } else { 0.0 }, matched))
+                Some(GalleryContribution::new(
+                    if all > 0.0 { (own / all).clamp(0.0, 1.0) } else { 0.0 },
+                    matched,
+                ))
             }
             #[cfg(feature = "gallery")]
             Self::Settled(settled) => {
                 let HybridAnswer { place, row, similarity, confidence } = *settled;
                 let matched = row.map(|row| matching(row, place, similarity, answer.best));
                 let answered_by = if row.is_some() { AnsweredBy::Gallery } else { AnsweredBy::Model };
-                Some(GalleryWord { answered_by, ..GalleryWord::new(confidence, matched) })
+                Some(GalleryContribution { answered_by, ..GalleryContribution::new(confidence, matched) })
             }
         }
     }

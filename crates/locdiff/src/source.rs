@@ -97,7 +97,7 @@ impl Source {
         Self { pixels, ..self }
     }
 
-    /// Taken at this place, whatever the photo says: heard in albums, reported elsewhere.
+    /// Taken at this place, whatever the photo says: used in albums, reported elsewhere.
     #[must_use]
     pub fn with_gps(mut self, gps: Option<LatLon>) -> Self {
         self.known.gps = gps.or(self.known.gps);

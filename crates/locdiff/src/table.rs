@@ -1,6 +1,6 @@
 //! Answers as rows of a table: the columns that every table of answers has.
 
-use crate::{Answer, GalleryWord, Match};
+use crate::{Answer, GalleryContribution, Match};
 use serde_json::Value;
 
 /// The columns of a table of answers.
@@ -150,7 +150,7 @@ pub fn failure_json(photo: &str, reason: &str) -> Value {
 }
 
 /// What a gallery had to do with an answer, as [`GALLERY_COLUMNS`] names it.
-pub fn gallery_fields(word: &GalleryWord) -> [String; GALLERY_COLUMNS.len()] {
+pub fn gallery_fields(word: &GalleryContribution) -> [String; GALLERY_COLUMNS.len()] {
     let of = |write: &dyn Fn(&Match) -> String| word.matched.as_ref().map_or(String::new(), write);
     [
         word.answered_by.name().to_owned(),

@@ -58,7 +58,7 @@ impl LossKind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NetworkKind {
-    /// The paper's conditional Siren U-Net, which learns to denoise at every time step.
+    /// The paper's conditional Siren U-Network, which learns to denoise at every time step.
     #[default]
     CsUnet,
     /// An image network that gives the photo's own density; noisy codes join by Bayes' rule, without parameters.

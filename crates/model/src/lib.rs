@@ -32,7 +32,7 @@ pub use config::{
 pub use decode::DeviceDecoder;
 pub use error::ModelError;
 pub use model::{CONFIG_FILE, Model, Standardisation, WEIGHTS_FILE};
-pub use network::{Net, NetWork};
+pub use network::{Network, NetworkBuffers};
 pub use objective::{Objective, PAPER_ANCHORS, make_quadrature};
 pub use predictor::{Pooling, Prediction, Predictor, Query, Reading, SampleOptions, TraceStep};
 pub use quadrature::QuadraturePoints;

@@ -1,6 +1,6 @@
 //! A model: weights, standardisation, quadrature; and the folder it lives in.
 
-use crate::{CodeWriter, ModelConfig, ModelError, QuadraturePoints, QuadratureRecipe, network::Net};
+use crate::{CodeWriter, ModelConfig, ModelError, QuadraturePoints, QuadratureRecipe, network::Network};
 use locdiff_base::{AtomicFile, BadSetting, one_line, read_bounded};
 use locdiff_nn::{Device, Init, Params, ParamsBuilder, losses::QuadratureGrid};
 use locdiff_sphere::UnitVec;
@@ -62,7 +62,7 @@ impl Standardisation {
 /// ```
 pub struct Model {
     config: ModelConfig,
-    net: Net,
+    net: Network,
     params: Params,
     standardisation: Standardisation,
     quadrature: Option<QuadraturePoints>,
@@ -79,7 +79,7 @@ const LOG_WEIGHTS: &str = "quadrature.log_weights";
 /// Network weights, then what the file holds besides; the weights' places in the buffer are those of a network alone.
 fn file_params(config: &ModelConfig) -> Result<Params, ModelError> {
     let mut builder = ParamsBuilder::new();
-    Net::register(config, &mut builder)?;
+    Network::register(config, &mut builder)?;
     builder.add(MEAN, 1, config.embedding_dim, Init::Zero);
     builder.add(DEVIATION, 1, config.embedding_dim, Init::Zero);
     if let (true, QuadratureRecipe::Pool { points }) = (config.loss.has_quadrature(), config.quadrature) {
@@ -106,7 +106,7 @@ impl Model {
     ) -> Result<Self, ModelError> {
         config.check()?;
         let mut builder = ParamsBuilder::new();
-        let net = Net::register(&config, &mut builder)?;
+        let net = Network::register(&config, &mut builder)?;
         let params = build(builder)?;
         let quadrature = match config.quadrature {
             QuadratureRecipe::Fibonacci { points } if config.loss.has_quadrature() => {
@@ -129,7 +129,7 @@ impl Model {
     }
 
     /// The network.
-    pub fn net(&self) -> &Net {
+    pub fn net(&self) -> &Network {
         &self.net
     }
 
@@ -273,7 +273,7 @@ impl Model {
             serde_json::from_value(value).map_err(|error| bad(format!("not a model's settings: {error}")))?;
         config.check().map_err(|error| bad(error.to_string()))?;
         let mut wanted = ParamsBuilder::new();
-        Net::register(&config, &mut wanted)?;
+        Network::register(&config, &mut wanted)?;
         // A number has two bytes or four; with some room for padding, settings that ask for more are not of these weights.
         if weights.1.len() < wanted.values() {
             let (asked, held) = (wanted.values(), weights.1.len());

@@ -17,22 +17,22 @@ const IMAGE_WIDTH: usize = 1024;
 /// second factor is `√ᾱ·s/(1−ᾱ)·x_t·code(x0)`, linear in the code. So `e = e_I + c(t)·x_t` is the best denoiser that there
 /// is for `e_I`, without a parameter of its own (`x_t` filtered as the codes are).
 #[derive(Debug, Clone)]
-pub enum Net {
-    /// The paper's conditional Siren U-Net.
+pub enum Network {
+    /// The paper's conditional Siren U-Network.
     CsUnet(Box<CsUnet>),
     /// The image network; noisy codes join by Bayes' rule.
     Bayes(Mlp),
 }
 
-/// Storage for [`Net::forward`] and [`Net::backward`] at one batch size.
-pub enum NetWork {
+/// Storage for [`Network::forward`] and [`Network::backward`] at one batch size.
+pub enum NetworkBuffers {
     /// Of a CS-UNet.
     CsUnet(Box<CsUnetWorkspace>),
     /// Of an image network.
     Bayes(MlpWork),
 }
 
-impl NetWork {
+impl NetworkBuffers {
     /// The output of the last forward pass, batch × numbers of a code.
     pub fn output(&self) -> View<'_> {
         match self {
@@ -42,7 +42,7 @@ impl NetWork {
     }
 }
 
-impl Net {
+impl Network {
     /// Adds a configuration's network to `builder`.
     ///
     /// # Errors
@@ -66,10 +66,10 @@ impl Net {
     ///
     /// # Errors
     /// Too little device memory.
-    pub fn work(&self, device: &Device, batch: usize) -> Result<NetWork, NnError> {
+    pub fn work(&self, device: &Device, batch: usize) -> Result<NetworkBuffers, NnError> {
         Ok(match self {
-            Self::CsUnet(net) => NetWork::CsUnet(Box::new(net.workspace(device, batch, true)?)),
-            Self::Bayes(net) => NetWork::Bayes(net.work(device, batch)?),
+            Self::CsUnet(net) => NetworkBuffers::CsUnet(Box::new(net.workspace(device, batch, true)?)),
+            Self::Bayes(net) => NetworkBuffers::Bayes(net.work(device, batch)?),
         })
     }
 
@@ -83,15 +83,15 @@ impl Net {
     pub fn forward(
         &self,
         params: &Params,
-        work: &mut NetWork,
+        work: &mut NetworkBuffers,
         x: View<'_>,
         cond: View<'_>,
         t: View<'_>,
         mode: ForwardMode<'_>,
     ) -> Result<(), NnError> {
         match (self, work) {
-            (Self::CsUnet(net), NetWork::CsUnet(work)) => net.forward(params, work, x, cond, t, mode),
-            (Self::Bayes(net), NetWork::Bayes(work)) => net.forward(params, work, cond, mode),
+            (Self::CsUnet(net), NetworkBuffers::CsUnet(work)) => net.forward(params, work, x, cond, t, mode),
+            (Self::Bayes(net), NetworkBuffers::Bayes(work)) => net.forward(params, work, cond, mode),
             _ => panic!("storage of another network"),
         }
     }
@@ -107,14 +107,18 @@ impl Net {
         &self,
         params: &Params,
         grads: &mut Gradients,
-        work: &mut NetWork,
+        work: &mut NetworkBuffers,
         x: View<'_>,
         cond: View<'_>,
         d_out: View<'_>,
     ) -> Result<(), NnError> {
         match (self, work) {
-            (Self::CsUnet(net), NetWork::CsUnet(work)) => net.backward(params, grads, work, x, cond, d_out),
-            (Self::Bayes(net), NetWork::Bayes(work)) => net.backward(params, grads, work, cond, d_out, None),
+            (Self::CsUnet(net), NetworkBuffers::CsUnet(work)) => {
+                net.backward(params, grads, work, x, cond, d_out)
+            }
+            (Self::Bayes(net), NetworkBuffers::Bayes(work)) => {
+                net.backward(params, grads, work, cond, d_out, None)
+            }
             _ => panic!("storage of another network"),
         }
     }
@@ -129,7 +133,7 @@ pub(crate) enum Denoising {
 impl Denoising {
     /// For `rows` noisy codes and embeddings `cond`, one for all codes or one for each.
     pub(crate) fn new(
-        net: &Net,
+        net: &Network,
         config: &ModelConfig,
         params: &Params,
         rows: usize,
@@ -138,11 +142,11 @@ impl Denoising {
     ) -> Result<Self, ModelError> {
         let device = params.device();
         let mut made = match net {
-            Net::CsUnet(net) => Self::CsUnet {
+            Network::CsUnet(net) => Self::CsUnet {
                 work: net.sampling_workspace(device, rows)?,
                 conditioning: net.conditioning(params, cond, timesteps)?,
             },
-            Net::Bayes(net) => Self::Bayes {
+            Network::Bayes(net) => Self::Bayes {
                 work: net.work(device, cond.rows())?,
                 image: Tensor::zeros(device, cond.rows(), config.code_dim())?,
                 joining: joining(config, device, timesteps)?,
@@ -153,10 +157,12 @@ impl Denoising {
     }
 
     /// Replaces the embeddings, in place.
-    pub(crate) fn set_cond(&mut self, net: &Net, params: &Params, cond: View<'_>) -> Result<(), NnError> {
+    pub(crate) fn set_cond(&mut self, net: &Network, params: &Params, cond: View<'_>) -> Result<(), NnError> {
         match (net, self) {
-            (Net::CsUnet(net), Self::CsUnet { conditioning, .. }) => net.set_cond(params, conditioning, cond),
-            (Net::Bayes(net), Self::Bayes { work, image, .. }) => {
+            (Network::CsUnet(net), Self::CsUnet { conditioning, .. }) => {
+                net.set_cond(params, conditioning, cond)
+            }
+            (Network::Bayes(net), Self::Bayes { work, image, .. }) => {
                 net.infer(params, work, image.view_mut(), cond)
             }
             _ => unreachable!("made for another network"),
@@ -166,17 +172,17 @@ impl Denoising {
     /// The output for noisy codes `x` at a step of the time table.
     pub(crate) fn predict(
         &mut self,
-        net: &Net,
+        net: &Network,
         params: &Params,
         out: ViewMut<'_>,
         x: View<'_>,
         step: usize,
     ) -> Result<(), NnError> {
         match (net, self) {
-            (Net::CsUnet(net), Self::CsUnet { work, conditioning }) => {
+            (Network::CsUnet(net), Self::CsUnet { work, conditioning }) => {
                 net.predict(params, work, out, x, conditioning, step)
             }
-            (Net::Bayes(_), Self::Bayes { image, joining, .. }) => {
+            (Network::Bayes(_), Self::Bayes { image, joining, .. }) => {
                 let image = image.view();
                 let image = if image.rows() == 1 { image.broadcast_rows(0, x.rows()) } else { image };
                 ops::film(out, x, joining.view().broadcast_rows(step, x.rows()), image)

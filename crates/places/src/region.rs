@@ -47,7 +47,7 @@ impl Region {
 
     /// `"lat0,lon0,lat1,lon1"` (two opposite corners; from the first longitude east to the second), `"50 km around
     /// 48.85,2.35"`, the English name or ISO code of a country, state or province, or a continent. No file is ever looked at,
-    /// so that strangers may choose the words.
+    /// so that anyone may choose the words.
     ///
     /// ```
     /// use locdiff_places::Region;

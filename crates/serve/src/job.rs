@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 /// What a form says of a photo beside its bytes; it goes before what the photo itself says.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Told {
+pub(crate) struct GivenFacts {
     /// In words of EXIF or ISO 8601, which have been understood.
     pub(crate) time: Option<String>,
     pub(crate) gps: Option<LatLon>,
@@ -24,7 +24,7 @@ pub(crate) struct Upload {
     pub(crate) contents: Bytes,
     /// What decoding it takes, in pixels.
     pub(crate) pixels: u64,
-    pub(crate) told: Told,
+    pub(crate) given: GivenFacts,
 }
 
 /// What is to be done.
@@ -42,7 +42,7 @@ pub(crate) enum Work {
 impl Upload {
     /// The photo as the front desk takes it; its bytes are shared.
     fn source(&self) -> Source {
-        let Told { time, gps, camera } = self.told.clone();
+        let GivenFacts { time, gps, camera } = self.given.clone();
         Source::bytes(self.name.as_deref(), self.contents.clone())
             .with_pixels(self.pixels)
             .with_time_text(time)

@@ -1,6 +1,6 @@
 //! Bodies as photos or embeddings.
 
-use crate::job::{Told, Upload, Work};
+use crate::job::{GivenFacts, Upload, Work};
 use crate::multipart;
 use crate::problem::{Kind, Problem};
 use bytes::Bytes;
@@ -107,7 +107,7 @@ fn upload(
         // Reported with the others' answers; nothing is decoded.
         Err(_) => 0,
     };
-    Ok(Upload { name, contents, pixels, told: Told::default() })
+    Ok(Upload { name, contents, pixels, given: GivenFacts::default() })
 }
 
 /// A photo's fields: itself, its time, place and camera.
@@ -146,15 +146,15 @@ pub(crate) fn album(
         let is_new = match &**field {
             "time" => {
                 parse_time(value, None).map_err(|error| bad(error.to_string()))?;
-                photo.told.time.replace(value.to_owned()).is_none()
+                photo.given.time.replace(value.to_owned()).is_none()
             }
             "gps" => {
                 let place = place(value).ok_or_else(|| {
                     bad(format!("'{}' is no place: write it as 48.85,2.35", excerpt(value)))
                 })?;
-                photo.told.gps.replace(place).is_none()
+                photo.given.gps.replace(place).is_none()
             }
-            "camera" => photo.told.camera.replace(value.to_owned()).is_none(),
+            "camera" => photo.given.camera.replace(value.to_owned()).is_none(),
             _ => {
                 let known = "an album has photo, time, gps and camera";
                 return Err(Problem::bad(format!("the form has a field '{}': {known}", excerpt(field))));

@@ -6,7 +6,7 @@ use rand::{Rng, RngExt};
 use std::f64::consts::TAU;
 
 /// How far in km the decoded places of `n` random ones are from them, after normal noise of that variance on every
-/// coefficient; `progress` hears how many are done.
+/// coefficient; `progress` is told how many are done.
 ///
 /// ```
 /// use locdiff_shdd::{Codec, Decoder, drifts_km};

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The wishes to stop of the commands that can, and run now.
 static RUNNING: Mutex<Vec<Arc<AtomicBool>>> = Mutex::new(Vec::new());
 
-/// While it lives, the first interrupt sets [`Careful::stop`] instead of ending the process.
-pub struct Careful(Arc<AtomicBool>);
+/// While it lives, the first interrupt sets [`InterruptGuard::stop`] instead of ending the process.
+pub struct InterruptGuard(Arc<AtomicBool>);
 
-impl Careful {
+impl InterruptGuard {
     /// From here on.
     pub fn begin() -> Self {
         let stop = Arc::new(AtomicBool::new(false));
@@ -24,7 +24,7 @@ impl Careful {
     }
 }
 
-impl Drop for Careful {
+impl Drop for InterruptGuard {
     fn drop(&mut self) {
         RUNNING.lock().unwrap_or_else(PoisonError::into_inner).retain(|stop| !Arc::ptr_eq(stop, &self.0));
     }

@@ -5,7 +5,7 @@
 //! | to run a program's command and get its exit code | [`program`] |
 //! | flags that several commands have | [`args`] |
 //! | files and standard output, one rule for all | [`output`] |
-//! | to say something on standard error | [`say`], [`manners`] |
+//! | to say something on standard error | [`say`], [`verbosity`] |
 //! | bars | [`progress`] |
 //! | Ctrl-C | [`interrupt`] |
 //! | examples in the help, completions, manual pages | [`examples`], [`manual`] |
@@ -15,9 +15,9 @@ pub mod args;
 mod call;
 pub mod examples;
 pub mod interrupt;
-pub mod manners;
 pub mod manual;
 pub mod output;
 pub mod program;
 pub mod progress;
 pub mod say;
+pub mod verbosity;

@@ -71,15 +71,15 @@ pub fn keep_stdout() {
 }
 
 /// Where a command speaks to people: standard output, unless an output goes there.
-pub fn people() -> Box<dyn Write> {
+pub fn human_out() -> Box<dyn Write> {
     if Call::current().has_taken_stdout() { Box::new(std::io::stderr()) } else { Box::new(std::io::stdout()) }
 }
 
 /// A line for people.
 #[macro_export]
-macro_rules! tell {
+macro_rules! status {
     ($($words:tt)*) => {
-        writeln!($crate::output::people(), $($words)*)?
+        writeln!($crate::output::human_out(), $($words)*)?
     };
 }
 pub use crate::tell;
@@ -97,7 +97,7 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
 /// Says which files were written.
 pub fn tell_written<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Result<()> {
     for path in paths.into_iter().filter(|path| !is_stdout(path)) {
-        tell!("wrote {}", locdiff_base::one_line(&path.to_string_lossy()));
+        status!("wrote {}", locdiff_base::one_line(&path.to_string_lossy()));
     }
     Ok(())
 }

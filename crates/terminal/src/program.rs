@@ -2,8 +2,8 @@
 
 use crate::call::Call;
 use crate::interrupt::Interrupted;
-use crate::manners::{self, Colours};
 use crate::output::Usage;
+use crate::verbosity::{self, Colours};
 use crate::{examples, say};
 use anyhow::Result;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -102,7 +102,7 @@ pub fn run<P: Program>(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         let _call = Call { loudness, in_colour: color.on_stderr(), force, ..Call::default() }.begin();
         let begin = Instant::now();
         let result = program.run();
-        manners::detail(|| {
+        verbosity::detail(|| {
             format!("{:.1} s on {} threads", begin.elapsed().as_secs_f64(), rayon::current_num_threads())
         });
         result.map_or_else(|error| exit_code::<P>(&error), |()| 0)

@@ -1,6 +1,6 @@
 //! Progress bars: on a terminal only, and only for work that takes longer than a moment.
 
-use crate::manners::is_quiet;
+use crate::verbosity::is_quiet;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::Duration;
 

@@ -1,18 +1,18 @@
 //! Lines for people on standard error: names from outside cannot steer the terminal.
 
-use crate::manners;
+use crate::verbosity;
 use locdiff_base::one_line;
 
 /// Something was passed over, and the work goes on.
 pub fn warning(text: &str) {
-    if !manners::is_quiet() {
+    if !verbosity::is_quiet() {
         eprintln!("warning: {}", one_line(text));
     }
 }
 
 /// One photo failed, or the command did.
 pub fn error(text: &str) {
-    eprintln!("{} {}", manners::error_word(), one_line(text));
+    eprintln!("{} {}", verbosity::error_word(), one_line(text));
 }
 
 /// Messages from the outermost to the cause, each said once: many name their cause in themselves.

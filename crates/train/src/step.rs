@@ -2,7 +2,7 @@
 
 use crate::{TrainError, TrainSettings, batches::Batch, feed::DeviceFeed};
 use locdiff_diffusion::TrainingTables;
-use locdiff_model::{CodeWriter, Model, Net, NetWork, Objective};
+use locdiff_model::{CodeWriter, Model, Network, NetworkBuffers, Objective};
 use locdiff_nn::{
     Adam, Device, Gradients, Indices, NnError, Params, Recorded, Rng, Snapshot, Tensor, TrainingState,
     feed::Inbox, layers::ForwardMode, ops,
@@ -16,19 +16,19 @@ const DROP_CONDITION: u32 = 2;
 const EMBEDDING_NOISE: u32 = 3;
 const DROPOUT: u32 = 10;
 
-/// The host runs no further ahead of the device, so that it soon hears of a wish to stop; one wait in so many steps costs nothing.
+/// The host runs no further ahead of the device, so that it soon sees a wish to stop; one wait in so many steps costs nothing.
 const MOST_AHEAD: u32 = 32;
 
 /// Weights, optimiser and storage of a run.
 pub(crate) struct TrainStep {
-    net: Net,
+    net: Network,
     params: Params,
     grads: Gradients,
     /// The sum over the passes, where there are several.
     total: Option<Gradients>,
     adam: Adam,
     objective: Objective,
-    work: NetWork,
+    work: NetworkBuffers,
     tables: TrainingTables,
     rng: Rng,
     seed: u64,

@@ -1,4 +1,4 @@
-//! On the CPU a photo's embedding is the same to the last bit alone and in any company, with any number of threads.
+//! On the CPU a photo's embedding is the same to the last bit alone and in any batch, with any number of threads.
 
 mod common;
 

@@ -91,7 +91,7 @@ fn agrees_with_the_check_vector_and_with_pytorch_on_twenty_pictures() {
 
 #[test]
 fn it_keeps_its_fingerprint() {
-    // Embeddings and models carry this text: a change here makes all of yesterday's strangers.
+    // Embeddings and models carry this text: a change here makes all of yesterday's useless.
     let encoder = Encoder::open(Path::new(FOLDER)).unwrap();
     assert_eq!(encoder.fingerprint().to_string(), "streetview-lite2@013d377426ead84939267965434f2545");
 }

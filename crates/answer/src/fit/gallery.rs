@@ -13,7 +13,7 @@ const WIDTHS_KM: [f64; 4] = [100.0, 200.0, 400.0, 800.0];
 const TEMPERATURES: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
 /// A sum over pixels is an integral up to so many deviations of a kernel per pixel.
 const WIDEST_PIXEL: f64 = 1.6;
-/// Shares of the gallery that are tried; strangers may do without it.
+/// Shares of the gallery that are tried; out of domain may do without it.
 const SHARES: [f64; 11] = [0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 /// Photos this alike, and this near to each other, are one photo.
 const SAME: f64 = 0.999;
@@ -98,7 +98,7 @@ pub fn fit_gallery(
     globe: &Arc<Globe>,
     calibration: &Calibration,
     observations: &[Observation],
-    strangers: &[Observation],
+    out_of_domain: &[Observation],
     key: &str,
     temperature: f64,
 ) -> Result<Calibration, AnswerError> {
@@ -120,7 +120,7 @@ pub fn fit_gallery(
     let plain = Calibration { gallery: None, ..calibration.clone() };
     let model = |photos: &[Observation]| -> Result<Vec<f64>, AnswerError> {
         let each = photos.par_iter().map(|seen| {
-            let density = plain.density(globe, seen.said(&plain), None)?;
+            let density = plain.density(globe, seen.evidence_of(&plain), None)?;
             Ok(density.log_density(&[seen.truth.to_unit()])[0])
         });
         each.collect()
@@ -133,23 +133,23 @@ pub fn fit_gallery(
         .map(|(s, log)| (log, s.neighbours.as_slice(), s.truth.to_unit()))
         .collect();
     let (kernels, share, nll_nats) = choose_mix(globe, &photos, &weights, temperature);
-    let mut strangers_share = share;
-    if !strangers.is_empty() {
+    let mut out_of_domain_share = share;
+    if !out_of_domain.is_empty() {
         let at = |seen: &Observation| density(&kernels, &seen.neighbours, seen.truth.to_unit());
-        let gallery: Vec<f64> = strangers.iter().map(at).collect();
-        let equal = vec![1.0 / strangers.len() as f64; strangers.len()];
-        strangers_share = choose_share(&model(strangers)?, &gallery, &equal).0;
+        let gallery: Vec<f64> = out_of_domain.iter().map(at).collect();
+        let equal = vec![1.0 / out_of_domain.len() as f64; out_of_domain.len()];
+        out_of_domain_share = choose_share(&model(out_of_domain)?, &gallery, &equal).0;
     }
     let unfitted = GalleryMix::unfitted(temperature, calibration.window_km);
-    let mix = GalleryMix { key: key.to_owned(), kernels, share, strangers_share, nll_nats, ..unfitted };
+    let mix = GalleryMix { key: key.to_owned(), kernels, share, out_of_domain_share, nll_nats, ..unfitted };
     let mut mixed = Calibration { gallery: Some(mix.clone()), ..calibration.clone() };
-    let Levels { window_km, can_tell_from, own, strangers, .. } =
-        read_levels(globe, &mixed, observations, strangers)?;
+    let Levels { window_km, can_tell_from, own, out_of_domain, .. } =
+        read_levels(globe, &mixed, observations, out_of_domain)?;
     mixed.gallery = Some(GalleryMix {
         window_km,
         can_tell_from,
         radius_levels: own,
-        strangers_radius_levels: strangers.unwrap_or(own),
+        out_of_domain_radius_levels: out_of_domain.unwrap_or(own),
         ..mix
     });
     Ok(mixed)

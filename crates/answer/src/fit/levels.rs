@@ -9,9 +9,9 @@ use std::sync::Arc;
 pub(super) struct Levels {
     pub(super) window_km: f64,
     pub(super) can_tell_from: f64,
-    /// The levels of radii, for photos of the model's kind and for strangers, where there are any.
+    /// The levels of radii, for photos of the model's kind and for out of domain, where there are any.
     pub(super) own: [f64; 9],
-    pub(super) strangers: Option<[f64; 9]>,
+    pub(super) out_of_domain: Option<[f64; 9]>,
     /// Shares of true places within the radii that the densities alone say hold 10, 20 … 90 %.
     pub(super) radii: Vec<f64>,
 }
@@ -21,7 +21,7 @@ pub(super) fn read_levels(
     globe: &Arc<Globe>,
     calibration: &Calibration,
     observations: &[Observation],
-    strangers: &[Observation],
+    out_of_domain: &[Observation],
 ) -> Result<Levels, AnswerError> {
     let weights = group_weights(observations);
     let windows = read_windows(globe, calibration, observations)?;
@@ -30,13 +30,13 @@ pub(super) fn read_levels(
     let mut read: Vec<(Outcome, f64)> =
         windows.iter().zip(&weights).map(|(photo, weight)| (photo[window], *weight)).collect();
     let (shares, own) = radii(&read);
-    let mut levels = Levels { window_km, can_tell_from: 0.0, own, strangers: None, radii: shares };
-    if !strangers.is_empty() {
-        let weight = 1.0 / strangers.len() as f64;
-        let theirs = read_window(globe, calibration, strangers, window_km)?;
+    let mut levels = Levels { window_km, can_tell_from: 0.0, own, out_of_domain: None, radii: shares };
+    if !out_of_domain.is_empty() {
+        let weight = 1.0 / out_of_domain.len() as f64;
+        let theirs = read_window(globe, calibration, out_of_domain, window_km)?;
         let theirs: Vec<(Outcome, f64)> = theirs.into_iter().map(|outcome| (outcome, weight)).collect();
-        levels.strangers = Some(radii(&theirs).1);
-        // Half of all photos are strangers, as the probe takes it.
+        levels.out_of_domain = Some(radii(&theirs).1);
+        // Half of all photos are out of domain, as the probe takes it.
         read.extend(theirs);
     }
     levels.can_tell_from = threshold(&read);

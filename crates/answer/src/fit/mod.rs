@@ -9,7 +9,7 @@ mod reading;
 pub use gallery::{MOST_NEIGHBOURS, choose_mix, fit_gallery};
 pub use observation::Observation;
 
-use crate::calibration::{Calibration, FitReport, Strangers};
+use crate::calibration::{Calibration, FitReport, OutOfDomain};
 use crate::{AnswerError, Globe, LEVELS, Probe};
 use factors::choose_factors;
 use levels::read_levels;
@@ -24,7 +24,7 @@ pub const BACKGROUND_DRAWS: usize = 1024;
 
 /// The calibration under which the densities of `observations` say what holds: of all factors and floors whose mean
 /// −log density is near the best, those whose regions deviate least from what they say, in the collection where they deviate
-/// most; then the window whose places are right most often, and the radii about them that hold what they say. Where `strangers`
+/// most; then the window whose places are right most often, and the radii about them that hold what they say. Where `out_of_domain`
 /// are given, photos of another kind than the model was trained for, they are learned to be told, and get factors of their own.
 ///
 /// # Errors
@@ -33,12 +33,12 @@ pub fn fit(
     globe: &Arc<Globe>,
     background: &Coefficients,
     observations: &[Observation],
-    strangers: &[Observation],
+    out_of_domain: &[Observation],
     samples: usize,
     seed: u64,
 ) -> Result<Calibration, AnswerError> {
     for photos in
-        [observations, strangers].into_iter().filter(|photos| !photos.is_empty()).chain([observations])
+        [observations, out_of_domain].into_iter().filter(|photos| !photos.is_empty()).chain([observations])
     {
         if photos.len() < FEWEST_TO_CALIBRATE {
             let remedy = format!("a calibration needs {FEWEST_TO_CALIBRATE} or more");
@@ -48,26 +48,26 @@ pub fn fit(
     let weights = group_weights(observations);
     let chosen = choose_factors(globe, background, observations, &weights)?;
     let mut calibration = Calibration { factors: chosen.factors, ..Calibration::none(background.clone()) };
-    let equal = vec![1.0 / strangers.len().max(1) as f64; strangers.len()];
-    if !strangers.is_empty() {
+    let equal = vec![1.0 / out_of_domain.len().max(1) as f64; out_of_domain.len()];
+    if !out_of_domain.is_empty() {
         let rows =
             |photos: &[Observation]| photos.iter().map(|seen| seen.embedding.clone()).collect::<Vec<_>>();
-        calibration.strangers = Some(Strangers {
-            probe: Probe::fit(&rows(observations), &rows(strangers))?,
-            factors: choose_factors(globe, background, strangers, &equal)?.factors,
+        calibration.out_of_domain = Some(OutOfDomain {
+            probe: Probe::fit(&rows(observations), &rows(out_of_domain))?,
+            factors: choose_factors(globe, background, out_of_domain, &equal)?.factors,
             radius_levels: LEVELS,
         });
     }
-    let levels = read_levels(globe, &calibration, observations, strangers)?;
+    let levels = read_levels(globe, &calibration, observations, out_of_domain)?;
     calibration.window_km = levels.window_km;
     calibration.radius_levels = levels.own;
     calibration.can_tell_from = levels.can_tell_from;
-    if let (Some(kept), Some(theirs)) = (&mut calibration.strangers, levels.strangers) {
+    if let (Some(kept), Some(theirs)) = (&mut calibration.out_of_domain, levels.out_of_domain) {
         kept.radius_levels = theirs;
     }
     calibration.fit = Some(FitReport {
         n: observations.len(),
-        strangers: strangers.len(),
+        out_of_domain: out_of_domain.len(),
         samples,
         seed,
         nll_nats: chosen.nll_nats,

@@ -1,6 +1,6 @@
 //! What a calibration is fitted to.
 
-use crate::{Calibration, LEVELS, Neighbour, Said};
+use crate::{Calibration, Evidence, LEVELS, Neighbour};
 use locdiff_shdd::Coefficients;
 use locdiff_sphere::LatLon;
 
@@ -22,8 +22,8 @@ pub struct Observation {
 
 impl Observation {
     /// What is said about the photo.
-    pub(super) fn said(&self, calibration: &Calibration) -> Said<'_> {
-        calibration.said(&self.evidence, [self.embedding.as_slice()]).with_neighbours(&self.neighbours)
+    pub(super) fn evidence_of(&self, calibration: &Calibration) -> Evidence<'_> {
+        calibration.evidence_of(&self.evidence, [self.embedding.as_slice()]).with_neighbours(&self.neighbours)
     }
 }
 

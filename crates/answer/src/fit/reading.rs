@@ -34,7 +34,7 @@ pub(super) fn read_windows(
     photos: &[Observation],
 ) -> Result<Vec<Vec<Outcome>>, AnswerError> {
     let each = photos.par_iter().map(|seen| {
-        let density = calibration.density(globe, seen.said(calibration), None)?;
+        let density = calibration.density(globe, seen.evidence_of(calibration), None)?;
         Ok(WINDOWS_KM.iter().map(|window_km| outcome(&density, seen, *window_km)).collect())
     });
     each.collect()
@@ -48,7 +48,7 @@ pub(super) fn read_window(
     window_km: f64,
 ) -> Result<Vec<Outcome>, AnswerError> {
     let each = photos.par_iter().map(|seen| {
-        let density = calibration.density(globe, seen.said(calibration), None)?;
+        let density = calibration.density(globe, seen.evidence_of(calibration), None)?;
         Ok(outcome(&density, seen, window_km))
     });
     each.collect()

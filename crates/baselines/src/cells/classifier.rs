@@ -28,7 +28,7 @@ pub struct CellClassifier {
 }
 
 struct Fitted {
-    net: Net,
+    net: Network,
     standardisation: Standardisation,
     label_width_km: f64,
     window_km: f64,
@@ -36,7 +36,7 @@ struct Fitted {
 }
 
 /// The network with the cells that its outputs stand for.
-struct Net {
+struct Network {
     mlp: Mlp,
     weights: Weights,
     scheme: CellScheme,
@@ -80,7 +80,7 @@ impl CellClassifier {
     }
 }
 
-impl Net {
+impl Network {
     fn new(method: &CellClassifier, columns: usize, points: &[UnitVec]) -> Result<Self, BaselineError> {
         let partitions = method.partitions(points)?;
         let mut blocks = Vec::new();
@@ -179,7 +179,7 @@ impl Net {
 
 /// Storage of the training.
 struct Training<'a> {
-    net: Net,
+    net: Network,
     work: MlpWork,
     labels: Tensor,
     target: Tensor,
@@ -196,7 +196,7 @@ impl Learner for Training<'_> {
     }
 
     fn gradients(&mut self, batch: Batch<'_>) -> Result<(), BaselineError> {
-        let Net { mlp, weights, blocks, .. } = &mut self.net;
+        let Network { mlp, weights, blocks, .. } = &mut self.net;
         weights.forward(mlp, &mut self.work, batch.inputs)?;
         ops::gather_rows(self.target.view_mut(), self.labels.view(), batch.indices)?;
         // Cross entropy, Σ over the partitions: lse − y·logits, gradient softmax − y.
@@ -231,7 +231,7 @@ impl Baseline for CellClassifier {
         let widths: &[f64] = if self.scheme == CellScheme::Smooth { &LABEL_WIDTHS_KM } else { &[0.0] };
         let batch = self.effort.batch;
         let (label_width_km, net) = choose(widths, progress, |width_km, part| {
-            let net = Net::new(self, training.columns(), training.points())?;
+            let net = Network::new(self, training.columns(), training.points())?;
             let zeros = |columns: usize| Tensor::zeros(&self.device, batch, columns);
             let cells = net.cells();
             let labels = net.labels(training.points(), width_km);

@@ -163,7 +163,7 @@ pub struct DiffusionTable {
 
 impl DiffusionTable {
     /// Trains a model for each degree with all photos, and for each share of the photos with the budget's degree, with every
-    /// seed; reads each in every way, exponent, floor and window chosen on validation. `progress` hears a name and the share
+    /// seed; reads each in every way, exponent, floor and window chosen on validation. `progress` is told a name and the share
     /// done.
     ///
     /// # Errors

@@ -41,7 +41,7 @@ pub struct PerturbationDrift {
 
 impl PerturbationDrift {
     /// Measures on `n` random places, with normal noise of that variance on every coefficient. `name` is what the decoder
-    /// is called; `progress` hears how many places are done.
+    /// is called; `progress` is told how many places are done.
     ///
     /// # Errors
     /// A decoder that fails.

@@ -39,7 +39,7 @@ pub struct ReducedDrift {
 
 impl ReducedDrift {
     /// Measures on `n` of `places`, or all where there are fewer, without noise and with normal noise of that variance on every
-    /// number kept. `progress` hears how many codes are done.
+    /// number kept. `progress` is told how many codes are done.
     ///
     /// # Errors
     /// No places, no numbers or more than a code has, a decoder that fails.

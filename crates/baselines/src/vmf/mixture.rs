@@ -38,13 +38,13 @@ pub struct VmfMixture {
 }
 
 struct Fitted {
-    net: Net,
+    net: Network,
     standardisation: Standardisation,
     components: Components,
     window_km: f64,
 }
 
-struct Net {
+struct Network {
     mlp: Mlp,
     weights: Weights,
     directions: ParamId,
@@ -138,7 +138,7 @@ impl VmfMixture {
         self.fitted.as_ref().ok_or(BaselineError::NotFitted { method: "vmf-mixture" })
     }
 
-    fn net(&self, columns: usize, points: &[UnitVec]) -> Result<Net, BaselineError> {
+    fn net(&self, columns: usize, points: &[UnitVec]) -> Result<Network, BaselineError> {
         let most = (points.len() * 4 / (3 * self.components)).max(1);
         let cells = Partition::new(points, most, None)?;
         let count = cells.len();
@@ -162,12 +162,12 @@ impl VmfMixture {
         params.set("directions", &flat)?;
         params.set("log_kappas", &cosines.iter().map(start).collect::<Vec<f32>>())?;
         let weights = Weights::of(params, &self.effort, self.seed)?;
-        Ok(Net { mlp, weights, directions, log_kappas })
+        Ok(Network { mlp, weights, directions, log_kappas })
     }
 }
 
 struct Training<'a> {
-    net: Net,
+    net: Network,
     work: MlpWork,
     points: Tensor,
     batch_points: Tensor,
@@ -188,7 +188,7 @@ impl Learner for Training<'_> {
     }
 
     fn gradients(&mut self, batch: Batch<'_>) -> Result<(), BaselineError> {
-        let Net { mlp, weights, directions, log_kappas } = &mut self.net;
+        let Network { mlp, weights, directions, log_kappas } = &mut self.net;
         let components = Components::read(&weights.params, *directions, *log_kappas)?;
         weights.forward(mlp, &mut self.work, batch.inputs)?;
         ops::gather_rows(self.batch_points.view_mut(), self.points.view(), batch.indices)?;
@@ -231,7 +231,7 @@ impl Learner for Training<'_> {
     }
 
     fn validate(&mut self) -> Result<f64, BaselineError> {
-        let Net { mlp, weights, directions, log_kappas } = &self.net;
+        let Network { mlp, weights, directions, log_kappas } = &self.net;
         let params = weights.averaged();
         let components = Components::read(params, *directions, *log_kappas)?;
         Ok(score(&components.modes(mlp.run(params, self.validation.view())?, 0.0)?, self.truth))

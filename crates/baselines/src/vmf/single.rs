@@ -22,10 +22,10 @@ pub struct VonMisesFisher {
     device: Device,
     effort: Effort,
     seed: u64,
-    fitted: Option<(Net, Standardisation)>,
+    fitted: Option<(Network, Standardisation)>,
 }
 
-struct Net {
+struct Network {
     mlp: Mlp,
     weights: Weights,
 }
@@ -60,7 +60,7 @@ fn along(v: [f64; 3], point: UnitVec) -> f64 {
     v[0] * point.x() + v[1] * point.y() + v[2] * point.z()
 }
 
-impl Net {
+impl Network {
     fn natural(&self, averaged: bool, inputs: View<'_>) -> Result<Vec<[f64; 3]>, BaselineError> {
         let params = if averaged { self.weights.averaged() } else { &self.weights.params };
         let output = self.mlp.run(params, inputs)?.to_vec()?;
@@ -74,7 +74,7 @@ fn places(natural: &[[f64; 3]]) -> Vec<LatLon> {
 }
 
 struct Training<'a> {
-    net: Net,
+    net: Network,
     work: MlpWork,
     points: &'a [UnitVec],
     d_out: Tensor,
@@ -89,7 +89,7 @@ impl Learner for Training<'_> {
     }
 
     fn gradients(&mut self, batch: Batch<'_>) -> Result<(), BaselineError> {
-        let Net { mlp, weights } = &mut self.net;
+        let Network { mlp, weights } = &mut self.net;
         weights.forward(mlp, &mut self.work, batch.inputs)?;
         // −log q = −log C(κ) − κμ·x, its gradient by κμ: E_q[x] − x. Three numbers per photo: done on the host.
         let output = self.work.output.to_vec()?;
@@ -130,7 +130,7 @@ impl Baseline for VonMisesFisher {
         let mlp = Mlp::new(&mut builder, "vmf", &widths, self.effort.dropout);
         let mut learner = Training {
             work: mlp.work(&self.device, self.effort.batch)?,
-            net: Net { mlp, weights: Weights::new(builder, &self.device, &self.effort, self.seed)? },
+            net: Network { mlp, weights: Weights::new(builder, &self.device, &self.effort, self.seed)? },
             points: training.points(),
             d_out: Tensor::zeros(&self.device, self.effort.batch, 3)?,
             loss: 0.0,

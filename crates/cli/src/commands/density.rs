@@ -77,7 +77,7 @@ impl DensityArgs {
         if self.json {
             return Ok(writeln!(std::io::stdout(), "{}", summary.to_json())?);
         }
-        write!(output::people(), "{}", summary.to_text())?;
+        write!(output::human_out(), "{}", summary.to_text())?;
         output::tell_written(outputs.into_iter().filter_map(|path| path.as_deref()))
     }
 

@@ -1,7 +1,7 @@
 //! `locdiff embed`: photos in, embeddings and locations out.
 
 use crate::args::parse_dtype;
-use crate::interrupt::{Careful, Interrupted};
+use crate::interrupt::{InterruptGuard, Interrupted};
 use crate::output::{self, is_stdout};
 use crate::photos::PhotoArgs;
 use crate::progress;
@@ -159,8 +159,8 @@ pub(crate) fn embed(run: &EmbedRun<'_>, encoder: &Encoder) -> Result<(EmbedCount
     let count = run.photos.sources().len();
     let bar = progress::bar("embedding", Some(count as u64));
     let last = Mutex::new(None);
-    let careful = Careful::begin();
-    let finished = run.run(encoder, careful.stop(), |progress: Progress| {
+    let guard = InterruptGuard::begin();
+    let finished = run.run(encoder, guard.stop(), |progress: Progress| {
         bar.set_position(progress.read as u64); // moves with every photo, not with every batch
         let mut last = last.lock().unwrap_or_else(PoisonError::into_inner);
         if last.is_none() {

@@ -2,7 +2,7 @@
 
 use crate::args::{DeviceArg, named};
 use crate::commands::embed::{embed, with_flags};
-use crate::output::{self, tell};
+use crate::output::{self, status};
 use crate::photos::PhotoArgs;
 use crate::progress;
 use crate::request::EncoderArg;
@@ -222,7 +222,7 @@ impl Search {
                         sink.write(hit.place, &[number, rank, source, f64::from(hit.score)])?;
                     } else if !self.json && truth.is_none() {
                         let (lat, lon, score) = (hit.place.lat_deg(), hit.place.lon_deg(), hit.score);
-                        tell!("{number:>8} {rank:>4} {lat:>11.6} {lon:>12.6} {source:>10} {score:>9.6}");
+                        status!("{number:>8} {rank:>4} {lat:>11.6} {lon:>12.6} {source:>10} {score:>9.6}");
                     }
                 }
                 bar.inc(1);
@@ -235,10 +235,10 @@ impl Search {
             println!("{}", json!({"rows": file.rows(), "out": self.out, "accuracy": accuracy}));
         } else {
             if let Some(out) = self.out.as_ref().filter(|out| !output::is_stdout(out)) {
-                tell!("{} photos in {}", file.rows(), out.display());
+                status!("{} photos in {}", file.rows(), out.display());
             }
             if let Some(accuracy) = &accuracy {
-                tell!("{accuracy}");
+                status!("{accuracy}");
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use crate::args::{DeviceArg, named, parse_positive};
 use crate::embeddings::{EmbeddingsArgs, read_truth};
-use crate::output::{self, tell};
+use crate::output::{self, status};
 use crate::progress;
 use crate::request::{GalleryRuleArgs, SamplingArgs, hybrid};
 use anyhow::{Context, Result};
@@ -131,7 +131,7 @@ impl Sample {
             }
         }
         if self.out.is_none() && !self.json && self.truth.is_none() {
-            tell!("{row:>8} {:>11.6} {:>12.6}", place.lat_deg(), place.lon_deg());
+            status!("{row:>8} {:>11.6} {:>12.6}", place.lat_deg(), place.lon_deg());
         }
         Ok(())
     }
@@ -143,13 +143,13 @@ impl Sample {
             return Ok(writeln!(std::io::stdout(), "{summary}")?);
         }
         if let Some(out) = self.out.as_ref().filter(|out| !output::is_stdout(out)) {
-            tell!("{rows} places in {}", out.display());
+            status!("{rows} places in {}", out.display());
         }
         if let Some(from_gallery) = from_gallery {
-            tell!("{from_gallery} of them places of the gallery, the others the model's own");
+            status!("{from_gallery} of them places of the gallery, the others the model's own");
         }
         if let Some(accuracy) = accuracy {
-            tell!("{accuracy}");
+            status!("{accuracy}");
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! `locdiff serve`: answers over HTTP.
 
-use crate::interrupt::Careful;
-use crate::manners;
+use crate::interrupt::InterruptGuard;
 use crate::request::ModelArgs;
+use crate::verbosity;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use locdiff_serve::{ServeOptions, Server};
@@ -117,10 +117,10 @@ impl Serve {
         options.check()?;
         let server = Server::bind(self.model.open()?, options)?;
         let address = server.address();
-        manners::note(&format!("listening on http://{address}"));
-        let careful = Careful::begin();
-        server.run(|| careful.stop().load(Ordering::SeqCst))?;
-        manners::note("stopped");
+        verbosity::note(&format!("listening on http://{address}"));
+        let guard = InterruptGuard::begin();
+        server.run(|| guard.stop().load(Ordering::SeqCst))?;
+        verbosity::note("stopped");
         Ok(())
     }
 

@@ -42,7 +42,7 @@ pub(crate) struct Settings {
     pub(crate) seed: u64,
     /// Go on with what is there where something is missing.
     pub(crate) skip_missing: bool,
-    /// Plan what is missing too, as if it were there: to foretell what all of it takes.
+    /// Plan what is missing too, as if it were there: to estimate what all of it takes.
     pub(crate) as_if_there: bool,
 }
 

@@ -127,7 +127,7 @@ impl Paper {
         work::check(&settings.train)?;
         let chain = paper(&settings)?;
         if self.dry_run {
-            return self.foretell(&chain);
+            return self.dry_run(&chain);
         }
         for missing in &chain.missing {
             say::warning(&missing_line(missing));
@@ -155,7 +155,7 @@ impl Paper {
     }
 
     /// What would be done.
-    fn foretell(&self, chain: &Chain) -> Result<()> {
+    fn dry_run(&self, chain: &Chain) -> Result<()> {
         let mut run = Run::new(&self.out);
         let device = self.device.as_ref().map(|(name, _)| name.as_str());
         let rates = [("cpu", Rates::cpu()), ("h200", Rates::h200())];

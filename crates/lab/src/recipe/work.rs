@@ -16,7 +16,7 @@ use locdiff_model::SampleOptions;
 use locdiff_report::{Division, Evaluation, System};
 use locdiff_terminal::args::DeviceArg;
 use locdiff_terminal::output::{Usage, write_file};
-use locdiff_terminal::{manners, progress};
+use locdiff_terminal::{progress, verbosity};
 use locdiff_train::TrainPreset;
 use std::path::{Path, PathBuf};
 
@@ -57,7 +57,7 @@ pub(crate) fn perform(task: &Task, device: &DeviceArg) -> Result<()> {
             };
             let left_out = found.keep_located();
             if left_out > 0 {
-                manners::note(&format!("{left_out} photos have no place: left out"));
+                verbosity::note(&format!("{left_out} photos have no place: left out"));
             }
             let mut settings = Request::default();
             settings.encoder.clone_from(encoder);

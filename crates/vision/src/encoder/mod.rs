@@ -224,7 +224,7 @@ impl Encoder {
     }
 
     /// The embeddings of photos, in their order, on all threads of the current rayon pool or on the device. On the CPU a
-    /// photo's embedding is the same to the last bit alone and in any company, with any number of threads.
+    /// photo's embedding is the same to the last bit alone and in any batch, with any number of threads.
     ///
     /// # Errors
     /// [`VisionError::TooThin`] for a photo whose sides are too unlike, [`VisionError::Data`] for an embedding that is not

@@ -5,10 +5,10 @@ pub(crate) mod print;
 
 use super::locate::tag_args::TagArgs;
 use super::locate::tagging::{Tagging, of_answer};
-use crate::interrupt::{Careful, Interrupted};
+use crate::interrupt::{InterruptGuard, Interrupted};
 use crate::photos::PhotoArgs;
 use crate::request::{ModelArgs, open};
-use crate::{hints, manners, output, progress, say};
+use crate::{hints, output, progress, say, verbosity};
 use anyhow::{Context, Result};
 use clap::Args;
 use files::FileArgs;
@@ -24,7 +24,7 @@ use std::sync::Arc;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Times are taken from EXIF (DateTimeOriginal with its offset), else from digits in the file's name, else from the order of the \
-                  files; the output says which. GPS tags are heard, and never overwritten."
+                  files; the output says which. GPS tags count, and are never overwritten."
 )]
 pub(crate) struct Album {
     /// The album: photos, folders, lists or shards, as in `locate`
@@ -85,12 +85,12 @@ impl Album {
         let count = sources.len();
         let (reading, placing) =
             (progress::bar("reading", Some(count as u64)), progress::bar("placing", Some(count as u64)));
-        let careful = Careful::begin();
+        let guard = InterruptGuard::begin();
         let advance = |stage: Progress| match stage {
             Progress::Read => reading.inc(1),
             Progress::Placed => placing.inc(1),
         };
-        let control = Control::new().with_stop(careful.stop()).with_progress(&advance);
+        let control = Control::new().with_stop(guard.stop()).with_progress(&advance);
         let options = Arc::new(request.options()?);
         let run = locator.run_album_with(&album, sources, &request, &options, control);
         reading.finish_and_clear();
@@ -99,7 +99,7 @@ impl Album {
             Err(LocateError::Stopped) => return Err(Interrupted.into()),
             run => run?,
         };
-        run.clocks.iter().for_each(|clock| manners::note(&print::clock(clock)));
+        run.clocks.iter().for_each(|clock| verbosity::note(&print::clock(clock)));
         self.say_times(&run);
         let failed = self.tell(&run)?;
         self.reading.settle(failed, count, "above")
@@ -122,7 +122,7 @@ impl Album {
     /// Prints the answers and writes what was asked for; how many photos have none.
     fn tell(&self, run: &AlbumRun) -> Result<usize> {
         let mut tagging = Tagging::new(&self.tags, self.files.json)?;
-        let mut out = output::people();
+        let mut out = output::human_out();
         for photo in &run.photos {
             let answer = match &photo.answer {
                 Ok(answer) => answer,
@@ -164,7 +164,7 @@ impl Album {
         for source in [TimeSource::Clock, TimeSource::Name, TimeSource::Order] {
             let count = run.answers().filter(|answer| answer.time.source == source).count();
             if count > 0 {
-                manners::note(&format!("{count} of {all} photos have their time from {}", source.words()));
+                verbosity::note(&format!("{count} of {all} photos have their time from {}", source.words()));
             }
         }
     }

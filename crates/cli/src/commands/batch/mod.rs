@@ -3,9 +3,9 @@
 mod plan;
 
 use crate::args::{DeviceArg, parse_dtype};
-use crate::interrupt::{Careful, Interrupted};
-use crate::output::{self, tell};
-use crate::{manners, progress};
+use crate::interrupt::{InterruptGuard, Interrupted};
+use crate::output::{self, status};
+use crate::{progress, verbosity};
 use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
 use locdiff_base::one_line;
@@ -85,13 +85,13 @@ impl RunArgs {
         let begin = Instant::now();
         let is_all = shards.len() as u64 == u64::from(job.shards());
         let bar = progress::bar("running", is_all.then(|| job.photos()));
-        let careful = Careful::begin();
-        let runs = Run::new(&job, &worker).shards(shards, careful.stop(), |progress| match progress {
+        let guard = InterruptGuard::begin();
+        let runs = Run::new(&job, &worker).shards(shards, guard.stop(), |progress| match progress {
             Progress::Photo => bar.inc(1),
             Progress::Skipped { photos, .. } => bar.inc(photos as u64),
             Progress::Anew { shard } => {
                 bar.suspend(|| {
-                    manners::note(&format!("the part of shard {shard} is not whole: it is made again"));
+                    verbosity::note(&format!("the part of shard {shard} is not whole: it is made again"));
                 });
             }
             Progress::Begun { .. } => {}
@@ -113,15 +113,15 @@ impl RunArgs {
                 "made": made, "skipped": skipped, "busy": busy, "photos": photos, "interrupted": is_stopped,
                 "seconds": seconds, "photos_per_second": rate,
             });
-            tell!("{summary}");
+            status!("{summary}");
             return Ok(());
         }
-        tell!("{made} parts made of {photos} photos ({rate:.1} a second), {skipped} were there");
+        status!("{made} parts made of {photos} photos ({rate:.1} a second), {skipped} were there");
         if busy > 0 {
-            tell!("{busy} shards are left to other runs, which work on them");
+            status!("{busy} shards are left to other runs, which work on them");
         }
         if is_stopped {
-            tell!("stopped: what is finished is kept, the same command goes on");
+            status!("stopped: what is finished is kept, the same command goes on");
         }
         Ok(())
     }
@@ -152,11 +152,11 @@ impl MergeArgs {
         let merged = merge_as(&job, &self.out, self.dtype)?;
         let (answered, failed) = (merged.answered, merged.failed);
         if self.json {
-            tell!("{}", json!({ "answered": answered, "failed": failed, "files": merged.files }));
+            status!("{}", json!({ "answered": answered, "failed": failed, "files": merged.files }));
             return Ok(());
         }
         let files: Vec<String> = merged.files.iter().map(|file| one_line(&file.to_string_lossy())).collect();
-        tell!("{answered} photos in {}; {failed} could not be used", files.join(", "));
+        status!("{answered} photos in {}; {failed} could not be used", files.join(", "));
         Ok(())
     }
 }

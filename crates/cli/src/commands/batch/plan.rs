@@ -1,10 +1,10 @@
 //! `locdiff batch plan`: photos into shards.
 
 use crate::args::named;
-use crate::manners;
-use crate::output::{self, tell};
+use crate::output::{self, status};
 use crate::photos::PhotoArgs;
 use crate::request::{AnswerArgs, GalleryRuleArgs, PoolArg, SamplingArgs};
+use crate::verbosity;
 use anyhow::Result;
 use clap::Args;
 use locdiff::{GalleryRule, Request};
@@ -59,7 +59,7 @@ impl Plan {
         if self.located {
             let left_out = photos.keep_located();
             if left_out > 0 {
-                manners::note(&format!("{left_out} photos have no place: left out"));
+                verbosity::note(&format!("{left_out} photos have no place: left out"));
             }
         }
         let old = self.out.join(JOB_FILE);
@@ -69,14 +69,14 @@ impl Plan {
         let job = plan(&photos, &self.out, self.task, self.request()?, self.shard_photos)?;
         let (count, shards) = (job.photos(), job.shards());
         if self.json {
-            tell!(
+            status!(
                 "{}",
                 json!({ "job": self.out, "task": self.task.name(), "photos": count, "shards": shards })
             );
             return Ok(());
         }
         let folder = one_line(&self.out.to_string_lossy());
-        tell!("{folder}: {count} photos in {shards} shards, 0 to {}", shards - 1);
+        status!("{folder}: {count} photos in {shards} shards, 0 to {}", shards - 1);
         Ok(())
     }
 

@@ -2,8 +2,8 @@
 
 use crate::args::DeviceArg;
 use crate::embeddings::EmbeddingsArgs;
-use crate::interrupt::{Careful, Interrupted};
-use crate::output::{self, tell};
+use crate::interrupt::{InterruptGuard, Interrupted};
+use crate::output::{self, status};
 use crate::request::GalleryArgs;
 use crate::{progress, say};
 use anyhow::Result;
@@ -53,16 +53,16 @@ pub(crate) struct Calibrate {
 struct OodArgs {
     /// Embeddings of photos of another kind than the model was trained for (holiday pictures to a model of street views): the model
     /// learns to recognise them, and they get a calibration of their own
-    #[arg(long, value_name = "FILE", requires = "ood_truth", alias = "strangers")]
+    #[arg(long, value_name = "FILE", requires = "ood_truth", alias = "out_of_domain")]
     ood: Option<PathBuf>,
     /// Tensor of a safetensors file that holds several
-    #[arg(long, value_name = "NAME", requires = "ood", alias = "strangers-tensor")]
+    #[arg(long, value_name = "NAME", requires = "ood", alias = "out_of_domain-tensor")]
     ood_tensor: Option<String>,
     /// Their true locations, row by row
-    #[arg(long, value_name = "FILE", requires = "ood", alias = "strangers-truth")]
+    #[arg(long, value_name = "FILE", requires = "ood", alias = "out_of_domain-truth")]
     ood_truth: Option<PathBuf>,
     /// Use so many of their first rows alone
-    #[arg(long, value_name = "N", requires = "ood", alias = "strangers-first")]
+    #[arg(long, value_name = "N", requires = "ood", alias = "out_of_domain-first")]
     ood_first: Option<usize>,
 }
 
@@ -73,20 +73,20 @@ impl Calibrate {
             output::claim_file(&folder.join(locdiff_model::CONFIG_FILE))?;
         }
         let request = self.request();
-        let careful = Careful::begin();
+        let guard = InterruptGuard::begin();
         let bar = progress::bar("reading", None);
         let advance = |_: Progress| bar.inc(1);
-        let fitted = calibrate(&request, Control::new().with_stop(careful.stop()).with_progress(&advance));
+        let fitted = calibrate(&request, Control::new().with_stop(guard.stop()).with_progress(&advance));
         bar.finish_and_clear();
         match fitted {
             Ok(calibration) if self.json => {
                 let mut summary = calibration.to_json();
                 summary["out"] = serde_json::json!(request.file());
-                tell!("{summary}");
+                status!("{summary}");
                 Ok(())
             }
             Ok(calibration) => {
-                tell!("{}wrote {}", calibration.to_text(), request.file().display());
+                status!("{}wrote {}", calibration.to_text(), request.file().display());
                 Ok(())
             }
             Err(LocateError::Stopped) => {

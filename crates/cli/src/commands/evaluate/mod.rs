@@ -126,7 +126,7 @@ impl Evaluate {
         if self.json {
             return Ok(writeln!(std::io::stdout(), "{}", report.to_json())?);
         }
-        write!(output::people(), "{}", report.to_text())?;
+        write!(output::human_out(), "{}", report.to_text())?;
         output::tell_written(outputs.into_iter().filter_map(|path| path.as_deref()))
     }
 
@@ -146,7 +146,7 @@ impl Evaluate {
         if self.json {
             return Ok(writeln!(std::io::stdout(), "{}", serde_json::to_value(&scores)?)?);
         }
-        Ok(write!(output::people(), "{}", scores.to_text())?)
+        Ok(write!(output::human_out(), "{}", scores.to_text())?)
     }
 
     fn evaluation(&self) -> Result<Evaluation> {

@@ -3,8 +3,8 @@
 mod file_arg;
 mod suggest;
 
-use crate::interrupt::Careful;
-use crate::{manners, progress};
+use crate::interrupt::InterruptGuard;
+use crate::{progress, verbosity};
 use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
 use file_arg::FileArg;
@@ -90,11 +90,11 @@ impl ImmichArgs {
 }
 
 fn review(server: &Immich, args: &ReviewArgs) -> Result<()> {
-    let careful = Careful::begin();
+    let guard = InterruptGuard::begin();
     let mut review = Review::open(server, &args.file.file)?;
     let page = LocalPage::bind(args.port)?;
-    manners::note(&format!("the page is at {}; Ctrl-C or its button \"Done\" ends it", page.url()));
-    let stop = || careful.stop().load(Ordering::SeqCst);
+    verbosity::note(&format!("the page is at {}; Ctrl-C or its button \"Done\" ends it", page.url()));
+    let stop = || guard.stop().load(Ordering::SeqCst);
     page.run(stop, |request| anyhow::Ok(review.answer(request)?))?;
     let chosen = review.suggestions();
     println!("{} of {} are ticked", chosen.taken(), chosen.suggestions.len());
@@ -112,10 +112,10 @@ fn write(server: &Immich, args: &ApplyArgs) -> Result<()> {
         );
         return Ok(());
     }
-    let careful = Careful::begin();
+    let guard = InterruptGuard::begin();
     let mut journal = Journal::at(&args.journal);
     let bar = progress::bar("writing", Some(ticked as u64));
-    let applied = apply(server, &suggestions, &mut journal, careful.stop(), || bar.inc(1));
+    let applied = apply(server, &suggestions, &mut journal, guard.stop(), || bar.inc(1));
     bar.finish_and_clear();
     let applied = applied?;
     if args.json {
@@ -131,15 +131,15 @@ fn write(server: &Immich, args: &ApplyArgs) -> Result<()> {
     }
     if applied.written > 0 {
         let (url, journal) = (server.server(), journal.path().display());
-        manners::note(&format!("`locdiff immich {url} undo --journal {journal}` takes them back"));
+        verbosity::note(&format!("`locdiff immich {url} undo --journal {journal}` takes them back"));
     }
     stopped(applied.stopped)
 }
 
 fn take_back(server: &Immich, journal: &Path, as_json: bool) -> Result<()> {
-    let careful = Careful::begin();
+    let guard = InterruptGuard::begin();
     let bar = progress::bar("taking back", None);
-    let undone = undo(server, &mut Journal::at(journal), careful.stop(), || bar.inc(1));
+    let undone = undo(server, &mut Journal::at(journal), guard.stop(), || bar.inc(1));
     bar.finish_and_clear();
     let undone = undone?;
     if as_json {

@@ -1,9 +1,9 @@
 //! Suggestions: the server's photos, trip by trip, answered together.
 
 use super::file_arg::FileArg;
-use crate::interrupt::Careful;
+use crate::interrupt::InterruptGuard;
 use crate::request::ModelArgs;
-use crate::{manners, output, progress, say};
+use crate::{output, progress, say, verbosity};
 use anyhow::{Result, bail, ensure};
 use clap::Args;
 use locdiff::{
@@ -59,25 +59,25 @@ impl Suggest {
             .collect();
         let wanted: usize = trips.iter().map(Vec::len).sum();
         let without = assets.iter().filter(|asset| asset.place.is_none()).count();
-        manners::note(&format!(
+        verbosity::note(&format!(
             "{} photos, {without} without a place, in {} trips of {wanted} photos",
             assets.len(),
             trips.len()
         ));
-        let careful = Careful::begin();
+        let guard = InterruptGuard::begin();
         let mut kept = file.as_os_str().to_owned();
         kept.push(".partial");
         let encoder = locator.encoder().map_or(String::new(), |encoder| encoder.fingerprint().to_string());
         let kept = KeptEmbeddings::open(kept.as_ref(), &encoder)?;
         if !kept.is_empty() {
-            manners::note(&format!("going on: {} photos were looked at before", kept.len()));
+            verbosity::note(&format!("going on: {} photos were looked at before", kept.len()));
         }
         let bar = progress::bar("looking", Some(wanted as u64));
         let looking = Looking { server: server.clone(), kept: Mutex::new(kept), failure: Mutex::new(None) };
         let mut found = Vec::new();
         for trip in &trips {
             let members: Vec<(&Asset, f64)> = trip.iter().map(|k| (&assets[*k], times[*k])).collect();
-            found.extend(self.answer(&locator, &looking, &members, careful.stop(), &bar)?);
+            found.extend(self.answer(&locator, &looking, &members, guard.stop(), &bar)?);
         }
         bar.finish_and_clear();
         let suggestions = Suggestions { server: server.server().to_owned(), suggestions: found };
@@ -90,7 +90,7 @@ impl Suggest {
             file.display()
         );
         let url = server.server();
-        manners::note(&format!(
+        verbosity::note(&format!(
             "`locdiff immich {url} review` shows them, `apply` writes those that are ticked"
         ));
         Ok(())
@@ -116,7 +116,7 @@ impl Suggest {
             run => run?,
         };
         looking.check()?;
-        run.clocks.iter().for_each(|clock| manners::note(&crate::commands::album::print::clock(clock)));
+        run.clocks.iter().for_each(|clock| verbosity::note(&crate::commands::album::print::clock(clock)));
         let mut suggestions = Vec::new();
         for (photo, (asset, _)) in run.photos.into_iter().zip(trip) {
             match photo.answer {
@@ -204,7 +204,7 @@ fn timed(assets: Vec<Asset>) -> (Vec<Asset>, Vec<f64>) {
     let pairs: Vec<(Asset, f64)> =
         assets.into_iter().filter_map(|asset| read(&asset).map(|time| (asset, time))).collect();
     if pairs.len() < count {
-        manners::note(&format!("{} photos have no time and are left out", count - pairs.len()));
+        verbosity::note(&format!("{} photos have no time and are left out", count - pairs.len()));
     }
     pairs.into_iter().unzip()
 }

@@ -8,10 +8,10 @@ pub(crate) mod tagging;
 mod target;
 
 use crate::embeddings::read_truth;
-use crate::interrupt::{Careful, Interrupted};
+use crate::interrupt::{InterruptGuard, Interrupted};
 use crate::photos::PhotoArgs;
 use crate::request::{AnswerArgs, GalleryRuleArgs, ModelArgs, PoolArg, SamplingArgs, open};
-use crate::{hints, manners, output, progress, say};
+use crate::{hints, output, progress, say, verbosity};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use inputs::Inputs;
@@ -103,7 +103,7 @@ impl Locate {
             return Err(Interrupted.into());
         }
         if truth.is_some() {
-            let mut out = output::people();
+            let mut out = output::human_out();
             if self.output.json {
                 writeln!(out, "{}", score.to_json())?;
             } else {
@@ -141,9 +141,9 @@ impl Locate {
         let mut tagging = Tagging::new(&self.output.tags, self.output.json)?;
         let is_quiet = dry_run || (score.is_some() && !self.output.json);
         let bar = progress::bar("locating", Some(count as u64));
-        let careful = Careful::begin();
+        let guard = InterruptGuard::begin();
         let advance = |_: Progress| bar.inc(1);
-        let control = Control::new().with_stop(careful.stop()).with_progress(&advance);
+        let control = Control::new().with_stop(guard.stop()).with_progress(&advance);
         let run = locator
             .run(inputs.into_sources(), request, control)?
             .with_thumbnails(self.output.map.is_some() && !dry_run)
@@ -173,7 +173,7 @@ impl Locate {
             if !is_quiet {
                 let text = print::text(answer, self.output.json);
                 // One write per photo: whoever reads, or interrupts, gets whole answers.
-                bar.suspend(|| output::people().write_all(text.as_bytes()))?;
+                bar.suspend(|| output::human_out().write_all(text.as_bytes()))?;
             }
             if let Some(sinks) = &mut sinks {
                 let codec = locator.predictor().codec();
@@ -202,18 +202,20 @@ fn hint(error: &locdiff::LocateError) -> String {
 }
 
 fn say_what_answers(locator: &Locator, count: usize) {
-    manners::detail(|| {
+    verbosity::detail(|| {
         let (degree, device) = (locator.model().config().degree, locator.model().params().device());
         let encoder = locator.encoder().map_or("none".to_owned(), |one| one.fingerprint().to_string());
         format!("{count} photos; model of degree {degree}, encoder {encoder}, on {device}")
     });
     let calibration = locator.reader().calibration();
     if !calibration.is_fitted() {
-        manners::note(
+        verbosity::note(
             "this model was never calibrated, its probabilities may not hold: see `locdiff calibrate`",
         );
     }
     if calibration.gallery.as_ref().is_some_and(|mix| locator.has_gallery() && !mix.is_fitted()) {
-        manners::note("this model was never calibrated with this gallery: see `locdiff calibrate --gallery`");
+        verbosity::note(
+            "this model was never calibrated with this gallery: see `locdiff calibrate --gallery`",
+        );
     }
 }

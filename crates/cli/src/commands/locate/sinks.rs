@@ -4,8 +4,8 @@ use super::target::{OutputArgs, Target};
 use crate::output::{claim_file, write_file};
 use anyhow::Result;
 use locdiff::{
-    ANSWER_COLUMNS, Answer, AnswerMap, AnswerRow, Atlas, Codec, GALLERY_COLUMNS, GalleryWord, TraceStep,
-    add_places, answers_page, crowd_page, crowd_photo, gallery_fields, places_folder,
+    ANSWER_COLUMNS, Answer, AnswerMap, AnswerRow, Atlas, Codec, GALLERY_COLUMNS, GalleryContribution,
+    TraceStep, add_places, answers_page, crowd_page, crowd_photo, gallery_fields, places_folder,
 };
 use locdiff_base::AtomicFile;
 use locdiff_data::TableWriter;
@@ -102,7 +102,7 @@ impl<'a> Sinks<'a> {
     }
 
     /// A photo's row with every column of the table; those of a gallery that had no part in it are empty.
-    fn write_row(&mut self, row: &AnswerRow, gallery: Option<&GalleryWord>) -> Result<()> {
+    fn write_row(&mut self, row: &AnswerRow, gallery: Option<&GalleryContribution>) -> Result<()> {
         let Some(csv) = &mut self.csv else { return Ok(()) };
         let mut fields = row.fields().to_vec();
         if self.with_gallery {

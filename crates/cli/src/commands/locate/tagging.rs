@@ -1,8 +1,8 @@
 //! What tagging does, for people and programs: `locate` and `album` alike.
 
 use super::tag_args::TagArgs;
-use crate::manners;
 use crate::output::{self, is_forced};
+use crate::verbosity;
 use anyhow::Result;
 use locdiff::Answer;
 use locdiff_base::one_line;
@@ -42,7 +42,7 @@ impl Tagging {
             if self.dry_run {
                 std::io::stdout().write_all(self.line(&step).as_bytes())?;
             } else if let Some(reason) = &step.reason {
-                manners::note(&one_line(&format!("no tag: {reason}")));
+                verbosity::note(&one_line(&format!("no tag: {reason}")));
             }
         }
         Ok(())
@@ -58,16 +58,16 @@ impl Tagging {
         let would = if dry_run { "would be" } else { "were" };
         if tagged.has_location > 0 {
             let count = tagged.has_location;
-            manners::note(&format!(
+            verbosity::note(&format!(
                 "{count} photos have a GPS tag and {would} left as they are (--replace-tags replaces it)"
             ));
         }
         if tagged.unfit > 0 {
-            manners::note(&format!("{} photos {would} not tagged, for the reasons above", tagged.unfit));
+            verbosity::note(&format!("{} photos {would} not tagged, for the reasons above", tagged.unfit));
         }
         if let Some(journal) = tagged.journal {
             let journal = journal.display();
-            manners::note(&format!("{journal} lists the tags; `locdiff undo {journal}` takes them back"));
+            verbosity::note(&format!("{journal} lists the tags; `locdiff undo {journal}` takes them back"));
         }
         Ok(tagged.unfit)
     }

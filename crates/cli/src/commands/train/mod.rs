@@ -3,8 +3,8 @@
 mod settings;
 
 use crate::args::{DeviceArg, named};
-use crate::interrupt::{Careful, Interrupted};
-use crate::output::{self, tell};
+use crate::interrupt::{InterruptGuard, Interrupted};
+use crate::output::{self, status};
 use crate::progress;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -151,12 +151,12 @@ impl Train {
         );
         if !self.json {
             let (rows, copies, degree) = (split.train.len(), data.copies(), config.model.degree);
-            tell!("{device}: {rows} photos, {copies} copies each, degree {degree}");
+            status!("{device}: {rows} photos, {copies} copies each, degree {degree}");
         }
         if output::is_forced() && !self.resume {
             clear_run(&self.out)?;
         }
-        let careful = Careful::begin();
+        let guard = InterruptGuard::begin();
         let job = Job {
             device: &device,
             config,
@@ -165,7 +165,7 @@ impl Train {
             out: &self.out,
             resume: self.resume,
             stream: self.stream,
-            stop: careful.stop(),
+            stop: guard.stop(),
         };
         let mut accuracy = String::new();
         let outcome = train(job, |event| match event {
@@ -181,11 +181,11 @@ impl Train {
             Event::Validation { step, accuracy: found } => {
                 accuracy = format!(" | {}", percentages(&found));
                 if !self.json {
-                    bar.suspend(|| drop(writeln!(output::people(), "step {step}: {found}")));
+                    bar.suspend(|| drop(writeln!(output::human_out(), "step {step}: {found}")));
                 }
             }
         });
-        drop(careful);
+        drop(guard);
         bar.finish_and_clear();
         let outcome = outcome?;
         self.tell(&outcome, &device.to_string())?;
@@ -199,13 +199,13 @@ impl Train {
                 "validation": outcome.validation, "best": outcome.best.map(|(score, step)| json!({"score": score, "step": step})),
                 "steps_per_second": outcome.steps_per_second, "startup_seconds": outcome.startup_seconds,
             });
-            tell!("{summary}");
+            status!("{summary}");
         } else if outcome.interrupted {
-            tell!("stopped at step {}: continue with --resume", outcome.step);
+            status!("stopped at step {}: continue with --resume", outcome.step);
         } else {
             let (step, speed, startup) = (outcome.step, outcome.steps_per_second, outcome.startup_seconds);
             let out = self.out.display();
-            tell!("{step} steps ({speed:.1} per second, after {startup:.1} s to start): model in {out}");
+            status!("{step} steps ({speed:.1} per second, after {startup:.1} s to start): model in {out}");
         }
         Ok(())
     }

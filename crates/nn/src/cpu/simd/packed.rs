@@ -141,7 +141,7 @@ mod tests {
     use super::super::tile::numbers;
     use super::*;
 
-    /// What a row becomes does not depend on the rows beside it: an answer must not depend on company.
+    /// What a row becomes does not depend on the rows beside it: an answer must not depend on the batch.
     #[test]
     fn a_row_is_the_same_in_any_batch() {
         for (n, k, transposed) in

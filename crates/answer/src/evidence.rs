@@ -3,21 +3,21 @@
 use crate::Neighbour;
 use locdiff_shdd::Coefficients;
 
-/// The network's word, and how much the photo is a stranger to it.
+/// The network's word, and how much the photo is a ood to it.
 #[derive(Debug, Clone, Copy)]
-pub struct Said<'a> {
+pub struct Evidence<'a> {
     /// The natural parameters that the network gave at pure noise.
     pub evidence: &'a Coefficients,
     /// The probability that the photo is of another kind than the model was trained for: see [`crate::Probe`].
-    pub stranger: f64,
+    pub ood: f64,
     /// What a gallery finds for the photo, the most similar first; empty where none is asked.
     pub neighbours: &'a [Neighbour],
 }
 
-impl<'a> Said<'a> {
+impl<'a> Evidence<'a> {
     /// About a photo of the model's own kind.
     pub fn new(evidence: &'a Coefficients) -> Self {
-        Self { evidence, stranger: 0.0, neighbours: &[] }
+        Self { evidence, ood: 0.0, neighbours: &[] }
     }
 
     /// The same with what a gallery finds.
