@@ -80,7 +80,7 @@ impl Album {
         let chain = Chain::new(sorted.clone(), times, &self.earth, &self.calibration, &settings);
         let mut answers: Vec<Option<AlbumAnswer>> = vec![None; photos.len()];
         let has_tags = !tagged.is_empty();
-        chain.smooth(|at, word| {
+        chain.smooth(|at, posterior| {
             let next = tagged.partition_point(|tag| *tag <= at);
             let around = tagged[next.saturating_sub(3)..(next + 2).min(tagged.len())].iter();
             let tags: Vec<&AlbumPhoto> = around.filter(|tag| **tag != at).map(|tag| sorted[*tag]).collect();

@@ -69,7 +69,7 @@ pub(crate) fn because(
             return format!("it looks like photos with a GPS tag {} away", distance(km));
         }
     }
-    if word.stray > 0.5 {
+    if posterior.stray > 0.5 {
         return "its own look: it does not fit the photos around it".to_owned();
     }
     if moved > 50.0 {

@@ -16,7 +16,7 @@ fn a_model_is_calibrated_and_its_answers_are_coherent() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     model_of_towns(path);
-    let locate = "locate --model run --embeddings photos.npy --device cpu --samples 4 --steps 10";
+    let locate = "locate --model run --embeddings photos.npy --device cpu --samples 4";
     assert!(stderr(&run(path, &format!("{locate} --json"))).contains("never calibrated"));
 
     let calibrate =
@@ -111,7 +111,7 @@ fn an_interrupt_leaves_complete_rows() {
     let path = folder.path();
     model_of_towns(path);
     // Blocks of one photo, each with much to do.
-    let locate = "locate --model run --embeddings photos.npy --device cpu --samples 1024 --steps 100 --json --csv a.csv";
+    let locate = "locate --model run --embeddings photos.npy --device cpu --samples 1024 --json --csv a.csv";
     let mut child = command(path, locate).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
     let mut seen = vec![lines.next().unwrap().unwrap()];
@@ -190,8 +190,7 @@ fn an_answer_does_not_depend_on_company() {
     let path = folder.path();
     let photo = fixture("vision/china.jpg");
     let locate = |what: &str, jobs: u32| -> Vec<String> {
-        let said =
-            ok(path, &format!("locate {what} --device cpu --samples 4 --steps 5 --json --jobs {jobs}"));
+        let said = ok(path, &format!("locate {what} --device cpu --samples 4 --json --jobs {jobs}"));
         let without_name = |line: &str| {
             let mut answer: Value = serde_json::from_str(line).unwrap();
             assert!(answer.as_object_mut().unwrap().remove("photo").is_some());
@@ -228,7 +227,7 @@ fn views_are_read_together_and_as_the_paper_does() {
     let path = folder.path();
     fs::copy(fixture("vision/china.jpg"), path.join("china.jpg")).unwrap();
     fs::write(path.join("truth.csv"), "lat,lon\n40,116\n").unwrap();
-    let locate = "locate china.jpg --device cpu --steps 5";
+    let locate = "locate china.jpg --device cpu";
     let one = &json_lines(path, locate)[0];
     let four = &json_lines(path, &format!("{locate} --views 4"))[0];
     assert_ne!(one["best"], four["best"]);

@@ -75,7 +75,7 @@ fn one_output_alone_goes_to_standard_output() {
     model_of_towns(path);
     few(path);
     let before = names(path);
-    let locate = "locate --model run --embeddings few.npy --device cpu --samples 2 --steps 2";
+    let locate = "locate --model run --embeddings few.npy --device cpu --samples 2";
     let said = ok(path, &format!("{locate} --csv -"));
     assert!(said.starts_with("photo,lat,lon,") && said.lines().count() == 4, "{said}");
     let regions: Value = serde_json::from_str(&ok(path, &format!("{locate} --geojson -"))).unwrap();
@@ -119,7 +119,7 @@ fn answers_are_judged_as_they_are_written() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     model_of_towns(path);
-    let of_embeddings = "--model run --embeddings photos.npy --device cpu --samples 2 --steps 2";
+    let of_embeddings = "--model run --embeddings photos.npy --device cpu --samples 2";
     ok(path, &format!("locate {of_embeddings} --csv l.csv"));
     fs::write(path.join("l.jsonl"), ok(path, &format!("locate {of_embeddings} --json"))).unwrap();
     fs::write(path.join("t.jsonl"), ok(path, &format!("locate {of_embeddings} --json --truth photos.csv")))
@@ -164,7 +164,7 @@ fn existing_files_need_force() {
     model_of_towns(path);
     few(path);
     ok(path, "encode --at 1,2 -L 3 -o c.npy");
-    let of_embeddings = "--model run --embeddings few.npy --device cpu --samples 2 --steps 2";
+    let of_embeddings = "--model run --embeddings few.npy --device cpu --samples 2";
     for (arguments, file) in [
         ("encode --at 1,2 -L 3 -o FILE".to_owned(), "e.npy"),
         ("decode c.npy -o FILE".to_owned(), "d.csv"),

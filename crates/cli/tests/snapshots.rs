@@ -94,7 +94,7 @@ fn messages_about_flags() {
             "density codes.npy --row 99",
             "locate",
             "locate photo.png --within Atlantis",
-            "locate photo.png --steps 0",
+            "locate photo.png",
             "locate photo.png --xmp",
             "locate photo.png --trace t.mp4",
             "locate photo.png --csv photo.png",

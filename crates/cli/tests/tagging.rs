@@ -42,7 +42,7 @@ fn files(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-const LOCATE: &str = "locate in --device cpu --samples 2 --steps 3";
+const LOCATE: &str = "locate in --device cpu --samples 2";
 
 #[test]
 fn tagged_photos_are_left_and_the_rest_goes_on() {
@@ -102,7 +102,7 @@ fn a_tag_is_replaced_only_when_asked_by_name() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     photos(path);
-    let locate = "locate in/gps.jpg in/a.jpg --device cpu --samples 2 --steps 3 --write-exif tagged --yes";
+    let locate = "locate in/gps.jpg in/a.jpg --device cpu --samples 2 --write-exif tagged --yes";
     ok(path, &format!("{locate} --force"));
     ok(path, &format!("{locate} --force"));
     assert!(path.join("tagged/a.jpg").exists() && !path.join("tagged/gps.jpg").exists());
@@ -162,7 +162,7 @@ fn exiftool_takes_the_table() {
     let output =
         exiftool(&["-n", "-json", "-GPSLatitude", "-GPSLongitude", "-GPSHPositioningError", "in/a.jpg"]);
     let back: Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
-    let lines = ok(path, "locate in/a.jpg --device cpu --samples 2 --steps 3 --json");
+    let lines = ok(path, "locate in/a.jpg --device cpu --samples 2 --json");
     let answer: Value = serde_json::from_str(lines.trim()).unwrap();
     for (name, axis) in [("GPSLatitude", "lat"), ("GPSLongitude", "lon")] {
         let (back, said) = (back[0][name].as_f64().unwrap(), answer["best"][axis].as_f64().unwrap());

@@ -40,7 +40,7 @@ fn quiet_verbose_colour_and_environment() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
     fs::copy(fixture("vision/rgb.png"), path.join("a.png")).unwrap();
-    let locate = "locate a.png --samples 2 --steps 3 --xmp --yes --force";
+    let locate = "locate a.png --samples 2 --xmp --yes --force";
     let said = |more: &str| stderr(&run(path, &format!("{locate} --device cpu {more}")));
     assert!(said("").contains("note: "));
     assert_eq!(said("--quiet"), "");
@@ -58,7 +58,7 @@ fn regions_by_name_circle_and_several() {
     let path = folder.path();
     fs::copy(fixture("vision/rgb.png"), path.join("a.png")).unwrap();
     let best = |within: &[&str]| -> (f64, f64) {
-        let mut words = vec!["locate", "a.png", "--device", "cpu", "--samples", "2", "--steps", "3"];
+        let mut words = vec!["locate", "a.png", "--device", "cpu", "--samples", "2"];
         words.extend(within.iter().flat_map(|region| ["--within", region]));
         let best: Value = json(path, &words)["best"].clone();
         (best["lat"].as_f64().unwrap(), best["lon"].as_f64().unwrap())
@@ -80,7 +80,7 @@ fn many_photos_are_one_page_and_densities_rasters() {
     for k in 0..60 {
         fs::copy(fixture("vision/rgb.jpg"), path.join(format!("in/{k:03}.jpg"))).unwrap();
     }
-    ok(path, "locate in --device cpu --samples 2 --steps 3 --map all.html --quiet");
+    ok(path, "locate in --device cpu --samples 2 --map all.html --quiet");
     let page = read(path.join("all.html"));
     let (_, data) = page.split_once(r#"id="data">"#).unwrap();
     let data: Value = serde_json::from_str(data.split_once("</script>").unwrap().0).unwrap();
@@ -92,7 +92,7 @@ fn many_photos_are_one_page_and_densities_rasters() {
         "{lengths:?}"
     );
     assert_eq!(data["crowd"]["name"][59], "in/059.jpg");
-    ok(path, "locate in/000.jpg --device cpu --samples 2 --steps 3 --geotiff a.tif");
+    ok(path, "locate in/000.jpg --device cpu --samples 2 --geotiff a.tif");
     assert_eq!(&fs::read(path.join("a.tif")).unwrap()[..4], b"II*\0");
     refused_with(path, "locate in --geotiff a.tif", "--geotiff a.tif/");
     ok(path, "density --at 48.86,2.35 -L 11 --geotiff d.tif");

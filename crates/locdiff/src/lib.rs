@@ -105,9 +105,9 @@ pub use locdiff_album::{
 };
 pub use locdiff_answer::{
     Answer, AnswerError, AnsweredBy, BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Density, DensityRegion,
-    FEWEST_TO_CALIBRATE, Factors, FitReport, FromDensity, GalleryContribution, GalleryMix, Globe, Hypothesis,
-    Knowledge, LEVELS, MOST_NEIGHBOURS, Match, ModelShape, Neighbour, Observation, OutOfDomain, Peak, Probe,
-    ReadOptions, Reader, ReliabilityCurve, Said, Verdict, fit, fit_gallery,
+    Evidence, FEWEST_TO_CALIBRATE, Factors, FitReport, FromDensity, GalleryContribution, GalleryMix, Globe,
+    Hypothesis, Knowledge, LEVELS, MOST_NEIGHBOURS, Match, ModelShape, Neighbour, Observation, OutOfDomain,
+    Peak, Probe, ReadOptions, Reader, ReliabilityCurve, Verdict, fit, fit_gallery,
 };
 pub use locdiff_base::BadSetting;
 pub use locdiff_data::{Embedding, Fingerprint};

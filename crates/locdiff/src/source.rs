@@ -144,7 +144,6 @@ impl Source {
             name: self.name.clone(),
             path: source.and_then(|source| source.file_path().map(Path::to_owned)),
             place: source.and_then(PhotoSource::place),
-            holder: source.map(|source| source.path().to_owned()),
             known: self.known.clone(),
             album: self.album.clone(),
         }
@@ -197,8 +196,6 @@ pub struct Origin {
     pub path: Option<PathBuf>,
     /// The place that a table or a shard gives it.
     pub place: Option<(LatLon, PlaceSource)>,
-    /// The file that holds it.
-    holder: Option<PathBuf>,
     pub(crate) known: Known,
     pub(crate) album: Option<String>,
 }
@@ -211,13 +208,12 @@ impl Origin {
 
     /// Why it has no answer, in one line under the name that it has in tables.
     pub fn reason(&self, error: &LocateError) -> String {
-        let message = error.to_string();
-        let name = self.called();
-        let holder = self.holder.as_ref().map(|path| path.display().to_string());
-        match holder.filter(|path| !path.is_empty() && path != name) {
-            Some(path) if message.contains(&path) && !message.contains(name) => message.replace(&path, name),
-            _ if message.contains(name) => message,
-            _ => format!("{name}: {message}"),
+        let (message, name) = (error.to_string(), self.called());
+        let path = self.path.as_ref().map(|path| path.display().to_string());
+        match path.filter(|path| path != name && message.contains(path.as_str())) {
+            Some(path) => message.replace(&path, name),
+            None if message.contains(name) => message,
+            None => format!("{name}: {message}"),
         }
     }
 }

@@ -82,7 +82,7 @@ macro_rules! status {
         writeln!($crate::output::human_out(), $($words)*)?
     };
 }
-pub use crate::tell;
+pub use crate::status;
 
 /// Writes a file that appears whole or not at all; `-` is standard output.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
