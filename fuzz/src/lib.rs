@@ -4,7 +4,8 @@
 //! `fuzz_targets/` runs them under libFuzzer (`scripts/fuzz`), the command's test `fuzz_smoke` on a stable toolchain.
 //! `seeds/NAME/` holds sound inputs of each.
 
-use locdiff::{Calibration, ModelShape, Region};
+use locdiff::parts::ModelShape;
+use locdiff::{Calibration, Region};
 use locdiff_data::{PlaceTable, PointColumns, RowFile, TableReader};
 use locdiff_gallery::{GALLERY_FILE, Gallery, GalleryBuilder, Kind, VectorType};
 use locdiff_ingest::{PhotoLimits, PhotoList, Photos};

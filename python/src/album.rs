@@ -3,10 +3,8 @@
 use crate::errors::{SettingError, locate};
 use crate::places::from_json;
 use crate::pool::compute;
-use locdiff::{
-    AlbumAnswer, AlbumSettings, EmbeddedPhoto, LatLon, LocateError, LocateOptions, Locator, album_times,
-    parse_time, set_clocks,
-};
+use locdiff::{AlbumAnswer, AlbumSettings, EmbeddedPhoto, LatLon, LocateError, LocateOptions, Locator, album_times};
+use locdiff::parts::{parse_time, set_clocks};
 use pyo3::prelude::*;
 
 /// What the caller knows of the photos, one entry for each; nothing where the photos say it themselves.

@@ -235,7 +235,7 @@ impl Answer {
 
     fn __repr__(&self) -> String {
         let (best, place) = (self.inner.best, &self.inner.place);
-        let half = locdiff::kilometres(self.inner.radius_50_km);
+        let half = locdiff::parts::kilometres(self.inner.radius_50_km);
         format!("<Answer {best}, {place}, 50 % within {half} km>")
     }
 }

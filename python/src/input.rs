@@ -1,6 +1,7 @@
 //! A photo as Python gives it: a path, bytes, an array or a PIL image.
 
-use locdiff::{LocateError, Photo, PhotoLimits, VisionError};
+use locdiff::{LocateError, Photo, PhotoLimits};
+use locdiff::parts::VisionError;
 use numpy::{PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;

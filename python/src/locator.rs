@@ -27,7 +27,7 @@ pub(crate) struct Locator {
 
 /// A device by its name.
 pub(crate) fn device(name: &str) -> PyResult<Device> {
-    let spec = name.parse().map_err(|error: locdiff::NnError| SettingError::new_err(error.to_string()))?;
+    let spec = name.parse().map_err(|error: locdiff::parts::NnError| SettingError::new_err(error.to_string()))?;
     Device::open(spec).map_err(|error| DeviceError::new_err(error.to_string()))
 }
 
@@ -123,16 +123,16 @@ impl Locator {
         let at = self::device(device)?;
         let opened = compute(py, || -> Result<locdiff::Locator, LocateError> {
             let found = match &model {
-                Some(folder) => locdiff::open_model(folder, &at)?,
-                None => locdiff::bundled_model(&at)?,
+                Some(folder) => locdiff::parts::open_model(folder, &at)?,
+                None => locdiff::parts::bundled_model(&at)?,
             };
             let seer = match &encoder {
                 Some(folder) => locdiff::Encoder::open_on(folder, &at)?,
-                None => locdiff::bundled_encoder(&at)?,
+                None => locdiff::parts::bundled_encoder(&at)?,
             };
             let locator = locdiff::Locator::new(found, Some(seer))?;
             match &gallery {
-                Some(folder) => locator.with_gallery(locdiff::open_retriever(folder, None, &at, |_, _| ())?),
+                Some(folder) => locator.with_gallery(locdiff::parts::open_retriever(folder, None, &at, |_, _| ())?),
                 None => Ok(locator),
             }
         })?;

@@ -1,7 +1,8 @@
 //! Keyword arguments of `locate` and its like.
 
 use crate::errors::{OrRaise, locate};
-use locdiff::{Knowledge, LocateOptions, PhotoLimits, Region, SampleOptions, with_prior};
+use locdiff::{Knowledge, LocateOptions, PhotoLimits, Region, SampleOptions};
+use locdiff::parts::with_prior;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -3,7 +3,8 @@
 use crate::errors::{OrRaise, SettingError};
 use crate::places::from_json;
 use crate::pool::Watch;
-use locdiff::{BACKGROUND_DRAWS, Globe, Model, ModelError, Observation, Predictor, SampleOptions, fit};
+use locdiff::{Model, SampleOptions};
+use locdiff::parts::{BACKGROUND_DRAWS, Globe, ModelError, Observation, Predictor, fit};
 use locdiff_base::Named;
 use locdiff_data::{PointColumns, RowFile, read_points};
 use locdiff_train::{Dataset, Event, Job, Rows, RunConfig, Source, TrainError, TrainPreset, split_by_blocks};
@@ -191,7 +192,7 @@ pub(crate) fn calibrate<'py>(
         calibration.save(&model).or_data()?;
         Ok(calibration)
     })??;
-    let text = std::fs::read_to_string(model.join(locdiff::CALIBRATION_FILE)).or_data()?;
+    let text = std::fs::read_to_string(model.join(locdiff::parts::CALIBRATION_FILE)).or_data()?;
     let mut summary: Value = serde_json::from_str(&text).or_data()?;
     summary["window_km"] = fitted.window_km.into();
     from_json(py, &summary.to_string())

@@ -3,7 +3,8 @@
 use crate::part::{Origin, Part};
 use crate::sealed::damaged;
 use crate::{BatchError, Job, Result, Task, manifest};
-use locdiff::{ANSWER_COLUMNS, AnswerRow, LatLon};
+use locdiff::parts::ANSWER_COLUMNS;
+use locdiff::{AnswerRow, LatLon};
 use locdiff_base::{AtomicFile, WriteError};
 use locdiff_data::{Dtype, MatrixWriter, TableWriter};
 use locdiff_ingest::{EmbedFiles, EmbedTables, PlaceSource};

@@ -3,9 +3,9 @@
 use crate::part::Part;
 use crate::sealed::sum;
 use crate::{Job, Result, Task};
+use locdiff::parts::{EmbedSources, Read, encoder_of, failure_json};
 use locdiff::{
-    Control, Device, DeviceSpec, EmbedSources, Encoder, Fingerprint, LocateOptions, Locator, Origin,
-    Progress, Read, Source, encoder_of, failure_json,
+    Control, Device, DeviceSpec, Encoder, Fingerprint, LocateOptions, Locator, Origin, Progress, Source,
 };
 use locdiff_ingest::PhotoSource;
 use serde_json::{Value, json};

@@ -5,9 +5,9 @@ use crate::output::Usage;
 use crate::progress;
 use anyhow::{Context, Result};
 use clap::Args;
+use locdiff::parts::{Centres, Hybrid, HybridRule, encoder_of, open_retriever};
 use locdiff::{
-    Centres, Device, Encoder, GalleryRule, Hybrid, HybridRule, Locator, LocatorBuilder, Pooling, Request,
-    SampleOptions, Sampler, encoder_of, open_retriever,
+    Device, Encoder, GalleryRule, Locator, LocatorBuilder, Pooling, Request, SampleOptions, Sampler,
 };
 use locdiff_base::Named;
 use locdiff_data::RowFile;

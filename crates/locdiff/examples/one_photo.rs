@@ -1,6 +1,7 @@
 //! One photo: `cargo run --release --example one_photo -- photo.jpg`
 
-use locdiff::{Atlas, Locator, kilometres};
+use locdiff::parts::kilometres;
+use locdiff::{Atlas, Locator};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = std::env::args().nth(1).unwrap_or_else(|| "fixtures/vision/china.jpg".to_owned());

@@ -2,9 +2,8 @@
 
 use crate::pipeline::Read;
 use crate::source::Origin;
-use crate::{
-    Control, EmbeddedPhoto, LocateError, LocateOptions, Locator, Progress, Request, Source, failure_json,
-};
+use crate::table::failure_json;
+use crate::{Control, EmbeddedPhoto, LocateError, LocateOptions, Locator, Progress, Request, Source};
 use locdiff_album::{
     Album, AlbumAnswer, AlbumPhoto, AlbumSettings, GUESSED_GAP_S, PhotoTime, TimeSource, WrongClock,
     parse_time, set_clocks, time_in_name,

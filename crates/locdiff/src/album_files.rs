@@ -1,6 +1,6 @@
 //! The answers of an album as files: a track with its uncertainty.
 
-use crate::kilometres;
+use crate::maps::kilometres;
 use crate::maps::labelled;
 use locdiff_album::{AlbumAnswer, TimeSource, iso_time};
 use locdiff_map::{FeatureCollection, GpxPoint, KmlDocument, KmlFolder, TrackMap, TrackPhoto, gpx};

@@ -1,6 +1,7 @@
 //! A table of photos with times, for albums of embeddings.
 
-use crate::{Control, EmbeddedPhoto, LocateError, LocateOptions, Locator, PhotoTime, Source, check_rows};
+use crate::calibrate::check_rows;
+use crate::{Control, EmbeddedPhoto, LocateError, LocateOptions, Locator, PhotoTime, Source};
 use locdiff_album::{AlbumPhoto, parse_time};
 use locdiff_base::excerpt;
 use locdiff_data::{RowFile, TableReader};

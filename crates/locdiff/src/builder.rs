@@ -1,6 +1,7 @@
 //! How a locator is opened.
 
-use crate::{GalleryRule, HybridChanges, LocateError, Locator, Request, open_model};
+use crate::locator::open_model;
+use crate::{GalleryRule, HybridChanges, LocateError, Locator, Request};
 use locdiff_answer::Calibration;
 use locdiff_model::Model;
 use locdiff_nn::{Device, DeviceSpec};
@@ -147,7 +148,7 @@ pub fn model_of(folder: Option<&Path>, device: &Device) -> Result<(Model, Option
     match folder {
         Some(folder) => open_model(folder, device),
         #[cfg(feature = "bundled")]
-        None => crate::bundled_model(device),
+        None => crate::bundled::bundled_model(device),
         #[cfg(not(feature = "bundled"))]
         None => Err(LocateError::NotBundled { what: "model" }),
     }
@@ -161,7 +162,7 @@ pub fn encoder_of(folder: Option<&Path>, device: &Device) -> Result<Encoder, Loc
     match folder {
         Some(folder) => Ok(Encoder::open_on(folder, device)?),
         #[cfg(feature = "bundled")]
-        None => crate::bundled_encoder(device),
+        None => crate::bundled::bundled_encoder(device),
         #[cfg(not(feature = "bundled"))]
         None => Err(LocateError::NotBundled { what: "encoder" }),
     }

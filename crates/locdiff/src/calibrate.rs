@@ -1,6 +1,7 @@
 //! Makes a model's probabilities hold: the one way that every door calibrates.
 
-use crate::{Control, LocateError, Progress, open_model};
+use crate::locator::open_model;
+use crate::{Control, LocateError, Progress};
 use locdiff_answer::{BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Globe, Observation, fit};
 use locdiff_base::setting;
 use locdiff_data::{PointColumns, RowFile, TableReader, read_points};
@@ -192,14 +193,19 @@ fn with_gallery(
     use locdiff_answer::{MOST_NEIGHBOURS, fit_gallery};
     let Some(gallery) = &request.gallery else { return Ok(calibration) };
     let device = model.params().device();
-    let retriever = crate::open_retriever(gallery, request.geoclip.as_deref(), device, |_, _| ())?;
+    let retriever = crate::hybrid::open_retriever(gallery, request.geoclip.as_deref(), device, |_, _| ())?;
     let config = model.config();
-    crate::check_embeddings("the model", config.embedding_dim, config.encoder.as_ref(), retriever.as_ref())?;
+    crate::hybrid::check_embeddings(
+        "the model",
+        config.embedding_dim,
+        config.encoder.as_ref(),
+        retriever.as_ref(),
+    )?;
     for photos in [&mut seen, &mut other] {
         let embeddings: Vec<Vec<f32>> = photos.iter().map(|seen| seen.embedding.clone()).collect();
         let found = retriever.retrieve_many(&embeddings, MOST_NEIGHBOURS)?;
         for (seen, hits) in photos.iter_mut().zip(found) {
-            seen.neighbours = crate::neighbours(&hits);
+            seen.neighbours = crate::retrieval::neighbours(&hits);
         }
     }
     let (key, temperature) = (retriever.identity(), retriever.temperature());

@@ -1,6 +1,7 @@
 //! What a gallery does for a locator's answers.
 
-use crate::{Hybrid, HybridChanges, LocateError, LocateOptions};
+use crate::hybrid::Hybrid;
+use crate::{HybridChanges, LocateError, LocateOptions};
 use locdiff_answer::Answer;
 use locdiff_base::setting;
 use locdiff_data::TableReader;

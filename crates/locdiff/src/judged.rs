@@ -1,6 +1,8 @@
 //! A model judged on photos whose places are known.
 
-use crate::{Control, LocateError, Progress, check_rows, open_model};
+use crate::calibrate::check_rows;
+use crate::locator::open_model;
+use crate::{Control, LocateError, Progress};
 use locdiff_answer::{Answer, FromDensity, Globe, LEVELS, ReadOptions, Reader, ReliabilityCurve, Verdict};
 use locdiff_base::setting;
 use locdiff_data::RowFile;

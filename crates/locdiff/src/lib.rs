@@ -70,55 +70,69 @@ mod table;
 pub use album::{AlbumLocated, AlbumRun};
 #[cfg(feature = "maps")]
 pub use album_files::AlbumFiles;
-pub use album_table::{AlbumRow, by_album};
-pub use builder::{LocatorBuilder, encoder_of, model_of};
-#[cfg(feature = "bundled")]
-pub use bundled::{BUNDLED_MODEL_NAME, bundled_encoder, bundled_model};
-pub use calibrate::{CalibrateRequest, EmbeddingRows, calibrate, check_rows};
-pub use control::{Control, Progress, StageTimes};
+pub use builder::LocatorBuilder;
+pub use calibrate::{CalibrateRequest, EmbeddingRows, calibrate};
+pub use control::{Control, Progress};
 pub use embedded::EmbeddedPhoto;
 pub use error::LocateError;
 #[cfg(feature = "maps")]
 pub use grid::DensityGrid;
-#[cfg(feature = "gallery")]
-pub use hybrid::{Hybrid, check_embeddings, open_retriever};
-pub use judged::{AnswerScore, JudgedPlace, judge_rows};
-pub use locator::{Locator, open_model};
-#[cfg(feature = "maps")]
-pub use maps::{
-    AnswerMap, Atlas, add_places, answers_page, crowd_page, crowd_photo, kilometres, places_folder,
+pub use locator::Locator;
+pub use locdiff_album::{AlbumAnswer, AlbumSettings, PhotoTime, WrongClock};
+pub use locdiff_answer::{
+    Answer, Calibration, Density, DensityRegion, FromDensity, GalleryContribution, Hypothesis, Knowledge,
 };
+pub use locdiff_data::{Embedding, Fingerprint};
+pub use locdiff_diffusion::Sampler;
+pub use locdiff_model::{Model, Pooling, SampleOptions};
+pub use locdiff_nn::{Device, DeviceSpec};
+pub use locdiff_places::Region;
+pub use locdiff_shdd::{CodeDensity, Codec, Coefficients, Decoder};
+pub use locdiff_sphere::{Degree, LatLon, haversine_km};
+pub use locdiff_vision::{Encoder, Photo, PhotoLimits};
+#[cfg(feature = "maps")]
+pub use maps::{AnswerMap, Atlas};
 pub use options::LocateOptions;
-pub use pipeline::{EmbedSources, Read};
-pub use prior::with_prior;
 pub use request::{GalleryRule, HybridChanges, Request};
-#[cfg(feature = "gallery")]
-pub use retrieval::neighbours;
 pub use run::{Located, Run};
 pub use source::{Origin, Source};
 pub use steps::SampledStep;
-pub use table::{ANSWER_COLUMNS, AnswerRow, FoundRow, GALLERY_COLUMNS, failure_json, gallery_fields};
+pub use table::AnswerRow;
 
-pub use locdiff_album::{
-    Album, AlbumAnswer, AlbumPhoto, AlbumScores, AlbumSettings, AlbumTrip, Judging, Outlier, PhotoTime,
-    TimeSource, TravelSettings, Traveller, WrongClock, iso_time, parse_time, set_clocks,
-};
-pub use locdiff_answer::{
-    Answer, AnswerError, AnsweredBy, BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Density, DensityRegion,
-    Evidence, FEWEST_TO_CALIBRATE, Factors, FitReport, FromDensity, GalleryContribution, GalleryMix, Globe,
-    Hypothesis, Knowledge, LEVELS, MOST_NEIGHBOURS, Match, ModelShape, Neighbour, Observation, OutOfDomain,
-    Peak, Probe, ReadOptions, Reader, ReliabilityCurve, Verdict, fit, fit_gallery,
-};
-pub use locdiff_base::BadSetting;
-pub use locdiff_data::{Embedding, Fingerprint};
-pub use locdiff_diffusion::Sampler;
-#[cfg(feature = "gallery")]
-pub use locdiff_gallery::{Centres, Fusion, Gallery, HybridAnswer, HybridOptions, HybridRule, Retriever};
-pub use locdiff_model::{
-    Model, ModelConfig, ModelError, Pooling, Prediction, Predictor, Query, Reading, SampleOptions, TraceStep,
-};
-pub use locdiff_nn::{Device, DeviceSpec, NnError};
-pub use locdiff_places::Region;
-pub use locdiff_shdd::{CodeDensity, Codec, Coefficients, Decoder, ShddError};
-pub use locdiff_sphere::{Degree, LatLon, UnitVec, haversine_km};
-pub use locdiff_vision::{Encoder, Photo, PhotoLimits, Taken, VisionError};
+/// What programs on top of this library use beside: the doors (command, server, jobs, Python) and the laboratory. No promise is made of it.
+pub mod parts {
+    pub use crate::album_table::{AlbumRow, by_album};
+    pub use crate::builder::{encoder_of, model_of};
+    #[cfg(feature = "bundled")]
+    pub use crate::bundled::{BUNDLED_MODEL_NAME, bundled_encoder, bundled_model};
+    pub use crate::calibrate::check_rows;
+    pub use crate::control::StageTimes;
+    #[cfg(feature = "gallery")]
+    pub use crate::hybrid::{Hybrid, check_embeddings, open_retriever};
+    pub use crate::judged::{AnswerScore, JudgedPlace, judge_rows};
+    pub use crate::locator::open_model;
+    #[cfg(feature = "maps")]
+    pub use crate::maps::{add_places, answers_page, crowd_page, crowd_photo, kilometres, places_folder};
+    pub use crate::pipeline::{EmbedSources, Read};
+    pub use crate::prior::with_prior;
+    #[cfg(feature = "gallery")]
+    pub use crate::retrieval::neighbours;
+    pub use crate::table::{ANSWER_COLUMNS, FoundRow, GALLERY_COLUMNS, failure_json, gallery_fields};
+    pub use locdiff_album::{
+        Album, AlbumPhoto, AlbumScores, AlbumTrip, Judging, Outlier, TimeSource, TravelSettings, Traveller,
+        iso_time, parse_time, set_clocks,
+    };
+    pub use locdiff_answer::{
+        AnswerError, AnsweredBy, BACKGROUND_DRAWS, CALIBRATION_FILE, Evidence, FEWEST_TO_CALIBRATE, Factors,
+        FitReport, GalleryMix, Globe, LEVELS, MOST_NEIGHBOURS, Match, ModelShape, Neighbour, Observation,
+        OutOfDomain, Peak, Probe, ReadOptions, Reader, ReliabilityCurve, Verdict, fit, fit_gallery,
+    };
+    pub use locdiff_base::BadSetting;
+    #[cfg(feature = "gallery")]
+    pub use locdiff_gallery::{Centres, Fusion, Gallery, HybridAnswer, HybridOptions, HybridRule, Retriever};
+    pub use locdiff_model::{ModelConfig, ModelError, Prediction, Predictor, Query, Reading, TraceStep};
+    pub use locdiff_nn::NnError;
+    pub use locdiff_shdd::ShddError;
+    pub use locdiff_sphere::UnitVec;
+    pub use locdiff_vision::{Taken, VisionError};
+}

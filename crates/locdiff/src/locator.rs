@@ -206,7 +206,7 @@ impl Locator {
         &self,
         photos: &[&EmbeddedPhoto],
         queries: &[Query<'_>],
-        hybrid: &crate::Hybrid,
+        hybrid: &crate::hybrid::Hybrid,
         options: &LocateOptions,
     ) -> Result<Vec<PhotoEvidence>, LocateError> {
         let reading = Reading { every_sample: true, ..Reading::default() };

@@ -1,7 +1,8 @@
 //! A locator with a gallery beside its model.
 
 use crate::gallery_use::{GalleryUse, PhotoNames};
-use crate::{GalleryRule, Hybrid, HybridChanges, LocateError, Locator, check_embeddings, open_retriever};
+use crate::hybrid::{Hybrid, check_embeddings, open_retriever};
+use crate::{GalleryRule, HybridChanges, LocateError, Locator};
 use locdiff_answer::{GalleryMix, Reader};
 use locdiff_gallery::{HybridRule, Retriever};
 use locdiff_nn::Device;

@@ -1,11 +1,12 @@
 //! Answers as maps: GeoJSON, KML, a page, a picture, a film of the backward process.
 
 use crate::grid::worth_drawing;
-use crate::{Answer, Codec, Density, DensityGrid, LocateError, TraceStep};
+use crate::{Answer, Codec, Density, DensityGrid, LocateError};
 use locdiff_map::{
     CrowdMap, CrowdPhoto, FeatureCollection, Heat, HtmlMap, HtmlMarker, HtmlPhoto, KmlDocument, KmlFolder,
     MapImage, MapLabel, MapPage, Marker, Raster, Trace, Window, contour_polygons, geotiff,
 };
+use locdiff_model::TraceStep;
 use locdiff_places::{PlaceKind, place_names};
 use locdiff_sphere::{Polygon, UnitVec};
 use std::io::{Read, Seek, Write};

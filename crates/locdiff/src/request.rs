@@ -162,7 +162,7 @@ impl Request {
     pub fn options(&self) -> Result<LocateOptions, LocateError> {
         let knowledge = self.knowledge(|text| Region::parse(text))?;
         let Some(path) = &self.prior else { return self.with_knowledge(knowledge) };
-        let known = crate::with_prior(knowledge.unwrap_or_default(), path, self.prior_km)?;
+        let known = crate::prior::with_prior(knowledge.unwrap_or_default(), path, self.prior_km)?;
         self.with_knowledge(Some(known))
     }
 

@@ -2,7 +2,8 @@
 
 use crate::pipeline::{EmbedSources, Read};
 use crate::source::Origin;
-use crate::{Control, LocateError, LocateOptions, Locator, Request, Source, failure_json};
+use crate::table::failure_json;
+use crate::{Control, LocateError, LocateOptions, Locator, Request, Source};
 use locdiff_answer::Answer;
 use locdiff_model::{SampleOptions, TraceStep};
 use serde_json::Value;

@@ -1,6 +1,7 @@
 //! Answers as rows of a table: the columns that every table of answers has.
 
-use crate::{Answer, GalleryContribution, Match};
+use crate::{Answer, GalleryContribution};
+use locdiff_answer::Match;
 use serde_json::Value;
 
 /// The columns of a table of answers.

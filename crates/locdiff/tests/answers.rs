@@ -1,8 +1,9 @@
 //! Answers agree with their densities, and with each other, whatever else is asked.
 
+use locdiff::parts::ModelConfig;
 use locdiff::{
     Device, EmbeddedPhoto, Embedding, Fingerprint, Knowledge, LatLon, LocateOptions, Locator, Model,
-    ModelConfig, SampleOptions,
+    SampleOptions,
 };
 use std::sync::Arc;
 

@@ -1,6 +1,7 @@
 //! Errors as problem+json, RFC 9457.
 
-use locdiff::{LocateError, ModelError, VisionError};
+use locdiff::LocateError;
+use locdiff::parts::{ModelError, VisionError};
 use locdiff_places::PlacesError;
 use serde_json::{Value, json};
 

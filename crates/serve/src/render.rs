@@ -3,7 +3,8 @@
 use crate::ask::{Ask, Extra, Format};
 use crate::problem::{Kind, Problem};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
-use locdiff::{Answer, Atlas, DensityGrid, Embedding, LatLon, LocateError, Located, Read, SampledStep};
+use locdiff::parts::Read;
+use locdiff::{Answer, Atlas, DensityGrid, Embedding, LatLon, LocateError, Located, SampledStep};
 use serde_json::{Value, json};
 use std::sync::OnceLock;
 

@@ -1,7 +1,8 @@
 //! The photos of one trip, as one object.
 
 use crate::problem::Problem;
-use locdiff::{AlbumAnswer, AlbumFiles, AlbumLocated, AlbumRun, iso_time};
+use locdiff::parts::iso_time;
+use locdiff::{AlbumAnswer, AlbumFiles, AlbumLocated, AlbumRun};
 use serde_json::{Value, json};
 
 /// The answer to a form of photos: an object with a photo's answer for each, in the order they were sent. Where none can be used, the

@@ -4,7 +4,8 @@ use crate::job::{GivenFacts, Upload, Work};
 use crate::multipart;
 use crate::problem::{Kind, Problem};
 use bytes::Bytes;
-use locdiff::{LatLon, LocateError, Photo, PhotoLimits, parse_time};
+use locdiff::parts::parse_time;
+use locdiff::{LatLon, LocateError, Photo, PhotoLimits};
 use locdiff_base::excerpt;
 use serde::Deserialize;
 

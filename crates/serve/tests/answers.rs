@@ -4,7 +4,8 @@ mod common;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use common::{FORM, Running, form, photo, photo_path};
-use locdiff::{EmbeddedPhoto, LatLon, LocateOptions, Locator, UnitVec};
+use locdiff::parts::UnitVec;
+use locdiff::{EmbeddedPhoto, LatLon, LocateOptions, Locator};
 use serde_json::Value;
 
 /// The answer of the library to a photo, as the command prints it.

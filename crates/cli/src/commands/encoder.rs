@@ -37,7 +37,7 @@ pub(crate) struct Inspect {
 impl Inspect {
     fn run(self) -> Result<()> {
         let device = Device::open(self.device.device)?;
-        let encoder = locdiff::encoder_of(self.folder.as_deref(), &device)?;
+        let encoder = locdiff::parts::encoder_of(self.folder.as_deref(), &device)?;
         let inspection = Inspection::of(&encoder, self.folder.as_deref(), device.to_string())?;
         if self.json {
             println!("{}", inspection.to_json());

@@ -8,7 +8,7 @@ use crate::progress;
 use crate::request::EncoderArg;
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
-use locdiff::{check_embeddings, open_retriever};
+use locdiff::parts::{check_embeddings, open_retriever};
 use locdiff_data::{PointColumns, PointWriter, RowFile, read_points};
 use locdiff_eval::Accuracy;
 use locdiff_gallery::{GALLERY_FILE, Gallery, GalleryBuilder, VectorType};

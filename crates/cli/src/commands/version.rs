@@ -66,11 +66,11 @@ fn facts() -> Result<Value> {
 #[cfg(feature = "bundled")]
 fn bundled() -> Result<(Value, Value)> {
     let device = Device::cpu();
-    let (model, _) = locdiff::bundled_model(&device)?;
+    let (model, _) = locdiff::parts::bundled_model(&device)?;
     let config = model.config();
-    let encoder = locdiff::bundled_encoder(&device)?;
+    let encoder = locdiff::parts::bundled_encoder(&device)?;
     let model = json!({
-        "name": locdiff::BUNDLED_MODEL_NAME,
+        "name": locdiff::parts::BUNDLED_MODEL_NAME,
         "degree": config.degree.to_string(),
         "embedding_dim": config.embedding_dim.to_string(),
     });

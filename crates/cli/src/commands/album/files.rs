@@ -3,7 +3,8 @@
 use crate::output::{self, write_file};
 use anyhow::{Result, bail};
 use clap::Args;
-use locdiff::{AlbumAnswer, AlbumFiles, iso_time};
+use locdiff::parts::iso_time;
+use locdiff::{AlbumAnswer, AlbumFiles};
 use locdiff_data::TableWriter;
 use std::path::{Path, PathBuf};
 

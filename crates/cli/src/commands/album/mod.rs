@@ -12,10 +12,8 @@ use crate::{hints, output, progress, say, verbosity};
 use anyhow::{Context, Result};
 use clap::Args;
 use files::FileArgs;
-use locdiff::{
-    AlbumAnswer, AlbumRow, AlbumRun, AlbumSettings, Control, LocateError, Progress, Request, Source,
-    TimeSource,
-};
+use locdiff::parts::{AlbumRow, TimeSource};
+use locdiff::{AlbumAnswer, AlbumRun, AlbumSettings, Control, LocateError, Progress, Request, Source};
 use locdiff_data::RowFile;
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,7 @@
 //! An album's answers for people and programs.
 
-use locdiff::{AlbumAnswer, WrongClock, iso_time, kilometres};
+use locdiff::parts::{iso_time, kilometres};
+use locdiff::{AlbumAnswer, WrongClock};
 use locdiff_base::one_line;
 use std::fmt::Write;
 

@@ -5,7 +5,8 @@ use crate::commands::album::settings;
 use crate::progress;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use locdiff::{AlbumScores, AlbumTrip, Judging, LatLon, LocateOptions, by_album};
+use locdiff::parts::{AlbumScores, AlbumTrip, Judging, by_album};
+use locdiff::{LatLon, LocateOptions};
 use locdiff_eval::Bootstrap;
 use std::path::{Path, PathBuf};
 

@@ -11,7 +11,7 @@ use album::AlbumArgs;
 use anyhow::{Context, Result};
 use clap::Args;
 use codes::judge_codes;
-use locdiff::Judging;
+use locdiff::parts::Judging;
 use locdiff_base::Named;
 use locdiff_data::{PlaceTable, PointColumns, read_points};
 use locdiff_eval::{Benchmark, Bootstrap, Preset};

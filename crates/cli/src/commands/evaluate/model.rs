@@ -5,10 +5,8 @@ use crate::progress;
 use crate::request::{SamplingArgs, open};
 use anyhow::{Context, Result};
 use clap::Args;
-use locdiff::{
-    Control, Device, DeviceSpec, JudgedPlace, LatLon, Locator, Progress, Request, SampleOptions, Verdict,
-    judge_rows,
-};
+use locdiff::parts::{JudgedPlace, Verdict, judge_rows};
+use locdiff::{Control, Device, DeviceSpec, LatLon, Locator, Progress, Request, SampleOptions};
 use locdiff_data::RowFile;
 use locdiff_eval::LEVELS;
 use locdiff_report::System;

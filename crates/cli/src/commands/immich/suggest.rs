@@ -6,9 +6,10 @@ use crate::request::ModelArgs;
 use crate::{output, progress, say, verbosity};
 use anyhow::{Result, bail, ensure};
 use clap::Args;
+use locdiff::parts::parse_time;
 use locdiff::{
     AlbumAnswer, Control, EmbeddedPhoto, Embedding, LocateError, Locator, Origin, Photo, PhotoTime, Progress,
-    Request, Source, parse_time,
+    Request, Source,
 };
 use locdiff_immich::{Asset, Filter, Immich, ImmichError, KeptEmbeddings, Suggestion, Suggestions, trips};
 use std::sync::atomic::AtomicBool;

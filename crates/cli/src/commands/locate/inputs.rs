@@ -2,7 +2,8 @@
 
 use crate::photos::PhotoArgs;
 use anyhow::{Result, ensure};
-use locdiff::{Locator, Source, check_rows};
+use locdiff::parts::check_rows;
+use locdiff::{Locator, Source};
 use locdiff_data::RowFile;
 use locdiff_ingest::Photos;
 use std::path::{Path, PathBuf};

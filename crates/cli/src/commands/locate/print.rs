@@ -1,6 +1,7 @@
 //! Answers for people and for programs.
 
-use locdiff::{Answer, haversine_km, kilometres};
+use locdiff::parts::kilometres;
+use locdiff::{Answer, haversine_km};
 use locdiff_base::one_line;
 use std::fmt::Write;
 
