@@ -49,9 +49,7 @@ pub struct Album {
 
 impl Album {
     /// For a model's calibration.
-    ///
-    /// # Errors
-    /// A calibration of a degree out of range.
+    /// Errors: a calibration of a degree out of range.
     pub fn new(calibration: Calibration, settings: AlbumSettings) -> Result<Self, AlbumError> {
         Ok(Self { earth: Earth::new(&calibration)?, calibration, settings })
     }
@@ -63,9 +61,7 @@ impl Album {
 
     /// An answer for each photo, in their order, after all others have spoken. With `truths`, one for each photo, the answers
     /// carry what is said about them. `done` is called after each photo, the last first.
-    ///
-    /// # Errors
-    /// Evidence of another degree than the calibration.
+    /// Errors: evidence of another degree than the calibration.
     pub fn answers(
         &self,
         photos: &[AlbumPhoto],
@@ -99,9 +95,7 @@ impl Album {
     }
 
     /// One answer for photos of one place, whenever they were taken.
-    ///
-    /// # Errors
-    /// As [`Album::answers`].
+    /// Errors: as [`Album::answers`].
     pub fn same_place(
         &self,
         photos: &[AlbumPhoto],
@@ -138,9 +132,7 @@ impl Album {
     }
 
     /// The log likelihood of the album as its times stand: how well evidence, tags and travel agree.
-    ///
-    /// # Errors
-    /// As [`Album::answers`].
+    /// Errors: as [`Album::answers`].
     pub fn log_likelihood(&self, photos: &[AlbumPhoto]) -> Result<f64, AlbumError> {
         let order = in_time(photos);
         let times = order.iter().map(|k| photos[*k].time.seconds).collect();

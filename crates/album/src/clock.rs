@@ -28,9 +28,7 @@ pub struct WrongClock {
 impl Album {
     /// Cameras whose clocks contradict those of the camera with most photos (or most tags), found one after the other.
     /// Photos without a camera have the clock of that one.
-    ///
-    /// # Errors
-    /// As [`Album::answers`].
+    /// Errors: as [`Album::answers`].
     pub fn wrong_clocks(&self, photos: &[AlbumPhoto]) -> Result<Vec<WrongClock>, AlbumError> {
         let mut cameras: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
         for photo in photos {

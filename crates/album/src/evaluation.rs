@@ -125,9 +125,7 @@ struct Judged {
 
 impl AlbumScores {
     /// Answers every album and judges it. `done` is called after each album.
-    ///
-    /// # Errors
-    /// As [`Album::answers`].
+    /// Errors: as [`Album::answers`].
     pub fn of(
         album: &Album,
         trips: &[AlbumTrip],

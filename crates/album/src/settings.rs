@@ -190,9 +190,7 @@ impl AlbumSettings {
     /// assert!(AlbumSettings::from_json(r#"{"stray": 2}"#).is_err());
     /// # Ok::<(), locdiff_album::AlbumError>(())
     /// ```
-    ///
-    /// # Errors
-    /// What is no settings, and numbers out of range.
+    /// Errors: what is no settings, and numbers out of range.
     pub fn from_json(text: &str) -> Result<Self, AlbumError> {
         let settings: Self =
             serde_json::from_str(text).map_err(|error| AlbumError::Settings { reason: error.to_string() })?;

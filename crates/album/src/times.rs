@@ -65,9 +65,7 @@ impl PhotoTime {
 /// assert!(parse_time("yesterday", None).is_err());
 /// # Ok::<(), locdiff_album::AlbumError>(())
 /// ```
-///
-/// # Errors
-/// What is no time.
+/// Errors: what is no time.
 pub fn parse_time(text: &str, offset: Option<&str>) -> Result<(f64, bool), AlbumError> {
     let bad = || AlbumError::Time { text: text.to_owned() };
     let text = text.trim().trim_end_matches('\0').trim();

@@ -183,9 +183,7 @@ impl Calibration {
     }
 
     /// The density for what the network said about a photo.
-    ///
-    /// # Errors
-    /// A globe, an evidence and a calibration of different degrees.
+    /// Errors: a globe, an evidence and a calibration of different degrees.
     pub fn density(
         &self,
         globe: &Arc<Globe>,

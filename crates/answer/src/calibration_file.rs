@@ -121,9 +121,7 @@ fn strangers_fault(strangers: &Strangers) -> Option<String> {
 
 impl Calibration {
     /// Reads a model folder's calibration; `None` if it has none.
-    ///
-    /// # Errors
-    /// A file that cannot be read or does not fit the model.
+    /// Errors: a file that cannot be read or does not fit the model.
     pub fn load(folder: impl AsRef<Path>, model: &ModelShape<'_>) -> Result<Option<Self>, AnswerError> {
         let path = folder.as_ref().join(CALIBRATION_FILE);
         match read_bounded(&path, LARGEST_FILE_BYTES) {
@@ -134,9 +132,7 @@ impl Calibration {
     }
 
     /// A calibration from the contents of its file; `path` is the name that errors give.
-    ///
-    /// # Errors
-    /// Contents that are no calibration, or that of another degree, encoder or size of embeddings.
+    /// Errors: contents that are no calibration, or that of another degree, encoder or size of embeddings.
     pub fn from_bytes(
         path: impl AsRef<Path>,
         contents: &[u8],
@@ -170,9 +166,7 @@ impl Calibration {
     }
 
     /// Writes it into a model's folder.
-    ///
-    /// # Errors
-    /// A folder that cannot be written.
+    /// Errors: a folder that cannot be written.
     pub fn save(&self, folder: impl AsRef<Path>) -> Result<(), AnswerError> {
         let path = folder.as_ref().join(CALIBRATION_FILE);
         let stored = Stored {

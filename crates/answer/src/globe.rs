@@ -38,17 +38,13 @@ pub struct Globe {
 
 impl Globe {
     /// For densities of this degree.
-    ///
-    /// # Errors
-    /// A degree out of range.
+    /// Errors: a degree out of range.
     pub fn new(degree: usize) -> Result<Self, AnswerError> {
         Self::of(Arc::new(Codec::new(Degree::new(degree)?)))
     }
 
     /// For densities of a codec's degree, with that codec.
-    ///
-    /// # Errors
-    /// A failure to lay out the pixels.
+    /// Errors: a failure to lay out the pixels.
     pub fn of(codec: Arc<Codec>) -> Result<Self, AnswerError> {
         let depth = depth(codec.degree().get());
         Ok(Self { codec, pixels: Pixels::new(depth)? })

@@ -59,9 +59,7 @@ pub struct Verdict {
 
 impl Reader {
     /// For a globe and a calibration of one degree.
-    ///
-    /// # Errors
-    /// Different degrees.
+    /// Errors: different degrees.
     pub fn new(globe: Arc<Globe>, calibration: Calibration) -> Result<Self, AnswerError> {
         let background = calibration.background_density(&globe)?;
         Ok(Self { globe, calibration, background })
@@ -78,18 +76,14 @@ impl Reader {
     }
 
     /// The density for what the network said about a photo.
-    ///
-    /// # Errors
-    /// Evidence of another degree, or knowledge that leaves no place.
+    /// Errors: evidence of another degree, or knowledge that leaves no place.
     pub fn density(&self, said: Said<'_>, knowledge: Option<Arc<Knowledge>>) -> Result<Density, AnswerError> {
         let density = self.calibration.density(&self.globe, said, knowledge)?;
         if density.is_possible() { Ok(density) } else { Err(AnswerError::Impossible) }
     }
 
     /// The answer for what the network said.
-    ///
-    /// # Errors
-    /// As [`Reader::density`].
+    /// Errors: as [`Reader::density`].
     pub fn answer(
         &self,
         said: Said<'_>,

@@ -35,9 +35,7 @@ pub struct Tempered {
 
 impl Tempered {
     /// The best exponent for what was said about photos of known places.
-    ///
-    /// # Errors
-    /// Evidence of another degree than the globe's.
+    /// Errors: evidence of another degree than the globe's.
     pub fn fit(
         globe: &Arc<Globe>,
         evidence: &[Coefficients],
@@ -66,9 +64,7 @@ impl Tempered {
     }
 
     /// The places that the tempered densities mean, through a window about as wide as a country.
-    ///
-    /// # Errors
-    /// As [`Tempered::fit`].
+    /// Errors: as [`Tempered::fit`].
     pub fn places(&self, globe: &Arc<Globe>, evidence: &[Coefficients]) -> Result<Vec<LatLon>, AnswerError> {
         let place = |said: &Coefficients| {
             let mut calibration = Calibration::none(said.clone());

@@ -82,9 +82,7 @@ pub struct AtomicFile {
 impl AtomicFile {
     /// Opens a temporary file beside `target`. An existing target keeps its content until the commit, and its
     /// permissions after it; a symbolic link is followed.
-    ///
-    /// # Errors
-    /// When the folder does not exist or may not be written, or the target is a folder.
+    /// Errors: when the folder does not exist or may not be written, or the target is a folder.
     pub fn create(target: &Path) -> Result<Self, WriteError> {
         let name = display_name(target, "-");
         Self::create_inner(target, name.clone()).map_err(|source| WriteError::new(&name, source))
@@ -132,9 +130,7 @@ impl AtomicFile {
     /// assert_eq!(std::fs::read(&target).unwrap(), b"{}");
     /// # Ok::<(), locdiff_base::WriteError>(())
     /// ```
-    ///
-    /// # Errors
-    /// As [`AtomicFile::create`] and [`AtomicFile::commit`].
+    /// Errors: as [`AtomicFile::create`] and [`AtomicFile::commit`].
     pub fn write_whole(target: &Path, contents: &[u8]) -> Result<(), WriteError> {
         let mut file = Self::create(target)?;
         file.file.write_all(contents).map_err(|reason| WriteError::new(&file.name, reason))?;
@@ -147,9 +143,7 @@ impl AtomicFile {
     }
 
     /// Gives the file another one's permissions and times; call it after the last byte is written, which changes them.
-    ///
-    /// # Errors
-    /// When the system refuses.
+    /// Errors: when the system refuses.
     pub fn take_attributes(&self, of: &fs::Metadata) -> Result<(), WriteError> {
         let set = || {
             self.file.set_permissions(of.permissions())?;
@@ -166,9 +160,7 @@ impl AtomicFile {
     }
 
     /// Puts the content on the disk, then gives the file its name.
-    ///
-    /// # Errors
-    /// When the disk is full or the rename is refused; the temporary file is removed then.
+    /// Errors: when the disk is full or the rename is refused; the temporary file is removed then.
     pub fn commit(mut self) -> Result<(), WriteError> {
         let result = self.file.flush().and_then(|()| self.file.sync_all()).and_then(|()| {
             // Held over the rename: a signal handler sees the file either pending or complete.

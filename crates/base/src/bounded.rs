@@ -43,9 +43,7 @@ pub fn special_kind(kind: FileType) -> Option<&'static str> {
 /// assert!(read_bounded(&path, 1).unwrap_err().to_string().contains("more than 1 bytes"));
 /// # Ok::<(), std::io::Error>(())
 /// ```
-///
-/// # Errors
-/// What the system says; a folder, pipe or device; a larger file.
+/// Errors: what the system says; a folder, pipe or device; a larger file.
 pub fn read_bounded(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let metadata = fs::metadata(path)?;
     if metadata.is_dir() {
@@ -64,9 +62,7 @@ pub fn read_bounded(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 }
 
 /// [`read_bounded`] as text.
-///
-/// # Errors
-/// As [`read_bounded`]; bytes that are no UTF-8.
+/// Errors: as [`read_bounded`]; bytes that are no UTF-8.
 pub fn read_text_bounded(path: &Path, most: u64) -> io::Result<String> {
     let not_text = |_| io::Error::new(io::ErrorKind::InvalidData, "it is no UTF-8 text");
     String::from_utf8(read_bounded(path, most)?).map_err(not_text)

@@ -13,15 +13,11 @@ const MOST_BYTES: u64 = 1 << 30;
 
 /// Why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum JournalError {
     /// It cannot be read, or a line is not an entry.
     #[error("{file}: {reason}", file = file.display())]
-    Unusable {
-        /// The journal.
-        file: PathBuf,
-        /// What is wrong, with the line's number.
-        reason: String,
-    },
+    Unusable { file: PathBuf, reason: String },
     /// It cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
@@ -61,9 +57,7 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
     }
 
     /// Appends an entry and flushes it to the disk.
-    ///
-    /// # Errors
-    /// When the file cannot be written.
+    /// Errors: when the file cannot be written.
     pub fn append(&mut self, entry: &E) -> Result<(), JournalError> {
         Ok(self.append_inner(entry).map_err(|reason| self.failed(reason))?)
     }
@@ -85,9 +79,7 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
     }
 
     /// All entries, in their order. A line that an interrupt cut is left out: its act never happened.
-    ///
-    /// # Errors
-    /// A file that cannot be read or is too large, and a line that is not an entry.
+    /// Errors: a file that cannot be read or is too large, and a line that is not an entry.
     pub fn entries(&self) -> Result<Vec<E>, JournalError> {
         let unusable = |reason| JournalError::Unusable { file: self.path.clone(), reason };
         let bytes = read_bounded(&self.path, MOST_BYTES).map_err(|error| unusable(error.to_string()))?;
@@ -107,9 +99,7 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
     }
 
     /// Replaces all entries, whole or not at all; without any the file is removed.
-    ///
-    /// # Errors
-    /// When the file cannot be written or removed.
+    /// Errors: when the file cannot be written or removed.
     pub fn rewrite(&mut self, entries: &[E]) -> Result<(), JournalError> {
         self.file = None;
         if entries.is_empty() {

@@ -39,9 +39,7 @@ pub trait Named: Copy + 'static {
     }
 
     /// The value of a name.
-    ///
-    /// # Errors
-    /// When no value has it; the message lists the names.
+    /// Errors: when no value has it; the message lists the names.
     fn from_name(name: &str) -> Result<Self, BadSetting> {
         let entry = Self::ALL.iter().find(|(_, known, _)| *known == name);
         entry.map(|(value, ..)| *value).ok_or_else(|| {

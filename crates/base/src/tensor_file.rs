@@ -48,9 +48,7 @@ pub struct TensorPlace {
 
 impl TensorPlace {
     /// The type, where it is one of floating-point numbers; else its name.
-    ///
-    /// # Errors
-    /// [`TensorFileError::NotFloat`].
+    /// Errors: [`TensorFileError::NotFloat`].
     pub fn element(&self) -> Result<Element, TensorFileError> {
         match self.dtype {
             Dtype::F16 => Ok(Element::F16),
@@ -65,9 +63,7 @@ impl TensorPlace {
 impl TensorHeader {
     /// Reads the header at the start of a file of so many bytes. The memory taken grows with what is there, never with
     /// what a header claims.
-    ///
-    /// # Errors
-    /// When reading fails, or the header is unsound.
+    /// Errors: when reading fails, or the header is unsound.
     pub fn read(mut input: impl Read, file_bytes: u64) -> Result<Self, TensorFileError> {
         let unsound = |reason: String| TensorFileError::Unsound(reason);
         let mut take = |count: u64| {
@@ -138,9 +134,7 @@ pub struct TensorFile<R> {
 
 impl<R: Read + Seek> TensorFile<R> {
     /// Reads the header of a file of so many bytes.
-    ///
-    /// # Errors
-    /// As [`TensorHeader::read`].
+    /// Errors: as [`TensorHeader::read`].
     pub fn new(mut input: R, file_bytes: u64) -> Result<Self, TensorFileError> {
         let header = TensorHeader::read(&mut input, file_bytes)?;
         Ok(Self { input, header })
@@ -152,9 +146,7 @@ impl<R: Read + Seek> TensorFile<R> {
     }
 
     /// The bytes of a tensor of this file.
-    ///
-    /// # Errors
-    /// When reading fails.
+    /// Errors: when reading fails.
     pub fn bytes(&mut self, place: &TensorPlace) -> Result<Vec<u8>, TensorFileError> {
         self.input.seek(SeekFrom::Start(place.offset))?;
         let mut bytes = vec![0; place.bytes as usize]; // the header agrees with the file's size
@@ -163,9 +155,7 @@ impl<R: Read + Seek> TensorFile<R> {
     }
 
     /// The values of a tensor of this file.
-    ///
-    /// # Errors
-    /// When reading fails, or they are no floating-point numbers.
+    /// Errors: when reading fails, or they are no floating-point numbers.
     pub fn values(&mut self, place: &TensorPlace) -> Result<Vec<f32>, TensorFileError> {
         let element = place.element()?;
         Ok(element.to_f32(&self.bytes(place)?))

@@ -21,29 +21,21 @@ pub type PhotoDensity<'a> = Box<dyn Fn(&[UnitVec]) -> Vec<f64> + Send + Sync + '
 /// A method that learns places from embeddings.
 pub trait Baseline {
     /// Learns, telling the share done from 0 to 1 now and then.
-    ///
-    /// # Errors
-    /// Data that do not fit, or a failure of the device.
+    /// Errors: data that do not fit, or a failure of the device.
     fn fit(&mut self, data: FitData<'_>, progress: &mut dyn FnMut(f64)) -> Result<(), BaselineError>;
 
     /// One place for every row of embeddings.
-    ///
-    /// # Errors
-    /// Rows of another size, or a method that was not fitted.
+    /// Errors: rows of another size, or a method that was not fitted.
     fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>, BaselineError>;
 
     /// The density of every row, as the method gives it, before any calibration; `None` for a method without densities.
-    ///
-    /// # Errors
-    /// As [`Baseline::predict`].
+    /// Errors: as [`Baseline::predict`].
     fn densities(&self, _embeddings: &[f32]) -> Result<Option<Vec<PhotoDensity<'_>>>, BaselineError> {
         Ok(None)
     }
 
     /// The log density in nats per steradian that each row's density puts on that row's point.
-    ///
-    /// # Errors
-    /// As [`Baseline::predict`].
+    /// Errors: as [`Baseline::predict`].
     fn log_density(&self, embeddings: &[f32], points: &[UnitVec]) -> Result<Option<Vec<f64>>, BaselineError> {
         let densities = self.densities(embeddings)?;
         let at = |(density, point): (PhotoDensity<'_>, &UnitVec)| density(std::slice::from_ref(point))[0];

@@ -26,9 +26,7 @@ pub struct Examples {
 
 impl Examples {
     /// From the copies' embeddings, each row by row, and the places.
-    ///
-    /// # Errors
-    /// No rows, numbers of values that do not fit, or a value that is not finite.
+    /// Errors: no rows, numbers of values that do not fit, or a value that is not finite.
     pub fn new(columns: usize, copies: &[Vec<f32>], points: Vec<UnitVec>) -> Result<Self, BaselineError> {
         if points.is_empty() || columns == 0 || copies.is_empty() {
             return Err(setting("examples", "none", "at least one photo with its embedding"));
@@ -46,9 +44,7 @@ impl Examples {
     }
 
     /// Reads a whole data set. Baselines keep their data in memory, unlike LocDiff's own training.
-    ///
-    /// # Errors
-    /// Files that fail, or rows that are not finite.
+    /// Errors: files that fail, or rows that are not finite.
     pub fn read(data: &Dataset) -> Result<Self, BaselineError> {
         let columns = data.columns();
         let mut copies = Vec::with_capacity(data.copies());
@@ -63,9 +59,7 @@ impl Examples {
     }
 
     /// The photos of these rows alone, with all their copies.
-    ///
-    /// # Errors
-    /// No rows.
+    /// Errors: no rows.
     ///
     /// # Panics
     /// A row that is not there.

@@ -115,9 +115,7 @@ impl NearestNeighbours {
     }
 
     /// The `most` nearest training photos of every row.
-    ///
-    /// # Errors
-    /// A method that was not fitted.
+    /// Errors: a method that was not fitted.
     pub(crate) fn nearest(&self, embeddings: &[f32], most: usize) -> Result<Vec<Neighbours>, BaselineError> {
         self.fitted()?.gallery.nearest(embeddings, most)
     }

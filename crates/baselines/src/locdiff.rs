@@ -77,9 +77,7 @@ impl LocDiff {
     }
 
     /// The pooled code of every row: what is decoded.
-    ///
-    /// # Errors
-    /// Rows of another size, or a model that was not fitted.
+    /// Errors: rows of another size, or a model that was not fitted.
     pub fn codes(&self, embeddings: &[f32]) -> Result<Vec<Coefficients>, BaselineError> {
         Ok(self.predictions(embeddings)?.into_iter().map(|found| found.code).collect())
     }
@@ -110,9 +108,7 @@ impl LocDiff {
     }
 
     /// The codec of the model's degree.
-    ///
-    /// # Errors
-    /// A model that was not fitted.
+    /// Errors: a model that was not fitted.
     pub fn codec(&self) -> Result<&Codec, BaselineError> {
         Ok(self.fitted()?.predictor.codec())
     }

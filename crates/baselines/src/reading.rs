@@ -73,9 +73,7 @@ impl Seen {
 impl CommonReading {
     /// Chosen on validation: exponent and floor by −log density, the window by the shares of places that are right. `None`
     /// for a method without densities.
-    ///
-    /// # Errors
-    /// What the method reports.
+    /// Errors: what the method reports.
     pub fn choose(
         globe: &Arc<Globe>,
         method: &dyn Baseline,

@@ -30,9 +30,7 @@ fn far_rows(of: &Examples, from: &Examples, km: f64) -> Vec<usize> {
 
 impl Splits {
     /// The sets, once they fit together.
-    ///
-    /// # Errors
-    /// Embeddings of different sizes.
+    /// Errors: embeddings of different sizes.
     pub fn new(training: Examples, validation: Examples, test: Examples) -> Result<Self, BaselineError> {
         for (name, examples) in [("validation", &validation), ("test", &test)] {
             if examples.columns() != training.columns() {
@@ -47,9 +45,7 @@ impl Splits {
     }
 
     /// Leaves out training photos within a distance of a test photo: every test photo then is of an unseen place.
-    ///
-    /// # Errors
-    /// Where no training photo is left.
+    /// Errors: where no training photo is left.
     pub fn hide_near_test(&mut self, km: f64) -> Result<(), BaselineError> {
         let rows = far_rows(&self.training, &self.test, km);
         if rows.is_empty() {

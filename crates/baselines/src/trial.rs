@@ -52,9 +52,7 @@ impl Trial {
     }
 
     /// Fits and tests the method of one seed; writes its answers where a folder is given.
-    ///
-    /// # Errors
-    /// A method or a file that fails.
+    /// Errors: a method or a file that fails.
     pub fn run(
         &mut self,
         method: &mut dyn Baseline,

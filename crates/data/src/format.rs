@@ -33,9 +33,7 @@ impl Format {
     pub const ALL: [Format; 4] = [Self::Csv, Self::Jsonl, Self::Npy, Self::Safetensors];
 
     /// The format that the path's extension names, in any case.
-    ///
-    /// # Errors
-    /// When the extension is missing or unknown; `-` has none.
+    /// Errors: when the extension is missing or unknown; `-` has none.
     pub fn from_path(path: &Path) -> Result<Self, DataError> {
         path.extension()
             .and_then(|extension| extension.to_str())
@@ -44,9 +42,7 @@ impl Format {
     }
 
     /// The format given, or else the path's.
-    ///
-    /// # Errors
-    /// When none is given and the path names none.
+    /// Errors: when none is given and the path names none.
     pub fn resolve(path: &Path, given: Option<Self>) -> Result<Self, DataError> {
         given.map_or_else(|| Self::from_path(path), Ok)
     }
@@ -66,9 +62,7 @@ impl Format {
     }
 
     /// The format of an output: the one given, or else the path's, or else, on standard output, `stream`.
-    ///
-    /// # Errors
-    /// As [`Format::resolve`].
+    /// Errors: as [`Format::resolve`].
     pub(crate) fn of_output(path: &Path, given: Option<Self>, stream: Self) -> Result<Self, DataError> {
         let given = given.or_else(|| (path.as_os_str() == "-").then_some(stream));
         Self::resolve(path, given)

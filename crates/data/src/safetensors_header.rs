@@ -14,9 +14,7 @@ const METADATA: &str = "__metadata__";
 const ENCODER: &str = "encoder";
 
 /// The names of a safetensors file's tensors, sorted.
-///
-/// # Errors
-/// A file that cannot be read or whose header is unsound.
+/// Errors: a file that cannot be read or whose header is unsound.
 pub fn tensor_names(path: &Path) -> Result<Vec<String>, DataError> {
     let format = Format::Safetensors;
     let (input, _, file) = Input::open(path, Some(format))?;

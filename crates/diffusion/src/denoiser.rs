@@ -6,9 +6,7 @@ use locdiff_nn::{NnError, Tensor, View, ViewMut, losses::Quadrature, ops};
 pub trait Denoiser {
     /// Writes the prediction for `x` at the plan's step number `position` (0 is the noisiest; the plan's
     /// [`timesteps`](crate::SamplerPlan::timesteps) say which time step that is).
-    ///
-    /// # Errors
-    /// Whatever the engine reports.
+    /// Errors: whatever the engine reports.
     fn predict(&mut self, out: ViewMut<'_>, x: View<'_>, position: usize) -> Result<(), NnError>;
 }
 

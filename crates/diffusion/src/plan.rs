@@ -78,9 +78,7 @@ pub struct SamplerPlan {
 
 impl SamplerPlan {
     /// `count` steps of `sampler`, evenly spread over the schedule.
-    ///
-    /// # Errors
-    /// A count outside 1 … T, or an eta outside [0, 1].
+    /// Errors: a count outside 1 … T, or an eta outside [0, 1].
     pub fn new(
         schedule: &Schedule,
         sampler: Sampler,
@@ -91,9 +89,7 @@ impl SamplerPlan {
     }
 
     /// The steps at these time steps, which must fall.
-    ///
-    /// # Errors
-    /// Time steps that do not fall or lie outside the schedule, or an eta outside [0, 1].
+    /// Errors: time steps that do not fall or lie outside the schedule, or an eta outside [0, 1].
     pub fn over(
         schedule: &Schedule,
         sampler: Sampler,

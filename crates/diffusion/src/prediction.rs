@@ -76,9 +76,7 @@ pub struct TrainingTables {
 impl TrainingTables {
     /// Tables for a schedule and a kind of prediction; `scale` multiplies `x_0` (√4π brings codes to unit RMS). The noisiest
     /// step stands `repeats` times more at the end, so that a uniform draw of rows meets it so much more often.
-    ///
-    /// # Errors
-    /// Too little device memory.
+    /// Errors: too little device memory.
     pub fn new(
         device: &Device,
         schedule: &Schedule,

@@ -15,9 +15,7 @@ pub struct SampleState {
 
 impl SampleState {
     /// Storage for `batch` codes of size `dim`.
-    ///
-    /// # Errors
-    /// Too little device memory.
+    /// Errors: too little device memory.
     pub fn new(device: &Device, batch: usize, dim: usize) -> Result<Self, NnError> {
         Ok(Self {
             x: Tensor::zeros(device, batch, dim)?,
@@ -38,9 +36,7 @@ impl SampleState {
 }
 
 /// The pure noise that a sampler starts from.
-///
-/// # Errors
-/// A number of rows other than the noise has keys for.
+/// Errors: a number of rows other than the noise has keys for.
 pub fn initial_noise(x: &mut Tensor, noise: &RowNoise) -> Result<(), NnError> {
     ops::fill_row_noise(x.view_mut(), noise, INITIAL_STREAM)
 }
@@ -49,9 +45,7 @@ pub fn initial_noise(x: &mut Tensor, noise: &RowNoise) -> Result<(), NnError> {
 ///
 /// Noise belongs to the rows: a row's sample depends on its [`locdiff_nn::RowKey`], not on its place in the batch. The
 /// whole call allocates nothing and can be given to [`locdiff_nn::Recorded`].
-///
-/// # Errors
-/// What the denoiser or the engine reports.
+/// Errors: what the denoiser or the engine reports.
 pub fn sample(
     plan: &SamplerPlan,
     denoiser: &mut impl Denoiser,
@@ -62,9 +56,7 @@ pub fn sample(
 }
 
 /// The same, and `watch` sees every step with the state after it.
-///
-/// # Errors
-/// What the denoiser, the engine or `watch` reports.
+/// Errors: what the denoiser, the engine or `watch` reports.
 pub fn sample_watched(
     plan: &SamplerPlan,
     denoiser: &mut impl Denoiser,

@@ -48,9 +48,7 @@ impl Default for Bootstrap {
 
 impl Bootstrap {
     /// Checks the settings.
-    ///
-    /// # Errors
-    /// Fewer than 40 or more than a million replicates, or a confidence that is not between 0 and 1.
+    /// Errors: fewer than 40 or more than a million replicates, or a confidence that is not between 0 and 1.
     pub fn check(&self) -> Result<(), EvalError> {
         if !(40..=1_000_000).contains(&self.replicates) {
             return Err(setting("replicates", self.replicates, "40 to 1000000"));

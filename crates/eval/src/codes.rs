@@ -31,9 +31,7 @@ pub struct TruthInDensity {
 /// assert!(found[0].region_level < 0.01 && found[0].log_density > 2.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-///
-/// # Errors
-/// When there is not one code of the codec's degree per photo.
+/// Errors: when there is not one code of the codec's degree per photo.
 pub fn truths_in_densities(
     codec: &Codec,
     codes: &[Coefficients],

@@ -33,9 +33,7 @@ impl Group {
 /// assert_eq!((groups[0].name.as_str(), groups[0].scores.n), ("Asia", 2));
 /// # Ok::<(), locdiff_eval::EvalError>(())
 /// ```
-///
-/// # Errors
-/// When there is not one label per photo.
+/// Errors: when there is not one label per photo.
 pub fn by_label<S: AsRef<str>>(
     labels: &[S],
     errors_km: &[f64],
@@ -55,9 +53,7 @@ pub fn by_label<S: AsRef<str>>(
 
 /// The scores by the distance from each truth to the nearest training photo, from near to far: whether a system knows
 /// places or finds them.
-///
-/// # Errors
-/// When there is not one distance per photo.
+/// Errors: when there is not one distance per photo.
 pub fn by_novelty(
     nearest_km: &[f64],
     errors_km: &[f64],

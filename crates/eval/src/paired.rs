@@ -52,9 +52,7 @@ pub struct Paired {
 
 impl Paired {
     /// From the distances of two systems on the same photos in the same order; ∞ is no answer.
-    ///
-    /// # Errors
-    /// When the lists differ in length.
+    /// Errors: when the lists differ in length.
     pub fn new(
         first_km: &[f64],
         second_km: &[f64],

@@ -43,9 +43,7 @@ pub struct Prdc {
 
 impl Prdc {
     /// Of all points at once.
-    ///
-    /// # Errors
-    /// When a set has not more than `neighbours` points, or `neighbours` is 0.
+    /// Errors: when a set has not more than `neighbours` points, or `neighbours` is 0.
     pub fn new(real: &[LatLon], fake: &[LatLon], neighbours: usize) -> Result<Self, EvalError> {
         let fewest = real.len().min(fake.len());
         if neighbours == 0 || neighbours >= fewest {
@@ -77,9 +75,7 @@ impl Prdc {
     /// The mean over chunks of rows in their order, as plonk does it (20 chunks, cut as `torch.chunk` cuts: all of
     /// ⌈n / chunks⌉ rows but the last). A last chunk of no more than `neighbours` rows, with which plonk would stop,
     /// is left out. Row k of both sets is the same photo.
-    ///
-    /// # Errors
-    /// When the sets differ in length or a chunk has too few points.
+    /// Errors: when the sets differ in length or a chunk has too few points.
     pub fn chunked(
         real: &[LatLon],
         fake: &[LatLon],

@@ -105,9 +105,7 @@ impl Rules {
     }
 
     /// Distances of answers from truths, one per photo; ∞ where there is no answer.
-    ///
-    /// # Errors
-    /// When the lists differ in length.
+    /// Errors: when the lists differ in length.
     pub fn errors_km(&self, truths: &[LatLon], answers: &[Option<LatLon>]) -> Result<Vec<f64>, EvalError> {
         crate::error::expect_len("answers", answers.len(), truths.len())?;
         let pairs = truths.iter().zip(answers);

@@ -59,9 +59,7 @@ impl ReliabilityCurve {
 
     /// From the radii that were told with the answers: for each promised probability the radius of every photo, NaN
     /// where none was told. A photo without an answer (a distance of ∞) breaks its promise.
-    ///
-    /// # Errors
-    /// When a list has not one radius per photo, or a probability is not between 0 and 1.
+    /// Errors: when a list has not one radius per photo, or a probability is not between 0 and 1.
     pub fn of_radii(
         errors_km: &[f64],
         radii_km: &[(f64, Vec<f64>)],

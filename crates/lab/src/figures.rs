@@ -22,9 +22,7 @@ fn map(
 }
 
 /// A world map of the density that natural parameters mean, with its highest mode; `name` begins the title.
-///
-/// # Errors
-/// Parameters of another degree than the codec's, or without a density.
+/// Errors: parameters of another degree than the codec's, or without a density.
 pub(crate) fn world_map(
     codec: &Codec,
     parameters: &Coefficients,
@@ -45,9 +43,7 @@ pub(crate) fn world_map(
 }
 
 /// A map around a place of the density that its own code means.
-///
-/// # Errors
-/// A window that cannot be.
+/// Errors: a window that cannot be.
 pub(crate) fn resolution_map(degree: Degree, place: LatLon, reach_km: f64) -> Result<MapImage, ReportError> {
     const PIXELS: usize = 500;
     let codec = Codec::new(degree);
@@ -59,9 +55,7 @@ pub(crate) fn resolution_map(degree: Degree, place: LatLon, reach_km: f64) -> Re
 }
 
 /// The largest value that each dimension of a code can have, by dimension, as SVG; `progress` hears the share done.
-///
-/// # Errors
-/// Never for a degree that can be.
+/// Errors: never for a degree that can be.
 pub(crate) fn coefficient_plot(degree: Degree, progress: impl Fn(f64)) -> Result<String, ReportError> {
     let largest = largest_coefficients(degree, progress)?;
     let dimension = degree.dimension();

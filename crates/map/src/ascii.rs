@@ -8,9 +8,7 @@ const NO_DATA: f64 = -9999.0;
 
 /// The raster as the text of an `.asc` file. What is not finite becomes −9999, the format's "no data". Coordinates are
 /// degrees; a window beyond the antimeridian keeps its edges, as the format has no other way.
-///
-/// # Errors
-/// When the cells are not square: the format has one cell size.
+/// Errors: when the cells are not square: the format has one cell size.
 ///
 /// ```
 /// use locdiff_map::{Raster, Window, ascii_grid};
@@ -52,9 +50,7 @@ pub fn ascii_grid(raster: &Raster) -> Result<String, MapError> {
 }
 
 /// The raster in the text of an `.asc` file; "no data" becomes NaN.
-///
-/// # Errors
-/// [`MapError::Ascii`] with what is missing or wrong, or an error of the window.
+/// Errors: [`MapError::Ascii`] with what is missing or wrong, or an error of the window.
 ///
 /// ```
 /// use locdiff_map::{Raster, Window, ascii_grid, parse_ascii_grid};

@@ -20,9 +20,7 @@ pub struct Raster {
 
 impl Raster {
     /// A raster from its values in the order of [`Window::points`].
-    ///
-    /// # Errors
-    /// When there is not one value for each cell.
+    /// Errors: when there is not one value for each cell.
     pub fn new(window: Window, values: Vec<f64>) -> Result<Self, MapError> {
         if values.len() == window.len() {
             Ok(Self { window, values })

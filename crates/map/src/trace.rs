@@ -56,9 +56,7 @@ impl Trace {
     }
 
     /// An endless film of the world, `rows` pixels high and twice as wide; the last step stays a while.
-    ///
-    /// # Errors
-    /// [`MapError::Cells`] for no rows, or more than a GIF can have.
+    /// Errors: [`MapError::Cells`] for no rows, or more than a GIF can have.
     pub fn to_gif(&self, rows: usize) -> Result<Vec<u8>, MapError> {
         const HUNDREDTHS: u16 = 18;
         const LAST_HUNDREDTHS: u16 = 250;
@@ -86,9 +84,7 @@ impl Trace {
 
     /// Maps of at most `most` steps, evenly spread from the first to the last, `columns` beside each other and each `rows`
     /// pixels high.
-    ///
-    /// # Errors
-    /// [`MapError::Cells`] for maps or sheets of a size that cannot be drawn.
+    /// Errors: [`MapError::Cells`] for maps or sheets of a size that cannot be drawn.
     pub fn to_png(&self, most: usize, columns: usize, rows: usize) -> Result<Vec<u8>, MapError> {
         let window = Window::globe(rows, rows.saturating_mul(2))?;
         let (last, shown) = (self.frames.len().saturating_sub(1), most.clamp(1, self.frames.len().max(1)));

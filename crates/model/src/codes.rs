@@ -29,9 +29,7 @@ pub struct CodeWriter {
 
 impl CodeWriter {
     /// For a model's degree and filter.
-    ///
-    /// # Errors
-    /// A degree out of range.
+    /// Errors: a degree out of range.
     pub fn new(config: &ModelConfig) -> Result<Self, ModelError> {
         let low_pass = config.low_pass();
         let each = low_pass.iter().enumerate().flat_map(|(l, f)| std::iter::repeat_n(*f as f32, 2 * l + 1));
@@ -43,9 +41,7 @@ impl CodeWriter {
     }
 
     /// The same on a CUDA device, as a part of recorded steps.
-    ///
-    /// # Errors
-    /// The CPU, or too little device memory.
+    /// Errors: the CPU, or too little device memory.
     pub fn on_device(&self, device: &Device) -> Result<feed::Harmonics, NnError> {
         let (steps, diagonal) = self.harmonics.recurrence();
         let recurrence = feed::Recurrence {
@@ -64,9 +60,7 @@ impl CodeWriter {
     }
 
     /// The codes of `points`, one row a point, on all threads.
-    ///
-    /// # Errors
-    /// When `out` has another length.
+    /// Errors: when `out` has another length.
     pub fn write(&self, points: &[UnitVec], out: &mut [f32]) -> Result<(), ModelError> {
         self.write_plain(points, out)?;
         if !self.filter.is_empty() {
@@ -78,9 +72,7 @@ impl CodeWriter {
     }
 
     /// The same without the filter: the harmonics that a quadrature needs.
-    ///
-    /// # Errors
-    /// When `out` has another length.
+    /// Errors: when `out` has another length.
     pub fn write_plain(&self, points: &[UnitVec], out: &mut [f32]) -> Result<(), ModelError> {
         let Some(kept) = &self.kept else { return Ok(self.harmonics.write(points, out)?) };
         if out.len() != points.len() * kept.len() {

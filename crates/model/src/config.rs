@@ -325,9 +325,7 @@ impl ModelConfig {
     }
 
     /// Whether the choices fit together.
-    ///
-    /// # Errors
-    /// The first setting that does not, with what would.
+    /// Errors: the first setting that does not, with what would.
     pub fn check(&self) -> Result<(), ModelError> {
         if self.version != MODEL_VERSION {
             let remedy = format!("this program reads version {MODEL_VERSION}; use the program that wrote it");
@@ -371,9 +369,7 @@ impl ModelConfig {
     }
 
     /// The degree, checked.
-    ///
-    /// # Errors
-    /// A degree of 0 or above the largest.
+    /// Errors: a degree of 0 or above the largest.
     pub fn degree(&self) -> Result<Degree, ModelError> {
         Ok(Degree::new(self.degree)?)
     }
@@ -408,9 +404,7 @@ impl ModelConfig {
     }
 
     /// The noise schedule.
-    ///
-    /// # Errors
-    /// A length it does not take.
+    /// Errors: a length it does not take.
     pub fn schedule(&self) -> Result<Schedule, ModelError> {
         Ok(match self.schedule {
             ScheduleKind::Cosine => Schedule::cosine(self.diffusion_steps)?,

@@ -33,9 +33,7 @@ impl DeviceDecoder {
     }
 
     /// The best of given points, for batches of up to `most` codes.
-    ///
-    /// # Errors
-    /// The CPU, a degree out of range, or too little device memory.
+    /// Errors: the CPU, a degree out of range, or too little device memory.
     pub fn anchors(
         device: &Device,
         degree: usize,
@@ -51,9 +49,7 @@ impl DeviceDecoder {
     }
 
     /// The continuous maximum with the largest mass, for batches of up to `most` codes.
-    ///
-    /// # Errors
-    /// As [`DeviceDecoder::anchors`].
+    /// Errors: as [`DeviceDecoder::anchors`].
     pub fn exact(device: &Device, degree: usize, most: usize) -> Result<Self, ModelError> {
         let harmonics = Self::harmonics(device, degree)?;
         // Twice as dense as the field could vary, like the search on the CPU.
@@ -71,22 +67,12 @@ impl DeviceDecoder {
     }
 
     /// The places of codes on the host, row by row.
-    ///
-    /// # Errors
-    /// More codes than asked for, or no whole rows.
+    /// Errors: more codes than asked for, or no whole rows.
     pub fn decode(&mut self, codes: &[f32]) -> Result<Vec<UnitVec>, ModelError> {
         self.codes.upload_rows(codes)?;
         let rows = codes.len() / self.codes.cols();
         let Self { harmonics, codes, kind } = self;
         kind.decode(harmonics, codes.view().row_range(0..rows))
-    }
-
-    /// The places of codes that are on the device.
-    ///
-    /// # Errors
-    /// More codes than asked for, or codes of another size.
-    pub fn decode_view(&mut self, codes: View<'_>) -> Result<Vec<UnitVec>, ModelError> {
-        self.kind.decode(&self.harmonics, codes)
     }
 }
 

@@ -17,9 +17,7 @@ impl ModelConfig {
     /// assert_eq!(config.expanded(vec![1.0, 2.0, 3.0, 4.0])[..7], [1.0, 0.0, 2.0, 0.0, 0.0, 0.0, 3.0]);
     /// # Ok::<(), locdiff_model::ModelError>(())
     /// ```
-    ///
-    /// # Errors
-    /// No places, no coefficients or more than there are.
+    /// Errors: no places, no coefficients or more than there are.
     pub fn keep_dimensions(self, count: usize, places: &[UnitVec]) -> Result<Self, ModelError> {
         let whole = Self { kept: None, ..self };
         let dimension = whole.code_dim();

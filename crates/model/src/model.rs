@@ -92,9 +92,7 @@ fn file_params(config: &ModelConfig) -> Result<Params, ModelError> {
 impl Model {
     /// A model with fresh weights from the configuration's seed. One whose quadrature is a pool needs
     /// [`Model::set_quadrature`] before it can be saved or sampled from.
-    ///
-    /// # Errors
-    /// Settings that do not fit together, or too little device memory.
+    /// Errors: settings that do not fit together, or too little device memory.
     pub fn new(device: &Device, config: ModelConfig) -> Result<Self, ModelError> {
         let seed = config.seed;
         Self::with_params(config, |builder| builder.build(device, seed))
@@ -149,9 +147,7 @@ impl Model {
     }
 
     /// Sets how embeddings are standardised.
-    ///
-    /// # Errors
-    /// Another number of columns.
+    /// Errors: another number of columns.
     pub fn set_standardisation(&mut self, standardisation: Standardisation) -> Result<(), ModelError> {
         let dim = self.config.embedding_dim;
         if standardisation.mean.len() != dim || standardisation.deviation.len() != dim {
@@ -186,17 +182,13 @@ impl Model {
     }
 
     /// Writes the folder: settings and weights, each whole or not at all.
-    ///
-    /// # Errors
-    /// A folder that cannot be written.
+    /// Errors: a folder that cannot be written.
     pub fn save(&self, folder: &Path) -> Result<(), ModelError> {
         self.save_as(folder, false)
     }
 
     /// The same with the network's weights rounded to f16: half the size, for models that travel.
-    ///
-    /// # Errors
-    /// A folder that cannot be written.
+    /// Errors: a folder that cannot be written.
     pub fn save_half(&self, folder: &Path) -> Result<(), ModelError> {
         self.save_as(folder, true)
     }
@@ -230,9 +222,7 @@ impl Model {
     }
 
     /// Reads a folder.
-    ///
-    /// # Errors
-    /// Missing or damaged files, another version, tensors that are missing or of another shape.
+    /// Errors: missing or damaged files, another version, tensors that are missing or of another shape.
     pub fn load(device: &Device, folder: &Path) -> Result<Self, ModelError> {
         let path = folder.join(CONFIG_FILE);
         let text = read_bounded(&path, LARGEST_CONFIG_BYTES).map_err(|error| ModelError::Folder {
@@ -246,9 +236,7 @@ impl Model {
     }
 
     /// A model from the contents of its two files, each with the name that errors shall give.
-    ///
-    /// # Errors
-    /// As [`Model::load`].
+    /// Errors: as [`Model::load`].
     pub fn from_bytes(
         device: &Device,
         config: (&Path, &[u8]),

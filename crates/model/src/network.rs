@@ -44,9 +44,7 @@ impl NetWork {
 
 impl Net {
     /// Adds a configuration's network to `builder`.
-    ///
-    /// # Errors
-    /// Sizes that no network has.
+    /// Errors: sizes that no network has.
     pub(crate) fn register(config: &ModelConfig, builder: &mut ParamsBuilder) -> Result<Self, ModelError> {
         Ok(match config.network {
             NetworkKind::CsUnet => Self::CsUnet(Box::new(config.cs_unet().register(builder)?)),
@@ -63,9 +61,7 @@ impl Net {
     }
 
     /// Storage for training with `batch` rows.
-    ///
-    /// # Errors
-    /// Too little device memory.
+    /// Errors: too little device memory.
     pub fn work(&self, device: &Device, batch: usize) -> Result<NetWork, NnError> {
         Ok(match self {
             Self::CsUnet(net) => NetWork::CsUnet(Box::new(net.workspace(device, batch, true)?)),
@@ -74,9 +70,7 @@ impl Net {
     }
 
     /// The output for noisy codes `x` at times `t` and embeddings `cond`; for [`NetworkKind::Bayes`] that at pure noise.
-    ///
-    /// # Errors
-    /// Shapes that do not fit.
+    /// Errors: shapes that do not fit.
     ///
     /// # Panics
     /// Storage of another network.
@@ -97,9 +91,7 @@ impl Net {
     }
 
     /// The gradients of all weights for the gradient `d_out` of the output.
-    ///
-    /// # Errors
-    /// Shapes that do not fit.
+    /// Errors: shapes that do not fit.
     ///
     /// # Panics
     /// Storage of another network.

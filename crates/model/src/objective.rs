@@ -38,9 +38,7 @@ pub struct Objective {
 
 impl Objective {
     /// For a model's loss; `anchors` are the model's, where its loss has any.
-    ///
-    /// # Errors
-    /// Missing anchors, or too little device memory.
+    /// Errors: missing anchors, or too little device memory.
     pub fn new(
         device: &Device,
         config: &ModelConfig,
@@ -70,9 +68,7 @@ impl Objective {
     }
 
     /// Replaces the anchors by the codes of [`PAPER_ANCHORS`] others.
-    ///
-    /// # Errors
-    /// Another number of values.
+    /// Errors: another number of values.
     pub fn set_anchors(&mut self, codes: &[f32]) -> Result<(), NnError> {
         self.quadrature.as_mut().map_or(Ok(()), |quadrature| quadrature.set_grid(codes, None))
     }
@@ -84,9 +80,7 @@ impl Objective {
 
     /// The loss of every row into `loss`, and `scale` times its gradient into `de`. `target` is the code of the true
     /// place, or what the network should give for the losses `l1` and `l2`.
-    ///
-    /// # Errors
-    /// Shapes that do not fit.
+    /// Errors: shapes that do not fit.
     pub fn apply(
         &mut self,
         de: ViewMut<'_>,
@@ -108,9 +102,7 @@ impl Objective {
 }
 
 /// The points that a configuration asks for; `locations` are the training locations, for a pool.
-///
-/// # Errors
-/// A recipe that cannot be followed.
+/// Errors: a recipe that cannot be followed.
 pub fn make_quadrature(
     config: &ModelConfig,
     locations: &[locdiff_sphere::UnitVec],

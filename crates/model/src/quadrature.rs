@@ -37,9 +37,7 @@ pub struct QuadraturePoints {
 
 impl QuadraturePoints {
     /// A Fibonacci grid.
-    ///
-    /// # Errors
-    /// No points.
+    /// Errors: no points.
     pub fn fibonacci(points: usize) -> Result<Self, ModelError> {
         let grid = Grid::fibonacci(points)?;
         let log_weights = grid.weights().iter().map(|w| w.ln() as f32).collect();
@@ -48,9 +46,7 @@ impl QuadraturePoints {
 
     /// `count` points: a Fibonacci grid, and jittered copies of training locations at several scales of 1/(L+1). Each
     /// point's weight is one over the density of the whole mixture there, so that sums are unbiased integrals.
-    ///
-    /// # Errors
-    /// No locations, or fewer points than the grid's share.
+    /// Errors: no locations, or fewer points than the grid's share.
     pub fn pool(degree: usize, locations: &[UnitVec], count: usize, seed: u64) -> Result<Self, ModelError> {
         if locations.is_empty() || count < 64 {
             return Err(setting("quadrature pool", count, "at least 64 points and one training location"));
@@ -86,9 +82,7 @@ impl QuadraturePoints {
     }
 
     /// The points' codes on a device.
-    ///
-    /// # Errors
-    /// Too little device memory.
+    /// Errors: too little device memory.
     pub fn on_device(&self, device: &Device, codes: &CodeWriter) -> Result<QuadratureGrid, ModelError> {
         let dimension = codes.dimension();
         if device.is_cuda() {

@@ -98,9 +98,7 @@ impl Countries {
     }
 
     /// A country by English name or code; case, accents and dots do not matter.
-    ///
-    /// # Errors
-    /// [`PlacesError::UnknownCountry`], with names that look alike.
+    /// Errors: [`PlacesError::UnknownCountry`], with names that look alike.
     pub fn find(&self, name: &str) -> Result<&Country, PlacesError> {
         let wanted = folded(name);
         self.by_code(name.trim())

@@ -24,9 +24,7 @@ pub struct Region {
 
 impl Region {
     /// What [`Region::in_words`] understands, or the path of a `GeoJSON` file.
-    ///
-    /// # Errors
-    /// A [`PlacesError`] with the remedy.
+    /// Errors: a [`PlacesError`] with the remedy.
     pub fn parse(text: &str) -> Result<Self, PlacesError> {
         match Self::in_words(text) {
             // A file of that name is meant only where nothing else is.
@@ -55,9 +53,7 @@ impl Region {
     /// assert!(Region::in_words("/etc/passwd").is_err());
     /// # Ok::<(), locdiff_places::PlacesError>(())
     /// ```
-    ///
-    /// # Errors
-    /// A [`PlacesError`] with the remedy.
+    /// Errors: a [`PlacesError`] with the remedy.
     pub fn in_words(text: &str) -> Result<Self, PlacesError> {
         let text = text.trim();
         let fields: Vec<&str> = text.split(',').map(str::trim).collect();
@@ -97,9 +93,7 @@ impl Region {
     }
 
     /// The box between two parallels, from the first longitude east to the second.
-    ///
-    /// # Errors
-    /// [`PlacesError::Box`] for numbers that are no corners, or a box without area.
+    /// Errors: [`PlacesError::Box`] for numbers that are no corners, or a box without area.
     pub fn from_corners(lat0: f64, lon0: f64, lat1: f64, lon1: f64) -> Result<Self, PlacesError> {
         let name = format!("{lat0},{lon0},{lat1},{lon1}");
         let refuse = |reason: &str| Err(PlacesError::Box { text: name.clone(), reason: reason.to_owned() });
@@ -128,9 +122,8 @@ impl Region {
     }
 
     /// A country by English name or ISO code.
-    ///
-    /// # Errors
-    /// [`PlacesError::UnknownCountry`], or [`PlacesError::NoOutline`] for the few that the map shows as parts of others.
+    /// Errors: [`PlacesError::UnknownCountry`], or [`PlacesError::NoOutline`] for the few that the map shows as parts of
+    /// others.
     pub fn country(name: &str) -> Result<Self, PlacesError> {
         let countries = Countries::bundled();
         let country = countries.find(name)?;
@@ -142,9 +135,7 @@ impl Region {
     }
 
     /// The polygons of a `GeoJSON` file: a geometry, a feature or a collection of either.
-    ///
-    /// # Errors
-    /// [`PlacesError::Read`] or [`PlacesError::GeoJson`].
+    /// Errors: [`PlacesError::Read`] or [`PlacesError::GeoJson`].
     pub fn open(path: &Path) -> Result<Self, PlacesError> {
         let file = path.display().to_string();
         let text = std::fs::read_to_string(path)
@@ -153,9 +144,7 @@ impl Region {
     }
 
     /// The polygons of a `GeoJSON` text; `name` stands for it in messages.
-    ///
-    /// # Errors
-    /// [`PlacesError::GeoJson`].
+    /// Errors: [`PlacesError::GeoJson`].
     pub fn from_geojson(text: &str, name: &str) -> Result<Self, PlacesError> {
         let name = name.to_owned();
         match geojson::polygons(text) {

@@ -57,9 +57,7 @@ pub struct DensitySummary {
 
 impl DensitySummary {
     /// Regions of [`REGION_PROBABILITIES`] and the `modes` most probable modes (at least one).
-    ///
-    /// # Errors
-    /// A density whose regions cannot be found.
+    /// Errors: a density whose regions cannot be found.
     pub fn new(codec: &Codec, density: &CodeDensity<'_>, modes: usize) -> Result<Self, ReportError> {
         let regions = REGION_PROBABILITIES.iter().map(|&p| density.credible_region(p));
         Ok(Self {
@@ -72,9 +70,7 @@ impl DensitySummary {
     }
 
     /// The outlines of the regions.
-    ///
-    /// # Errors
-    /// As [`region_polygons`].
+    /// Errors: as [`region_polygons`].
     pub fn outlines(&self, density: &CodeDensity<'_>) -> Result<Vec<Vec<Polygon>>, ReportError> {
         Ok(self.regions.iter().map(|region| region_polygons(density, region)).collect::<Result<_, _>>()?)
     }
@@ -152,9 +148,7 @@ impl DensitySummary {
     }
 
     /// A map of the density with its regions and modes.
-    ///
-    /// # Errors
-    /// A window that cannot be.
+    /// Errors: a window that cannot be.
     pub fn to_png(
         &self,
         density: &CodeDensity<'_>,

@@ -131,9 +131,7 @@ impl Evaluation {
     /// assert!(report.to_text().contains("n = 2, 1 without an answer (counted as misses)"));
     /// # Ok::<(), locdiff_report::ReportError>(())
     /// ```
-    ///
-    /// # Errors
-    /// Settings out of range, lists of different lengths, or nothing to evaluate.
+    /// Errors: settings out of range, lists of different lengths, or nothing to evaluate.
     pub fn judge(
         &self,
         truth_name: &str,

@@ -52,9 +52,7 @@ impl Codec {
     }
 
     /// The field `F = e·Y` of a coefficient vector, ready to be evaluated.
-    ///
-    /// # Errors
-    /// When the vector has another degree.
+    /// Errors: when the vector has another degree.
     pub fn field(&self, e: &Coefficients) -> Result<Field, ShddError> {
         self.check(e)?;
         Ok(self.plan.field(e.as_slice())?)
@@ -71,9 +69,7 @@ impl Codec {
     }
 
     /// The codes of many points, one row a point, on all threads, as f32 or f64.
-    ///
-    /// # Errors
-    /// When `out` has not `points.len() × (L+1)²` values.
+    /// Errors: when `out` has not `points.len() × (L+1)²` values.
     pub fn encode_batch<T: Scalar>(&self, points: &[UnitVec], out: &mut [T]) -> Result<(), ShddError> {
         Ok(self.harmonics.write(points, out)?)
     }

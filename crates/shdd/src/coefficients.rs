@@ -25,9 +25,7 @@ pub struct Coefficients {
 
 impl Coefficients {
     /// Checks length and values.
-    ///
-    /// # Errors
-    /// When the length is not `(L+1)²` for a supported L, or a value is not finite.
+    /// Errors: when the length is not `(L+1)²` for a supported L, or a value is not finite.
     pub fn new(values: Vec<f64>) -> Result<Self, ShddError> {
         let degree = Degree::from_dimension(values.len())?;
         match values.iter().position(|v| v.is_nan() || v.abs() > LARGEST) {
@@ -40,9 +38,7 @@ impl Coefficients {
     }
 
     /// `a·self + b·other`.
-    ///
-    /// # Errors
-    /// When the degrees differ, or a sum is not finite.
+    /// Errors: when the degrees differ, or a sum is not finite.
     ///
     /// ```
     /// use locdiff_shdd::Coefficients;

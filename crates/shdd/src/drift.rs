@@ -18,9 +18,7 @@ use std::f64::consts::TAU;
 /// assert!(drifts.iter().all(|km| *km < 100.0));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-///
-/// # Errors
-/// A decoder that fails.
+/// Errors: a decoder that fails.
 pub fn drifts_km(
     codec: &Codec,
     decoder: &Decoder,
@@ -45,9 +43,7 @@ pub fn drifts_km(
 }
 
 /// A code with Gaussian noise of this variance on every number.
-///
-/// # Errors
-/// A variance that is not finite.
+/// Errors: a variance that is not finite.
 pub fn with_noise(code: Coefficients, variance: f64, rng: &mut impl Rng) -> Result<Coefficients, ShddError> {
     let sigma = variance.sqrt();
     Coefficients::new(code.into_vec().into_iter().map(|value| value + sigma * normal(rng)).collect())

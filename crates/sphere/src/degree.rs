@@ -20,9 +20,7 @@ impl Degree {
     pub const MAX: Degree = Degree(511);
 
     /// Degree L.
-    ///
-    /// # Errors
-    /// When L is 0 or above [`Degree::MAX`].
+    /// Errors: when L is 0 or above [`Degree::MAX`].
     pub fn new(l: usize) -> Result<Self, SphereError> {
         if (1..=usize::from(Self::MAX.0)).contains(&l) {
             Ok(Self(l as u16))
@@ -32,9 +30,7 @@ impl Degree {
     }
 
     /// The degree whose expansion has `dimension` coefficients.
-    ///
-    /// # Errors
-    /// When `dimension` is not `(L+1)²` for a supported L.
+    /// Errors: when `dimension` is not `(L+1)²` for a supported L.
     pub fn from_dimension(dimension: usize) -> Result<Self, SphereError> {
         let root = dimension.isqrt();
         if root * root != dimension || root < 2 {

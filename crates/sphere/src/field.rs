@@ -78,25 +78,19 @@ impl FieldPlan {
     }
 
     /// The field of these coefficients, to be evaluated many times.
-    ///
-    /// # Errors
-    /// When `coefficients` has not `(L+1)²` values.
+    /// Errors: when `coefficients` has not `(L+1)²` values.
     pub fn field(&self, coefficients: &[f64]) -> Result<Field, SphereError> {
         Ok(Field { weights: pack_checked(&self.table, coefficients)?, table: Arc::clone(&self.table) })
     }
 
     /// F at each point, on all threads.
-    ///
-    /// # Errors
-    /// When `coefficients` has not `(L+1)²` values.
+    /// Errors: when `coefficients` has not `(L+1)²` values.
     pub fn values(&self, coefficients: &[f64], points: &[UnitVec]) -> Result<Vec<f64>, SphereError> {
         values(&self.table, coefficients, points)
     }
 
     /// F at each point on this thread, for callers that spread the work themselves.
-    ///
-    /// # Errors
-    /// When `coefficients` has not `(L+1)²` values or `out` is not as long as `points`.
+    /// Errors: when `coefficients` has not `(L+1)²` values or `out` is not as long as `points`.
     pub fn values_single_thread(
         &self,
         coefficients: &[f64],
@@ -123,9 +117,7 @@ impl FieldPlanF32 {
     pub const MAX_DEGREE: usize = 127;
 
     /// Tables for `degree`.
-    ///
-    /// # Errors
-    /// When the degree is above [`FieldPlanF32::MAX_DEGREE`]; use [`FieldPlan`] there.
+    /// Errors: when the degree is above [`FieldPlanF32::MAX_DEGREE`]; use [`FieldPlan`] there.
     pub fn new(degree: Degree) -> Result<Self, SphereError> {
         if degree.get() > Self::MAX_DEGREE {
             return Err(SphereError::Degree(degree.get()));
@@ -134,17 +126,13 @@ impl FieldPlanF32 {
     }
 
     /// F at each point, on all threads.
-    ///
-    /// # Errors
-    /// When `coefficients` has not `(L+1)²` values.
+    /// Errors: when `coefficients` has not `(L+1)²` values.
     pub fn values(&self, coefficients: &[f64], points: &[UnitVec]) -> Result<Vec<f32>, SphereError> {
         values(&self.table, coefficients, points)
     }
 
     /// F at each point on this thread.
-    ///
-    /// # Errors
-    /// When `coefficients` has not `(L+1)²` values or `out` is not as long as `points`.
+    /// Errors: when `coefficients` has not `(L+1)²` values or `out` is not as long as `points`.
     pub fn values_single_thread(
         &self,
         coefficients: &[f64],

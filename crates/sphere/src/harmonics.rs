@@ -65,9 +65,7 @@ impl Harmonics {
     }
 
     /// All harmonics at many points, one row a point, on all threads. `out` holds `points.len() × (L+1)²` values.
-    ///
-    /// # Errors
-    /// When `out` has another length.
+    /// Errors: when `out` has another length.
     pub fn write<T: Scalar>(&self, points: &[UnitVec], out: &mut [T]) -> Result<(), SphereError> {
         let dimension = self.degree.dimension();
         expect_len("harmonics output", out.len(), points.len() * dimension)?;
@@ -85,9 +83,7 @@ impl Harmonics {
     }
 
     /// The same on this thread alone, for callers that spread the work themselves (and for benches).
-    ///
-    /// # Errors
-    /// When `out` has another length.
+    /// Errors: when `out` has another length.
     pub fn write_single_thread<T: Scalar>(
         &self,
         points: &[UnitVec],
@@ -106,9 +102,7 @@ impl Harmonics {
     }
 
     /// `Σ_i weight_i · Y(point_i)`: the adjoint of evaluating a field, without storing any row.
-    ///
-    /// # Errors
-    /// When there are not as many weights as points.
+    /// Errors: when there are not as many weights as points.
     ///
     /// ```
     /// use locdiff_sphere::{Degree, Grid, Harmonics};

@@ -75,9 +75,7 @@ impl JetPlan {
     }
 
     /// Lays out one field's coefficients. Reuse `field` for the next vector with [`JetPlan::load`].
-    ///
-    /// # Errors
-    /// When there are not `(L+1)²` coefficients.
+    /// Errors: when there are not `(L+1)²` coefficients.
     ///
     /// ```
     /// use locdiff_sphere::{Degree, Harmonics, JetPlan, LatLon};
@@ -101,9 +99,7 @@ impl JetPlan {
     }
 
     /// Puts another vector into `field`.
-    ///
-    /// # Errors
-    /// When there are not `(L+1)²` coefficients.
+    /// Errors: when there are not `(L+1)²` coefficients.
     pub fn load(&self, field: &mut JetField, coefficients: &[f64]) -> Result<(), SphereError> {
         expect_len("coefficients", coefficients.len(), self.degree.dimension())?;
         for l in 0..=self.table.lmax {

@@ -27,9 +27,7 @@ pub struct LatLon {
 
 impl LatLon {
     /// A place from degrees north and degrees east.
-    ///
-    /// # Errors
-    /// When a number is not finite or the latitude is outside −90…90.
+    /// Errors: when a number is not finite or the latitude is outside −90…90.
     pub fn new(lat_deg: f64, lon_deg: f64) -> Result<Self, SphereError> {
         if !(-90.0..=90.0).contains(&lat_deg) {
             return Err(SphereError::Latitude(lat_deg));
@@ -119,9 +117,7 @@ impl UnitVec {
     pub const NORTH: UnitVec = UnitVec([0.0, 0.0, 1.0]);
 
     /// The direction of a vector.
-    ///
-    /// # Errors
-    /// When the vector is zero or not finite.
+    /// Errors: when the vector is zero or not finite.
     pub fn new(x: f64, y: f64, z: f64) -> Result<Self, SphereError> {
         let largest = x.abs().max(y.abs()).max(z.abs());
         let sum = x + y + z; // NaN and ∞ survive a sum, but not a max

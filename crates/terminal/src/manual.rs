@@ -17,9 +17,7 @@ pub struct Completions {
 
 impl Completions {
     /// Prints it for a program.
-    ///
-    /// # Errors
-    /// Output that cannot be written.
+    /// Errors: output that cannot be written.
     pub fn run(self, mut command: Command) -> Result<()> {
         let mut script = Vec::new();
         let name = command.get_name().to_owned();
@@ -38,9 +36,7 @@ pub struct Man {
 
 impl Man {
     /// Prints the program's page, or writes all of them.
-    ///
-    /// # Errors
-    /// Output that cannot be written.
+    /// Errors: output that cannot be written.
     pub fn run(self, mut command: Command) -> Result<()> {
         command.build();
         let Some(folder) = self.out else {

@@ -21,9 +21,7 @@ pub trait Program: CommandFactory + FromArgMatches + Send {
     fn everywhere(&self) -> &Everywhere;
 
     /// Runs the command that was given.
-    ///
-    /// # Errors
-    /// Whatever the command fails with.
+    /// Errors: whatever the command fails with.
     fn run(self) -> Result<()>;
 
     /// The flag that an error's message speaks of in words: libraries know no flags.

@@ -91,9 +91,7 @@ fn choose_share(model: &[f64], gallery: &[f64], weights: &[f64]) -> (f64, f64) {
 /// A calibration that also knows what a gallery is worth beside its model: kernels and shares by −log density, then window,
 /// radii and threshold of the mixed density, as for the model's own. The observations' neighbours are those that the gallery
 /// of this `key` gives.
-///
-/// # Errors
-/// A gallery that holds the very photos it is fitted on, or numbers of another degree.
+/// Errors: a gallery that holds the very photos it is fitted on, or numbers of another degree.
 pub fn fit_gallery(
     globe: &Arc<Globe>,
     calibration: &Calibration,

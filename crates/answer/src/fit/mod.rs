@@ -26,9 +26,7 @@ pub const BACKGROUND_DRAWS: usize = 1024;
 /// −log density is near the best, those whose regions deviate least from what they say, in the collection where they deviate
 /// most; then the window whose places are right most often, and the radii about them that hold what they say. Where `strangers`
 /// are given, photos of another kind than the model was trained for, they are learned to be told, and get factors of their own.
-///
-/// # Errors
-/// Too few photos, or numbers of another degree.
+/// Errors: too few photos, or numbers of another degree.
 pub fn fit(
     globe: &Arc<Globe>,
     background: &Coefficients,

@@ -43,9 +43,7 @@ pub struct Partition {
 impl Partition {
     /// Cells of at most `most_photos` photos (unless they are all at one place). The cuts are normal to the axes of a
     /// random frame where `frame_seed` is given, else to x, y and z.
-    ///
-    /// # Errors
-    /// No points, or cells that may hold none.
+    /// Errors: no points, or cells that may hold none.
     pub fn new(
         points: &[UnitVec],
         most_photos: usize,

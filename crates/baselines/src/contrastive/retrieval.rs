@@ -125,9 +125,7 @@ impl Contrastive {
     }
 
     /// Answers from a gallery of one's own.
-    ///
-    /// # Errors
-    /// Rows of another size, an empty gallery, or a method that was not fitted.
+    /// Errors: rows of another size, an empty gallery, or a method that was not fitted.
     pub fn predict_among(
         &self,
         embeddings: &[f32],

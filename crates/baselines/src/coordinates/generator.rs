@@ -133,9 +133,7 @@ impl CoordinateGenerator {
     }
 
     /// The photos' samples, `effort.samples` of each one after the other.
-    ///
-    /// # Errors
-    /// Rows of another size, or a method that was not fitted.
+    /// Errors: rows of another size, or a method that was not fitted.
     pub fn samples(&self, embeddings: &[f32]) -> Result<Vec<UnitVec>, BaselineError> {
         self.fitted()?.samples(embeddings)
     }

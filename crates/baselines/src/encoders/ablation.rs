@@ -114,9 +114,7 @@ impl EncoderAblation {
     }
 
     /// [`NnDecoder::drifts_km`] of the fitted decoder.
-    ///
-    /// # Errors
-    /// A method that was not fitted.
+    /// Errors: a method that was not fitted.
     pub fn drifts_km(&self, variance: f64, count: usize, seed: u64) -> Result<Vec<f64>, BaselineError> {
         let Generator { encoder, decoder, .. } = &self.fitted()?.sampler;
         decoder.drifts_km(encoder, variance, count, seed)

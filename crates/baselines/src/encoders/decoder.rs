@@ -29,9 +29,7 @@ fn even_points(words: [u64; 2], count: usize) -> Vec<UnitVec> {
 
 impl NnDecoder {
     /// Trains a decoder.
-    ///
-    /// # Errors
-    /// A failure of the device, or a loss that is no number.
+    /// Errors: a failure of the device, or a loss that is no number.
     pub fn fit(
         encoder: &LocationEncoder,
         device: &Device,
@@ -81,9 +79,7 @@ impl NnDecoder {
     }
 
     /// The places of encodings, row by row.
-    ///
-    /// # Errors
-    /// A failure of the device.
+    /// Errors: a failure of the device.
     pub fn decode(&self, encodings: &[f32]) -> Result<Vec<UnitVec>, BaselineError> {
         let inputs = crate::examples::upload(self.params.device(), &self.standardisation, encodings)?;
         let output = self.mlp.run(&self.params, inputs.view())?.to_vec()?;
@@ -101,9 +97,7 @@ impl NnDecoder {
 
     /// How far in km the decoded place of each of `count` even points is from the point itself, after normal noise of that
     /// variance on every number of its encoding: the paper's perturbation drift.
-    ///
-    /// # Errors
-    /// A failure of the device.
+    /// Errors: a failure of the device.
     pub fn drifts_km(
         &self,
         encoder: &LocationEncoder,

@@ -51,9 +51,7 @@ pub struct LocationEncoder {
 impl LocationEncoder {
     /// An encoder; `places` are those of the training photos, from which `rbf` draws its anchors, and `seed` is for what is
     /// random.
-    ///
-    /// # Errors
-    /// `rbf` without places.
+    /// Errors: `rbf` without places.
     pub fn new(kind: EncoderKind, places: &[UnitVec], seed: u64) -> Result<Self, BaselineError> {
         let state = match kind {
             EncoderKind::Rbf => {

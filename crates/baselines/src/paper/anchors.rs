@@ -69,9 +69,7 @@ pub struct AnchorTable {
 impl AnchorTable {
     /// Trains a GeoCLIP-style contrast and LocDiff with every seed and lets both answer among the training places and
     /// among even grids of these sizes; `progress` hears the share done.
-    ///
-    /// # Errors
-    /// A grid that cannot be, or a training that fails.
+    /// Errors: a grid that cannot be, or a training that fails.
     pub fn make(
         experiment: &Experiment<'_>,
         sizes: &[usize],

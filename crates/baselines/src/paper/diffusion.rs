@@ -165,9 +165,7 @@ impl DiffusionTable {
     /// Trains a model for each degree with all photos, and for each share of the photos with the budget's degree, with every
     /// seed; reads each in every way, exponent, floor and window chosen on validation. `progress` hears a name and the share
     /// done.
-    ///
-    /// # Errors
-    /// A training or a reading that fails.
+    /// Errors: a training or a reading that fails.
     pub fn make(
         experiment: &Experiment<'_>,
         network: NetworkKind,

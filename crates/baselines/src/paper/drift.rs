@@ -42,9 +42,7 @@ pub struct PerturbationDrift {
 impl PerturbationDrift {
     /// Measures on `n` random places, with normal noise of that variance on every coefficient. `name` is what the decoder
     /// is called; `progress` hears how many places are done.
-    ///
-    /// # Errors
-    /// A decoder that fails.
+    /// Errors: a decoder that fails.
     pub fn measure(
         codec: &Codec,
         decoder: &Decoder,

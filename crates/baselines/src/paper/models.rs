@@ -200,9 +200,7 @@ pub struct ModelTable {
 
 impl ModelTable {
     /// Trains every row with every seed; `progress` hears the row's name, the seed and the share of it all that is done.
-    ///
-    /// # Errors
-    /// A training that fails, with the row it was of.
+    /// Errors: a training that fails, with the row it was of.
     pub fn make(
         kind: ModelTableKind,
         experiment: &Experiment<'_>,

@@ -40,9 +40,7 @@ pub struct ReducedDrift {
 impl ReducedDrift {
     /// Measures on `n` of `places`, or all where there are fewer, without noise and with normal noise of that variance on every
     /// number kept. `progress` hears how many codes are done.
-    ///
-    /// # Errors
-    /// No places, no numbers or more than a code has, a decoder that fails.
+    /// Errors: no places, no numbers or more than a code has, a decoder that fails.
     #[allow(clippy::too_many_arguments)] // reason: a table's settings one by one
     pub fn measure(
         codec: &Codec,

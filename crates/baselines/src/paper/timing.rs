@@ -52,9 +52,7 @@ impl TimingTable {
 
     /// Times training over so many steps at each degree and sampling for so many photos at once; `step` is told whenever a
     /// part is done.
-    ///
-    /// # Errors
-    /// A device that fails.
+    /// Errors: a device that fails.
     pub fn measure(
         device: &Device,
         steps: u32,

@@ -37,9 +37,7 @@ impl VonMisesFisher {
     }
 
     /// κμ for every row: its direction is the answer, its length the concentration.
-    ///
-    /// # Errors
-    /// Rows of another size, or a method that was not fitted.
+    /// Errors: rows of another size, or a method that was not fitted.
     pub fn natural_parameters(&self, embeddings: &[f32]) -> Result<Vec<[f64; 3]>, BaselineError> {
         let (net, standardisation) =
             self.fitted.as_ref().ok_or(BaselineError::NotFitted { method: "vmf" })?;

@@ -51,9 +51,7 @@ enum Store {
 
 impl RowFile {
     /// Opens a file; of a safetensors file the tensor of that name, or else the only one.
-    ///
-    /// # Errors
-    /// When the file cannot be read, is neither `.npy` nor safetensors, or its header is unsound.
+    /// Errors: when the file cannot be read, is neither `.npy` nor safetensors, or its header is unsound.
     pub fn open(path: &Path, tensor: Option<&str>) -> Result<Self, DataError> {
         let is_stdin = path.as_os_str() == "-";
         let (input, format, name) = Input::open(path, None)?;
@@ -113,9 +111,7 @@ impl RowFile {
     }
 
     /// Row `index`, from 0, as an embedding.
-    ///
-    /// # Errors
-    /// As [`RowFile::read_row`].
+    /// Errors: as [`RowFile::read_row`].
     ///
     /// # Panics
     /// When there is no such row.
@@ -126,9 +122,7 @@ impl RowFile {
     }
 
     /// Reads row `index`, from 0.
-    ///
-    /// # Errors
-    /// When the file fails or the row holds NaN or infinity.
+    /// Errors: when the file fails or the row holds NaN or infinity.
     ///
     /// # Panics
     /// When there is no such row, or `out` has not one value a column.

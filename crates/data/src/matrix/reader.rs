@@ -47,9 +47,7 @@ enum Source {
 impl MatrixReader {
     /// Opens a file; `-` is standard input. Without a format the path's extension says it. Of a safetensors file the
     /// tensor of that name is read, or else the only one.
-    ///
-    /// # Errors
-    /// When the file cannot be opened, its format is unknown, its header is unsound, it has no rows, or, in text, its
+    /// Errors: when the file cannot be opened, its format is unknown, its header is unsound, it has no rows, or, in text, its
     /// first row is wrong.
     pub fn open(path: &Path, format: Option<Format>, tensor: Option<&str>) -> Result<Self, DataError> {
         let (input, format, file) = Input::open(path, format)?;
@@ -57,9 +55,7 @@ impl MatrixReader {
     }
 
     /// Reads a file that is in memory already; `file` is its name in messages.
-    ///
-    /// # Errors
-    /// As [`MatrixReader::open`].
+    /// Errors: as [`MatrixReader::open`].
     pub fn from_bytes(
         file: &str,
         bytes: Vec<u8>,
@@ -116,9 +112,7 @@ impl MatrixReader {
     }
 
     /// Appends the next row to `values`; false at the end. A row that is wrong appends nothing.
-    ///
-    /// # Errors
-    /// When the file fails, the row is not numbers, has another length than the first, or holds NaN or infinity.
+    /// Errors: when the file fails, the row is not numbers, has another length than the first, or holds NaN or infinity.
     pub fn read_row(&mut self, values: &mut Vec<f64>) -> Result<bool, DataError> {
         if let Some(first) = self.first.take() {
             values.extend_from_slice(&first);
@@ -141,9 +135,7 @@ impl MatrixReader {
     }
 
     /// Appends up to `most_rows` rows to `values`. Returns how many; 0 only at the end.
-    ///
-    /// # Errors
-    /// As [`MatrixReader::read_row`]; the rows before the wrong one are in `values`.
+    /// Errors: as [`MatrixReader::read_row`]; the rows before the wrong one are in `values`.
     pub fn read_rows(&mut self, most_rows: usize, values: &mut Vec<f64>) -> Result<usize, DataError> {
         for done in 0..most_rows {
             if !self.read_row(values)? {

@@ -39,9 +39,7 @@ pub struct MatrixWriter {
 impl MatrixWriter {
     /// Opens the output for rows of `columns` numbers; `-` is standard output. Without a format the path's extension
     /// says it. `tensor` names the matrix in a safetensors file.
-    ///
-    /// # Errors
-    /// When the format is unknown or the output cannot be created.
+    /// Errors: when the format is unknown or the output cannot be created.
     pub fn create(
         path: &Path,
         format: Option<Format>,
@@ -54,9 +52,7 @@ impl MatrixWriter {
 
     /// As [`MatrixWriter::create`], for several matrices of the same shape in one file: all rows of the first are
     /// written, then all of the second, and so on. Several need a safetensors file.
-    ///
-    /// # Errors
-    /// As [`MatrixWriter::create`], and when another format shall hold several matrices.
+    /// Errors: as [`MatrixWriter::create`], and when another format shall hold several matrices.
     pub fn create_tensors(
         path: &Path,
         format: Option<Format>,
@@ -81,9 +77,7 @@ impl MatrixWriter {
     /// assert_eq!(RowFile::open(&path, None)?.encoder(), Some(&encoder));
     /// # Ok::<(), locdiff_data::DataError>(())
     /// ```
-    ///
-    /// # Errors
-    /// As [`MatrixWriter::create_tensors`].
+    /// Errors: as [`MatrixWriter::create_tensors`].
     pub fn create_embeddings(
         path: &Path,
         columns: usize,
@@ -122,10 +116,7 @@ impl MatrixWriter {
     }
 
     /// Writes a row.
-    ///
-    /// # Errors
-    /// When the output fails, the row has another length than promised, or a number is not finite in the output's
-    /// type.
+    /// Errors: when the output fails, the row has another length than promised, or a number is not finite in the output's type.
     pub fn write_row(&mut self, row: &[f64]) -> Result<(), DataError> {
         let at = || At { file: self.output.name().to_owned(), row: self.rows + 1, line: None };
         if row.len() != self.columns {
@@ -150,9 +141,7 @@ impl MatrixWriter {
     }
 
     /// Completes the file. Returns how many rows it holds.
-    ///
-    /// # Errors
-    /// When the output fails, or several matrices have not as many rows each; no file is left then.
+    /// Errors: when the output fails, or several matrices have not as many rows each; no file is left then.
     pub fn finish(mut self) -> Result<u64, DataError> {
         let count = self.tensors.len() as u64;
         if !self.rows.is_multiple_of(count) {

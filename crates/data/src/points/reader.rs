@@ -17,9 +17,7 @@ use std::path::Path;
 const OBJECT_EXPECTED: &str = "one object like {\"lat\": 48.86, \"lon\": 2.35}";
 
 /// Reads every point of a file; `-` is standard input. Without a format the path's extension says it.
-///
-/// # Errors
-/// At the first thing that is wrong with the file, or when it has no points.
+/// Errors: at the first thing that is wrong with the file, or when it has no points.
 ///
 /// ```
 /// use locdiff_data::{PointColumns, read_points};
@@ -71,9 +69,7 @@ enum State {
 
 impl PointReader {
     /// Opens a file; `-` is standard input.
-    ///
-    /// # Errors
-    /// When the file cannot be opened, its format is unknown, or its header is missing, lacks the columns or is
+    /// Errors: when the file cannot be opened, its format is unknown, or its header is missing, lacks the columns or is
     /// unsound.
     pub fn open(path: &Path, format: Option<Format>, columns: &PointColumns) -> Result<Self, DataError> {
         let (input, format, file) = Input::open(path, format)?;
@@ -81,9 +77,7 @@ impl PointReader {
     }
 
     /// Reads a file that is in memory already; `file` is its name in messages.
-    ///
-    /// # Errors
-    /// As [`PointReader::open`].
+    /// Errors: as [`PointReader::open`].
     pub fn from_bytes(
         file: &str,
         bytes: Vec<u8>,

@@ -44,9 +44,7 @@ impl PlaceTable {
     /// Reads a file; `-` is standard input. Rows are named by the column `id`, or, where it is `None`, by the first
     /// column or key called id, image_id, img_id, photo_id, image, photo, filename, file, path or key in any case.
     /// Text columns for whose names `is_wanted` holds are read as numbers.
-    ///
-    /// # Errors
-    /// At the first thing that is wrong with the file, when it has no rows, or when the column `id` is not there.
+    /// Errors: at the first thing that is wrong with the file, when it has no rows, or when the column `id` is not there.
     pub fn read(
         path: &Path,
         format: Option<Format>,

@@ -47,9 +47,7 @@ enum Column {
 
 impl PointWriter {
     /// Opens the output; `-` is standard output. Without a format the path's extension says it.
-    ///
-    /// # Errors
-    /// When the format is unknown, the output cannot be created, or the columns lack `lat` or `lon` or repeat a name.
+    /// Errors: when the format is unknown, the output cannot be created, or the columns lack `lat` or `lon` or repeat a name.
     pub fn create(path: &Path, format: Option<Format>, columns: &[&str]) -> Result<Self, DataError> {
         let format = Format::of_output(path, format, Format::Csv)?;
         let columns = check_columns(columns, format).map_err(|reason| DataError::OutputColumns {
@@ -74,9 +72,7 @@ impl PointWriter {
 
     /// Writes a point and its extra numbers, one for each column that is neither `lat` nor `lon`. What is not finite
     /// is written as `NaN` or `inf` in CSV and as `null` in JSON.
-    ///
-    /// # Errors
-    /// When the output fails or `extra` has the wrong length.
+    /// Errors: when the output fails or `extra` has the wrong length.
     pub fn write(&mut self, place: LatLon, extra: &[f64]) -> Result<(), DataError> {
         let expected = self.columns.len() - 2;
         if extra.len() != expected {
@@ -100,9 +96,7 @@ impl PointWriter {
     }
 
     /// Completes the file. Returns how many points it holds.
-    ///
-    /// # Errors
-    /// When the output fails; no file is left then.
+    /// Errors: when the output fails; no file is left then.
     pub fn finish(mut self) -> Result<u64, DataError> {
         if self.format == Format::Npy {
             self.output.write_at_start(&npy::header_bytes(Dtype::F64, self.rows, 2))?;

@@ -56,9 +56,7 @@ pub(crate) struct Chain {
 }
 
 /// The paper's chain with these settings.
-///
-/// # Errors
-/// Settings out of range. What is missing is told, not an error, see [`Chain::check`].
+/// Errors: settings out of range. What is missing is told, not an error, see [`Chain::check`].
 pub(crate) fn paper(settings: &Settings) -> Result<Chain> {
     if !(0.0..0.9).contains(&settings.held_out) {
         return Err(setting::<RecipeError>("the share that is held out", settings.held_out, "0 up to 0.9"));
@@ -97,9 +95,7 @@ pub(crate) fn paper(settings: &Settings) -> Result<Chain> {
 
 impl Chain {
     /// Fails where something is missing, unless that was allowed.
-    ///
-    /// # Errors
-    /// [`RecipeError::Missing`]; also where nothing is left to train on.
+    /// Errors: [`RecipeError::Missing`]; also where nothing is left to train on.
     pub(crate) fn check(&self, settings: &Settings) -> Result<()> {
         let can_train = self.stages.iter().any(|stage| matches!(stage.work, Work::Train { .. }));
         let needs_encoder =

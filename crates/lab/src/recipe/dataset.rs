@@ -182,9 +182,7 @@ impl Dataset {
     }
 
     /// Looks for it below a folder.
-    ///
-    /// # Errors
-    /// What is missing.
+    /// Errors: what is missing.
     pub(crate) fn find(&self, data: &Path) -> Result<Photos, Missing> {
         let folder = data.join(self.folder);
         let missing = |what: String| Missing {
@@ -222,9 +220,7 @@ impl Dataset {
 }
 
 /// The encoder's folder, where it is whole.
-///
-/// # Errors
-/// What is missing.
+/// Errors: what is missing.
 pub(crate) fn find_encoder(folder: &Path) -> Result<(), Missing> {
     let is_there = ["config.json", "encoder.json"].iter().any(|name| folder.join(name).is_file());
     if is_there {

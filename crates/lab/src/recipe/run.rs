@@ -76,9 +76,7 @@ impl<'a> Run<'a> {
     }
 
     /// How far a stage is; those before it were asked before.
-    ///
-    /// # Errors
-    /// Inputs that cannot be looked at.
+    /// Errors: inputs that cannot be looked at.
     pub(crate) fn standing(&mut self, stage: &Stage) -> Result<Standing> {
         let done = Stamp::read(&self.beside(stage, "done"), self.out);
         let begun = fs::read_to_string(self.beside(stage, "begun")).ok();
@@ -97,9 +95,7 @@ impl<'a> Run<'a> {
     }
 
     /// Makes the stages that are not done. `task` does what is the other libraries'; `tell` is told of each stage before it.
-    ///
-    /// # Errors
-    /// A folder that is another's or in use, and whatever a stage fails with: what is finished is kept.
+    /// Errors: a folder that is another's or in use, and whatever a stage fails with: what is finished is kept.
     pub(crate) fn run<E: From<RecipeError>>(
         mut self,
         stages: &[Stage],

@@ -65,9 +65,7 @@ impl<S: Read + Write + Seek> CrowdMap<S> {
     }
 
     /// Adds a photo with a small picture of it, a JPEG file.
-    ///
-    /// # Errors
-    /// When the spool cannot be written.
+    /// Errors: when the spool cannot be written.
     pub fn push(&mut self, photo: &CrowdPhoto, jpeg: Option<&[u8]>) -> io::Result<()> {
         let text = jpeg.map(|jpeg| BASE64.encode(jpeg)).unwrap_or_default();
         self.spool.write_all(text.as_bytes())?;
@@ -77,9 +75,7 @@ impl<S: Read + Write + Seek> CrowdMap<S> {
     }
 
     /// Writes the page.
-    ///
-    /// # Errors
-    /// When the spool cannot be read, or the page not written.
+    /// Errors: when the spool cannot be read, or the page not written.
     pub fn write<W: Write>(mut self, out: &mut W) -> io::Result<()> {
         let all = |of: fn(&CrowdPhoto) -> f64| self.photos.iter().map(of).collect::<Vec<f64>>();
         let texts = |of: fn(&CrowdPhoto) -> &str| self.photos.iter().map(of).collect::<Vec<&str>>();

@@ -63,9 +63,7 @@ impl TrackMap {
     }
 
     /// Writes the page.
-    ///
-    /// # Errors
-    /// When it cannot be written.
+    /// Errors: when it cannot be written.
     pub fn write<W: Write>(&self, out: &mut W) -> io::Result<()> {
         let fine = |degrees: f64| (degrees * 1e6).round() / 1e6;
         let photo = |photo: &TrackPhoto| -> Value {

@@ -16,9 +16,7 @@ const WHITE: u8 = 255;
 /// assert_eq!(&png[1..4], b"PNG");
 /// # Ok::<(), locdiff_map::MapError>(())
 /// ```
-///
-/// # Errors
-/// When there are no maps, they differ in size, or `columns` is 0.
+/// Errors: when there are no maps, they differ in size, or `columns` is 0.
 pub fn sheet_png(images: &[MapImage], columns: usize) -> Result<Vec<u8>, MapError> {
     let sizes: Vec<(usize, usize)> =
         images.iter().map(|image| (image.window.columns(), image.window.rows())).collect();

@@ -49,9 +49,7 @@ pub struct Predictor<M = Arc<Model>> {
 
 impl<M: Deref<Target = Model> + Clone> Predictor<M> {
     /// For a model (an `Arc` or a reference), on the model's device.
-    ///
-    /// # Errors
-    /// A degree out of range.
+    /// Errors: a degree out of range.
     pub fn new(model: M) -> Result<Self, ModelError> {
         let codec = Arc::new(Codec::new(model.config().degree()?));
         Ok(Self { model, codec, samplers: Engines::new(), readers: Engines::new() })
@@ -68,9 +66,7 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
     }
 
     /// What the model says about photos, one after the other.
-    ///
-    /// # Errors
-    /// Options out of range, embeddings of another size, samples that are not finite, or a failure of the device.
+    /// Errors: options out of range, embeddings of another size, samples that are not finite, or a failure of the device.
     pub fn predict(
         &self,
         photos: &[Query<'_>],
@@ -84,9 +80,7 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
     }
 
     /// The evidence alone: natural parameters at pure noise, from one evaluation of the network without sampling.
-    ///
-    /// # Errors
-    /// As [`Predictor::predict`]; a model whose network gives no densities.
+    /// Errors: as [`Predictor::predict`]; a model whose network gives no densities.
     pub fn evidence(
         &self,
         photos: &[Query<'_>],
@@ -113,9 +107,7 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
     }
 
     /// The evidence without a photo, the mean over `draws` of noise: the places that the model has learned to expect.
-    ///
-    /// # Errors
-    /// As [`Predictor::evidence`].
+    /// Errors: as [`Predictor::evidence`].
     pub fn background(&self, draws: usize) -> Result<Coefficients, ModelError> {
         let options =
             SampleOptions { samples: draws, steps: 1, guidance: 0.0, seed: 0, ..SampleOptions::default() };
@@ -125,9 +117,7 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
     }
 
     /// The backward process of one photo, noisiest step first.
-    ///
-    /// # Errors
-    /// As [`Predictor::predict`].
+    /// Errors: as [`Predictor::predict`].
     pub fn trace(&self, photo: Query<'_>, options: &SampleOptions) -> Result<Vec<TraceStep>, ModelError> {
         options.check()?;
         self.check(photo, options.samples)?;
@@ -137,9 +127,7 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
 
     /// Predictions for rows of a file of embeddings, a block at a time: memory stays at one block. `each` gets the row, its
     /// embedding and the prediction, in the order of `rows`.
-    ///
-    /// # Errors
-    /// As [`Predictor::predict`]; a row that cannot be read; the first error of `each`.
+    /// Errors: as [`Predictor::predict`]; a row that cannot be read; the first error of `each`.
     pub fn predict_rows<E: From<ModelError>>(
         &self,
         file: &RowFile,
@@ -152,9 +140,7 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
     }
 
     /// The evidence alone for rows of a file of embeddings, a block at a time.
-    ///
-    /// # Errors
-    /// As [`Predictor::evidence`]; a row that cannot be read; the first error of `each`.
+    /// Errors: as [`Predictor::evidence`]; a row that cannot be read; the first error of `each`.
     pub fn evidence_rows<E: From<ModelError>>(
         &self,
         file: &RowFile,

@@ -33,18 +33,14 @@ impl Default for Decoder {
 
 impl Codec {
     /// The place a coefficient vector means.
-    ///
-    /// # Errors
-    /// When the vector has another degree.
+    /// Errors: when the vector has another degree.
     pub fn decode(&self, e: &Coefficients, decoder: &Decoder) -> Result<Mode, ShddError> {
         self.check(e)?;
         self.decode_with(e, decoder, &mut self.search.scratch())
     }
 
     /// The places of many vectors, on all threads, in order.
-    ///
-    /// # Errors
-    /// When a vector has another degree.
+    /// Errors: when a vector has another degree.
     pub fn decode_batch(&self, vectors: &[Coefficients], decoder: &Decoder) -> Result<Vec<Mode>, ShddError> {
         vectors.iter().try_for_each(|e| self.check(e))?;
         vectors
@@ -64,9 +60,7 @@ impl Codec {
     /// assert!((codec.mode_at(&code, mode.point)?.value - mode.value).abs() < 1e-9);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    ///
-    /// # Errors
-    /// When the vector has another degree.
+    /// Errors: when the vector has another degree.
     pub fn mode_at(&self, e: &Coefficients, point: UnitVec) -> Result<Mode, ShddError> {
         self.check(e)?;
         let mut field = self.jets.field(e.as_slice())?;
@@ -75,9 +69,7 @@ impl Codec {
     }
 
     /// The same on this thread alone (for benches).
-    ///
-    /// # Errors
-    /// When a vector has another degree.
+    /// Errors: when a vector has another degree.
     pub fn decode_single_thread(
         &self,
         vectors: &[Coefficients],

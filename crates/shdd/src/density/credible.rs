@@ -68,9 +68,7 @@ impl CodeDensity<'_> {
     }
 
     /// The smallest region that holds probability `p`, and the radius about the highest mode that does.
-    ///
-    /// # Errors
-    /// When `p` is not between 0 and 1.
+    /// Errors: when `p` is not between 0 and 1.
     pub fn credible_region(&self, p: f64) -> Result<CredibleRegion, ShddError> {
         if !(p > 0.0 && p < 1.0) {
             return Err(ShddError::Probability(p));

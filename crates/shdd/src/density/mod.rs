@@ -53,9 +53,7 @@ pub struct WeightedMode {
 
 impl Codec {
     /// The density of a coefficient vector.
-    ///
-    /// # Errors
-    /// When the vector has another degree.
+    /// Errors: when the vector has another degree.
     pub fn density(&self, e: &Coefficients) -> Result<CodeDensity<'_>, ShddError> {
         let field = Codec::field(self, e)?;
         let Cubature { leaves, modes, top } = Cubature::new(self, e, &field, &mut self.search.scratch())?;

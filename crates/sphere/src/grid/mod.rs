@@ -28,25 +28,19 @@ pub struct Grid {
 
 impl Grid {
     /// `n` points on a golden-angle spiral, equal weights: nearly uniform spacing √(4π/n).
-    ///
-    /// # Errors
-    /// When `n` is 0.
+    /// Errors: when `n` is 0.
     pub fn fibonacci(n: usize) -> Result<Self, SphereError> {
         Self::equal_area("fibonacci", fibonacci::points(n))
     }
 
     /// The 12·4^`depth` pixel centres of HEALPix (nside = 2^`depth`), equal weights, nested order.
-    ///
-    /// # Errors
-    /// When `depth` is above 13 (800 million points).
+    /// Errors: when `depth` is above 13 (800 million points).
     pub fn healpix(depth: u8) -> Result<Self, SphereError> {
         Self::equal_area("healpix", healpix::points(depth)?)
     }
 
     /// `n` points drawn uniformly on the sphere, equal (Monte Carlo) weights. The paper's training anchors.
-    ///
-    /// # Errors
-    /// When `n` is 0.
+    /// Errors: when `n` is 0.
     pub fn uniform_random<R: rand::Rng + ?Sized>(n: usize, rng: &mut R) -> Result<Self, SphereError> {
         Self::equal_area("random", (0..n).map(|_| UnitVec::random(rng)).collect())
     }
@@ -58,9 +52,7 @@ impl Grid {
     }
 
     /// Any points (a gallery from a file, say), equal weights.
-    ///
-    /// # Errors
-    /// When there are no points.
+    /// Errors: when there are no points.
     pub fn from_points(points: Vec<UnitVec>) -> Result<Self, SphereError> {
         Self::equal_area("file", points)
     }
