@@ -10,9 +10,6 @@ pub enum BaselineError {
     /// A setting or a set of data outside its range.
     #[error(transparent)]
     Setting(#[from] BadSetting),
-    /// An answer was asked for before the method was fitted.
-    #[error("{method} has not been fitted: call fit first")]
-    NotFitted { method: &'static str },
     /// A loss that is no number any more.
     #[error("{method}: the loss is {loss} at step {step}; the embeddings may hold huge values")]
     Diverged { method: &'static str, step: u32, loss: f64 },
@@ -52,6 +49,9 @@ pub enum BaselineError {
     #[error(transparent)]
     Train(#[from] locdiff_train::TrainError),
 }
+
+/// A result whose error is [`BaselineError`].
+pub(crate) type Result<T, E = BaselineError> = std::result::Result<T, E>;
 
 impl BaselineError {
     /// The error with the row and the seed that it came with.

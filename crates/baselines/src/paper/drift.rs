@@ -1,6 +1,6 @@
 //! How far a decoded place moves when its code gets noise.
 
-use crate::BaselineError;
+use crate::error::Result;
 use locdiff_shdd::{Codec, Decoder, drifts_km};
 use locdiff_sphere::EARTH_RADIUS_KM;
 use rand::SeedableRng;
@@ -51,7 +51,7 @@ impl PerturbationDrift {
         n: usize,
         seed: u64,
         progress: impl Fn(usize),
-    ) -> Result<Self, BaselineError> {
+    ) -> Result<Self> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut drifts_km = drifts_km(codec, decoder, variance, n, &mut rng, progress)?;
         let count = drifts_km.len() as f64;
