@@ -2,6 +2,7 @@
 
 /// Why an album has no answers, in one line.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages name the fields")]
 #[non_exhaustive]
 pub enum AlbumError {
     /// A place or degree that is none.
@@ -15,14 +16,8 @@ pub enum AlbumError {
     Answer(#[from] locdiff_answer::AnswerError),
     /// Settings that cannot be used.
     #[error("these settings of albums cannot be used: {reason}")]
-    Settings {
-        /// What is wrong with them.
-        reason: String,
-    },
+    Settings { reason: String },
     /// A time that cannot be read.
     #[error("'{text}' is no time: write it as 2024-05-12T13:45:10+02:00 or 2024:05:12 13:45:10")]
-    Time {
-        /// What was written.
-        text: String,
-    },
+    Time { text: String },
 }

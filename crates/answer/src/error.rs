@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 /// Why there is no answer, in one line.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages name the fields")]
 #[non_exhaustive]
 pub enum AnswerError {
     /// A code that is none, or of another degree.
@@ -17,12 +18,7 @@ pub enum AnswerError {
     Write(#[from] locdiff_base::WriteError),
     /// A calibration that cannot be used.
     #[error("{path}: {reason}", path = path.display())]
-    Calibration {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it and what to do.
-        reason: String,
-    },
+    Calibration { path: PathBuf, reason: String },
     /// A setting out of range.
     #[error(transparent)]
     Setting(#[from] locdiff_base::BadSetting),

@@ -13,15 +13,11 @@ const MOST_BYTES: u64 = 1 << 30;
 
 /// Why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum JournalError {
     /// It cannot be read, or a line is not an entry.
     #[error("{file}: {reason}", file = file.display())]
-    Unusable {
-        /// The journal.
-        file: PathBuf,
-        /// What is wrong, with the line's number.
-        reason: String,
-    },
+    Unusable { file: PathBuf, reason: String },
     /// It cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),

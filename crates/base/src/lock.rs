@@ -9,6 +9,7 @@ const IN_FOLDER: &str = ".locdiff.lock";
 
 /// Why an output cannot be used by this run.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages name the fields")]
 #[non_exhaustive]
 pub enum LockError {
     /// Another process writes there.
@@ -16,20 +17,10 @@ pub enum LockError {
         "{output} is in use by another run (process {holder}): wait for it, end it, or write elsewhere",
         output = output.display()
     )]
-    InUse {
-        /// The folder or file.
-        output: PathBuf,
-        /// The other process' number, or `?`.
-        holder: String,
-    },
+    InUse { output: PathBuf, holder: String },
     /// The lock's file cannot be made.
     #[error("cannot write {path}: {reason}; choose a folder you may write to", path = path.display())]
-    Create {
-        /// The lock's file.
-        path: PathBuf,
-        /// The system's reason.
-        reason: io::Error,
-    },
+    Create { path: PathBuf, reason: io::Error },
 }
 
 /// A folder or file that belongs to this run alone while this lives. `kill -9` frees it, too: the lock is the system's, its

@@ -1,8 +1,9 @@
 //! What every method can do.
 
-use crate::{BaselineError, Examples};
+use crate::{Effort, Examples, error::Result};
 use locdiff_answer::Kernels;
 use locdiff_eval::Accuracy;
+use locdiff_nn::Device;
 use locdiff_sphere::{LatLon, UnitVec};
 use rayon::prelude::*;
 
@@ -15,40 +16,29 @@ pub struct FitData<'a> {
     pub validation: &'a Examples,
 }
 
+/// All that a method is fitted with.
+#[derive(Clone, Copy)]
+pub(crate) struct Task<'a> {
+    pub(crate) method: &'static str,
+    pub(crate) device: &'a Device,
+    pub(crate) effort: &'a Effort,
+    pub(crate) seed: u64,
+    pub(crate) data: FitData<'a>,
+}
+
 /// Log density in nats per steradian of one photo's place, at any points.
 pub type PhotoDensity<'a> = Box<dyn Fn(&[UnitVec]) -> Vec<f64> + Send + Sync + 'a>;
 
-/// A method that learns places from embeddings.
+/// Makes a fitted method, telling the share done from 0 to 1 now and then.
+pub type Fit<'a> = dyn Fn(FitData<'_>, &mut dyn FnMut(f64)) -> Result<Box<dyn Baseline>> + 'a;
+
+/// A method that has learned places from embeddings. Embeddings are rows of the size that it was fitted with.
 pub trait Baseline {
-    /// Learns, telling the share done from 0 to 1 now and then.
-    ///
-    /// # Errors
-    /// Data that do not fit, or a failure of the device.
-    fn fit(&mut self, data: FitData<'_>, progress: &mut dyn FnMut(f64)) -> Result<(), BaselineError>;
-
     /// One place for every row of embeddings.
-    ///
-    /// # Errors
-    /// Rows of another size, or a method that was not fitted.
-    fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>, BaselineError>;
+    fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>>;
 
-    /// The density of every row, as the method gives it, before any calibration; `None` for a method without densities.
-    ///
-    /// # Errors
-    /// As [`Baseline::predict`].
-    fn densities(&self, _embeddings: &[f32]) -> Result<Option<Vec<PhotoDensity<'_>>>, BaselineError> {
-        Ok(None)
-    }
-
-    /// The log density in nats per steradian that each row's density puts on that row's point.
-    ///
-    /// # Errors
-    /// As [`Baseline::predict`].
-    fn log_density(&self, embeddings: &[f32], points: &[UnitVec]) -> Result<Option<Vec<f64>>, BaselineError> {
-        let densities = self.densities(embeddings)?;
-        let at = |(density, point): (PhotoDensity<'_>, &UnitVec)| density(std::slice::from_ref(point))[0];
-        Ok(densities.map(|densities| densities.into_iter().zip(points).map(at).collect()))
-    }
+    /// The density of every row, as the method gives it, before any calibration.
+    fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>>;
 
     /// Numbers that were learned, or kept from the training data.
     fn parameters(&self) -> usize;
@@ -56,6 +46,12 @@ pub trait Baseline {
     /// What was chosen on the validation data, in words; empty where nothing was.
     fn chosen(&self) -> String {
         String::new()
+    }
+
+    /// For a location encoder: how far in km the decoded place of each of `count` even points is from the point itself, after
+    /// normal noise of that variance on every number of its encoding. The paper's perturbation drift.
+    fn drifts_km(&self, _variance: f64, _count: usize, _seed: u64) -> Result<Option<Vec<f64>>> {
+        Ok(None)
     }
 }
 

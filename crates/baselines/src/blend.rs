@@ -1,10 +1,10 @@
 //! LocDiff and retrieval together: a mixture of their densities.
 
 use crate::{
-    Baseline, BaselineError, CommonReading, Effort, FitData, LocDiff, NearestNeighbours, PhotoDensity,
+    Baseline, PhotoDensity, baseline::Task, error::Result, knn::NearestNeighbours, locdiff::LocDiff,
+    reading::CommonReading,
 };
 use locdiff_answer::{Globe, KernelSettings, Kernels, MOST_NEIGHBOURS, choose_mix};
-use locdiff_nn::Device;
 use locdiff_sphere::LatLon;
 use std::f64::consts::PI;
 use std::sync::Arc;
@@ -14,31 +14,32 @@ const TEMPERATURE: f64 = 0.05;
 
 /// LocDiff+kNN as `locdiff calibrate` fits it: the model's density calibrated on validation, then mixed with kernels about the
 /// nearest training photos, kernels and share by −log density there.
-pub struct Blend {
+pub(crate) struct Blend {
     model: LocDiff,
     retrieval: NearestNeighbours,
-    fitted: Option<Fitted>,
-}
-
-struct Fitted {
     globe: Arc<Globe>,
-    model: CommonReading,
+    reading: CommonReading,
     kernels: KernelSettings,
     share: f64,
 }
 
 impl Blend {
-    /// To be fitted.
-    pub fn new(device: &Device, effort: &Effort, seed: u64) -> Self {
-        Self {
-            model: LocDiff::new(device, effort, seed),
-            retrieval: NearestNeighbours::new(device),
-            fitted: None,
-        }
-    }
-
-    fn fitted(&self) -> Result<&Fitted, BaselineError> {
-        self.fitted.as_ref().ok_or(BaselineError::NotFitted { method: "locdiff-knn" })
+    /// Fits both, then how they are mixed.
+    pub(crate) fn fit(task: Task<'_>, progress: &mut dyn FnMut(f64)) -> Result<Self> {
+        let Task { device, effort, seed, data, .. } = task;
+        let run = LocDiff::run_config(effort, seed);
+        let model = LocDiff::fit(device, effort, run, data, &mut |share| progress(0.6 * share))?;
+        let retrieval = NearestNeighbours::fit(device, data, &mut |share| progress(0.6 + 0.2 * share))?;
+        let globe = Arc::new(Globe::new(model.codec().degree().get())?);
+        let reading = CommonReading::choose(&globe, &model, data.validation)?;
+        let logs = reading.read(&globe, &model, data.validation)?.log_densities;
+        let nearest = retrieval.nearest(data.validation.photos(), MOST_NEIGHBOURS)?;
+        let pairs = logs.iter().zip(&nearest).zip(data.validation.points());
+        let photos: Vec<_> = pairs.map(|((log, near), truth)| (*log, near.as_slice(), *truth)).collect();
+        let equal = vec![1.0 / photos.len().max(1) as f64; photos.len()];
+        let (kernels, share, _) = choose_mix(&globe, &photos, &equal, TEMPERATURE);
+        progress(1.0);
+        Ok(Self { model, retrieval, globe, reading, kernels, share })
     }
 }
 
@@ -65,35 +66,16 @@ fn mixed(own: PhotoDensity<'_>, found: Kernels, share: f64) -> PhotoDensity<'_> 
 }
 
 impl Baseline for Blend {
-    fn fit(&mut self, data: FitData<'_>, progress: &mut dyn FnMut(f64)) -> Result<(), BaselineError> {
-        self.model.fit(data, &mut |share| progress(0.6 * share))?;
-        self.retrieval.fit(data, &mut |share| progress(0.6 + 0.2 * share))?;
-        let globe = Arc::new(Globe::new(self.model.codec()?.degree().get())?);
-        let none = || BaselineError::NotFitted { method: "locdiff-knn" };
-        let model = CommonReading::choose(&globe, &self.model, data.validation)?.ok_or_else(none)?;
-        let logs = model.read(&globe, &self.model, data.validation)?.log_densities;
-        let nearest = self.retrieval.nearest(data.validation.photos(), MOST_NEIGHBOURS)?;
-        let pairs = logs.iter().zip(&nearest).zip(data.validation.points());
-        let photos: Vec<_> = pairs.map(|((log, near), truth)| (*log, near.as_slice(), *truth)).collect();
-        let equal = vec![1.0 / photos.len().max(1) as f64; photos.len()];
-        let (kernels, share, _) = choose_mix(&globe, &photos, &equal, TEMPERATURE);
-        self.fitted = Some(Fitted { globe, model, kernels, share });
-        progress(1.0);
-        Ok(())
-    }
-
-    fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>, BaselineError> {
+    fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>> {
         self.model.predict(embeddings)
     }
 
-    fn densities(&self, embeddings: &[f32]) -> Result<Option<Vec<PhotoDensity<'_>>>, BaselineError> {
-        let Fitted { globe, model, kernels, share } = self.fitted()?;
-        let Some(densities) = self.model.densities(embeddings)? else { return Ok(None) };
-        let nearest = self.retrieval.nearest(embeddings, kernels.neighbours)?;
+    fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
+        let nearest = self.retrieval.nearest(embeddings, self.kernels.neighbours)?;
         let mix = |(density, near): (_, Vec<_>)| {
-            mixed(calibrated(globe, density, *model), kernels.kernels(&near), *share)
+            mixed(calibrated(&self.globe, density, self.reading), self.kernels.kernels(&near), self.share)
         };
-        Ok(Some(densities.into_iter().zip(nearest).map(mix).collect()))
+        Ok(self.model.densities(embeddings)?.into_iter().zip(nearest).map(mix).collect())
     }
 
     fn parameters(&self) -> usize {
@@ -101,12 +83,8 @@ impl Baseline for Blend {
     }
 
     fn chosen(&self) -> String {
-        self.fitted.as_ref().map_or(String::new(), |fitted| {
-            let KernelSettings { neighbours, width_km, temperature } = fitted.kernels;
-            let share = 100.0 * fitted.share;
-            format!(
-                "{share:.0} % retrieval, k = {neighbours}, kernel {width_km} km, temperature {temperature}"
-            )
-        })
+        let KernelSettings { neighbours, width_km, temperature } = self.kernels;
+        let share = 100.0 * self.share;
+        format!("{share:.0} % retrieval, k = {neighbours}, kernel {width_km} km, temperature {temperature}")
     }
 }

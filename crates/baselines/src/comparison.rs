@@ -123,7 +123,7 @@ impl Comparison {
 
     /// All tables, as text or as Markdown.
     pub fn render(&self, markdown: bool) -> String {
-        let show = |table: &Table| if markdown { table.markdown() } else { table.text() };
+        let show = |table: &Table| table.render(markdown);
         let heading = |text: &str| if markdown { format!("\n### {text}\n") } else { format!("\n{text}\n") };
         let cpu = self.cpu_seconds.map_or(String::new(), |seconds| format!(", {seconds:.0} s of CPU time"));
         let mut out = format!("{}; {:.0} s in all{cpu}.\n", self.title, self.seconds);

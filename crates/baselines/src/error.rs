@@ -4,49 +4,23 @@ use locdiff_base::BadSetting;
 
 /// Data that do not fit, a method that was not fitted, or a failure below.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages name the fields")]
 #[non_exhaustive]
 pub enum BaselineError {
     /// A setting or a set of data outside its range.
     #[error(transparent)]
     Setting(#[from] BadSetting),
-    /// An answer was asked for before the method was fitted.
-    #[error("{method} has not been fitted: call fit first")]
-    NotFitted {
-        /// The method.
-        method: &'static str,
-    },
     /// A loss that is no number any more.
     #[error("{method}: the loss is {loss} at step {step}; the embeddings may hold huge values")]
-    Diverged {
-        /// The method.
-        method: &'static str,
-        /// The step.
-        step: u32,
-        /// The loss.
-        loss: f64,
-    },
+    Diverged { method: &'static str, step: u32, loss: f64 },
     /// Sets whose embeddings have different sizes.
     #[error(
         "the {set} embeddings have {columns} numbers, those to train on {training}: one encoder must make all"
     )]
-    Encoders {
-        /// Which set.
-        set: &'static str,
-        /// Size of its embeddings.
-        columns: usize,
-        /// Size of the training embeddings.
-        training: usize,
-    },
+    Encoders { set: &'static str, columns: usize, training: usize },
     /// A failure in one row of a table.
     #[error("{row}, seed {seed}: {source}")]
-    Row {
-        /// The row.
-        row: String,
-        /// The training's seed.
-        seed: u64,
-        /// What went wrong.
-        source: Box<BaselineError>,
-    },
+    Row { row: String, seed: u64, source: Box<BaselineError> },
     /// An embedding that is none, or a file that could not be written.
     #[error(transparent)]
     Data(#[from] locdiff_data::DataError),
@@ -75,6 +49,9 @@ pub enum BaselineError {
     #[error(transparent)]
     Train(#[from] locdiff_train::TrainError),
 }
+
+/// A result whose error is [`BaselineError`].
+pub(crate) type Result<T, E = BaselineError> = std::result::Result<T, E>;
 
 impl BaselineError {
     /// The error with the row and the seed that it came with.

@@ -1,9 +1,9 @@
 //! Embeddings with their places, in memory.
 
-use crate::BaselineError;
+use crate::error::Result;
 use locdiff_base::setting;
 use locdiff_model::Standardisation;
-use locdiff_nn::{Device, Tensor};
+use locdiff_nn::{Device, Tensor, ops};
 use locdiff_sphere::UnitVec;
 use locdiff_train::Dataset;
 
@@ -29,7 +29,7 @@ impl Examples {
     ///
     /// # Errors
     /// No rows, numbers of values that do not fit, or a value that is not finite.
-    pub fn new(columns: usize, copies: &[Vec<f32>], points: Vec<UnitVec>) -> Result<Self, BaselineError> {
+    pub fn new(columns: usize, copies: &[Vec<f32>], points: Vec<UnitVec>) -> Result<Self> {
         if points.is_empty() || columns == 0 || copies.is_empty() {
             return Err(setting("examples", "none", "at least one photo with its embedding"));
         }
@@ -49,7 +49,7 @@ impl Examples {
     ///
     /// # Errors
     /// Files that fail, or rows that are not finite.
-    pub fn read(data: &Dataset) -> Result<Self, BaselineError> {
+    pub fn read(data: &Dataset) -> Result<Self> {
         let columns = data.columns();
         let mut copies = Vec::with_capacity(data.copies());
         for copy in 0..data.copies() {
@@ -69,7 +69,7 @@ impl Examples {
     ///
     /// # Panics
     /// A row that is not there.
-    pub fn select(&self, rows: &[usize]) -> Result<Self, BaselineError> {
+    pub fn select(&self, rows: &[usize]) -> Result<Self> {
         let copies: Vec<Vec<f32>> = self
             .embeddings
             .chunks_exact(self.columns * self.len())
@@ -152,7 +152,7 @@ pub(crate) struct Bank {
 }
 
 impl Bank {
-    pub(crate) fn new(device: &Device, training: &Examples) -> Result<Self, BaselineError> {
+    pub(crate) fn new(device: &Device, training: &Examples) -> Result<Self> {
         let standardisation = training.standardisation();
         let embeddings = upload(device, &standardisation, training.all_copies())?;
         Ok(Self { embeddings, standardisation })
@@ -166,12 +166,20 @@ pub(crate) fn standardised(standardisation: &Standardisation, embeddings: &[f32]
     rows
 }
 
+/// Rows of length one.
+pub(crate) fn normalised(rows: &Tensor) -> Result<Tensor> {
+    let mut unit = Tensor::zeros(rows.device(), rows.rows(), rows.cols())?;
+    let mut norms = Tensor::zeros(rows.device(), rows.rows(), 1)?;
+    ops::normalise(unit.view_mut(), norms.view_mut(), rows.view(), 1e-12)?;
+    Ok(unit)
+}
+
 /// Standardises rows and puts them on the device.
 pub(crate) fn upload(
     device: &Device,
     standardisation: &Standardisation,
     embeddings: &[f32],
-) -> Result<Tensor, BaselineError> {
+) -> Result<Tensor> {
     let columns = standardisation.mean.len();
     if embeddings.is_empty() || !embeddings.len().is_multiple_of(columns) {
         let remedy = format!("rows of {columns} numbers");

@@ -1,7 +1,11 @@
 //! Retrieval: the places of the photos that look most alike (`[L]kNN`).
 
 use crate::{
-    Baseline, BaselineError, FitData, PhotoDensity, baseline::score, examples::upload, learner::choose,
+    Baseline, FitData, PhotoDensity,
+    baseline::score,
+    error::Result,
+    examples::{normalised, upload},
+    learner::choose,
 };
 use locdiff_answer::{KernelSettings, Neighbour};
 use locdiff_model::Standardisation;
@@ -24,12 +28,7 @@ struct Choice {
 
 /// The nearest neighbours by the cosine of the embeddings, and the mode of a kernel density over their places: Gaussian
 /// kernels on the sphere, each weighing `exp(sharpness·cosine)`.
-pub struct NearestNeighbours {
-    device: Device,
-    fitted: Option<Fitted>,
-}
-
-struct Fitted {
+pub(crate) struct NearestNeighbours {
     gallery: Gallery,
     choice: Choice,
 }
@@ -45,7 +44,7 @@ struct Gallery {
 pub(crate) type Neighbours = Vec<Neighbour>;
 
 impl Gallery {
-    fn new(device: &Device, data: FitData<'_>, standardised: bool) -> Result<Self, BaselineError> {
+    fn new(device: &Device, data: FitData<'_>, standardised: bool) -> Result<Self> {
         let training = data.training;
         let standardisation = if standardised {
             training.standardisation()
@@ -57,7 +56,7 @@ impl Gallery {
     }
 
     /// The `most` nearest photos of every row.
-    fn nearest(&self, embeddings: &[f32], most: usize) -> Result<Vec<Neighbours>, BaselineError> {
+    fn nearest(&self, embeddings: &[f32], most: usize) -> Result<Vec<Neighbours>> {
         let device = self.rows.device();
         let columns = self.rows.cols();
         let mut found = Vec::new();
@@ -86,16 +85,8 @@ impl Gallery {
     }
 }
 
-fn unit_rows(
-    device: &Device,
-    standardisation: &Standardisation,
-    embeddings: &[f32],
-) -> Result<Tensor, BaselineError> {
-    let rows = upload(device, standardisation, embeddings)?;
-    let mut unit = Tensor::zeros(device, rows.rows(), rows.cols())?;
-    let mut norms = Tensor::zeros(device, rows.rows(), 1)?;
-    ops::normalise(unit.view_mut(), norms.view_mut(), rows.view(), 1e-12)?;
-    Ok(unit)
+fn unit_rows(device: &Device, standardisation: &Standardisation, embeddings: &[f32]) -> Result<Tensor> {
+    normalised(&upload(device, standardisation, embeddings)?)
 }
 
 /// The neighbour's place where the density is highest.
@@ -109,26 +100,8 @@ fn mode(neighbours: &[Neighbour], settings: &KernelSettings) -> LatLon {
 }
 
 impl NearestNeighbours {
-    /// A method to be fitted.
-    pub fn new(device: &Device) -> Self {
-        Self { device: device.clone(), fitted: None }
-    }
-
-    /// The `most` nearest training photos of every row.
-    ///
-    /// # Errors
-    /// A method that was not fitted.
-    pub(crate) fn nearest(&self, embeddings: &[f32], most: usize) -> Result<Vec<Neighbours>, BaselineError> {
-        self.fitted()?.gallery.nearest(embeddings, most)
-    }
-
-    fn fitted(&self) -> Result<&Fitted, BaselineError> {
-        self.fitted.as_ref().ok_or(BaselineError::NotFitted { method: "knn" })
-    }
-}
-
-impl Baseline for NearestNeighbours {
-    fn fit(&mut self, data: FitData<'_>, progress: &mut dyn FnMut(f64)) -> Result<(), BaselineError> {
+    /// Chooses neighbours, kernel and standardisation.
+    pub(crate) fn fit(device: &Device, data: FitData<'_>, progress: &mut dyn FnMut(f64)) -> Result<Self> {
         let validation = data.validation;
         let most = NEIGHBOURS[NEIGHBOURS.len() - 1];
         let mut choices = Vec::new();
@@ -141,7 +114,7 @@ impl Baseline for NearestNeighbours {
             }
         }
         let (_, (choice, gallery)) = choose(&[false, true], progress, |standardised, part| {
-            let gallery = Gallery::new(&self.device, data, standardised)?;
+            let gallery = Gallery::new(device, data, standardised)?;
             let nearest = gallery.nearest(validation.photos(), most)?;
             let mut best: Option<(f64, Choice)> = None;
             for (k, &(neighbours, width_km, sharpness)) in choices.iter().enumerate() {
@@ -157,34 +130,38 @@ impl Baseline for NearestNeighbours {
             let (score, choice) = best.expect("there are choices");
             Ok((score, (choice, gallery)))
         })?;
-        self.fitted = Some(Fitted { gallery, choice });
-        Ok(())
+        Ok(Self { gallery, choice })
     }
 
-    fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>, BaselineError> {
-        let Fitted { gallery, choice } = self.fitted()?;
-        let nearest = gallery.nearest(embeddings, choice.kernels.neighbours)?;
-        Ok(nearest.par_iter().map(|own| mode(own, &choice.kernels)).collect())
+    /// The `most` nearest training photos of every row.
+    pub(crate) fn nearest(&self, embeddings: &[f32], most: usize) -> Result<Vec<Neighbours>> {
+        self.gallery.nearest(embeddings, most)
+    }
+}
+
+impl Baseline for NearestNeighbours {
+    fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>> {
+        let kernels = &self.choice.kernels;
+        Ok(self.nearest(embeddings, kernels.neighbours)?.par_iter().map(|own| mode(own, kernels)).collect())
     }
 
-    fn densities(&self, embeddings: &[f32]) -> Result<Option<Vec<PhotoDensity<'_>>>, BaselineError> {
-        let Fitted { gallery, choice } = self.fitted()?;
-        let nearest = gallery.nearest(embeddings, choice.kernels.neighbours)?;
+    fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
         let density = |own: Neighbours| -> PhotoDensity<'_> {
-            let kernels = choice.kernels.kernels(&own);
+            let kernels = self.choice.kernels.kernels(&own);
             Box::new(move |points| kernels.log_densities(points))
         };
-        Ok(Some(nearest.into_iter().map(density).collect()))
+        let nearest = self.nearest(embeddings, self.choice.kernels.neighbours)?;
+        Ok(nearest.into_iter().map(density).collect())
     }
 
     fn parameters(&self) -> usize {
-        self.fitted.as_ref().map_or(0, |fitted| fitted.gallery.rows.rows() * (fitted.gallery.rows.cols() + 2))
+        self.gallery.rows.rows() * (self.gallery.rows.cols() + 2)
     }
 
     fn chosen(&self) -> String {
-        let Some(Fitted { choice, .. }) = &self.fitted else { return String::new() };
-        let Choice { standardised, kernels: KernelSettings { neighbours, width_km, temperature } } = choice;
-        let input = if *standardised { ", standardised" } else { "" };
+        let Choice { standardised, kernels } = self.choice;
+        let KernelSettings { neighbours, width_km, temperature } = kernels;
+        let input = if standardised { ", standardised" } else { "" };
         format!("k = {neighbours}, kernel {width_km} km, temperature {temperature}{input}")
     }
 }
@@ -199,17 +176,15 @@ mod tests {
     fn finds_the_city_and_its_density_integrates_to_one() {
         let (training, validation) = (toy::cities(300, 1), toy::cities(60, 2));
         let test = toy::cities(80, 3);
-        let mut method = NearestNeighbours::new(&Device::cpu());
-        assert!(method.predict(test.photos()).is_err());
         let mut told = Vec::new();
         let data = FitData { training: &training, validation: &validation };
-        method.fit(data, &mut |share| told.push(share)).unwrap();
+        let method = NearestNeighbours::fit(&Device::cpu(), data, &mut |share| told.push(share)).unwrap();
         assert!(told.windows(2).all(|pair| pair[0] <= pair[1]) && told.last() == Some(&1.0));
         let answers = method.predict(test.photos()).unwrap();
         assert!(score(&answers, test.points()) > 0.8);
         let grid = Grid::fibonacci(60_000).unwrap();
         let repeated = test.photos()[..6].repeat(grid.len());
-        let logs = method.log_density(&repeated, grid.points()).unwrap().unwrap();
+        let logs = toy::log_densities(&method, &repeated, grid.points());
         let mass: f64 = logs.iter().zip(grid.weights()).map(|(log, weight)| log.exp() * weight).sum();
         assert!((mass - 1.0).abs() < 0.02, "{mass}");
     }

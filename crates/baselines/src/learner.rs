@@ -1,9 +1,9 @@
 //! The training loop that the neural methods share.
 
-use crate::{BaselineError, Effort, examples::Bank};
+use crate::{BaselineError, Effort, baseline::Task, error::Result, examples::Bank};
 use locdiff_model::chance;
 use locdiff_nn::{
-    Adam, AdamConfig, Device, Gradients, Indices, LrSchedule, Params, ParamsBuilder, Rng, Tensor, View,
+    Adam, AdamConfig, Gradients, Indices, LrSchedule, Params, ParamsBuilder, Rng, Tensor, View,
     layers::{ForwardMode, Mlp, MlpWork},
     ops,
 };
@@ -18,17 +18,12 @@ pub(crate) struct Weights {
 
 impl Weights {
     /// Fresh weights for a training of `effort.steps` steps.
-    pub(crate) fn new(
-        builder: ParamsBuilder,
-        device: &Device,
-        effort: &Effort,
-        seed: u64,
-    ) -> Result<Self, BaselineError> {
-        Self::of(builder.build(device, seed)?, effort, seed)
+    pub(crate) fn new(builder: ParamsBuilder, task: Task<'_>) -> Result<Self> {
+        Self::of(builder.build(task.device, task.seed)?, task.effort, task.seed)
     }
 
     /// The same for weights that have start values of their own.
-    pub(crate) fn of(params: Params, effort: &Effort, seed: u64) -> Result<Self, BaselineError> {
+    pub(crate) fn of(params: Params, effort: &Effort, seed: u64) -> Result<Self> {
         let config = AdamConfig {
             lr: effort.lr,
             schedule: LrSchedule::WarmupCosine {
@@ -53,17 +48,23 @@ impl Weights {
     }
 
     /// A training pass of the one network that has these weights.
-    pub(crate) fn forward(
-        &self,
-        mlp: &Mlp,
-        work: &mut MlpWork,
-        inputs: View<'_>,
-    ) -> Result<(), BaselineError> {
+    pub(crate) fn forward(&self, mlp: &Mlp, work: &mut MlpWork, inputs: View<'_>) -> Result<()> {
         Ok(mlp.forward(&self.params, work, inputs, ForwardMode::Train { rng: &self.rng, first_stream: 0 })?)
     }
 
+    /// The backward pass after [`Weights::forward`].
+    pub(crate) fn backward(
+        &mut self,
+        mlp: &Mlp,
+        work: &mut MlpWork,
+        inputs: View<'_>,
+        d_out: View<'_>,
+    ) -> Result<()> {
+        Ok(mlp.backward(&self.params, &mut self.grads, work, inputs, d_out, None)?)
+    }
+
     /// Applies the gradients.
-    pub(crate) fn update(&mut self) -> Result<(), BaselineError> {
+    pub(crate) fn update(&mut self) -> Result<()> {
         self.adam.step(&mut self.params, &self.grads)?;
         Ok(self.rng.advance()?)
     }
@@ -77,27 +78,19 @@ pub(crate) struct Batch<'a> {
     /// The same numbers on the device.
     pub(crate) indices: &'a Indices,
     pub(crate) inputs: View<'a>,
+    /// Whether the loss is wanted.
+    pub(crate) tells_loss: bool,
 }
 
-/// A network with its loss.
-pub(crate) trait Learner {
-    /// The weights.
-    fn weights(&mut self) -> &mut Weights;
-
-    /// Forward, loss, backward: leaves the gradients in the weights.
-    fn gradients(&mut self, batch: Batch<'_>) -> Result<(), BaselineError>;
-
-    /// Mean loss of the last batch.
-    fn loss(&self) -> Result<f64, BaselineError>;
-
-    /// How good the averaged weights are on the validation data; more is better.
-    fn validate(&mut self) -> Result<f64, BaselineError>;
-}
-
-/// The mean of a column of losses.
-pub(crate) fn mean_of(losses: &Tensor) -> Result<f64, BaselineError> {
-    let losses = losses.to_vec()?;
-    Ok(losses.iter().map(|loss| f64::from(*loss)).sum::<f64>() / losses.len() as f64)
+impl Batch<'_> {
+    /// The mean of a column of losses, where it is asked for.
+    pub(crate) fn mean(&self, losses: &Tensor) -> Result<f64> {
+        if !self.tells_loss {
+            return Ok(0.0);
+        }
+        let losses = losses.to_vec()?;
+        Ok(losses.iter().map(|loss| f64::from(*loss)).sum::<f64>() / losses.len() as f64)
+    }
 }
 
 /// What is drawn where.
@@ -106,23 +99,27 @@ const COPY: u64 = 0xBA5E_0002;
 /// The stream of the noise on embeddings; networks use the small numbers for their dropout.
 const EMBEDDING_NOISE: u32 = 1000;
 
-/// Trains and leaves the averaged weights of the best validation in place. Returns its score and step.
+/// Trains and leaves the averaged weights of the best validation in place. Returns its score.
+///
+/// `gradients` leaves those of a batch in the weights and returns the mean loss where the batch wants it; `validate` says how good
+/// averaged weights are on the validation data, more being better.
 pub(crate) fn learn(
-    learner: &mut impl Learner,
-    method: &'static str,
+    weights: &mut Weights,
+    task: Task<'_>,
     bank: &Bank,
-    photos: usize,
-    effort: &Effort,
-    seed: u64,
+    mut gradients: impl FnMut(&mut Weights, Batch<'_>) -> Result<f64>,
+    validate: impl Fn(&Params) -> Result<f64>,
     progress: &mut dyn FnMut(f64),
-) -> Result<(f64, u32), BaselineError> {
+) -> Result<f64> {
+    let Task { method, effort, seed, data, .. } = task;
+    let photos = data.training.len();
     let device = bank.embeddings.device();
     let copies = bank.embeddings.rows() / photos;
     let mut inputs = Tensor::zeros(device, effort.batch, bank.embeddings.cols())?;
     let mut noise = Tensor::zeros(device, effort.batch, bank.embeddings.cols())?;
     let mut bank_rows = Indices::from_slice(device, &vec![0; effort.batch])?;
     let mut indices = Indices::from_slice(device, &vec![0; effort.batch])?;
-    let mut best: Option<(f64, u32, Vec<f32>)> = None;
+    let mut best: Option<(f64, Vec<f32>)> = None;
     let every = effort.steps.div_ceil(effort.validations.max(1));
     for step in 1..=effort.steps {
         let draw = |what: u64, k: usize, bound: usize| {
@@ -135,35 +132,36 @@ pub(crate) fn learn(
         indices.upload(&drawn)?;
         ops::gather_rows(inputs.view_mut(), bank.embeddings.view(), &bank_rows)?;
         if effort.embedding_noise > 0.0 {
-            ops::fill_normal(noise.view_mut(), &learner.weights().rng, EMBEDDING_NOISE)?;
+            ops::fill_normal(noise.view_mut(), &weights.rng, EMBEDDING_NOISE)?;
             ops::axpby(inputs.view_mut(), effort.embedding_noise, noise.view(), 1.0)?;
         }
-        learner.gradients(Batch { step, photos: &drawn, indices: &indices, inputs: inputs.view() })?;
-        learner.weights().update()?;
-        if step.is_multiple_of(every) || step == effort.steps {
-            let loss = learner.loss()?;
+        let tells_loss = step.is_multiple_of(every) || step == effort.steps;
+        let batch = Batch { step, photos: &drawn, indices: &indices, inputs: inputs.view(), tells_loss };
+        let loss = gradients(weights, batch)?;
+        weights.update()?;
+        if tells_loss {
             if !loss.is_finite() {
                 return Err(BaselineError::Diverged { method, step, loss });
             }
-            let score = learner.validate()?;
+            let score = validate(weights.averaged())?;
             // Of equals the later: the rate falls to 0, and the weights settle.
             if best.as_ref().is_none_or(|(other, ..)| score >= *other) {
-                best = Some((score, step, learner.weights().averaged().to_vec()?));
+                best = Some((score, weights.averaged().to_vec()?));
             }
         }
         progress(f64::from(step) / f64::from(effort.steps));
     }
-    let (score, step, values) = best.expect("the last step validates");
-    learner.weights().params.upload(&values)?;
-    Ok((score, step))
+    let (score, values) = best.expect("the last step validates");
+    weights.params.upload(&values)?;
+    Ok(score)
 }
 
 /// The best of several settings: fits one after the other and keeps the one with the highest score.
 pub(crate) fn choose<S: Copy, F>(
     settings: &[S],
     progress: &mut dyn FnMut(f64),
-    mut fit: impl FnMut(S, &mut dyn FnMut(f64)) -> Result<(f64, F), BaselineError>,
-) -> Result<(S, F), BaselineError> {
+    mut fit: impl FnMut(S, &mut dyn FnMut(f64)) -> Result<(f64, F)>,
+) -> Result<(S, F)> {
     let mut best: Option<(f64, S, F)> = None;
     for (k, setting) in settings.iter().enumerate() {
         let mut part = |share: f64| progress((k as f64 + share) / settings.len() as f64);

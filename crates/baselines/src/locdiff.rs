@@ -1,6 +1,6 @@
 //! LocDiff itself behind the same trait.
 
-use crate::{Baseline, BaselineError, Effort, Examples, FitData, PhotoDensity};
+use crate::{Baseline, Effort, Examples, FitData, PhotoDensity, error::Result};
 use locdiff_data::Embedding;
 use locdiff_model::{Model, NetworkKind, Prediction, Predictor, Query, Reading, SampleOptions};
 use locdiff_nn::Device;
@@ -12,25 +12,14 @@ use std::sync::atomic::AtomicBool;
 
 /// LocDiff: diffusion of SHDD codes, trained by `locdiff-train` as `locdiff train` does it. The model of the best
 /// validation is kept, as for every other method.
-pub struct LocDiff {
-    device: Device,
-    run: RunConfig,
-    options: SampleOptions,
-    fitted: Option<Fitted>,
-}
-
-struct Fitted {
+pub(crate) struct LocDiff {
     predictor: Predictor,
+    options: SampleOptions,
 }
 
 impl LocDiff {
-    /// The default model within a budget.
-    pub fn new(device: &Device, effort: &Effort, seed: u64) -> Self {
-        Self::with_run(device, effort, Self::run_config(effort, seed))
-    }
-
-    /// The run that [`LocDiff::new`] trains; the embeddings' size is filled in later.
-    pub fn run_config(effort: &Effort, seed: u64) -> RunConfig {
+    /// The run that the default model is trained by; the embeddings' size is filled in later.
+    pub(crate) fn run_config(effort: &Effort, seed: u64) -> RunConfig {
         let mut run = TrainPreset::Default.run_config(1);
         run.model = run.model.with_degree(effort.locdiff_degree);
         run.model.seed = seed;
@@ -49,7 +38,7 @@ impl LocDiff {
     }
 
     /// The same run with the paper's network, which learns to denoise at every time step.
-    pub fn cs_unet_config(effort: &Effort, seed: u64) -> RunConfig {
+    pub(crate) fn cs_unet_config(effort: &Effort, seed: u64) -> RunConfig {
         let mut run = Self::run_config(effort, seed);
         run.model.network = NetworkKind::CsUnet;
         run.model.hidden = Some(384);
@@ -57,94 +46,31 @@ impl LocDiff {
         run
     }
 
-    /// A model of one's own, sampled within the budget.
-    pub fn with_run(device: &Device, effort: &Effort, run: RunConfig) -> Self {
+    /// Trains a run, to be sampled within the budget.
+    pub(crate) fn fit(
+        device: &Device,
+        effort: &Effort,
+        mut run: RunConfig,
+        data: FitData<'_>,
+        progress: &mut dyn FnMut(f64),
+    ) -> Result<Self> {
         let options = SampleOptions {
             samples: effort.samples,
             steps: effort.sampler_steps.min(run.model.diffusion_steps),
             seed: run.model.seed,
             ..SampleOptions::default()
         };
-        Self { device: device.clone(), run, options, fitted: None }
-    }
-
-    fn fitted(&self) -> Result<&Fitted, BaselineError> {
-        self.fitted.as_ref().ok_or(BaselineError::NotFitted { method: "locdiff" })
-    }
-
-    fn predictions(&self, embeddings: &[f32]) -> Result<Vec<Prediction>, BaselineError> {
-        self.sampled(embeddings, (self.options.steps, self.options.guidance))
-    }
-
-    /// The pooled code of every row: what is decoded.
-    ///
-    /// # Errors
-    /// Rows of another size, or a model that was not fitted.
-    pub fn codes(&self, embeddings: &[f32]) -> Result<Vec<Coefficients>, BaselineError> {
-        Ok(self.predictions(embeddings)?.into_iter().map(|found| found.code).collect())
-    }
-
-    /// The evidence of every row, from one evaluation of the network with this guidance.
-    pub(crate) fn evidence(
-        &self,
-        embeddings: &[f32],
-        guidance: f32,
-    ) -> Result<Vec<Coefficients>, BaselineError> {
-        let predictor = &self.fitted()?.predictor;
-        let photos = photos(predictor, embeddings)?;
-        let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
-        Ok(predictor.evidence(&queries, &SampleOptions { guidance, ..self.options })?)
-    }
-
-    /// The pooled codes and places of every row with other steps and guidance.
-    pub(crate) fn sampled(
-        &self,
-        embeddings: &[f32],
-        (steps, guidance): (usize, f32),
-    ) -> Result<Vec<Prediction>, BaselineError> {
-        let predictor = &self.fitted()?.predictor;
-        let photos = photos(predictor, embeddings)?;
-        let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
-        let options = SampleOptions { steps, guidance, ..self.options };
-        Ok(predictor.predict(&queries, &options, Reading::default())?)
-    }
-
-    /// The codec of the model's degree.
-    ///
-    /// # Errors
-    /// A model that was not fitted.
-    pub fn codec(&self) -> Result<&Codec, BaselineError> {
-        Ok(self.fitted()?.predictor.codec())
-    }
-}
-
-/// Rows as embeddings.
-fn photos(predictor: &Predictor, rows: &[f32]) -> Result<Vec<Embedding>, BaselineError> {
-    let each = rows.chunks_exact(predictor.model().config().embedding_dim);
-    Ok(each.map(|row| Embedding::new(row.to_vec(), None)).collect::<Result<_, _>>()?)
-}
-
-fn dataset(examples: &Examples) -> Result<Dataset, BaselineError> {
-    let size = examples.len() * examples.columns();
-    let copies = examples.all_copies().chunks_exact(size).map(<[f32]>::to_vec).collect();
-    let places = examples.points().iter().map(|point| point.to_latlon()).collect();
-    Ok(Dataset::in_memory(examples.columns(), copies, places)?)
-}
-
-impl Baseline for LocDiff {
-    fn fit(&mut self, data: FitData<'_>, progress: &mut dyn FnMut(f64)) -> Result<(), BaselineError> {
         let (training, validation) = (dataset(data.training)?, dataset(data.validation)?);
         let rows = |data: &Dataset| (0..data.len() as u32).collect::<Vec<u32>>();
         let (training_rows, validation_rows) = (rows(&training), rows(&validation));
         let folder = tempfile::tempdir().map_err(|error| {
             locdiff_base::BadSetting::new("temporary folder", error, "set TMPDIR to a writable one")
         })?;
-        let mut config = self.run.clone();
-        config.model.embedding_dim = training.columns();
-        let steps = f64::from(config.train.steps);
+        run.model.embedding_dim = training.columns();
+        let steps = f64::from(run.train.steps);
         let job = Job {
-            device: &self.device,
-            config,
+            device,
+            config: run,
             training: Rows { data: &training, rows: &training_rows },
             validation: Some(Rows { data: &validation, rows: &validation_rows }),
             out: folder.path(),
@@ -157,38 +83,83 @@ impl Baseline for LocDiff {
                 progress(f64::from(step) / steps);
             }
         })?;
-        let model = Model::load(&self.device, &folder.path().join(BEST_FOLDER))?;
-        self.fitted = Some(Fitted { predictor: Predictor::new(Arc::new(model))? });
-        Ok(())
+        let model = Model::load(device, &folder.path().join(BEST_FOLDER))?;
+        Ok(Self { predictor: Predictor::new(Arc::new(model))?, options })
     }
 
-    fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>, BaselineError> {
+    fn predictions(&self, embeddings: &[f32]) -> Result<Vec<Prediction>> {
+        self.sampled(embeddings, (self.options.steps, self.options.guidance))
+    }
+
+    /// The pooled code of every row: what is decoded.
+    pub(crate) fn codes(&self, embeddings: &[f32]) -> Result<Vec<Coefficients>> {
+        Ok(self.predictions(embeddings)?.into_iter().map(|found| found.code).collect())
+    }
+
+    /// The evidence of every row, from one evaluation of the network with this guidance.
+    pub(crate) fn evidence(&self, embeddings: &[f32], guidance: f32) -> Result<Vec<Coefficients>> {
+        let photos = self.photos(embeddings)?;
+        let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
+        Ok(self.predictor.evidence(&queries, &SampleOptions { guidance, ..self.options })?)
+    }
+
+    /// The pooled codes and places of every row with other steps and guidance.
+    pub(crate) fn sampled(
+        &self,
+        embeddings: &[f32],
+        (steps, guidance): (usize, f32),
+    ) -> Result<Vec<Prediction>> {
+        let photos = self.photos(embeddings)?;
+        let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
+        let options = SampleOptions { steps, guidance, ..self.options };
+        Ok(self.predictor.predict(&queries, &options, Reading::default())?)
+    }
+
+    /// The codec of the model's degree.
+    pub(crate) fn codec(&self) -> &Codec {
+        self.predictor.codec()
+    }
+
+    /// Rows as embeddings.
+    fn photos(&self, rows: &[f32]) -> Result<Vec<Embedding>> {
+        let each = rows.chunks_exact(self.predictor.model().config().embedding_dim);
+        Ok(each.map(|row| Embedding::new(row.to_vec(), None)).collect::<Result<_, _>>()?)
+    }
+}
+
+fn dataset(examples: &Examples) -> Result<Dataset> {
+    let size = examples.len() * examples.columns();
+    let copies = examples.all_copies().chunks_exact(size).map(<[f32]>::to_vec).collect();
+    let places = examples.points().iter().map(|point| point.to_latlon()).collect();
+    Ok(Dataset::in_memory(examples.columns(), copies, places)?)
+}
+
+impl Baseline for LocDiff {
+    fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>> {
         Ok(self.predictions(embeddings)?.into_iter().map(|found| found.place).collect())
     }
 
     /// What the network says at pure noise; for a loss that gives no densities the field of the pooled code.
-    fn densities(&self, embeddings: &[f32]) -> Result<Option<Vec<PhotoDensity<'_>>>, BaselineError> {
-        let predictor = &self.fitted()?.predictor;
-        let codes = if predictor.model().config().loss.has_quadrature() {
+    fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
+        let codes = if self.predictor.model().config().loss.has_quadrature() {
             self.evidence(embeddings, self.options.guidance)?
         } else {
             self.codes(embeddings)?
         };
-        let density = |code: &Coefficients| -> Result<PhotoDensity<'_>, BaselineError> {
-            let field = predictor.codec().field(code)?;
+        let density = |code: &Coefficients| -> Result<PhotoDensity<'_>> {
+            let field = self.codec().field(code)?;
             // Readings are free of a constant: the integral is theirs to take.
             Ok(Box::new(move |points| field.values(points)))
         };
-        Ok(Some(codes.iter().map(density).collect::<Result<_, _>>()?))
+        codes.iter().map(density).collect()
     }
 
     fn parameters(&self) -> usize {
-        self.fitted.as_ref().map_or(0, |fitted| fitted.predictor.model().params().count())
+        self.predictor.model().params().count()
     }
 
     fn chosen(&self) -> String {
-        let Some(fitted) = &self.fitted else { return String::new() };
-        let config = fitted.predictor.model().config();
+        let config = self.predictor.model().config();
         format!("L = {}, {} steps", config.degree, config.trained_steps)
     }
 }
@@ -205,16 +176,15 @@ mod tests {
         let mut run = LocDiff::run_config(&effort, 3);
         run.model.width = 32;
         run.model.dropout = 0.0;
-        let mut method = LocDiff::with_run(&Device::cpu(), &effort, run);
-        assert!(method.predict(test.photos()).is_err());
         let mut told = 0.0;
-        method.fit(FitData { training: &training, validation: &validation }, &mut |x| told = x).unwrap();
+        let data = FitData { training: &training, validation: &validation };
+        let method = LocDiff::fit(&Device::cpu(), &effort, run, data, &mut |x| told = x).unwrap();
         assert_eq!(told, 1.0);
         let places = method.predict(test.photos()).unwrap();
         let near = places.iter().zip(test.points()).filter(|(a, b)| a.to_unit().angle_rad(**b) < 0.12);
         assert!(near.count() >= 34);
         let globe = Arc::new(locdiff_answer::Globe::new(7).unwrap());
-        let reading = crate::CommonReading::choose(&globe, &method, &validation).unwrap().unwrap();
+        let reading = crate::reading::CommonReading::choose(&globe, &method, &validation).unwrap();
         let read = reading.read(&globe, &method, &test).unwrap();
         assert!(read.log_densities.iter().sum::<f64>() / 40.0 > 0.0);
     }

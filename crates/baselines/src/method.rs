@@ -1,11 +1,18 @@
 //! The methods by name.
 
 use crate::{
-    Baseline, BaselineError, Blend, CellClassifier, CellScheme, Contrastive, CoordinateGenerator,
-    CoordinatePath, Effort, EncoderAblation, EncoderKind, LocDiff, NearestNeighbours, RetrievalGallery,
-    VmfMixture, VonMisesFisher,
+    BaselineError, CellScheme, CoordinatePath, Effort, EncoderKind, Fit, RetrievalGallery,
+    baseline::Task,
+    blend::Blend,
+    cells::CellClassifier,
+    contrastive::Contrastive,
+    coordinates, encoders,
+    error::Result,
+    knn::NearestNeighbours,
+    locdiff::LocDiff,
+    vmf::{COMPONENTS, VmfMixture, VonMisesFisher},
 };
-use locdiff_base::setting;
+use locdiff_base::{Named, setting};
 use locdiff_nn::Device;
 use std::{fmt, str::FromStr};
 
@@ -40,81 +47,60 @@ pub enum Method {
     LocDiff,
 }
 
+/// All but the location encoders, in the order of tables, with their names on the command line and what they are.
+const MAIN: [(Method, &str, &str); 15] = [
+    (Method::NearestNeighbours, "knn", "[L]kNN retrieval"),
+    (Method::Cells(CellScheme::Hard), "planet", "PlaNet: adaptive cells"),
+    (Method::Cells(CellScheme::Smooth), "cells", "cells, smoothed labels (PIGEON's labels alone)"),
+    (Method::Cells(CellScheme::Combined), "cplanet", "CPlaNet: combined partitions"),
+    (Method::Cells(CellScheme::Hierarchy), "isns", "nested partitions (ISNs without scenes)"),
+    (
+        Method::Contrastive(RetrievalGallery::TrainingPlaces),
+        "geoclip-gallery",
+        "GeoCLIP-style, gallery of training places",
+    ),
+    (Method::Contrastive(RetrievalGallery::Grid), "geoclip-grid", "GeoCLIP-style, grid of 21,000 points"),
+    (Method::Vmf, "vmf", "vMF"),
+    (Method::VmfMixture, "vmf-mixture", "vMF mixture"),
+    (Method::Coordinates(CoordinatePath::DiffusionR3), "diff-r3", "diffusion in R³"),
+    (Method::Coordinates(CoordinatePath::FlowR3), "fm-r3", "flow matching in R³"),
+    (Method::Coordinates(CoordinatePath::FlowS2), "rfm-s2", "Riemannian flow matching on S²"),
+    (Method::CsUnet, "locdiff-cs-unet", "LocDiff with the paper's CS-UNet"),
+    (Method::Blend, "locdiff-knn", "LocDiff+kNN (ours)"),
+    (Method::LocDiff, "locdiff", "LocDiff (ours)"),
+];
+
 impl Method {
     /// All methods, in the order of tables.
     pub fn all() -> Vec<Self> {
         let mut all = Self::main();
         let ours = all.pop();
-        all.extend(EncoderKind::ALL.map(Self::Encoder));
+        all.extend(EncoderKind::ALL.iter().map(|(kind, ..)| Self::Encoder(*kind)));
         all.extend(ours);
         all
     }
 
     /// All but the location encoders.
     pub fn main() -> Vec<Self> {
-        vec![
-            Self::NearestNeighbours,
-            Self::Cells(CellScheme::Hard),
-            Self::Cells(CellScheme::Smooth),
-            Self::Cells(CellScheme::Combined),
-            Self::Cells(CellScheme::Hierarchy),
-            Self::Contrastive(RetrievalGallery::TrainingPlaces),
-            Self::Contrastive(RetrievalGallery::Grid),
-            Self::Vmf,
-            Self::VmfMixture,
-            Self::Coordinates(CoordinatePath::DiffusionR3),
-            Self::Coordinates(CoordinatePath::FlowR3),
-            Self::Coordinates(CoordinatePath::FlowS2),
-            Self::CsUnet,
-            Self::Blend,
-            Self::LocDiff,
-        ]
+        MAIN.map(|(method, ..)| method).into()
+    }
+
+    fn entry(self) -> (&'static str, &'static str) {
+        if let Self::Encoder(kind) = self {
+            return (kind.name(), kind.paper_name());
+        }
+        let entry = MAIN.iter().find(|(method, ..)| *method == self);
+        entry.map(|(_, name, description)| (*name, *description)).expect("MAIN lists every method")
     }
 
     /// The name on the command line.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::NearestNeighbours => "knn",
-            Self::Cells(CellScheme::Hard) => "planet",
-            Self::Cells(CellScheme::Smooth) => "cells",
-            Self::Cells(CellScheme::Combined) => "cplanet",
-            Self::Cells(CellScheme::Hierarchy) => "isns",
-            Self::Contrastive(RetrievalGallery::TrainingPlaces) => "geoclip-gallery",
-            Self::Contrastive(RetrievalGallery::Grid) => "geoclip-grid",
-            Self::Vmf => "vmf",
-            Self::VmfMixture => "vmf-mixture",
-            Self::Coordinates(CoordinatePath::DiffusionR3) => "diff-r3",
-            Self::Coordinates(CoordinatePath::FlowR3) => "fm-r3",
-            Self::Coordinates(CoordinatePath::FlowS2) => "rfm-s2",
-            Self::Encoder(kind) => kind.name(),
-            Self::CsUnet => "locdiff-cs-unet",
-            Self::Blend => "locdiff-knn",
-            Self::LocDiff => "locdiff",
-        }
+        self.entry().0
     }
 
     /// What it is, in a few words.
     pub fn description(self) -> &'static str {
-        match self {
-            Self::NearestNeighbours => "[L]kNN retrieval",
-            Self::Cells(CellScheme::Hard) => "PlaNet: adaptive cells",
-            Self::Cells(CellScheme::Smooth) => "cells, smoothed labels (PIGEON's labels alone)",
-            Self::Cells(CellScheme::Combined) => "CPlaNet: combined partitions",
-            Self::Cells(CellScheme::Hierarchy) => "nested partitions (ISNs without scenes)",
-            Self::Contrastive(RetrievalGallery::TrainingPlaces) => {
-                "GeoCLIP-style, gallery of training places"
-            }
-            Self::Contrastive(RetrievalGallery::Grid) => "GeoCLIP-style, grid of 21,000 points",
-            Self::Vmf => "vMF",
-            Self::VmfMixture => "vMF mixture",
-            Self::Coordinates(CoordinatePath::DiffusionR3) => "diffusion in R³",
-            Self::Coordinates(CoordinatePath::FlowR3) => "flow matching in R³",
-            Self::Coordinates(CoordinatePath::FlowS2) => "Riemannian flow matching on S²",
-            Self::Encoder(kind) => kind.paper_name(),
-            Self::CsUnet => "LocDiff with the paper's CS-UNet",
-            Self::Blend => "LocDiff+kNN (ours)",
-            Self::LocDiff => "LocDiff (ours)",
-        }
+        self.entry().1
     }
 
     /// Whether another seed gives other answers.
@@ -123,21 +109,24 @@ impl Method {
     }
 
     /// The method, to be fitted.
-    pub fn build(self, device: &Device, effort: Effort, seed: u64) -> Box<dyn Baseline> {
-        match self {
-            Self::NearestNeighbours => Box::new(NearestNeighbours::new(device)),
-            Self::Cells(scheme) => Box::new(CellClassifier::new(device, effort, seed, scheme)),
-            Self::Contrastive(gallery) => Box::new(Contrastive::new(device, effort, seed, gallery)),
-            Self::Vmf => Box::new(VonMisesFisher::new(device, effort, seed)),
-            Self::VmfMixture => Box::new(VmfMixture::new(device, effort, seed)),
-            Self::Coordinates(path) => Box::new(CoordinateGenerator::new(device, effort, seed, path)),
-            Self::Encoder(kind) => Box::new(EncoderAblation::new(device, effort, seed, kind)),
-            Self::CsUnet => {
-                Box::new(LocDiff::with_run(device, &effort, LocDiff::cs_unet_config(&effort, seed)))
-            }
-            Self::Blend => Box::new(Blend::new(device, &effort, seed)),
-            Self::LocDiff => Box::new(LocDiff::new(device, &effort, seed)),
-        }
+    pub fn build(self, device: &Device, effort: Effort, seed: u64) -> Box<Fit<'static>> {
+        let device = device.clone();
+        Box::new(move |data, progress| {
+            let task = Task { method: self.name(), device: &device, effort: &effort, seed, data };
+            let locdiff = |run, progress| LocDiff::fit(&device, &effort, run, data, progress);
+            Ok(match self {
+                Self::NearestNeighbours => Box::new(NearestNeighbours::fit(&device, data, progress)?),
+                Self::Cells(scheme) => Box::new(CellClassifier::fit(task, scheme, progress)?),
+                Self::Contrastive(gallery) => Box::new(Contrastive::fit(task, gallery, progress)?),
+                Self::Vmf => Box::new(VonMisesFisher::fit(task, progress)?),
+                Self::VmfMixture => Box::new(VmfMixture::fit(task, COMPONENTS, progress)?),
+                Self::Coordinates(path) => Box::new(coordinates::fit(task, path, progress)?),
+                Self::Encoder(kind) => Box::new(encoders::fit(task, kind, progress)?),
+                Self::CsUnet => Box::new(locdiff(LocDiff::cs_unet_config(&effort, seed), progress)?),
+                Self::Blend => Box::new(Blend::fit(task, progress)?),
+                Self::LocDiff => Box::new(locdiff(LocDiff::run_config(&effort, seed), progress)?),
+            })
+        })
     }
 }
 
@@ -150,7 +139,7 @@ impl fmt::Display for Method {
 impl FromStr for Method {
     type Err = BaselineError;
 
-    fn from_str(name: &str) -> Result<Self, BaselineError> {
+    fn from_str(name: &str) -> Result<Self> {
         let all = Self::all();
         all.iter().copied().find(|method| method.name() == name).ok_or_else(|| {
             let names: Vec<_> = all.iter().map(|method| method.name()).collect();

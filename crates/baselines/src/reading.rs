@@ -1,6 +1,6 @@
 //! One reading for every method: what validation may choose is the same for all.
 
-use crate::{Baseline, BaselineError, Examples, PhotoDensity, baseline::score};
+use crate::{Baseline, Examples, PhotoDensity, baseline::score, error::Result};
 use locdiff_answer::Globe;
 use locdiff_sphere::{LatLon, UnitVec};
 use rayon::prelude::*;
@@ -19,13 +19,13 @@ const THINNEST: f64 = -80.0;
 /// How a method's densities are calibrated, and how places are read off them: `q ∝ (1 − floor)·p^temper + floor`, and the place
 /// where a window holds most of it, or the method's own answer where that is better on validation.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct CommonReading {
+pub(crate) struct CommonReading {
     /// The exponent.
-    pub temper: f64,
+    pub(crate) temper: f64,
     /// The share that is spread evenly over the Earth.
-    pub floor: f64,
+    pub(crate) floor: f64,
     /// The window; `None` for the method's own answers.
-    pub window_km: Option<f64>,
+    window_km: Option<f64>,
 }
 
 /// What a reading says about photos.
@@ -71,17 +71,9 @@ impl Seen {
 }
 
 impl CommonReading {
-    /// Chosen on validation: exponent and floor by −log density, the window by the shares of places that are right. `None`
-    /// for a method without densities.
-    ///
-    /// # Errors
-    /// What the method reports.
-    pub fn choose(
-        globe: &Arc<Globe>,
-        method: &dyn Baseline,
-        validation: &Examples,
-    ) -> Result<Option<Self>, BaselineError> {
-        let Some(densities) = method.densities(validation.photos())? else { return Ok(None) };
+    /// Chosen on validation: exponent and floor by −log density, the window by the shares of places that are right.
+    pub(crate) fn choose(globe: &Arc<Globe>, method: &dyn Baseline, validation: &Examples) -> Result<Self> {
+        let densities = method.densities(validation.photos())?;
         let (seen, area) = (see(globe, &densities, validation.points()), globe.pixels().area_sr());
         drop(densities);
         let (temper, floor) = choose_temper(&seen, area);
@@ -100,17 +92,12 @@ impl CommonReading {
                 reading.window_km = Some(window_km);
             }
         }
-        Ok(Some(reading))
+        Ok(reading)
     }
 
     /// What it says about photos.
-    pub(crate) fn read(
-        &self,
-        globe: &Arc<Globe>,
-        method: &dyn Baseline,
-        photos: &Examples,
-    ) -> Result<Read, BaselineError> {
-        let densities = method.densities(photos.photos())?.unwrap_or_default();
+    pub(crate) fn read(&self, globe: &Arc<Globe>, method: &dyn Baseline, photos: &Examples) -> Result<Read> {
+        let densities = method.densities(photos.photos())?;
         let area = globe.pixels().area_sr();
         let seen = see(globe, &densities, photos.points());
         let each: Vec<(Option<LatLon>, f64, f64)> = seen

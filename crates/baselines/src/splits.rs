@@ -1,6 +1,6 @@
 //! The three sets of an experiment.
 
-use crate::{BaselineError, Examples};
+use crate::{BaselineError, Examples, error::Result};
 use locdiff_base::setting;
 use locdiff_eval::{Nearby, Rules};
 use locdiff_sphere::{LatLon, UnitVec};
@@ -33,7 +33,7 @@ impl Splits {
     ///
     /// # Errors
     /// Embeddings of different sizes.
-    pub fn new(training: Examples, validation: Examples, test: Examples) -> Result<Self, BaselineError> {
+    pub fn new(training: Examples, validation: Examples, test: Examples) -> Result<Self> {
         for (name, examples) in [("validation", &validation), ("test", &test)] {
             if examples.columns() != training.columns() {
                 return Err(BaselineError::Encoders {
@@ -50,7 +50,7 @@ impl Splits {
     ///
     /// # Errors
     /// Where no training photo is left.
-    pub fn hide_near_test(&mut self, km: f64) -> Result<(), BaselineError> {
+    pub fn hide_near_test(&mut self, km: f64) -> Result<()> {
         let rows = far_rows(&self.training, &self.test, km);
         if rows.is_empty() {
             return Err(setting("distance to hide", format!("{km} km"), "it leaves no training photo"));

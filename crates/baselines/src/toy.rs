@@ -1,8 +1,30 @@
 //! Toy data for the tests.
 
-use crate::Examples;
+use crate::{Baseline, Effort, Examples, FitData, baseline::Task};
 use locdiff_model::chance;
+use locdiff_nn::Device;
 use locdiff_sphere::{LatLon, UnitVec};
+
+/// What a method is fitted with.
+pub(crate) fn task<'a>(
+    device: &'a Device,
+    effort: &'a Effort,
+    seed: u64,
+    training: &'a Examples,
+    validation: &'a Examples,
+) -> Task<'a> {
+    Task { method: "toy", device, effort, seed, data: FitData { training, validation } }
+}
+
+/// The log density in nats per steradian that each row's density puts on that row's point.
+pub(crate) fn log_densities(method: &impl Baseline, embeddings: &[f32], points: &[UnitVec]) -> Vec<f64> {
+    let densities = method.densities(embeddings).unwrap();
+    densities
+        .into_iter()
+        .zip(points)
+        .map(|(density, point)| density(std::slice::from_ref(point))[0])
+        .collect()
+}
 
 /// Cities with photos around them; an embedding tells the city, and no more.
 pub(crate) fn cities(photos: usize, seed: u64) -> Examples {

@@ -1,7 +1,6 @@
 //! One method fitted and tested with several seeds.
 
-use crate::stopwatch::Stopwatch;
-use crate::{Baseline, BaselineError, CommonReading, FitData, Splits};
+use crate::{Baseline, Fit, FitData, Splits, error::Result, reading::CommonReading, stopwatch::Stopwatch};
 use locdiff_answer::Globe;
 use locdiff_data::PointWriter;
 use locdiff_eval::{Bootstrap, Estimate, RADII_KM, Rules};
@@ -42,53 +41,42 @@ pub struct Trial {
 impl Trial {
     /// Without results yet.
     pub fn new(name: &str, description: &str) -> Self {
-        Self {
-            name: name.to_owned(),
-            description: description.to_owned(),
-            runs: Vec::new(),
-            parameters: 0,
-            chosen: String::new(),
-        }
+        let (name, description) = (name.to_owned(), description.to_owned());
+        Self { name, description, runs: Vec::new(), parameters: 0, chosen: String::new() }
     }
 
-    /// Fits and tests the method of one seed; writes its answers where a folder is given.
+    /// Fits and tests the method of one seed; writes its answers where a folder is given. Returns the fitted method.
     ///
     /// # Errors
     /// A method or a file that fails.
     pub fn run(
         &mut self,
-        method: &mut dyn Baseline,
+        fit: &Fit<'_>,
         splits: &Splits,
         seed: u64,
         out: Option<&Path>,
         progress: &mut dyn FnMut(f64),
-    ) -> Result<(), BaselineError> {
+    ) -> Result<Box<dyn Baseline>> {
         let watch = Stopwatch::start();
-        let data = FitData { training: &splits.training, validation: &splits.validation };
-        method.fit(data, progress)?;
+        let method = fit(FitData { training: &splits.training, validation: &splits.validation }, progress)?;
         let (fit_seconds, fit_cpu_seconds) = (watch.seconds(), watch.cpu_seconds());
         let globe = Arc::new(Globe::new(READ_DEGREE)?);
-        let reading = CommonReading::choose(&globe, method, &splits.validation)?;
+        let reading = CommonReading::choose(&globe, &*method, &splits.validation)?;
         let watch = Stopwatch::start();
-        let (answers, log_densities, levels) = match &reading {
-            Some(reading) => {
-                let read = reading.read(&globe, method, &splits.test)?;
-                (read.places, Some(read.log_densities), Some(read.levels))
-            }
-            None => (method.predict(splits.test.photos())?, None, None),
-        };
+        let read = reading.read(&globe, &*method, &splits.test)?;
         let predict_seconds = watch.seconds();
-        let errors_km = errors_km(&answers, splits);
+        let errors_km = errors_km(&read.places, splits);
         if let Some(folder) = out {
             let path = folder.join(format!("{}-{seed}.csv", self.name));
-            write_answers(&path, &answers, log_densities.as_deref())?;
+            write_answers(&path, &read.places, &read.log_densities)?;
         }
         self.parameters = method.parameters();
-        self.chosen = [method.chosen(), reading.map_or(String::new(), |reading| reading.to_string())]
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join("; ");
+        self.chosen = method.chosen();
+        if !self.chosen.is_empty() {
+            self.chosen += "; ";
+        }
+        self.chosen += &reading.to_string();
+        let (log_densities, levels) = (Some(read.log_densities), Some(read.levels));
         self.runs.push(Run {
             errors_km,
             log_densities,
@@ -97,7 +85,7 @@ impl Trial {
             fit_cpu_seconds,
             predict_seconds,
         });
-        Ok(())
+        Ok(method)
     }
 
     /// Counts answers that were made elsewhere.
@@ -222,26 +210,16 @@ impl Trial {
     }
 }
 
-fn errors_km(answers: &[LatLon], splits: &Splits) -> Vec<f64> {
+pub(crate) fn errors_km(answers: &[LatLon], splits: &Splits) -> Vec<f64> {
     let (truths, rules) = (splits.test.points(), Rules::default());
     answers.iter().zip(truths).map(|(a, b)| rules.distance_km(*a, b.to_latlon())).collect()
 }
 
-/// Answers as `locdiff evaluate` takes them, with the log densities at the truths where there are any.
-fn write_answers(
-    path: &Path,
-    answers: &[LatLon],
-    log_densities: Option<&[f64]>,
-) -> Result<(), BaselineError> {
-    let columns = ["row", "lat", "lon", "truth_log_density"];
-    let given = if log_densities.is_some() { &columns[..] } else { &columns[..3] };
-    let mut writer = PointWriter::create(path, None, given)?;
+/// Answers as `locdiff evaluate` takes them, with the log densities at the truths.
+fn write_answers(path: &Path, answers: &[LatLon], log_densities: &[f64]) -> Result<()> {
+    let mut writer = PointWriter::create(path, None, &["row", "lat", "lon", "truth_log_density"])?;
     for (row, place) in answers.iter().enumerate() {
-        let number = (row + 1) as f64;
-        match log_densities {
-            Some(logs) => writer.write(*place, &[number, logs[row]])?,
-            None => writer.write(*place, &[number])?,
-        }
+        writer.write(*place, &[(row + 1) as f64, log_densities[row]])?;
     }
     writer.finish()?;
     Ok(())

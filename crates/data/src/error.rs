@@ -26,208 +26,88 @@ impl fmt::Display for At {
 
 /// Why a file could not be read or written.
 #[derive(Debug, Error)]
+#[allow(missing_docs, reason = "the messages name the fields")]
 #[non_exhaustive]
 pub enum DataError {
     /// The path has no extension that names a format.
     #[error(
         "cannot tell the format of '{file}': use .csv, .jsonl, .ndjson, .npy or .safetensors, or give the format"
     )]
-    UnknownExtension {
-        /// The path.
-        file: String,
-    },
+    UnknownExtension { file: String },
     /// The name is not a format's.
     #[error("unknown format '{name}': choose csv, jsonl, npy or safetensors")]
-    UnknownFormat {
-        /// The name given.
-        name: String,
-    },
+    UnknownFormat { name: String },
     /// A binary format was asked for on a pipe.
     #[error(
         "{file}: {format} needs a regular file, not a pipe or a device: give a file, or use csv or jsonl"
     )]
-    NeedsFile {
-        /// The stream.
-        file: String,
-        /// The format.
-        format: crate::Format,
-    },
+    NeedsFile { file: String, format: crate::Format },
     /// A text that names no encoder.
     #[error("'{text}' is no encoder's fingerprint: expected NAME@ and 32 hexadecimal digits")]
-    Fingerprint {
-        /// The text.
-        text: String,
-    },
+    Fingerprint { text: String },
     /// An embedding without numbers.
     #[error("an embedding has no numbers: give at least one")]
     EmptyEmbedding,
     /// An embedding with a number that is not finite.
     #[error("number {} of the embedding is {value}: embeddings hold finite numbers", .index + 1)]
-    EmbeddingNotFinite {
-        /// Which number, from 0.
-        index: usize,
-        /// Its value.
-        value: f32,
-    },
+    EmbeddingNotFinite { index: usize, value: f32 },
     /// The file cannot be opened or read.
     #[error("cannot read {file}: {source}{}", read_remedy(.source))]
-    Read {
-        /// The file.
-        file: String,
-        /// The system's reason.
-        source: io::Error,
-    },
+    Read { file: String, source: io::Error },
     /// The file cannot be created or written.
     #[error(transparent)]
     Write(#[from] WriteError),
     /// The file has no bytes, or nothing but blank lines.
     #[error("{file} is empty: expected {expected}")]
-    Empty {
-        /// The file.
-        file: String,
-        /// What belongs in it.
-        expected: &'static str,
-    },
+    Empty { file: String, expected: &'static str },
     /// There is a header, but no row of data.
     #[error("{file} has a header but no rows of data: add at least one row")]
-    NoRows {
-        /// The file.
-        file: String,
-    },
+    NoRows { file: String },
     /// A CSV file lacks a column.
     #[error(
         "{file} has no column {wanted}: its columns are {available}; rename one, or name the column to use"
     )]
-    MissingColumn {
-        /// The file.
-        file: String,
-        /// The names that would have done.
-        wanted: String,
-        /// The names in the header.
-        available: String,
-    },
+    MissingColumn { file: String, wanted: String, available: String },
     /// Two columns could both be meant.
     #[error("{file} has several columns for {wanted}: {available}; name the column to use")]
-    AmbiguousColumn {
-        /// The file.
-        file: String,
-        /// The names that were looked for.
-        wanted: String,
-        /// The columns that match.
-        available: String,
-    },
+    AmbiguousColumn { file: String, wanted: String, available: String },
     /// A JSON object lacks a key.
     #[error("{at}: no key {wanted}: the keys are {available}; rename one, or name the key to use")]
-    MissingKey {
-        /// Where.
-        at: At,
-        /// The names that would have done.
-        wanted: String,
-        /// The object's keys.
-        available: String,
-    },
+    MissingKey { at: At, wanted: String, available: String },
     /// A field is not a number.
     #[error("{at}, column {column}: '{}' is not a number: write it like -12.5 or 1e-3", excerpt(.value))]
-    Number {
-        /// Where.
-        at: At,
-        /// The column's name, or its number from 1.
-        column: String,
-        /// The text found.
-        value: String,
-    },
+    Number { at: At, column: String, value: String },
     /// A line is not the JSON expected.
     #[error("{at}: {reason}: expected {expected} a line")]
-    Json {
-        /// Where.
-        at: At,
-        /// What the parser met.
-        reason: String,
-        /// What belongs on a line.
-        expected: &'static str,
-    },
+    Json { at: At, reason: String, expected: &'static str },
     /// The numbers do not name a place on Earth.
     #[error("{at}: {source}; correct or remove the row")]
-    Place {
-        /// Where.
-        at: At,
-        /// Which number, and why.
-        source: SphereError,
-    },
+    Place { at: At, source: SphereError },
     /// A coefficient is NaN or infinite, or does not fit the output's type.
     #[error(
         "{at}, column {column}: {value} is not a finite number of type {dtype}; correct or remove the row"
     )]
-    NotFinite {
-        /// Where.
-        at: At,
-        /// The column, from 1.
-        column: usize,
-        /// The value.
-        value: f64,
-        /// The type it should have.
-        dtype: &'static str,
-    },
+    NotFinite { at: At, column: usize, value: f64, dtype: &'static str },
     /// A row has more or fewer numbers than the others.
     #[error(
         "{at}: expected {expected} fields as in the first row or header, found {found}; every row needs the same"
     )]
-    RowLength {
-        /// Where.
-        at: At,
-        /// The length that fits.
-        expected: usize,
-        /// The length that came.
-        found: usize,
-    },
+    RowLength { at: At, expected: usize, found: usize },
     /// The header of a binary file is damaged, cut off or made to mislead.
     #[error("{file} is not a sound {format} file: {reason}; save it again")]
-    Header {
-        /// The file.
-        file: String,
-        /// The format.
-        format: crate::Format,
-        /// What is wrong.
-        reason: String,
-    },
+    Header { file: String, format: crate::Format, reason: String },
     /// An array has the wrong shape.
     #[error("{file}: the array has shape {shape:?}: expected {expected}")]
-    Shape {
-        /// The file.
-        file: String,
-        /// Its shape.
-        shape: Vec<u64>,
-        /// The shape that fits.
-        expected: &'static str,
-    },
+    Shape { file: String, shape: Vec<u64>, expected: &'static str },
     /// An array has a type that cannot be read.
     #[error("{file}: elements of type '{dtype}' cannot be read: {remedy}")]
-    ElementType {
-        /// The file.
-        file: String,
-        /// The type's name in the file.
-        dtype: String,
-        /// What to do.
-        remedy: &'static str,
-    },
+    ElementType { file: String, dtype: String, remedy: &'static str },
     /// A safetensors file lacks the tensor, or holds several and none was named.
     #[error("{file}: {wanted}: its tensors are {available}; name the tensor to use")]
-    MissingTensor {
-        /// The file.
-        file: String,
-        /// What was looked for.
-        wanted: String,
-        /// The tensors in the file.
-        available: String,
-    },
+    MissingTensor { file: String, wanted: String, available: String },
     /// The columns asked of a writer cannot be written.
     #[error("cannot write {file}: {reason}")]
-    OutputColumns {
-        /// The file.
-        file: String,
-        /// What is wrong, and what would do.
-        reason: String,
-    },
+    OutputColumns { file: String, reason: String },
 }
 
 impl DataError {

@@ -4,18 +4,12 @@ use locdiff_base::BadSetting;
 
 /// Lists that do not fit together, a setting out of range, or a failure below.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages name the fields")]
 #[non_exhaustive]
 pub enum EvalError {
     /// Two lists that belong together differ in length.
     #[error("{what}: {got} given for {expected} photos: give one per photo")]
-    Length {
-        /// Which list.
-        what: &'static str,
-        /// The length that fits.
-        expected: usize,
-        /// The length that came.
-        got: usize,
-    },
+    Length { what: &'static str, expected: usize, got: usize },
     /// A setting outside its range.
     #[error(transparent)]
     Setting(#[from] BadSetting),

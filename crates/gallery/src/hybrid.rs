@@ -115,7 +115,7 @@ impl HybridOptions {
 }
 
 impl Default for HybridOptions {
-    /// Chosen on validation photos: see `bench/hybrid_results.md`.
+    /// Chosen on validation photos: see `docs/hybrid.md`.
     fn default() -> Self {
         Self {
             radius_km: 400.0,

@@ -57,10 +57,10 @@ impl Compare {
                 // A method without chance would give the same answers again.
                 if k == 0 || method.is_random() {
                     bar.set_message(format!("{method}, seed {seed}"));
-                    let mut fitted = method.build(&device, effort, seed);
+                    let fit = method.build(&device, effort, seed);
                     let mut tell = |share: f64| progress::set_share(&bar, (done + share) / total);
                     trial
-                        .run(fitted.as_mut(), &splits, seed, self.out.as_deref(), &mut tell)
+                        .run(&*fit, &splits, seed, self.out.as_deref(), &mut tell)
                         .with_context(|| format!("{method}, seed {seed}"))?;
                 }
                 done += 1.0;

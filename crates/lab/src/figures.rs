@@ -58,7 +58,7 @@ pub(crate) fn resolution_map(degree: Degree, place: LatLon, reach_km: f64) -> Re
     map(&density, window, heat, &format!("L = {degree}: spread {:.0} km", spread_km(degree)))
 }
 
-/// The largest value that each dimension of a code can have, by dimension, as SVG; `progress` is told the share done.
+/// The largest value that each dimension of a code can have, by dimension, as SVG; `progress` hears the share done.
 ///
 /// # Errors
 /// Never for a degree that can be.

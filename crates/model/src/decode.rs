@@ -80,14 +80,6 @@ impl DeviceDecoder {
         let Self { harmonics, codes, kind } = self;
         kind.decode(harmonics, codes.view().row_range(0..rows))
     }
-
-    /// The places of codes that are on the device.
-    ///
-    /// # Errors
-    /// More codes than asked for, or codes of another size.
-    pub fn decode_view(&mut self, codes: View<'_>) -> Result<Vec<UnitVec>, ModelError> {
-        self.kind.decode(&self.harmonics, codes)
-    }
 }
 
 impl Kind {

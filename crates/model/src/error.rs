@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 /// A setting out of range, a model folder that cannot be used, or a failure below.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages name the fields")]
 #[non_exhaustive]
 pub enum ModelError {
     /// A setting outside its range.
@@ -12,28 +13,15 @@ pub enum ModelError {
     Setting(#[from] BadSetting),
     /// A model folder that cannot be used.
     #[error("{path}: {reason}", path = path.display())]
-    Folder {
-        /// The file or folder.
-        path: PathBuf,
-        /// What is wrong, and what to do.
-        reason: String,
-    },
+    Folder { path: PathBuf, reason: String },
     /// The network gave a number that is not finite.
     #[error(
         "photo {photo}: the sample is not finite; the model diverged in training, or the embedding is far off"
     )]
-    NotFinite {
-        /// The photo, from 1.
-        photo: usize,
-    },
+    NotFinite { photo: usize },
     /// An embedding that is not as long as the model's.
     #[error("an embedding of {met} numbers, the model takes {model}: use the encoder it was trained with")]
-    EmbeddingSize {
-        /// The embedding's.
-        met: usize,
-        /// The model's.
-        model: usize,
-    },
+    EmbeddingSize { met: usize, model: usize },
     /// A failure of the engine.
     #[error(transparent)]
     Engine(#[from] locdiff_nn::NnError),

@@ -5,6 +5,7 @@ use thiserror::Error;
 
 /// A country or region that cannot be understood; each message is one line with a remedy.
 #[derive(Debug, Error)]
+#[allow(missing_docs, reason = "the messages name the fields")]
 #[non_exhaustive]
 pub enum PlacesError {
     /// No country has this name or code.
@@ -12,76 +13,38 @@ pub enum PlacesError {
         "no country is called \"{name}\"{}: give an English name or an ISO 3166 code such as FR",
         hint(near)
     )]
-    UnknownCountry {
-        /// What was asked for.
-        name: String,
-        /// Names that look alike, best first.
-        near: Vec<String>,
-    },
+    UnknownCountry { name: String, near: Vec<String> },
     /// The country's outline is part of another's.
     #[error(
         "{name} has no outline of its own on the 1:50 million map: give a box \"lat0,lon0,lat1,lon1\" or a GeoJSON file"
     )]
-    NoOutline {
-        /// The country.
-        name: String,
-    },
+    NoOutline { name: String },
     /// Numbers that are no box.
     #[error(
         "\"{text}\" is not a box: {reason}; give \"lat0,lon0,lat1,lon1\", two opposite corners, the western one first"
     )]
-    Box {
-        /// What was given.
-        text: String,
-        /// What is wrong with it.
-        reason: String,
-    },
+    Box { text: String, reason: String },
     /// A name that several regions have.
     #[error("\"{text}\" is the name of several regions: say {}", choices.join(", or "))]
-    Ambiguous {
-        /// What was asked for.
-        text: String,
-        /// How to say each.
-        choices: Vec<String>,
-    },
+    Ambiguous { text: String, choices: Vec<String> },
     /// A circle that is none.
     #[error("\"{text}\" is not a circle: {reason}; give it as \"50 km around 48.85,2.35\"")]
-    Circle {
-        /// What was given.
-        text: String,
-        /// What is wrong with it.
-        reason: String,
-    },
+    Circle { text: String, reason: String },
     /// Neither a box, nor a name, nor a file.
     #[error(
         "\"{text}\" is no region: no such file, and no continent, country, state or province of that name{}; give one of these, \
          \"50 km around 48.85,2.35\", \"lat0,lon0,lat1,lon1\" or a GeoJSON file",
         hint(near)
     )]
-    UnknownRegion {
-        /// What was given.
-        text: String,
-        /// Names that look alike, best first.
-        near: Vec<String>,
-    },
+    UnknownRegion { text: String, near: Vec<String> },
     /// A file that cannot be read.
     #[error("cannot read {file}: {source}; check the path and its permissions")]
-    Read {
-        /// The file.
-        file: String,
-        /// The system's reason.
-        source: io::Error,
-    },
+    Read { file: String, source: io::Error },
     /// A file that is no `GeoJSON` of polygons.
     #[error(
         "{file} is no GeoJSON region: {reason}; give Polygon or MultiPolygon geometries in degrees, longitude first"
     )]
-    GeoJson {
-        /// The file.
-        file: String,
-        /// What is wrong with it.
-        reason: String,
-    },
+    GeoJson { file: String, reason: String },
 }
 
 fn hint(near: &[String]) -> String {

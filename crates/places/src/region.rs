@@ -130,7 +130,8 @@ impl Region {
     /// A country by English name or ISO code.
     ///
     /// # Errors
-    /// [`PlacesError::UnknownCountry`], or [`PlacesError::NoOutline`] for the few that the map shows as parts of others.
+    /// [`PlacesError::UnknownCountry`], or [`PlacesError::NoOutline`] for the few that the map shows as parts of
+    /// others.
     pub fn country(name: &str) -> Result<Self, PlacesError> {
         let countries = Countries::bundled();
         let country = countries.find(name)?;

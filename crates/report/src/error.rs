@@ -5,6 +5,7 @@ use thiserror::Error;
 
 /// A failure below, or answers that do not fit.
 #[derive(Debug, Error)]
+#[allow(missing_docs, reason = "the messages name the fields")]
 #[non_exhaustive]
 pub enum ReportError {
     /// A setting outside its range.
@@ -18,10 +19,7 @@ pub enum ReportError {
     Nothing,
     /// Too few answers for the precision, recall, density and coverage that were asked for.
     #[error("{answers} answers are too few for PRDC: do without it")]
-    FewForPrdc {
-        /// Photos with an answer.
-        answers: usize,
-    },
+    FewForPrdc { answers: usize },
     /// A failure of a metric.
     #[error(transparent)]
     Eval(#[from] locdiff_eval::EvalError),

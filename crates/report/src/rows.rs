@@ -25,6 +25,7 @@ pub struct FileRows<'a> {
 
 /// Files whose rows do not belong together.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[allow(missing_docs, reason = "the messages name the fields")]
 #[non_exhaustive]
 pub enum RowError {
     /// Without names, files of different lengths.
@@ -32,67 +33,28 @@ pub enum RowError {
         "{truth_file} has {truths} rows, {file} has {rows}: by order row k of both is the same photo; give both an id \
          column, or name it"
     )]
-    Lengths {
-        /// The file of truths.
-        truth_file: String,
-        /// Its rows.
-        truths: usize,
-        /// The file of predictions.
-        file: String,
-        /// Its rows.
-        rows: usize,
-    },
+    Lengths { truth_file: String, truths: usize, file: String, rows: usize },
     /// Truths without a prediction.
     #[error(
         "{file} has no row for '{}'{}: add it, with empty lat and lon if there is no answer, or allow photos to be \
          absent; if the ids do not fit, match by order", id.escape_debug(), and_more(*count)
     )]
-    Absent {
-        /// The file of predictions.
-        file: String,
-        /// The first photo that it lacks.
-        id: String,
-        /// How many it lacks.
-        count: usize,
-    },
+    Absent { file: String, id: String, count: usize },
     /// Predictions without a truth.
     #[error(
         "{file} has '{}'{}, which {truth_file} has not: is it the right file? Photos may be allowed to be absent",
         id.escape_debug(), and_more(*count)
     )]
-    Strange {
-        /// The file of predictions.
-        file: String,
-        /// The file of truths.
-        truth_file: String,
-        /// The first photo that only the predictions have.
-        id: String,
-        /// How many there are.
-        count: usize,
-    },
+    Strange { file: String, truth_file: String, id: String, count: usize },
     /// No name is in both files.
     #[error("{file} and {truth_file} have no id in common: name the id column")]
-    NothingCommon {
-        /// The file of predictions.
-        file: String,
-        /// The file of truths.
-        truth_file: String,
-    },
+    NothingCommon { file: String, truth_file: String },
     /// A name that stands twice in a file.
     #[error(
         "{file}: '{}' is in row {first} and in row {second}: every photo has one row; name another id column, or match \
          by order", id.escape_debug()
     )]
-    Twice {
-        /// The file.
-        file: String,
-        /// The photo.
-        id: String,
-        /// Its first row, from 1.
-        first: usize,
-        /// Its second row.
-        second: usize,
-    },
+    Twice { file: String, id: String, first: usize, second: usize },
 }
 
 fn and_more(count: usize) -> String {

@@ -27,6 +27,11 @@ impl Table {
         self.rows.push(row);
     }
 
+    /// As Markdown or as text.
+    pub fn render(&self, markdown: bool) -> String {
+        if markdown { self.markdown() } else { self.text() }
+    }
+
     /// Columns side by side, numbers to the right.
     pub fn text(&self) -> String {
         let widths: Vec<usize> = (0..self.header.len())

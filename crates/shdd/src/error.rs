@@ -5,38 +5,24 @@ use thiserror::Error;
 
 /// A coefficient vector that means nothing, or a question with no answer.
 #[derive(Debug, Clone, PartialEq, Error)]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum ShddError {
     /// A point, a degree or a length is wrong.
     #[error(transparent)]
     Sphere(#[from] SphereError),
     /// A coefficient is NaN or infinite.
     #[error("coefficient {index} is {value}: every coefficient must be a finite number")]
-    NotFinite {
-        /// Position in the vector.
-        index: usize,
-        /// NaN or ±∞.
-        value: f64,
-    },
+    NotFinite { index: usize, value: f64 },
     /// A coefficient is larger than any density can need.
     #[error(
         "coefficient {index} is {value:e}: coefficients beyond ±1e9 mean no density that can be told from a point"
     )]
-    TooLarge {
-        /// Position in the vector.
-        index: usize,
-        /// Its value.
-        value: f64,
-    },
+    TooLarge { index: usize, value: f64 },
     /// A coefficient vector belongs to another degree than the codec.
     #[error(
         "the vector has degree {got} but the codec has degree {expected}: use a codec of the vector's degree"
     )]
-    DegreeMismatch {
-        /// The codec's degree.
-        expected: usize,
-        /// The vector's degree.
-        got: usize,
-    },
+    DegreeMismatch { expected: usize, got: usize },
     /// A probability outside (0, 1).
     #[error("probability {0} is not between 0 and 1 (exclusive)")]
     Probability(f64),

@@ -4,6 +4,7 @@ use thiserror::Error;
 
 /// A value that does not name a point on the sphere, or a degree that is not supported.
 #[derive(Debug, Clone, PartialEq, Error)]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum SphereError {
     /// The latitude is NaN, infinite or outside −90…90.
     #[error("latitude {0} is not a number from -90 to 90 degrees")]
@@ -22,24 +23,10 @@ pub enum SphereError {
     Dimension(usize),
     /// Two slices that belong together differ in length.
     #[error("{what}: expected {expected} values, got {got}")]
-    Length {
-        /// Which slice.
-        what: &'static str,
-        /// The length that fits.
-        expected: usize,
-        /// The length that came.
-        got: usize,
-    },
+    Length { what: &'static str, expected: usize, got: usize },
     /// A grid was asked for with a size that it cannot have.
     #[error("a {grid} grid cannot have size {size}: {remedy}")]
-    GridSize {
-        /// The kind of grid.
-        grid: &'static str,
-        /// The size asked for.
-        size: usize,
-        /// Which sizes work.
-        remedy: &'static str,
-    },
+    GridSize { grid: &'static str, size: usize, remedy: &'static str },
 }
 
 /// Checks that a slice has the length it must have.

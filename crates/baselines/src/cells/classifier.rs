@@ -2,33 +2,22 @@
 
 use super::{CELLS, COMBINED, CellScheme, LABEL_WIDTHS_KM, NESTED, Partition, WINDOWS_KM, regions::Regions};
 use crate::{
-    Baseline, BaselineError, Effort, FitData, PhotoDensity,
-    baseline::{highest, score},
+    Baseline, PhotoDensity,
+    baseline::{Task, highest, score},
+    error::Result,
     examples::{Bank, upload},
-    learner::{Batch, Learner, Weights, choose, learn, mean_of},
+    learner::{Batch, Weights, choose, learn},
 };
 use locdiff_model::Standardisation;
-use locdiff_nn::{
-    Device, ParamsBuilder, Tensor, View,
-    layers::{Mlp, MlpWork},
-    ops,
-    ops::Transpose,
-};
+use locdiff_nn::{Params, ParamsBuilder, Tensor, View, layers::Mlp, ops, ops::Transpose};
 use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use rayon::prelude::*;
 use std::ops::Range;
 
 /// A classifier over cells, by one of the schemes of [`CellScheme`].
-pub struct CellClassifier {
-    device: Device,
-    effort: Effort,
-    seed: u64,
-    scheme: CellScheme,
-    fitted: Option<Fitted>,
-}
-
-struct Fitted {
+pub(crate) struct CellClassifier {
     net: Network,
+    params: Params,
     standardisation: Standardisation,
     label_width_km: f64,
     window_km: f64,
@@ -38,7 +27,6 @@ struct Fitted {
 /// The network with the cells that its outputs stand for.
 struct Network {
     mlp: Mlp,
-    weights: Weights,
     scheme: CellScheme,
     partitions: Vec<Partition>,
     /// The columns of each partition's cells.
@@ -46,43 +34,85 @@ struct Network {
     regions: Regions,
 }
 
-impl CellClassifier {
-    /// A classifier to be fitted.
-    pub fn new(device: &Device, effort: Effort, seed: u64, scheme: CellScheme) -> Self {
-        Self { device: device.clone(), effort, seed, scheme, fitted: None }
-    }
-
-    fn partitions(&self, points: &[UnitVec]) -> Result<Vec<Partition>, BaselineError> {
+impl CellScheme {
+    fn partitions(self, points: &[UnitVec], seed: u64) -> Result<Vec<Partition>> {
         // Halving leaves cells between half of the most and the most: aim at the middle.
         let most = |cells: usize| (points.len() * 4 / (3 * cells)).max(1);
-        match self.scheme {
-            CellScheme::Hard | CellScheme::Smooth => Ok(vec![Partition::new(points, most(CELLS), None)?]),
-            CellScheme::Combined => (0..COMBINED.0 as u64)
-                .map(|k| Partition::new(points, most(COMBINED.1), Some(self.seed << 8 | k)))
+        match self {
+            Self::Hard | Self::Smooth => Ok(vec![Partition::new(points, most(CELLS), None)?]),
+            Self::Combined => (0..COMBINED.0 as u64)
+                .map(|k| Partition::new(points, most(COMBINED.1), Some(seed << 8 | k)))
                 .collect(),
-            CellScheme::Hierarchy => {
+            Self::Hierarchy => {
                 NESTED.iter().map(|cells| Partition::new(points, most(*cells), None)).collect()
             }
         }
     }
+}
 
-    fn name(&self) -> &'static str {
-        match self.scheme {
-            CellScheme::Hard => "planet",
-            CellScheme::Smooth => "cells",
-            CellScheme::Combined => "cplanet",
-            CellScheme::Hierarchy => "isns",
-        }
+impl CellClassifier {
+    /// Trains the classifier, with several widths of labels where they are smooth.
+    pub(crate) fn fit(task: Task<'_>, scheme: CellScheme, progress: &mut dyn FnMut(f64)) -> Result<Self> {
+        let Task { device, effort, data, .. } = task;
+        let (training, validation) = (data.training, data.validation);
+        let bank = Bank::new(device, training)?;
+        let inputs = upload(device, &bank.standardisation, validation.photos())?;
+        let widths: &[f64] = if scheme == CellScheme::Smooth { &LABEL_WIDTHS_KM } else { &[0.0] };
+        let batch = effort.batch;
+        let (label_width_km, (net, params)) = choose(widths, progress, |width_km, part| {
+            let (net, mut weights) = Network::new(task, scheme)?;
+            let (mlp, cells) = (&net.mlp, net.cells());
+            let zeros = |columns: usize| Tensor::zeros(device, batch, columns);
+            let labels = net.labels(training.points(), width_km);
+            let labels = Tensor::from_slice(device, training.len(), cells, &labels)?;
+            let mut work = mlp.work(device, batch)?;
+            let (mut target, mut lse, mut loss) = (zeros(cells)?, zeros(1)?, zeros(1)?);
+            let gradients = |weights: &mut Weights, batch: Batch<'_>| {
+                weights.forward(mlp, &mut work, batch.inputs)?;
+                ops::gather_rows(target.view_mut(), labels.view(), batch.indices)?;
+                // Cross entropy, Σ over the partitions: lse − y·logits, gradient softmax − y.
+                let scale = 1.0 / batch.photos.len() as f32;
+                let logits = &mut work.output;
+                ops::row_dot(loss.view_mut(), logits.view(), target.view(), -1.0, 0.0)?;
+                for block in &net.blocks {
+                    ops::softmax(logits.view_mut().columns(block.clone()), lse.view_mut(), None, scale)?;
+                    ops::axpby(loss.view_mut(), 1.0, lse.view(), 1.0)?;
+                }
+                // The target's storage becomes the gradient.
+                ops::axpby(target.view_mut(), 1.0, logits.view(), -scale)?;
+                weights.backward(mlp, &mut work, batch.inputs, target.view())?;
+                batch.mean(&loss)
+            };
+            let validate = |params: &Params| {
+                let probabilities = net.region_probabilities(params, inputs.view())?;
+                Ok(score(&net.answers(&probabilities, None)?, validation.points()))
+            };
+            let score = learn(&mut weights, task, &bank, gradients, validate, part)?;
+            Ok((score, (net, weights.params)))
+        })?;
+        // Combined partitions smooth each other, and their regions are too many for a kernel.
+        let windows: &[f64] = if scheme == CellScheme::Combined { &[0.0] } else { &WINDOWS_KM };
+        let probabilities = net.region_probabilities(&params, inputs.view())?;
+        let (window_km, kernel) = choose(windows, &mut |_| (), |window_km, _| {
+            let n = net.regions.centres.len();
+            let kernel = net.regions.kernel(window_km);
+            let kernel = kernel.map(|k| Tensor::from_slice(device, n, n, &k)).transpose()?;
+            let answers = net.answers(&probabilities, kernel.as_ref())?;
+            Ok((score(&answers, validation.points()), kernel))
+        })?;
+        Ok(Self { net, params, standardisation: bank.standardisation, label_width_km, window_km, kernel })
     }
 
-    fn fitted(&self) -> Result<&Fitted, BaselineError> {
-        self.fitted.as_ref().ok_or(BaselineError::NotFitted { method: self.name() })
+    fn inputs(&self, embeddings: &[f32]) -> Result<Tensor> {
+        upload(self.params.device(), &self.standardisation, embeddings)
     }
 }
 
 impl Network {
-    fn new(method: &CellClassifier, columns: usize, points: &[UnitVec]) -> Result<Self, BaselineError> {
-        let partitions = method.partitions(points)?;
+    fn new(task: Task<'_>, scheme: CellScheme) -> Result<(Self, Weights)> {
+        let training = task.data.training;
+        let (columns, points) = (training.columns(), training.points());
+        let partitions = scheme.partitions(points, task.seed)?;
         let mut blocks = Vec::new();
         let mut end = 0;
         for partition in &partitions {
@@ -90,16 +120,9 @@ impl Network {
             end += partition.len();
         }
         let mut builder = ParamsBuilder::new();
-        let effort = &method.effort;
-        let mlp = Mlp::new(&mut builder, "cells", &[columns, effort.width, end], effort.dropout);
-        Ok(Self {
-            mlp,
-            weights: Weights::new(builder, &method.device, effort, method.seed)?,
-            scheme: method.scheme,
-            regions: Regions::new(&partitions, points),
-            partitions,
-            blocks,
-        })
+        let mlp = Mlp::new(&mut builder, "cells", &[columns, task.effort.width, end], task.effort.dropout);
+        let regions = Regions::new(&partitions, points);
+        Ok((Self { mlp, scheme, regions, partitions, blocks }, Weights::new(builder, task)?))
     }
 
     fn cells(&self) -> usize {
@@ -135,8 +158,7 @@ impl Network {
     }
 
     /// Probabilities of all cells, each partition's summing to one.
-    fn probabilities(&self, averaged: bool, inputs: View<'_>) -> Result<Vec<f32>, BaselineError> {
-        let params = if averaged { self.weights.averaged() } else { &self.weights.params };
+    fn probabilities(&self, params: &Params, inputs: View<'_>) -> Result<Vec<f32>> {
         let mut output = self.mlp.run(params, inputs)?;
         let mut lse = Tensor::zeros(params.device(), inputs.rows(), 1)?;
         for block in &self.blocks {
@@ -146,13 +168,13 @@ impl Network {
     }
 
     /// The regions' probabilities.
-    fn region_probabilities(&self, averaged: bool, inputs: View<'_>) -> Result<Vec<f32>, BaselineError> {
-        let cells = self.probabilities(averaged, inputs)?;
+    fn region_probabilities(&self, params: &Params, inputs: View<'_>) -> Result<Vec<f32>> {
+        let cells = self.probabilities(params, inputs)?;
         Ok(self.regions.probabilities(self.scheme, &cells, self.cells()))
     }
 
     /// The centre of the region with the highest probability, or with the highest sum over its neighbourhood.
-    fn answers(&self, probabilities: &[f32], kernel: Option<&Tensor>) -> Result<Vec<LatLon>, BaselineError> {
+    fn answers(&self, probabilities: &[f32], kernel: Option<&Tensor>) -> Result<Vec<LatLon>> {
         let n = self.regions.centres.len();
         let gathered = match kernel {
             None => probabilities.to_vec(),
@@ -161,15 +183,8 @@ impl Network {
                 let rows = probabilities.len() / n;
                 let from = Tensor::from_slice(device, rows, n, probabilities)?;
                 let mut to = Tensor::zeros(device, rows, n)?;
-                ops::gemm(
-                    to.view_mut(),
-                    from.view(),
-                    Transpose::No,
-                    kernel.view(),
-                    Transpose::No,
-                    0.0,
-                    None,
-                )?;
+                let (a, b, no) = (from.view(), kernel.view(), Transpose::No);
+                ops::gemm(to.view_mut(), a, no, b, no, 0.0, None)?;
                 to.to_vec()?
             }
         };
@@ -177,113 +192,22 @@ impl Network {
     }
 }
 
-/// Storage of the training.
-struct Training<'a> {
-    net: Network,
-    work: MlpWork,
-    labels: Tensor,
-    target: Tensor,
-    lse: Tensor,
-    loss: Tensor,
-    batch: usize,
-    validation: Tensor,
-    truth: &'a [UnitVec],
-}
-
-impl Learner for Training<'_> {
-    fn weights(&mut self) -> &mut Weights {
-        &mut self.net.weights
-    }
-
-    fn gradients(&mut self, batch: Batch<'_>) -> Result<(), BaselineError> {
-        let Network { mlp, weights, blocks, .. } = &mut self.net;
-        weights.forward(mlp, &mut self.work, batch.inputs)?;
-        ops::gather_rows(self.target.view_mut(), self.labels.view(), batch.indices)?;
-        // Cross entropy, Σ over the partitions: lse − y·logits, gradient softmax − y.
-        let scale = 1.0 / self.batch as f32;
-        let logits = &mut self.work.output;
-        ops::row_dot(self.loss.view_mut(), logits.view(), self.target.view(), -1.0, 0.0)?;
-        for block in blocks.iter() {
-            ops::softmax(logits.view_mut().columns(block.clone()), self.lse.view_mut(), None, scale)?;
-            ops::axpby(self.loss.view_mut(), 1.0, self.lse.view(), 1.0)?;
-        }
-        // The target's storage becomes the gradient.
-        ops::axpby(self.target.view_mut(), 1.0, logits.view(), -scale)?;
-        let d_out = self.target.view();
-        Ok(mlp.backward(&weights.params, &mut weights.grads, &mut self.work, batch.inputs, d_out, None)?)
-    }
-
-    fn loss(&self) -> Result<f64, BaselineError> {
-        mean_of(&self.loss)
-    }
-
-    fn validate(&mut self) -> Result<f64, BaselineError> {
-        let probabilities = self.net.region_probabilities(true, self.validation.view())?;
-        Ok(score(&self.net.answers(&probabilities, None)?, self.truth))
-    }
-}
-
 impl Baseline for CellClassifier {
-    fn fit(&mut self, data: FitData<'_>, progress: &mut dyn FnMut(f64)) -> Result<(), BaselineError> {
-        let (training, validation) = (data.training, data.validation);
-        let bank = Bank::new(&self.device, training)?;
-        let inputs = upload(&self.device, &bank.standardisation, validation.photos())?;
-        let widths: &[f64] = if self.scheme == CellScheme::Smooth { &LABEL_WIDTHS_KM } else { &[0.0] };
-        let batch = self.effort.batch;
-        let (label_width_km, net) = choose(widths, progress, |width_km, part| {
-            let net = Network::new(self, training.columns(), training.points())?;
-            let zeros = |columns: usize| Tensor::zeros(&self.device, batch, columns);
-            let cells = net.cells();
-            let labels = net.labels(training.points(), width_km);
-            let mut learner = Training {
-                work: net.mlp.work(&self.device, batch)?,
-                labels: Tensor::from_slice(&self.device, training.len(), cells, &labels)?,
-                target: zeros(cells)?,
-                lse: zeros(1)?,
-                loss: zeros(1)?,
-                batch,
-                validation: upload(&self.device, &bank.standardisation, validation.photos())?,
-                truth: validation.points(),
-                net,
-            };
-            let (score, _) =
-                learn(&mut learner, self.name(), &bank, training.len(), &self.effort, self.seed, part)?;
-            Ok((score, learner.net))
-        })?;
-        // Combined partitions smooth each other, and their regions are too many for a kernel.
-        let windows: &[f64] = if self.scheme == CellScheme::Combined { &[0.0] } else { &WINDOWS_KM };
-        let probabilities = net.region_probabilities(false, inputs.view())?;
-        let (window_km, kernel) = choose(windows, &mut |_| (), |window_km, _| {
-            let n = net.regions.centres.len();
-            let kernel = net.regions.kernel(window_km);
-            let kernel = kernel.map(|k| Tensor::from_slice(&self.device, n, n, &k)).transpose()?;
-            let answers = net.answers(&probabilities, kernel.as_ref())?;
-            Ok((score(&answers, validation.points()), kernel))
-        })?;
-        let standardisation = bank.standardisation;
-        self.fitted = Some(Fitted { net, standardisation, label_width_km, window_km, kernel });
-        Ok(())
-    }
-
-    fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>, BaselineError> {
-        let fitted = self.fitted()?;
-        let inputs = upload(&self.device, &fitted.standardisation, embeddings)?;
-        let probabilities = fitted.net.region_probabilities(false, inputs.view())?;
-        fitted.net.answers(&probabilities, fitted.kernel.as_ref())
+    fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>> {
+        let probabilities = self.net.region_probabilities(&self.params, self.inputs(embeddings)?.view())?;
+        self.net.answers(&probabilities, self.kernel.as_ref())
     }
 
     /// Constant inside a cell; the mean of the partitions' densities for the combination, the finest partition's cells
     /// for the hierarchy.
-    fn densities(&self, embeddings: &[f32]) -> Result<Option<Vec<PhotoDensity<'_>>>, BaselineError> {
-        let Fitted { net, standardisation, .. } = self.fitted()?;
-        let inputs = upload(&self.device, standardisation, embeddings)?;
-        let cells = net.probabilities(false, inputs.view())?;
-        if self.scheme == CellScheme::Hierarchy {
+    fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
+        let net = &self.net;
+        let cells = net.probabilities(&self.params, self.inputs(embeddings)?.view())?;
+        if let (CellScheme::Hierarchy, Some((partition, block))) =
+            (net.scheme, net.partitions.last().zip(net.blocks.last()))
+        {
             // Nested cells: a region is a finest cell.
-            let Some((partition, block)) = net.partitions.last().zip(net.blocks.last()) else {
-                return Ok(None);
-            };
-            let regions = net.regions.probabilities(self.scheme, &cells, net.cells());
+            let regions = net.regions.probabilities(net.scheme, &cells, net.cells());
             let density = |row: &[f32]| -> PhotoDensity<'_> {
                 let mut masses = vec![0.0; partition.len()];
                 for (region, mass) in net.regions.cells.iter().zip(row) {
@@ -299,7 +223,7 @@ impl Baseline for CellClassifier {
                     points.iter().map(at).collect()
                 })
             };
-            return Ok(Some(regions.chunks_exact(net.regions.cells.len()).map(density).collect()));
+            return Ok(regions.chunks_exact(net.regions.cells.len()).map(density).collect());
         }
         let density = |row: &[f32]| -> PhotoDensity<'_> {
             let row = row.to_vec();
@@ -314,28 +238,28 @@ impl Baseline for CellClassifier {
                 points.iter().map(at).collect()
             })
         };
-        Ok(Some(cells.chunks_exact(net.cells()).map(density).collect()))
+        Ok(cells.chunks_exact(net.cells()).map(density).collect())
     }
 
     fn parameters(&self) -> usize {
-        self.fitted.as_ref().map_or(0, |fitted| fitted.net.weights.params.count())
+        self.params.count()
     }
 
     fn chosen(&self) -> String {
-        let Some(fitted) = &self.fitted else { return String::new() };
-        let cells: Vec<String> = fitted.net.partitions.iter().map(|p| p.len().to_string()).collect();
-        let labels = match self.scheme {
-            CellScheme::Smooth => format!(", labels {} km", fitted.label_width_km),
+        let cells: Vec<String> = self.net.partitions.iter().map(|p| p.len().to_string()).collect();
+        let labels = match self.net.scheme {
+            CellScheme::Smooth => format!(", labels {} km", self.label_width_km),
             _ => String::new(),
         };
-        format!("{} cells{labels}, window {} km", cells.join(" + "), fitted.window_km)
+        format!("{} cells{labels}, window {} km", cells.join(" + "), self.window_km)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::toy;
+    use crate::{Effort, toy};
+    use locdiff_nn::Device;
     use locdiff_sphere::Grid;
 
     const SCHEMES: [CellScheme; 4] =
@@ -345,9 +269,9 @@ mod tests {
     fn every_scheme_finds_the_city() {
         let (training, validation, test) = (toy::cities(600, 1), toy::cities(60, 2), toy::cities(80, 3));
         for scheme in SCHEMES {
-            let mut method = CellClassifier::new(&Device::cpu(), Effort::tiny(), 5, scheme);
-            assert!(method.predict(test.photos()).is_err());
-            method.fit(FitData { training: &training, validation: &validation }, &mut |_| ()).unwrap();
+            let (device, effort) = (Device::cpu(), Effort::tiny());
+            let task = toy::task(&device, &effort, 5, &training, &validation);
+            let method = CellClassifier::fit(task, scheme, &mut |_| ()).unwrap();
             let answers = method.predict(test.photos()).unwrap();
             let found = score(&answers, test.points());
             assert!(found > 0.8, "{scheme:?}: {found} {}", method.chosen());
@@ -359,15 +283,15 @@ mod tests {
     fn densities_have_mass_one_and_beat_the_uniform_one() {
         let (training, test) = (toy::anywhere(3000, 1), toy::anywhere(200, 2));
         let grid = Grid::fibonacci(20_000).unwrap();
-        let effort = Effort { steps: 150, ..Effort::tiny() };
+        let (device, effort) = (Device::cpu(), Effort { steps: 150, ..Effort::tiny() });
         for scheme in SCHEMES {
-            let mut method = CellClassifier::new(&Device::cpu(), effort, 5, scheme);
-            method.fit(FitData { training: &training, validation: &test }, &mut |_| ()).unwrap();
+            let task = toy::task(&device, &effort, 5, &training, &test);
+            let method = CellClassifier::fit(task, scheme, &mut |_| ()).unwrap();
             let repeated = test.photos()[..3].repeat(grid.len());
-            let logs = method.log_density(&repeated, grid.points()).unwrap().unwrap();
+            let logs = toy::log_densities(&method, &repeated, grid.points());
             let mass: f64 = logs.iter().zip(grid.weights()).map(|(log, weight)| log.exp() * weight).sum();
             assert!((mass - 1.0).abs() < 0.05, "{scheme:?}: {mass}");
-            let logs = method.log_density(test.photos(), test.points()).unwrap().unwrap();
+            let logs = toy::log_densities(&method, test.photos(), test.points());
             let mean = logs.iter().sum::<f64>() / logs.len() as f64;
             assert!(mean > 0.5 - (4.0 * std::f64::consts::PI).ln(), "{scheme:?}: {mean}");
         }

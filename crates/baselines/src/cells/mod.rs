@@ -4,8 +4,8 @@ mod classifier;
 mod partition;
 mod regions;
 
-pub use classifier::CellClassifier;
-pub use partition::Partition;
+pub(crate) use classifier::CellClassifier;
+pub(crate) use partition::Partition;
 
 /// How cells become an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

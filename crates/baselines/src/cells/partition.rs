@@ -1,6 +1,6 @@
 //! Cells that hold about the same number of training photos each.
 
-use crate::BaselineError;
+use crate::error::Result;
 use locdiff_base::setting;
 use locdiff_model::chance;
 use locdiff_sphere::{Grid, UnitVec, spherical_mean};
@@ -24,17 +24,7 @@ enum Node {
 /// spread: small cells where there are many photos (PlaNet's idea, with a k-d tree in place of S2 cells).
 ///
 /// Partitions of the same points and frame with fewer photos per cell refine each other.
-///
-/// ```
-/// use locdiff_baselines::Partition;
-/// use locdiff_sphere::Grid;
-/// let points = Grid::fibonacci(1000)?;
-/// let partition = Partition::new(points.points(), 100, None)?;
-/// assert_eq!(partition.len(), 16); // 1000 → 500 → 250 → 125 → 62 or 63
-/// assert!(points.points().iter().all(|p| partition.cell(*p) < 16));
-/// # Ok::<(), locdiff_baselines::BaselineError>(())
-/// ```
-pub struct Partition {
+pub(crate) struct Partition {
     nodes: Vec<Node>,
     centres: Vec<UnitVec>,
     areas_sr: Vec<f64>,
@@ -43,14 +33,7 @@ pub struct Partition {
 impl Partition {
     /// Cells of at most `most_photos` photos (unless they are all at one place). The cuts are normal to the axes of a
     /// random frame where `frame_seed` is given, else to x, y and z.
-    ///
-    /// # Errors
-    /// No points, or cells that may hold none.
-    pub fn new(
-        points: &[UnitVec],
-        most_photos: usize,
-        frame_seed: Option<u64>,
-    ) -> Result<Self, BaselineError> {
+    pub(crate) fn new(points: &[UnitVec], most_photos: usize, frame_seed: Option<u64>) -> Result<Self> {
         if points.is_empty() || most_photos == 0 {
             return Err(setting("photos per cell", most_photos, "at least 1, and at least one photo"));
         }
@@ -89,17 +72,12 @@ impl Partition {
     }
 
     /// Number of cells.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.centres.len()
     }
 
-    /// Whether there are no cells; never true for a partition that was constructed.
-    pub fn is_empty(&self) -> bool {
-        self.centres.is_empty()
-    }
-
     /// The cell that holds a point.
-    pub fn cell(&self, point: UnitVec) -> usize {
+    pub(crate) fn cell(&self, point: UnitVec) -> usize {
         let mut at = 0;
         loop {
             match self.nodes[at] {
@@ -112,12 +90,12 @@ impl Partition {
     }
 
     /// The spherical means of the cells' photos.
-    pub fn centres(&self) -> &[UnitVec] {
+    pub(crate) fn centres(&self) -> &[UnitVec] {
         &self.centres
     }
 
     /// The cells' areas in steradian, by counting grid points.
-    pub fn areas_sr(&self) -> &[f64] {
+    pub(crate) fn areas_sr(&self) -> &[f64] {
         &self.areas_sr
     }
 }
@@ -183,6 +161,9 @@ mod tests {
 
     #[test]
     fn photos_of_one_place_stay_in_one_cell() {
+        // 1000 → 500 → 250 → 125 → 62 or 63.
+        let even = Grid::fibonacci(1000).unwrap();
+        assert_eq!(Partition::new(even.points(), 100, None).unwrap().len(), 16);
         let partition = Partition::new(&[UnitVec::NORTH; 50], 10, None).unwrap();
         assert_eq!((partition.len(), partition.centres()[0]), (1, UnitVec::NORTH));
         assert!(Partition::new(&[], 10, None).is_err());

@@ -3,4 +3,5 @@
 mod features;
 mod retrieval;
 
-pub use retrieval::{Contrastive, RetrievalGallery};
+pub(crate) use retrieval::Contrastive;
+pub use retrieval::RetrievalGallery;

@@ -2,10 +2,11 @@
 
 use super::features::FourierFeatures;
 use crate::{
-    Baseline, BaselineError, Effort, FitData, PhotoDensity,
-    baseline::{highest, kernels, score},
-    examples::{Bank, upload},
-    learner::{Batch, Learner, Weights, learn},
+    Baseline, PhotoDensity,
+    baseline::{Task, highest, kernels, score},
+    error::Result,
+    examples::{Bank, normalised, upload},
+    learner::{Batch, Weights, learn},
 };
 use locdiff_model::Standardisation;
 use locdiff_nn::{
@@ -38,15 +39,7 @@ const GRID_POINTS: usize = 21_000;
 
 /// An image network and a location network (random Fourier features, then an MLP), trained so that a photo's vector is
 /// nearer to its place's than to those of the batch's other places; the answer is the gallery's nearest place.
-pub struct Contrastive {
-    device: Device,
-    effort: Effort,
-    seed: u64,
-    gallery: RetrievalGallery,
-    fitted: Option<Fitted>,
-}
-
-struct Fitted {
+pub(crate) struct Contrastive {
     towers: Towers,
     params: Params,
     standardisation: Standardisation,
@@ -60,19 +53,12 @@ struct Towers {
     features: FourierFeatures,
 }
 
-fn normalised(rows: &Tensor) -> Result<Tensor, BaselineError> {
-    let mut unit = Tensor::zeros(rows.device(), rows.rows(), rows.cols())?;
-    let mut norms = Tensor::zeros(rows.device(), rows.rows(), 1)?;
-    ops::normalise(unit.view_mut(), norms.view_mut(), rows.view(), 1e-12)?;
-    Ok(unit)
-}
-
 impl Towers {
-    fn images(&self, params: &Params, inputs: View<'_>) -> Result<Tensor, BaselineError> {
+    fn images(&self, params: &Params, inputs: View<'_>) -> Result<Tensor> {
         normalised(&self.image.run(params, inputs)?)
     }
 
-    fn places(&self, params: &Params, points: &[UnitVec]) -> Result<Tensor, BaselineError> {
+    fn places(&self, params: &Params, points: &[UnitVec]) -> Result<Tensor> {
         let device = params.device();
         let mut all = Tensor::zeros(device, points.len(), VECTOR)?;
         for (k, block) in points.chunks(BLOCK).enumerate() {
@@ -87,14 +73,14 @@ impl Towers {
 }
 
 /// For every image the place whose vector is nearest.
-fn nearest(images: &Tensor, vectors: &Tensor, places: &[UnitVec]) -> Result<Vec<LatLon>, BaselineError> {
+fn nearest(images: &Tensor, vectors: &Tensor, places: &[UnitVec]) -> Result<Vec<LatLon>> {
     let mut found = Vec::new();
     for_cosines(images, vectors, |cosines| found.extend(highest(cosines, places)))?;
     Ok(found)
 }
 
 /// The cosines of images and places, some images at a time.
-fn for_cosines(images: &Tensor, vectors: &Tensor, mut each: impl FnMut(&[f32])) -> Result<(), BaselineError> {
+fn for_cosines(images: &Tensor, vectors: &Tensor, mut each: impl FnMut(&[f32])) -> Result<()> {
     let (device, places) = (images.device(), vectors.rows());
     let step = ((1 << 26) / places).max(1);
     for start in (0..images.rows()).step_by(step) {
@@ -108,38 +94,54 @@ fn for_cosines(images: &Tensor, vectors: &Tensor, mut each: impl FnMut(&[f32])) 
 }
 
 impl Contrastive {
-    /// A method to be fitted.
-    pub fn new(device: &Device, effort: Effort, seed: u64, gallery: RetrievalGallery) -> Self {
-        Self { device: device.clone(), effort, seed, gallery, fitted: None }
-    }
-
-    fn fitted(&self) -> Result<&Fitted, BaselineError> {
-        self.fitted.as_ref().ok_or(BaselineError::NotFitted { method: self.name() })
-    }
-
-    fn name(&self) -> &'static str {
-        match self.gallery {
-            RetrievalGallery::TrainingPlaces => "geoclip-gallery",
-            RetrievalGallery::Grid => "geoclip-grid",
-        }
+    /// Trains both networks.
+    pub(crate) fn fit(
+        task: Task<'_>,
+        gallery: RetrievalGallery,
+        progress: &mut dyn FnMut(f64),
+    ) -> Result<Self> {
+        let Task { device, effort, seed, data, .. } = task;
+        let (training, batch, width) = (data.training, effort.batch, effort.width);
+        let bank = Bank::new(device, training)?;
+        let mut builder = ParamsBuilder::new();
+        let image = Mlp::new(&mut builder, "image", &[training.columns(), width, VECTOR], effort.dropout);
+        let widths = [FourierFeatures::SIZE, width, width, VECTOR];
+        let location = Mlp::new(&mut builder, "location", &widths, effort.dropout);
+        let places = match gallery {
+            RetrievalGallery::TrainingPlaces => distinct(training.points()),
+            RetrievalGallery::Grid => Grid::fibonacci(GRID_POINTS)?.points().to_vec(),
+        };
+        let validation = upload(device, &bank.standardisation, data.validation.photos())?;
+        let towers = Towers { image, location, features: FourierFeatures::new(seed) };
+        let mut weights = Weights::new(builder, task)?;
+        let mut training = Training::new(device, &towers, batch, training.points())?;
+        let gradients = |weights: &mut Weights, batch: Batch<'_>| {
+            training.gradients(&towers, weights, batch)?;
+            if batch.tells_loss { training.loss() } else { Ok(0.0) }
+        };
+        let validate = |params: &Params| {
+            let (vectors, images) =
+                (towers.places(params, &places)?, towers.images(params, validation.view())?);
+            Ok(score(&nearest(&images, &vectors, &places)?, data.validation.points()))
+        };
+        learn(&mut weights, task, &bank, gradients, validate, progress)?;
+        let (params, standardisation) = (weights.params, bank.standardisation);
+        let vectors = towers.places(&params, &places)?;
+        Ok(Self { towers, params, standardisation, places, vectors })
     }
 
     /// Answers from a gallery of one's own.
-    ///
-    /// # Errors
-    /// Rows of another size, an empty gallery, or a method that was not fitted.
-    pub fn predict_among(
-        &self,
-        embeddings: &[f32],
-        places: &[UnitVec],
-    ) -> Result<Vec<LatLon>, BaselineError> {
+    pub(crate) fn predict_among(&self, embeddings: &[f32], places: &[UnitVec]) -> Result<Vec<LatLon>> {
         if places.is_empty() {
             return Err(locdiff_base::setting("gallery", "no places", "at least one"));
         }
-        let Fitted { towers, params, standardisation, .. } = self.fitted()?;
-        let inputs = upload(&self.device, standardisation, embeddings)?;
-        let vectors = towers.places(params, places)?;
-        nearest(&towers.images(params, inputs.view())?, &vectors, places)
+        nearest(&self.images(embeddings)?, &self.towers.places(&self.params, places)?, places)
+    }
+
+    /// The vectors of photos.
+    fn images(&self, embeddings: &[f32]) -> Result<Tensor> {
+        let inputs = upload(self.params.device(), &self.standardisation, embeddings)?;
+        self.towers.images(&self.params, inputs.view())
     }
 }
 
@@ -156,7 +158,7 @@ struct Side {
 }
 
 impl Side {
-    fn new(mlp: &Mlp, device: &Device, batch: usize) -> Result<Self, BaselineError> {
+    fn new(mlp: &Mlp, device: &Device, batch: usize) -> Result<Self> {
         let zeros = |columns: usize| Tensor::zeros(device, batch, columns);
         Ok(Self {
             work: mlp.work(device, batch)?,
@@ -169,19 +171,13 @@ impl Side {
         })
     }
 
-    fn forward(
-        &mut self,
-        mlp: &Mlp,
-        params: &Params,
-        x: View<'_>,
-        mode: ForwardMode<'_>,
-    ) -> Result<(), BaselineError> {
+    fn forward(&mut self, mlp: &Mlp, params: &Params, x: View<'_>, mode: ForwardMode<'_>) -> Result<()> {
         mlp.forward(params, &mut self.work, x, mode)?;
         Ok(ops::normalise(self.unit.view_mut(), self.norms.view_mut(), self.work.output.view(), 1e-12)?)
     }
 
     /// `scale·(softmax(s·u·vᵀ) − targets)` into the logits.
-    fn contrast(&mut self, other: &Tensor, targets: &Tensor, scale: f32) -> Result<(), BaselineError> {
+    fn contrast(&mut self, other: &Tensor, targets: &Tensor, scale: f32) -> Result<()> {
         let (unit, other) = (self.unit.view(), other.view());
         ops::gemm(self.logits.view_mut(), unit, Transpose::No, other, Transpose::Yes, 0.0, None)?;
         ops::scale(self.logits.view_mut(), COSINE_SCALE)?;
@@ -190,9 +186,7 @@ impl Side {
     }
 }
 
-struct Training<'a> {
-    towers: Towers,
-    weights: Weights,
+struct Training {
     image: Side,
     location: Side,
     bank_features: Tensor,
@@ -200,12 +194,21 @@ struct Training<'a> {
     targets: Tensor,
     /// For each photo the number of its place; photos of one place share it.
     place_numbers: Vec<u32>,
-    validation: Tensor,
-    gallery: Vec<UnitVec>,
-    truth: &'a [UnitVec],
 }
 
-impl Training<'_> {
+impl Training {
+    fn new(device: &Device, towers: &Towers, batch: usize, points: &[UnitVec]) -> Result<Self> {
+        let (columns, features) = (FourierFeatures::SIZE, towers.features.of(points));
+        Ok(Self {
+            image: Side::new(&towers.image, device, batch)?,
+            location: Side::new(&towers.location, device, batch)?,
+            bank_features: Tensor::from_slice(device, points.len(), columns, &features)?,
+            features: Tensor::zeros(device, batch, columns)?,
+            targets: Tensor::zeros(device, batch, batch)?,
+            place_numbers: place_numbers(points),
+        })
+    }
+
     /// Row i is spread over the batch's photos of the same place: none of them is a wrong answer.
     fn target_rows(&self, photos: &[u32]) -> Vec<f32> {
         let mut members: HashMap<u32, Vec<usize>> = HashMap::new();
@@ -222,25 +225,15 @@ impl Training<'_> {
         }
         rows
     }
-}
 
-impl Learner for Training<'_> {
-    fn weights(&mut self) -> &mut Weights {
-        &mut self.weights
-    }
-
-    fn gradients(&mut self, batch: Batch<'_>) -> Result<(), BaselineError> {
+    fn gradients(&mut self, towers: &Towers, weights: &mut Weights, batch: Batch<'_>) -> Result<()> {
         self.targets.upload(&self.target_rows(batch.photos))?;
-        let Self { towers, weights, image, location, features, targets, .. } = self;
+        let Self { image, location, features, targets, .. } = self;
         let Weights { params, grads, rng, .. } = weights;
         ops::gather_rows(features.view_mut(), self.bank_features.view(), batch.indices)?;
         image.forward(&towers.image, params, batch.inputs, ForwardMode::Train { rng, first_stream: 0 })?;
-        location.forward(
-            &towers.location,
-            params,
-            features.view(),
-            ForwardMode::Train { rng, first_stream: 100 },
-        )?;
+        let mode = ForwardMode::Train { rng, first_stream: 100 };
+        location.forward(&towers.location, params, features.view(), mode)?;
         let scale = 1.0 / (2.0 * batch.photos.len() as f32);
         image.contrast(&location.unit, targets, scale)?;
         location.contrast(&image.unit, targets, scale)?;
@@ -249,17 +242,9 @@ impl Learner for Training<'_> {
             (&mut image.d_unit, &location.unit, [Transpose::No, Transpose::Yes]),
             (&mut location.d_unit, &image.unit, [Transpose::Yes, Transpose::No]),
         ] {
-            let other = other.view();
-            ops::gemm(own.view_mut(), image.logits.view(), transposes[0], other, Transpose::No, 0.0, None)?;
-            ops::gemm(
-                own.view_mut(),
-                location.logits.view(),
-                transposes[1],
-                other,
-                Transpose::No,
-                1.0,
-                None,
-            )?;
+            let (other, no) = (other.view(), Transpose::No);
+            ops::gemm(own.view_mut(), image.logits.view(), transposes[0], other, no, 0.0, None)?;
+            ops::gemm(own.view_mut(), location.logits.view(), transposes[1], other, no, 1.0, None)?;
             ops::scale(own.view_mut(), COSINE_SCALE)?;
         }
         for (side, mlp, x) in
@@ -272,7 +257,7 @@ impl Learner for Training<'_> {
         Ok(())
     }
 
-    fn loss(&self) -> Result<f64, BaselineError> {
+    fn loss(&self) -> Result<f64> {
         // What is left in the logits is the gradient scale·(p − target): p is found from it.
         let (gradient, targets) = (self.image.logits.to_vec()?, self.targets.to_vec()?);
         let batch = self.targets.rows() as f64;
@@ -284,13 +269,6 @@ impl Learner for Training<'_> {
             })
             .sum();
         Ok(sum / batch)
-    }
-
-    fn validate(&mut self) -> Result<f64, BaselineError> {
-        let params = self.weights.averaged();
-        let vectors = self.towers.places(params, &self.gallery)?;
-        let images = self.towers.images(params, self.validation.view())?;
-        Ok(score(&nearest(&images, &vectors, &self.gallery)?, self.truth))
     }
 }
 
@@ -313,54 +291,17 @@ fn distinct(points: &[UnitVec]) -> Vec<UnitVec> {
 }
 
 impl Baseline for Contrastive {
-    fn fit(&mut self, data: FitData<'_>, progress: &mut dyn FnMut(f64)) -> Result<(), BaselineError> {
-        let (training, validation, device) = (data.training, data.validation, &self.device);
-        let bank = Bank::new(device, training)?;
-        let Effort { batch, width, dropout, .. } = self.effort;
-        let mut builder = ParamsBuilder::new();
-        let image = Mlp::new(&mut builder, "image", &[training.columns(), width, VECTOR], dropout);
-        let widths = [FourierFeatures::SIZE, width, width, VECTOR];
-        let location = Mlp::new(&mut builder, "location", &widths, dropout);
-        let features = FourierFeatures::new(self.seed);
-        let places = match self.gallery {
-            RetrievalGallery::TrainingPlaces => distinct(training.points()),
-            RetrievalGallery::Grid => Grid::fibonacci(GRID_POINTS)?.points().to_vec(),
-        };
-        let bank_features = features.of(training.points());
-        let mut learner = Training {
-            weights: Weights::new(builder, device, &self.effort, self.seed)?,
-            image: Side::new(&image, device, batch)?,
-            location: Side::new(&location, device, batch)?,
-            bank_features: Tensor::from_slice(device, training.len(), FourierFeatures::SIZE, &bank_features)?,
-            features: Tensor::zeros(device, batch, FourierFeatures::SIZE)?,
-            targets: Tensor::zeros(device, batch, batch)?,
-            place_numbers: place_numbers(training.points()),
-            validation: upload(device, &bank.standardisation, validation.photos())?,
-            gallery: places,
-            truth: validation.points(),
-            towers: Towers { image, location, features },
-        };
-        learn(&mut learner, self.name(), &bank, training.len(), &self.effort, self.seed, progress)?;
-        let Training { towers, weights: Weights { params, .. }, gallery: places, .. } = learner;
-        let vectors = towers.places(&params, &places)?;
-        self.fitted = Some(Fitted { towers, params, standardisation: bank.standardisation, places, vectors });
-        Ok(())
-    }
-
-    fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>, BaselineError> {
-        let Fitted { towers, params, standardisation, places, vectors } = self.fitted()?;
-        let inputs = upload(&self.device, standardisation, embeddings)?;
-        nearest(&towers.images(params, inputs.view())?, vectors, places)
+    fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>> {
+        nearest(&self.images(embeddings)?, &self.vectors, &self.places)
     }
 
     /// A softmax over the best places of the gallery, each a kernel as wide as the grid's spacing.
-    fn densities(&self, embeddings: &[f32]) -> Result<Option<Vec<PhotoDensity<'_>>>, BaselineError> {
+    fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
         const MOST: usize = 200;
         const WIDTH_KM: f64 = 150.0;
-        let Fitted { towers, params, standardisation, places, vectors } = self.fitted()?;
-        let inputs = upload(&self.device, standardisation, embeddings)?;
+        let places = &self.places;
         let mut found: Vec<PhotoDensity<'_>> = Vec::new();
-        for_cosines(&towers.images(params, inputs.view())?, vectors, |cosines| {
+        for_cosines(&self.images(embeddings)?, &self.vectors, |cosines| {
             for row in cosines.chunks_exact(places.len()) {
                 let mut order: Vec<usize> = (0..row.len()).collect();
                 order.sort_unstable_by(|&a, &b| row[b].total_cmp(&row[a]).then(a.cmp(&b)));
@@ -369,22 +310,22 @@ impl Baseline for Contrastive {
                 found.push(kernels(order.iter().take(MOST).map(weigh).collect(), WIDTH_KM));
             }
         })?;
-        Ok(Some(found))
+        Ok(found)
     }
 
     fn parameters(&self) -> usize {
-        self.fitted.as_ref().map_or(0, |fitted| fitted.params.count())
+        self.params.count()
     }
 
     fn chosen(&self) -> String {
-        self.fitted.as_ref().map_or(String::new(), |fitted| format!("{} places", fitted.places.len()))
+        format!("{} places", self.places.len())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Examples, toy};
+    use crate::{Effort, Examples, toy};
 
     /// The gradient of the symmetric contrast against finite differences of the loss.
     #[test]
@@ -395,43 +336,33 @@ mod tests {
         let mut builder = ParamsBuilder::new();
         let image = Mlp::new(&mut builder, "image", &[training.columns(), 5, VECTOR], 0.0);
         let location = Mlp::new(&mut builder, "location", &[FourierFeatures::SIZE, VECTOR], 0.0);
-        let features = FourierFeatures::new(3);
-        let flat = features.of(training.points());
-        let mut learner = Training {
-            weights: Weights::new(builder, &device, &effort, 4).unwrap(),
-            image: Side::new(&image, &device, 6).unwrap(),
-            location: Side::new(&location, &device, 6).unwrap(),
-            bank_features: Tensor::from_slice(&device, 6, FourierFeatures::SIZE, &flat).unwrap(),
-            features: Tensor::zeros(&device, 6, FourierFeatures::SIZE).unwrap(),
-            targets: Tensor::zeros(&device, 6, 6).unwrap(),
-            place_numbers: vec![0, 1, 1, 2, 3, 4],
-            validation: Tensor::zeros(&device, 1, training.columns()).unwrap(),
-            gallery: Vec::new(),
-            truth: &[],
-            towers: Towers { image, location, features },
-        };
+        let mut weights =
+            Weights::new(builder, toy::task(&device, &effort, 4, &training, &training)).unwrap();
+        let towers = Towers { image, location, features: FourierFeatures::new(3) };
+        let mut sides = Training::new(&device, &towers, 6, training.points()).unwrap();
+        sides.place_numbers = vec![0, 1, 1, 2, 3, 4];
         let inputs = Tensor::from_slice(&device, 6, training.columns(), training.photos()).unwrap();
         let photos = [0, 1, 2, 3, 4, 5];
         let indices = locdiff_nn::Indices::from_slice(&device, &photos).unwrap();
-        let batch = Batch { step: 1, photos: &photos, indices: &indices, inputs: inputs.view() };
+        let (inputs, tells_loss) = (inputs.view(), true);
+        let batch = Batch { step: 1, photos: &photos, indices: &indices, inputs, tells_loss };
         // Half of the image side's loss and half of the place side's.
-        let loss = |learner: &mut Training<'_>| {
-            learner.gradients(batch).unwrap();
-            let own = learner.loss().unwrap();
-            std::mem::swap(&mut learner.image.logits, &mut learner.location.logits);
-            let other = learner.loss().unwrap();
-            std::mem::swap(&mut learner.image.logits, &mut learner.location.logits);
+        let mut loss = |weights: &mut Weights| {
+            sides.gradients(&towers, weights, batch).unwrap();
+            let own = sides.loss().unwrap();
+            std::mem::swap(&mut sides.image.logits, &mut sides.location.logits);
+            let other = sides.loss().unwrap();
+            std::mem::swap(&mut sides.image.logits, &mut sides.location.logits);
             0.5 * (own + other)
         };
-        loss(&mut learner);
-        let found = learner.weights.grads.to_vec().unwrap();
-        let values = learner.weights.params.to_vec().unwrap();
+        loss(&mut weights);
+        let (found, values) = (weights.grads.to_vec().unwrap(), weights.params.to_vec().unwrap());
         for k in (0..values.len()).step_by(997) {
             let mut at = |step: f32| {
                 let mut moved = values.clone();
                 moved[k] += step;
-                learner.weights.params.upload(&moved).unwrap();
-                loss(&mut learner)
+                weights.params.upload(&moved).unwrap();
+                loss(&mut weights)
             };
             let slope = (at(1e-2) - at(-1e-2)) / 2e-2;
             let wanted = f64::from(found[k]);
@@ -442,11 +373,9 @@ mod tests {
     #[test]
     fn finds_the_city_in_the_gallery_and_near_it_on_a_grid() {
         let (training, validation, test) = (toy::cities(400, 1), toy::cities(60, 2), toy::cities(80, 3));
-        let fit = |gallery| {
-            let mut method = Contrastive::new(&Device::cpu(), Effort::tiny(), 5, gallery);
-            method.fit(FitData { training: &training, validation: &validation }, &mut |_| ()).unwrap();
-            method
-        };
+        let (device, effort) = (Device::cpu(), Effort::tiny());
+        let task = toy::task(&device, &effort, 5, &training, &validation);
+        let fit = |gallery| Contrastive::fit(task, gallery, &mut |_| ()).unwrap();
         let share_within = |answers: Vec<LatLon>, test: &Examples, km: f64| {
             let near = answers.iter().zip(test.points()).filter(|(answer, truth)| {
                 answer.to_unit().angle_rad(**truth) * locdiff_sphere::EARTH_RADIUS_KM < km

@@ -5,19 +5,20 @@ use super::{
     path::{Particle, Plan, TIMES},
 };
 use crate::{
-    Baseline, BaselineError, Effort, FitData, PhotoDensity,
+    baseline::Task,
+    error::Result,
     examples::Bank,
-    learner::{Batch, Learner, Weights, learn, mean_of},
+    learner::{Batch, Weights, learn},
     sampled::{FittedSampler, PlaceSampler, QuickValidation, SamplerSettings, network, repeated_blocks},
 };
 use locdiff_diffusion::Schedule;
 use locdiff_model::chance;
 use locdiff_nn::{
-    Device, Params, ParamsBuilder, Tensor,
-    layers::{CsUnet, CsUnetConfig, CsUnetWorkspace, ForwardMode},
+    Params, ParamsBuilder, Tensor,
+    layers::{CsUnet, CsUnetConfig, ForwardMode},
     ops,
 };
-use locdiff_sphere::{LatLon, UnitVec};
+use locdiff_sphere::UnitVec;
 
 /// Rows that are sampled at a time.
 const BLOCK: usize = 8192;
@@ -34,18 +35,9 @@ const NOISE: u64 = 0xC00D_0001;
 const TIME: u64 = 0xC00D_0002;
 const START: u64 = 0xC00D_0003;
 
-/// LocDiff's own network (CS-UNet) on coordinates instead of codes, by one of the paths of [`CoordinatePath`].
-pub struct CoordinateGenerator {
-    device: Device,
-    effort: Effort,
-    seed: u64,
-    path: CoordinatePath,
-    fitted: Option<FittedSampler<PathSampler>>,
-}
-
 /// Everything that sampling needs but the weights.
 #[derive(Clone)]
-struct PathSampler {
+pub(crate) struct PathSampler {
     net: CsUnet,
     path: CoordinatePath,
     schedule: Schedule,
@@ -68,7 +60,7 @@ impl PlaceSampler for PathSampler {
         inputs: &[f32],
         samples: usize,
         settings: SamplerSettings,
-    ) -> Result<Vec<UnitVec>, BaselineError> {
+    ) -> Result<Vec<UnitVec>> {
         let columns = self.net.config().cond_dim;
         let plan = self.path.plan(&self.schedule, settings.steps)?;
         let mut places = Vec::new();
@@ -86,7 +78,7 @@ impl PathSampler {
         (plan, guidance): (&Plan, f32),
         block: usize,
         inputs: &[f32],
-    ) -> Result<Vec<UnitVec>, BaselineError> {
+    ) -> Result<Vec<UnitVec>> {
         let (net, device) = (&self.net, params.device());
         let columns = net.config().cond_dim;
         let rows = inputs.len() / columns;
@@ -118,160 +110,69 @@ impl PathSampler {
     }
 }
 
-impl CoordinateGenerator {
-    /// A method to be fitted.
-    pub fn new(device: &Device, effort: Effort, seed: u64, path: CoordinatePath) -> Self {
-        Self { device: device.clone(), effort, seed, path, fitted: None }
-    }
-
-    fn name(&self) -> &'static str {
-        match self.path {
-            CoordinatePath::DiffusionR3 => "diff-r3",
-            CoordinatePath::FlowR3 => "fm-r3",
-            CoordinatePath::FlowS2 => "rfm-s2",
-        }
-    }
-
-    /// The photos' samples, `effort.samples` of each one after the other.
-    ///
-    /// # Errors
-    /// Rows of another size, or a method that was not fitted.
-    pub fn samples(&self, embeddings: &[f32]) -> Result<Vec<UnitVec>, BaselineError> {
-        self.fitted()?.samples(embeddings)
-    }
-
-    fn fitted(&self) -> Result<&FittedSampler<PathSampler>, BaselineError> {
-        self.fitted.as_ref().ok_or(BaselineError::NotFitted { method: self.name() })
-    }
-}
-
-struct Training<'a> {
-    sampler: PathSampler,
-    weights: Weights,
-    work: CsUnetWorkspace,
-    points: &'a [UnitVec],
-    x: Tensor,
-    /// Embeddings, some of them dropped.
-    kept: Tensor,
-    time: Tensor,
-    target: Tensor,
-    d_out: Tensor,
-    loss: Tensor,
-    validation: QuickValidation,
-}
-
-impl Learner for Training<'_> {
-    fn weights(&mut self) -> &mut Weights {
-        &mut self.weights
-    }
-
-    fn gradients(&mut self, batch: Batch<'_>) -> Result<(), BaselineError> {
-        let PathSampler { net, path, schedule, seed } = &self.sampler;
-        let rows = batch.photos.len();
-        let (mut x, mut time, mut target) = (Vec::new(), Vec::new(), Vec::new());
+/// Trains LocDiff's own network (CS-UNet) on coordinates instead of codes, by one of the paths of [`CoordinatePath`].
+pub(crate) fn fit(
+    task: Task<'_>,
+    path: CoordinatePath,
+    progress: &mut dyn FnMut(f64),
+) -> Result<FittedSampler<PathSampler>> {
+    let Task { device, effort, seed, data, .. } = task;
+    let (training, batch) = (data.training, effort.batch);
+    let bank = Bank::new(device, training)?;
+    let mut builder = ParamsBuilder::new();
+    let config = CsUnetConfig { time_dim: TIME_WIDTH, ..network(effort, 3, training.columns()) };
+    let net = config.register(&mut builder)?;
+    let zeros = |columns: usize| Tensor::zeros(device, batch, columns);
+    let mut weights = Weights::new(builder, task)?;
+    let mut work = net.workspace(device, batch, true)?;
+    let (mut x, mut time, mut target) = (zeros(3)?, zeros(1)?, zeros(3)?);
+    let (mut d_out, mut loss) = (zeros(3)?, zeros(1)?);
+    // Embeddings, some of them dropped.
+    let mut kept = zeros(training.columns())?;
+    let sampler = PathSampler { net, path, schedule: Schedule::cosine(TIMES)?, seed };
+    let gradients = |weights: &mut Weights, batch: Batch<'_>| {
+        let (mut xs, mut times, mut targets) = (Vec::new(), Vec::new(), Vec::new());
         for (k, &photo) in batch.photos.iter().enumerate() {
-            let noise = normals([chance::hash(&[*seed, NOISE, u64::from(batch.step)]), k as u64]);
-            let uniform = chance::uniform(&[*seed, TIME, u64::from(batch.step), k as u64]);
-            let pair = path.pair(schedule, self.points[photo as usize], noise, uniform);
-            x.extend(pair.x.map(|x| x as f32));
-            time.push(pair.time as f32);
-            target.extend(pair.target.map(|x| x as f32));
+            let noise = normals([chance::hash(&[seed, NOISE, u64::from(batch.step)]), k as u64]);
+            let uniform = chance::uniform(&[seed, TIME, u64::from(batch.step), k as u64]);
+            let pair = path.pair(&sampler.schedule, training.points()[photo as usize], noise, uniform);
+            xs.extend(pair.x.map(|x| x as f32));
+            times.push(pair.time as f32);
+            targets.extend(pair.target.map(|x| x as f32));
         }
-        self.x.upload(&x)?;
-        self.time.upload(&time)?;
-        self.target.upload(&target)?;
-        let Weights { params, grads, rng, .. } = &mut self.weights;
-        ops::drop_rows(self.kept.view_mut(), batch.inputs, DROPPED, rng, DROP_STREAM)?;
+        x.upload(&xs)?;
+        time.upload(&times)?;
+        target.upload(&targets)?;
+        let Weights { params, grads, rng, .. } = weights;
+        ops::drop_rows(kept.view_mut(), batch.inputs, DROPPED, rng, DROP_STREAM)?;
         let mode = ForwardMode::Train { rng, first_stream: 0 };
-        let (x, kept) = (self.x.view(), self.kept.view());
-        net.forward(params, &mut self.work, x, kept, self.time.view(), mode)?;
-        ops::point_loss(
-            ops::PointLoss::L2,
-            self.d_out.view_mut(),
-            self.loss.view_mut(),
-            self.work.output(),
-            self.target.view(),
-            1.0 / rows as f32,
-        )?;
-        Ok(net.backward(params, grads, &mut self.work, x, kept, self.d_out.view())?)
-    }
-
-    fn loss(&self) -> Result<f64, BaselineError> {
-        mean_of(&self.loss)
-    }
-
-    fn validate(&mut self) -> Result<f64, BaselineError> {
-        self.validation.score(&self.sampler, &self.weights)
-    }
-}
-
-impl Baseline for CoordinateGenerator {
-    fn fit(&mut self, data: FitData<'_>, progress: &mut dyn FnMut(f64)) -> Result<(), BaselineError> {
-        let (training, validation, device) = (data.training, data.validation, &self.device);
-        let bank = Bank::new(device, training)?;
-        let mut builder = ParamsBuilder::new();
-        let batch = self.effort.batch;
-        let config = CsUnetConfig { time_dim: TIME_WIDTH, ..network(&self.effort, 3, training.columns()) };
-        let net = config.register(&mut builder)?;
-        let zeros = |columns: usize| Tensor::zeros(device, batch, columns);
-        let schedule = Schedule::cosine(TIMES)?;
-        let mut learner = Training {
-            work: net.workspace(device, batch, true)?,
-            sampler: PathSampler { net, path: self.path, schedule, seed: self.seed },
-            weights: Weights::new(builder, device, &self.effort, self.seed)?,
-            points: training.points(),
-            x: zeros(3)?,
-            kept: zeros(training.columns())?,
-            time: zeros(1)?,
-            target: zeros(3)?,
-            d_out: zeros(3)?,
-            loss: zeros(1)?,
-            validation: QuickValidation::new(validation, &bank.standardisation, VALIDATION_SAMPLES),
-        };
-        learn(&mut learner, self.name(), &bank, training.len(), &self.effort, self.seed, progress)?;
-        let (sampler, params) = (learner.sampler, learner.weights.params);
-        self.fitted =
-            Some(FittedSampler::choose(sampler, params, bank.standardisation, validation, &self.effort)?);
-        Ok(())
-    }
-
-    fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>, BaselineError> {
-        self.fitted()?.answers(embeddings)
-    }
-
-    fn densities(&self, embeddings: &[f32]) -> Result<Option<Vec<PhotoDensity<'_>>>, BaselineError> {
-        Ok(Some(self.fitted()?.densities(embeddings)?))
-    }
-
-    fn parameters(&self) -> usize {
-        self.fitted.as_ref().map_or(0, |fitted| fitted.params.count())
-    }
-
-    fn chosen(&self) -> String {
-        self.fitted.as_ref().map_or(String::new(), FittedSampler::chosen)
-    }
+        sampler.net.forward(params, &mut work, x.view(), kept.view(), time.view(), mode)?;
+        let (to, scale) = (d_out.view_mut(), 1.0 / batch.photos.len() as f32);
+        ops::point_loss(ops::PointLoss::L2, to, loss.view_mut(), work.output(), target.view(), scale)?;
+        sampler.net.backward(params, grads, &mut work, x.view(), kept.view(), d_out.view())?;
+        batch.mean(&loss)
+    };
+    let validation = QuickValidation::new(data.validation, &bank.standardisation, VALIDATION_SAMPLES);
+    let validate = |params: &Params| validation.score(&sampler, params);
+    learn(&mut weights, task, &bank, gradients, validate, progress)?;
+    FittedSampler::choose(sampler, weights.params, bank.standardisation, task)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::toy;
+    use crate::{Effort, toy};
+    use locdiff_nn::Device;
 
     /// Each path recovers shares, centres and concentrations of a mixture of two densities.
     #[test]
     fn a_known_mixture_on_the_sphere_is_recovered() {
         let (training, validation) = (toy::mixture(4000, 0.3, 1), toy::mixture(64, 0.3, 2));
         for path in [CoordinatePath::DiffusionR3, CoordinatePath::FlowR3, CoordinatePath::FlowS2] {
-            let effort = Effort {
-                steps: 500,
-                batch: 128,
-                width: 64,
-                samples: 16,
-                sampler_steps: 30,
-                ..Effort::tiny()
-            };
-            let mut method = CoordinateGenerator::new(&Device::cpu(), effort, 3, path);
-            method.fit(FitData { training: &training, validation: &validation }, &mut |_| ()).unwrap();
+            let effort = Effort { steps: 500, batch: 128, width: 64, sampler_steps: 30, ..Effort::tiny() };
+            let device = Device::cpu();
+            let task = toy::task(&device, &effort, 3, &training, &validation);
+            let method = fit(task, path, &mut |_| ()).unwrap();
             let samples = method.samples(validation.photos()).unwrap();
             let centres = toy::mixture_centres();
             let (first, second): (Vec<UnitVec>, Vec<UnitVec>) =

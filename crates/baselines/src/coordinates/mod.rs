@@ -4,5 +4,5 @@
 mod generator;
 mod path;
 
-pub use generator::CoordinateGenerator;
+pub(crate) use generator::fit;
 pub use path::CoordinatePath;

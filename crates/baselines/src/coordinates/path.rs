@@ -1,6 +1,6 @@
 //! The way from noise to a place, in training and in sampling.
 
-use crate::BaselineError;
+use crate::error::Result;
 use locdiff_diffusion::{Prediction, Sampler, SamplerPlan, Schedule};
 use locdiff_sphere::UnitVec;
 
@@ -71,7 +71,7 @@ impl CoordinatePath {
     }
 
     /// The steps of a sampler.
-    pub(crate) fn plan(self, schedule: &Schedule, steps: usize) -> Result<Plan, BaselineError> {
+    pub(crate) fn plan(self, schedule: &Schedule, steps: usize) -> Result<Plan> {
         Ok(match self {
             Self::DiffusionR3 => Plan::Diffusion(SamplerPlan::new(
                 schedule,

@@ -2,9 +2,10 @@
 
 use super::{EncoderKind, LocationEncoder, NnDecoder, decoder::columns_of};
 use crate::{
-    Baseline, BaselineError, Effort, FitData, PhotoDensity,
+    baseline::Task,
+    error::Result,
     examples::{Bank, standardised},
-    learner::{Batch, Learner, Weights, learn, mean_of},
+    learner::{Batch, Weights, learn},
     sampled::{FittedSampler, PlaceSampler, QuickValidation, SamplerSettings, network, repeated_blocks},
 };
 use locdiff_diffusion::{
@@ -12,11 +13,11 @@ use locdiff_diffusion::{
 };
 use locdiff_model::Standardisation;
 use locdiff_nn::{
-    Device, Indices, NnError, Params, ParamsBuilder, RowKey, RowNoise, Tensor, View, ViewMut,
-    layers::{Conditioning, CsUnet, CsUnetWorkspace, ForwardMode, SamplingWorkspace},
+    Indices, NnError, Params, ParamsBuilder, RowKey, RowNoise, Tensor, View, ViewMut,
+    layers::{Conditioning, CsUnet, ForwardMode, SamplingWorkspace},
     ops,
 };
-use locdiff_sphere::{LatLon, UnitVec};
+use locdiff_sphere::UnitVec;
 
 /// Diffusion steps, as LocDiff's.
 const TIMES: usize = 200;
@@ -29,18 +30,8 @@ const DROPOUT: u32 = 10;
 /// Samples per photo in validations during training.
 const VALIDATION_SAMPLES: usize = 4;
 
-/// LocDiff's diffusion and network on the encodings of a [`LocationEncoder`], by mean squared error, and a learned decoder that
-/// reads places off the samples: the paper's ablation of the codec.
-pub struct EncoderAblation {
-    device: Device,
-    effort: Effort,
-    seed: u64,
-    kind: EncoderKind,
-    fitted: Option<FittedSampler<Generator>>,
-}
-
 /// All that is needed to sample places but the diffusion's weights.
-struct Generator {
+pub(crate) struct Generator {
     net: CsUnet,
     schedule: Schedule,
     encoder: LocationEncoder,
@@ -73,7 +64,7 @@ impl PlaceSampler for Generator {
         inputs: &[f32],
         samples: usize,
         settings: SamplerSettings,
-    ) -> Result<Vec<UnitVec>, BaselineError> {
+    ) -> Result<Vec<UnitVec>> {
         let columns = self.net.config().cond_dim;
         let plan =
             SamplerPlan::new(&self.schedule, Sampler::DpmSolverPlusPlus2M, settings.steps, Prediction::X0)?;
@@ -105,148 +96,83 @@ impl PlaceSampler for Generator {
         }
         Ok(places)
     }
-}
 
-impl EncoderAblation {
-    /// A method to be fitted.
-    pub fn new(device: &Device, effort: Effort, seed: u64, kind: EncoderKind) -> Self {
-        Self { device: device.clone(), effort, seed, kind, fitted: None }
+    fn own_parameters(&self) -> usize {
+        self.decoder.parameters()
     }
 
-    /// [`NnDecoder::drifts_km`] of the fitted decoder.
-    ///
-    /// # Errors
-    /// A method that was not fitted.
-    pub fn drifts_km(&self, variance: f64, count: usize, seed: u64) -> Result<Vec<f64>, BaselineError> {
-        let Generator { encoder, decoder, .. } = &self.fitted()?.sampler;
-        decoder.drifts_km(encoder, variance, count, seed)
+    fn in_words(&self) -> String {
+        format!("{} numbers, ", self.codes.mean.len())
     }
 
-    fn fitted(&self) -> Result<&FittedSampler<Generator>, BaselineError> {
-        self.fitted.as_ref().ok_or(BaselineError::NotFitted { method: self.kind.name() })
+    fn drifts_km(&self, variance: f64, count: usize, seed: u64) -> Result<Option<Vec<f64>>> {
+        self.decoder.drifts_km(&self.encoder, variance, count, seed).map(Some)
     }
 }
 
-struct Training {
-    generator: Generator,
-    weights: Weights,
-    work: CsUnetWorkspace,
-    tables: TrainingTables,
-    bank: Tensor,
-    code: Tensor,
-    noise: Tensor,
-    noisy: Tensor,
-    d_out: Tensor,
-    loss: Tensor,
-    t: Indices,
-    t_table: Tensor,
-    t_value: Tensor,
-    validation: QuickValidation,
-}
-
-impl Learner for Training {
-    fn weights(&mut self) -> &mut Weights {
-        &mut self.weights
-    }
-
-    fn gradients(&mut self, batch: Batch<'_>) -> Result<(), BaselineError> {
-        let Weights { params, grads, rng, .. } = &mut self.weights;
-        ops::gather_rows(self.code.view_mut(), self.bank.view(), batch.indices)?;
-        ops::fill_normal(self.noise.view_mut(), rng, NOISE)?;
-        ops::fill_indices(&mut self.t, TIMES as u32, rng, TIME)?;
-        let (code, noise) = (self.code.view(), self.noise.view());
-        ops::mix_rows(self.noisy.view_mut(), code, noise, self.tables.noisy.view(), &self.t)?;
-        ops::gather_rows(self.t_value.view_mut(), self.t_table.view(), &self.t)?;
-        let (net, noisy) = (&self.generator.net, self.noisy.view());
-        let mode = ForwardMode::Train { rng, first_stream: DROPOUT };
-        net.forward(params, &mut self.work, noisy, batch.inputs, self.t_value.view(), mode)?;
-        let scale = 1.0 / batch.photos.len() as f32;
-        let (d_out, loss, output) = (self.d_out.view_mut(), self.loss.view_mut(), self.work.output());
-        ops::point_loss(ops::PointLoss::L2, d_out, loss, output, code, scale)?;
-        Ok(net.backward(params, grads, &mut self.work, noisy, batch.inputs, self.d_out.view())?)
-    }
-
-    fn loss(&self) -> Result<f64, BaselineError> {
-        mean_of(&self.loss)
-    }
-
-    fn validate(&mut self) -> Result<f64, BaselineError> {
-        self.validation.score(&self.generator, &self.weights)
-    }
-}
-
-impl Baseline for EncoderAblation {
-    fn fit(&mut self, data: FitData<'_>, progress: &mut dyn FnMut(f64)) -> Result<(), BaselineError> {
-        let (training, validation, device) = (data.training, data.validation, &self.device);
-        let batch = self.effort.batch;
-        let encoder = LocationEncoder::new(self.kind, training.points(), self.seed)?;
-        let decoder =
-            NnDecoder::fit(&encoder, device, &self.effort, self.seed, &mut |share| progress(0.4 * share))?;
-        let size = encoder.dimension();
-        let encodings = encoder.encode_all(training.points());
-        let codes = columns_of(&encodings, size);
-        let bank_codes = standardised(&codes, &encodings);
-        let bank = Bank::new(device, training)?;
-        let mut builder = ParamsBuilder::new();
-        let net = network(&self.effort, size, training.columns()).register(&mut builder)?;
-        let schedule = Schedule::cosine(TIMES)?;
-        let zeros = |columns: usize| Tensor::zeros(device, batch, columns);
-        let times: Vec<f32> = (0..TIMES).map(|t| t as f32).collect();
-        let mut learner = Training {
-            work: net.workspace(device, batch, true)?,
-            tables: TrainingTables::new(device, &schedule, Prediction::X0, 1.0, 0)?,
-            generator: Generator { net, schedule, encoder, decoder, codes, seed: self.seed },
-            weights: Weights::new(builder, device, &self.effort, self.seed)?,
-            bank: Tensor::from_slice(device, training.len(), size, &bank_codes)?,
-            code: zeros(size)?,
-            noise: zeros(size)?,
-            noisy: zeros(size)?,
-            d_out: zeros(size)?,
-            loss: zeros(1)?,
-            t: Indices::from_slice(device, &vec![0; batch])?,
-            t_table: Tensor::from_slice(device, TIMES, 1, &times)?,
-            t_value: zeros(1)?,
-            validation: QuickValidation::new(validation, &bank.standardisation, VALIDATION_SAMPLES),
-        };
-        let mut rest = |share: f64| progress(0.4 + 0.6 * share);
-        learn(&mut learner, self.kind.name(), &bank, training.len(), &self.effort, self.seed, &mut rest)?;
-        let Training { generator, weights: Weights { params, .. }, .. } = learner;
-        self.fitted =
-            Some(FittedSampler::choose(generator, params, bank.standardisation, validation, &self.effort)?);
-        Ok(())
-    }
-
-    fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>, BaselineError> {
-        self.fitted()?.answers(embeddings)
-    }
-
-    fn densities(&self, embeddings: &[f32]) -> Result<Option<Vec<PhotoDensity<'_>>>, BaselineError> {
-        Ok(Some(self.fitted()?.densities(embeddings)?))
-    }
-
-    fn parameters(&self) -> usize {
-        self.fitted.as_ref().map_or(0, |fitted| fitted.params.count() + fitted.sampler.decoder.parameters())
-    }
-
-    fn chosen(&self) -> String {
-        let Some(fitted) = &self.fitted else { return String::new() };
-        format!("{} numbers, {}", fitted.sampler.codes.mean.len(), fitted.chosen())
-    }
+/// Trains LocDiff's diffusion and network on the encodings of a [`LocationEncoder`], by mean squared error, and a decoder that
+/// reads places off the samples: the paper's ablation of the codec.
+pub(crate) fn fit(
+    task: Task<'_>,
+    kind: EncoderKind,
+    progress: &mut dyn FnMut(f64),
+) -> Result<FittedSampler<Generator>> {
+    let Task { device, effort, seed, data, .. } = task;
+    let (training, batch) = (data.training, effort.batch);
+    let encoder = LocationEncoder::new(kind, training.points(), seed)?;
+    let decoder = NnDecoder::fit(&encoder, device, effort, seed, &mut |share| progress(0.4 * share))?;
+    let size = encoder.dimension();
+    let encodings = encoder.encode_all(training.points());
+    let codes = columns_of(&encodings, size);
+    let bank_codes = standardised(&codes, &encodings);
+    let bank = Bank::new(device, training)?;
+    let mut builder = ParamsBuilder::new();
+    let net = network(effort, size, training.columns()).register(&mut builder)?;
+    let schedule = Schedule::cosine(TIMES)?;
+    let zeros = |columns: usize| Tensor::zeros(device, batch, columns);
+    let times: Vec<f32> = (0..TIMES).map(|t| t as f32).collect();
+    let mut weights = Weights::new(builder, task)?;
+    let mut work = net.workspace(device, batch, true)?;
+    let tables = TrainingTables::new(device, &schedule, Prediction::X0, 1.0, 0)?;
+    let bank_codes = Tensor::from_slice(device, training.len(), size, &bank_codes)?;
+    let (mut code, mut noise, mut noisy) = (zeros(size)?, zeros(size)?, zeros(size)?);
+    let (mut d_out, mut loss) = (zeros(size)?, zeros(1)?);
+    let mut t = Indices::from_slice(device, &vec![0; batch])?;
+    let (t_table, mut t_value) = (Tensor::from_slice(device, TIMES, 1, &times)?, zeros(1)?);
+    let generator = Generator { net, schedule, encoder, decoder, codes, seed };
+    let gradients = |weights: &mut Weights, batch: Batch<'_>| {
+        let Weights { params, grads, rng, .. } = weights;
+        ops::gather_rows(code.view_mut(), bank_codes.view(), batch.indices)?;
+        ops::fill_normal(noise.view_mut(), rng, NOISE)?;
+        ops::fill_indices(&mut t, TIMES as u32, rng, TIME)?;
+        ops::mix_rows(noisy.view_mut(), code.view(), noise.view(), tables.noisy.view(), &t)?;
+        ops::gather_rows(t_value.view_mut(), t_table.view(), &t)?;
+        let (net, mode) = (&generator.net, ForwardMode::Train { rng, first_stream: DROPOUT });
+        net.forward(params, &mut work, noisy.view(), batch.inputs, t_value.view(), mode)?;
+        let (to, scale) = (d_out.view_mut(), 1.0 / batch.photos.len() as f32);
+        ops::point_loss(ops::PointLoss::L2, to, loss.view_mut(), work.output(), code.view(), scale)?;
+        net.backward(params, grads, &mut work, noisy.view(), batch.inputs, d_out.view())?;
+        batch.mean(&loss)
+    };
+    let validation = QuickValidation::new(data.validation, &bank.standardisation, VALIDATION_SAMPLES);
+    let validate = |params: &Params| validation.score(&generator, params);
+    learn(&mut weights, task, &bank, gradients, validate, &mut |share| progress(0.4 + 0.6 * share))?;
+    FittedSampler::choose(generator, weights.params, bank.standardisation, task)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::toy;
+    use crate::{Baseline, Effort, toy};
+    use locdiff_nn::Device;
 
     #[test]
     fn encodings_are_generated_and_decoded() {
         let (training, validation, test) = (toy::cities(400, 1), toy::cities(40, 2), toy::cities(40, 3));
         let effort = Effort { steps: 400, samples: 4, sampler_steps: 10, width: 48, ..Effort::tiny() };
-        let mut method = EncoderAblation::new(&Device::cpu(), effort, 3, EncoderKind::SphereC);
-        assert!(method.predict(test.photos()).is_err());
-        let mut told = 0.0;
-        method.fit(FitData { training: &training, validation: &validation }, &mut |x| told = x).unwrap();
+        let (device, mut told) = (Device::cpu(), 0.0);
+        let task = toy::task(&device, &effort, 3, &training, &validation);
+        let method = fit(task, EncoderKind::SphereC, &mut |x| told = x).unwrap();
         assert_eq!(told, 1.0);
         let places = method.predict(test.photos()).unwrap();
         let near = places.iter().zip(test.points()).filter(|(a, b)| a.to_unit().angle_rad(**b) < 0.25);

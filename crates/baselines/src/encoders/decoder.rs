@@ -1,7 +1,7 @@
 //! The learned decoder: from an encoding back to a place.
 
 use super::LocationEncoder;
-use crate::{BaselineError, Effort, learner::Weights};
+use crate::{BaselineError, Effort, error::Result, learner::Weights};
 use locdiff_model::{Standardisation, chance};
 use locdiff_nn::{
     Device, Params, ParamsBuilder, Tensor,
@@ -17,7 +17,7 @@ const HIDDEN_LAYERS: usize = 5;
 
 /// A six-layer network that gives the unit vector of an encoding, trained on points drawn evenly over the Earth: fresh ones in
 /// every step, where the paper has a fixed million.
-pub struct NnDecoder {
+pub(crate) struct NnDecoder {
     mlp: Mlp,
     params: Params,
     standardisation: Standardisation,
@@ -29,16 +29,13 @@ fn even_points(words: [u64; 2], count: usize) -> Vec<UnitVec> {
 
 impl NnDecoder {
     /// Trains a decoder.
-    ///
-    /// # Errors
-    /// A failure of the device, or a loss that is no number.
-    pub fn fit(
+    pub(crate) fn fit(
         encoder: &LocationEncoder,
         device: &Device,
         effort: &Effort,
         seed: u64,
         progress: &mut dyn FnMut(f64),
-    ) -> Result<Self, BaselineError> {
+    ) -> Result<Self> {
         let size = encoder.dimension();
         let survey = encoder.encode_all(&even_points([seed, 0xDEC0_0000], SURVEY));
         let standardisation = columns_of(&survey, size);
@@ -47,7 +44,7 @@ impl NnDecoder {
         widths[0] = size;
         widths[HIDDEN_LAYERS + 1] = 3;
         let mlp = Mlp::new(&mut builder, "decoder", &widths, 0.0);
-        let mut weights = Weights::new(builder, device, effort, seed)?;
+        let mut weights = Weights::of(builder.build(device, seed)?, effort, seed)?;
         let mut work = mlp.work(device, effort.batch)?;
         let mut inputs = Tensor::zeros(device, effort.batch, size)?;
         let [mut target, mut d_out] =
@@ -81,10 +78,7 @@ impl NnDecoder {
     }
 
     /// The places of encodings, row by row.
-    ///
-    /// # Errors
-    /// A failure of the device.
-    pub fn decode(&self, encodings: &[f32]) -> Result<Vec<UnitVec>, BaselineError> {
+    pub(crate) fn decode(&self, encodings: &[f32]) -> Result<Vec<UnitVec>> {
         let inputs = crate::examples::upload(self.params.device(), &self.standardisation, encodings)?;
         let output = self.mlp.run(&self.params, inputs.view())?.to_vec()?;
         let place = |v: &[f32]| {
@@ -95,22 +89,19 @@ impl NnDecoder {
     }
 
     /// Its weights.
-    pub fn parameters(&self) -> usize {
+    pub(crate) fn parameters(&self) -> usize {
         self.params.count()
     }
 
     /// How far in km the decoded place of each of `count` even points is from the point itself, after normal noise of that
     /// variance on every number of its encoding: the paper's perturbation drift.
-    ///
-    /// # Errors
-    /// A failure of the device.
-    pub fn drifts_km(
+    pub(crate) fn drifts_km(
         &self,
         encoder: &LocationEncoder,
         variance: f64,
         count: usize,
         seed: u64,
-    ) -> Result<Vec<f64>, BaselineError> {
+    ) -> Result<Vec<f64>> {
         let points = even_points([seed, 0xD21F], count);
         let mut rows = encoder.encode_all(&points);
         for (k, value) in rows.iter_mut().enumerate() {

@@ -4,7 +4,7 @@ use super::{
     EncoderKind,
     kind::{DFS_SCALES, MAX_RADIUS, MIN_RADIUS, OCTAVES, RANDOM_SIZE, SCALES, SIREN_DEGREE, TILE_DEG},
 };
-use crate::BaselineError;
+use crate::error::Result;
 use locdiff_base::setting;
 use locdiff_model::chance;
 use locdiff_sphere::{Degree, Harmonics, UnitVec};
@@ -34,16 +34,7 @@ enum State {
 }
 
 /// A location encoder: a point in, a vector out.
-///
-/// ```
-/// use locdiff_baselines::{EncoderKind, LocationEncoder};
-/// use locdiff_sphere::UnitVec;
-/// let encoder = LocationEncoder::new(EncoderKind::SphereC, &[], 0)?;
-/// let code = encoder.encode(UnitVec::NORTH);
-/// assert_eq!(code.len(), EncoderKind::SphereC.dimension());
-/// # Ok::<(), locdiff_baselines::BaselineError>(())
-/// ```
-pub struct LocationEncoder {
+pub(crate) struct LocationEncoder {
     kind: EncoderKind,
     state: State,
 }
@@ -51,10 +42,7 @@ pub struct LocationEncoder {
 impl LocationEncoder {
     /// An encoder; `places` are those of the training photos, from which `rbf` draws its anchors, and `seed` is for what is
     /// random.
-    ///
-    /// # Errors
-    /// `rbf` without places.
-    pub fn new(kind: EncoderKind, places: &[UnitVec], seed: u64) -> Result<Self, BaselineError> {
+    pub(crate) fn new(kind: EncoderKind, places: &[UnitVec], seed: u64) -> Result<Self> {
         let state = match kind {
             EncoderKind::Rbf => {
                 if places.is_empty() {
@@ -91,13 +79,8 @@ impl LocationEncoder {
         Ok(Self { kind, state })
     }
 
-    /// Its kind.
-    pub fn kind(&self) -> EncoderKind {
-        self.kind
-    }
-
     /// Numbers in an encoding.
-    pub fn dimension(&self) -> usize {
+    pub(crate) fn dimension(&self) -> usize {
         match &self.state {
             State::None => self.kind.dimension(),
             State::Anchors(anchors) => anchors.len(),
@@ -107,7 +90,7 @@ impl LocationEncoder {
     }
 
     /// The encoding of a point.
-    pub fn encode(&self, point: UnitVec) -> Vec<f64> {
+    pub(crate) fn encode(&self, point: UnitVec) -> Vec<f64> {
         let place = point.to_latlon();
         let (lon_deg, lat_deg) = (place.lon_deg(), place.lat_deg());
         let (lon, lat) = (lon_deg.to_radians(), lat_deg.to_radians());
@@ -182,7 +165,7 @@ impl LocationEncoder {
     }
 
     /// The encodings of many points, one row each.
-    pub fn encode_all(&self, points: &[UnitVec]) -> Vec<f32> {
+    pub(crate) fn encode_all(&self, points: &[UnitVec]) -> Vec<f32> {
         let rows = points.par_iter().flat_map_iter(|point| self.encode(*point));
         rows.map(|value| value as f32).collect()
     }
@@ -217,6 +200,7 @@ fn double_fourier(lon: f64, lat: f64) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use locdiff_base::Named;
     use locdiff_sphere::LatLon;
     use serde_json::Value;
 
@@ -247,9 +231,9 @@ mod tests {
     fn encodings_are_those_of_numpy() {
         let text = include_str!("../../../../fixtures/baselines/encoders.json");
         let fixture: Value = serde_json::from_str(text).unwrap();
-        for kind in EncoderKind::ALL {
+        for &(kind, name, _) in EncoderKind::ALL {
             let encoder = with_state(kind, &fixture);
-            let wanted = fixture["encodings"][kind.name()].as_array().unwrap();
+            let wanted = fixture["encodings"][name].as_array().unwrap();
             for (place, wanted) in fixture["places"].as_array().unwrap().iter().zip(wanted) {
                 let place = numbers(place);
                 let found = encoder.encode(LatLon::new(place[0], place[1]).unwrap().to_unit());
@@ -266,7 +250,7 @@ mod tests {
     #[test]
     fn every_encoder_can_be_made_and_has_its_size() {
         let place = [chance::point([1, 2, 3])];
-        for kind in EncoderKind::ALL {
+        for &(kind, ..) in EncoderKind::ALL {
             let encoder = LocationEncoder::new(kind, &place, 7).unwrap();
             let code = encoder.encode(place[0]);
             assert_eq!(code.len(), kind.dimension());

@@ -1,5 +1,7 @@
 //! The encoders by name.
 
+use locdiff_base::Named;
+
 /// A location encoder of the paper's appendix. λ is the longitude and φ the latitude in radians; λˢ and φˢ are these divided by
 /// the scale αˢ, one of 16 (8 for `dfs`) from 0.05 to 1 in geometric steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -49,27 +51,30 @@ pub(crate) const TILE_DEG: f64 = 15.0;
 /// Degree of the harmonics under the sine layer.
 pub(crate) const SIREN_DEGREE: usize = 9;
 
-impl EncoderKind {
-    /// All of them, in the appendix's order.
-    pub const ALL: [Self; 14] = [
-        Self::Tile,
-        Self::Wrap,
-        Self::Rbf,
-        Self::Rff,
-        Self::Grid,
-        Self::Theory,
-        Self::Xyz,
-        Self::Nerf,
-        Self::SphereC,
-        Self::SphereCPlus,
-        Self::SphereM,
-        Self::SphereMPlus,
-        Self::Dfs,
-        Self::SirenSh,
+/// In the appendix's order, with the names on the command line and in the paper.
+impl Named for EncoderKind {
+    const WHAT: &'static str = "location encoder";
+    const ALL: &'static [(Self, &'static str, &'static str)] = &[
+        (Self::Tile, "encoder-tile", "tile + NN"),
+        (Self::Wrap, "encoder-wrap", "wrap + NN"),
+        (Self::Rbf, "encoder-rbf", "rbf + NN"),
+        (Self::Rff, "encoder-rff", "rff + NN"),
+        (Self::Grid, "encoder-grid", "Space2Vec-grid + NN"),
+        (Self::Theory, "encoder-theory", "Space2Vec-theory + NN"),
+        (Self::Xyz, "encoder-xyz", "xyz + NN"),
+        (Self::Nerf, "encoder-nerf", "NeRF + NN"),
+        (Self::SphereC, "encoder-sphere-c", "Sphere2Vec-sphereC + NN"),
+        (Self::SphereCPlus, "encoder-sphere-c-plus", "Sphere2Vec-sphereC+ + NN"),
+        (Self::SphereM, "encoder-sphere-m", "Sphere2Vec-sphereM + NN"),
+        (Self::SphereMPlus, "encoder-sphere-m-plus", "Sphere2Vec-sphereM+ + NN"),
+        (Self::Dfs, "encoder-dfs", "Sphere2Vec-dfs + NN"),
+        (Self::SirenSh, "encoder-siren-sh", "Siren (SH) + NN"),
     ];
+}
 
+impl EncoderKind {
     /// Numbers in an encoding.
-    pub fn dimension(self) -> usize {
+    pub(crate) fn dimension(self) -> usize {
         match self {
             Self::Tile => (360.0 / TILE_DEG) as usize * (180.0 / TILE_DEG) as usize,
             Self::Wrap => 4,
@@ -85,43 +90,8 @@ impl EncoderKind {
         }
     }
 
-    /// The name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Tile => "encoder-tile",
-            Self::Wrap => "encoder-wrap",
-            Self::Rbf => "encoder-rbf",
-            Self::Rff => "encoder-rff",
-            Self::Grid => "encoder-grid",
-            Self::Theory => "encoder-theory",
-            Self::Xyz => "encoder-xyz",
-            Self::Nerf => "encoder-nerf",
-            Self::SphereC => "encoder-sphere-c",
-            Self::SphereCPlus => "encoder-sphere-c-plus",
-            Self::SphereM => "encoder-sphere-m",
-            Self::SphereMPlus => "encoder-sphere-m-plus",
-            Self::Dfs => "encoder-dfs",
-            Self::SirenSh => "encoder-siren-sh",
-        }
-    }
-
     /// The name in the paper.
-    pub fn paper_name(self) -> &'static str {
-        match self {
-            Self::Tile => "tile + NN",
-            Self::Wrap => "wrap + NN",
-            Self::Rbf => "rbf + NN",
-            Self::Rff => "rff + NN",
-            Self::Grid => "Space2Vec-grid + NN",
-            Self::Theory => "Space2Vec-theory + NN",
-            Self::Xyz => "xyz + NN",
-            Self::Nerf => "NeRF + NN",
-            Self::SphereC => "Sphere2Vec-sphereC + NN",
-            Self::SphereCPlus => "Sphere2Vec-sphereC+ + NN",
-            Self::SphereM => "Sphere2Vec-sphereM + NN",
-            Self::SphereMPlus => "Sphere2Vec-sphereM+ + NN",
-            Self::Dfs => "Sphere2Vec-dfs + NN",
-            Self::SirenSh => "Siren (SH) + NN",
-        }
+    pub(crate) fn paper_name(self) -> &'static str {
+        Self::ALL.iter().find(|(kind, ..)| *kind == self).map_or("", |(.., name)| name)
     }
 }

@@ -8,7 +8,7 @@ mod decoder;
 mod features;
 mod kind;
 
-pub use ablation::EncoderAblation;
-pub use decoder::NnDecoder;
-pub use features::LocationEncoder;
+pub(crate) use ablation::fit;
+use decoder::NnDecoder;
+use features::LocationEncoder;
 pub use kind::EncoderKind;

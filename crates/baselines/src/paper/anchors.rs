@@ -2,7 +2,10 @@
 
 use super::{Experiment, paper_cell, share_cells};
 use crate::comparison::TABLE_RADII_KM;
-use crate::{Baseline, BaselineError, Contrastive, FitData, LocDiff, RetrievalGallery, Trial};
+use crate::{
+    Baseline, FitData, RetrievalGallery, Trial, baseline::Task, contrastive::Contrastive, error::Result,
+    locdiff::LocDiff,
+};
 use locdiff_eval::Bootstrap;
 use locdiff_report::Table;
 use locdiff_shdd::{Anchors, Decoder};
@@ -41,7 +44,7 @@ impl Among {
         }
     }
 
-    fn grid(&self) -> Result<Option<Grid>, BaselineError> {
+    fn grid(&self) -> Result<Option<Grid>> {
         Ok(match self {
             Self::Gallery(places) => Some(Grid::from_points(places.clone())?),
             Self::Grid(size) => Some(Grid::fibonacci(*size)?),
@@ -68,15 +71,11 @@ pub struct AnchorTable {
 
 impl AnchorTable {
     /// Trains a GeoCLIP-style contrast and LocDiff with every seed and lets both answer among the training places and
-    /// among even grids of these sizes; `progress` is told the share done.
+    /// among even grids of these sizes; `progress` hears the share done.
     ///
     /// # Errors
     /// A grid that cannot be, or a training that fails.
-    pub fn make(
-        experiment: &Experiment<'_>,
-        sizes: &[usize],
-        progress: &dyn Fn(f64),
-    ) -> Result<Self, BaselineError> {
+    pub fn make(experiment: &Experiment<'_>, sizes: &[usize], progress: &dyn Fn(f64)) -> Result<Self> {
         let Experiment { device, splits, effort, seeds, .. } = *experiment;
         let mut among = vec![Among::Gallery(splits.distinct_training_points())];
         among.extend(sizes.iter().map(|&size| Among::Grid(size)));
@@ -96,22 +95,23 @@ impl AnchorTable {
             let tell = |part: f64, share: f64| {
                 progress((s as f64 + 0.5 * (part + share)) / seeds.len() as f64);
             };
-            let mut method = Contrastive::new(device, effort, seed, RetrievalGallery::TrainingPlaces);
-            method.fit(data, &mut |share| tell(0.0, share))?;
+            let task = Task { method: "geoclip-gallery", device, effort: &effort, seed, data };
+            let method =
+                Contrastive::fit(task, RetrievalGallery::TrainingPlaces, &mut |share| tell(0.0, share))?;
             for (row, grid) in retrieval.iter_mut().zip(&grids) {
                 if let Some(grid) = grid {
                     row.trial.record(&method.predict_among(photos, grid.points())?, splits);
                 }
             }
-            let mut method = LocDiff::new(device, &effort, seed);
-            method.fit(data, &mut |share| tell(1.0, share))?;
+            let run = LocDiff::run_config(&effort, seed);
+            let method = LocDiff::fit(device, &effort, run, data, &mut |share| tell(1.0, share))?;
             let codes = method.codes(photos)?;
             for (row, grid) in ours.iter_mut().zip(&grids) {
                 let answers: Vec<LatLon> = match grid {
                     None => method.predict(photos)?,
                     Some(grid) => {
                         let decoder = Decoder::Anchors(Anchors::new(grid, 0.0)?);
-                        let modes = method.codec()?.decode_batch(&codes, &decoder)?;
+                        let modes = method.codec().decode_batch(&codes, &decoder)?;
                         modes.into_iter().map(|mode| mode.place()).collect()
                     }
                 };
@@ -135,8 +135,7 @@ impl AnchorTable {
             cells.extend(share_cells(&row.trial, &self.photos));
             table.push(cells);
         }
-        let table = if markdown { table.markdown() } else { table.text() };
-        format!("{}.\n{DIFFERENCE}\n\n{table}\n", self.title)
+        format!("{}.\n{DIFFERENCE}\n\n{}\n", self.title, table.render(markdown))
     }
 
     /// One JSON object.

@@ -1,7 +1,13 @@
 //! Where diffusion pays: sampling against one look at pure noise, by degree, data, steps and guidance.
 
 use super::Experiment;
-use crate::{Baseline, BaselineError, CommonReading, FitData, LocDiff, PhotoDensity, reading::Read};
+use crate::{
+    Baseline, FitData, PhotoDensity,
+    error::Result,
+    locdiff::LocDiff,
+    reading::{CommonReading, Read},
+    trial::errors_km,
+};
 use locdiff_answer::Globe;
 use locdiff_base::Named;
 use locdiff_eval::{Bootstrap, Estimate, Rules};
@@ -70,7 +76,7 @@ impl<'a> ReadOneWay<'a> {
         embeddings: &[f32],
         settings: (usize, f32),
         what: impl Fn(&Prediction) -> T,
-    ) -> Result<Vec<T>, BaselineError> {
+    ) -> Result<Vec<T>> {
         let mut last = self.sampled.lock().unwrap_or_else(PoisonError::into_inner);
         if last.0 != embeddings {
             *last = (embeddings.to_vec(), self.model.sampled(embeddings, settings)?);
@@ -80,12 +86,8 @@ impl<'a> ReadOneWay<'a> {
 }
 
 impl Baseline for ReadOneWay<'_> {
-    fn fit(&mut self, _: FitData<'_>, _: &mut dyn FnMut(f64)) -> Result<(), BaselineError> {
-        Ok(())
-    }
-
     /// The samples' own place; one look has none, and is read off its density.
-    fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>, BaselineError> {
+    fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>> {
         let settings = match self.way {
             Way::OneShot { guidance } => (1, guidance),
             Way::Samples { steps, guidance } => (steps, guidance),
@@ -93,21 +95,21 @@ impl Baseline for ReadOneWay<'_> {
         self.samples(embeddings, settings, |found| found.place)
     }
 
-    fn densities(&self, embeddings: &[f32]) -> Result<Option<Vec<PhotoDensity<'_>>>, BaselineError> {
+    fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
         let (codes, is_density): (Vec<Coefficients>, bool) = match self.way {
             Way::OneShot { guidance } => (self.model.evidence(embeddings, guidance)?, false),
             Way::Samples { steps, guidance } => {
                 (self.samples(embeddings, (steps, guidance), |found| found.code.clone())?, true)
             }
         };
-        let density = |code: &Coefficients| -> Result<PhotoDensity<'_>, BaselineError> {
-            let field = self.model.codec()?.field(code)?;
+        let density = |code: &Coefficients| -> Result<PhotoDensity<'_>> {
+            let field = self.model.codec().field(code)?;
             Ok(Box::new(move |points| {
                 let values = field.values(points);
                 if is_density { values.into_iter().map(|v| v.max(THINNEST).ln()).collect() } else { values }
             }))
         };
-        Ok(Some(codes.iter().map(density).collect::<Result<_, _>>()?))
+        codes.iter().map(density).collect()
     }
 
     fn parameters(&self) -> usize {
@@ -116,7 +118,7 @@ impl Baseline for ReadOneWay<'_> {
 }
 
 /// What one way gives on the test photos of one model.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct Row {
     model: String,
     way: String,
@@ -174,7 +176,7 @@ impl DiffusionTable {
         degrees: &[usize],
         shares: &[f64],
         progress: &dyn Fn(&str, f64),
-    ) -> Result<Self, BaselineError> {
+    ) -> Result<Self> {
         let Experiment { device, splits, effort, seeds, .. } = *experiment;
         let mut models: Vec<(usize, f64)> = degrees.iter().map(|degree| (*degree, 1.0)).collect();
         models
@@ -199,43 +201,25 @@ impl DiffusionTable {
                 };
                 run.model = run.model.with_degree(*degree);
                 run.model.seed = seed;
-                let mut model = LocDiff::with_run(device, &effort, run);
                 let data = FitData { training: &training, validation: &splits.validation };
-                model.fit(data, &mut |share| tell(0.6 * share))?;
+                let model = LocDiff::fit(device, &effort, run, data, &mut |share| tell(0.6 * share))?;
                 let mut plain = Read::default();
                 for (w, way) in WAYS.into_iter().enumerate() {
                     tell(0.6 + 0.4 * w as f64 / WAYS.len() as f64);
                     let method = ReadOneWay::new(&model, way);
                     let watch = std::time::Instant::now();
                     let reading = CommonReading::choose(&globe, &method, &splits.validation)?;
-                    let none = || BaselineError::NotFitted { method: "diffusion" };
-                    let read = reading.ok_or_else(none)?.read(&globe, &method, &splits.test)?;
+                    let read = reading.read(&globe, &method, &splits.test)?;
                     if w == 0 {
                         plain = read.clone();
                     }
                     if s == 0 {
-                        rows.push(Row {
-                            model: name.clone(),
-                            way: way.name(),
-                            seconds: 0.0,
-                            errors_km: Vec::new(),
-                            plain_errors_km: Vec::new(),
-                            log_densities: Vec::new(),
-                            plain_log_densities: Vec::new(),
-                        });
+                        rows.push(Row { model: name.clone(), way: way.name(), ..Row::default() });
                     }
-                    let errors = |read: &Read| -> Vec<f64> {
-                        let truths = splits.test.points().iter().map(|point| point.to_latlon());
-                        read.places
-                            .iter()
-                            .zip(truths)
-                            .map(|(a, b)| Rules::default().distance_km(*a, b))
-                            .collect()
-                    };
                     let row = &mut rows[first + w];
                     row.seconds += watch.elapsed().as_secs_f64();
-                    row.errors_km.extend(errors(&read));
-                    row.plain_errors_km.extend(errors(&plain));
+                    row.errors_km.extend(errors_km(&read.places, splits));
+                    row.plain_errors_km.extend(errors_km(&plain.places, splits));
                     row.log_densities.extend(&read.log_densities);
                     row.plain_log_densities.extend(&plain.log_densities);
                 }
@@ -261,7 +245,7 @@ impl DiffusionTable {
             cells.extend([nats(row.nll_lead()), format!("{:.0}", row.seconds)]);
             table.push(cells);
         }
-        let table = if markdown { table.markdown() } else { table.text() };
+        let table = table.render(markdown);
         format!(
             "{}.\nΔ: this way less one look at pure noise without guidance, the same model, photo by photo, with 95 % intervals; a \
              negative Δ NLL is better. Every way is read alike: exponent, floor and window by validation. s: seconds of choosing \

@@ -1,6 +1,6 @@
 //! How far a decoded place moves when its code gets noise.
 
-use crate::BaselineError;
+use crate::error::Result;
 use locdiff_shdd::{Codec, Decoder, drifts_km};
 use locdiff_sphere::EARTH_RADIUS_KM;
 use rand::SeedableRng;
@@ -41,7 +41,7 @@ pub struct PerturbationDrift {
 
 impl PerturbationDrift {
     /// Measures on `n` random places, with normal noise of that variance on every coefficient. `name` is what the decoder
-    /// is called; `progress` is told how many places are done.
+    /// is called; `progress` hears how many places are done.
     ///
     /// # Errors
     /// A decoder that fails.
@@ -53,7 +53,7 @@ impl PerturbationDrift {
         n: usize,
         seed: u64,
         progress: impl Fn(usize),
-    ) -> Result<Self, BaselineError> {
+    ) -> Result<Self> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut drifts_km = drifts_km(codec, decoder, variance, n, &mut rng, progress)?;
         let count = drifts_km.len() as f64;

@@ -1,7 +1,8 @@
 //! The tables of losses, location encoders, bottleneck widths and degrees.
 
 use super::{Experiment, mean, paper_cell, share_cells};
-use crate::{BaselineError, Effort, EncoderAblation, EncoderKind, LocDiff, Trial};
+use crate::{BaselineError, Effort, EncoderKind, Fit, Method, Trial, error::Result, locdiff::LocDiff};
+use locdiff_base::Named;
 use locdiff_eval::Bootstrap;
 use locdiff_model::{CodeScale, LossKind, QuadratureRecipe};
 use locdiff_report::Table;
@@ -113,14 +114,10 @@ impl ModelTableKind {
                         EncoderKind::SphereCPlus => (Some([0.0, 22.1, 58.4, 72.3]), Some(89.1)),
                         _ => (None, None),
                     };
-                    Row {
-                        name: kind.paper_name().to_owned(),
-                        paper,
-                        paper_drift_km,
-                        make: Make::Encoder(kind),
-                    }
+                    let name = kind.paper_name().to_owned();
+                    Row { name, paper, paper_drift_km, make: Make::Encoder(kind) }
                 };
-                let mut rows: Vec<Row> = EncoderKind::ALL.map(encoder).into();
+                let mut rows: Vec<Row> = EncoderKind::ALL.iter().map(|(kind, ..)| encoder(*kind)).collect();
                 let run = LocDiff::cs_unet_config(effort, 0);
                 let ours = locdiff_row("SHDD + SHDD (LocDiff)", Some([34.0, 53.3, 72.5, 85.2]), run);
                 rows.push(Row { paper_drift_km: Some(5.3), ..ours });
@@ -164,20 +161,21 @@ fn run_row(
     experiment: &Experiment<'_>,
     seed: u64,
     progress: &mut dyn FnMut(f64),
-) -> Result<Option<f64>, BaselineError> {
+) -> Result<Option<f64>> {
     let Experiment { device, effort, splits, .. } = *experiment;
     match &row.make {
         Make::Encoder(kind) => {
-            let mut method = EncoderAblation::new(device, effort, seed, *kind);
-            trial.run(&mut method, splits, seed, None, progress)?;
-            Ok(Some(mean(&method.drifts_km(DRIFT_VARIANCE, DRIFT_POINTS, seed)?)))
+            let fit = Method::Encoder(*kind).build(device, effort, seed);
+            let method = trial.run(&*fit, splits, seed, None, progress)?;
+            Ok(method.drifts_km(DRIFT_VARIANCE, DRIFT_POINTS, seed)?.map(|drifts| mean(&drifts)))
         }
         Make::LocDiff(run) => {
             let mut run = (**run).clone();
             run.model.seed = seed;
             let degree = run.model.degree;
-            let mut method = LocDiff::with_run(device, &effort, run);
-            trial.run(&mut method, splits, seed, None, progress)?;
+            let fit: &Fit<'_> =
+                &|data, progress| Ok(Box::new(LocDiff::fit(device, &effort, run.clone(), data, progress)?));
+            trial.run(fit, splits, seed, None, progress)?;
             if row.paper_drift_km.is_none() {
                 return Ok(None);
             }
@@ -199,7 +197,7 @@ pub struct ModelTable {
 }
 
 impl ModelTable {
-    /// Trains every row with every seed; `progress` is told the row's name, the seed and the share of it all that is done.
+    /// Trains every row with every seed; `progress` hears the row's name, the seed and the share of it all that is done.
     ///
     /// # Errors
     /// A training that fails, with the row it was of.
@@ -207,7 +205,7 @@ impl ModelTable {
         kind: ModelTableKind,
         experiment: &Experiment<'_>,
         progress: &dyn Fn(&str, u64, f64),
-    ) -> Result<Self, BaselineError> {
+    ) -> Result<Self> {
         let rows = kind.rows(&experiment.effort);
         let total = (rows.len() * experiment.seeds.len()) as f64;
         let mut done = 0.0;
@@ -236,9 +234,7 @@ impl ModelTable {
 
     /// The table with what was done above it, as text or as Markdown.
     pub fn render(&self, markdown: bool) -> String {
-        let table = self.table();
-        let table = if markdown { table.markdown() } else { table.text() };
-        format!("{}.\n{}\n\n{table}\n", self.title, self.differs)
+        format!("{}.\n{}\n\n{}\n", self.title, self.differs, self.table().render(markdown))
     }
 
     fn table(&self) -> Table {

@@ -1,6 +1,6 @@
 //! What the appendix's dimension reduction costs: places decoded from some of their codes' numbers.
 
-use crate::BaselineError;
+use crate::error::Result;
 use locdiff_base::setting;
 use locdiff_model::ModelConfig;
 use locdiff_shdd::{Codec, Coefficients, Decoder, with_noise};
@@ -39,7 +39,7 @@ pub struct ReducedDrift {
 
 impl ReducedDrift {
     /// Measures on `n` of `places`, or all where there are fewer, without noise and with normal noise of that variance on every
-    /// number kept. `progress` is told how many codes are done.
+    /// number kept. `progress` hears how many codes are done.
     ///
     /// # Errors
     /// No places, no numbers or more than a code has, a decoder that fails.
@@ -53,7 +53,7 @@ impl ReducedDrift {
         n: usize,
         seed: u64,
         progress: impl Fn(usize),
-    ) -> Result<Self, BaselineError> {
+    ) -> Result<Self> {
         let degree = codec.degree();
         let low_pass_km = Some(ModelConfig::usual_low_pass_km(degree.get()));
         let config = ModelConfig { low_pass_km, ..ModelConfig::new(degree.get(), 1) };
@@ -70,7 +70,7 @@ impl ReducedDrift {
             some.swap(k, other);
         }
         some.truncate(n);
-        let mut measure = |variance: f64, before: usize| -> Result<Vec<f64>, BaselineError> {
+        let mut measure = |variance: f64, before: usize| -> Result<Vec<f64>> {
             let tell = |done: usize| progress(before + done);
             let mut km = drifts_km(codec, decoder, &some, &kept, variance, &mut rng, tell)?;
             km.sort_by(f64::total_cmp);
@@ -138,7 +138,7 @@ fn drifts_km(
     variance: f64,
     rng: &mut ChaCha8Rng,
     progress: impl Fn(usize),
-) -> Result<Vec<f64>, BaselineError> {
+) -> Result<Vec<f64>> {
     let mut drifts_km = Vec::with_capacity(places.len());
     for block in places.chunks(256) {
         let mut reduced = Vec::with_capacity(block.len());

@@ -1,6 +1,6 @@
 //! The paper's times of unit operations and of training, on this machine.
 
-use crate::BaselineError;
+use crate::error::Result;
 use locdiff_data::Embedding;
 use locdiff_diffusion::Sampler;
 use locdiff_model::{Model, ModelConfig, Predictor, Query, Reading, SampleOptions, chance};
@@ -55,12 +55,7 @@ impl TimingTable {
     ///
     /// # Errors
     /// A device that fails.
-    pub fn measure(
-        device: &Device,
-        steps: u32,
-        photos: usize,
-        step: &dyn Fn(),
-    ) -> Result<Self, BaselineError> {
+    pub fn measure(device: &Device, steps: u32, photos: usize, step: &dyn Fn()) -> Result<Self> {
         let mut rows = vec![encoding()?];
         step();
         rows.push(sampling(device, photos)?);
@@ -95,7 +90,7 @@ impl TimingTable {
                 ratio,
             ]);
         }
-        let table = if markdown { table.markdown() } else { table.text() };
+        let table = table.render(markdown);
         format!(
             "Times on {}, {} steps and {} photos timed.\n{DIFFERENCE}\n\n{table}\n",
             self.device, self.steps, self.photos
@@ -114,7 +109,7 @@ impl TimingTable {
 }
 
 /// 200 DDPM steps, 16 samples per photo, L = 23, random weights: the time does not depend on them.
-fn sampling(device: &Device, photos: usize) -> Result<TimedOperation, BaselineError> {
+fn sampling(device: &Device, photos: usize) -> Result<TimedOperation> {
     let model = Model::new(device, ModelConfig::new(23, EMBEDDING))?;
     let options =
         SampleOptions { samples: 16, sampler: Sampler::Ddpm, steps: 200, ..SampleOptions::default() };
@@ -137,7 +132,7 @@ fn sampling(device: &Device, photos: usize) -> Result<TimedOperation, BaselineEr
 }
 
 /// The paper's own training at a degree: seconds for 1500 steps, and MB of device memory.
-fn training(device: &Device, degree: usize, steps: u32) -> Result<(f64, Option<f64>), BaselineError> {
+fn training(device: &Device, degree: usize, steps: u32) -> Result<(f64, Option<f64>)> {
     let photos = 2048;
     let embeddings = (0..photos * EMBEDDING).map(|k| chance::normals([3, 4, k as u64]).0 as f32).collect();
     let places = (0..photos as u64).map(|k| chance::point([5, 6, k]).to_latlon()).collect();
@@ -171,7 +166,7 @@ fn training(device: &Device, degree: usize, steps: u32) -> Result<(f64, Option<f
 }
 
 /// Encoding at L = 47, the paper's largest.
-fn encoding() -> Result<TimedOperation, BaselineError> {
+fn encoding() -> Result<TimedOperation> {
     let codec = Codec::new(Degree::new(47)?);
     let points: Vec<UnitVec> = (0..20_000).map(|k| chance::point([7, 8, k])).collect();
     let mut codes = vec![0.0_f32; points.len() * codec.degree().dimension()];
@@ -182,7 +177,7 @@ fn encoding() -> Result<TimedOperation, BaselineError> {
 }
 
 /// Decoding 512 noisy codes at L = 23: over 21,000 anchors as the paper does it, and exactly.
-fn decoding() -> Result<Vec<TimedOperation>, BaselineError> {
+fn decoding() -> Result<Vec<TimedOperation>> {
     let codec = Codec::new(Degree::new(23)?);
     let codes: Vec<Coefficients> = (0..512)
         .map(|k| {

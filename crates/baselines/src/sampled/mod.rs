@@ -4,10 +4,11 @@
 mod pooling;
 
 use crate::{
-    BaselineError, Effort, Examples, PhotoDensity,
-    baseline::{kernels, score},
+    Baseline, Effort, Examples, PhotoDensity,
+    baseline::{Task, kernels, score},
+    error::Result,
     examples::standardised,
-    learner::{Weights, choose},
+    learner::choose,
 };
 use locdiff_model::Standardisation;
 use locdiff_nn::{Params, layers::CsUnetConfig};
@@ -35,7 +36,22 @@ pub(crate) trait PlaceSampler {
         inputs: &[f32],
         samples: usize,
         settings: SamplerSettings,
-    ) -> Result<Vec<UnitVec>, BaselineError>;
+    ) -> Result<Vec<UnitVec>>;
+
+    /// What it has learned beside the weights.
+    fn own_parameters(&self) -> usize {
+        0
+    }
+
+    /// What it is, before what was chosen.
+    fn in_words(&self) -> String {
+        String::new()
+    }
+
+    /// As [`Baseline::drifts_km`].
+    fn drifts_km(&self, _variance: f64, _count: usize, _seed: u64) -> Result<Option<Vec<f64>>> {
+        Ok(None)
+    }
 }
 
 /// Rows in blocks of about `most` samples, each row repeated once per sample.
@@ -77,14 +93,10 @@ impl QuickValidation {
         Self { inputs: standardised(standardisation, &some), truth, samples }
     }
 
-    /// How good the averaged weights are.
-    pub(crate) fn score(&self, sampler: &impl PlaceSampler, weights: &Weights) -> Result<f64, BaselineError> {
-        let places = sampler.sample(
-            weights.averaged(),
-            &self.inputs,
-            self.samples,
-            SamplerSettings { steps: Self::STEPS, guidance: 0.0 },
-        )?;
+    /// How good weights are.
+    pub(crate) fn score(&self, sampler: &impl PlaceSampler, params: &Params) -> Result<f64> {
+        let settings = SamplerSettings { steps: Self::STEPS, guidance: 0.0 };
+        let places = sampler.sample(params, &self.inputs, self.samples, settings)?;
         let pooling = SamplePooling::Densest { width_km: 500.0 };
         Ok(score(&pooling.answers(&places, self.samples), &self.truth))
     }
@@ -92,10 +104,10 @@ impl QuickValidation {
 
 /// A sampler with its weights, and the settings and pooling that validation chose.
 pub(crate) struct FittedSampler<S> {
-    pub(crate) sampler: S,
-    pub(crate) params: Params,
+    sampler: S,
+    params: Params,
     standardisation: Standardisation,
-    pub(crate) pooling: SamplePooling,
+    pooling: SamplePooling,
     samples: usize,
     settings: SamplerSettings,
 }
@@ -109,9 +121,9 @@ impl<S: PlaceSampler> FittedSampler<S> {
         sampler: S,
         params: Params,
         standardisation: Standardisation,
-        validation: &Examples,
-        effort: &Effort,
-    ) -> Result<Self, BaselineError> {
+        task: Task<'_>,
+    ) -> Result<Self> {
+        let (validation, effort) = (task.data.validation, task.effort);
         let samples = effort.samples;
         let tried = STEP_FACTORS.iter().flat_map(|factor| {
             let steps = ((effort.sampler_steps as f64 * factor).round() as usize).max(2);
@@ -136,18 +148,19 @@ impl<S: PlaceSampler> FittedSampler<S> {
     }
 
     /// The photos' samples, those of each photo one after the other.
-    pub(crate) fn samples(&self, embeddings: &[f32]) -> Result<Vec<UnitVec>, BaselineError> {
+    pub(crate) fn samples(&self, embeddings: &[f32]) -> Result<Vec<UnitVec>> {
         let inputs = standardised(&self.standardisation, embeddings);
         self.sampler.sample(&self.params, &inputs, self.samples, self.settings)
     }
+}
 
-    /// One place for every photo.
-    pub(crate) fn answers(&self, embeddings: &[f32]) -> Result<Vec<LatLon>, BaselineError> {
+impl<S: PlaceSampler> Baseline for FittedSampler<S> {
+    fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>> {
         Ok(self.pooling.answers(&self.samples(embeddings)?, self.samples))
     }
 
     /// Kernels about the samples.
-    pub(crate) fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'static>>, BaselineError> {
+    fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
         const WIDTH_KM: f64 = 300.0;
         let samples = self.samples(embeddings)?;
         let own =
@@ -155,9 +168,17 @@ impl<S: PlaceSampler> FittedSampler<S> {
         Ok(own.map(|own| kernels(own, WIDTH_KM)).collect())
     }
 
-    /// What was chosen, in words.
-    pub(crate) fn chosen(&self) -> String {
+    fn parameters(&self) -> usize {
+        self.params.count() + self.sampler.own_parameters()
+    }
+
+    fn chosen(&self) -> String {
         let SamplerSettings { steps, guidance } = self.settings;
-        format!("{steps} steps, guidance {guidance}, of {} samples {}", self.samples, self.pooling)
+        let own = self.sampler.in_words();
+        format!("{own}{steps} steps, guidance {guidance}, of {} samples {}", self.samples, self.pooling)
+    }
+
+    fn drifts_km(&self, variance: f64, count: usize, seed: u64) -> Result<Option<Vec<f64>>> {
+        self.sampler.drifts_km(variance, count, seed)
     }
 }

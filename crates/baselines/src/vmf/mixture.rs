@@ -2,22 +2,19 @@
 
 use super::{log_normaliser, mean_length};
 use crate::{
-    Baseline, BaselineError, Effort, FitData, Partition, PhotoDensity,
-    baseline::{highest, score},
+    Baseline, PhotoDensity,
+    baseline::{Task, highest, score},
+    cells::Partition,
+    error::Result,
     examples::{Bank, upload},
-    learner::{Batch, Learner, Weights, choose, learn},
+    learner::{Batch, Weights, choose, learn},
 };
 use locdiff_model::Standardisation;
-use locdiff_nn::{
-    Device, Init, ParamId, Params, ParamsBuilder, Tensor, View,
-    layers::{Mlp, MlpWork},
-    ops,
-    ops::Transpose,
-};
+use locdiff_nn::{Init, ParamId, Params, ParamsBuilder, Tensor, View, layers::Mlp, ops, ops::Transpose};
 use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 
 /// Components, where there are enough photos.
-const COMPONENTS: usize = 256;
+pub(crate) const COMPONENTS: usize = 256;
 /// Concentrations at the start lie between these: deviations of 2000 km and 30 km.
 const START_KAPPA: (f64, f64) = (10.0, 50_000.0);
 
@@ -29,16 +26,9 @@ const RATE: f64 = 5.0;
 
 /// Components shared by all photos, their weights a softmax of the network's output; centres, concentrations and network
 /// are learned together by the log-likelihood. The components start as the cells of a [`Partition`].
-pub struct VmfMixture {
-    device: Device,
-    effort: Effort,
-    seed: u64,
-    components: usize,
-    fitted: Option<Fitted>,
-}
-
-struct Fitted {
-    net: Network,
+pub(crate) struct VmfMixture {
+    mlp: Mlp,
+    params: Params,
     standardisation: Standardisation,
     components: Components,
     window_km: f64,
@@ -46,7 +36,6 @@ struct Fitted {
 
 struct Network {
     mlp: Mlp,
-    weights: Weights,
     directions: ParamId,
     log_kappas: ParamId,
 }
@@ -64,10 +53,10 @@ struct Components {
 }
 
 impl Components {
-    fn read(params: &Params, directions: ParamId, log_kappas: ParamId) -> Result<Self, BaselineError> {
+    fn read(params: &Params, directions: ParamId, log_kappas: ParamId) -> Result<Self> {
         let device = params.device();
         let count = directions.rows();
-        let read = |id: ParamId| -> Result<Vec<f64>, BaselineError> {
+        let read = |id: ParamId| -> Result<Vec<f64>> {
             let mut copy = Tensor::zeros(device, id.rows(), id.cols())?;
             ops::copy(copy.view_mut(), params.get(id))?;
             Ok(copy.to_vec()?.into_iter().map(f64::from).collect())
@@ -94,15 +83,32 @@ impl Components {
     }
 
     /// log density of every component (columns) at every point (rows).
-    fn log_densities(&self, points: View<'_>) -> Result<Tensor, BaselineError> {
+    fn log_densities(&self, points: View<'_>) -> Result<Tensor> {
         let mut out = Tensor::zeros(self.natural.device(), points.rows(), self.kappas.len())?;
         let bias = Some(self.log_normalisers.view());
         ops::gemm(out.view_mut(), points, Transpose::No, self.natural.view(), Transpose::Yes, 0.0, bias)?;
         Ok(out)
     }
 
+    /// The gradients by the directions and by the logarithms of κ. By κμ it is mass·A(κ)μ − Σ posterior·x, then through κ = exp
+    /// and μ = v/|v|.
+    fn gradients(&self, sums: &[f32], masses: &[f32]) -> (Vec<f32>, Vec<f32>) {
+        let (mut by_direction, mut by_log_kappa) = (vec![0.0; sums.len()], vec![0.0; masses.len()]);
+        for (k, centre) in self.centres.iter().enumerate() {
+            let (kappa, mu) = (self.kappas[k], centre.to_array());
+            let pull = f64::from(masses[k]) * mean_length(kappa);
+            let d: [f64; 3] = std::array::from_fn(|i| pull * mu[i] - f64::from(sums[3 * k + i]));
+            let radial = d[0] * mu[0] + d[1] * mu[1] + d[2] * mu[2];
+            by_log_kappa[k] = (RATE * kappa * radial) as f32;
+            for i in 0..3 {
+                by_direction[3 * k + i] = (kappa * (d[i] - radial * mu[i]) / self.lengths[k]) as f32;
+            }
+        }
+        (by_direction, by_log_kappa)
+    }
+
     /// For each row of weights' logits the centre at which the mixture's density, blurred by a kernel, is highest.
-    fn modes(&self, mut logits: Tensor, window_km: f64) -> Result<Vec<LatLon>, BaselineError> {
+    fn modes(&self, mut logits: Tensor, window_km: f64) -> Result<Vec<LatLon>> {
         let (device, count) = (logits.device().clone(), self.centres.len());
         let mut lse = Tensor::zeros(&device, logits.rows(), 1)?;
         ops::softmax(logits.view_mut(), lse.view_mut(), None, 1.0)?;
@@ -129,24 +135,79 @@ impl Components {
 }
 
 impl VmfMixture {
-    /// A method to be fitted.
-    pub fn new(device: &Device, effort: Effort, seed: u64) -> Self {
-        Self { device: device.clone(), effort, seed, components: COMPONENTS, fitted: None }
+    /// Trains network and components; `components` is how many there are, where there are enough photos.
+    pub(crate) fn fit(task: Task<'_>, components: usize, progress: &mut dyn FnMut(f64)) -> Result<Self> {
+        let Task { device, effort, data, .. } = task;
+        let (training, validation) = (data.training, data.validation);
+        let bank = Bank::new(device, training)?;
+        let (net, mut weights) = Network::new(task, components)?;
+        let Network { mlp, directions, log_kappas } = net;
+        let flat: Vec<f32> = training.points().iter().flat_map(|p| p.to_array().map(|x| x as f32)).collect();
+        let (batch, count) = (effort.batch, directions.rows());
+        let zeros = |rows: usize, columns: usize| Tensor::zeros(device, rows, columns);
+        let mut work = mlp.work(device, batch)?;
+        let points = Tensor::from_slice(device, training.len(), 3, &flat)?;
+        let (mut batch_points, mut prior) = (zeros(batch, 3)?, zeros(batch, count)?);
+        let (mut prior_lse, mut joint_lse) = (zeros(batch, 1)?, zeros(batch, 1)?);
+        let (mut sums, mut masses) = (zeros(count, 3)?, zeros(1, count)?);
+        let (mut d_directions, mut d_log_kappas) = (zeros(count, 3)?, zeros(1, count)?);
+        let inputs = upload(device, &bank.standardisation, validation.photos())?;
+        let gradients = |weights: &mut Weights, batch: Batch<'_>| {
+            let components = Components::read(&weights.params, directions, log_kappas)?;
+            weights.forward(&mlp, &mut work, batch.inputs)?;
+            ops::gather_rows(batch_points.view_mut(), points.view(), batch.indices)?;
+            // −log q = lse(logits) − lse(logits + log densities); its gradients are softmax minus softmax.
+            let scale = 1.0 / batch.photos.len() as f32;
+            let mut joint = components.log_densities(batch_points.view())?;
+            ops::axpby(joint.view_mut(), 1.0, work.output.view(), 1.0)?;
+            ops::softmax(joint.view_mut(), joint_lse.view_mut(), None, scale)?;
+            ops::copy(prior.view_mut(), work.output.view())?;
+            ops::softmax(prior.view_mut(), prior_lse.view_mut(), None, scale)?;
+            let (yes, no) = (Transpose::Yes, Transpose::No);
+            ops::gemm(sums.view_mut(), joint.view(), yes, batch_points.view(), no, 0.0, None)?;
+            ops::column_sums(masses.view_mut(), joint.view(), false)?;
+            ops::axpby(prior.view_mut(), -1.0, joint.view(), 1.0)?;
+            weights.backward(&mlp, &mut work, batch.inputs, prior.view())?;
+            let (by_direction, by_log_kappa) = components.gradients(&sums.to_vec()?, &masses.to_vec()?);
+            d_directions.upload(&by_direction)?;
+            d_log_kappas.upload(&by_log_kappa)?;
+            ops::copy(weights.grads.get_mut(directions), d_directions.view())?;
+            ops::copy(weights.grads.get_mut(log_kappas), d_log_kappas.view())?;
+            Ok(batch.mean(&prior_lse)? - batch.mean(&joint_lse)?)
+        };
+        let validate = |params: &Params| {
+            let components = Components::read(params, directions, log_kappas)?;
+            Ok(score(&components.modes(mlp.run(params, inputs.view())?, 0.0)?, validation.points()))
+        };
+        learn(&mut weights, task, &bank, gradients, validate, progress)?;
+        let params = weights.params;
+        let components = Components::read(&params, directions, log_kappas)?;
+        let (window_km, ()) = choose(&WINDOWS_KM, &mut |_| (), |window_km, _| {
+            let logits = mlp.run(&params, inputs.view())?;
+            Ok((score(&components.modes(logits, window_km)?, validation.points()), ()))
+        })?;
+        Ok(Self { mlp, params, standardisation: bank.standardisation, components, window_km })
     }
 
-    fn fitted(&self) -> Result<&Fitted, BaselineError> {
-        self.fitted.as_ref().ok_or(BaselineError::NotFitted { method: "vmf-mixture" })
+    /// The logits of the components' weights.
+    fn logits(&self, embeddings: &[f32]) -> Result<Tensor> {
+        let inputs = upload(self.params.device(), &self.standardisation, embeddings)?;
+        Ok(self.mlp.run(&self.params, inputs.view())?)
     }
+}
 
-    fn net(&self, columns: usize, points: &[UnitVec]) -> Result<Network, BaselineError> {
-        let most = (points.len() * 4 / (3 * self.components)).max(1);
+impl Network {
+    fn new(task: Task<'_>, components: usize) -> Result<(Self, Weights)> {
+        let Task { device, effort, seed, data, .. } = task;
+        let (columns, points) = (data.training.columns(), data.training.points());
+        let most = (points.len() * 4 / (3 * components)).max(1);
         let cells = Partition::new(points, most, None)?;
         let count = cells.len();
         let mut builder = ParamsBuilder::new();
-        let mlp = Mlp::new(&mut builder, "mix", &[columns, self.effort.width, count], self.effort.dropout);
+        let mlp = Mlp::new(&mut builder, "mix", &[columns, effort.width, count], effort.dropout);
         let directions = builder.add("directions", count, 3, Init::Zero);
         let log_kappas = builder.add("log_kappas", 1, count, Init::Zero);
-        let mut params = builder.build(&self.device, self.seed)?;
+        let mut params = builder.build(device, seed)?;
         let mut cosines = vec![(0.0, 0.0); count];
         for point in points {
             let cell = cells.cell(*point);
@@ -161,126 +222,17 @@ impl VmfMixture {
             cells.centres().iter().flat_map(|c| c.to_array().map(|x| (x / RATE) as f32)).collect();
         params.set("directions", &flat)?;
         params.set("log_kappas", &cosines.iter().map(start).collect::<Vec<f32>>())?;
-        let weights = Weights::of(params, &self.effort, self.seed)?;
-        Ok(Network { mlp, weights, directions, log_kappas })
-    }
-}
-
-struct Training<'a> {
-    net: Network,
-    work: MlpWork,
-    points: Tensor,
-    batch_points: Tensor,
-    prior: Tensor,
-    prior_lse: Tensor,
-    joint_lse: Tensor,
-    sums: Tensor,
-    masses: Tensor,
-    d_directions: Tensor,
-    d_log_kappas: Tensor,
-    validation: Tensor,
-    truth: &'a [UnitVec],
-}
-
-impl Learner for Training<'_> {
-    fn weights(&mut self) -> &mut Weights {
-        &mut self.net.weights
-    }
-
-    fn gradients(&mut self, batch: Batch<'_>) -> Result<(), BaselineError> {
-        let Network { mlp, weights, directions, log_kappas } = &mut self.net;
-        let components = Components::read(&weights.params, *directions, *log_kappas)?;
-        weights.forward(mlp, &mut self.work, batch.inputs)?;
-        ops::gather_rows(self.batch_points.view_mut(), self.points.view(), batch.indices)?;
-        // −log q = lse(logits) − lse(logits + log densities); its gradients are softmax minus softmax.
-        let scale = 1.0 / batch.photos.len() as f32;
-        let mut joint = components.log_densities(self.batch_points.view())?;
-        ops::axpby(joint.view_mut(), 1.0, self.work.output.view(), 1.0)?;
-        ops::softmax(joint.view_mut(), self.joint_lse.view_mut(), None, scale)?;
-        ops::copy(self.prior.view_mut(), self.work.output.view())?;
-        ops::softmax(self.prior.view_mut(), self.prior_lse.view_mut(), None, scale)?;
-        let (sums, points) = (self.sums.view_mut(), self.batch_points.view());
-        ops::gemm(sums, joint.view(), Transpose::Yes, points, Transpose::No, 0.0, None)?;
-        ops::column_sums(self.masses.view_mut(), joint.view(), false)?;
-        ops::axpby(self.prior.view_mut(), -1.0, joint.view(), 1.0)?;
-        let d_out = self.prior.view();
-        mlp.backward(&weights.params, &mut weights.grads, &mut self.work, batch.inputs, d_out, None)?;
-        // By κμ: mass·A(κ)μ − Σ posterior·x, then through κ = exp and μ = v/|v|.
-        let (sums, masses) = (self.sums.to_vec()?, self.masses.to_vec()?);
-        let (mut by_direction, mut by_log_kappa) = (vec![0.0; sums.len()], vec![0.0; masses.len()]);
-        for (k, centre) in components.centres.iter().enumerate() {
-            let (kappa, mu) = (components.kappas[k], centre.to_array());
-            let pull = f64::from(masses[k]) * mean_length(kappa);
-            let d: [f64; 3] = std::array::from_fn(|i| pull * mu[i] - f64::from(sums[3 * k + i]));
-            let radial = d[0] * mu[0] + d[1] * mu[1] + d[2] * mu[2];
-            by_log_kappa[k] = (RATE * kappa * radial) as f32;
-            for i in 0..3 {
-                by_direction[3 * k + i] = (kappa * (d[i] - radial * mu[i]) / components.lengths[k]) as f32;
-            }
-        }
-        self.d_directions.upload(&by_direction)?;
-        self.d_log_kappas.upload(&by_log_kappa)?;
-        ops::copy(weights.grads.get_mut(*directions), self.d_directions.view())?;
-        Ok(ops::copy(weights.grads.get_mut(*log_kappas), self.d_log_kappas.view())?)
-    }
-
-    fn loss(&self) -> Result<f64, BaselineError> {
-        let (prior, joint) = (self.prior_lse.to_vec()?, self.joint_lse.to_vec()?);
-        let sum: f64 = prior.iter().zip(&joint).map(|(p, j)| f64::from(p - j)).sum();
-        Ok(sum / prior.len() as f64)
-    }
-
-    fn validate(&mut self) -> Result<f64, BaselineError> {
-        let Network { mlp, weights, directions, log_kappas } = &self.net;
-        let params = weights.averaged();
-        let components = Components::read(params, *directions, *log_kappas)?;
-        Ok(score(&components.modes(mlp.run(params, self.validation.view())?, 0.0)?, self.truth))
+        Ok((Self { mlp, directions, log_kappas }, Weights::of(params, effort, seed)?))
     }
 }
 
 impl Baseline for VmfMixture {
-    fn fit(&mut self, data: FitData<'_>, progress: &mut dyn FnMut(f64)) -> Result<(), BaselineError> {
-        let (training, validation, device) = (data.training, data.validation, &self.device);
-        let bank = Bank::new(device, training)?;
-        let net = self.net(training.columns(), training.points())?;
-        let flat: Vec<f32> = training.points().iter().flat_map(|p| p.to_array().map(|x| x as f32)).collect();
-        let (batch, count) = (self.effort.batch, net.directions.rows());
-        let mut learner = Training {
-            work: net.mlp.work(device, batch)?,
-            points: Tensor::from_slice(device, training.len(), 3, &flat)?,
-            batch_points: Tensor::zeros(device, batch, 3)?,
-            prior: Tensor::zeros(device, batch, count)?,
-            prior_lse: Tensor::zeros(device, batch, 1)?,
-            joint_lse: Tensor::zeros(device, batch, 1)?,
-            sums: Tensor::zeros(device, count, 3)?,
-            masses: Tensor::zeros(device, 1, count)?,
-            d_directions: Tensor::zeros(device, count, 3)?,
-            d_log_kappas: Tensor::zeros(device, 1, count)?,
-            validation: upload(device, &bank.standardisation, validation.photos())?,
-            truth: validation.points(),
-            net,
-        };
-        learn(&mut learner, "vmf-mixture", &bank, training.len(), &self.effort, self.seed, progress)?;
-        let net = learner.net;
-        let components = Components::read(&net.weights.params, net.directions, net.log_kappas)?;
-        let (window_km, ()) = choose(&WINDOWS_KM, &mut |_| (), |window_km, _| {
-            let logits = net.mlp.run(&net.weights.params, learner.validation.view())?;
-            Ok((score(&components.modes(logits, window_km)?, validation.points()), ()))
-        })?;
-        self.fitted = Some(Fitted { net, standardisation: bank.standardisation, components, window_km });
-        Ok(())
+    fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>> {
+        self.components.modes(self.logits(embeddings)?, self.window_km)
     }
 
-    fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>, BaselineError> {
-        let Fitted { net, standardisation, components, window_km } = self.fitted()?;
-        let inputs = upload(&self.device, standardisation, embeddings)?;
-        components.modes(net.mlp.run(&net.weights.params, inputs.view())?, *window_km)
-    }
-
-    fn densities(&self, embeddings: &[f32]) -> Result<Option<Vec<PhotoDensity<'_>>>, BaselineError> {
-        let Fitted { net, standardisation, components, .. } = self.fitted()?;
-        let inputs = upload(&self.device, standardisation, embeddings)?;
-        let logits = net.mlp.run(&net.weights.params, inputs.view())?.to_vec()?;
+    fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
+        let (components, logits) = (&self.components, self.logits(embeddings)?.to_vec()?);
         let density = |row: &[f32]| -> PhotoDensity<'_> {
             let top = row.iter().copied().fold(f32::NEG_INFINITY, f32::max);
             let weights: Vec<f64> = row.iter().map(|logit| f64::from(logit - top).exp()).collect();
@@ -303,32 +255,32 @@ impl Baseline for VmfMixture {
                 points.iter().map(at).collect()
             })
         };
-        Ok(Some(logits.chunks_exact(components.kappas.len()).map(density).collect()))
+        Ok(logits.chunks_exact(components.kappas.len()).map(density).collect())
     }
 
     fn parameters(&self) -> usize {
-        self.fitted.as_ref().map_or(0, |fitted| fitted.net.weights.params.count())
+        self.params.count()
     }
 
     fn chosen(&self) -> String {
-        self.fitted.as_ref().map_or(String::new(), |fitted| {
-            format!("{} components, window {} km", fitted.components.kappas.len(), fitted.window_km)
-        })
+        format!("{} components, window {} km", self.components.kappas.len(), self.window_km)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::toy;
+    use crate::{Effort, toy};
+    use locdiff_nn::Device;
 
     #[test]
     fn a_known_mixture_is_recovered() {
         let (training, validation) = (toy::mixture(4000, 0.3, 1), toy::mixture(400, 0.3, 2));
         let effort = Effort { steps: 800, batch: 256, lr: 1e-2, ..Effort::tiny() };
-        let mut method = VmfMixture { components: 2, ..VmfMixture::new(&Device::cpu(), effort, 3) };
-        method.fit(FitData { training: &training, validation: &validation }, &mut |_| ()).unwrap();
-        let logs = method.log_density(validation.photos(), validation.points()).unwrap().unwrap();
+        let device = Device::cpu();
+        let task = toy::task(&device, &effort, 3, &training, &validation);
+        let method = VmfMixture::fit(task, 2, &mut |_| ()).unwrap();
+        let logs = toy::log_densities(&method, validation.photos(), validation.points());
         let true_log = |point: &UnitVec| {
             let centres = toy::mixture_centres().into_iter().zip(toy::KAPPAS).zip([0.3_f64, 0.7]);
             let each =
@@ -338,7 +290,7 @@ mod tests {
         let n = logs.len() as f64;
         let gap = validation.points().iter().map(true_log).sum::<f64>() / n - logs.iter().sum::<f64>() / n;
         assert!(gap.abs() < 0.05, "nats lost: {gap}");
-        let Fitted { net, standardisation, components, .. } = method.fitted().unwrap();
+        let components = &method.components;
         for (centre, kappa) in toy::mixture_centres().into_iter().zip(toy::KAPPAS) {
             let near = (0..components.kappas.len())
                 .filter(|&k| components.centres[k].angle_rad(centre) < 0.05)
@@ -346,9 +298,8 @@ mod tests {
             assert!(near.into_iter().any(|ratio| (ratio - 1.0).abs() < 0.2), "{:?}", components.kappas);
         }
         // 0.3·C(60) outweighs 0.7·C(20): the mode is the sharper peak, until the density is blurred.
-        let inputs = upload(&Device::cpu(), standardisation, &validation.photos()[..2]).unwrap();
         for (window_km, peak) in [(0.0, 0), (2000.0, 1)] {
-            let logits = net.mlp.run(&net.weights.params, inputs.view()).unwrap();
+            let logits = method.logits(&validation.photos()[..2]).unwrap();
             let mode = components.modes(logits, window_km).unwrap()[0].to_unit();
             assert!(mode.angle_rad(toy::mixture_centres()[peak]) < 0.05, "{window_km} km");
         }

@@ -3,8 +3,8 @@
 mod mixture;
 mod single;
 
-pub use mixture::VmfMixture;
-pub use single::VonMisesFisher;
+pub(crate) use mixture::{COMPONENTS, VmfMixture};
+pub(crate) use single::VonMisesFisher;
 
 use std::f64::consts::PI;
 

@@ -124,8 +124,7 @@ impl MatrixWriter {
     /// Writes a row.
     ///
     /// # Errors
-    /// When the output fails, the row has another length than promised, or a number is not finite in the output's
-    /// type.
+    /// When the output fails, the row has another length than promised, or a number is not finite in the output's type.
     pub fn write_row(&mut self, row: &[f64]) -> Result<(), DataError> {
         let at = || At { file: self.output.name().to_owned(), row: self.rows + 1, line: None };
         if row.len() != self.columns {

@@ -5,49 +5,25 @@ use thiserror::Error;
 
 /// Why a recipe could not be planned or run.
 #[derive(Debug, Error)]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub(crate) enum RecipeError {
     /// Data that is not there; the list of it is told before.
     #[error("{count} of the things that the recipe needs are missing below {data}, the first is {first}", data = data.display())]
-    Missing {
-        /// How many.
-        count: usize,
-        /// Where they were sought.
-        data: PathBuf,
-        /// The first of them.
-        first: String,
-    },
+    Missing { count: usize, data: PathBuf, first: String },
     /// A folder that holds something else.
     #[error("{folder} is not empty and no recipe's: name another folder", folder = folder.display())]
-    Foreign {
-        /// The folder.
-        folder: PathBuf,
-    },
+    Foreign { folder: PathBuf },
     /// A file that cannot be read or written.
     #[error("cannot use {path}: {reason}; what is finished is kept", path = path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// The system's reason.
-        reason: std::io::Error,
-    },
+    File { path: PathBuf, reason: std::io::Error },
     /// A stage that did not leave what it should.
     #[error("the stage {stage} left no {file}: run the recipe again, it begins this stage anew", file = file.display())]
-    NoOutput {
-        /// The stage.
-        stage: String,
-        /// The file.
-        file: PathBuf,
-    },
+    NoOutput { stage: String, file: PathBuf },
     /// Too few photos to calibrate with.
     #[error(
         "{photos} photos are held out to calibrate with, {least} at least are needed: raise the share for validation"
     )]
-    FewHeldOut {
-        /// How many there are.
-        photos: usize,
-        /// How many there must be.
-        least: usize,
-    },
+    FewHeldOut { photos: usize, least: usize },
     /// A setting out of range.
     #[error(transparent)]
     Setting(#[from] locdiff_base::BadSetting),
