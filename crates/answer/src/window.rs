@@ -183,12 +183,18 @@ fn lump(support: &Support, masses: &[f64], width_rad: f64) -> Vec<Lump> {
     };
     let mut lumps: Vec<Lump> = Vec::new();
     let mut place_of: HashMap<u64, usize> = HashMap::new();
+    // Neighbours in the order of the pixels mostly have one parent.
+    let mut last = (u64::MAX, 0);
     for (pixel, (point, mass)) in pixels {
-        let at = *place_of.entry(support.parent(pixel, depth)).or_insert_with(|| {
-            lumps.push(Lump { at: [0.0; 3], mass: 0.0 });
-            lumps.len() - 1
-        });
-        let lump = &mut lumps[at];
+        let parent = support.parent(pixel, depth);
+        if parent != last.0 {
+            let at = *place_of.entry(parent).or_insert_with(|| {
+                lumps.push(Lump { at: [0.0; 3], mass: 0.0 });
+                lumps.len() - 1
+            });
+            last = (parent, at);
+        }
+        let lump = &mut lumps[last.1];
         lump.mass += mass;
         lump.at.iter_mut().zip(point.to_array()).for_each(|(sum, x)| *sum += mass * x);
     }

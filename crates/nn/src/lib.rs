@@ -46,6 +46,10 @@ mod aligned;
 pub mod bf16;
 pub mod conv;
 mod cpu;
+#[cfg(feature = "cuda")]
+mod cuda;
+#[cfg(not(feature = "cuda"))]
+#[path = "no_cuda.rs"]
 mod cuda;
 pub mod decode;
 mod device;

@@ -44,16 +44,19 @@ impl Degree {
     }
 
     /// L.
+    #[inline]
     pub const fn get(self) -> usize {
         self.0 as usize
     }
 
     /// `(L+1)²`.
+    #[inline]
     pub const fn dimension(self) -> usize {
         (self.get() + 1) * (self.get() + 1)
     }
 
     /// Peak of a clean code's field, `(L+1)²/4π`: also the squared norm of every code.
+    #[inline]
     pub fn peak(self) -> f64 {
         self.dimension() as f64 / (4.0 * std::f64::consts::PI)
     }

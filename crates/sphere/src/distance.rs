@@ -18,6 +18,7 @@ static WGS84: LazyLock<Geodesic> = LazyLock::new(Geodesic::wgs84);
 /// assert!((haversine_km(paris, tokyo) - 9711.8).abs() < 0.5);
 /// # Ok::<(), locdiff_sphere::SphereError>(())
 /// ```
+#[inline]
 pub fn haversine_km(a: LatLon, b: LatLon) -> f64 {
     let half = |d: f64| (d.to_radians() / 2.0).sin().powi(2);
     let h = half(b.lat_deg() - a.lat_deg())

@@ -60,7 +60,7 @@ impl Harmonics {
     /// All harmonics at one point.
     pub fn at(&self, point: UnitVec) -> Vec<f64> {
         let mut out = vec![0.0; self.degree.dimension()];
-        self.write_rows(&[point], &mut out);
+        f64::write_rows(self, &[point], &mut out);
         out
     }
 
@@ -74,12 +74,12 @@ impl Harmonics {
         // A block of points a task: enough work to share, small enough to balance.
         const BLOCK: usize = 64;
         if points.len() <= BLOCK {
-            self.write_rows(points, out);
+            T::write_rows(self, points, out);
         } else {
             points
                 .par_chunks(BLOCK)
                 .zip(out.par_chunks_mut(BLOCK * dimension))
-                .for_each(|(points, out)| self.write_rows(points, out));
+                .for_each(|(points, out)| T::write_rows(self, points, out));
         }
         Ok(())
     }
@@ -94,11 +94,11 @@ impl Harmonics {
         out: &mut [T],
     ) -> Result<(), SphereError> {
         expect_len("harmonics output", out.len(), points.len() * self.degree.dimension())?;
-        self.write_rows(points, out);
+        T::write_rows(self, points, out);
         Ok(())
     }
 
-    fn write_rows<T: Scalar>(&self, points: &[UnitVec], out: &mut [T]) {
+    pub(crate) fn write_rows<T: Scalar>(&self, points: &[UnitVec], out: &mut [T]) {
         match &self.orders {
             Some(table) if points.len() >= 4 => dispatch(lanes::WriteLanes { table, points, out }),
             _ => dispatch(WriteRows { table: &self.table, points, out }),

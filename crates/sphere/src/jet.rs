@@ -21,17 +21,20 @@ pub struct Jet {
 
 impl Jet {
     /// Determinant of the Hessian.
+    #[inline]
     pub fn determinant(&self) -> f64 {
         let [uu, uv, vv] = self.hessian;
         uu * vv - uv * uv
     }
 
     /// Whether the field is strictly concave here, as at a proper maximum.
+    #[inline]
     pub fn is_concave(&self) -> bool {
         self.hessian[0] < 0.0 && self.determinant() > 0.0
     }
 
     /// The Newton step (a, b) towards the stationary point; `None` where the field is not concave.
+    #[inline]
     pub fn newton_step(&self) -> Option<[f64; 2]> {
         let ([gu, gv], [uu, uv, vv]) = (self.gradient, self.hessian);
         let det = self.determinant();

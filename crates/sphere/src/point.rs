@@ -30,6 +30,7 @@ impl LatLon {
     ///
     /// # Errors
     /// When a number is not finite or the latitude is outside −90…90.
+    #[inline]
     pub fn new(lat_deg: f64, lon_deg: f64) -> Result<Self, SphereError> {
         if !(-90.0..=90.0).contains(&lat_deg) {
             return Err(SphereError::Latitude(lat_deg));
@@ -41,16 +42,19 @@ impl LatLon {
     }
 
     /// Degrees north, −90…90.
+    #[inline]
     pub const fn lat_deg(self) -> f64 {
         self.lat_deg
     }
 
     /// Degrees east, −180 (included) to 180 (excluded), except that an input of exactly 180 stays 180.
+    #[inline]
     pub const fn lon_deg(self) -> f64 {
         self.lon_deg
     }
 
     /// The same place as a unit vector.
+    #[inline]
     pub fn to_unit(self) -> UnitVec {
         let (lat_sin, lat_cos) = self.lat_deg.to_radians().sin_cos();
         let (lon_sin, lon_cos) = self.lon_deg.to_radians().sin_cos();
@@ -88,11 +92,13 @@ impl TryFrom<Degrees> for LatLon {
 
 #[cfg(feature = "serde")]
 impl From<LatLon> for Degrees {
+    #[inline]
     fn from(place: LatLon) -> Self {
         Self { lat: place.lat_deg, lon: place.lon_deg }
     }
 }
 
+#[inline]
 fn wrap_lon_deg(lon_deg: f64) -> f64 {
     if (-180.0..=180.0).contains(&lon_deg) {
         lon_deg
@@ -122,6 +128,7 @@ impl UnitVec {
     ///
     /// # Errors
     /// When the vector is zero or not finite.
+    #[inline]
     pub fn new(x: f64, y: f64, z: f64) -> Result<Self, SphereError> {
         let largest = x.abs().max(y.abs()).max(z.abs());
         let sum = x + y + z; // NaN and ∞ survive a sum, but not a max
@@ -132,12 +139,14 @@ impl UnitVec {
     }
 
     /// Normalises a vector that is known to be of ordinary size.
+    #[inline]
     pub(crate) fn normalized([x, y, z]: [f64; 3]) -> Self {
         let scale = 1.0 / (x * x + y * y + z * z).sqrt();
         Self([x * scale, y * scale, z * scale])
     }
 
     /// From height `z` and longitude.
+    #[inline]
     pub(crate) fn from_z_lon(z: f64, lon_rad: f64) -> Self {
         let s = ((1.0 - z) * (1.0 + z)).max(0.0).sqrt();
         let (sin, cos) = lon_rad.sin_cos();
@@ -145,26 +154,31 @@ impl UnitVec {
     }
 
     /// x, towards (0° N, 0° E).
+    #[inline]
     pub const fn x(self) -> f64 {
         self.0[0]
     }
 
     /// y, towards (0° N, 90° E).
+    #[inline]
     pub const fn y(self) -> f64 {
         self.0[1]
     }
 
     /// z, the sine of the latitude.
+    #[inline]
     pub const fn z(self) -> f64 {
         self.0[2]
     }
 
     /// x, y, z.
+    #[inline]
     pub const fn to_array(self) -> [f64; 3] {
         self.0
     }
 
     /// The same point in degrees. At a pole the longitude is 0.
+    #[inline]
     pub fn to_latlon(self) -> LatLon {
         let [x, y, z] = self.0;
         let s = x.hypot(y);
@@ -173,11 +187,13 @@ impl UnitVec {
     }
 
     /// Scalar product, the cosine of the angle between two points.
+    #[inline]
     pub fn dot(self, other: Self) -> f64 {
         self.0[0] * other.0[0] + self.0[1] * other.0[1] + self.0[2] * other.0[2]
     }
 
     /// Angle between two points in radians, accurate near 0 and near π.
+    #[inline]
     pub fn angle_rad(self, other: Self) -> f64 {
         let [ax, ay, az] = self.0;
         let [bx, by, bz] = other.0;
@@ -188,11 +204,13 @@ impl UnitVec {
 
     /// The antipode.
     #[must_use]
+    #[inline]
     pub fn antipode(self) -> Self {
         Self([-self.0[0], -self.0[1], -self.0[2]])
     }
 
     /// Two orthonormal tangent vectors at this point, (u, v) with u × v pointing outwards. Well defined at the poles.
+    #[inline]
     pub fn tangents(self) -> ([f64; 3], [f64; 3]) {
         let [x, y, z] = self.0;
         // Duff et al., "Building an Orthonormal Basis, Revisited": no branch but the sign, no singular point.
@@ -204,6 +222,7 @@ impl UnitVec {
 
     /// The point reached by leaving along the tangent vector `a·u + b·v` of [`UnitVec::tangents`] for its length.
     #[must_use]
+    #[inline]
     pub fn step(self, a: f64, b: f64) -> Self {
         let (u, v) = self.tangents();
         let length = a.hypot(b);
@@ -217,12 +236,14 @@ impl UnitVec {
 }
 
 impl From<LatLon> for UnitVec {
+    #[inline]
     fn from(place: LatLon) -> Self {
         place.to_unit()
     }
 }
 
 impl From<UnitVec> for LatLon {
+    #[inline]
     fn from(point: UnitVec) -> Self {
         point.to_latlon()
     }

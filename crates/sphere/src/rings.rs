@@ -61,16 +61,19 @@ impl Rings {
     }
 
     /// sin(latitude) of each ring.
+    #[inline]
     pub fn z(&self) -> &[f64] {
         &self.z
     }
 
     /// Points on each ring.
+    #[inline]
     pub fn longitudes(&self) -> usize {
         self.longitudes
     }
 
     /// Number of points.
+    #[inline]
     pub fn len(&self) -> usize {
         self.z.len() * self.longitudes
     }
@@ -81,6 +84,7 @@ impl Rings {
     }
 
     /// One point.
+    #[inline]
     pub fn point(&self, ring: usize, longitude: usize) -> UnitVec {
         UnitVec::from_z_lon(
             self.z[ring],
@@ -94,6 +98,7 @@ impl Rings {
     }
 
     /// Area weight in steradian of each point of a ring.
+    #[inline]
     pub fn ring_point_weight(&self, ring: usize) -> f64 {
         self.weights[ring] * TAU / self.longitudes as f64
     }

@@ -1,4 +1,5 @@
 //! HEIC and AVIF with the system's libheif, and without.
+#![cfg(feature = "heif")]
 
 mod common;
 

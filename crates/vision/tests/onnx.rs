@@ -1,5 +1,6 @@
 //! ONNX encoders against PyTorch, and folders that do not fit. These need the ONNX Runtime library (pip's onnxruntime, or
 //! ORT_DYLIB_PATH); what happens without it is tested with the command, in a process of its own.
+#![cfg(feature = "onnx")]
 
 mod common;
 

@@ -74,16 +74,19 @@ impl Grid {
     }
 
     /// The points.
+    #[inline]
     pub fn points(&self) -> &[UnitVec] {
         &self.points
     }
 
     /// The weights in steradian, one a point.
+    #[inline]
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }
 
     /// Number of points.
+    #[inline]
     pub fn len(&self) -> usize {
         self.points.len()
     }

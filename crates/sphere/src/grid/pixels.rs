@@ -40,16 +40,19 @@ impl Pixels {
     }
 
     /// How often the twelve base pixels were cut in four.
+    #[inline]
     pub fn depth(&self) -> u8 {
         self.depth
     }
 
     /// The pixels' centres.
+    #[inline]
     pub fn points(&self) -> &[UnitVec] {
         &self.points
     }
 
     /// Number of pixels.
+    #[inline]
     pub fn len(&self) -> usize {
         self.points.len()
     }
@@ -60,6 +63,7 @@ impl Pixels {
     }
 
     /// Area of every pixel on the unit sphere.
+    #[inline]
     pub fn area_sr(&self) -> f64 {
         4.0 * PI / self.points.len() as f64
     }
@@ -113,11 +117,13 @@ impl Pixel {
     }
 
     /// Area on the unit sphere of a pixel so deep.
+    #[inline]
     pub fn area_sr(depth: u8) -> f64 {
         4.0 * PI / (12.0 * 4.0_f64.powi(i32::from(depth)))
     }
 
     /// The side of a square of that area.
+    #[inline]
     pub fn width_rad(depth: u8) -> f64 {
         Self::area_sr(depth).sqrt()
     }

@@ -10,6 +10,7 @@ pub(crate) enum Content<'a> {
     /// The hash of each tensor that the network read, by name.
     Tensors(BTreeMap<String, u128>),
     /// A file that holds weights and network alike.
+    #[cfg_attr(not(feature = "onnx"), allow(dead_code, reason = "only ONNX encoders are such files"))]
     File(&'a [u8]),
 }
 

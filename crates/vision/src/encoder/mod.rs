@@ -5,6 +5,7 @@
 mod description;
 mod fingerprint;
 mod hugging_face;
+#[cfg(feature = "onnx")]
 mod onnx;
 mod weights;
 
@@ -91,7 +92,13 @@ impl Encoder {
         Self::described(path, &description, || Weights::parse(weights.0, weights.1), device)
     }
 
+    #[cfg(not(feature = "onnx"))]
+    fn onnx(path: &Path, _description: &Description) -> Result<Self> {
+        Err(VisionError::encoder(path, "ONNX files need a build with the feature `onnx`".to_owned()))
+    }
+
     /// `model.onnx` beside `encoder.json`, on the CPU whatever the device.
+    #[cfg(feature = "onnx")]
     fn onnx(path: &Path, description: &Description) -> Result<Self> {
         let file = path.with_file_name("model.onnx");
         let network = onnx::OnnxNetwork::new(&file, read(&file)?, description)?;

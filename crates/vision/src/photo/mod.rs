@@ -2,10 +2,16 @@
 
 mod colour;
 mod gps;
+#[cfg(feature = "heif")]
+mod heif;
+#[cfg(not(feature = "heif"))]
+#[path = "no_heif.rs"]
 mod heif;
 mod iso_media;
 mod jpeg;
+mod jpeg_decoder;
 mod limits;
+mod pixels;
 mod taken;
 mod thumbnail;
 
@@ -13,8 +19,9 @@ pub use limits::PhotoLimits;
 pub use taken::Taken;
 
 use crate::{Result, VisionError};
+use image::error::ImageFormatHint;
 use image::{
-    DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits as DecoderLimits, RgbImage,
+    DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageResult, Limits as DecoderLimits, codecs,
 };
 use locdiff_sphere::LatLon;
 use std::{fs, io::Cursor, path::Path};
@@ -84,14 +91,12 @@ impl Photo {
         } else {
             decoder.icc_profile().unwrap_or_default()
         };
-        let mut rgb = to_rgb(DynamicImage::from_decoder(decoder).map_err(failed)?);
+        let mut rgb = pixels::to_rgb(DynamicImage::from_decoder(decoder).map_err(failed)?);
         if let Some(profile) = profile {
             colour::to_srgb(&mut rgb, &profile);
         }
-        let mut upright = DynamicImage::ImageRgb8(rgb);
-        upright.apply_orientation(orientation);
-        let (width, height) = (upright.width(), upright.height());
-        Ok(Self { gps, taken, ..Self::from_rgb(width, height, upright.into_rgb8().into_raw())? })
+        let (width, height, rgb) = pixels::upright(rgb, orientation);
+        Ok(Self { gps, taken, ..Self::from_rgb(width, height, rgb)? })
     }
 
     /// The width and height that a file's head says, held against the limits, without decoding a pixel; `None` for HEIC and
@@ -196,11 +201,9 @@ fn head<'a>(
         return Err(VisionError::Truncated { file });
     }
     let failed = |error| failure(&error, name, format);
-    let mut reader = ImageReader::with_format(Cursor::new(contents), format);
     let mut decoder_limits = DecoderLimits::no_limits();
     decoder_limits.max_alloc = Some(limits.max_bytes);
-    reader.limits(decoder_limits.clone());
-    let mut decoder = reader.into_decoder().map_err(failed)?;
+    let mut decoder = decoder(contents, format, &decoder_limits).map_err(failed)?;
     let (width, height) = decoder.dimensions();
     let max_pixels = limits.max_pixels;
     if u64::from(width) * u64::from(height) > max_pixels {
@@ -214,24 +217,24 @@ fn head<'a>(
     Ok(Some((format, decoder)))
 }
 
-/// RGB bytes as Pillow's `convert("RGB")` makes them: alpha is dropped, 16-bit samples keep their high byte.
-fn to_rgb(decoded: DynamicImage) -> RgbImage {
-    let narrowed = match decoded {
-        DynamicImage::ImageLuma16(_) | DynamicImage::ImageLumaA16(_) => {
-            let wide = decoded.into_luma16();
-            let (width, height) = wide.dimensions();
-            let bytes = wide.into_raw().into_iter().flat_map(|value| [(value >> 8) as u8; 3]).collect();
-            RgbImage::from_raw(width, height, bytes)
-        }
-        DynamicImage::ImageRgb16(_) | DynamicImage::ImageRgba16(_) => {
-            let wide = decoded.into_rgb16();
-            let (width, height) = wide.dimensions();
-            let bytes = wide.into_raw().into_iter().map(|value| (value >> 8) as u8).collect();
-            RgbImage::from_raw(width, height, bytes)
-        }
-        other => return other.into_rgb8(),
+/// The decoder of a format that is read, its limits set.
+fn decoder<'a>(
+    contents: &'a [u8],
+    format: ImageFormat,
+    limits: &DecoderLimits,
+) -> ImageResult<Box<dyn ImageDecoder + 'a>> {
+    let reader = Cursor::new(contents);
+    let mut decoder: Box<dyn ImageDecoder + 'a> = match format {
+        ImageFormat::Jpeg => Box::new(jpeg_decoder::JpegDecoder::new(contents)?),
+        ImageFormat::Png => Box::new(codecs::png::PngDecoder::with_limits(reader, limits.clone())?),
+        ImageFormat::WebP => Box::new(codecs::webp::WebPDecoder::new(reader)?),
+        ImageFormat::Tiff => Box::new(codecs::tiff::TiffDecoder::new(reader)?),
+        ImageFormat::Gif => Box::new(codecs::gif::GifDecoder::new(reader)?),
+        ImageFormat::Bmp => Box::new(codecs::bmp::BmpDecoder::new(reader)?),
+        other => return Err(ImageError::Unsupported(ImageFormatHint::Exact(other).into())),
     };
-    narrowed.expect("three bytes a pixel")
+    decoder.set_limits(limits.clone())?;
+    Ok(decoder)
 }
 
 fn failure(error: &ImageError, name: &str, format: ImageFormat) -> VisionError {

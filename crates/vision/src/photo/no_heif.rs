@@ -1,0 +1,25 @@
+//! What stands in for the HEIC and AVIF decoder where the feature `heif` is off.
+
+use crate::photo::limits::PhotoLimits;
+use crate::{Result, VisionError};
+
+/// What a file would hold.
+#[allow(dead_code)] // reason: none is ever made
+pub(super) struct Decoded {
+    pub(super) width: u32,
+    pub(super) height: u32,
+    pub(super) rgb: Vec<u8>,
+    pub(super) exif: Option<Vec<u8>>,
+    pub(super) icc: Option<Vec<u8>>,
+}
+
+/// Refuses the file.
+pub(super) fn decode(
+    _contents: &[u8],
+    name: &str,
+    format: &'static str,
+    _limits: &PhotoLimits,
+) -> Result<Decoded> {
+    let reason = "this build is without the feature `heif`".to_owned();
+    Err(VisionError::NoLibheif { file: name.to_owned(), format, reason })
+}
