@@ -1,15 +1,13 @@
 #!/usr/bin/env python3
-"""Writes fixtures/vision: photos with Pillow's pixels, resized pictures, PyTorch's networks and one embedding.
+"""Writes fixtures/vision: photos with Pillow's pixels, resized pictures and PyTorch's networks.
 
     scripts/fixtures vision
-    .venv/torch/bin/python scripts/vision_fixtures.py [shared/data/streetview]
+    .venv/torch/bin/python scripts/vision_fixtures.py
 
-With the shared folder, the check vector of the encoder is copied and the photo's embedding computed from the unfolded
-encoder; without it, these two stay as they are. Made with Pillow 13.0.0, torch 2.15.0.
+Made with Pillow 13.0.0, torch 2.15.0.
 """
 import json
 import struct
-import sys
 import zlib
 from pathlib import Path
 
@@ -17,10 +15,9 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 from PIL import Image, ImageOps
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import save_file
 
 OUT = Path(__file__).resolve().parent.parent / "fixtures" / "vision"
-EPS = 1e-3
 
 
 # ---------------------------------------------------------------- photos
@@ -193,53 +190,8 @@ def networks():
     (OUT / "networks.json").write_text(json.dumps(cases, indent=1) + "\n")
 
 
-# ---------------------------------------------------------------- the bundled encoder
-LITE0 = dict(
-    stem=32,
-    blocks=[[1, 3, 1, 1, 16], [2, 3, 2, 6, 24], [2, 5, 2, 6, 40], [3, 3, 2, 6, 80], [3, 5, 1, 6, 112], [4, 5, 2, 6, 192], [1, 3, 1, 6, 320]],
-)
-NORMS = {"_conv_stem": "_bn0", "_conv_head": "_bn1", "_expand_conv": "_bn0", "_depthwise_conv": "_bn1", "_project_conv": "_bn2"}
-
-
-def preprocess(image):
-    """Short side 240 (Pillow bicubic), centre crop 240, bilinear to 224 between pixel centres, (x - 127) / 128."""
-    width, height = image.size
-    short = min(width, height)
-    image = image.convert("RGB").resize((240 * width // short, 240 * height // short), Image.BICUBIC)
-    left, top = round((image.width - 240) / 2), round((image.height - 240) / 2)
-    planes = torch.tensor(np.array(image.crop((left, top, left + 240, top + 240)))).permute(2, 0, 1)[None].double()
-    return (F.interpolate(planes, size=(224, 224), mode="bilinear", align_corners=False) - 127) / 128
-
-
-def encoder(shared):
-    tensors = {name: torch.tensor(value).double() for name, value in load_file(shared / "streetview-lite0.safetensors").items()}
-
-    def conv(name, x, stride, groups):
-        *block, layer = name.split(".")
-        norm = ".".join([*block, NORMS[layer]])
-        y = same(x, tensors[f"{name}.weight"], None, stride, groups)
-        mean, var, gamma, beta = (tensors[f"{norm}.{part}"] for part in ("running_mean", "running_var", "weight", "bias"))
-        return F.batch_norm(y, mean, var, gamma, beta, eps=EPS)
-
-    def embed(x):
-        with torch.no_grad():
-            return F.linear(forward(LITE0, conv, x), tensors["embed.weight"], tensors["embed.bias"])[0].float().numpy()
-
-    axis = torch.arange(224, dtype=torch.float64)
-    x, y = axis[None, :].expand(224, 224), axis[:, None].expand(224, 224)
-    waves = [torch.sin(x / 17), torch.cos(y / 23), torch.sin((x + y) / 31)]
-    check = embed(torch.stack([100 * wave / 128 for wave in waves])[None])
-    given = load_file(shared / "encoder_check.safetensors")["pixels_formula_output"]
-    error = np.linalg.norm(check - given) / np.linalg.norm(given)
-    print(f"this script's network against the check vector: {error:.2e} relative")
-    assert error < 5e-4  # 1.2e-4 with the shared f16 weights
-    save_file({"check": given, "china": embed(preprocess(Image.open(OUT / "china.jpg")))}, OUT / "embeddings.safetensors")
-
-
 if __name__ == "__main__":
     OUT.mkdir(parents=True, exist_ok=True)
     photos()
     resizing()
     networks()
-    if len(sys.argv) > 1:
-        encoder(Path(sys.argv[1]))

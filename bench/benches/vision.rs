@@ -19,7 +19,7 @@ fn photo() -> Photo {
 }
 
 fn encoder() -> Encoder {
-    Encoder::open(&file("models/streetview-lite0")).expect("the bundled encoder")
+    Encoder::open(&file("models/streetview-lite2")).expect("the bundled encoder")
 }
 
 #[divan::bench]

@@ -71,7 +71,6 @@ mod readmes {
         Eval "../../crates/eval/README.md"
         Report "../../crates/report/README.md"
         Baselines "../../crates/baselines/README.md"
-        Pth "../../crates/pth/README.md"
         Geoclip "../../crates/geoclip/README.md"
         Gallery "../../crates/gallery/README.md"
         Map "../../crates/map/README.md"

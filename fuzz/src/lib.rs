@@ -23,7 +23,7 @@ pub use locdiff_batch::fuzzing::{batch_job, batch_manifest, batch_part};
 pub use locdiff_data::fuzzing::{
     format, matrix_csv, matrix_jsonl, npy, points_csv, points_jsonl, safetensors,
 };
-pub use locdiff_pth::fuzzing::pth;
+pub use locdiff_geoclip::fuzzing::pth;
 pub use locdiff_serve::fuzzing::{multipart, query};
 
 /// A body, with the name of its target and of its folder of seeds.
@@ -183,7 +183,7 @@ pub fn parquet(bytes: &[u8]) {
     // Files that were read stay open: every input has a name of its own.
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let path = PLACE.write(&format!("{number}.parquet"), bytes);
-    locdiff_parquet::fuzzing::parquet(&path);
+    locdiff_ingest::fuzzing::parquet(&path);
     if let Some(photos) = checked(Photos::gather(&[&path], None)) {
         for photo in photos.into_stream(PhotoLimits { max_pixels: 1 << 16, max_bytes: 1 << 20 }).take(4) {
             checked(photo.photo);

@@ -95,11 +95,6 @@ pub enum BatchError {
         /// The first one's reason.
         first: String,
     },
-    /// A program without the files that the job asks for.
-    #[error(
-        "this program was built without the bundled model and encoder: plan the job with folders of your own"
-    )]
-    NotBundled,
     /// Another run makes the same part.
     #[error(transparent)]
     Locked(#[from] locdiff_base::LockError),

@@ -1,7 +1,8 @@
 //! A job's folder.
 
 use crate::sealed::{self, sum};
-use crate::{BatchError, Result, Settings, Task};
+use crate::{BatchError, Result, Task};
+use locdiff::Request;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 
@@ -30,7 +31,8 @@ struct About {
     shards: u32,
     /// Where relative paths begin.
     base: PathBuf,
-    settings: Settings,
+    /// All of it stands in the job, so that every runner makes the same; folders and files are those of the machine that runs a shard.
+    settings: Request,
 }
 
 impl Job {
@@ -48,8 +50,20 @@ impl Job {
     pub(crate) fn parse(folder: &Path, bytes: Vec<u8>) -> Result<Self> {
         let path = folder.join(JOB_FILE);
         let opened = sealed::open::<serde_json::Value>(&path, FORMAT, bytes)?;
-        let about: About = serde_json::from_slice(&opened.body)
-            .map_err(|error| sealed::damaged(&path, locdiff_base::excerpt(&error.to_string())))?;
+        let damaged =
+            |error: serde_json::Error| sealed::damaged(&path, locdiff_base::excerpt(&error.to_string()));
+        let mut body: serde_json::Value = serde_json::from_slice(&opened.body).map_err(damaged)?;
+        // The name and unit of the first two releases.
+        let settings = body.get_mut("settings").and_then(serde_json::Value::as_object_mut);
+        if let Some((settings, pixels)) =
+            settings.and_then(|all| all.remove("max_pixels").map(|old| (all, old)))
+        {
+            settings.insert(
+                "max_megapixels".to_owned(),
+                pixels.as_u64().map_or(pixels, |old| (old / 1_000_000).into()),
+            );
+        }
+        let about: About = serde_json::from_value(body).map_err(damaged)?;
         if about.shards == 0 || about.shards > MOST_SHARDS {
             let reason = format!("it says that it has {} shards", about.shards);
             return Err(sealed::damaged(&path, reason));
@@ -60,7 +74,7 @@ impl Job {
     pub(crate) fn create(
         folder: &Path,
         task: Task,
-        settings: Settings,
+        settings: Request,
         (photos, shards): (u64, u32),
         base: PathBuf,
     ) -> Result<Self> {
@@ -88,7 +102,7 @@ impl Job {
     }
 
     /// How it is made.
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &Request {
         &self.about.settings
     }
 

@@ -6,7 +6,7 @@
 //!
 //! | you want | item |
 //! |---|---|
-//! | a job from photos | [`plan`], [`Settings`], [`Task`] |
+//! | a job from photos | [`plan`], [`locdiff::Request`], [`Task`] |
 //! | a job that was planned | [`Job::open`] |
 //! | which shards | [`ShardChoice`] |
 //! | their parts | [`Worker`], [`Run`] |
@@ -15,14 +15,15 @@
 //!
 //! ```
 //! # #[cfg(feature = "bundled")] {
-//! use locdiff_batch::{Run, Settings, Task, Worker, merge, plan};
+//! use locdiff::{DeviceSpec, Request};
+//! use locdiff_batch::{Run, Task, Worker, merge, plan};
 //! use locdiff_ingest::Photos;
 //! use std::sync::atomic::AtomicBool;
 //! # let folder = tempfile::tempdir().unwrap();
 //! let photo = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
 //! let photos = Photos::gather(&[photo], None)?;
-//! let job = plan(&photos, &folder.path().join("job"), Task::Locate, Settings::default(), 1000)?;
-//! let worker = Worker::open(&job, &locdiff::Device::cpu())?;
+//! let job = plan(&photos, &folder.path().join("job"), Task::Locate, Request::default(), 1000)?;
+//! let worker = Worker::open(&job, DeviceSpec::Cpu)?;
 //! let done = Run::new(&job, &worker).shards(0..job.shards(), &AtomicBool::new(false), |_| {})?;
 //! assert_eq!(done.made, 1);
 //! let table = folder.path().join("answers.csv");
@@ -42,7 +43,7 @@ mod part;
 mod plan;
 mod run;
 mod sealed;
-mod settings;
+mod task;
 mod worker;
 
 pub use choice::ShardChoice;
@@ -51,5 +52,5 @@ pub use job::{JOB_FILE, Job, MOST_PHOTOS_A_SHARD};
 pub use merge::{Merged, merge, merge_as};
 pub use plan::plan;
 pub use run::{Progress, Run, Runs};
-pub use settings::{Settings, Task};
+pub use task::Task;
 pub use worker::Worker;

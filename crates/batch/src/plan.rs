@@ -1,7 +1,8 @@
 //! Photos into shards.
 
 use crate::job::{MOST_PHOTOS_A_SHARD, MOST_SHARDS};
-use crate::{BatchError, JOB_FILE, Job, Result, Settings, Task, manifest};
+use crate::{BatchError, JOB_FILE, Job, Result, Task, manifest};
+use locdiff::Request;
 use locdiff_base::{WriteError, setting};
 use locdiff_ingest::Photos;
 use std::fs;
@@ -15,7 +16,7 @@ pub fn plan(
     photos: &Photos,
     folder: &Path,
     task: Task,
-    settings: Settings,
+    settings: Request,
     shard_photos: usize,
 ) -> Result<Job> {
     if shard_photos == 0 || shard_photos > MOST_PHOTOS_A_SHARD {
@@ -44,7 +45,7 @@ pub fn plan(
         fs::create_dir_all(&inner).map_err(|reason| cannot(&inner, reason))?;
     }
     let base = std::env::current_dir().map_err(|reason| cannot(Path::new("."), reason))?;
-    let settings = anchored(settings, &base);
+    let settings = settings.anchored(&base);
     // The job's own file comes last: without it there is no job.
     let counts = (sources.len() as u64, shards);
     for (shard, sources) in (0_u32..).zip(sources.chunks(shard_photos)) {
@@ -52,19 +53,4 @@ pub fn plan(
         manifest::write(&path, shard, sources)?;
     }
     Job::create(folder, task, settings, counts, base)
-}
-
-/// The same with whole paths, so that they mean the same wherever a shard is run.
-fn anchored(settings: Settings, base: &Path) -> Settings {
-    let whole = |path: std::path::PathBuf| base.join(path);
-    let within = settings.within.into_iter().map(|text| {
-        let file = base.join(&text);
-        if file.is_file() { file.to_string_lossy().into_owned() } else { text }
-    });
-    Settings {
-        model: settings.model.map(whole),
-        encoder: settings.encoder.map(whole),
-        within: within.collect(),
-        ..settings
-    }
 }

@@ -76,7 +76,7 @@ impl<'a> Run<'a> {
         &self,
         shards: impl IntoIterator<Item = u32>,
         stop: &AtomicBool,
-        progress: impl Fn(Progress),
+        progress: impl Fn(Progress) + Sync,
     ) -> Result<Runs> {
         let shards: Vec<u32> = shards.into_iter().collect();
         shards.iter().try_for_each(|shard| self.job.check_shard(*shard))?;
@@ -100,7 +100,7 @@ impl<'a> Run<'a> {
         Ok(runs)
     }
 
-    fn shard(&self, shard: u32, stop: &AtomicBool, progress: &impl Fn(Progress)) -> Result<One> {
+    fn shard(&self, shard: u32, stop: &AtomicBool, progress: &(impl Fn(Progress) + Sync)) -> Result<One> {
         let path = self.job.part_path(shard);
         // Held until the part is there: two runs of one shard do not do the work twice.
         let _lock = OutputLock::file(&path)?;
@@ -115,7 +115,7 @@ impl<'a> Run<'a> {
             progress(Progress::Anew { shard });
         }
         progress(Progress::Begun { shard, photos });
-        match self.worker.make(manifest.photos, stop, || progress(Progress::Photo))? {
+        match self.worker.make(manifest.photos, stop, &|| progress(Progress::Photo))? {
             Some(part) => part.write(&path, origin).map(|()| One::Made(photos)),
             None => Ok(One::Stopped),
         }

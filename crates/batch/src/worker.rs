@@ -1,63 +1,55 @@
 //! What makes parts: a locator or an encoder, opened once for any number of shards.
 
-#[cfg(not(feature = "bundled"))]
-use crate::BatchError;
 use crate::part::Part;
 use crate::sealed::sum;
 use crate::{Job, Result, Task};
 use locdiff::{
-    Calibration, Device, EmbeddedPhoto, Encoder, Fingerprint, LocateError, LocateOptions, Locator, Model,
-    failure_json,
+    Control, Device, DeviceSpec, EmbedSources, Encoder, Fingerprint, LocateOptions, Locator, Origin,
+    Progress, Read, Source, encoder_of, failure_json,
 };
-use locdiff_ingest::{PhotoLimits, PhotoSource, PhotoStream, ReadPhoto};
+use locdiff_ingest::PhotoSource;
 use serde_json::{Value, json};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// What makes parts of a job.
 pub struct Worker {
     kind: Kind,
-    limits: PhotoLimits,
+    options: Arc<LocateOptions>,
     maker: String,
     encoder: Fingerprint,
 }
 
 enum Kind {
-    Locate(Box<Locator>, LocateOptions),
-    Embed(Box<Encoder>),
+    Locate(Box<Locator>),
+    Embed { encoder: Box<Encoder>, on_gpu: bool },
 }
-
-/// Photos that the encoder takes at a time.
-const EMBED_AT_ONCE: usize = 32;
 
 impl Worker {
     /// Opens what a job asks for.
     ///
     /// # Errors
     /// Folders that cannot be used, or a failure of the device.
-    pub fn open(job: &Job, device: &Device) -> Result<Self> {
+    pub fn open(job: &Job, device: DeviceSpec) -> Result<Self> {
         let settings = job.settings();
-        let encoder = match &settings.encoder {
-            Some(folder) => Encoder::open_on(folder, device).map_err(LocateError::from)?,
-            None => bundled_encoder(device)?,
-        };
+        let options = Arc::new(settings.options()?);
         let version = env!("CARGO_PKG_VERSION");
-        let by: Fingerprint = (**encoder.fingerprint()).clone();
-        let (kind, maker) = match job.task() {
-            Task::Embed => (Kind::Embed(Box::new(encoder)), format!("locdiff {version}, {by}")),
-            Task::Locate => {
-                let model = match &settings.model {
-                    Some(folder) => locdiff::open_model(folder, device)?,
-                    None => bundled_model(device)?,
-                };
-                let about = identity(&model);
-                let locator = Locator::new(model, Some(encoder))?;
-                (
-                    Kind::Locate(Box::new(locator), settings.options()?),
-                    format!("locdiff {version}, {by}, model {about}"),
-                )
-            }
-        };
-        Ok(Self { kind, limits: settings.limits(), maker, encoder: by })
+        if job.task() == Task::Embed {
+            let device = Device::open(device).map_err(locdiff::LocateError::from)?;
+            let encoder = Box::new(encoder_of(settings.encoder.as_deref(), &device)?);
+            let by: Fingerprint = (**encoder.fingerprint()).clone();
+            let maker = format!("locdiff {version}, {by}");
+            let kind = Kind::Embed { encoder, on_gpu: device.is_cuda() };
+            return Ok(Self { kind, options, maker, encoder: by });
+        }
+        let mut request = settings.clone();
+        request.device = device;
+        let locator = locdiff::LocatorBuilder::from(&request).open()?;
+        let by = locator.encoder().map(|encoder| (**encoder.fingerprint()).clone());
+        let by = by.ok_or(locdiff::LocateError::NoEncoder)?;
+        let about = identity(&locator);
+        let maker = format!("locdiff {version}, {by}, model {about}");
+        Ok(Self { kind: Kind::Locate(Box::new(locator)), options, maker, encoder: by })
     }
 
     /// What came of photos; `None` where `stop` became true. `taken` is told of each.
@@ -65,145 +57,65 @@ impl Worker {
         &self,
         photos: Vec<PhotoSource>,
         stop: &AtomicBool,
-        taken: impl Fn(),
+        taken: &(dyn Fn() + Sync),
     ) -> Result<Option<Part>> {
         let (maker, encoder) = (self.maker.clone(), self.encoder.clone());
         let mut part = Part { maker, encoder, lines: Vec::new(), columns: 0, rows: Vec::new() };
-        if let Kind::Embed(encoder) = &self.kind {
-            part.columns = encoder.embedding();
-        }
-        let mut stream = PhotoStream::new(photos, self.limits);
-        loop {
-            let most = self.photos_per_block();
-            match &self.kind {
-                Kind::Locate(locator, options) => {
-                    let embed = |ReadPhoto { source, photo }| {
-                        if stop.load(Ordering::SeqCst) {
-                            return (source, None);
-                        }
-                        let embedded = photo
-                            .map_err(LocateError::from)
-                            .and_then(|photo| Ok(locator.embed(&photo, options)?.with_name(source.name())));
-                        (source, Some(embedded))
-                    };
-                    let (sources, embedded): (Vec<_>, Vec<_>) =
-                        stream.work_on(most, embed).into_iter().unzip();
-                    if sources.is_empty() {
-                        return Ok(Some(part));
-                    }
-                    let Some(embedded) = embedded.into_iter().collect() else {
-                        return Ok(None);
-                    };
-                    (0..sources.len()).for_each(|_| taken());
-                    locate_block(locator, options, &sources, embedded, &mut part)?;
+        let told = |_: Progress| taken();
+        let control = Control::new().with_stop(stop).with_progress(&told);
+        let sources = photos.into_iter().map(Source::from);
+        match &self.kind {
+            Kind::Locate(locator) => {
+                let mut run = locator.run_with(sources, self.options.clone(), control);
+                while let Some(block) = run.next_block()? {
+                    part.lines.extend(block.iter().map(|located| located.to_json().to_string()));
                 }
-                Kind::Embed(encoder) => {
-                    let block: Vec<ReadPhoto> = stream.by_ref().take(most).collect();
-                    if block.is_empty() {
-                        return Ok(Some(part));
-                    }
-                    if stop.load(Ordering::SeqCst) {
-                        return Ok(None);
-                    }
-                    let count = block.len();
-                    embed_block(encoder, block, &mut part)?;
-                    (0..count).for_each(|_| taken());
+            }
+            Kind::Embed { encoder, on_gpu } => {
+                part.columns = encoder.embedding();
+                let mut run =
+                    EmbedSources::new(Some(encoder), *on_gpu, sources, self.options.clone(), control);
+                while let Some(block) = run.next_block()? {
+                    block.into_iter().for_each(|read| add_row(read, &mut part));
                 }
             }
         }
-    }
-
-    fn photos_per_block(&self) -> usize {
-        match &self.kind {
-            Kind::Locate(locator, _) => locator.photos_per_block(),
-            Kind::Embed(_) => EMBED_AT_ONCE,
-        }
+        Ok(if control.is_stopped() { None } else { Some(part) })
     }
 
     /// The encoder that makes the embeddings of an embedding job.
     pub fn encoder(&self) -> Option<&Encoder> {
         match &self.kind {
-            Kind::Locate(locator, _) => locator.encoder(),
-            Kind::Embed(encoder) => Some(encoder),
+            Kind::Locate(locator) => locator.encoder(),
+            Kind::Embed { encoder, .. } => Some(encoder),
         }
     }
 }
 
-fn locate_block(
-    locator: &Locator,
-    options: &LocateOptions,
-    sources: &[PhotoSource],
-    embedded: Vec<std::result::Result<EmbeddedPhoto, LocateError>>,
-    part: &mut Part,
-) -> Result<()> {
-    for (source, answer) in sources.iter().zip(locator.answer_each(embedded, options)) {
-        part.lines.push(match answer {
-            Ok(answer) => answer.to_json().to_string(),
-            Err(error) if error.is_about_photo() => {
-                failure_json(source.name(), &reason(source, &error)).to_string()
-            }
-            Err(error) => return Err(error.into()),
-        });
-    }
-    Ok(())
-}
-
-fn embed_block(encoder: &Encoder, block: Vec<ReadPhoto>, part: &mut Part) -> Result<()> {
-    let mut photos = Vec::new();
-    let mut objects: Vec<Value> = Vec::new();
-    for ReadPhoto { source, photo } in block {
-        match photo.map_err(LocateError::from) {
-            Ok(photo) => {
-                let own = photo.gps().map(|gps| (gps, "exif"));
-                let place = source.place().map(|(place, from)| (place, from.name())).or(own);
-                let at = place.map(|(at, from)| json!([at.lat_deg(), at.lon_deg(), from]));
-                objects.push(json!({ "photo": source.name(), "at": at }));
-                photos.push(photo);
-            }
-            Err(error) if error.is_about_photo() => {
-                objects.push(failure_json(source.name(), &reason(&source, &error)));
-            }
-            Err(error) => return Err(error.into()),
+/// A photo's embedding and place, or why it has none.
+fn add_row(Read { origin, photo, .. }: Read, part: &mut Part) {
+    let line: Value = match photo {
+        Ok(photo) => {
+            part.rows.extend(photo.views.first().into_iter().flat_map(locdiff::Embedding::values));
+            let at = place(&origin, photo.gps);
+            json!({ "photo": origin.called(), "at": at })
         }
-    }
-    for embedding in encoder.embed(&photos).map_err(LocateError::from)? {
-        part.rows.extend(embedding.values());
-    }
-    part.lines.extend(objects.iter().map(Value::to_string));
-    Ok(())
+        Err(error) => failure_json(origin.called(), &origin.reason(&error)),
+    };
+    part.lines.push(line.to_string());
 }
 
-/// Why a photo has no answer, under the name it has in tables.
-fn reason(source: &PhotoSource, error: &LocateError) -> String {
-    let path = source.path().display().to_string();
-    let message = error.to_string();
-    let message = if path == source.name() { message } else { message.replace(&path, source.name()) };
-    if message.contains(source.name()) { message } else { format!("{}: {message}", source.name()) }
+/// Where a photo was taken, by what is beside it, else by itself.
+fn place(origin: &Origin, own: Option<locdiff::LatLon>) -> Option<Value> {
+    let beside = origin.place.map(|(place, from)| (place, from.name()));
+    let (at, from) = beside.or(own.map(|gps| (gps, "exif")))?;
+    Some(json!([at.lat_deg(), at.lon_deg(), from]))
 }
 
 /// A model by its settings and its calibration, which holds what the model says without a photo.
-fn identity((model, calibration): &(Model, Option<Calibration>)) -> String {
-    let config = format!("{:?}", model.config());
-    let calibration = calibration.as_ref().filter(|one| one.is_fitted()).map(|one| format!("{one:?}"));
+fn identity(locator: &Locator) -> String {
+    let config = format!("{:?}", locator.model().config());
+    let calibration =
+        Some(locator.reader().calibration()).filter(|one| one.is_fitted()).map(|one| format!("{one:?}"));
     sum((config + &calibration.unwrap_or_default()).as_bytes())
-}
-
-#[cfg(feature = "bundled")]
-fn bundled_model(device: &Device) -> Result<(Model, Option<Calibration>)> {
-    Ok(locdiff::bundled_model(device)?)
-}
-
-#[cfg(feature = "bundled")]
-fn bundled_encoder(device: &Device) -> Result<Encoder> {
-    Ok(locdiff::bundled_encoder(device)?)
-}
-
-#[cfg(not(feature = "bundled"))]
-fn bundled_model(_: &Device) -> Result<(Model, Option<Calibration>)> {
-    Err(BatchError::NotBundled)
-}
-
-#[cfg(not(feature = "bundled"))]
-fn bundled_encoder(_: &Device) -> Result<Encoder> {
-    Err(BatchError::NotBundled)
 }

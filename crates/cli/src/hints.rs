@@ -12,8 +12,8 @@ use locdiff_vision::VisionError;
 /// The flag that a library's message speaks of in words, where there is one.
 pub(crate) fn flag(error: &anyhow::Error) -> Option<&'static str> {
     error.chain().find_map(|cause| {
-        if let Some(LocateError::Vision(VisionError::TooManyPixels { .. })) = cause.downcast_ref() {
-            return Some("--max-megapixels");
+        if let Some(flag) = cause.downcast_ref().and_then(locate_flag) {
+            return Some(flag);
         }
         if let Some(NnError::CudaUnavailable { .. }) = cause.downcast_ref() {
             return Some("--device cpu");
@@ -46,6 +46,21 @@ pub(crate) fn flag(error: &anyhow::Error) -> Option<&'static str> {
             _ => None,
         }
     })
+}
+
+/// The flag for an error of the front desk.
+pub(crate) fn locate_flag(error: &LocateError) -> Option<&'static str> {
+    match error {
+        LocateError::Vision(VisionError::TooManyPixels { .. }) => Some("--max-megapixels"),
+        LocateError::Places(_) => Some("--within"),
+        LocateError::Prior { .. } => Some("--prior"),
+        LocateError::Gallery(_) => Some("--gallery"),
+        LocateError::GeoClip(_) => Some("--geoclip"),
+        LocateError::Model(_) => Some("--model"),
+        LocateError::NotBundled { what: "encoder" } => Some("--encoder"),
+        LocateError::NotBundled { .. } => Some("--model"),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use crate::output::Usage;
 use crate::{manners, say};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
+use locdiff::Request;
 use locdiff_ingest::{IngestError, PhotoLimits, PhotoList, Photos};
 use std::path::PathBuf;
 
@@ -11,14 +12,14 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, Args)]
 pub(crate) struct PhotoArgs {
     /// Column of the paths in a CSV [default: path, file, file_name, filename, image, photo or img]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     path_column: Option<String>,
     /// Where the pictures of a published list are (MP16, YFCC, OSV-5M …): a folder, with the .zip, .tar and .parquet files in it, or such
     /// a file; PHOTOS is one list then, whose rows name pictures and places. May be repeated
-    #[arg(long, value_name = "WHERE")]
+    #[arg(long, value_name = "WHERE", hide_short_help = true)]
     images: Vec<PathBuf>,
     /// Largest photo, in millions of pixels
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=4000))]
+    #[arg(long, value_name = "N", default_value_t = Request::default().max_megapixels, value_parser = clap::value_parser!(u32).range(1..=4000), hide_short_help = true)]
     max_megapixels: u32,
     /// End with exit code 0 though some photos could not be used
     #[arg(long)]
@@ -66,10 +67,11 @@ impl PhotoArgs {
 
     /// The most that a photo may ask for.
     pub(crate) fn limits(&self) -> PhotoLimits {
-        let usual = PhotoLimits::default();
-        let max_pixels = u64::from(self.max_megapixels) * 1_000_000;
-        // RGBA of 16 bits; the file's own bytes are bounded by the same number.
-        PhotoLimits { max_pixels, max_bytes: usual.max_bytes.max(8 * max_pixels) }
+        PhotoLimits::of_megapixels(self.max_megapixels)
+    }
+
+    pub(crate) fn fill(&self, request: &mut Request) {
+        request.max_megapixels = self.max_megapixels;
     }
 
     /// The one rule for runs in which some photos were bad: everything else is done, and the exit code is 1.

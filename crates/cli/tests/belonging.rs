@@ -184,7 +184,13 @@ fn copies_of_photos_are_trained_with() {
 fn another_encoder_is_refused_with_both_names() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    let other = root().join("models/streetview-lite0");
+    // The bundled one with another crop.
+    let other = path.join("other-crop");
+    fs::create_dir(&other).unwrap();
+    let bundled = root().join("models/streetview-lite2");
+    fs::copy(bundled.join("model.safetensors"), other.join("model.safetensors")).unwrap();
+    let settings = read(bundled.join("encoder.json")).replace("\"centre_crop\": 256", "\"centre_crop\": 250");
+    fs::write(other.join("encoder.json"), settings).unwrap();
     embed(path, "mine", "");
     embed(path, "other", &format!("--encoder {}", other.display()));
     ok(path, &format!("{SMALL} --embeddings mine.safetensors --locations mine.csv --out run"));
@@ -195,7 +201,7 @@ fn another_encoder_is_refused_with_both_names() {
         let message = refused(path, arguments);
         assert_eq!(message.matches('@').count(), 2, "{arguments}: {message}");
         assert!(
-            message.contains("the bundled encoder@") && message.contains("lite0@"),
+            message.contains("the bundled encoder@") && message.contains("other-crop@"),
             "{arguments}: {message}"
         );
     };

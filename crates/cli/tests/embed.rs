@@ -319,13 +319,13 @@ fn an_encoder_is_described_checked_and_timed() {
     {
         assert!(text.contains(words), "{words}: {text}");
     }
-    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/streetview-lite0");
+    let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/streetview-lite2");
     let (code, text, _) = inspect(&[model, "--json"]);
     let json: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!((code, &json["embedding"], &json["input_side"]), (Some(0), &512.into(), &224.into()));
+    assert_eq!((code, &json["embedding"], &json["input_side"]), (Some(0), &512.into(), &256.into()));
     assert!(json["milliseconds"]["encode_one_thread"].as_f64().unwrap() > 0.0);
     assert!(json["parameters"].as_u64().unwrap() > 3_000_000);
-    let (code, text, _) = inspect(&[&model.replace("lite0", "lite2")]);
+    let (code, text, _) = inspect(&[model]);
     assert_eq!(code, Some(0));
     for words in
         ["EfficientNet-Lite, efficientnet-lite2", "short side to 256", "input 256×256", "512 numbers"]

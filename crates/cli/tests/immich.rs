@@ -9,8 +9,10 @@ use common::{command, fixture, stderr};
 use serde_json::Value;
 use server::{Fake, KEY, id};
 use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::Path;
-use std::process::Output;
+use std::process::{Output, Stdio};
 
 fn immich(folder: &Path, fake: &Fake, words: &str) -> Output {
     let words = format!("immich {} {words}", fake.url);
@@ -80,6 +82,44 @@ fn keys_and_addresses_are_asked_for() {
     assert!(said(&wrong, 1).contains("answers 401"));
     let other =
         command(path, "immich https://photos.example undo").env("IMMICH_API_KEY", KEY).output().unwrap();
-    assert!(said(&other, 1).contains("https is not spoken here"));
+    assert!(said(&other, 1).contains("https is not supported"));
     assert!(said(&immich(path, &fake, "undo"), 1).contains("give the journal that `apply` named"));
+}
+
+#[test]
+fn the_page_is_reviewed() {
+    let fake = Fake::new(&[None]);
+    let folder = tempfile::tempdir().unwrap();
+    let text = format!(
+        r#"{{"server":"{}","suggestions":[{{"asset":"{}","name":"a.jpg","time":"","lat":1.0,"lon":2.0,"place":"","radius_50_km":1.0,"radius_90_km":2.0,"because":"","warning":null,"take":false}}]}}"#,
+        fake.url,
+        id(0)
+    );
+    fs::write(folder.path().join("immich-suggestions.json"), text).unwrap();
+    let mut review = command(folder.path(), &format!("immich {} review", fake.url));
+    let mut review =
+        review.env("IMMICH_API_KEY", KEY).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut line = String::new();
+    BufReader::new(review.stderr.take().unwrap()).read_line(&mut line).unwrap();
+    let (host, rest) = line.split_once("http://").unwrap().1.split_once('/').unwrap();
+    let visit = |request: &str, headers: &str, body: &str| {
+        let mut stream = TcpStream::connect(host).unwrap();
+        let head = format!(
+            "Host: {host}\r\nOrigin: http://{host}\r\nContent-Length: {}\r\nConnection: close",
+            body.len()
+        );
+        write!(stream, "{request} HTTP/1.1\r\n{head}\r\n{headers}\r\n{body}").unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let first = visit(&format!("GET /{}", rest.split(';').next().unwrap()), "", "");
+    let cookie = first.split_once("set-cookie: ").unwrap().1.split(';').next().unwrap();
+    let cookie = format!("Cookie: {cookie}\r\n");
+    assert!(visit("GET /", &cookie, "").contains("Places for immich"));
+    let choice = format!(r#"{{"take":{{"{}":true}}}}"#, id(0));
+    assert!(visit("POST /choice", &cookie, &choice).contains("200 OK"));
+    assert!(visit("POST /done", &cookie, "").contains("200 OK"));
+    let output = review.wait_with_output().unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).contains("1 of 1 are ticked"));
 }

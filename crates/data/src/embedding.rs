@@ -12,8 +12,8 @@ use std::sync::Arc;
 ///
 /// ```
 /// use locdiff_data::Fingerprint;
-/// let encoder = Fingerprint::new("streetview-lite0", 0x3f2a);
-/// assert_eq!(encoder.to_string(), "streetview-lite0@00000000000000000000000000003f2a");
+/// let encoder = Fingerprint::new("streetview-lite2", 0x3f2a);
+/// assert_eq!(encoder.to_string(), "streetview-lite2@00000000000000000000000000003f2a");
 /// assert_eq!(encoder.to_string().parse::<Fingerprint>()?, encoder);
 /// # Ok::<(), locdiff_data::DataError>(())
 /// ```

@@ -1,23 +1,9 @@
 //! The bodies of the fuzz targets: any bytes may come, and nothing may panic, hang or take memory beyond the input's
 //! size; what is read must be sound, and every error must be one line. `fuzz/` runs them under libFuzzer,
-//! `tests/mutations.rs` on a stable toolchain.
+//! the command's test `fuzz_smoke` on a stable toolchain.
 
 use crate::{DataError, Format, MatrixReader, PointColumns, PointReader};
 use std::path::Path;
-
-/// A body, with the name of its target.
-pub type Target = (&'static str, fn(&[u8]));
-
-/// Every target.
-pub const TARGETS: [Target; 7] = [
-    ("points_csv", points_csv),
-    ("points_jsonl", points_jsonl),
-    ("matrix_csv", matrix_csv),
-    ("matrix_jsonl", matrix_jsonl),
-    ("npy", npy),
-    ("safetensors", safetensors),
-    ("format", format),
-];
 
 /// Points from CSV text.
 pub fn points_csv(bytes: &[u8]) {

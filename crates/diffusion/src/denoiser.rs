@@ -31,11 +31,6 @@ impl<D: Denoiser> PosteriorMean<D> {
     pub fn natural(&self) -> &Tensor {
         &self.natural
     }
-
-    /// The wrapped denoiser.
-    pub fn inner_mut(&mut self) -> &mut D {
-        &mut self.inner
-    }
 }
 
 impl<D: Denoiser> Denoiser for PosteriorMean<D> {

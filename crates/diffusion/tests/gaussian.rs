@@ -1,25 +1,16 @@
 //! Samplers, guidance and the posterior mean run on every device against targets known in closed form.
 
+#[path = "../../nn/tests/common/mod.rs"]
+mod common;
+
+use common::devices;
 use locdiff_diffusion::{
     Denoiser, Guided, PosteriorMean, Prediction, SampleState, Sampler, SamplerPlan, Schedule, TrainingTables,
     sample,
 };
 use locdiff_nn::{
-    Device, Indices, NnError, Precision, Recorded, RowKey, RowNoise, Tensor, View, ViewMut,
-    losses::Quadrature, ops,
+    Device, Indices, NnError, Recorded, RowKey, RowNoise, Tensor, View, ViewMut, losses::Quadrature, ops,
 };
-
-fn devices() -> Vec<Device> {
-    let mut devices = vec![Device::cpu()];
-    match Device::cuda(0) {
-        Ok(device) => {
-            device.set_precision(Precision::F32);
-            devices.push(device);
-        }
-        Err(error) => println!("skipping CUDA: {error}"),
-    }
-    devices
-}
 
 /// The exact denoiser of independent normals N(mean, deviation²), for any kind of prediction.
 struct Gaussian {

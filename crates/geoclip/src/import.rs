@@ -2,11 +2,11 @@
 
 use crate::location::LocationSizes;
 use crate::model::Settings;
+use crate::pth::{Archive, PthTensor, Refused, read_pth};
 use crate::{GALLERY_FILE, GeoClip, GeoClipError, Result};
 use locdiff_base::AtomicFile;
 use locdiff_data::{Format, PointColumns, PointReader};
 use locdiff_nn::Device;
-use locdiff_pth::{Archive, PthTensor, Refused, read_pth};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

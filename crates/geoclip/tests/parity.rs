@@ -3,7 +3,6 @@
 
 use locdiff_geoclip::{GALLERY_FILE, GeoClip, Sources, import};
 use locdiff_nn::Device;
-use locdiff_pth::read_pth;
 use locdiff_sphere::LatLon;
 use std::path::{Path, PathBuf};
 
@@ -47,17 +46,6 @@ fn places_and_photos_get_pytorchs_vectors() {
     assert!(difference < 1e-5, "{difference}");
     let error = model.embed_features(&features[1..]).unwrap_err().to_string();
     assert!(error.contains("not rows of 24"), "{error}");
-}
-
-#[test]
-fn every_number_type_stride_and_offset_is_read() {
-    let bytes = std::fs::read(fixtures().join("kinds.pth")).unwrap();
-    let tensors = read_pth("kinds.pth", &bytes).unwrap();
-    assert_eq!(tensors["half"].shape, [2, 3]);
-    assert_eq!(tensors["half"].values, [0.0, 2.0, 4.0, 1.0, 3.0, 5.0]);
-    assert_eq!(tensors["double"].values, [1.5, -2.5]);
-    assert_eq!(tensors["bf16"].values, [1.0, 1.0]);
-    assert_eq!((tensors["tied"].shape.clone(), tensors["tied"].values.clone()), expected("tied"));
 }
 
 #[test]

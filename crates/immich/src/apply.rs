@@ -16,7 +16,7 @@ pub struct Applied {
     pub stopped: bool,
 }
 
-/// Writes the ticked suggestions, each after another look at its photo: one that has a place by now is left alone. A second run
+/// Writes the ticked suggestions, each after its photo was read again: one that has a place by now is left alone. A second run
 /// goes on where the first one stopped, as what is written has a place. `done` is called after each.
 ///
 /// # Errors
@@ -39,7 +39,7 @@ pub fn apply(
             Some(asset) if asset.place.is_some() => applied.had_place += 1,
             Some(_) => {
                 let server_name = server.server().to_owned();
-                journal.record(&Written { server: server_name, asset: one.asset.clone(), at: one.at })?;
+                journal.append(&Written { server: server_name, asset: one.asset.clone(), at: one.at })?;
                 server.set_place(&one.asset, one.at)?;
                 applied.written += 1;
             }

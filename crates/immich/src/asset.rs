@@ -3,7 +3,7 @@
 use locdiff_sphere::LatLon;
 use serde_json::Value;
 
-/// What the server says about a photo.
+/// A photo's metadata on the server.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Asset {

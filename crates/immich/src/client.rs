@@ -59,7 +59,7 @@ impl Immich {
         let server = server.strip_suffix("/api").unwrap_or(server).trim_end_matches('/');
         if server.starts_with("https://") {
             return Err(bad(
-                "https is not spoken here: give the http address of the server itself (http://HOST:2283), or of a tunnel to it",
+                "https is not supported: give the http address of the server itself (http://HOST:2283), or of a tunnel to it",
             ));
         }
         let host = server.strip_prefix("http://").unwrap_or_default();
@@ -88,7 +88,7 @@ impl Immich {
         &self.server
     }
 
-    /// All photos that fit, page by page; `seen` is told how many there are so far.
+    /// All photos that fit, page by page; `seen` gets their number so far.
     ///
     /// # Errors
     /// A server that does not answer, refuses, or is no immich.
@@ -129,7 +129,7 @@ impl Immich {
     /// As [`Immich::assets`].
     pub fn asset(&self, id: &str) -> Result<Option<Asset>> {
         let what = format!("the photo {id}");
-        // immich says 400 both for what is gone and for what is another's.
+        // immich answers 400 both for what is gone and for what is another's.
         match self.json(&Ask::Get, &self.path(id, "")?, &what) {
             Ok(answer) => Ok(Asset::of(&answer)),
             Err(ImmichError::Refused { status: 400 | 404, .. }) => Ok(None),

@@ -1,4 +1,4 @@
-//! Places for the photos of an [immich](https://immich.app) server, by its REST interface: suggested, reviewed, written, taken back.
+//! Places for the photos of an [immich](https://immich.app) server, by its REST interface: suggested, reviewed, written, undone.
 //!
 //! | you want | item |
 //! |---|---|
@@ -6,7 +6,7 @@
 //! | its photos | [`Immich::assets`], [`Filter`], [`Asset`] |
 //! | trips, by pauses between photos | [`trips`] |
 //! | suggestions in a file | [`Suggestions`], [`Suggestion`] |
-//! | a page to tick them on | [`Review`] |
+//! | a page to tick them on, as a function of requests | [`Review`] |
 //! | write those that are ticked | [`apply`], [`Journal`] |
 //! | take them back | [`undo`] |
 //!

@@ -1,4 +1,4 @@
-//! Takes back what was written, where nobody has changed it since.
+//! Undoes what was written, where nobody has changed it since.
 
 use crate::{Immich, ImmichError, Journal, Result, Written};
 use locdiff_sphere::haversine_km;
@@ -20,12 +20,17 @@ pub struct Undone {
     pub stopped: bool,
 }
 
-/// Takes back a journal's lines, the last first. Lines that are dealt with leave the journal; it is removed with its last.
+/// Undoes a journal's entries, the last first. Entries that are done leave the journal; it is removed with its last.
 ///
 /// # Errors
 /// A journal that is none or of another server; a server that does not answer or refuses.
-pub fn undo(server: &Immich, journal: &Journal, stop: &AtomicBool, mut done: impl FnMut()) -> Result<Undone> {
-    let mut lines = journal.lines()?;
+pub fn undo(
+    server: &Immich,
+    journal: &mut Journal,
+    stop: &AtomicBool,
+    mut done: impl FnMut(),
+) -> Result<Undone> {
+    let mut lines = journal.entries()?;
     if let Some(other) = lines.iter().find(|line| line.server != server.server()) {
         let (theirs, ours) = (other.server.clone(), server.server().to_owned());
         return Err(ImmichError::OtherServer { file: journal.path().to_owned(), theirs, ours });
@@ -43,7 +48,7 @@ pub fn undo(server: &Immich, journal: &Journal, stop: &AtomicBool, mut done: imp
         lines.pop();
         done();
     };
-    journal.keep(&lines)?;
+    journal.rewrite(&lines)?;
     result.map(|()| undone)
 }
 

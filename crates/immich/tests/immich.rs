@@ -3,12 +3,13 @@
 mod common;
 
 use common::{Fake, FakeAsset, KEY, id};
+use http::Request;
 use locdiff_immich::{
     ApiKey, Applied, Filter, Immich, ImmichError, Journal, Review, Suggestion, Suggestions, Undone, apply,
     undo,
 };
 use locdiff_sphere::LatLon;
-use std::io::{Read, Write};
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
@@ -114,7 +115,7 @@ fn ticked_places_are_written_and_taken_back() {
     assert_eq!((again.written, again.had_place), (0, 4));
     // Somebody moved the fourth photo: that stays.
     fake.set(|state| state.assets[3].place = Some((50.0, 5.0)));
-    let undone = undo(&server, &journal(folder.path()), &NEVER, || ()).unwrap();
+    let undone = undo(&server, &mut journal(folder.path()), &NEVER, || ()).unwrap();
     assert_eq!(undone, Undone { cleared: 2, changed: 1, nothing: 0, stopped: false });
     let none = Some((0.0, 0.0)); // immich's way to say it
     assert_eq!(fake.places(), [none, Some((1.0, 2.0)), None, Some((50.0, 5.0)), none]);
@@ -139,8 +140,8 @@ fn a_server_that_fails_in_the_middle_leaves_a_journal_to_go_on_from() {
     text.push_str(r#"{"server":"http://127"#);
     std::fs::write(&path, text).unwrap();
     fake.set(|state| state.failing = Some((format!("GET /api/assets/{}", id(1)), 500, 3)));
-    assert!(undo(&server, &journal(folder.path()), &NEVER, || ()).is_err());
-    assert_eq!(undo(&server, &journal(folder.path()), &NEVER, || ()).unwrap().cleared, 2);
+    assert!(undo(&server, &mut journal(folder.path()), &NEVER, || ()).is_err());
+    assert_eq!(undo(&server, &mut journal(folder.path()), &NEVER, || ()).unwrap().cleared, 2);
     assert!(fake.places().iter().all(|place| *place == Some((0.0, 0.0))));
 }
 
@@ -168,62 +169,46 @@ fn files_of_another_server_are_refused() {
     assert!(error.contains(&other.url) && error.contains(&fake.url), "{error}");
     let mut written = journal(folder.path());
     apply(&open(&other), &suggestions(&other, &[true]), &mut written, &NEVER, || ()).unwrap();
-    assert!(matches!(undo(&open(&fake), &written, &NEVER, || ()), Err(ImmichError::OtherServer { .. })));
+    assert!(matches!(undo(&open(&fake), &mut written, &NEVER, || ()), Err(ImmichError::OtherServer { .. })));
     std::fs::write(&file, "[]").unwrap();
     assert!(Suggestions::read(&file, &fake.url).unwrap_err().to_string().contains("no suggestions"));
 }
 
-/// A request as a browser sends it.
-fn ask(url: &str, request: &str, headers: &str, body: &str) -> String {
-    let host = url.trim_start_matches("http://").trim_end_matches('/');
-    let mut stream = std::net::TcpStream::connect(host).unwrap();
-    let headers = headers.replace("HOST", host);
-    let length = body.len();
-    write!(
-        stream,
-        "{request} HTTP/1.1\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}"
-    )
-    .unwrap();
-    let mut answer = Vec::new();
-    let _ = stream.read_to_end(&mut answer);
-    String::from_utf8_lossy(&answer).into_owned()
-}
-
 #[test]
-fn the_page_saves_what_is_ticked_and_knows_its_own() {
+fn the_page_saves_what_is_ticked() {
     let fake = Fake::new(&[None, None]);
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("s.json");
     suggestions(&fake, &[false, true]).write(&file).unwrap();
     let server = open(&fake);
-    let review = Review::open(&server, &file, 0).unwrap();
-    let url = review.url();
-    let page = std::thread::scope(|scope| {
-        let running = scope.spawn(|| review.run(&server, &NEVER).unwrap());
-        let own = "Host: HOST\r\nOrigin: http://HOST\r\n";
-        let page = ask(&url, "GET /", "Host: HOST\r\n", "");
-        assert!(page.contains("default-src 'none'") && page.contains("Places for immich"));
-        assert!(ask(&url, "GET /suggestions", "Host: HOST\r\n", "").contains("5 minutes after"));
-        assert!(ask(&url, &format!("GET /photo/{}", id(0)), "Host: HOST\r\n", "").contains("image/jpeg"));
-        assert!(ask(&url, &format!("GET /photo/{}", id(7)), "Host: HOST\r\n", "").contains("404"));
-        let choice = format!(r#"{{"take":{{"{}":true,"{}":false,"other":true}}}}"#, id(0), id(1));
-        // Another site's page, another name that leads here, and a form without an origin change nothing.
-        for headers in
-            ["Host: HOST\r\nOrigin: http://evil.example\r\n", "Host: evil.example\r\n", "Host: HOST\r\n"]
-        {
-            assert!(ask(&url, "POST /choice", headers, &choice).contains("403"), "{headers}");
-        }
-        assert!(!Suggestions::read(&file, &fake.url).unwrap().suggestions[0].take);
-        assert!(ask(&url, "POST /choice", own, "none").contains("400"));
-        assert!(ask(&url, "POST /choice", own, &choice).contains("200"));
-        let saved = Suggestions::read(&file, &fake.url).unwrap();
-        assert_eq!((saved.suggestions[0].take, saved.suggestions[1].take), (true, false));
-        assert!(ask(&url, "POST /done", own, "").contains("200"));
-        running.join().unwrap()
-    });
-    assert_eq!(page.taken(), 1);
-    assert!(
-        !fake.state.lock().unwrap().log.iter().any(|line| line.starts_with("PUT")),
-        "reviewing writes nothing"
-    );
+    let mut review = Review::open(&server, &file).unwrap();
+    let mut ask = |method: &str, path: &str, body: &str| {
+        let request = Request::builder().method(method).uri(path).body(body.as_bytes().to_vec()).unwrap();
+        let (reply, is_last) = match review.answer(&request).unwrap() {
+            ControlFlow::Continue(reply) => (reply, false),
+            ControlFlow::Break(reply) => (reply, true),
+        };
+        let head = format!("{:?}", reply.headers());
+        (reply.status().as_u16(), head, String::from_utf8_lossy(reply.body()).into_owned(), is_last)
+    };
+    let (status, head, page, _) = ask("GET", "/", "");
+    assert!(status == 200 && head.contains("default-src 'none'") && page.contains("Places for immich"));
+    assert!(ask("GET", "/suggestions", "").2.contains("5 minutes after"));
+    assert!(ask("GET", &format!("/photo/{}", id(0)), "").1.contains("image/jpeg"));
+    for (method, path) in
+        [("GET", &*format!("/photo/{}", id(7))), ("GET", "/photo/..%2f"), ("GET", "/choice"), ("POST", "/")]
+    {
+        assert_eq!(ask(method, path, "").0, 404, "{path}");
+    }
+    let choice = format!(r#"{{"take":{{"{}":true,"{}":false,"other":true}}}}"#, id(0), id(1));
+    for bad in ["", "none", "[]", r#"{"take":1}"#] {
+        assert_eq!(ask("POST", "/choice", bad).0, 400, "{bad}");
+    }
+    assert!(!Suggestions::read(&file, &fake.url).unwrap().suggestions[0].take);
+    assert_eq!(ask("POST", "/choice", &choice).0, 200);
+    let saved = Suggestions::read(&file, &fake.url).unwrap();
+    assert_eq!((saved.suggestions[0].take, saved.suggestions[1].take), (true, false));
+    let (status, _, _, is_last) = ask("POST", "/done", "");
+    assert_eq!((status, is_last, review.suggestions().taken()), (200, true, 1));
+    assert_eq!(fake.asked("PUT"), 0, "reviewing writes nothing");
 }

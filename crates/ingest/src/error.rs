@@ -78,7 +78,7 @@ pub enum IngestError {
     },
     /// A Parquet file that cannot be read.
     #[error(transparent)]
-    Parquet(#[from] locdiff_parquet::ParquetError),
+    Parquet(#[from] crate::parquet::ParquetError),
     /// A list of photos without names for them.
     #[error("{list} is no list of photos that is known here: {reason}", list = list.display())]
     NoList {

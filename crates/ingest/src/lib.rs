@@ -7,7 +7,7 @@
 //! | each of them decoded, a result for each, few in memory at a time | [`PhotoStream`] |
 //! | the tables beside embeddings | [`EmbedTables`] |
 //! | their embeddings and places in files, by a run that can be cut off and resumed | [`EmbedRun`], [`EmbedSettings`], [`EmbedFiles`] |
-//! | what went wrong, in one line | [`IngestError`] |
+//! | what went wrong, in one line | [`IngestError`], [`ParquetError`] |
 //!
 //! ```
 //! use locdiff_ingest::{PhotoLimits, Photos};
@@ -21,13 +21,14 @@
 mod error;
 mod files;
 mod folder;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod index;
 mod journal;
 mod list;
 mod outcome;
 mod parquet;
 mod photos;
-mod pictures;
 mod pipeline;
 mod run;
 mod settings;
@@ -44,6 +45,7 @@ pub use files::EmbedFiles;
 pub use folder::Skipped;
 pub use list::{ListedPhoto, PhotoList};
 pub use locdiff_vision::PhotoLimits;
+pub use parquet::ParquetError;
 pub use photos::Photos;
 pub use run::{EmbedRun, Progress};
 pub use settings::{EmbedCounts, EmbedOutput, EmbedSettings};

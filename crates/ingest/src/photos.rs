@@ -129,6 +129,11 @@ impl Photos {
         &self.sources
     }
 
+    /// The same, given away.
+    pub fn into_sources(self) -> Vec<PhotoSource> {
+        self.sources
+    }
+
     /// Files in folders and shards that are no pictures by their names.
     pub fn other_files(&self) -> usize {
         self.other_files

@@ -28,7 +28,7 @@ pub struct Progress {
 /// use std::sync::atomic::AtomicBool;
 /// # let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
 /// # let folder = tempfile::tempdir().unwrap();
-/// let encoder = Encoder::open(&root.join("models/streetview-lite0"))?;
+/// let encoder = Encoder::open(&root.join("models/streetview-lite2"))?;
 /// let photos = Photos::gather(&[root.join("fixtures/vision/china.jpg")], None)?;
 /// let files = EmbedFiles::beside(folder.path().join("china.safetensors"));
 /// let run = EmbedRun { photos: &photos, files: &files, settings: &EmbedSettings::default(), resume: false };

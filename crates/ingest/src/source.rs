@@ -1,6 +1,6 @@
 //! One photo that a user named: what it is called, where its bytes lie, and the place it comes with.
 
-use crate::pictures;
+use crate::parquet;
 use crate::zipped_bytes::inflate;
 use locdiff_sphere::LatLon;
 use locdiff_vision::{Photo, PhotoLimits, VisionError};
@@ -221,7 +221,7 @@ impl PhotoSource {
                 Photo::decode(&contents, &self.name, limits)
             }
             Bytes::Row { file, row } => {
-                let contents = pictures::bytes(file, *row, limits.max_bytes)
+                let contents = parquet::picture(file, *row, limits.max_bytes)
                     .map_err(|source| VisionError::Read { file: self.name.clone(), source })?;
                 Photo::decode(&contents, &self.name, limits)
             }

@@ -74,10 +74,24 @@ impl Locator {
         request: &Request,
         control: Control<'a>,
     ) -> Result<AlbumRun, LocateError> {
-        self.run_album_with(self.usual_album()?, sources, request, &Arc::new(request.options()?), control)
+        self.run_album_of(sources, request, &Arc::new(request.options()?), control)
     }
 
-    /// The same by an album of other settings, with options that were made before.
+    /// The same with options that were made before.
+    ///
+    /// # Errors
+    /// As [`Locator::run_album`].
+    pub fn run_album_of<'a>(
+        &'a self,
+        sources: impl IntoIterator<Item = Source, IntoIter: Send + 'a>,
+        request: &Request,
+        options: &Arc<LocateOptions>,
+        control: Control<'a>,
+    ) -> Result<AlbumRun, LocateError> {
+        self.run_album_with(self.usual_album()?, sources, request, options, control)
+    }
+
+    /// The same by an album of other settings.
     ///
     /// # Errors
     /// As [`Locator::run_album`].

@@ -1,7 +1,7 @@
 //! The answers of an album as files: a track with its uncertainty.
 
 use crate::kilometres;
-use crate::maps::with_labels;
+use crate::maps::labelled;
 use locdiff_album::{AlbumAnswer, TimeSource, iso_time};
 use locdiff_map::{FeatureCollection, GpxPoint, KmlDocument, KmlFolder, TrackMap, TrackPhoto, gpx};
 use locdiff_sphere::LatLon;
@@ -87,7 +87,7 @@ impl<'a> AlbumFiles<'a> {
 
     /// A page with a map and a slider through time, one file that needs no network.
     pub fn html(&self) -> Vec<u8> {
-        let mut page = with_labels(TrackMap::new(&format!("LocDiff: {}", self.name)));
+        let mut page = TrackMap::new(labelled(&format!("LocDiff: {}", self.name)));
         for answer in &self.answers {
             page = page.photo(TrackPhoto {
                 name: answer.photo.clone(),

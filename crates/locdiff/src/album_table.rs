@@ -1,11 +1,12 @@
 //! A table of photos with times, for albums of embeddings.
 
-use crate::{EmbeddedPhoto, LocateError, PhotoTime};
-use locdiff_album::parse_time;
+use crate::{Control, EmbeddedPhoto, LocateError, LocateOptions, Locator, PhotoTime, Source, check_rows};
+use locdiff_album::{AlbumPhoto, parse_time};
 use locdiff_base::excerpt;
 use locdiff_data::{RowFile, TableReader};
 use locdiff_sphere::LatLon;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A row: one photo of an album.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,15 +86,46 @@ impl AlbumRow {
     ///
     /// # Errors
     /// A row that the file does not have.
-    pub fn embedded(&self, file: &RowFile) -> Result<EmbeddedPhoto, LocateError> {
+    pub fn source(&self, file: &Arc<RowFile>) -> Result<Source, LocateError> {
         if self.row >= file.rows() {
             let reason = format!("row {} of the embeddings is wanted, there are {}", self.row, file.rows());
             return Err(LocateError::Table { at: self.name.clone(), reason });
         }
-        let mut photo =
-            EmbeddedPhoto::from(file.embedding(self.row)?).with_name(&*self.name).with_gps(self.gps);
-        photo.taken.camera.clone_from(&self.camera);
-        Ok(photo)
+        Ok(Source::row(file, self.row, None)
+            .called(&*self.name)
+            .with_gps(self.gps)
+            .with_time(Some(self.time))
+            .with_camera(self.camera.clone())
+            .in_album(&*self.album))
+    }
+}
+
+impl Locator {
+    /// The photos of a table as an album sees them, with its rows: to judge albums whose places are known.
+    ///
+    /// # Errors
+    /// Files that cannot be read or do not belong together.
+    pub fn album_table(
+        &self,
+        embeddings: &Path,
+        tensor: Option<&str>,
+        table: &Path,
+        options: &LocateOptions,
+    ) -> Result<(Vec<AlbumPhoto>, Vec<AlbumRow>), LocateError> {
+        let file = Arc::new(RowFile::open(embeddings, tensor)?);
+        check_rows(&file, self.model().config())?;
+        let rows = AlbumRow::read(table)?;
+        let sources: Vec<Source> = rows.iter().map(|row| row.source(&file)).collect::<Result<_, _>>()?;
+        let mut read = self.read(sources, Arc::new(options.clone()), Control::new());
+        let mut photos = Vec::with_capacity(rows.len());
+        while let Some(block) = read.next_block()? {
+            for one in block {
+                photos.push(one.photo?);
+            }
+        }
+        let times: Vec<PhotoTime> = rows.iter().map(|row| row.time).collect();
+        let photos: Vec<&EmbeddedPhoto> = photos.iter().collect();
+        Ok((self.album_photos(&photos, &times, options)?, rows))
     }
 }
 

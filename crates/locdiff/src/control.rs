@@ -1,5 +1,6 @@
 //! What a run is told while it works, and what it tells.
 
+use crate::{EmbeddedPhoto, Origin};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -28,6 +29,7 @@ pub struct Control<'a> {
     stop: Option<&'a AtomicBool>,
     progress: Option<&'a (dyn Fn(Progress) + Sync)>,
     times: Option<&'a StageTimes>,
+    embedded: Option<&'a (dyn Fn(&Origin, &EmbeddedPhoto) + Sync)>,
 }
 
 impl<'a> Control<'a> {
@@ -54,9 +56,22 @@ impl<'a> Control<'a> {
         Self { times: Some(times), ..self }
     }
 
+    /// Gives every photo that was embedded to a function, from whichever thread worked on it: to keep it, should the run be cut off.
+    #[must_use]
+    pub fn with_embedded(self, embedded: &'a (dyn Fn(&Origin, &EmbeddedPhoto) + Sync)) -> Self {
+        Self { embedded: Some(embedded), ..self }
+    }
+
     /// Whether it was asked to stop.
     pub fn is_stopped(&self) -> bool {
         self.stop.is_some_and(|stop| stop.load(Ordering::SeqCst))
+    }
+
+    /// A photo was embedded.
+    pub(crate) fn keep(&self, origin: &Origin, photo: &EmbeddedPhoto) {
+        if let Some(embedded) = self.embedded {
+            embedded(origin, photo);
+        }
     }
 
     /// A photo is done with a stage.
@@ -81,13 +96,17 @@ impl<'a> Control<'a> {
 pub struct StageTimes {
     pub(crate) decode: AtomicU64,
     pub(crate) encode: AtomicU64,
+    /// From the beginning to the end of reading.
+    pub(crate) read: AtomicU64,
 }
 
 impl StageTimes {
-    /// Decoding and embedding as parts of `elapsed`, in which both went on on several threads.
-    pub fn split(&self, elapsed: Duration) -> (Duration, Duration) {
-        let [decode, encode] = [&self.decode, &self.encode].map(|sum| sum.load(Ordering::Relaxed) as f64);
-        let decode = elapsed.mul_f64(decode / (decode + encode).max(1.0));
-        (decode, elapsed.saturating_sub(decode))
+    /// Decoding, embedding and the rest as parts of `elapsed`, in which the first two went on on several threads.
+    pub fn split(&self, elapsed: Duration) -> (Duration, Duration, Duration) {
+        let [decode, encode, read] =
+            [&self.decode, &self.encode, &self.read].map(|sum| sum.load(Ordering::Relaxed));
+        let read = Duration::from_nanos(read).min(elapsed);
+        let decode = read.mul_f64(decode as f64 / (decode + encode).max(1) as f64);
+        (decode, read.saturating_sub(decode), elapsed.saturating_sub(read))
     }
 }

@@ -85,6 +85,9 @@ pub enum LocateError {
         /// Model or encoder.
         what: &'static str,
     },
+    /// A source that fails for a reason of its own, such as a server that does not answer.
+    #[error(transparent)]
+    Source(Box<dyn std::error::Error + Send + Sync>),
     /// It was asked to stop: nothing was written.
     #[error("stopped before the end: nothing was written")]
     Stopped,

@@ -4,7 +4,7 @@ use crate::grid::worth_drawing;
 use crate::{Answer, Codec, DensityGrid, LocateError, TraceStep};
 use locdiff_map::{
     CrowdMap, CrowdPhoto, FeatureCollection, Heat, HtmlMap, HtmlMarker, HtmlPhoto, KmlDocument, KmlFolder,
-    MapImage, MapLabel, Marker, Raster, Trace, TrackMap, Window, contour_polygons, geotiff,
+    MapImage, MapLabel, MapPage, Marker, Raster, Trace, Window, contour_polygons, geotiff,
 };
 use locdiff_places::{PlaceKind, place_names};
 use locdiff_sphere::{Polygon, UnitVec};
@@ -110,17 +110,17 @@ fn raster(answer: &Answer, window: Window, points: &[UnitVec]) -> Result<Raster,
 
 /// A page for answers, to which [`AnswerMap::html_photo`] is added.
 pub fn answers_page() -> HtmlMap {
-    HtmlMap::new("LocDiff").labels(labels()).credit(CREDIT)
+    HtmlMap::new(labelled("LocDiff"))
 }
 
 /// A page for any number of answers, to which [`crowd_photo`] is added; their pictures wait in `spool`.
 pub fn crowd_page<S: Read + Write + Seek>(spool: S) -> CrowdMap<S> {
-    CrowdMap::new("LocDiff", spool).labels(labels()).credit(CREDIT)
+    CrowdMap::new(labelled("LocDiff"), spool)
 }
 
-/// A track's page with names on the map.
-pub(crate) fn with_labels(page: TrackMap) -> TrackMap {
-    page.labels(labels()).credit(CREDIT)
+/// A page with names on its map.
+pub(crate) fn labelled(title: &str) -> MapPage {
+    MapPage::new(title).labels(labels()).credit(CREDIT)
 }
 
 /// The answer as one of many.

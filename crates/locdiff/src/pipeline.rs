@@ -89,7 +89,7 @@ impl<'a> EmbedSources<'a> {
             return Ok(None);
         }
         self.next += block.len();
-        self.embedder.block(&block)
+        self.embedder.control.timed(|times| &times.read, || self.embedder.block(&block))
     }
 
     /// All photos; the first that cannot be used fails them all.
@@ -143,8 +143,7 @@ impl Embedder<'_> {
                 self.control.timed(|times| &times.encode, || embed(self.encoder, &photo, &self.options))
             }
         });
-        self.control.advance(Progress::Read);
-        Some(done(source.origin(row), photo, thumbnail))
+        Some(self.done(source.origin(row), photo, thumbnail))
     }
 
     /// A block on a GPU: decoded on all threads, embedded as one batch.
@@ -172,8 +171,7 @@ impl Embedder<'_> {
                 Ok(None) => (None, Err(LocateError::NoEncoder)),
                 Err(error) => (None, Err(error)),
             };
-            self.control.advance(Progress::Read);
-            done(source.origin(*row), photo, thumbnail)
+            self.done(source.origin(*row), photo, thumbnail)
         });
         Ok(Some(all.collect()))
     }
@@ -188,6 +186,31 @@ impl Embedder<'_> {
 
     fn small(&self, photo: &Photo) -> Option<Vec<u8>> {
         if self.with_thumbnails { photo.thumbnail(THUMBNAIL_SIDE, THUMBNAIL_BYTES) } else { None }
+    }
+
+    /// The photo under its name, with what is known of it.
+    fn done(
+        &self,
+        origin: Origin,
+        photo: Result<EmbeddedPhoto, LocateError>,
+        thumbnail: Option<Vec<u8>>,
+    ) -> Read {
+        let photo = photo.map(|mut photo| {
+            photo.name.clone_from(&origin.name);
+            let Known { gps, camera, time_text, .. } = &origin.known;
+            photo.gps = gps.or(photo.gps);
+            if time_text.is_some() {
+                photo.taken.time.clone_from(time_text);
+                photo.taken.offset = None;
+            }
+            if camera.is_some() {
+                photo.taken.camera.clone_from(camera);
+            }
+            self.control.keep(&origin, &photo);
+            photo
+        });
+        self.control.advance(Progress::Read);
+        Read { origin, photo, thumbnail }
     }
 }
 
@@ -211,24 +234,6 @@ pub(crate) fn embed(
 enum Decoded {
     Photo(Photo),
     Embedded(EmbeddedPhoto),
-}
-
-/// The photo under its name, with what is known of it.
-fn done(origin: Origin, photo: Result<EmbeddedPhoto, LocateError>, thumbnail: Option<Vec<u8>>) -> Read {
-    let photo = photo.map(|mut photo| {
-        photo.name.clone_from(&origin.name);
-        let Known { gps, camera, time_text, .. } = &origin.known;
-        photo.gps = gps.or(photo.gps);
-        if time_text.is_some() {
-            photo.taken.time.clone_from(time_text);
-            photo.taken.offset = None;
-        }
-        if camera.is_some() {
-            photo.taken.camera.clone_from(camera);
-        }
-        photo
-    });
-    Read { origin, photo, thumbnail }
 }
 
 /// Runs of photos with no more pixels together than one photo may have, as far as their pixels are known.

@@ -10,7 +10,7 @@
 //! | a raster for GIS programs, and back | [`geotiff`], [`ascii_grid`], [`parse_ascii_grid`] |
 //! | land and borders | [`Coast`] |
 //! | a picture, or several in one | [`MapImage`], [`sheet_png`] |
-//! | a page with a map to look at; one for thousands of photos | [`HtmlMap`]; [`CrowdMap`] |
+//! | a page with a map to look at; one for thousands of photos | [`HtmlMap`]; [`CrowdMap`]; [`MapPage`] |
 //! | a film of a density in time | [`Trace`] |
 //!
 //! ```
@@ -61,7 +61,9 @@ pub use error::MapError;
 pub use geojson::FeatureCollection;
 pub use geotiff::geotiff;
 pub use gpx::{GpxPoint, gpx};
-pub use html::{CrowdMap, CrowdPhoto, HtmlMap, HtmlMarker, HtmlPhoto, MapLabel, TrackMap, TrackPhoto};
+pub use html::{
+    CrowdMap, CrowdPhoto, HtmlMap, HtmlMarker, HtmlPhoto, MapLabel, MapPage, TrackMap, TrackPhoto,
+};
 pub use kml::{KmlDocument, KmlFolder};
 pub use raster::Raster;
 pub use render::{Colour, Heat, MapImage, Marker, MarkerShape, sheet_png};

@@ -119,7 +119,7 @@ impl Trace {
         if let Some((place, label)) = &self.answer {
             photo = photo.summary(label).marker(HtmlMarker::new(*place, label));
         }
-        HtmlMap::new(&format!("{} – step by step", self.name)).photo(photo).to_html()
+        HtmlMap::new(format!("{} – step by step", self.name).as_str()).photo(photo).to_html()
     }
 }
 

@@ -7,13 +7,7 @@ use locdiff_shdd::{Anchors, Codec, Coefficients, Decoder};
 use locdiff_sphere::{Degree, Grid, UnitVec};
 
 fn device() -> Option<Device> {
-    match Device::cuda(0) {
-        Ok(device) => Some(device),
-        Err(error) => {
-            println!("skipped: {error}");
-            None
-        }
-    }
+    Device::cuda(0).inspect_err(|error| println!("skipped: {error}")).ok()
 }
 
 fn points(count: u64) -> Vec<UnitVec> {

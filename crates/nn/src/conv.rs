@@ -49,10 +49,6 @@ fn context(op: &'static str, view: &ViewMut<'_>) -> Result<Arc<cuda::Context>> {
     Ok(context)
 }
 
-fn elements(view: &ViewMut<'_>) -> Grid {
-    Grid::Elements { rows: view.rows, cols: view.cols }
-}
-
 /// The RGB pixels under the kernel at each of its places, one row each; one picture a row of `pixels`.
 ///
 /// # Errors
@@ -72,7 +68,7 @@ pub fn patches(out: ViewMut<'_>, pixels: View<'_>, walk: Walk) -> Result<()> {
         Arg::Int(walk.step),
         Arg::Int(walk.before()),
     ];
-    context(OP, &out)?.launch("conv_patches", elements(&out), &args)
+    context(OP, &out)?.launch("conv_patches", Grid::each(&out), &args)
 }
 
 /// Each channel with a kernel of its own, a bias and ReLU6; with `clamp`, ReLU6 before it too. `taps` has a row for each
@@ -108,7 +104,7 @@ pub fn depthwise(
         Arg::Int(walk.before()),
         Arg::Code(i32::from(clamp)),
     ];
-    context(OP, &out)?.launch("depthwise", elements(&out), &args)
+    context(OP, &out)?.launch("depthwise", Grid::each(&out), &args)
 }
 
 /// In place `x ← min(max(x, 0), 6)`.
@@ -117,7 +113,7 @@ pub fn depthwise(
 /// A view that is not on a CUDA device.
 pub fn relu6(x: ViewMut<'_>) -> Result<()> {
     let args = [Arg::Out(&x), Arg::Int(x.cols)];
-    context("conv::relu6", &x)?.launch("clamp_relu6", elements(&x), &args)
+    context("conv::relu6", &x)?.launch("clamp_relu6", Grid::each(&x), &args)
 }
 
 /// ReLU6, then the mean over the pixels of each picture; a picture a row of `out`.
@@ -130,5 +126,5 @@ pub fn mean_relu6(out: ViewMut<'_>, x: View<'_>) -> Result<()> {
         format!("{}×{} into {}×{}", x.rows, x.cols, out.rows, out.cols)
     })?;
     let args = [Arg::Out(&out), Arg::In(x), Arg::Int(out.cols), Arg::Int(x.rows / out.rows)];
-    context(OP, &out)?.launch("mean_relu6", elements(&out), &args)
+    context(OP, &out)?.launch("mean_relu6", Grid::each(&out), &args)
 }

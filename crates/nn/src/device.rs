@@ -81,11 +81,6 @@ impl Device {
         Ok(Self { backend: Backend::Cuda(cuda::Context::open(ordinal)?) })
     }
 
-    /// CUDA devices that this process can see; 0 where the driver or the libraries are missing.
-    pub fn cuda_count() -> usize {
-        cuda::Context::count()
-    }
-
     /// Opens the device that `spec` names.
     ///
     /// # Errors

@@ -33,15 +33,6 @@ pub enum NnError {
         /// What was looked for and not found.
         reason: String,
     },
-    /// NCCL was asked for and is not to be had here.
-    #[error(
-        "NCCL cannot be used: {reason}. Install it (pip install nvidia-nccl-cu13), name its file in LOCDIFF_NCCL, or let the \
-         ranks add up over TCP"
-    )]
-    NcclUnavailable {
-        /// What was looked for and not found.
-        reason: String,
-    },
     /// A call into CUDA failed.
     #[error("CUDA: {what} failed: {detail}")]
     Cuda {

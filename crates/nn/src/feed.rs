@@ -143,7 +143,7 @@ impl Table {
             Arg::In(self.mean.view()),
             Arg::In(self.deviation.view()),
         ];
-        self.context.launch("gather_table", Grid::Elements { rows: out.rows, cols: out.cols }, &args)
+        self.context.launch("gather_table", Grid::each(&out), &args)
     }
 }
 

@@ -11,7 +11,6 @@
 //! - [`decode`]: where fields of harmonics are highest, on CUDA.
 //! - [`math`]: f32 functions for vectorised loops of other crates.
 //! - [`inference`]: kernels of image encoders on the CPU, over buffers of one's own.
-//! - [`Nccl`]: sums of gradients over several GPUs.
 //! - [`Rng`]: counter-based random numbers, [`RowNoise`]: such that belong to rows; [`Recorded`]: a whole step or sampler as one CUDA graph.
 //!
 //! The engine knows no geography: quadrature grids come in as matrices.
@@ -43,6 +42,7 @@
 //! ```
 
 mod adam_config;
+mod aligned;
 pub mod bf16;
 pub mod conv;
 mod cpu;
@@ -54,9 +54,9 @@ pub mod feed;
 mod gelu;
 mod graph;
 pub mod inference;
+mod kinds;
 pub mod layers;
 pub mod losses;
-mod nccl;
 pub mod ops;
 mod optim;
 mod params;
@@ -77,7 +77,6 @@ pub use device::{Device, DeviceSpec};
 pub use error::{NnError, Result};
 pub use gelu::Gelu;
 pub use graph::Recorded;
-pub use nccl::Nccl;
 pub use optim::Adam;
 pub use params::{Gradients, Init, ParamId, Params, ParamsBuilder};
 pub use precision::Precision;

@@ -367,27 +367,7 @@ impl Gradients {
         crate::ops::gather_gradients(self.flat.view_mut(), other.flat.view(), replace)
     }
 
-    /// Replaces all by what `change` makes of them, on the host; waits for the device.
-    ///
-    /// # Errors
-    /// What `change` returns, or [`crate::NnError::Cuda`] if an earlier operation failed.
-    pub fn change_on_host<E: From<crate::NnError>>(
-        &mut self,
-        change: impl FnOnce(&mut [f32]) -> std::result::Result<(), E>,
-    ) -> std::result::Result<(), E> {
-        if let Ok(values) = self.flat.view_mut().cpu("change_on_host") {
-            return change(values.data);
-        }
-        let mut values = self.flat.to_vec()?;
-        change(&mut values)?;
-        Ok(self.flat.upload(&values)?)
-    }
-
     pub(crate) fn flat(&self) -> View<'_> {
         self.flat.view()
-    }
-
-    pub(crate) fn flat_mut(&mut self) -> ViewMut<'_> {
-        self.flat.view_mut()
     }
 }

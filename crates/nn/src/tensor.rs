@@ -2,7 +2,7 @@
 
 use crate::{
     Device, NnError, Result, View, ViewMut,
-    cpu::AlignedVec,
+    aligned::Aligned,
     cuda,
     device::Backend,
     error::check_shape,
@@ -11,7 +11,7 @@ use crate::{
 use std::sync::Arc;
 
 enum Storage {
-    Cpu(AlignedVec),
+    Cpu(Aligned),
     Cuda(Arc<cuda::Buffer<f32>>),
 }
 
@@ -40,7 +40,7 @@ impl Tensor {
     /// [`crate::NnError::Cuda`] if the device's memory does not suffice.
     pub fn zeros(device: &Device, rows: usize, cols: usize) -> Result<Self> {
         let storage = match &device.backend {
-            Backend::Cpu => Storage::Cpu(AlignedVec::zeros(rows * cols)),
+            Backend::Cpu => Storage::Cpu(Aligned::zeros(rows * cols)),
             Backend::Cuda(context) => Storage::Cuda(cuda::Buffer::zeros(context, rows * cols)?),
         };
         Ok(Self { device: device.clone(), storage, rows, cols })
@@ -74,7 +74,7 @@ impl Tensor {
     pub fn upload_rows(&mut self, values: &[f32]) -> Result<()> {
         self.check_rows("upload", values.len())?;
         match &mut self.storage {
-            Storage::Cpu(own) => own.as_mut_slice()[..values.len()].copy_from_slice(values),
+            Storage::Cpu(own) => own[..values.len()].copy_from_slice(values),
             Storage::Cuda(buffer) => buffer.upload(values)?,
         }
         Ok(())
@@ -104,7 +104,7 @@ impl Tensor {
     pub fn download_rows(&self, values: &mut [f32]) -> Result<()> {
         self.check_rows("download", values.len())?;
         match &self.storage {
-            Storage::Cpu(own) => values.copy_from_slice(&own.as_slice()[..values.len()]),
+            Storage::Cpu(own) => values.copy_from_slice(&own[..values.len()]),
             Storage::Cuda(buffer) => buffer.download(values)?,
         }
         Ok(())
@@ -165,7 +165,7 @@ impl Tensor {
     /// `rows × cols` values that start `offset` values into the storage, seen as a matrix of their own.
     pub(crate) fn window(&self, offset: usize, rows: usize, cols: usize) -> View<'_> {
         let data = match &self.storage {
-            Storage::Cpu(values) => Data::Cpu(&values.as_slice()[offset..offset + rows * cols]),
+            Storage::Cpu(values) => Data::Cpu(&values[offset..offset + rows * cols]),
             Storage::Cuda(buffer) => {
                 assert!(offset + rows * cols <= buffer.len());
                 Data::Cuda { buffer, offset }
@@ -176,7 +176,7 @@ impl Tensor {
 
     pub(crate) fn window_mut(&mut self, offset: usize, rows: usize, cols: usize) -> ViewMut<'_> {
         let data = match &mut self.storage {
-            Storage::Cpu(values) => DataMut::Cpu(&mut values.as_mut_slice()[offset..offset + rows * cols]),
+            Storage::Cpu(values) => DataMut::Cpu(&mut values[offset..offset + rows * cols]),
             Storage::Cuda(buffer) => {
                 assert!(offset + rows * cols <= buffer.len());
                 DataMut::Cuda { buffer, offset }

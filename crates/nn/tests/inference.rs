@@ -2,27 +2,14 @@
 
 mod common;
 
-use common::{close, noise};
+use common::{close, cuda, devices, noise};
 use half::bf16;
 use locdiff_nn::{
-    Device, Gelu, Precision, Tensor,
+    Device, Gelu, Tensor,
     bf16::{self as inference, Bf16Tensor},
     conv::{self, Walk},
     ops::{self, Transpose},
 };
-
-fn cuda() -> Option<Device> {
-    match Device::cuda(0) {
-        Ok(device) => {
-            device.set_precision(Precision::F32);
-            Some(device)
-        }
-        Err(error) => {
-            println!("skipping CUDA: {error}");
-            None
-        }
-    }
-}
 
 fn rounded(values: &[f32]) -> Vec<f32> {
     values.iter().map(|&value| bf16::from_f32(value).to_f32()).collect()
@@ -39,9 +26,7 @@ fn the_cpu_has_no_bf16_matrices() {
 
 #[test]
 fn a_product_may_have_a_bias_and_a_sum() {
-    let mut devices = vec![Device::cpu()];
-    devices.extend(cuda());
-    for device in devices {
+    for device in devices() {
         let x = Tensor::from_slice(&device, 1, 2, &[1.0, 2.0]).unwrap();
         let w = Tensor::from_slice(&device, 2, 2, &[1.0, 0.0, 0.0, 10.0]).unwrap();
         let bias = Tensor::from_slice(&device, 1, 2, &[0.5, 0.25]).unwrap();
@@ -54,9 +39,7 @@ fn a_product_may_have_a_bias_and_a_sum() {
 
 #[test]
 fn strided_rows_and_shapes() {
-    let mut devices = vec![Device::cpu()];
-    devices.extend(cuda());
-    for device in devices {
+    for device in devices() {
         let x = Tensor::from_slice(&device, 5, 2, &noise(10, 1)).unwrap();
         let mut every = Tensor::zeros(&device, 3, 2).unwrap();
         ops::copy(every.view_mut(), x.view().every_row(2)).unwrap();

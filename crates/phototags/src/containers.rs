@@ -48,7 +48,7 @@ pub fn tagged(photo: &[u8], name: &str, tag: &GeoTag, overwrite: Overwrite) -> R
     Ok(image.encoder().bytes().to_vec())
 }
 
-/// Whether a photo says where it was taken, in EXIF or XMP. A file that cannot be read as a photo does not.
+/// Whether a photo has a location, in EXIF or XMP. A file that cannot be read as a photo does not.
 pub fn has_location(photo: &[u8]) -> bool {
     if has_xmp_location(photo) {
         return true;

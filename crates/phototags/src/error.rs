@@ -1,6 +1,6 @@
 //! What can be in the way: each message is one line that names the file and the remedy.
 
-use locdiff_base::WriteError;
+use locdiff_base::{JournalError, WriteError};
 use std::io;
 use thiserror::Error;
 
@@ -80,13 +80,25 @@ pub enum TagError {
     Write(#[from] WriteError),
 }
 
+impl From<JournalError> for TagError {
+    fn from(error: JournalError) -> Self {
+        match error {
+            JournalError::Unusable { file, reason } => Self::Journal {
+                file: file.display().to_string(),
+                reason: format!("{reason}; give the journal that locate named"),
+            },
+            JournalError::Write(error) => Self::Write(error),
+        }
+    }
+}
+
 impl TagError {
-    /// Whether the photo, or the file beside it, says already where it was taken.
+    /// Whether the photo, or its sidecar, has a location already.
     pub fn is_has_location(&self) -> bool {
         matches!(self, Self::HasLocation { .. })
     }
 
-    /// Whether it is one photo's fault, so that others can go on; otherwise nothing can be written at all.
+    /// Whether it concerns one photo, so that others can go on; otherwise nothing can be written at all.
     pub fn is_about_photo(&self) -> bool {
         !matches!(self, Self::Write(_) | Self::Journal { .. })
     }

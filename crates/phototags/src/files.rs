@@ -26,7 +26,7 @@ pub enum Change {
     Create,
     /// A file of the name is replaced.
     Replace,
-    /// A sidecar gets the place beside what it says already.
+    /// The place is added to a sidecar.
     Merge,
 }
 
@@ -83,7 +83,7 @@ pub fn prepare_copy(photo: &Path, copy: &Path, tag: &GeoTag, overwrite: Overwrit
     Ok(Prepared { file: copy.to_owned(), contents, like: Some(like), change })
 }
 
-/// Makes [`sidecar_path`] with the place in it ready. A sidecar that is there keeps all that it says.
+/// Makes [`sidecar_path`] with the place in it ready. An existing sidecar keeps its other properties.
 ///
 /// # Errors
 /// When the photo cannot be read, or it or the sidecar has a location already and may not get another, or the sidecar is

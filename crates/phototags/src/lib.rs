@@ -8,9 +8,9 @@
 //! | the same in memory | [`tagged`] |
 //! | a file `photo.jpg.xmp` beside the photo, merged with one that is there | [`write_sidecar`], [`sidecar_path`] |
 //! | to see first what would be written | [`prepare_copy`], [`prepare_sidecar`], [`Prepared`] |
-//! | to take it back | [`Journal`], [`undo`] |
+//! | to undo it | [`Journal`], [`undo`] |
 //! | a table for exiftool | [`EXIFTOOL_COLUMNS`], [`exiftool_row`] |
-//! | whether a photo says already where it was taken | [`has_location`] |
+//! | whether a photo has a location already | [`has_location`] |
 //!
 //! ```
 //! use locdiff_phototags::{GeoTag, Overwrite, has_location, tagged};
@@ -19,7 +19,7 @@
 //! let tag = GeoTag::new(LatLon::new(39.999, 116.275)?).radius_km(210.0).area("in Beijing, China");
 //! let copy = tagged(&photo, "rgb.jpg", &tag, Overwrite::NEVER)?;
 //! assert!(has_location(&copy) && !has_location(&photo));
-//! // A photo that knows its place keeps it.
+//! // A photo with a location keeps it.
 //! assert!(tagged(&copy, "rgb.jpg", &tag, Overwrite::NEVER).is_err());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

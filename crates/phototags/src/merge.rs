@@ -57,7 +57,7 @@ fn holds_position(description: Node<'_, '_>) -> bool {
     })
 }
 
-/// The bytes of the properties of a description that go; all of it where nothing else is said there.
+/// The bytes of the properties of a description that go; all of it where it has no other.
 fn cuts_in(description: Node<'_, '_>, text: &str, goes: impl Fn(&str) -> bool) -> Vec<Range<usize>> {
     let goes = |namespace: Option<&str>, name: &str| namespace == Some(EXIF) && goes(name);
     let attributes = description.attributes();

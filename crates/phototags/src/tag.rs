@@ -15,7 +15,7 @@ pub struct GeoTag {
 pub struct Overwrite {
     /// A file of the copy's name.
     pub files: bool,
-    /// A location that the photo or its sidecar says already.
+    /// A location that the photo or its sidecar has already.
     pub locations: bool,
 }
 
@@ -52,7 +52,7 @@ impl GeoTag {
     }
 }
 
-/// What `GPSProcessingMethod` says, so that an estimate is never taken for a measurement.
+/// The value of `GPSProcessingMethod`, so that an estimate is never taken for a measurement.
 pub(crate) const METHOD: &str = "LocDiff estimate from the picture";
 /// The datum of the coordinates.
 pub(crate) const DATUM: &str = "WGS-84";

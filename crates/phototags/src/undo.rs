@@ -1,7 +1,7 @@
-//! Takes back what a journal lists.
+//! Undoes what a journal lists.
 
-use crate::journal::{Entry, JOURNAL_NAME, entries, folder, hash, kept_folder, rewrite};
-use crate::{Result, TagError};
+use crate::journal::{Entry, JOURNAL_NAME, folder, hash, kept_folder};
+use crate::{Journal, Result, TagError};
 use locdiff_base::{AtomicFile, WriteError};
 use std::collections::HashMap;
 use std::fs;
@@ -41,8 +41,8 @@ impl Undo {
     }
 }
 
-/// Takes back what a journal lists, the last first: files that were created are removed, files that were changed are
-/// restored, and those that changed since stay as they are and remain in the journal. With `dry_run` it only says so.
+/// Undoes what a journal lists, the last first: files that were created are removed, files that were changed are
+/// restored, and those that changed since stay as they are and remain in the journal. With `dry_run` nothing is changed.
 /// `journal` may be the folder that holds it.
 ///
 /// ```
@@ -62,12 +62,13 @@ impl Undo {
 pub fn undo(journal: &Path, dry_run: bool) -> Result<Vec<(PathBuf, Undo)>> {
     let journal = if journal.is_dir() { journal.join(JOURNAL_NAME) } else { journal.to_owned() };
     let base = folder(&journal);
+    let mut list = Journal::at(&journal).0;
     let mut refused: Vec<Entry> = Vec::new();
     let mut done = Vec::new();
     let mut kept_files = Vec::new();
     // Files that were dealt with, by what they hold now (or would): one file may stand in several lines.
     let mut seen: HashMap<PathBuf, Option<String>> = HashMap::new();
-    for entry in entries(&journal)?.into_iter().rev() {
+    for entry in list.entries()?.into_iter().rev() {
         let file = base.join(&entry.file);
         let kept = entry.kept.as_ref().map(|name| kept_folder(&journal).join(name));
         let old = kept.as_deref().map_or(Before::Absent, |kept| {
@@ -97,7 +98,7 @@ pub fn undo(journal: &Path, dry_run: bool) -> Result<Vec<(PathBuf, Undo)>> {
     if !dry_run {
         // An interrupt before this leaves lines whose files are as they were: nothing to do the next time.
         refused.reverse();
-        rewrite(&journal, &refused)?;
+        list.rewrite(&refused)?;
         for kept in kept_files {
             let _ = fs::remove_file(kept);
         }

@@ -8,7 +8,7 @@ use locdiff_base::escape_markup;
 pub(crate) const EXIF: &str = "http://ns.adobe.com/exif/1.0/";
 pub(crate) const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 
-/// An XMP file that says where.
+/// An XMP file with a location.
 pub(crate) fn packet(tag: &GeoTag) -> String {
     format!(
         "<?xpacket begin=\"\u{feff}\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>\n\
@@ -22,7 +22,7 @@ pub(crate) fn packet(tag: &GeoTag) -> String {
     )
 }
 
-/// The element that says where the resource `about` was made; it brings its namespaces along.
+/// The element with the location of the resource `about`; it brings its namespaces along.
 pub(crate) fn description(tag: &GeoTag, about: &str) -> String {
     let properties: Vec<String> = properties(tag)
         .iter()
@@ -35,7 +35,7 @@ pub(crate) fn description(tag: &GeoTag, about: &str) -> String {
     )
 }
 
-/// What is said, each with its name in the namespace [`EXIF`].
+/// The properties, each with its name in the namespace [`EXIF`].
 pub(crate) fn properties(tag: &GeoTag) -> Vec<(&'static str, String)> {
     let (lat_deg, lon_deg) = (tag.place.lat_deg(), tag.place.lon_deg());
     let mut properties = vec![

@@ -2,7 +2,7 @@
 
 use crate::problem::Problem;
 use crate::query;
-use locdiff::{LocateError, LocateOptions, Region, SampleOptions};
+use locdiff::Request;
 use std::str::FromStr;
 
 /// A parameter of a question: its name, its JSON type, its default and what it means.
@@ -111,25 +111,14 @@ pub(crate) struct Extra {
     pub(crate) grid: bool,
 }
 
-/// How to answer: requests with the same settings are answered together.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Settings {
-    views: usize,
-    seed: u64,
-    hypotheses: usize,
-    window_km: Option<f64>,
-    pub(crate) within: Vec<String>,
-}
-
 /// A question.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Ask {
-    pub(crate) settings: Settings,
+    /// How to answer: questions with the same request are answered together.
+    pub(crate) request: Request,
     pub(crate) name: Option<String>,
     /// Whether the photos are of one place.
     pub(crate) is_together: bool,
-    /// Whether an album's clocks are left alone.
-    pub(crate) trusts_clocks: bool,
     pub(crate) extra: Extra,
     pub(crate) format: Format,
 }
@@ -141,36 +130,35 @@ const LONGEST_REGION: usize = 200;
 impl Ask {
     /// Of a query; what is not known is refused, so that a slip of the pen is no silent default.
     pub(crate) fn parse(text: &str) -> Result<Self, Problem> {
-        let settings = Settings { views: 1, seed: 0, hypotheses: 5, window_km: None, within: Vec::new() };
         let extra = Extra { geojson: false, grid: false };
         let format = Format::Json;
-        let mut ask = Self { settings, name: None, is_together: false, trusts_clocks: false, extra, format };
+        let mut ask = Self { request: Request::default(), name: None, is_together: false, extra, format };
         let mut seen: Vec<String> = Vec::new();
         for (name, value) in query::pairs(text).map_err(Problem::bad)? {
             if seen.contains(&name) && name != "within" {
                 return Err(Problem::bad(format!("'{name}' is given twice")));
             }
-            let settings = &mut ask.settings;
+            let request = &mut ask.request;
             match &*name {
                 "name" if value.len() > LONGEST_NAME => {
                     return Err(Problem::bad(format!("'name' is longer than {LONGEST_NAME} bytes")));
                 }
                 "name" => ask.name = Some(value),
-                "views" => settings.views = within(&name, &value, 1, 16)?,
-                "seed" => settings.seed = number(&name, &value)?,
-                "hypotheses" => settings.hypotheses = within(&name, &value, 1, 100)?,
-                "window_km" => settings.window_km = Some(within(&name, &value, 1.0, 20_000.0)?),
-                "within" if settings.within.len() == MOST_REGIONS || value.len() > LONGEST_REGION => {
+                "views" => request.views = within(&name, &value, 1, 16)?,
+                "seed" => request.seed = number(&name, &value)?,
+                "hypotheses" => request.hypotheses = within(&name, &value, 1, 100)?,
+                "window_km" => request.window_km = Some(within(&name, &value, 1.0, 20_000.0)?),
+                "within" if request.within.len() == MOST_REGIONS || value.len() > LONGEST_REGION => {
                     return Err(Problem::bad(format!(
                         "'within' takes {MOST_REGIONS} regions of {LONGEST_REGION} bytes at the most"
                     )));
                 }
-                "within" => settings.within.push(value),
+                "within" => request.within.push(value),
                 "together" => {
                     ask.is_together = choice(&name, &value, &[("false", false), ("true", true)])?;
                 }
                 "trust_clocks" => {
-                    ask.trusts_clocks = choice(&name, &value, &[("false", false), ("true", true)])?;
+                    request.trust_clocks = choice(&name, &value, &[("false", false), ("true", true)])?;
                 }
                 "density" => {
                     let kinds = [
@@ -202,20 +190,6 @@ impl Ask {
             seen.push(name);
         }
         Ok(ask)
-    }
-}
-
-impl Settings {
-    /// As the library takes them; no file is read, whatever the regions are called.
-    pub(crate) fn options(&self) -> Result<LocateOptions, LocateError> {
-        let sampling = SampleOptions { seed: self.seed, ..SampleOptions::default() };
-        let regions: Result<Vec<Region>, _> = self.within.iter().map(|text| Region::in_words(text)).collect();
-        Ok(LocateOptions::default()
-            .with_sampling(sampling)
-            .with_views(self.views)
-            .with_hypotheses(self.hypotheses)
-            .with_window_km(self.window_km)
-            .with_regions(&regions?))
     }
 }
 
@@ -289,18 +263,5 @@ mod tests {
         }
         let long = format!("within={}", "x".repeat(201));
         assert!(Ask::parse(&long).is_err() && Ask::parse(&"within=JP&".repeat(17)).is_err());
-    }
-
-    #[test]
-    fn regions_never_open_files() {
-        let folder = std::env::temp_dir().join(format!("locdiff-serve-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let file = folder.join("area.geojson");
-        let area = r#"{"type":"Polygon","coordinates":[[[0,0],[9,0],[9,9],[0,9],[0,0]]]}"#;
-        std::fs::write(&file, area).unwrap();
-        assert!(Region::parse(file.to_str().unwrap()).is_ok(), "the file itself is fine");
-        let ask = Ask::parse(&format!("within={}", file.display())).unwrap();
-        assert!(matches!(ask.settings.options(), Err(LocateError::Places(_))));
-        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -1,16 +1,12 @@
 //! The one thread that owns the model: it computes what waited while it computed.
 
-use crate::ask::Settings;
-use crate::job::{Done, Job, Times, Upload, Work};
+use crate::job::{Done, Job, Times, Work};
 use crate::metrics::{Metrics, Stage};
 use crate::problem::{Kind, Problem};
 use crate::queue::Queue;
 use crate::render::Renderer;
-use crate::trips::Trips;
-use locdiff::{
-    Answer, EmbeddedPhoto, Embedding, LocateError, LocateOptions, Locator, Photo, PhotoLimits, SampleOptions,
-};
-use rayon::prelude::*;
+use crate::trips;
+use locdiff::{Control, LocateError, LocateOptions, Located, Locator, Read, Request, Source, StageTimes};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -22,33 +18,22 @@ const MOST_KEPT: usize = 16;
 /// What the backend's thread holds.
 pub(crate) struct Backend {
     locator: Arc<Locator>,
-    limits: PhotoLimits,
+    max_megapixels: u32,
     queue: Arc<Queue>,
     metrics: Arc<Metrics>,
-    kept: RwLock<Vec<(Settings, LocateOptions)>>,
+    kept: RwLock<Vec<(Request, Arc<LocateOptions>)>>,
     renderer: Renderer,
-    trips: Trips,
 }
-
-/// A photo between its stages.
-type Embedded = Result<EmbeddedPhoto, LocateError>;
 
 impl Backend {
     pub(crate) fn new(
         locator: Arc<Locator>,
-        limits: PhotoLimits,
+        max_megapixels: u32,
         queue: Arc<Queue>,
         metrics: Arc<Metrics>,
     ) -> Self {
-        Self {
-            locator,
-            limits,
-            queue,
-            metrics,
-            kept: RwLock::default(),
-            renderer: Renderer::default(),
-            trips: Trips::default(),
-        }
+        let (kept, renderer) = (RwLock::default(), Renderer::default());
+        Self { locator, max_megapixels, queue, metrics, kept, renderer }
     }
 
     /// Until the queue is closed and empty.
@@ -85,11 +70,16 @@ impl Backend {
         true
     }
 
-    /// Jobs of the same settings and kind, together.
+    /// Jobs of the same request and kind, together.
     fn compute(&self, jobs: Vec<Job>) {
-        let Some(first) = jobs.first() else { return };
-        let options = match self.options(&first.ask.settings) {
-            Ok(options) => options,
+        let begin = Instant::now();
+        let prepared = jobs.first().ok_or(LocateError::Stopped).and_then(|first| {
+            let sources: Vec<Vec<Source>> =
+                jobs.iter().map(|job| job.work.sources()).collect::<Result<_, _>>()?;
+            Ok((self.options(&first.ask.request)?, sources.into_iter().flatten().collect::<Vec<_>>()))
+        });
+        let (options, sources) = match prepared {
+            Ok(prepared) => prepared,
             Err(error) => {
                 let problem = Problem::from(&error);
                 for job in jobs {
@@ -98,49 +88,70 @@ impl Backend {
                 return;
             }
         };
-        let begin = Instant::now();
-        let mut times = Times::default();
-        let embedded = self.embedded(&jobs, &options, &mut times);
-        let before = Instant::now();
+        let stages = StageTimes::default();
+        let control = Control::new().with_times(&stages);
+        let first = &jobs[0];
         match first.work {
             Work::Embed(_) => {
-                self.settle(jobs, embedded, times, begin, |renderer, _, photos| renderer.embeddings(photos));
-                return;
+                let found = self.embedded(sources, options, control);
+                self.settle(jobs, found, begin, &stages, |renderer, _, photos| renderer.embeddings(photos));
             }
             Work::Steps(_) => {
-                let steps = one(embedded).and_then(|photo| self.locator.sampled_steps(&photo, &options));
-                times.answer = before.elapsed();
-                self.settle(jobs, vec![steps], times, begin, |renderer, _, steps| renderer.steps(steps));
-                return;
+                let photo = self.locator.read(sources, options.clone(), control).together();
+                let steps = photo.and_then(|photo| self.locator.sampled_steps(&photo, &options));
+                self.settle(jobs, vec![steps], begin, &stages, |renderer, _, steps| renderer.steps(steps));
             }
             Work::Album(_) => {
-                let photos = vec![(); embedded.len()];
-                let said = self.trips.answer(&self.locator, first, embedded, &options);
-                times.answer = before.elapsed();
-                self.settle(jobs, photos, times, begin, |_, _, _| Renderer::album(said.as_ref()));
-                return;
+                let said = self.locator.run_album_of(sources, &first.ask.request, &options, control);
+                let said = said.map_err(|error| Problem::from(&error)).and_then(|run| trips::object(&run));
+                let photos = vec![(); first.work.len()];
+                self.settle(jobs, photos, begin, &stages, |_, _, _| Renderer::album(said.as_ref()));
             }
-            Work::Locate(_) | Work::LocateEmbeddings(_) => {}
+            Work::Locate(_) | Work::LocateEmbeddings(_) if first.ask.is_together => {
+                let answer = self.locator.run_together(sources, &options, control);
+                self.settle(jobs, vec![answer], begin, &stages, |renderer, job, mut answer| {
+                    renderer.one(&job.ask, answer.pop().unwrap_or(Err(LocateError::Stopped)))
+                });
+            }
+            Work::Locate(_) | Work::LocateEmbeddings(_) => {
+                let found = self.located(sources, options, control);
+                self.settle(jobs, found, begin, &stages, |renderer, job, found| {
+                    renderer.answers(&job.ask, found)
+                });
+            }
         }
-        let answers = if first.ask.is_together {
-            vec![one(embedded).and_then(|photo| {
-                let samples = options.sampling.samples.max(photo.views.len());
-                let sampling = SampleOptions { samples, ..options.sampling };
-                self.locator.answer(&photo, &options.clone().with_sampling(sampling))
-            })]
-        } else {
-            self.locator.answer_each(embedded, &options)
+    }
+
+    /// A result for each photo; what is no photo's fault is every photo's.
+    fn located(
+        &self,
+        sources: Vec<Source>,
+        options: Arc<LocateOptions>,
+        control: Control<'_>,
+    ) -> Vec<Result<Located, Problem>> {
+        let count = sources.len();
+        let run = self.locator.run_with(sources, options, control);
+        each(run.collect::<Result<Vec<_>, _>>(), count)
+    }
+
+    /// The same for embeddings.
+    fn embedded(
+        &self,
+        sources: Vec<Source>,
+        options: Arc<LocateOptions>,
+        control: Control<'_>,
+    ) -> Vec<Result<Read, Problem>> {
+        let count = sources.len();
+        let mut run = self.locator.read(sources, options, control);
+        let mut all = Vec::with_capacity(count);
+        let read = loop {
+            match run.next_block() {
+                Ok(Some(block)) => all.extend(block),
+                Ok(None) => break Ok(all),
+                Err(error) => break Err(error),
+            }
         };
-        times.answer = before.elapsed();
-        self.settle(
-            jobs,
-            answers,
-            times,
-            begin,
-            |renderer, job, answers: Vec<Result<Answer, LocateError>>| {
-                renderer.answers(&job.ask, &job.work, answers)
-            },
-        );
+        each(read, count)
     }
 
     /// Gives each job its results.
@@ -148,15 +159,17 @@ impl Backend {
         &self,
         jobs: Vec<Job>,
         results: Vec<T>,
-        times: Times,
         begin: Instant,
+        stages: &StageTimes,
         render: impl Fn(&Renderer, &Job, Vec<T>) -> Result<(Vec<u8>, &'static str), Problem>,
     ) {
+        let (decode, encode, answer) = stages.split(begin.elapsed());
         let mut results = results.into_iter();
         for job in jobs {
             let own: Vec<T> = results.by_ref().take(job.work.len()).collect();
             let count = own.len() as u64;
-            let times = Times { queue: begin.saturating_duration_since(job.arrived), ..times };
+            let queue = begin.saturating_duration_since(job.arrived);
+            let times = Times { queue, decode, encode, answer };
             let rendered = render(&self.renderer, &job, own);
             let done = rendered.map(|(body, content_type)| Done { body, content_type, times });
             if done.is_ok() {
@@ -173,87 +186,34 @@ impl Backend {
         }
     }
 
-    /// The photos of all jobs as embeddings: as many at a time as there are threads, and as their pixels allow.
-    fn embedded(&self, jobs: &[Job], options: &LocateOptions, times: &mut Times) -> Vec<Embedded> {
-        let mut photos: Vec<&Upload> = Vec::new();
-        let mut embedded = Vec::new();
-        for job in jobs {
-            match &job.work {
-                Work::LocateEmbeddings(rows) => embedded.extend(rows.iter().enumerate().map(embedding)),
-                work => photos.extend(work.photos()),
-            }
-        }
-        for few in runs(&photos, self.limits.max_pixels) {
-            let begin = Instant::now();
-            let (decoding, encoding) = (AtomicU64::new(0), AtomicU64::new(0));
-            let timed = |sum: &AtomicU64, since: Instant| {
-                sum.fetch_add(since.elapsed().as_nanos() as u64, Ordering::Relaxed);
-            };
-            // A thread each: decoding a photo and its embedding take one.
-            embedded.par_extend(few.par_iter().map(|upload| {
-                let since = Instant::now();
-                let name = upload.name.as_deref().unwrap_or("the photo");
-                let photo = Photo::decode(&upload.contents, name, &self.limits);
-                timed(&decoding, since);
-                let since = Instant::now();
-                let embedded = self.locator.embed(&photo?, options);
-                timed(&encoding, since);
-                Ok(match &upload.name {
-                    Some(name) => embedded?.with_name(name),
-                    None => embedded?,
-                })
-            }));
-            let (decoding, encoding) = (decoding.into_inner() as f64, encoding.into_inner() as f64);
-            let decode = begin.elapsed().mul_f64(decoding / (decoding + encoding).max(1.0));
-            times.decode += decode;
-            times.encode += begin.elapsed().saturating_sub(decode);
-        }
-        embedded
-    }
-
-    fn options(&self, settings: &Settings) -> Result<LocateOptions, LocateError> {
+    /// How a request is answered; those of the last ones are kept. No file is read, whatever its regions are called.
+    fn options(&self, request: &Request) -> Result<Arc<LocateOptions>, LocateError> {
         let kept = self.kept.read().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, options)) = kept.iter().find(|(known, _)| known == settings) {
+        if let Some((_, options)) = kept.iter().find(|(known, _)| known == request) {
             return Ok(options.clone());
         }
         drop(kept);
-        let options = settings.options()?;
+        let mut limited = request.clone();
+        limited.max_megapixels = self.max_megapixels;
+        let options = Arc::new(limited.options_without_files()?);
         let mut kept = self.kept.write().unwrap_or_else(PoisonError::into_inner);
         if kept.len() == MOST_KEPT {
             kept.remove(0);
         }
-        kept.push((settings.clone(), options.clone()));
+        kept.push((request.clone(), options.clone()));
         Ok(options)
     }
 }
 
-fn embedding((row, values): (usize, &Vec<f32>)) -> Embedded {
-    let name = format!("row {}", row + 1);
-    Ok(EmbeddedPhoto::from(Embedding::new(values.clone(), None)?).with_name(name))
-}
-
-/// Runs of photos with no more pixels together than one photo may have.
-fn runs<'a, 'b>(photos: &'b [&'a Upload], most_pixels: u64) -> Vec<&'b [&'a Upload]> {
-    let mut runs = Vec::new();
-    let mut begin = 0;
-    while begin < photos.len() {
-        let (mut end, mut pixels) = (begin + 1, photos[begin].pixels);
-        while end < photos.len() && pixels + photos[end].pixels <= most_pixels {
-            pixels += photos[end].pixels;
-            end += 1;
-        }
-        runs.push(&photos[begin..end]);
-        begin = end;
+/// One for each photo, or the failure of all for each.
+fn each<T>(all: Result<Vec<T>, LocateError>, count: usize) -> Vec<Result<T, Problem>> {
+    match all {
+        Ok(all) => all.into_iter().map(Ok).collect(),
+        Err(error) => (0..count).map(|_| Err(Problem::from(&error))).collect(),
     }
-    runs
 }
 
-/// Photos of one place as one; the first that failed fails them all.
-fn one(photos: Vec<Embedded>) -> Embedded {
-    Ok(EmbeddedPhoto::together(photos.into_iter().collect::<Result<Vec<_>, _>>()?))
-}
-
-/// Jobs of the same settings and kind, in the order of their first; what is to be one answer is a group of its own.
+/// Jobs of the same request and kind, in the order of their first; what is to be one answer is a group of its own.
 fn groups(jobs: Vec<Job>) -> Vec<Vec<Job>> {
     let mut groups: Vec<Vec<Job>> = Vec::new();
     for job in jobs {
@@ -261,7 +221,7 @@ fn groups(jobs: Vec<Job>) -> Vec<Vec<Job>> {
         let alike = |group: &&mut Vec<Job>| {
             !is_own(&group[0])
                 && !is_own(&job)
-                && group[0].ask.settings == job.ask.settings
+                && group[0].ask.request == job.ask.request
                 && std::mem::discriminant(&group[0].work) == std::mem::discriminant(&job.work)
         };
         match groups.iter_mut().find(alike) {
@@ -270,21 +230,4 @@ fn groups(jobs: Vec<Job>) -> Vec<Vec<Job>> {
         }
     }
     groups
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::job::Told;
-
-    #[test]
-    fn runs_hold_no_more_pixels_than_one_photo_may_have() {
-        let upload =
-            |pixels: u64| Upload { name: None, contents: bytes::Bytes::new(), pixels, told: Told::default() };
-        let photos: Vec<Upload> = [5, 5, 90, 20, 1, 1, 1, 1, 1, 1].map(upload).into();
-        let photos: Vec<&Upload> = photos.iter().collect();
-        let runs = runs(&photos, 100);
-        let sizes: Vec<usize> = runs.iter().map(|run| run.len()).collect();
-        assert_eq!(sizes, [3, 7]);
-    }
 }

@@ -38,11 +38,11 @@ pub(crate) fn page() -> String {
             }
             out += "</tbody></table>";
         }
-        let said: Vec<String> = problems(route.endpoint)
+        let listed: Vec<String> = problems(route.endpoint)
             .iter()
             .map(|kind| format!("{} {}", kind.status(), escaped(kind.title()).to_lowercase()))
             .collect();
-        let _ = write!(out, "<p class=\"quiet\">Problems: {}.</p>", said.join("; "));
+        let _ = write!(out, "<p class=\"quiet\">Problems: {}.</p>", listed.join("; "));
     }
     out + "</main></body></html>"
 }

@@ -4,7 +4,7 @@ use crate::ask::Ask;
 use crate::budget::Reserved;
 use crate::problem::Problem;
 use bytes::Bytes;
-use locdiff::LatLon;
+use locdiff::{EmbeddedPhoto, Embedding, LatLon, LocateError, Source};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
@@ -39,7 +39,31 @@ pub(crate) enum Work {
     Album(Vec<Upload>),
 }
 
+impl Upload {
+    /// The photo as the front desk takes it; its bytes are shared.
+    fn source(&self) -> Source {
+        let Told { time, gps, camera } = self.told.clone();
+        Source::bytes(self.name.as_deref(), self.contents.clone())
+            .with_pixels(self.pixels)
+            .with_time_text(time)
+            .with_gps(gps)
+            .with_camera(camera)
+    }
+}
+
 impl Work {
+    /// Photos or embeddings as the front desk takes them.
+    pub(crate) fn sources(&self) -> Result<Vec<Source>, LocateError> {
+        let Self::LocateEmbeddings(rows) = self else {
+            return Ok(self.photos().iter().map(Upload::source).collect());
+        };
+        let row = |(row, values): (usize, &Vec<f32>)| {
+            let photo = EmbeddedPhoto::from(Embedding::new(values.clone(), None)?);
+            Ok(Source::embedded(photo.with_name(format!("row {}", row + 1))))
+        };
+        rows.iter().enumerate().map(row).collect()
+    }
+
     /// The photos; none where embeddings came.
     pub(crate) fn photos(&self) -> &[Upload] {
         match self {

@@ -1,9 +1,10 @@
-//! LocDiff over HTTP: photos in, places with honest probabilities out, and a page with a globe at `/`.
+//! LocDiff over HTTP: photos in, places with calibrated probabilities out, and a page with a globe at `/`.
 //!
 //! | you want | item |
 //! |---|---|
 //! | a server | [`Server::bind`], [`Server::run`] |
 //! | its address, keys, limits and times | [`ServeOptions`] |
+//! | a page of another program, for the user of this machine alone | [`LocalPage`] |
 //!
 //! One thread reads and writes all connections; another owns the model and computes what waited while it computed. The
 //! answer to a photo is the text that `locdiff locate` prints for it as JSON, alone or among others.
@@ -22,11 +23,13 @@ mod ask;
 mod backend;
 mod body;
 mod budget;
+mod connections;
 mod docs;
 mod error;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
 mod job;
+mod local_page;
 mod log;
 mod metrics;
 mod multipart;
@@ -46,5 +49,6 @@ mod trips;
 mod uploads;
 
 pub use error::ServeError;
+pub use local_page::LocalPage;
 pub use options::ServeOptions;
 pub use server::Server;

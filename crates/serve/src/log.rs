@@ -1,4 +1,4 @@
-//! A line for each request: what was asked and how it went, never a photo or its name.
+//! A line for each request: the route, status and times, never a photo or its name.
 
 use serde_json::json;
 use std::io::Write;
@@ -31,7 +31,7 @@ impl RequestIds {
     }
 }
 
-/// What a line says.
+/// A request in the log.
 pub(crate) struct Line<'a> {
     pub(crate) request_id: &'a str,
     pub(crate) method: &'a str,
@@ -59,7 +59,7 @@ pub(crate) fn write(line: &Line<'_>) {
         "bytes_out": line.bytes_out,
         "problem": line.problem,
     });
-    // Nobody to tell if standard error is closed.
+    // Nothing to do where standard error is closed.
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 

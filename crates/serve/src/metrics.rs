@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// The stages of a photo.
@@ -71,7 +71,7 @@ pub(crate) struct Metrics {
     /// Photos that were answered.
     pub(crate) answered: AtomicU64,
     /// Connections that are open.
-    pub(crate) connections: AtomicU64,
+    pub(crate) connections: Arc<AtomicU64>,
 }
 
 impl Metrics {
@@ -88,7 +88,7 @@ impl Metrics {
             gone: AtomicU64::new(0),
             late: AtomicU64::new(0),
             answered: AtomicU64::new(0),
-            connections: AtomicU64::new(0),
+            connections: Arc::default(),
         }
     }
 

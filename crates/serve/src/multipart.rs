@@ -1,6 +1,10 @@
 //! Bodies of `multipart/form-data`, whole in memory already.
 
 use bytes::Bytes;
+use futures_util::{FutureExt, future, stream};
+use hyper::header::{CONTENT_DISPOSITION, HeaderMap};
+use multer::{Error, Multipart};
+use std::convert::Infallible;
 
 /// A part: its field, its file name and its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,111 +19,72 @@ const LONGEST_HEAD: usize = 4096;
 
 /// The boundary that a `Content-Type` names.
 pub(crate) fn boundary(content_type: &str) -> Option<String> {
-    let given = parameter(content_type, "boundary")?;
-    (1..=70).contains(&given.len()).then_some(given)
+    multer::parse_boundary(content_type).ok().filter(|given| (1..=70).contains(&given.len()))
 }
 
-/// The parts of a body, none of them copied; at most so many.
-pub(crate) fn parts(body: &Bytes, boundary: &str, most: usize) -> Result<Vec<Part>, String> {
-    let line = format!("--{boundary}").into_bytes();
-    let mut at = if body.starts_with(&line) {
-        line.len()
-    } else {
-        // Something may stand before the first boundary, which begins a line.
-        let begin = [b"\r\n", &line[..]].concat();
-        find(body, &begin).ok_or("its boundary is nowhere in the body")? + begin.len()
+/// The parts of a body, at most so many. The body is copied once, and freed here.
+pub(crate) fn parts(body: Bytes, boundary: &str, most: usize) -> Result<Vec<Part>, String> {
+    // Text may precede the first boundary, which begins a line.
+    let line = format!("--{boundary}");
+    match memchr::memmem::find(&body, line.as_bytes()) {
+        None => return Err("its boundary is nowhere in the body".to_owned()),
+        Some(at) if at > 0 && !body[..at].ends_with(b"\r\n") => {
+            return Err("its first boundary does not begin a line".to_owned());
+        }
+        Some(_) => {}
+    }
+    let mut form = Multipart::new(stream::once(future::ready(Ok::<_, Infallible>(body))), boundary);
+    let all = async {
+        let mut found = Vec::new();
+        while let Some(mut field) = form.next_field().await.map_err(reason)? {
+            if found.len() == most {
+                return Err(format!("it has more than {most} parts"));
+            }
+            check_head(field.headers())?;
+            let unescaped = |name: &str| name.replace(r"\\", r"\").replace("%22", "\"");
+            let name = field.name().map(unescaped).ok_or("a part has no name")?;
+            let file_name = field.file_name().map(unescaped);
+            // The whole body is there, so that a part is one chunk, which shares the body's memory.
+            let contents = field.chunk().await.map_err(reason)?.unwrap_or_default();
+            found.push(Part { field: name, file_name, contents });
+        }
+        Ok(found)
     };
-    let end = [b"\r\n", &line[..]].concat();
-    let mut found = Vec::new();
-    loop {
-        let rest = &body[at..];
-        if rest.starts_with(b"--") {
-            return Ok(found);
-        }
-        // Blanks may stand behind a boundary.
-        let padding = rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-        if !rest[padding..].starts_with(b"\r\n") {
-            return Err("a boundary is followed by neither a line's end nor two dashes".to_owned());
-        }
-        if found.len() == most {
-            return Err(format!("it has more than {most} parts"));
-        }
-        at += padding;
-        let head_end = find(&body[at..body.len().min(at + LONGEST_HEAD)], b"\r\n\r\n")
-            .ok_or("a part's head is too long or has no end")?;
-        let head = std::str::from_utf8(&body[at..at + head_end]).map_err(|_| "a part's head is no UTF-8")?;
-        // The empty line may itself be the first of the boundary's line.
-        let begin = at + head_end + 2;
-        let stop = begin + find(&body[begin..], &end).ok_or("the last part has no end")?;
-        let contents = body.slice((begin + 2).min(stop)..stop);
-        found.push(part(head, contents)?);
-        at = stop + end.len();
-    }
+    all.now_or_never().unwrap_or_else(|| Err(reason(Error::IncompleteStream)))
 }
 
-fn part(head: &str, contents: Bytes) -> Result<Part, String> {
-    let mut disposition = None;
-    for line in head.split("\r\n").filter(|line| !line.is_empty()) {
-        let (name, value) = line.split_once(':').ok_or("a part's head has a line without a colon")?;
-        if name.trim().eq_ignore_ascii_case("content-disposition") {
-            disposition = Some(value.trim());
-        } else if name.trim().eq_ignore_ascii_case("content-transfer-encoding")
-            && !["binary", "8bit", "7bit"].contains(&value.trim().to_ascii_lowercase().as_str())
-        {
-            return Err(format!("a part is encoded as {}: send the bytes as they are", value.trim()));
-        }
+/// Refuses what `multer` lets pass: long heads, text that is not UTF-8, other dispositions and encodings.
+fn check_head(head: &HeaderMap) -> Result<(), String> {
+    if head.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum::<usize>() > LONGEST_HEAD {
+        return Err("a part's head is too long".to_owned());
     }
-    let disposition = disposition.ok_or("a part has no Content-Disposition")?;
-    if !disposition.to_ascii_lowercase().starts_with("form-data") {
+    if head.values().any(|value| str::from_utf8(value.as_bytes()).is_err()) {
+        return Err("a part's head is no UTF-8".to_owned());
+    }
+    let disposition = head.get(CONTENT_DISPOSITION).ok_or("a part has no Content-Disposition")?.as_bytes();
+    if !disposition.get(..9).is_some_and(|kind| kind.eq_ignore_ascii_case(b"form-data")) {
         return Err("a part is no form-data".to_owned());
     }
-    let field = parameter(disposition, "name").ok_or("a part has no name")?;
-    Ok(Part { field, file_name: parameter(disposition, "filename"), contents })
-}
-
-/// A parameter of a header's value, with or without quotes.
-fn parameter(value: &str, wanted: &str) -> Option<String> {
-    let mut rest = &value[value.find(';')? + 1..];
-    loop {
-        rest = rest.trim_start_matches([' ', '\t', ';']);
-        let (name, behind) = rest.split_once('=')?;
-        let (found, behind) = if let Some(quoted) = behind.strip_prefix('"') {
-            unquote(quoted)?
-        } else {
-            let end = behind.find(';').unwrap_or(behind.len());
-            (behind[..end].trim().to_owned(), &behind[end..])
-        };
-        if name.trim().eq_ignore_ascii_case(wanted) {
-            return Some(found);
+    let encoding =
+        head.get("content-transfer-encoding").map(|value| String::from_utf8_lossy(value.as_bytes()));
+    match encoding {
+        Some(other) if !["binary", "8bit", "7bit"].contains(&&*other.to_ascii_lowercase()) => {
+            Err(format!("a part is encoded as {other}: send the bytes as they are"))
         }
-        rest = behind;
+        _ => Ok(()),
     }
 }
 
-/// A quoted string without its quotes, and what stands behind it. Browsers write a quote in a name as `%22`.
-fn unquote(text: &str) -> Option<(String, &str)> {
-    let mut found = String::new();
-    let mut characters = text.char_indices();
-    while let Some((k, character)) = characters.next() {
-        match character {
-            '"' => return Some((found.replace("%22", "\""), &text[k + 1..])),
-            '\\' if text[k + 1..].starts_with(['"', '\\']) => found.extend(characters.next().map(|(_, c)| c)),
-            other => found.push(other),
+#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
+fn reason(error: Error) -> String {
+    match error {
+        Error::IncompleteStream => {
+            "it ends early, or a boundary is followed by neither a line's end nor two dashes".to_owned()
         }
+        Error::IncompleteFieldData { .. } => "the last part has no end".to_owned(),
+        Error::ReadHeaderFailed(cause) => format!("a part's head cannot be read ({cause})"),
+        other => other.to_string(),
     }
-    None
-}
-
-fn find(text: &[u8], wanted: &[u8]) -> Option<usize> {
-    let first = *wanted.first()?;
-    let mut at = 0;
-    while let Some(k) = text[at..].iter().position(|byte| *byte == first) {
-        if text[at + k..].starts_with(wanted) {
-            return Some(at + k);
-        }
-        at += k + 1;
-    }
-    None
 }
 
 #[cfg(test)]
@@ -127,16 +92,16 @@ mod tests {
     use super::*;
 
     fn read(body: &str) -> Result<Vec<Part>, String> {
-        parts(&Bytes::copy_from_slice(body.as_bytes()), "XX", 3)
+        parts(Bytes::copy_from_slice(body.as_bytes()), "XX", 3)
     }
 
     #[test]
     fn parts_with_their_names_and_bytes() {
-        let body = "preamble\r\n--XX  \r\nContent-Disposition: form-data; name=\"photo\"; filename=\"a \\\"b\\\";c.jpg\"\r\n\
+        let body = "preamble\r\n--XX  \r\nContent-Disposition: form-data; name=\"photo\"; filename=\"a \\\"b\\\";c\\\\d%22.jpg\"\r\n\
                     Content-Type: image/jpeg\r\n\r\nab\r\n--X\r\n\r\n--XX\r\ncontent-disposition: form-data; name=other\r\n\r\n\r\n--XX--\r\nrest";
         let found = read(body).unwrap();
         assert_eq!(found.len(), 2);
-        assert_eq!((&*found[0].field, found[0].file_name.as_deref()), ("photo", Some("a \"b\";c.jpg")));
+        assert_eq!((&*found[0].field, found[0].file_name.as_deref()), ("photo", Some("a \"b\";c\\d\".jpg")));
         assert_eq!(&found[0].contents[..], b"ab\r\n--X\r\n");
         assert_eq!((&*found[1].field, &found[1].file_name), ("other", &None));
         assert!(found[1].contents.is_empty());
@@ -150,22 +115,29 @@ mod tests {
         let head = "--XX\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n";
         for (body, reason) in [
             (String::new(), "nowhere"),
-            ("--XX".to_owned(), "neither"),
+            (format!("x{head}x\r\n--XX--"), "begin a line"),
+            ("--XX".to_owned(), "ends early"),
             ("--XXY".to_owned(), "neither"),
-            ("--XX\r\n".to_owned(), "no end"),
-            (format!("--XX\r\n{}", "a".repeat(9000)), "too long"),
+            ("--XX\r\n".to_owned(), "ends early"),
+            (format!("--XX\r\n{}", "a".repeat(9000)), "ends early"),
+            (format!("--XX\r\nX: {}\r\n\r\nx\r\n--XX--", "a".repeat(9000)), "too long"),
+            (format!("--XX\r\n{}\r\nx\r\n--XX--", "X: a\r\n".repeat(99)), "head cannot be read"),
             ("--XX\r\n\r\n\r\n--XX--".to_owned(), "no Content-Disposition"),
-            ("--XX\r\nnonsense\r\n\r\nx\r\n--XX--".to_owned(), "colon"),
+            ("--XX\r\nnonsense\r\n\r\nx\r\n--XX--".to_owned(), "head cannot be read"),
             ("--XX\r\nContent-Disposition: attachment; name=a\r\n\r\nx\r\n--XX--".to_owned(), "no form-data"),
             ("--XX\r\nContent-Disposition: form-data\r\n\r\nx\r\n--XX--".to_owned(), "no name"),
             ("--XX\r\nContent-Disposition: form-data; name=\"a\r\n\r\nx\r\n--XX--".to_owned(), "no name"),
             (format!("{head}x"), "last part"),
+            (format!("{head}--XX--"), "last part"),
+            (format!("{head}x\r\n--XX"), "ends early"),
             (format!("{}--XX--", format!("{head}x\r\n").repeat(4)), "more than 3"),
             (head.replace("\r\n\r\n", "\r\nContent-Transfer-Encoding: base64\r\n\r\nx\r\n--XX--"), "base64"),
         ] {
             let message = read(&body).unwrap_err();
             assert!(message.contains(reason), "{body:?}: {message}");
         }
+        let head = b"--XX\r\nContent-Disposition: form-data; name=\"\xff\"\r\n\r\nx\r\n--XX--";
+        assert!(parts(Bytes::from_static(head), "XX", 3).unwrap_err().contains("UTF-8"));
         assert!(read("--XX--").unwrap().is_empty());
     }
 }

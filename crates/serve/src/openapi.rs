@@ -18,7 +18,7 @@ pub(crate) fn document() -> Value {
         "info": {
             "title": "LocDiff",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "Where on Earth was this photo taken? A photo in, places with honest probabilities out.",
+            "description": "Where on Earth was this photo taken? A photo in, places with calibrated probabilities out.",
             "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
         },
         "servers": [{ "url": "/" }],
@@ -63,10 +63,8 @@ pub(crate) fn problems(endpoint: Endpoint) -> Vec<Kind> {
 
 fn operation(route: &Route) -> Value {
     let mut responses = Map::new();
-    responses.insert(
-        "200".to_owned(),
-        json!({ "description": "It went well", "content": content(route.endpoint) }),
-    );
+    responses
+        .insert("200".to_owned(), json!({ "description": "Success", "content": content(route.endpoint) }));
     for kind in problems(route.endpoint) {
         let status = kind.status().to_string();
         let known = responses.get(&status).and_then(|known| known["description"].as_str());

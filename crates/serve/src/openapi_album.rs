@@ -1,4 +1,4 @@
-//! What the document says of albums.
+//! Albums in the OpenAPI document.
 
 use serde_json::{Value, json};
 
@@ -71,7 +71,7 @@ fn photo_schema() -> Value {
                 "required": ["seconds", "source", "utc"],
                 "properties": {
                     "seconds": number,
-                    "source": { "type": "string", "enum": sources, "description": "Who says so; table: the form" },
+                    "source": { "type": "string", "enum": sources, "description": "Where the time is from; table: the form" },
                     "utc": { "type": "string", "description": "The same in words; of the camera's clock where no offset is known" },
                 },
             },
@@ -89,7 +89,7 @@ fn photo_schema() -> Value {
                 "properties": { "lat": number, "lon": number, "probability": number, "place": text },
             } },
             "alone": maybe(&place),
-            "moved_km": { "type": "number", "description": "How far from what the photo alone says the others moved it" },
+            "moved_km": { "type": "number", "description": "The distance to the photo's own single-photo answer" },
             "because": { "type": "string", "description": "Why, in one sentence" },
             "elsewhere": { "type": "number", "description": "The probability that it is from elsewhere: another trip, another time" },
             "hint": maybe(&outlier),

@@ -1,4 +1,4 @@
-//! What is said where there is no answer: problem+json, RFC 9457.
+//! Errors as problem+json, RFC 9457.
 
 use locdiff::{LocateError, ModelError, VisionError};
 use locdiff_places::PlacesError;

@@ -1,12 +1,9 @@
 //! Answers as bytes.
 
 use crate::ask::{Ask, Extra, Format};
-use crate::job::Work;
 use crate::problem::{Kind, Problem};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
-use locdiff::{
-    Answer, Atlas, DensityGrid, EmbeddedPhoto, Embedding, LatLon, LocateError, SampledStep, failure_json,
-};
+use locdiff::{Answer, Atlas, DensityGrid, Embedding, LatLon, LocateError, Located, Read, SampledStep};
 use serde_json::{Value, json};
 use std::sync::OnceLock;
 
@@ -23,54 +20,52 @@ pub(crate) struct Renderer {
 type Rendered = Result<(Vec<u8>, &'static str), Problem>;
 
 impl Renderer {
-    /// The answers of a job. The lines are those that `locdiff locate` writes.
-    pub(crate) fn answers(
-        &self,
-        ask: &Ask,
-        work: &Work,
-        answers: Vec<Result<Answer, LocateError>>,
-    ) -> Rendered {
-        let is_one = answers.len() == 1;
+    /// The answers of a job: the lines that `locdiff locate` writes. A photo alone that cannot be used is a problem, one of several a
+    /// line.
+    pub(crate) fn answers(&self, ask: &Ask, found: Vec<Result<Located, Problem>>) -> Rendered {
+        let mut found = found.into_iter().collect::<Result<Vec<_>, _>>()?;
+        if found.len() == 1 {
+            return self.one(ask, found.swap_remove(0).answer);
+        }
         if ask.format != Format::Json {
-            let [answer] = &answers[..] else {
-                return Err(Problem::bad("'format' is for one photo at a time: send one, or ask for json"));
-            };
-            let answer = answer.as_ref().map_err(Problem::from)?;
-            return Ok((self.drawn(answer, ask.format)?, ask.format.content_type()));
+            return Err(Problem::bad("'format' is for one photo at a time: send one, or ask for json"));
         }
         let mut text = String::new();
-        for (k, answer) in answers.into_iter().enumerate() {
-            let line = match answer {
-                Ok(answer) => self.object(&answer, ask.extra)?,
-                Err(error) if error.is_about_photo() && !is_one => {
-                    let name = name_of(work, k);
-                    failure_json(&name, &error.about(&name))
-                }
-                Err(error) => return Err(Problem::from(&error)),
+        for located in found {
+            let line = match &located.answer {
+                Ok(answer) => self.object(answer, ask.extra)?,
+                Err(_) => located.to_json(),
             };
-            text += &line.to_string();
-            text.push('\n');
+            text += &format!("{line}\n");
         }
-        Ok((text.into_bytes(), if is_one { JSON } else { LINES }))
+        Ok((text.into_bytes(), LINES))
+    }
+
+    /// The answer to a question with one.
+    pub(crate) fn one(&self, ask: &Ask, answer: Result<Answer, LocateError>) -> Rendered {
+        let answer = answer.map_err(|error| Problem::from(&error))?;
+        if ask.format == Format::Json {
+            return Ok((format!("{}\n", self.object(&answer, ask.extra)?).into_bytes(), JSON));
+        }
+        Ok((self.drawn(&answer, ask.format)?, ask.format.content_type()))
     }
 
     /// Photos as embeddings, an object a line.
     #[expect(clippy::unused_self, reason = "one of the renderer's ways")]
-    pub(crate) fn embeddings(&self, photos: Vec<Result<EmbeddedPhoto, LocateError>>) -> Rendered {
+    pub(crate) fn embeddings(&self, photos: Vec<Result<Read, Problem>>) -> Rendered {
         let is_one = photos.len() == 1;
         let mut text = String::new();
-        for photo in photos {
-            let line = match photo {
+        for read in photos {
+            let line = match read?.photo {
                 Ok(photo) => {
                     let view = photo.views.first();
                     let encoder = view.and_then(Embedding::encoder).map(ToString::to_string);
                     json!({ "photo": photo.name, "encoder": encoder, "embedding": view.map(Embedding::values) })
                 }
-                Err(error) if error.is_about_photo() && !is_one => json!({ "error": error.to_string() }),
+                Err(error) if !is_one => json!({ "error": error.to_string() }),
                 Err(error) => return Err(Problem::from(&error)),
             };
-            text += &line.to_string();
-            text.push('\n');
+            text += &format!("{line}\n");
         }
         Ok((text.into_bytes(), if is_one { JSON } else { LINES }))
     }
@@ -136,13 +131,4 @@ fn grid(grid: &DensityGrid) -> Value {
         "depth_nats": DensityGrid::DEPTH_NATS,
         "values": BASE64.encode(grid.values()),
     })
-}
-
-/// What a job's photo is called in messages.
-pub(crate) fn name_of(work: &Work, k: usize) -> String {
-    let given = match work {
-        Work::LocateEmbeddings(_) => Some(format!("row {}", k + 1)),
-        photos => photos.photos().get(k).and_then(|photo| photo.name.clone()),
-    };
-    given.unwrap_or_else(|| "the photo".to_owned())
 }

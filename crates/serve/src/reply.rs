@@ -5,7 +5,7 @@ use crate::problem::Problem;
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::Response;
-use hyper::header::{HeaderName, HeaderValue};
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use std::time::Duration;
 
 /// The page may load what the server itself has, and nothing else.
@@ -65,24 +65,30 @@ impl Reply {
     }
 
     pub(crate) fn into_response(self) -> Response<Full<Bytes>> {
-        let is_page = self.content_type.starts_with("text/html");
-        let policy = if is_page { PAGE_POLICY } else { "default-src 'none'; frame-ancestors 'none'" };
-        let fixed = [
-            ("content-type", self.content_type),
-            ("content-security-policy", policy),
-            ("cross-origin-resource-policy", "same-origin"),
-            ("referrer-policy", "no-referrer"),
-            ("x-content-type-options", "nosniff"),
-            ("cache-control", "no-store"),
-        ];
         let mut response = Response::new(Full::new(self.body));
         *response.status_mut() = self.status.try_into().unwrap_or_default();
+        let is_page = self.content_type.starts_with("text/html");
+        let policy = is_page.then_some(("content-security-policy", PAGE_POLICY));
         let own = self.headers.iter().map(|(name, value)| (*name, &**value));
-        for (name, value) in fixed.into_iter().chain(own) {
+        for (name, value) in policy.into_iter().chain([("content-type", self.content_type)]).chain(own) {
             if let Ok(value) = HeaderValue::from_str(value) {
                 response.headers_mut().insert(HeaderName::from_static(name), value);
             }
         }
+        protect(response.headers_mut());
         response
+    }
+}
+
+/// Restricts what a browser does with a response, where its headers do not say it themselves.
+pub(crate) fn protect(headers: &mut HeaderMap) {
+    for (name, value) in [
+        ("content-security-policy", "default-src 'none'; frame-ancestors 'none'"),
+        ("cross-origin-resource-policy", "same-origin"),
+        ("referrer-policy", "no-referrer"),
+        ("x-content-type-options", "nosniff"),
+        ("cache-control", "no-store"),
+    ] {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
 }

@@ -57,8 +57,8 @@ pub(crate) const ROUTES: [Route; 12] = [
     post(
         "/v1/album",
         Endpoint::Album,
-        "Where the photos of one trip were taken, together: by their looks, times, the GPS tags of some and how people travel. A form of \
-         fields 'photo'; after a photo, fields 'time', 'gps' (lat,lon) and 'camera' say what its own EXIF data do not",
+        "Where the photos of one trip were taken, together: by image evidence, times, the GPS tags of some and how people travel. A form of \
+         fields 'photo'; after a photo, fields 'time', 'gps' (lat,lon) and 'camera' give what its own EXIF data lack",
     ),
     get("/v1/info", Endpoint::Info, true, "The version, the model and the limits"),
     get("/v1/regions", Endpoint::Regions, true, "The countries that an answer can be restricted to"),

@@ -1,34 +1,19 @@
-//! Listening, connections, and an end that loses nothing.
+//! A server: the backend's thread, and connections.
 
 use crate::access::Access;
 use crate::backend::Backend;
 use crate::budget::Budget;
+use crate::connections::{Limits, listen};
 use crate::log::RequestIds;
 use crate::metrics::Metrics;
 use crate::queue::Queue;
 use crate::service::Service;
-use crate::stall::Stall;
 use crate::{ServeError, ServeOptions};
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
 use locdiff::{Locator, PhotoLimits};
 use serde_json::{Value, json};
-use std::convert::Infallible;
 use std::net::{SocketAddr, TcpListener};
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-use tokio::net::TcpStream;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tokio::task::JoinSet;
-use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
-
-/// How often it is asked whether to stop.
-const TICK: Duration = Duration::from_millis(50);
-/// The most bytes of a request's head.
-const LONGEST_HEAD: usize = 64 << 10;
 
 /// A server that listens already; [`Server::run`] answers.
 pub struct Server {
@@ -50,7 +35,6 @@ impl Server {
         }
         let bind = |source| ServeError::Bind { address: options.address, source };
         let listener = TcpListener::bind(options.address).map_err(bind)?;
-        listener.set_nonblocking(true)?;
         let address = listener.local_addr()?;
         Ok(Self { listener, address, locator: Arc::new(locator), options })
     }
@@ -60,7 +44,7 @@ impl Server {
         self.address
     }
 
-    /// Answers until `stop` says so; then it takes no more connections, finishes the requests that are under way, for as long
+    /// Answers until `stop` is true; then it takes no more connections, finishes the requests that are under way, for as long
     /// as the options allow, and returns.
     ///
     /// # Errors
@@ -69,13 +53,16 @@ impl Server {
         let Self { listener, locator, options, .. } = self;
         let queue = Arc::new(Queue::new(options.queue));
         let metrics = Arc::new(Metrics::new());
-        let max_pixels = u64::from(options.max_megapixels) * 1_000_000;
-        // RGBA of 16 bits.
-        let limits =
-            PhotoLimits { max_pixels, max_bytes: PhotoLimits::default().max_bytes.max(8 * max_pixels) };
-        let service = Service {
+        let max_megapixels = options.max_megapixels;
+        let connections = Limits {
+            connections: options.connections,
+            header_timeout: options.header_timeout,
+            stall_timeout: options.body_timeout,
+            shutdown_timeout: options.shutdown_timeout,
+        };
+        let service = Arc::new(Service {
             access: Access { keys: options.keys.clone(), origins: options.cors_origins.clone() },
-            limits,
+            limits: PhotoLimits::of_megapixels(max_megapixels),
             queue: queue.clone(),
             metrics: metrics.clone(),
             budget: Budget::new(options.max_memory_bytes),
@@ -84,93 +71,27 @@ impl Server {
             columns: locator.model().config().embedding_dim,
             info: info(&locator, &options),
             options,
-        };
-        let backend = Backend::new(locator, limits, queue.clone(), metrics);
+        });
+        let backend = Backend::new(locator, max_megapixels, queue.clone(), metrics.clone());
         let backend = std::thread::Builder::new().name("backend".to_owned()).spawn(move || backend.run())?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let ended = runtime.block_on(listen(listener, Arc::new(service), stop));
+        let asked = service.clone();
+        let answer = move |request| {
+            let service = asked.clone();
+            async move { service.respond(request).await }
+        };
+        let stop = || {
+            let stops = stop();
+            service.is_stopping.fetch_or(stops, Ordering::SeqCst);
+            stops
+        };
+        let ended =
+            runtime.block_on(listen(listener, connections, metrics.connections.clone(), answer, stop));
         queue.close();
         // It catches its own faults.
         let _ = backend.join();
         Ok(ended?)
     }
-}
-
-async fn listen(
-    listener: TcpListener,
-    service: Arc<Service>,
-    stop: impl Fn() -> bool,
-) -> std::io::Result<()> {
-    let listener = tokio::net::TcpListener::from_std(listener)?;
-    let slots = Arc::new(Semaphore::new(service.options.connections));
-    let (end, _) = watch::channel(false);
-    let mut connections = JoinSet::new();
-    let mut ticks = interval(TICK);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    while !stop() {
-        tokio::select! {
-            _ = ticks.tick() => {}
-            (stream, slot) = accept(&listener, &slots) => {
-                connections.spawn(connection(stream, slot, service.clone(), end.subscribe()));
-            }
-            Some(_) = connections.join_next(), if !connections.is_empty() => {}
-        }
-    }
-    drop(listener);
-    service.is_stopping.store(true, Ordering::SeqCst);
-    end.send_replace(true);
-    let all = async { while connections.join_next().await.is_some() {} };
-    // What is not done by then is closed.
-    let _ = timeout(service.options.shutdown_timeout, all).await;
-    Ok(())
-}
-
-/// The next connection, once there is room for it.
-async fn accept(
-    listener: &tokio::net::TcpListener,
-    slots: &Arc<Semaphore>,
-) -> (TcpStream, Option<OwnedSemaphorePermit>) {
-    let slot = slots.clone().acquire_owned().await.ok();
-    loop {
-        match listener.accept().await {
-            Ok((stream, _)) => return (stream, slot),
-            // Too many open files, or a client that left at once.
-            Err(_) => sleep(TICK).await,
-        }
-    }
-}
-
-async fn connection(
-    stream: TcpStream,
-    slot: Option<OwnedSemaphorePermit>,
-    service: Arc<Service>,
-    mut end: watch::Receiver<bool>,
-) {
-    let metrics = service.metrics.clone();
-    metrics.connections.fetch_add(1, Ordering::Relaxed);
-    let _ = stream.set_nodelay(true);
-    let stream = Stall::new(stream, service.options.body_timeout);
-    let header_timeout = service.options.header_timeout;
-    let answer = service_fn(move |request| {
-        let service = service.clone();
-        async move { Ok::<_, Infallible>(service.respond(request).await) }
-    });
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(header_timeout)
-        .max_buf_size(LONGEST_HEAD)
-        .serve_connection(TokioIo::new(stream), answer);
-    let mut connection = pin!(connection);
-    // A broken connection is its client's to see.
-    tokio::select! {
-        _ = connection.as_mut() => {}
-        () = async { drop(end.wait_for(|ends| *ends).await) } => {
-            connection.as_mut().graceful_shutdown();
-            let _ = connection.await;
-        }
-    }
-    metrics.connections.fetch_sub(1, Ordering::Relaxed);
-    drop(slot);
 }
 
 fn info(locator: &Locator, options: &ServeOptions) -> Value {

@@ -40,7 +40,7 @@ pub(crate) struct Service {
     pub(crate) is_stopping: AtomicBool,
     /// The numbers of an embedding.
     pub(crate) columns: usize,
-    /// What `/v1/info` says.
+    /// The answer of `/v1/info`.
     pub(crate) info: Value,
 }
 
@@ -185,7 +185,7 @@ impl Service {
             Endpoint::LocateEmbeddings => uploads::embeddings(&contents, self.columns, most)?,
             Endpoint::Embed => Work::Embed(photos(contents, ask.name.clone())?),
             Endpoint::Steps => Work::Steps(photos(contents, ask.name.clone())?),
-            Endpoint::Album => Work::Album(uploads::album(&contents, &kind, most, &self.limits)?),
+            Endpoint::Album => Work::Album(uploads::album(contents, &kind, most, &self.limits)?),
             _ => Work::Locate(photos(contents, ask.name.clone())?),
         };
         let (reply, answer) = oneshot::channel();

@@ -64,7 +64,7 @@ fn unknown(given: &str, wanted: &str) -> Problem {
     Problem::new(Kind::UnknownFormat, format!("the Content-Type is '{given}': send {wanted}"))
 }
 
-/// The photos of a body. What a single photo's head shows to be wrong is said at once.
+/// The photos of a body. What a single photo's head shows to be wrong is refused at once.
 pub(crate) fn photos(
     body: Bytes,
     kind: &BodyKind,
@@ -74,7 +74,7 @@ pub(crate) fn photos(
 ) -> Result<Vec<Upload>, Problem> {
     let named = match kind {
         BodyKind::Form { boundary } => {
-            let parts = multipart::parts(&body, boundary, most)
+            let parts = multipart::parts(body, boundary, most)
                 .map_err(|reason| Problem::bad(format!("the form cannot be read: {reason}")))?;
             if let Some(other) = parts.iter().find(|part| part.field != "photo") {
                 let detail =
@@ -104,20 +104,20 @@ fn upload(
         // Only its decoder knows: as much as is allowed.
         Ok(None) => limits.max_pixels,
         Err(error) if is_one => return Err(Problem::from(&LocateError::from(error))),
-        // Told with the others' answers; nothing is decoded.
+        // Reported with the others' answers; nothing is decoded.
         Err(_) => 0,
     };
     Ok(Upload { name, contents, pixels, told: Told::default() })
 }
 
-/// What can be said of a photo, beside itself.
+/// A photo's fields: itself, its time, place and camera.
 const FIELDS: usize = 4;
 /// No time, place or camera is longer.
 const LONGEST_FIELD: usize = 100;
 
-/// The photos of an album's form, each followed by what the form says of it.
+/// The photos of an album's form, each followed by its fields.
 pub(crate) fn album(
-    body: &Bytes,
+    body: Bytes,
     kind: &BodyKind,
     most: usize,
     limits: &PhotoLimits,
@@ -141,20 +141,20 @@ pub(crate) fn album(
         };
         let called = photo.name.as_deref().unwrap_or("the photo");
         let bad = |what: String| Problem::bad(format!("the field '{field}' after {called}: {what}"));
-        let words = std::str::from_utf8(&part.contents).ok().filter(|text| text.len() <= LONGEST_FIELD);
-        let words = words.ok_or_else(|| bad(format!("it is no text of up to {LONGEST_FIELD} bytes")))?.trim();
+        let value = std::str::from_utf8(&part.contents).ok().filter(|text| text.len() <= LONGEST_FIELD);
+        let value = value.ok_or_else(|| bad(format!("it is no text of up to {LONGEST_FIELD} bytes")))?.trim();
         let is_new = match &**field {
             "time" => {
-                parse_time(words, None).map_err(|error| bad(error.to_string()))?;
-                photo.told.time.replace(words.to_owned()).is_none()
+                parse_time(value, None).map_err(|error| bad(error.to_string()))?;
+                photo.told.time.replace(value.to_owned()).is_none()
             }
             "gps" => {
-                let place = place(words).ok_or_else(|| {
-                    bad(format!("'{}' is no place: write it as 48.85,2.35", excerpt(words)))
+                let place = place(value).ok_or_else(|| {
+                    bad(format!("'{}' is no place: write it as 48.85,2.35", excerpt(value)))
                 })?;
                 photo.told.gps.replace(place).is_none()
             }
-            "camera" => photo.told.camera.replace(words.to_owned()).is_none(),
+            "camera" => photo.told.camera.replace(value.to_owned()).is_none(),
             _ => {
                 let known = "an album has photo, time, gps and camera";
                 return Err(Problem::bad(format!("the form has a field '{}': {known}", excerpt(field))));
@@ -171,8 +171,8 @@ pub(crate) fn album(
 }
 
 /// Latitude and longitude, with a comma between.
-fn place(words: &str) -> Option<LatLon> {
-    let (lat, lon) = words.split_once(',')?;
+fn place(value: &str) -> Option<LatLon> {
+    let (lat, lon) = value.split_once(',')?;
     LatLon::new(lat.trim().parse().ok()?, lon.trim().parse().ok()?).ok()
 }
 

@@ -7,17 +7,17 @@ use common::{FORM, Running, form, photo, photo_path};
 use locdiff::{EmbeddedPhoto, LatLon, LocateOptions, Locator, UnitVec};
 use serde_json::Value;
 
-/// What the library says of a photo, as the command prints it.
-fn said(name: &str) -> String {
+/// The answer of the library to a photo, as the command prints it.
+fn expected(name: &str) -> String {
     let path = photo_path(name);
-    let answer = Locator::bundled().unwrap().locate_with(&path, &LocateOptions::default()).unwrap();
+    let answer = Locator::bundled().unwrap().locate(&path).unwrap();
     format!("{}\n", answer.to_json())
 }
 
 #[test]
 fn one_photo_alone_and_among_a_hundred_others() {
     let names = ["china.jpg", "rgb.png"];
-    let wanted = names.map(said);
+    let wanted = names.map(expected);
     let server = Running::new(|options| options.queue = 200);
     let target = |name: &str| format!("/v1/locate?name={}", photo_path(name).display());
     for (name, wanted) in names.iter().zip(&wanted) {
@@ -63,14 +63,14 @@ fn a_form_of_several_photos_is_a_line_each() {
     let text = response.text();
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 4);
-    assert_eq!(lines[0], said("china.jpg").trim_end());
+    assert_eq!(lines[0], expected("china.jpg").trim_end());
     assert_eq!(lines[3], lines[0]);
     assert!(
         lines[1].starts_with("{\"error\":\"cut.jpg is cut off") && lines[2].contains("no.jpg is not a JPEG")
     );
     // One alone in a form is one answer.
     let response = server.post("/v1/locate", FORM, &form(&[(&china, &good)]));
-    assert_eq!(response.text(), said("china.jpg"));
+    assert_eq!(response.text(), expected("china.jpg"));
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn embeddings_there_and_back() {
     let body =
         serde_json::json!({ "embeddings": [embedded["embedding"], embedded["embedding"]] }).to_string();
     let response = server.post("/v1/locate/embeddings", "application/json", body.as_bytes());
-    let wanted: serde_json::Value = serde_json::from_str(&said("china.jpg")).unwrap();
+    let wanted: serde_json::Value = serde_json::from_str(&expected("china.jpg")).unwrap();
     for (k, line) in response.text().lines().enumerate() {
         let answer: serde_json::Value = serde_json::from_str(line).unwrap();
         assert_eq!(answer["photo"], format!("row {}", k + 1));
@@ -153,7 +153,7 @@ fn photos_of_one_place_have_one_answer() {
     assert_eq!((both.status, both.header("content-type")), (200, Some("application/json")));
     let both = both.json();
     assert_eq!(both["photo"], "a.jpg + b.png");
-    // As the library says it, whatever their order; one photo twice says what it says once.
+    // As the library's, whatever their order; one photo twice is answered as once.
     let (locator, options) = (Locator::bundled().unwrap(), LocateOptions::default());
     let embed = |name: &str| {
         let photo = locdiff::Photo::open(&photo_path(name), &locdiff::PhotoLimits::default()).unwrap();
@@ -171,7 +171,7 @@ fn photos_of_one_place_have_one_answer() {
     let twice = ask(&[("a.jpg", &china), ("a.jpg", &china)]).json();
     assert!(near(&alone, &twice, "area_90_km2"), "{alone} {twice}");
     assert_ne!(both["area_90_km2"], alone["area_90_km2"]);
-    // More photos than samples; a map of them; one that cannot be read is said by its name.
+    // More photos than samples; a map of them; one that cannot be read is named.
     let many: Vec<(&str, &[u8])> = vec![("a.jpg", &china); 20];
     assert!(near(&alone, &ask(&many).json(), "area_90_km2"));
     let body = form(&[("a.jpg", &china), ("b.png", &flower)]);
@@ -232,9 +232,9 @@ fn outlines_of_a_small_country_hold_its_area() {
     let regions: Vec<&Value> = regions.iter().filter(|one| one["geometry"]["type"] != "Point").collect();
     assert_eq!(regions.len(), 2);
     for region in regions {
-        let said = region["properties"]["area_km2"].as_f64().unwrap();
-        let share = area_km2(&region["geometry"]) / said;
-        assert!((0.8..1.2).contains(&share), "{share} of {said} km2");
+        let area = region["properties"]["area_km2"].as_f64().unwrap();
+        let share = area_km2(&region["geometry"]) / area;
+        assert!((0.8..1.2).contains(&share), "{share} of {area} km2");
     }
 }
 

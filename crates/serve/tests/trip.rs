@@ -3,7 +3,7 @@
 mod common;
 
 use common::{FORM, Running, photo, post, until};
-use locdiff::{AlbumSettings, EmbeddedPhoto, LatLon, LocateOptions, Locator, Photo, PhotoLimits, PhotoTime};
+use locdiff::{Control, LatLon, Locator, PhotoTime, Request, Source};
 use serde_json::Value;
 
 /// A part of a form: a photo with its file name, or a field with words.
@@ -17,8 +17,8 @@ fn form(parts: &[Vec<u8>]) -> Vec<u8> {
     [&parts.concat()[..], b"--BOUND--\r\n"].concat()
 }
 
-/// A photo with what the form says of it.
-fn told(name: &str, contents: &[u8], fields: &[(&str, &str)]) -> Vec<u8> {
+/// A photo with its fields.
+fn described(name: &str, contents: &[u8], fields: &[(&str, &str)]) -> Vec<u8> {
     let fields = fields.iter().map(|(field, words)| part(field, None, words.as_bytes()));
     [part("photo", Some(name), contents)].into_iter().chain(fields).collect::<Vec<_>>().concat()
 }
@@ -29,14 +29,14 @@ fn photos_of_a_trip_speak_for_each_other() {
     let (china, flower) = (photo("china.jpg"), photo("rgb.png"));
     let body = form(&[
         // Sent last first: the order of time is not that of the form.
-        told("b.png", &flower, &[("time", "2024-05-12T13:50:10+08:00")]),
-        told("cut.jpg", &china[..2000], &[]),
-        told("a.jpg", &china, &[("time", "2024-05-12T13:45:10+08:00"), ("gps", "39.99, 116.27")]),
+        described("b.png", &flower, &[("time", "2024-05-12T13:50:10+08:00")]),
+        described("cut.jpg", &china[..2000], &[]),
+        described("a.jpg", &china, &[("time", "2024-05-12T13:45:10+08:00"), ("gps", "39.99, 116.27")]),
     ]);
     let response = server.post("/v1/album", FORM, &body);
     assert_eq!((response.status, response.header("content-type")), (200, Some("application/json")));
-    let said = response.json();
-    let photos = said["photos"].as_array().unwrap();
+    let answer = response.json();
+    let photos = answer["photos"].as_array().unwrap();
     let names: Vec<&str> = photos.iter().map(|photo| photo["photo"].as_str().unwrap()).collect();
     assert_eq!(names, ["b.png", "cut.jpg", "a.jpg"]);
     assert!(photos[1]["error"].as_str().unwrap().contains("cut.jpg is cut off"), "{}", photos[1]);
@@ -46,21 +46,21 @@ fn photos_of_a_trip_speak_for_each_other() {
     assert_eq!(untagged["time"]["utc"], "2024-05-12T05:50:10Z");
     assert_eq!(untagged["time"]["source"], "table");
     assert!(photos[2]["gps"]["lat"].as_f64().unwrap() > 39.9);
-    let line = &said["track"]["features"][0];
+    let line = &answer["track"]["features"][0];
     assert_eq!(line["properties"]["track"], true);
     assert_eq!(line["geometry"]["coordinates"][0].as_array().unwrap().len(), 2, "{line}");
     // As the library says it.
-    let (locator, options) = (Locator::bundled().unwrap(), LocateOptions::default());
-    let embed = |name: &str, bytes: &[u8], gps: Option<LatLon>| -> EmbeddedPhoto {
-        let photo = Photo::decode(bytes, name, &PhotoLimits::default()).unwrap();
-        locator.embed(&photo, &options).unwrap().with_name(name).with_gps(gps)
-    };
-    let own =
-        [embed("b.png", &flower, None), embed("a.jpg", &china, Some(LatLon::new(39.99, 116.27).unwrap()))];
-    let times = [PhotoTime::at(1_715_493_010.0), PhotoTime::at(1_715_492_710.0)];
-    let own = locator.album_photos(&own, &times, &options).unwrap();
-    let wanted = locator.album(AlbumSettings::default()).unwrap().answers(&own, &[], |_| ()).unwrap();
-    for (k, wanted) in [(0, &wanted[0]), (2, &wanted[1])] {
+    let own = [
+        Source::bytes(Some("b.png"), flower).with_time(Some(PhotoTime::at(1_715_493_010.0))),
+        Source::bytes(Some("a.jpg"), china.clone())
+            .with_time(Some(PhotoTime::at(1_715_492_710.0)))
+            .with_gps(Some(LatLon::new(39.99, 116.27).unwrap())),
+    ];
+    let mut request = Request::default();
+    request.trust_clocks = true;
+    let wanted = Locator::bundled().unwrap().run_album(own, &request, Control::new()).unwrap();
+    let wanted: Vec<_> = wanted.answers().collect();
+    for (k, wanted) in [(0, wanted[0]), (2, wanted[1])] {
         let mut given = photos[k].clone();
         given["time"].as_object_mut().unwrap().remove("utc");
         assert_eq!(given, wanted.to_json());
@@ -73,12 +73,13 @@ fn times_come_from_names_and_the_order_where_nothing_else_says_them() {
     let server = Running::new(|_| {});
     let china = photo("china.jpg");
     let body = form(&[
-        told("IMG_20240512_134510.jpg", &china, &[]),
-        told("x.jpg", &china, &[]),
-        told("y.jpg", &china, &[("time", "1715521510")]),
+        described("IMG_20240512_134510.jpg", &china, &[]),
+        described("x.jpg", &china, &[]),
+        described("y.jpg", &china, &[("time", "1715521510")]),
     ]);
-    let said = server.post("/v1/album?trust_clocks=true", FORM, &body).json();
-    let times: Vec<&Value> = said["photos"].as_array().unwrap().iter().map(|photo| &photo["time"]).collect();
+    let answer = server.post("/v1/album?trust_clocks=true", FORM, &body).json();
+    let times: Vec<&Value> =
+        answer["photos"].as_array().unwrap().iter().map(|photo| &photo["time"]).collect();
     assert_eq!(
         times.iter().map(|time| time["source"].as_str().unwrap()).collect::<Vec<_>>(),
         ["name", "order", "table"]
@@ -86,7 +87,7 @@ fn times_come_from_names_and_the_order_where_nothing_else_says_them() {
     assert_eq!(times[0]["utc"], "2024-05-12T13:45:10Z");
     assert_eq!(times[2]["utc"], times[0]["utc"]);
     // A photo alone is an album, too.
-    let one = server.post("/v1/album", FORM, &form(&[told("x.jpg", &china, &[])])).json();
+    let one = server.post("/v1/album", FORM, &form(&[described("x.jpg", &china, &[])])).json();
     assert_eq!(one["photos"].as_array().unwrap().len(), 1);
     assert!(one["photos"][0]["moved_km"].as_f64().unwrap() < 100.0, "{one}");
 }
@@ -97,8 +98,8 @@ fn what_is_no_album_is_refused() {
         options.max_photos = 3;
         options.max_body_bytes = 300_000;
     });
-    let (china, one) = (photo("rgb.jpg"), || told("a.jpg", &photo("rgb.jpg"), &[]));
-    let with = |fields: &[(&str, &str)]| form(&[told("a.jpg", &china, fields)]);
+    let (china, one) = (photo("rgb.jpg"), || described("a.jpg", &photo("rgb.jpg"), &[]));
+    let with = |fields: &[(&str, &str)]| form(&[described("a.jpg", &china, fields)]);
     let long = "x".repeat(101);
     for (what, body, status, words) in [
         ("no photo", b"--BOUND--".to_vec(), 400, "no photo"),
@@ -106,8 +107,13 @@ fn what_is_no_album_is_refused() {
         ("no end", form(&[one()])[..200].to_vec(), 400, "cannot be read"),
         ("too many", form(&[one(), one(), one(), one()]), 400, "more than 3 photos"),
         ("too many fields", with(&[("camera", "a"); 20]), 400, "more than 12 parts"),
-        ("no picture", form(&[told("no.jpg", b"text", &[])]), 415, "no.jpg is not a JPEG"),
-        ("two that are none", form(&[told("a", b"x", &[]), told("b", b"y", &[])]), 415, "a is not a JPEG"),
+        ("no picture", form(&[described("no.jpg", b"text", &[])]), 415, "no.jpg is not a JPEG"),
+        (
+            "two that are none",
+            form(&[described("a", b"x", &[]), described("b", b"y", &[])]),
+            415,
+            "a is not a JPEG",
+        ),
         ("time first", form(&[part("time", None, b"0"), one()]), 400, "photos come first"),
         ("no time", with(&[("time", "yesterday")]), 400, "'yesterday' is no time"),
         ("no day", with(&[("time", "2024-02-30T00:00:00Z")]), 400, "is no time"),
@@ -121,7 +127,7 @@ fn what_is_no_album_is_refused() {
         ("no numbers", with(&[("gps", "nan,inf")]), 400, "is no place"),
         ("other field", with(&[("shutter", "1/60")]), 400, "has a field 'shutter'"),
         ("no text", form(&[one(), part("camera", None, b"\xff\xfe")]), 400, "no text"),
-        ("large", form(&[told("a.jpg", &vec![7; 400_000], &[])]), 413, "larger than the limit"),
+        ("large", form(&[described("a.jpg", &vec![7; 400_000], &[])]), 413, "larger than the limit"),
     ] {
         let response = server.post("/v1/album", FORM, &body);
         assert_eq!(response.status, status, "{what}: {}", response.text());
@@ -141,7 +147,7 @@ fn what_is_no_album_is_refused() {
     }
     // Times that make no trip still have answers: all at once, a thousand years apart, backwards.
     for times in [["0", "0"], ["0001-01-01", "9999-12-31"], ["1715521510", "1715521509"]] {
-        let body = form(&times.map(|time| told("a.jpg", &china, &[("time", time)])));
+        let body = form(&times.map(|time| described("a.jpg", &china, &[("time", time)])));
         let response = server.post("/v1/album", FORM, &body);
         assert_eq!(response.status, 200, "{times:?}: {}", response.text());
         for photo in response.json()["photos"].as_array().unwrap() {
@@ -157,7 +163,7 @@ fn albums_wait_in_the_same_queue() {
         options.max_photos = 4;
         options.queue = 4;
     });
-    let body = form(&vec![told("a.jpg", &photo("rgb.jpg"), &[]); 4]);
+    let body = form(&vec![described("a.jpg", &photo("rgb.jpg"), &[]); 4]);
     let statuses: Vec<u16> = std::thread::scope(|scope| {
         let all: Vec<_> =
             (0..6).map(|_| scope.spawn(|| server.ask(&post("/v1/album", FORM, &body)).status)).collect();
@@ -172,12 +178,13 @@ fn every_field_of_an_album_is_described() {
     let server = Running::new(|_| {});
     let schema = &server.get("/openapi.json").json()["paths"]["/v1/album"]["post"]["responses"]["200"]["content"]
         ["application/json"]["schema"]["properties"];
-    let body = form(&[told("a.jpg", &photo("rgb.jpg"), &[("gps", "0,0")]), told("b.jpg", b"no", &[])]);
-    let said = server.post("/v1/album", FORM, &body).json();
-    for name in said.as_object().unwrap().keys() {
+    let body =
+        form(&[described("a.jpg", &photo("rgb.jpg"), &[("gps", "0,0")]), described("b.jpg", b"no", &[])]);
+    let answer = server.post("/v1/album", FORM, &body).json();
+    for name in answer.as_object().unwrap().keys() {
         assert!(schema[name].is_object(), "{name}");
     }
-    for photo in said["photos"].as_array().unwrap() {
+    for photo in answer["photos"].as_array().unwrap() {
         for name in photo.as_object().unwrap().keys() {
             assert!(schema["photos"]["items"]["properties"][name].is_object(), "{name}");
         }

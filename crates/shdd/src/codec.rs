@@ -78,48 +78,6 @@ impl Codec {
         Ok(self.harmonics.write(points, out)?)
     }
 
-    /// The codes of a stream of points in blocks of `block` rows: `sink` gets each block of rows in order. Memory
-    /// stays at one block however long the stream is.
-    ///
-    /// # Errors
-    /// The first error of `sink`.
-    ///
-    /// ```
-    /// use locdiff_shdd::Codec;
-    /// use locdiff_sphere::{Degree, LatLon};
-    /// let codec = Codec::new(Degree::new(3)?);
-    /// let places = (0..10).map(|i| LatLon::new(f64::from(i), 0.0).unwrap());
-    /// let mut rows = 0;
-    /// codec.encode_stream(places, 4, |block: &[f32]| -> Result<(), std::io::Error> {
-    ///     rows += block.len() / 16;
-    ///     Ok(())
-    /// }).unwrap();
-    /// assert_eq!(rows, 10);
-    /// # Ok::<(), locdiff_shdd::ShddError>(())
-    /// ```
-    pub fn encode_stream<T: Scalar, E>(
-        &self,
-        places: impl IntoIterator<Item = LatLon>,
-        block: usize,
-        mut sink: impl FnMut(&[T]) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let dimension = self.degree.dimension();
-        let block = block.max(1);
-        let mut points = Vec::with_capacity(block);
-        let mut rows = vec![T::default(); block * dimension];
-        let mut places = places.into_iter();
-        loop {
-            points.clear();
-            points.extend(places.by_ref().take(block).map(LatLon::to_unit));
-            if points.is_empty() {
-                return Ok(());
-            }
-            let rows = &mut rows[..points.len() * dimension];
-            self.harmonics.write(&points, rows).expect("one row a point");
-            sink(rows)?;
-        }
-    }
-
     /// Checks that a vector belongs to this codec.
     pub(crate) fn check(&self, e: &Coefficients) -> Result<(), ShddError> {
         if e.degree() == self.degree {

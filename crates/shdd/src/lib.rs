@@ -6,7 +6,7 @@
 //!
 //! | you want | item |
 //! |---|---|
-//! | the code of a place, or of millions | [`Codec::encode`], [`Codec::encode_batch`], [`Codec::encode_stream`] |
+//! | the code of a place, or of millions | [`Codec::encode`], [`Codec::encode_batch`] |
 //! | the place a vector means | [`Codec::decode`], [`Codec::decode_batch`], [`Decoder`] |
 //! | log density, log Z, entropy, modes, samples | [`CodeDensity`] |
 //! | a credible region, the mass of a cap or raster | [`CodeDensity::credible_region`], [`CodeDensity::cap_mass`], [`CodeDensity::raster_mass`] |

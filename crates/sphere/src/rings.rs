@@ -65,11 +65,6 @@ impl Rings {
         &self.z
     }
 
-    /// Number of rings.
-    pub fn ring_count(&self) -> usize {
-        self.z.len()
-    }
-
     /// Points on each ring.
     pub fn longitudes(&self) -> usize {
         self.longitudes

@@ -24,8 +24,8 @@ pub(crate) struct BatchMaker<'a> {
     /// `None` where the device makes codes and anchors itself.
     pub(crate) codes: Option<&'a CodeWriter>,
     pub(crate) standardisation: &'a Standardisation,
-    /// The rows of the whole batch that are made here.
-    pub(crate) share: Range<usize>,
+    /// Rows of a batch.
+    pub(crate) batch: usize,
     pub(crate) seed: u64,
     pub(crate) fresh_anchors: bool,
 }
@@ -43,10 +43,10 @@ impl BatchMaker<'_> {
             chance::below(&[self.seed, what, u64::from(step), k as u64], bound)
         };
         let rows: Vec<usize> =
-            self.share.clone().map(|k| self.rows.rows[draw(ROW, k, self.rows.rows.len())] as usize).collect();
+            (0..self.batch).map(|k| self.rows.rows[draw(ROW, k, self.rows.rows.len())] as usize).collect();
         out.cond.resize(rows.len() * columns, 0.0);
         out.cond.par_chunks_mut(columns).zip(&rows).enumerate().try_for_each(|(k, (cond, &row))| {
-            data.read(row, draw(COPY, self.share.start + k, data.copies()), cond)?;
+            data.read(row, draw(COPY, k, data.copies()), cond)?;
             self.standardisation.apply(cond);
             Ok::<(), TrainError>(())
         })?;

@@ -5,7 +5,7 @@ use crate::checkpoint::{Checkpoints, Standing};
 use crate::metrics::Metrics;
 use crate::step::TrainStep;
 use crate::validation::{Validation, validate};
-use crate::{Collective, Rows, RunConfig, TrainError};
+use crate::{Rows, RunConfig, TrainError};
 use locdiff_base::OutputLock;
 use locdiff_eval::Accuracy;
 use locdiff_model::Model;
@@ -70,7 +70,7 @@ pub(crate) struct Batches {
     pub(crate) give_back: mpsc::Sender<Batch>,
 }
 
-/// What rank 0 has in hand: the run's folder, and the photos to validate with.
+/// The run's folder, and the photos to validate with.
 pub(crate) struct Keeper<'a> {
     pub(crate) checkpoints: Checkpoints,
     pub(crate) metrics: Metrics,
@@ -110,9 +110,7 @@ pub(crate) struct Course<'a> {
     /// What is saved and validated: gets the averaged weights when asked.
     pub(crate) model: Model,
     pub(crate) step: TrainStep,
-    pub(crate) ranks: &'a mut dyn Collective,
-    /// On rank 0.
-    pub(crate) keeper: Option<Keeper<'a>>,
+    pub(crate) keeper: Keeper<'a>,
     pub(crate) done: u32,
     /// When the run was asked for.
     pub(crate) called: Instant,
@@ -131,19 +129,17 @@ impl Course<'_> {
         let (mut last, mut seconds, first) = (None, 0.0, self.done);
         let mut saved_at = None;
         let mut interrupted = false;
-        while self.done < settings.steps && !interrupted {
-            self.ranks.check()?;
-            // Several ranks must stop at the same step: they agree when they log.
-            if self.ranks.world() == 1 && stop.load(Ordering::Relaxed) {
+        while self.done < settings.steps {
+            if stop.load(Ordering::Relaxed) {
                 interrupted = true;
                 break;
             }
             match batches {
-                None => self.step.run(None, self.ranks)?,
+                None => self.step.run(None)?,
                 Some(Batches { ready, give_back }) => {
                     let Ok(batch) = ready.recv() else { break };
                     let batch = batch?;
-                    self.step.run(Some(&batch), self.ranks)?;
+                    self.step.run(Some(&batch))?;
                     let _ = give_back.send(batch); // the maker may have finished
                 }
             }
@@ -156,8 +152,7 @@ impl Course<'_> {
                 // The clock is read when the steps are done, not when they are given to the device.
                 self.step.wait()?;
                 let elapsed = since.elapsed().as_secs_f64();
-                let stopped = self.log(self.done - logged_at, elapsed, stop)?;
-                interrupted = stopped && !end;
+                self.log(self.done - logged_at, elapsed)?;
                 seconds += elapsed;
                 logged_at = self.done;
                 let stopped_early = validate && self.validate(&mut last)?;
@@ -176,56 +171,36 @@ impl Course<'_> {
         if saved_at != Some(self.done) && (interrupted || self.done > first) {
             self.save()?;
         }
-        if let Some(keeper) = &mut self.keeper {
-            keeper.saved()?;
-        }
+        self.keeper.saved()?;
         if !interrupted {
             self.finish()?;
         }
         let steps_per_second = f64::from(logged_at - first) / seconds.max(1e-9);
-        let best = self.keeper.as_ref().and_then(|keeper| keeper.standing.best);
-        let step = self.done;
+        let (best, step) = (self.keeper.standing.best, self.done);
         Ok(Outcome { step, interrupted, validation: last, best, steps_per_second, startup_seconds })
     }
 
-    /// Notes the steps since the last time; true when a rank was asked to stop.
-    fn log(&mut self, steps: u32, seconds: f64, stop: &AtomicBool) -> Result<bool, TrainError> {
+    /// Notes the steps since the last time.
+    fn log(&mut self, steps: u32, seconds: f64) -> Result<(), TrainError> {
         if steps == 0 {
-            return Ok(false);
+            return Ok(());
         }
-        let asked = self.ranks.world() > 1 && stop.load(Ordering::Relaxed);
-        let mut own = self.step.take_loss()?.to_le_bytes().to_vec();
-        own.push(u8::from(asked));
-        let all = self.ranks.gather(&own)?;
-        let sum: f64 = all.iter().filter_map(|said| Some(f64::from_le_bytes(*said.first_chunk()?))).sum();
-        let loss = sum / (f64::from(steps) * self.config.train.batch as f64);
+        let loss = self.step.take_loss()? / (f64::from(steps) * self.config.train.batch as f64);
         let (lr, grad_norm) = self.step.last_step()?;
         let (step, steps_per_second) = (self.done, f64::from(steps) / seconds.max(1e-9));
-        if let Some(keeper) = &mut self.keeper {
-            keeper.metrics.write(&json!({
-                "step": step, "loss": loss, "lr": lr, "grad_norm": grad_norm, "steps_per_second": steps_per_second,
-            }))?;
-        }
+        self.keeper.metrics.write(&json!({
+            "step": step, "loss": loss, "lr": lr, "grad_norm": grad_norm, "steps_per_second": steps_per_second,
+        }))?;
         if !loss.is_finite() {
             return Err(TrainError::Diverged { step, loss });
         }
         (self.on_event)(Event::Progress { step, loss, lr, grad_norm, steps_per_second });
-        Ok(all.iter().any(|said| said.last() == Some(&1)))
+        Ok(())
     }
 
-    /// Keeps a checkpoint, of weights that are the same on all ranks.
+    /// Keeps a checkpoint.
     fn save(&mut self) -> Result<(), TrainError> {
-        if self.ranks.world() > 1 {
-            let all = self.ranks.gather(&self.step.weights_hash()?.to_le_bytes())?;
-            if let Some(rank) = all.iter().position(|hash| *hash != all[0]) {
-                let reason = format!(
-                    "has other weights than rank 0 at step {}: let all ranks run on the same kind of machine, and resume",
-                    self.done
-                );
-                return Err(TrainError::Rank { rank, reason });
-            }
-        }
-        let Some(keeper) = &mut self.keeper else { return Ok(()) };
+        let keeper = &mut self.keeper;
         keeper.saved()?;
         let mut snapshot = keeper.snapshot.take().unwrap_or_else(|| self.step.snapshot());
         self.step.take(&mut snapshot, self.done)?;
@@ -245,43 +220,33 @@ impl Course<'_> {
         Ok(())
     }
 
-    /// Validates, on rank 0; true, on all ranks, when it is time to stop early.
+    /// Validates; true when it is time to stop early.
     fn validate(&mut self, last: &mut Option<Accuracy>) -> Result<bool, TrainError> {
-        let mut stop = false;
-        if let Some(rows) = self.keeper.as_ref().and_then(|keeper| keeper.validation) {
-            self.refresh_model()?;
-            let Validation { accuracy, nll_nats } = validate(&self.model, rows, &self.config.train)?;
-            // What is read is a density where the model gives one.
-            let (step, score) = (self.done, nll_nats.map_or(accuracy.score(), |nll| -nll));
-            if let Some(keeper) = &mut self.keeper {
-                keeper.metrics.write(
-                    &json!({"step": step, "validation": accuracy, "nll_nats": nll_nats, "score": score}),
-                )?;
-                if keeper.standing.best.is_none_or(|(best, _)| score > best) {
-                    keeper.standing = Standing { best: Some((score, step)), stale: 0 };
-                    self.model.save(&keeper.out.join(BEST_FOLDER))?;
-                } else {
-                    keeper.standing.stale += 1;
-                }
-                let stale = keeper.standing.stale;
-                stop = self.config.train.patience.is_some_and(|patience| stale >= patience);
-            }
-            *last = Some(accuracy.clone());
-            (self.on_event)(Event::Validation { step, accuracy });
+        let Some(rows) = self.keeper.validation else { return Ok(false) };
+        self.refresh_model()?;
+        let Validation { accuracy, nll_nats } = validate(&self.model, rows, &self.config.train)?;
+        // What is read is a density where the model gives one.
+        let (step, score) = (self.done, nll_nats.map_or(accuracy.score(), |nll| -nll));
+        let keeper = &mut self.keeper;
+        keeper
+            .metrics
+            .write(&json!({"step": step, "validation": accuracy, "nll_nats": nll_nats, "score": score}))?;
+        if keeper.standing.best.is_none_or(|(best, _)| score > best) {
+            keeper.standing = Standing { best: Some((score, step)), stale: 0 };
+            self.model.save(&keeper.out.join(BEST_FOLDER))?;
+        } else {
+            keeper.standing.stale += 1;
         }
-        if self.config.train.patience.is_none() {
-            return Ok(false);
-        }
-        Ok(self.ranks.tell(vec![u8::from(stop)])? == [1])
+        let stale = keeper.standing.stale;
+        *last = Some(accuracy.clone());
+        (self.on_event)(Event::Validation { step, accuracy });
+        Ok(self.config.train.patience.is_some_and(|patience| stale >= patience))
     }
 
     /// Leaves the model: the last one, or the best where early stopping was asked for.
     fn finish(&mut self) -> Result<(), TrainError> {
-        if self.keeper.is_none() {
-            return Ok(());
-        }
         self.refresh_model()?;
-        let Some(keeper) = &self.keeper else { return Ok(()) };
+        let keeper = &self.keeper;
         if self.config.train.patience.is_some() && keeper.standing.best.is_some() {
             let best = Model::load(&Device::cpu(), &keeper.out.join(BEST_FOLDER))?;
             return Ok(best.save(keeper.out)?);

@@ -52,20 +52,6 @@ pub enum TrainError {
         /// Its encoder.
         second_encoder: String,
     },
-    /// A launcher's variables that cannot be used, or a meeting of ranks that failed.
-    #[error("several processes: {reason}")]
-    World {
-        /// What is wrong, and what to do.
-        reason: String,
-    },
-    /// A rank that failed, or wants something else than the others.
-    #[error("rank {rank}: {reason}")]
-    Rank {
-        /// The rank.
-        rank: usize,
-        /// What is wrong, and what to do.
-        reason: String,
-    },
     /// A validation that cannot be read.
     #[error(transparent)]
     Answer(#[from] locdiff_answer::AnswerError),

@@ -6,7 +6,6 @@
 //! | embedding files with locations | [`Dataset`], [`Source`], [`Rows`] |
 //! | a validation split without neighbours | [`split_by_blocks`] |
 //! | the loop | [`train`], [`Job`], [`Event`], [`Outcome`], [`clear_run`] |
-//! | several processes, several GPUs | [`train_among`], [`join_ranks`], [`World`], [`Collective`]: [`Alone`], [`Ring`], [`NcclGroup`] |
 //!
 //! A run's folder: `config.json` and `model.safetensors` (the model, once finished), `best/` (the model of the best
 //! validation), `run.json` (every choice), `metrics.jsonl`, `checkpoints/`.
@@ -18,7 +17,6 @@ mod dataset;
 mod error;
 mod feed;
 mod metrics;
-mod ranks;
 mod run;
 mod settings;
 mod split;
@@ -28,7 +26,6 @@ mod validation;
 pub use course::{BEST_FOLDER, Event, Outcome};
 pub use dataset::{Dataset, Rows, Source};
 pub use error::TrainError;
-pub use ranks::{Alone, Collective, CollectiveKind, NcclGroup, Ring, World, join_ranks};
-pub use run::{Job, clear_run, train, train_among};
+pub use run::{Job, clear_run, train};
 pub use settings::{RateKind, RunConfig, TrainPreset, TrainSettings};
 pub use split::{Split, split_by_blocks};

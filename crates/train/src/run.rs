@@ -7,18 +7,15 @@ use crate::dataset::same_encoder;
 use crate::error::folder;
 use crate::feed::{DeviceFeed, FeedPlan};
 use crate::metrics::Metrics;
-use crate::ranks::agree;
 use crate::step::TrainStep;
-use crate::{Alone, Collective, Rows, RunConfig, TrainError};
+use crate::{Rows, RunConfig, TrainError};
 use locdiff_base::{AtomicFile, OutputLock, setting};
 use locdiff_model::{CodeWriter, Model, Standardisation, make_quadrature};
 use locdiff_nn::{Device, TrainingState};
-use serde_json::json;
-use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::mpsc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 const RUN_FILE: &str = "run.json";
 
@@ -70,72 +67,15 @@ pub struct Job<'a> {
 ///
 /// # Errors
 /// Settings or data that cannot be used, a run folder that belongs to another run, a full disk, a loss that diverges.
-pub fn train(job: Job<'_>, on_event: impl FnMut(Event)) -> Result<Outcome, TrainError> {
-    train_among(job, &mut Alone, on_event)
-}
-
-/// [`train`] on several processes, each of which calls it with the same job: every one computes its share of each batch, and the
-/// gradients are summed before the weights change. Rank 0 alone reads and writes the run's folder, validates and reports.
-///
-/// # Errors
-/// As [`train`]; a rank that fails or wants something else than the others is named on all of them.
-pub fn train_among(
-    job: Job<'_>,
-    ranks: &mut dyn Collective,
-    on_event: impl FnMut(Event),
-) -> Result<Outcome, TrainError> {
-    run(job, ranks, on_event).map_err(|error| blame(ranks, error))
-}
-
-/// The error of the rank that failed first: elsewhere it may show as a failure of the device.
-fn blame(ranks: &dyn Collective, error: TrainError) -> TrainError {
-    let mut patience = if ranks.world() > 1 && matches!(error, TrainError::Engine(_)) { 20 } else { 0 };
-    loop {
-        if matches!(error, TrainError::Rank { .. }) {
-            return error; // what all ranks found out together, or were told
-        }
-        if let Err(verdict) = ranks.check() {
-            return verdict;
-        }
-        if patience == 0 {
-            ranks.give_up(&error.to_string());
-            return error;
-        }
-        patience -= 1;
-        std::thread::sleep(Duration::from_millis(100));
-    }
-}
-
-/// The rows of a batch that a rank has.
-fn share(config: &RunConfig, ranks: &dyn Collective) -> Result<Range<usize>, TrainError> {
-    let (batch, world, passes) = (config.train.batch, ranks.world(), config.train.accumulate);
-    if !batch.is_multiple_of(world * passes) {
-        let remedy = format!("a multiple of {} ({world} ranks, {passes} passes each)", world * passes);
-        return Err(setting("batch", batch, remedy));
-    }
-    let rows = batch / world;
-    Ok(ranks.rank() * rows..(ranks.rank() + 1) * rows)
-}
-
-fn run(
-    job: Job<'_>,
-    ranks: &mut dyn Collective,
-    mut on_event: impl FnMut(Event),
-) -> Result<Outcome, TrainError> {
+pub fn train(job: Job<'_>, mut on_event: impl FnMut(Event)) -> Result<Outcome, TrainError> {
     let called = Instant::now();
     let Job { device, mut config, training, validation, out, resume, stream, stop } = job;
     config.train.check()?;
-    let share = share(&config, ranks)?;
     check_data(&config, training, validation)?;
     config.model.encoder = training.data.encoder().cloned();
     config.model.check()?;
     let (standardisation, fingerprint) = training.data.survey(training.rows)?;
     config.model.data_fingerprint = fingerprint;
-    let kind = if device.is_cuda() { "cuda" } else { "cpu" };
-    let mut wanted = json!({"model": config.model, "train": config.train, "device": kind, "resume": resume});
-    // Compared last: other settings may choose other photos.
-    wanted["training data"] = wanted["model"]["data_fingerprint"].take();
-    agree(ranks, &wanted)?;
 
     let mut model = Model::new(device, config.model.clone())?;
     if config.model.standardise {
@@ -145,27 +85,18 @@ fn run(
     }
     model.set_quadrature(make_quadrature(&config.model, &training.points())?);
     let codes = CodeWriter::new(&config.model)?;
-    let mut step = TrainStep::new(device, &model, &codes, &config.train, share.clone())?;
-    let mut start = Start::default();
-    let mut keeper = None;
-    if ranks.rank() == 0 {
-        std::fs::create_dir_all(out)
-            .map_err(|error| folder(out, format!("cannot create this folder: {error}")))?;
-        let lock = OutputLock::folder(out)?;
-        let checkpoints = Checkpoints::new(out, config.train.keep_checkpoints)?;
-        claim_folder(out, &config, resume, &checkpoints)?;
-        if resume {
-            start = Start::at(&checkpoints, config.train.steps, &mut on_event);
-        }
-        let metrics = Metrics::open(out, start.step())?;
-        let standing = start.standing;
-        let (snapshot, saving) = (Some(step.snapshot()), None);
-        keeper =
-            Some(Keeper { checkpoints, metrics, validation, out, standing, snapshot, saving, _lock: lock });
-    }
-    if resume {
-        start.state = told(ranks, start.state)?;
-    }
+    let mut step = TrainStep::new(device, &model, &codes, &config.train)?;
+    std::fs::create_dir_all(out)
+        .map_err(|error| folder(out, format!("cannot create this folder: {error}")))?;
+    let lock = OutputLock::folder(out)?;
+    let checkpoints = Checkpoints::new(out, config.train.keep_checkpoints)?;
+    claim_folder(out, &config, resume, &checkpoints)?;
+    let start =
+        if resume { Start::at(&checkpoints, config.train.steps, &mut on_event) } else { Start::default() };
+    let metrics = Metrics::open(out, start.step())?;
+    let (standing, snapshot) = (start.standing, Some(step.snapshot()));
+    let keeper =
+        Keeper { checkpoints, metrics, validation, out, standing, snapshot, saving: None, _lock: lock };
     if let Some(state) = &start.state {
         step.import(state)?;
     }
@@ -174,7 +105,7 @@ fn run(
     let fresh_anchors = step.wants_fresh_anchors();
     let mut on_host = true;
     if device.is_cuda() {
-        let (rows, count) = (training, share.len());
+        let (rows, count) = (training, config.train.batch);
         let standardisation = &standardisation;
         let plan = FeedPlan { rows, codes: &codes, standardisation, count, fresh_anchors, stream };
         let feed = DeviceFeed::new(device, &plan)?;
@@ -186,12 +117,12 @@ fn run(
         rows: training,
         codes: (!device.is_cuda()).then_some(&codes),
         standardisation: &standardisation,
-        share,
+        batch: config.train.batch,
         seed: config.model.seed,
         fresh_anchors,
     };
     let on_event = &mut on_event;
-    let mut course = Course { config: &config, model, step, ranks, keeper, done, called, on_event };
+    let mut course = Course { config: &config, model, step, keeper, done, called, on_event };
     if !on_host {
         return course.all(None, stop);
     }
@@ -253,37 +184,6 @@ impl Start {
     fn step(&self) -> u32 {
         self.state.as_ref().map_or(0, |state| state.step)
     }
-}
-
-/// Rank 0's checkpoint, on all ranks: the others need not see its folder.
-fn told(
-    ranks: &mut dyn Collective,
-    state: Option<TrainingState>,
-) -> Result<Option<TrainingState>, TrainError> {
-    if ranks.world() == 1 {
-        return Ok(state);
-    }
-    let bytes = state.as_ref().map_or(Vec::new(), |state| {
-        let parts = [&state.weights, &state.m, &state.v, &state.ema];
-        let step = state.step.to_le_bytes().into_iter();
-        step.chain(parts.into_iter().flatten().flat_map(|value| value.to_le_bytes())).collect()
-    });
-    let bytes = ranks.tell(bytes)?;
-    if state.is_some() || bytes.is_empty() {
-        return Ok(state);
-    }
-    let (step, values) = bytes.split_at(4);
-    let floats = |four: &[u8]| f32::from_le_bytes([four[0], four[1], four[2], four[3]]);
-    let values: Vec<f32> = values.chunks_exact(4).map(floats).collect();
-    let mut parts = values.chunks_exact(values.len() / 4).map(<[f32]>::to_vec);
-    let mut part = || parts.next().unwrap_or_default();
-    Ok(Some(TrainingState {
-        weights: part(),
-        m: part(),
-        v: part(),
-        ema: part(),
-        step: u32::from_le_bytes([step[0], step[1], step[2], step[3]]),
-    }))
 }
 
 /// Makes a folder free for a new run: the checkpoints of the one before are removed. Another process that trains there is an

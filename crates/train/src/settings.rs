@@ -31,7 +31,7 @@ impl Named for RateKind {
 pub struct TrainSettings {
     /// Steps in all.
     pub steps: u32,
-    /// Rows a step, of all ranks and passes together.
+    /// Rows a step, of all passes together.
     pub batch: usize,
     /// Passes over parts of the batch before the weights change: less memory for the same numbers.
     #[serde(default = "one", skip_serializing_if = "is_one")] // so that older runs can be resumed
@@ -101,6 +101,9 @@ impl TrainSettings {
         ];
         if let Some((what, _)) = positive.iter().find(|(_, value)| *value == 0) {
             return Err(setting(what, 0, "at least 1"));
+        }
+        if !self.batch.is_multiple_of(self.accumulate) {
+            return Err(setting("batch", self.batch, format!("a multiple of {} (passes)", self.accumulate)));
         }
         let most = [
             ("batch", self.batch, 1 << 20),

@@ -1,6 +1,6 @@
 //! One training step on the device, recorded as one graph on CUDA.
 
-use crate::{Collective, TrainError, TrainSettings, batches::Batch, feed::DeviceFeed};
+use crate::{TrainError, TrainSettings, batches::Batch, feed::DeviceFeed};
 use locdiff_diffusion::TrainingTables;
 use locdiff_model::{CodeWriter, Model, Net, NetWork, Objective};
 use locdiff_nn::{
@@ -32,11 +32,9 @@ pub(crate) struct TrainStep {
     tables: TrainingTables,
     rng: Rng,
     seed: u64,
-    /// The rows of the whole batch that this rank has, and how many go in one pass.
-    share: Range<usize>,
-    pass: usize,
-    /// Of all ranks.
     batch: usize,
+    /// Rows that go in one pass.
+    pass: usize,
     /// Rows of the tables that times are drawn from.
     times: u32,
     condition_dropout: f32,
@@ -62,10 +60,8 @@ pub(crate) struct TrainStep {
     /// Steps given to the device since it was last waited for.
     ahead: u32,
     device: Device,
-    /// The whole step; or all before the gradients are summed on the host.
+    /// The whole step.
     recorded: Recorded,
-    /// What comes after such a sum.
-    recorded_update: Recorded,
 }
 
 impl TrainStep {
@@ -74,12 +70,11 @@ impl TrainStep {
         model: &Model,
         codes: &CodeWriter,
         settings: &TrainSettings,
-        share: Range<usize>,
     ) -> Result<Self, TrainError> {
-        let (config, pass) = (model.config(), share.len() / settings.accumulate);
+        let (config, pass) = (model.config(), settings.batch / settings.accumulate);
         let params = model.params().to_device(device)?;
         let zeros = |cols: usize| Tensor::zeros(device, pass, cols);
-        let inputs = |cols: usize| Tensor::zeros(device, share.len(), cols);
+        let inputs = |cols: usize| Tensor::zeros(device, settings.batch, cols);
         let (dim, cond) = (config.code_dim(), config.embedding_dim);
         let schedule = config.schedule()?;
         let repeats = settings.pure_noise_repeats(schedule.steps());
@@ -122,8 +117,6 @@ impl TrainStep {
             ahead: 0,
             device: device.clone(),
             recorded: Recorded::new(device),
-            recorded_update: Recorded::new(device),
-            share,
             params,
         })
     }
@@ -153,11 +146,7 @@ impl TrainStep {
     }
 
     /// One step, with a batch unless the device has all it needs.
-    pub(crate) fn run(
-        &mut self,
-        batch: Option<&Batch>,
-        ranks: &mut dyn Collective,
-    ) -> Result<(), TrainError> {
+    pub(crate) fn run(&mut self, batch: Option<&Batch>) -> Result<(), TrainError> {
         if let Some(batch) = batch {
             match &mut self.inbox {
                 Some(inbox) => inbox.send(&mut self.cond, &batch.cond)?,
@@ -170,25 +159,13 @@ impl TrainStep {
                 }
             }
         }
-        let nothing = || Recorded::new(&Device::cpu());
-        let mut recorded = std::mem::replace(&mut self.recorded, nothing());
+        let mut recorded = std::mem::replace(&mut self.recorded, Recorded::new(&Device::cpu()));
         let outcome = recorded.run(|| {
             self.passes()?;
-            if ranks.sums_on_device() {
-                ranks.sum_on_device(self.total.as_mut().unwrap_or(&mut self.grads))?;
-                self.update()?;
-            }
-            Ok(())
+            self.update()
         });
         self.recorded = recorded;
         outcome?;
-        if !ranks.sums_on_device() {
-            ranks.sum_on_host(self.total.as_mut().unwrap_or(&mut self.grads))?;
-            let mut recorded = std::mem::replace(&mut self.recorded_update, nothing());
-            let outcome = recorded.run(|| self.update());
-            self.recorded_update = recorded;
-            outcome?;
-        }
         self.ahead += 1;
         if self.ahead == MOST_AHEAD { self.wait() } else { Ok(()) }
     }
@@ -199,18 +176,18 @@ impl TrainStep {
         Ok(self.device.synchronize()?)
     }
 
-    /// The gradients of this rank's rows, in as many passes as were asked for.
+    /// The gradients of the batch, in as many passes as were asked for.
     fn passes(&mut self) -> Result<(), NnError> {
         if let Some(feed) = &mut self.feed {
-            self.rng.set_first_row(self.share.start);
+            self.rng.set_first_row(0);
             feed.fill(self.cond.view_mut(), self.code.view_mut(), &self.rng)?;
             // Anchors are wanted by the loss only: they are made beside the forward pass.
             if let Some(codes) = self.objective.anchors_mut() {
                 self.device.aside(|| feed.fill_anchors(codes, &self.rng))?;
             }
         }
-        for start in (0..self.share.len()).step_by(self.pass) {
-            self.rng.set_first_row(self.share.start + start);
+        for start in (0..self.batch).step_by(self.pass) {
+            self.rng.set_first_row(start);
             self.one_pass(start..start + self.pass)?;
             if let Some(total) = &mut self.total {
                 total.gather(&self.grads, start == 0)?;
@@ -268,19 +245,11 @@ impl TrainStep {
         self.rng.advance()
     }
 
-    /// The sum of this rank's losses since the last call; waits for the device.
+    /// The sum of the losses since the last call; waits for the device.
     pub(crate) fn take_loss(&mut self) -> Result<f64, TrainError> {
         let sum = f64::from(self.loss_sum.to_vec()?[0]);
         self.loss_sum.upload(&[0.0])?;
         Ok(sum)
-    }
-
-    /// A hash of the weights: equal on all ranks, or something is broken.
-    pub(crate) fn weights_hash(&self) -> Result<u64, TrainError> {
-        let weights = self.params.to_vec()?;
-        Ok(weights.iter().fold(0, |hash: u64, value| {
-            (hash.rotate_left(5) ^ u64::from(value.to_bits())).wrapping_mul(0x517C_C1B7_2722_0A95)
-        }))
     }
 
     /// Learning rate and norm of the gradient of the last step.

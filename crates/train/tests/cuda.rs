@@ -3,10 +3,7 @@
 use locdiff_data::{Dtype, MatrixWriter};
 use locdiff_model::{LossKind, Model, ModelConfig, QuadratureRecipe, chance};
 use locdiff_nn::{Device, Precision};
-use locdiff_train::{
-    Alone, Collective, Dataset, Event, Job, NcclGroup, Rows, RunConfig, Source, TrainPreset, TrainSettings,
-    train_among,
-};
+use locdiff_train::{Dataset, Event, Job, Rows, RunConfig, Source, TrainPreset, TrainSettings, train};
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
@@ -47,13 +44,7 @@ fn config(loss: LossKind, steps: u32) -> RunConfig {
 }
 
 /// The weights and the losses of a run.
-fn run(
-    device: &Device,
-    config: RunConfig,
-    data: &Dataset,
-    stream: bool,
-    ranks: &mut dyn Collective,
-) -> (Vec<f32>, Vec<f64>) {
+fn run(device: &Device, config: RunConfig, data: &Dataset, stream: bool) -> (Vec<f32>, Vec<f64>) {
     let folder = tempfile::tempdir().unwrap();
     let rows: Vec<u32> = (0..data.len() as u32).filter(|row| row % 7 != 0).collect();
     let job = Job {
@@ -67,7 +58,7 @@ fn run(
         stop: &AtomicBool::new(false),
     };
     let mut losses = Vec::new();
-    train_among(job, ranks, |event| {
+    train(job, |event| {
         if let Event::Progress { loss, .. } = event {
             losses.push(loss);
         }
@@ -87,10 +78,7 @@ fn largest(a: &[f32], b: &[f32]) -> f32 {
 
 #[test]
 fn a_gpu_ends_where_the_cpu_does_whatever_feeds_it() {
-    let device = match Device::cuda(0) {
-        Ok(device) => device,
-        Err(error) => return println!("skipped: {error}"),
-    };
+    let Ok(device) = Device::cuda(0).inspect_err(|error| println!("skipped: {error}")) else { return };
     device.set_precision(Precision::F32);
     let folder = tempfile::tempdir().unwrap();
     for dtype in [Dtype::F16, Dtype::F32] {
@@ -98,12 +86,12 @@ fn a_gpu_ends_where_the_cpu_does_whatever_feeds_it() {
         assert_eq!(data.is_half(), dtype == Dtype::F16);
         for loss in [LossKind::Nll, LossKind::KlPaper] {
             let config = config(loss, 60);
-            let (there, losses) = run(&device, config.clone(), &data, false, &mut Alone);
+            let (there, losses) = run(&device, config.clone(), &data, false);
             // Embeddings kept in the device's memory or read as they are needed: the same bits.
-            let (streamed, _) = run(&device, config.clone(), &data, true, &mut Alone);
+            let (streamed, _) = run(&device, config.clone(), &data, true);
             assert_eq!(bits(&there), bits(&streamed));
             // The CPU draws the same rows, noise and anchors.
-            let (here, expected) = run(&Device::cpu(), config.clone(), &data, false, &mut Alone);
+            let (here, expected) = run(&Device::cpu(), config.clone(), &data, false);
             let apart =
                 losses.iter().zip(&expected).map(|(a, b)| (a - b).abs() / b.abs()).fold(0.0, f64::max);
             println!("{dtype} {loss:?}: weights {:.1e}, losses {apart:.1e}", largest(&there, &here));
@@ -111,38 +99,17 @@ fn a_gpu_ends_where_the_cpu_does_whatever_feeds_it() {
             // In several passes.
             let mut passes = config;
             passes.train.accumulate = 4;
-            let (passed, _) = run(&device, passes, &data, false, &mut Alone);
+            let (passed, _) = run(&device, passes, &data, false);
             println!("  four passes: {:.1e}", largest(&there, &passed));
             assert!(largest(&there, &passed) < 1e-3);
         }
     }
 }
 
-#[test]
-fn a_group_of_one_through_nccl_changes_nothing() {
-    let device = match Device::cuda(0) {
-        Ok(device) => device,
-        Err(error) => return println!("skipped: {error}"),
-    };
-    let mut group = match NcclGroup::of_one(&device) {
-        Ok(group) => group,
-        Err(error) => return println!("skipped: {error}"),
-    };
-    println!("{}", group.name());
-    let folder = tempfile::tempdir().unwrap();
-    let data = toy(folder.path(), Dtype::F16);
-    let (alone, _) = run(&device, config(LossKind::KlPaper, 60), &data, false, &mut Alone);
-    let (through, _) = run(&device, config(LossKind::KlPaper, 60), &data, false, &mut group);
-    assert_eq!(bits(&alone), bits(&through));
-}
-
 /// A checkpoint is copied on the device and written while the run goes on: resumed from it, a run ends with the same bits.
 #[test]
 fn a_checkpoint_taken_in_passing_resumes_to_the_same_bits() {
-    let device = match Device::cuda(0) {
-        Ok(device) => device,
-        Err(error) => return println!("skipped: {error}"),
-    };
+    let Ok(device) = Device::cuda(0).inspect_err(|error| println!("skipped: {error}")) else { return };
     let (folder, data_folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let data = toy(data_folder.path(), Dtype::F16);
     let mut config = config(LossKind::KlPaper, 90);
@@ -160,7 +127,7 @@ fn a_checkpoint_taken_in_passing_resumes_to_the_same_bits() {
             stream: false,
             stop: &AtomicBool::new(false),
         };
-        train_among(job, &mut Alone, |_| ()).unwrap();
+        train(job, |_| ()).unwrap();
         fs::read(folder.path().join("model.safetensors")).unwrap()
     };
     let whole = go(false);

@@ -174,6 +174,25 @@ fn a_crash_with_a_damaged_checkpoint_goes_back_one_and_ends_the_same() {
 }
 
 #[test]
+fn passes_end_where_one_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = open(&toy(folder.path(), "train", 300, 1)).unwrap();
+    let found = [1, 4].map(|passes| {
+        let out = folder.path().join(format!("{passes}"));
+        let mut config = tiny(LossKind::Nll);
+        config.train.accumulate = passes;
+        run(config, &data, None, &out, false, |_, _| ()).unwrap();
+        weights(&out)
+    });
+    let largest = found[0].iter().zip(&found[1]).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(largest <= 1e-5, "{largest}");
+    let mut config = tiny(LossKind::Nll);
+    config.train.accumulate = 3;
+    let error = run(config, &data, None, &folder.path().join("run"), false, |_, _| ()).unwrap_err();
+    assert!(error.to_string().contains("a multiple of 3"), "{error}");
+}
+
+#[test]
 fn pooled_answers_beat_chance_by_far() {
     let folder = tempfile::tempdir().unwrap();
     let data = open(&toy(folder.path(), "train", 2000, 1)).unwrap();

@@ -14,7 +14,7 @@
 //! ```
 //! use locdiff_vision::{Encoder, Photo, PhotoLimits};
 //! # let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-//! let encoder = Encoder::open(&root.join("models/streetview-lite0"))?;
+//! let encoder = Encoder::open(&root.join("models/streetview-lite2"))?;
 //! let photo = Photo::open(&root.join("fixtures/vision/china.jpg"), &PhotoLimits::default())?;
 //! let embeddings = encoder.embed(&[photo])?;
 //! assert_eq!(embeddings[0].dimension(), 512);

@@ -55,7 +55,7 @@ fn has_the_same_bytes_everywhere(folder: &str) {
 
 #[test]
 fn efficientnet_lite() {
-    has_the_same_bytes_everywhere("../models/streetview-lite0");
+    has_the_same_bytes_everywhere("../models/streetview-lite2");
 }
 
 #[test]

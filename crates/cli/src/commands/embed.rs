@@ -1,7 +1,7 @@
 //! `locdiff embed`: photos in, embeddings and locations out.
 
 use crate::args::parse_dtype;
-use crate::encoder::EncoderArg;
+use crate::request::EncoderArg;
 use crate::interrupt::Careful;
 use crate::output::{self, is_stdout};
 use crate::photos::PhotoArgs;

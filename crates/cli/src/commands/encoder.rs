@@ -1,7 +1,6 @@
 //! `locdiff encoder inspect`: what an encoder's folder is, whether it works, and how fast.
 
 use crate::args::DeviceArg;
-use crate::encoder::open;
 use anyhow::{Context, Result, anyhow, ensure};
 use clap::{Args, Subcommand};
 use locdiff_nn::Device;
@@ -50,7 +49,7 @@ const BATCH: usize = 16;
 impl Inspect {
     fn run(self) -> Result<()> {
         let device = Device::open(self.device.device)?;
-        let encoder = open(self.folder.as_deref(), &device)?;
+        let encoder = locdiff::encoder_of(self.folder.as_deref(), &device)?;
         check(&encoder)?;
         let times = time(&encoder)?;
         let threads = rayon::current_num_threads();

@@ -2,18 +2,17 @@
 
 use crate::args::{DeviceArg, named};
 use crate::commands::embed::{embed, with_flags};
-use crate::encoder::EncoderArg;
-use crate::hybrid::{open_places, open_retriever};
+use crate::request::EncoderArg;
 use crate::output::{self, tell};
 use crate::photos::PhotoArgs;
 use crate::progress;
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
-use locdiff::check_embeddings;
+use locdiff::{check_embeddings, open_retriever};
 use locdiff_data::{PointColumns, PointWriter, RowFile, read_points};
 use locdiff_eval::Accuracy;
 use locdiff_gallery::{GALLERY_FILE, Gallery, GalleryBuilder, VectorType};
-use locdiff_geoclip::{GeoClip, GeoClipCache};
+use locdiff_geoclip::{GeoClip, GeoClipCache, open_geoclip_gallery};
 use locdiff_ingest::{EmbedFiles, EmbedRun, EmbedSettings};
 use locdiff_nn::Device;
 use locdiff_sphere::LatLon;
@@ -130,6 +129,14 @@ impl Build {
     }
 }
 
+/// GeoCLIP's gallery of a file of places, with a bar while it is made.
+pub(crate) fn open_places(cache: &GeoClipCache, model: &GeoClip) -> Result<Gallery> {
+    let bar = progress::bar("embedding places", None);
+    let gallery = open_geoclip_gallery(cache, model, |done, _| bar.set_position(done as u64))?;
+    bar.finish_and_clear();
+    Ok(gallery)
+}
+
 /// A gallery of photos from their embeddings and places.
 pub(crate) fn build_photos(
     embeddings: &RowFile,
@@ -193,7 +200,10 @@ impl Search {
         }
         anyhow::ensure!(self.top > 0, "--top = 0 cannot be used: at least 1");
         let device = Device::open(self.device.device)?;
-        let retriever = open_retriever(&self.gallery, self.geoclip.as_deref(), &device)?;
+        let bar = progress::bar("embedding places", None);
+        let advance = |done: usize, _: usize| bar.set_position(done as u64);
+        let retriever = open_retriever(&self.gallery, self.geoclip.as_deref(), &device, advance)?;
+        bar.finish_and_clear();
         check_embeddings(file.name(), file.columns(), file.encoder(), retriever.as_ref())?;
         let columns = ["row", "rank", "lat", "lon", "gallery_row", "score"];
         let out = self.out.as_ref();

@@ -1,13 +1,13 @@
 //! `locdiff sample`: embeddings in, places out.
 
 use crate::args::{DeviceArg, named, parse_positive};
-use crate::hybrid::HybridArgs;
 use crate::output::{self, tell};
 use crate::progress;
-use crate::sampling::{EmbeddingsArgs, SamplingArgs, check_columns, read_truth};
+use crate::embeddings::{EmbeddingsArgs, read_truth};
+use crate::request::{GalleryRuleArgs, SamplingArgs, hybrid};
 use anyhow::{Context, Result};
 use clap::Args;
-use locdiff::{Device, LatLon, Model, Pooling, Prediction, Predictor, Reading};
+use locdiff::{Device, LatLon, Model, Pooling, Prediction, Predictor, Reading, Request, check_rows};
 use locdiff_base::Named;
 use locdiff_data::{Dtype, MatrixWriter, PointWriter};
 use locdiff_eval::Accuracy;
@@ -51,7 +51,7 @@ pub(crate) struct Sample {
     #[arg(long)]
     json: bool,
     #[command(flatten)]
-    hybrid: HybridArgs,
+    gallery: GalleryRuleArgs,
 }
 
 /// Where answers go.
@@ -83,13 +83,16 @@ impl Sample {
         let truth = self.truth.as_ref().map(|path| read_truth(path, file.name(), file.rows())).transpose()?;
         let device = Device::open(self.device.device)?;
         let model = Model::load(&device, &self.model).context("--model")?;
-        check_columns(&file, model.config())?;
-        let hybrid = self.hybrid.open((file.name(), file.rows(), file.columns()), file.encoder(), &device)?;
+        check_rows(&file, model.config())?;
+        let hybrid = hybrid(&self.gallery, &file, &device)?;
         let mut sinks = self.sinks(model.config().whole_dim())?;
         let predictor = Predictor::new(&model)?;
         let bar = progress::bar("locating", Some(file.rows() as u64));
         let (mut found, mut from_gallery): (Vec<LatLon>, usize) = (Vec::new(), 0);
-        let (options, rows) = (self.sampling.options(self.seed), (0..file.rows()).collect::<Vec<_>>());
+        let mut request = Request::default();
+        self.sampling.fill(&mut request);
+        request.seed = self.seed;
+        let (options, rows) = (request.options()?.sampling, (0..file.rows()).collect::<Vec<_>>());
         let reading = Reading {
             pooling: self.pool,
             window_km: self.window_km,
@@ -97,7 +100,9 @@ impl Sample {
         };
         predictor.predict_rows(&file, &rows, &options, reading, |row, embedding, mut prediction| {
             if let Some(hybrid) = &hybrid {
-                let chosen = hybrid.settle(predictor.codec(), row, embedding, &prediction)?;
+                let own = hybrid.own.as_ref().map(|own| own.embedding(row)).transpose()?;
+                let embedding = own.as_ref().unwrap_or(embedding).values();
+                let chosen = hybrid.hybrid.settle(predictor.codec(), embedding, &prediction)?;
                 prediction.place = chosen.place;
                 from_gallery += usize::from(chosen.row.is_some());
             }

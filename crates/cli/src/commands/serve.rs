@@ -2,7 +2,7 @@
 
 use crate::interrupt::Careful;
 use crate::manners;
-use crate::model::ModelArgs;
+use crate::request::ModelArgs;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use locdiff_serve::{ServeOptions, Server};
@@ -115,7 +115,7 @@ impl Serve {
     pub(crate) fn run(self) -> Result<()> {
         let options = self.options()?;
         options.check()?;
-        let server = Server::bind(self.model.open(true)?, options)?;
+        let server = Server::bind(self.model.open()?, options)?;
         let address = server.address();
         manners::note(&format!("listening on http://{address}"));
         let careful = Careful::begin();

@@ -2,8 +2,9 @@
 #![allow(dead_code, unreachable_pub)] // a module of two test files, each of which uses a part of it
 
 use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Result, Write};
+use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
-use tiny_http::{Method, Request, Response, Server};
 
 /// Assets of a page, whatever is asked for.
 const PAGE: usize = 2;
@@ -30,7 +31,6 @@ pub struct State {
 pub struct Fake {
     pub url: String,
     pub state: Arc<Mutex<State>>,
-    server: Arc<Server>,
 }
 
 pub fn id(k: usize) -> String {
@@ -49,15 +49,16 @@ impl Fake {
         let state =
             State { assets: assets.collect(), photo: b"\xff\xd8 no photo".to_vec(), ..State::default() };
         let state = Arc::new(Mutex::new(state));
-        let server = Arc::new(Server::http("127.0.0.1:0").unwrap());
-        let url = format!("http://{}", server.server_addr().to_ip().unwrap());
-        let (own, shared) = (Arc::clone(&server), Arc::clone(&state));
+        let server = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", server.local_addr().unwrap());
+        let shared = Arc::clone(&state);
         std::thread::spawn(move || {
-            while let Ok(request) = own.recv() {
-                answer(request, &mut shared.lock().unwrap());
+            for stream in server.incoming().flatten() {
+                // A client that has gone away is no error.
+                let _ = answer(&stream, &shared);
             }
         });
-        Self { url, state, server }
+        Self { url, state }
     }
 
     pub fn places(&self) -> Vec<Option<(f64, f64)>> {
@@ -74,12 +75,6 @@ impl Fake {
     }
 }
 
-impl Drop for Fake {
-    fn drop(&mut self) {
-        self.server.unblock();
-    }
-}
-
 fn described(asset: &FakeAsset) -> Value {
     json!({
         "id": asset.id, "type": asset.kind, "originalFileName": format!("{}.jpg", asset.id),
@@ -91,29 +86,39 @@ fn described(asset: &FakeAsset) -> Value {
     })
 }
 
-fn answer(mut request: Request, state: &mut State) {
-    let line = format!("{} {}", request.method(), request.url());
-    state.log.push(line.clone());
-    let mut body = String::new();
-    let _ = request.as_reader().read_to_string(&mut body);
-    let key = request.headers().iter().find(|header| header.field.equiv("x-api-key"));
-    let is_known = key.is_some_and(|header| header.value.as_str() == KEY);
+/// One request and its response on a connection.
+fn answer(stream: &TcpStream, state: &Mutex<State>) -> Result<()> {
+    let mut reader = BufReader::new(stream);
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") && reader.read_line(&mut head)? > 0 {}
+    let header = |wanted: &str| {
+        let mut pairs = head.lines().filter_map(|line| line.split_once(':'));
+        pairs.find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.trim())
+    };
+    let length = header("content-length").and_then(|text| text.parse().ok()).unwrap_or(0);
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body)?;
+    let line = head.lines().next().and_then(|line| line.strip_suffix(" HTTP/1.1")).unwrap_or_default();
+    let state = &mut *state.lock().unwrap();
+    state.log.push(line.to_owned());
     let failing = state.failing.as_mut().filter(|(what, _, left)| line.contains(what.as_str()) && *left > 0);
     let (status, bytes) = if let Some((_, status, left)) = failing {
         *left -= 1;
         (*status, Vec::new())
-    } else if is_known {
-        route(&request, &serde_json::from_str(&body).unwrap_or_default(), state)
+    } else if header("x-api-key") == Some(KEY) {
+        route(line, &serde_json::from_slice(&body).unwrap_or_default(), state)
     } else {
         (401, br#"{"message":"Invalid API key","statusCode":401}"#.to_vec())
     };
-    let _ = request.respond(Response::from_data(bytes).with_status_code(status));
+    let length = bytes.len();
+    let head = format!("HTTP/1.1 {status} x\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
+    (&mut &*stream).write_all(&[head.as_bytes(), &bytes].concat())
 }
 
-fn route(request: &Request, body: &Value, state: &mut State) -> (u16, Vec<u8>) {
-    let parts: Vec<&str> = request.url().split(['/', '?']).skip(1).collect();
-    match (request.method(), parts.as_slice()) {
-        (Method::Post, ["api", "search", "metadata"]) => {
+fn route(line: &str, body: &Value, state: &mut State) -> (u16, Vec<u8>) {
+    let parts: Vec<&str> = line.split([' ', '/', '?']).collect();
+    match parts.as_slice() {
+        ["POST", "", "api", "search", "metadata"] => {
             let page = body["page"].as_u64().unwrap_or(1) as usize;
             let items: Vec<Value> =
                 state.assets.iter().skip((page - 1) * PAGE).take(PAGE).map(described).collect();
@@ -121,14 +126,14 @@ fn route(request: &Request, body: &Value, state: &mut State) -> (u16, Vec<u8>) {
             let assets = json!({"total": items.len(), "count": items.len(), "items": items, "facets": [], "nextPage": next});
             (200, json!({"albums": {"items": []}, "assets": assets}).to_string().into_bytes())
         }
-        (Method::Get, ["api", "assets", id]) => match state.assets.iter().find(|asset| asset.id == *id) {
+        ["GET", "", "api", "assets", id] => match state.assets.iter().find(|asset| asset.id == *id) {
             Some(asset) => (200, described(asset).to_string().into_bytes()),
             None => (400, br#"{"message":"Not found or no asset.read access"}"#.to_vec()),
         },
-        (Method::Get, ["api", "assets", _, "thumbnail", size]) if size.starts_with("size=") => {
+        ["GET", "", "api", "assets", _, "thumbnail", size] if size.starts_with("size=") => {
             (200, state.photo.clone())
         }
-        (Method::Put, ["api", "assets"]) => {
+        ["PUT", "", "api", "assets"] => {
             let place = body["latitude"].as_f64().zip(body["longitude"].as_f64());
             let Some((lat, lon)) = place.filter(|(lat, lon)| lat.abs() <= 90.0 && lon.abs() <= 180.0) else {
                 return (400, br#"{"message":["latitude must be a latitude string or number"]}"#.to_vec());

@@ -1,19 +1,84 @@
 //! The parts of a page put together.
 
+use super::label::{MapLabel, json as labels_json};
 use crate::Detail;
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use serde_json::Value;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 
-/// Writes a page with this title and data; `more` writes what only some pages have.
-pub(super) fn write<W: Write>(
-    out: &mut W,
-    title: &str,
-    data: &Value,
-    more: impl FnOnce(&mut W) -> io::Result<()>,
-) -> io::Result<()> {
+/// What all pages have: a title, names on the map, and the line in the corner that names the sources.
+///
+/// ```
+/// use locdiff_map::{HtmlMap, MapPage};
+/// let page = HtmlMap::new(MapPage::new("Peru").credit("Towns: GeoNames")).to_html();
+/// assert!(page.contains("<title>Peru") && page.contains("Towns: GeoNames"));
+/// ```
+#[derive(Debug, Clone, PartialEq)]
+pub struct MapPage {
+    title: String,
+    credit: String,
+    labels: Vec<MapLabel>,
+}
+
+impl MapPage {
+    /// A page with this title.
+    pub fn new(title: &str) -> Self {
+        Self { title: title.to_owned(), credit: "Map: Natural Earth".to_owned(), labels: Vec::new() }
+    }
+
+    /// Names on the map; where two would overlap, the earlier is shown.
+    #[must_use]
+    pub fn labels(mut self, labels: impl IntoIterator<Item = MapLabel>) -> Self {
+        self.labels.extend(labels);
+        self
+    }
+
+    /// The line in the corner that names the sources; Natural Earth unless set.
+    #[must_use]
+    pub fn credit(mut self, credit: &str) -> Self {
+        credit.clone_into(&mut self.credit);
+        self
+    }
+
+    /// Writes the page with `data` of its kind.
+    pub(super) fn write(
+        &self,
+        out: &mut impl Write,
+        mut data: Value,
+        more: Option<More<'_>>,
+    ) -> io::Result<()> {
+        data["credit"] = self.credit.as_str().into();
+        data["labels"] = labels_json(&self.labels).into();
+        write(out, &self.title, &data, more)
+    }
+}
+
+impl From<&str> for MapPage {
+    fn from(title: &str) -> Self {
+        Self::new(title)
+    }
+}
+
+/// What only some kinds of pages have: their script, and small pictures in base64.
+pub(super) struct More<'a> {
+    pub(super) script: &'a str,
+    pub(super) pictures: Option<&'a mut dyn Read>,
+}
+
+impl More<'_> {
+    fn write(self, out: &mut impl Write) -> io::Result<()> {
+        write!(out, "<style>\n{}</style>\n", include_str!("crowd.css"))?;
+        if let Some(pictures) = self.pictures {
+            out.write_all(b"<script type=\"text/plain\" id=\"pictures\">")?;
+            io::copy(pictures, out)?;
+            out.write_all(b"</script>\n")?;
+        }
+        write!(out, "<script>\n{}</script>\n", self.script)
+    }
+}
+
+fn write(out: &mut impl Write, title: &str, data: &Value, mut more: Option<More<'_>>) -> io::Result<()> {
     let mut page = include_str!("page.html");
-    let mut more = Some(more);
     while let Some((before, name, after)) = next_field(page) {
         out.write_all(before.as_bytes())?;
         match name {
@@ -24,7 +89,7 @@ pub(super) fn write<W: Write>(
             "coast_fine" => out.write_all(BASE64.encode(Detail::Fine.bytes()).as_bytes())?,
             // Inside a script element only "<" could end it or open a comment.
             "data" => out.write_all(data.to_string().replace('<', "\\u003c").as_bytes())?,
-            "crowd" => more.take().map_or(Ok(()), |more| more(out))?,
+            "crowd" => more.take().map_or(Ok(()), |more| more.write(out))?,
             other => unreachable!("page.html has no field {other}"),
         }
         page = after;
@@ -37,4 +102,17 @@ fn next_field(text: &str) -> Option<(&str, &str, &str)> {
     let (before, rest) = text.split_once("{{")?;
     let (name, after) = rest.split_once("}}")?;
     Some((before, name, after))
+}
+
+/// Names cannot leave their place in a page, and a page loads nothing.
+#[cfg(test)]
+pub(super) fn check_names(page: impl Fn(&str) -> String) {
+    let (bad, plain) = (page("</script><script>alert('x')</script><!-- \u{2028} \"&{{data}}.jpg"), page("x"));
+    for part in ["<script", "</script", "<!--"] {
+        assert_eq!(bad.matches(part).count(), plain.matches(part).count(), "{part}");
+    }
+    for part in ["http://", "https://", "src=\"", "href=", "@import", "url(", "innerHTML", "{{"] {
+        assert!(!plain.contains(part), "{part}");
+    }
+    assert!(plain.contains("default-src 'none'"));
 }

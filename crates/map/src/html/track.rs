@@ -1,7 +1,6 @@
 //! A page for an album: photos along a track, with a slider through time.
 
-use super::label::{MapLabel, json as labels_json};
-use super::page;
+use super::page::{MapPage, More};
 use locdiff_sphere::LatLon;
 use serde_json::{Value, json};
 use std::io::{self, Write};
@@ -46,37 +45,20 @@ pub struct TrackPhoto {
 /// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrackMap {
-    title: String,
-    credit: String,
-    labels: Vec<MapLabel>,
+    page: MapPage,
     photos: Vec<TrackPhoto>,
 }
 
 impl TrackMap {
     /// A page without photos yet.
-    pub fn new(title: &str) -> Self {
-        let (title, credit) = (title.to_owned(), "Map: Natural Earth".to_owned());
-        Self { title, credit, labels: Vec::new(), photos: Vec::new() }
+    pub fn new(page: impl Into<MapPage>) -> Self {
+        Self { page: page.into(), photos: Vec::new() }
     }
 
     /// Adds a photo; they come in order of time.
     #[must_use]
     pub fn photo(mut self, photo: TrackPhoto) -> Self {
         self.photos.push(photo);
-        self
-    }
-
-    /// Names on the map; where two would overlap, the earlier is shown.
-    #[must_use]
-    pub fn labels(mut self, labels: impl IntoIterator<Item = MapLabel>) -> Self {
-        self.labels.extend(labels);
-        self
-    }
-
-    /// The line in the corner that names the sources; Natural Earth unless set.
-    #[must_use]
-    pub fn credit(mut self, credit: &str) -> Self {
-        credit.clone_into(&mut self.credit);
         self
     }
 
@@ -95,16 +77,8 @@ impl TrackMap {
             })
         };
         let track: Vec<Value> = self.photos.iter().map(photo).collect();
-        let labels = labels_json(&self.labels);
-        let data =
-            json!({ "credit": self.credit, "ramp": [], "labels": labels, "photos": [], "track": track });
-        page::write(out, &self.title, &data, |out| {
-            out.write_all(b"<style>\n")?;
-            out.write_all(include_bytes!("crowd.css"))?;
-            out.write_all(b"</style>\n<script>\n")?;
-            out.write_all(include_bytes!("track.js"))?;
-            out.write_all(b"</script>\n")
-        })
+        let more = More { script: include_str!("track.js"), pictures: None };
+        self.page.write(out, json!({ "ramp": [], "photos": [], "track": track }), Some(more))
     }
 }
 
@@ -127,16 +101,9 @@ mod tests {
                 outlier: Some(name.to_owned()),
             };
             let mut page = Vec::new();
-            TrackMap::new(name).credit(name).photo(photo).write(&mut page).unwrap();
+            TrackMap::new(MapPage::new(name).credit(name)).photo(photo).write(&mut page).unwrap();
             String::from_utf8(page).unwrap()
         };
-        let (bad, plain) = (page("</script><script>alert('x')</script><!-- {{data}}.jpg"), page("x"));
-        for part in ["<script", "</script", "<!--"] {
-            assert_eq!(bad.matches(part).count(), plain.matches(part).count(), "{part}");
-        }
-        for part in ["http://", "https://", "src=\"", "href=", "@import", "url(", "innerHTML"] {
-            assert!(!plain.contains(part), "{part}");
-        }
-        assert!(plain.contains("default-src 'none'"));
+        crate::html::page::check_names(page);
     }
 }

@@ -1,7 +1,7 @@
 //! Element-wise kernels: `FiLM`, activations, the dropped-out sine, scaled sums.
 
 use super::{Mat, MatMut, for_rows, for_rows2, math, random::DropoutKey, simd::simd_kernel};
-use crate::ops::Activation;
+use crate::kinds::Activation;
 
 /// A dropped value is stored as −0.0, which no kept value can be: the backward pass reads the mask from it.
 const DROPPED_BITS: u32 = 0x8000_0000;

@@ -5,7 +5,7 @@ use super::{
     reduce::{dot, exp_sum, max_with, tree},
     simd::{LANES, simd_kernel},
 };
-use crate::ops::PointLoss;
+use crate::kinds::PointLoss;
 
 simd_kernel! {
     /// `p ← exp(q − max)` and `q ← q − p`; returns Σ exp(q − max) and Σ exp(q − max)·(q − p).

@@ -1,6 +1,5 @@
 //! The CPU backend: plain loops over rows, vectorised by [`simd`], spread over rayon's threads.
 
-mod aligned;
 pub(crate) mod elementwise;
 pub(crate) mod losses;
 pub(crate) mod math;
@@ -9,8 +8,6 @@ pub(crate) mod optim;
 pub(crate) mod random;
 pub(crate) mod reduce;
 pub(crate) mod simd;
-
-pub(crate) use aligned::AlignedVec;
 
 use rayon::prelude::*;
 

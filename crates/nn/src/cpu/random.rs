@@ -1,7 +1,7 @@
 //! Philox4x32-10, the counter-based generator of Salmon et al. (SC 2011): the same integers as on CUDA.
 
 use super::{Mat, MatMut, for_rows, for_rows2, math, simd::simd_kernel};
-use crate::ops::SamplerStep;
+use crate::kinds::SamplerStep;
 use std::ops::Range;
 
 /// Seed and counter as the kernels see them: `[seed lo, seed hi, counter lo, counter hi]`.

@@ -186,14 +186,6 @@ impl Context {
         }))
     }
 
-    /// Devices that can be opened.
-    pub(crate) fn count() -> usize {
-        if check_libraries().is_err() {
-            return 0;
-        }
-        CudaContext::device_count().map_or(0, |count| usize::try_from(count).unwrap_or(0))
-    }
-
     pub(crate) fn ordinal(&self) -> usize {
         self.device.ordinal()
     }

@@ -5,7 +5,7 @@ use super::{
     launch::{Arg, Grid},
     products::{Key, Plan, State, WORKSPACE_BYTES, alignment, set_attribute},
 };
-use crate::{Precision, Result, View, ViewMut, bf16::Bf16View, error::check_shape, ops::Transpose};
+use crate::{Precision, Result, View, ViewMut, bf16::Bf16View, error::check_shape, kinds::Transpose};
 use cudarc::{
     cublaslt::{result as lt, sys},
     driver::DevicePtr,

@@ -52,6 +52,11 @@ pub(crate) enum Grid {
 type Dim = (u32, u32, u32);
 
 impl Grid {
+    /// A thread for each value of a view.
+    pub(crate) fn each(view: &crate::ViewMut<'_>) -> Self {
+        Self::Elements { rows: view.rows, cols: view.cols }
+    }
+
     fn dims(self) -> (Dim, Dim) {
         match self {
             Self::Elements { rows, cols } => {

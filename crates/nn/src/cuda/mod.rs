@@ -13,7 +13,6 @@ mod context;
 mod gemm;
 mod inbox;
 mod launch;
-mod nccl;
 mod outbox;
 mod products;
 
@@ -22,7 +21,6 @@ pub(crate) use context::{Context, Graph, LANES};
 pub(crate) use gemm::{ProductBias, ProductOutput};
 pub(crate) use inbox::Inbox;
 pub(crate) use launch::{Arg, Grid};
-pub(crate) use nccl::{Communicator, ID_BYTES as NCCL_ID_BYTES, unique_id};
 pub(crate) use outbox::Outbox;
 
 use crate::NnError;

@@ -1,7 +1,7 @@
 //! `cuBLASLt`'s handle, its scratch memory, and one plan per shape of product.
 
 use super::failed;
-use crate::{Precision, Result, ops::Transpose};
+use crate::{Precision, Result, kinds::Transpose};
 use cudarc::{
     cublaslt::{result as lt, sys},
     driver::{CudaSlice, CudaStream},

@@ -1,7 +1,7 @@
 //! Matrix products for wide layers: unlike those of [`super::Pointwise`], whose weights fit the caches, a transformer's do
 //! not, so a panel of weights stays while a block of rows passes by.
 
-use super::packed::{BLOCK, PANEL, Packed};
+use super::packed::{BLOCK, Packed, Panels};
 use crate::Gelu;
 use pulp::{Simd, WithSimd};
 
@@ -77,22 +77,15 @@ impl WithSimd for Run<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        let blocks = self.layer.width() / BLOCK;
-        let mut first = 0;
-        while first + PANEL <= blocks {
-            self.panel::<S, PANEL>(simd, first);
-            first += PANEL;
-        }
-        match blocks - first {
-            0 => {}
-            1 => self.panel::<S, 1>(simd, first),
-            _ => self.panel::<S, 2>(simd, first),
-        }
+        self.panels(simd);
     }
 }
 
-impl Run<'_> {
-    /// `B` blocks of outputs, from block `first`, of all rows.
+impl Panels for Run<'_> {
+    fn blocks(&self) -> usize {
+        self.layer.width() / BLOCK
+    }
+
     #[inline(always)]
     fn panel<S: Simd, const B: usize>(&mut self, simd: S, first: usize) {
         let mut row = 0;
@@ -111,7 +104,9 @@ impl Run<'_> {
             };
         }
     }
+}
 
+impl Run<'_> {
     /// `B` blocks of outputs of `P` rows; `V` registers make a block. Returns `P`.
     #[inline(always)]
     fn tile<S: Simd, const P: usize, const V: usize, const B: usize>(

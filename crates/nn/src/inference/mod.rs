@@ -25,14 +25,13 @@
 //! assert_eq!((output[0], output[padded(1)]), (4.0, 3.5));
 //! ```
 
-mod aligned;
 mod depthwise;
 mod linear;
 mod packed;
 mod pointwise;
 mod rows;
 
-pub use aligned::Aligned;
+pub use crate::aligned::Aligned;
 pub use depthwise::Depthwise;
 pub use linear::{Finish, PackedLinear};
 pub use packed::padded;

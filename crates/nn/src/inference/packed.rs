@@ -1,6 +1,6 @@
 //! Weights of a matrix product in the order its kernels read them, and the sums of one tile.
 
-use super::aligned::Aligned;
+use crate::aligned::Aligned;
 use pulp::Simd;
 #[cfg(test)]
 use pulp::WithSimd;
@@ -8,7 +8,7 @@ use pulp::WithSimd;
 /// Channels are laid out in whole blocks of this many values (one AVX-512 register); the spare ones hold 0.
 pub(super) const BLOCK: usize = 16;
 /// Blocks of outputs that a tile covers.
-pub(super) const PANEL: usize = 3;
+const PANEL: usize = 3;
 
 /// Channels rounded up to whole blocks of 16: the distance between neighbouring rows or pixels in a buffer, at least.
 ///
@@ -101,6 +101,30 @@ impl Packed {
         let panel = S::as_simd_f32s(panel).0.as_chunks::<V>().0.as_chunks::<B>().0;
         let bias = S::as_simd_f32s(&self.bias[first * BLOCK..][..B * BLOCK]).0.as_chunks::<V>().0;
         sums::<S, P, V, B>(simd, rows, panel, bias)
+    }
+}
+
+/// A product panel by panel: a panel's weights stay in the caches while all rows pass by.
+pub(super) trait Panels {
+    /// Blocks of outputs.
+    fn blocks(&self) -> usize;
+
+    /// `B` blocks of outputs, from block `first`, of all rows.
+    fn panel<S: Simd, const B: usize>(&mut self, simd: S, first: usize);
+
+    /// All panels.
+    #[inline(always)]
+    fn panels<S: Simd>(&mut self, simd: S) {
+        let (blocks, mut first) = (self.blocks(), 0);
+        while first + PANEL <= blocks {
+            self.panel::<S, PANEL>(simd, first);
+            first += PANEL;
+        }
+        match blocks - first {
+            0 => {}
+            1 => self.panel::<S, 1>(simd, first),
+            _ => self.panel::<S, 2>(simd, first),
+        }
     }
 }
 

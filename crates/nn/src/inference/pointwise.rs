@@ -1,7 +1,7 @@
 //! 1×1 convolutions as matrix products: pixels × input channels times input × output channels, with bias, ReLU6 and
 //! residual done before a tile leaves the registers.
 
-use super::packed::{BLOCK, PANEL, Packed};
+use super::packed::{BLOCK, Packed, Panels};
 use pulp::{Simd, WithSimd};
 
 /// A 1×1 convolution with its bias, and ReLU6 where wanted.
@@ -103,22 +103,15 @@ impl WithSimd for Run<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(mut self, simd: S) {
-        let blocks = self.layer.weights.width() / BLOCK;
-        let mut first = 0;
-        while first + PANEL <= blocks {
-            self.panel::<S, PANEL>(simd, first);
-            first += PANEL;
-        }
-        match blocks - first {
-            0 => {}
-            1 => self.panel::<S, 1>(simd, first),
-            _ => self.panel::<S, 2>(simd, first),
-        }
+        self.panels(simd);
     }
 }
 
-impl Run<'_> {
-    /// `B` blocks of outputs, from block `first`, of all pixels: their weights stay in the first cache meanwhile.
+impl Panels for Run<'_> {
+    fn blocks(&self) -> usize {
+        self.layer.weights.width() / BLOCK
+    }
+
     #[inline(always)]
     fn panel<S: Simd, const B: usize>(&mut self, simd: S, first: usize) {
         let (mut pixel, mut walk) = (0, Walk { x: 0, line: self.grid.first });
@@ -139,7 +132,9 @@ impl Run<'_> {
             };
         }
     }
+}
 
+impl Run<'_> {
     /// A tile of `P` pixels and `B` blocks of outputs; `V` registers make a block. Returns `P`.
     #[inline(always)]
     fn pixels<S: Simd, const P: usize, const V: usize, const B: usize>(

@@ -161,11 +161,6 @@ impl CsUnet {
     pub fn config(&self) -> &CsUnetConfig {
         &self.config
     }
-
-    /// Number of blocks, and of dropout streams a training pass uses.
-    pub fn block_count(&self) -> usize {
-        self.blocks.len()
-    }
 }
 
 /// Two different buffers at once, the first to be read or written, the second to be written or read.

@@ -17,7 +17,7 @@ pub fn activate(kind: Activation, y: ViewMut<'_>, x: View<'_>) -> Result<()> {
     if let Some(context) = y.cuda() {
         let (code, w0) = kind.kernel_args();
         let args = [Arg::Out(&y), Arg::In(x), Arg::Int(y.cols), Arg::Code(code), Arg::Float(w0)];
-        return context.launch("activate", Grid::Elements { rows: y.rows, cols: y.cols }, &args);
+        return context.launch("activate", Grid::each(&y), &args);
     }
     cpu::elementwise::activate(kind, y.cpu(OP)?, x.cpu(OP)?);
     Ok(())
@@ -35,7 +35,7 @@ pub fn activate_backward(kind: Activation, dx: ViewMut<'_>, x: View<'_>, dy: Vie
         let (code, w0) = kind.kernel_args();
         let args =
             [Arg::Out(&dx), Arg::In(x), Arg::In(dy), Arg::Int(dx.cols), Arg::Code(code), Arg::Float(w0)];
-        return context.launch("activate_backward", Grid::Elements { rows: dx.rows, cols: dx.cols }, &args);
+        return context.launch("activate_backward", Grid::each(&dx), &args);
     }
     cpu::elementwise::activate_backward(kind, dx.cpu(OP)?, x.cpu(OP)?, dy.cpu(OP)?);
     Ok(())
@@ -66,7 +66,7 @@ pub fn dropout_sine(y: ViewMut<'_>, z: ViewMut<'_>, w0: f32, dropout: Option<Dro
             Arg::Word(threshold),
             Arg::Float(scale),
         ];
-        return context.launch("dropout_sine", Grid::Elements { rows: y.rows, cols: y.cols }, &args);
+        return context.launch("dropout_sine", Grid::each(&y), &args);
     }
     cpu::elementwise::dropout_sine(y.cpu(OP)?, z.cpu(OP)?, w0, dropout.cpu_key(OP)?);
     Ok(())
@@ -93,11 +93,7 @@ pub fn dropout_sine_backward(
     if let Some(context) = dz.cuda() {
         let args =
             [Arg::Out(&dz), Arg::In(z), Arg::In(dy), Arg::Int(dz.cols), Arg::Float(w0), Arg::Float(scale)];
-        return context.launch(
-            "dropout_sine_backward",
-            Grid::Elements { rows: dz.rows, cols: dz.cols },
-            &args,
-        );
+        return context.launch("dropout_sine_backward", Grid::each(&dz), &args);
     }
     cpu::elementwise::dropout_sine_backward(dz.cpu(OP)?, z.cpu(OP)?, dy.cpu(OP)?, w0, scale);
     Ok(())
@@ -123,7 +119,7 @@ pub fn dropout(y: ViewMut<'_>, dropout: Dropout<'_>) -> Result<()> {
             Arg::Word(threshold),
             Arg::Float(scale),
         ];
-        return context.launch(OP, Grid::Elements { rows: y.rows, cols: y.cols }, &args);
+        return context.launch(OP, Grid::each(&y), &args);
     }
     cpu::elementwise::dropout(y.cpu(OP)?, dropout.cpu_key(OP)?);
     Ok(())
@@ -142,7 +138,7 @@ pub fn dropout_backward(dy: ViewMut<'_>, y: View<'_>, probability: f32) -> Resul
     let scale = 1.0 / (1.0 - probability);
     if let Some(context) = dy.cuda() {
         let args = [Arg::Out(&dy), Arg::In(y), Arg::Int(dy.cols), Arg::Float(scale)];
-        return context.launch(OP, Grid::Elements { rows: dy.rows, cols: dy.cols }, &args);
+        return context.launch(OP, Grid::each(&dy), &args);
     }
     cpu::elementwise::dropout_backward(dy.cpu(OP)?, y.cpu(OP)?, scale);
     Ok(())
@@ -159,7 +155,7 @@ pub fn film(h: ViewMut<'_>, hx: View<'_>, ss: View<'_>, hi: View<'_>) -> Result<
     ss.expect_shape(OP, "ss", h.rows, 2 * h.cols)?;
     if let Some(context) = h.cuda() {
         let args = [Arg::Out(&h), Arg::In(hx), Arg::In(ss), Arg::In(hi), Arg::Int(h.cols)];
-        return context.launch("film", Grid::Elements { rows: h.rows, cols: h.cols }, &args);
+        return context.launch("film", Grid::each(&h), &args);
     }
     cpu::elementwise::film(h.cpu(OP)?, hx.cpu(OP)?, ss.cpu(OP)?, hi.cpu(OP)?, |r| r);
     Ok(())
@@ -184,7 +180,7 @@ pub fn film_backward(
     if let Some(context) = dhx.cuda() {
         let args =
             [Arg::Out(&dhx), Arg::Out(&dss), Arg::In(dh), Arg::In(hx), Arg::In(ss), Arg::Int(dhx.cols)];
-        return context.launch("film_backward", Grid::Elements { rows: dhx.rows, cols: dhx.cols }, &args);
+        return context.launch("film_backward", Grid::each(&dhx), &args);
     }
     cpu::elementwise::film_backward(dhx.cpu(OP)?, dss.cpu(OP)?, dh.cpu(OP)?, hx.cpu(OP)?, ss.cpu(OP)?);
     Ok(())
@@ -199,7 +195,7 @@ pub fn axpby(y: ViewMut<'_>, a: f32, x: View<'_>, b: f32) -> Result<()> {
     x.expect_shape(OP, "x", y.rows, y.cols)?;
     if let Some(context) = y.cuda() {
         let args = [Arg::Out(&y), Arg::In(x), Arg::Int(y.cols), Arg::Float(a), Arg::Float(b)];
-        return context.launch("axpby", Grid::Elements { rows: y.rows, cols: y.cols }, &args);
+        return context.launch("axpby", Grid::each(&y), &args);
     }
     cpu::elementwise::axpby(y.cpu(OP)?, a, x.cpu(OP)?, b);
     Ok(())
@@ -213,7 +209,7 @@ pub fn scale(y: ViewMut<'_>, factor: f32) -> Result<()> {
     const OP: &str = "scale";
     if let Some(context) = y.cuda() {
         let args = [Arg::Out(&y), Arg::Int(y.cols), Arg::Float(factor)];
-        return context.launch("scale", Grid::Elements { rows: y.rows, cols: y.cols }, &args);
+        return context.launch("scale", Grid::each(&y), &args);
     }
     cpu::elementwise::scale(y.cpu(OP)?, factor);
     Ok(())
@@ -251,7 +247,7 @@ pub fn gather_rows(out: ViewMut<'_>, table: View<'_>, indices: &Indices) -> Resu
     if let Some(context) = out.cuda() {
         let args =
             [Arg::Out(&out), Arg::In(table), Arg::Indices(indices), Arg::Int(out.cols), Arg::Int(table.rows)];
-        return context.launch("gather_rows", Grid::Elements { rows: out.rows, cols: out.cols }, &args);
+        return context.launch("gather_rows", Grid::each(&out), &args);
     }
     let indices = indices.cpu(OP)?;
     check_indices(OP, indices, table.rows)?;
@@ -285,7 +281,7 @@ pub fn mix_rows(
             Arg::Int(out.cols),
             Arg::Int(coefficients.rows),
         ];
-        return context.launch("mix_rows", Grid::Elements { rows: out.rows, cols: out.cols }, &args);
+        return context.launch("mix_rows", Grid::each(&out), &args);
     }
     let t = t.cpu(OP)?;
     check_indices(OP, t, coefficients.rows)?;

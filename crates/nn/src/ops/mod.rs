@@ -6,13 +6,13 @@
 mod elementwise;
 mod gemm;
 mod groups;
-mod kinds;
 mod losses;
 mod norm;
 mod optim;
 mod random;
 mod reduce;
 
+pub use crate::kinds::{Activation, PointLoss, SamplerStep, Transpose};
 pub use elementwise::{
     activate, activate_backward, axpby, copy, dropout, dropout_backward, dropout_sine, dropout_sine_backward,
     film, film_backward, gather_rows, mix_rows, scale, sinusoidal,
@@ -20,7 +20,6 @@ pub use elementwise::{
 pub(crate) use gemm::gemm_packed;
 pub use gemm::{gemm, weight_gradient};
 pub(crate) use groups::{RowGroups, film_by_group, film_by_group_backward};
-pub use kinds::{Activation, PointLoss, SamplerStep, Transpose};
 pub use losses::{point_loss, reverse_kl};
 pub use norm::{NormGain, layer_norm, layer_norm_backward, normalise, normalise_backward};
 pub(crate) use optim::{AdamBuffers, adam_step, gather_gradients};

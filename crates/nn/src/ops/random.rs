@@ -38,7 +38,7 @@ pub fn fill_uniform(out: ViewMut<'_>, rng: &Rng, stream: u32) -> Result<()> {
     const OP: &str = "fill_uniform";
     check_count(OP, &out)?;
     if let Some(context) = out.cuda() {
-        return context.launch("fill_random", elements(&out), &fill_args(&out, rng, stream, 0));
+        return context.launch("fill_random", Grid::each(&out), &fill_args(&out, rng, stream, 0));
     }
     cpu::random::fill_uniform(out.cpu(OP)?, rng.cpu_place(OP)?, stream);
     Ok(())
@@ -52,7 +52,7 @@ pub fn fill_normal(out: ViewMut<'_>, rng: &Rng, stream: u32) -> Result<()> {
     const OP: &str = "fill_normal";
     check_count(OP, &out)?;
     if let Some(context) = out.cuda() {
-        return context.launch("fill_random", elements(&out), &fill_args(&out, rng, stream, 1));
+        return context.launch("fill_random", Grid::each(&out), &fill_args(&out, rng, stream, 1));
     }
     cpu::random::fill_normal(out.cpu(OP)?, rng.cpu_place(OP)?, stream);
     Ok(())
@@ -73,14 +73,10 @@ pub fn fill_row_noise(out: ViewMut<'_>, noise: &RowNoise, stream: u32) -> Result
             Arg::Indices(noise.rows()),
             Arg::Word(stream),
         ];
-        return context.launch("fill_row_noise", elements(&out), &args);
+        return context.launch("fill_row_noise", Grid::each(&out), &args);
     }
     cpu::random::fill_row_noise(out.cpu(OP)?, noise.cpu(OP)?, stream);
     Ok(())
-}
-
-fn elements(out: &ViewMut<'_>) -> Grid {
-    Grid::Elements { rows: out.rows, cols: out.cols }
 }
 
 fn fill_args<'a>(out: &'a ViewMut<'a>, rng: &'a Rng, stream: u32, code: i32) -> [Arg<'a>; 6] {
@@ -137,7 +133,7 @@ pub fn drop_rows(out: ViewMut<'_>, x: View<'_>, p: f32, rng: &Rng, stream: u32) 
             Arg::Long(rng.first_row()),
             Arg::Word(stream),
         ];
-        return context.launch("drop_rows", elements(&out), &args);
+        return context.launch("drop_rows", Grid::each(&out), &args);
     }
     cpu::random::drop_rows(out.cpu(OP)?, x.cpu(OP)?, p, rng.cpu_place(OP)?, stream);
     Ok(())
@@ -176,7 +172,7 @@ pub fn sampler_step(
             Arg::Indices(noise.rows()),
             Arg::Word(stream),
         ];
-        return context.launch("sampler_step", elements(&x), &args);
+        return context.launch("sampler_step", Grid::each(&x), &args);
     }
     cpu::random::sampler_step(x.cpu(OP)?, x0.cpu(OP)?, prediction.cpu(OP)?, step, noise.cpu(OP)?, stream);
     Ok(())

@@ -5,17 +5,16 @@
 use locdiff_nn::{Device, Precision, Tensor};
 use safetensors::SafeTensors;
 
-/// The CPU always, and the first CUDA device (with f32 products) where there is one.
+/// The CPU always, and [`cuda`].
 pub fn devices() -> Vec<Device> {
-    let mut devices = vec![Device::cpu()];
-    match Device::cuda(0) {
-        Ok(device) => {
-            device.set_precision(Precision::F32);
-            devices.push(device);
-        }
-        Err(error) => println!("skipping CUDA: {error}"),
-    }
-    devices
+    std::iter::once(Device::cpu()).chain(cuda()).collect()
+}
+
+/// The first CUDA device with f32 products, where there is one.
+pub fn cuda() -> Option<Device> {
+    let device = Device::cuda(0).inspect_err(|error| println!("skipping CUDA: {error}")).ok()?;
+    device.set_precision(Precision::F32);
+    Some(device)
 }
 
 /// A fixture file: tensors by name.

@@ -175,8 +175,8 @@ impl Encoder {
     /// ```
     /// # use locdiff_vision::Encoder;
     /// # let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    /// let encoder = Encoder::open(&root.join("models/streetview-lite0"))?;
-    /// assert_eq!(encoder.fingerprint().name(), "streetview-lite0");
+    /// let encoder = Encoder::open(&root.join("models/streetview-lite2"))?;
+    /// assert_eq!(encoder.fingerprint().name(), "streetview-lite2");
     /// # Ok::<(), locdiff_vision::VisionError>(())
     /// ```
     pub fn fingerprint(&self) -> &Arc<Fingerprint> {

@@ -1,22 +1,25 @@
 //! `locdiff album`: a whole trip at once.
 
 mod files;
-pub(crate) mod inputs;
 pub(crate) mod print;
 
 use super::locate::tag_args::TagArgs;
 use super::locate::tagging::Tagging;
-use crate::model::ModelArgs;
+use crate::interrupt::{Careful, Interrupted};
 use crate::photos::PhotoArgs;
-use crate::{manners, output, progress};
-use anyhow::{Result, ensure};
+use crate::request::{ModelArgs, open};
+use crate::{hints, manners, output, progress, say};
+use anyhow::{Context, Result};
 use clap::Args;
 use files::FileArgs;
-use inputs::{Gathered, gather_embeddings, gather_photos, settings};
-use locdiff::{AlbumAnswer, AlbumPhoto, LocateOptions, TimeSource, set_clocks};
+use locdiff::{
+    AlbumAnswer, AlbumRow, AlbumRun, AlbumSettings, Control, LocateError, Progress, Request, Source, TimeSource,
+};
 use locdiff_base::one_line;
+use locdiff_data::RowFile;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 #[derive(Debug, Args)]
 #[command(
@@ -44,7 +47,7 @@ pub(crate) struct Album {
     #[arg(long, value_name = "FILE.json")]
     settings: Option<PathBuf>,
     /// Seed of noise
-    #[arg(long, default_value_t = 0, env = "LOCDIFF_SEED", hide_env_values = true)]
+    #[arg(long, default_value_t = Request::default().seed, env = "LOCDIFF_SEED", hide_env_values = true)]
     seed: u64,
     /// Embeddings instead of photos: .safetensors or .npy
     #[arg(
@@ -69,62 +72,69 @@ pub(crate) struct Album {
 
 impl Album {
     pub(crate) fn run(self) -> Result<()> {
-        let locator = self.model.open(self.embeddings.is_none())?;
-        let mut options = LocateOptions::default();
-        options.sampling.seed = self.seed;
-        let Gathered { photos, albums, paths, failed } =
-            if let (Some(embeddings), Some(times)) = (&self.embeddings, &self.times) {
-                self.files.check(&[], self.tags.dry_run)?;
-                gather_embeddings(embeddings, self.tensor.as_deref(), times, &locator, &options)?
-            } else {
-                let photos = self.reading.gather(&self.photos)?;
-                let files: Vec<_> = photos.sources().iter().map(|source| source.path().to_owned()).collect();
-                self.files.check(&files, self.tags.dry_run)?;
-                self.tags.ask(files.len())?;
-                let by_folder = self.folder_is_place;
-                gather_photos(photos.into_stream(self.reading.limits()), by_folder, &locator, &options)?
-            };
-        let count = photos.len() + failed;
-        ensure!(!photos.is_empty(), "there is no photo to answer for");
-        self.say_times(&photos);
+        let mut request = Request::default();
+        self.model.fill(&mut request);
+        self.reading.fill(&mut request);
+        request.seed = self.seed;
+        request.same_place = self.same_place;
+        request.folder_is_place = self.folder_is_place;
+        request.trust_clocks = self.trust_clocks;
+        let sources = self.sources()?;
+        let locator = open(&request, self.embeddings.is_none())?;
         let album = locator.album(settings(self.settings.as_deref())?)?;
-        let bar = progress::bar("placing", Some(photos.len() as u64));
-        let mut photos: Vec<Option<AlbumPhoto>> = photos.into_iter().map(Some).collect();
-        let mut answers: Vec<Option<AlbumAnswer>> = vec![None; photos.len()];
-        let groups: Vec<Vec<usize>> = if self.same_place {
-            vec![(0..photos.len()).collect()]
-        } else {
-            albums.iter().map(|(_, members)| members.clone()).collect()
+        let count = sources.len();
+        let (reading, placing) =
+            (progress::bar("reading", Some(count as u64)), progress::bar("placing", Some(count as u64)));
+        let careful = Careful::begin();
+        let advance = |stage: Progress| match stage {
+            Progress::Read => reading.inc(1),
+            Progress::Placed => placing.inc(1),
         };
-        for members in &groups {
-            let mut own: Vec<AlbumPhoto> = members.iter().filter_map(|k| photos[*k].take()).collect();
-            let found = if self.same_place || self.folder_is_place {
-                let found = album.same_place(&own, None)?;
-                bar.inc(own.len() as u64);
-                found
-            } else {
-                if !self.trust_clocks {
-                    let wrong = album.wrong_clocks(&own)?;
-                    for clock in &wrong {
-                        bar.suspend(|| manners::note(&print::clock(clock)));
-                    }
-                    set_clocks(&mut own, &wrong);
-                }
-                album.answers(&own, &[], |_| bar.inc(1))?
-            };
-            members.iter().zip(found).for_each(|(k, answer)| answers[*k] = Some(answer));
-        }
-        bar.finish_and_clear();
-        let answers: Vec<AlbumAnswer> = answers.into_iter().flatten().collect();
-        self.tell(&answers, &paths)?;
+        let control = Control::new().with_stop(careful.stop()).with_progress(&advance);
+        let options = Arc::new(request.options()?);
+        let run = locator.run_album_with(&album, sources, &request, &options, control);
+        reading.finish_and_clear();
+        placing.finish_and_clear();
+        let run = match run {
+            Err(LocateError::Stopped) => return Err(Interrupted.into()),
+            run => run?,
+        };
+        run.clocks.iter().for_each(|clock| manners::note(&print::clock(clock)));
+        self.say_times(&run);
+        let failed = self.tell(&run)?;
         self.reading.settle(failed, count, "above")
     }
 
-    /// Prints the answers and writes what was asked for.
-    fn tell(&self, answers: &[AlbumAnswer], paths: &[Option<PathBuf>]) -> Result<()> {
+    /// The photos, or the rows of the table.
+    fn sources(&self) -> Result<Vec<Source>> {
+        if let (Some(embeddings), Some(times)) = (&self.embeddings, &self.times) {
+            self.files.check(&[], self.tags.dry_run)?;
+            let file = Arc::new(RowFile::open(embeddings, self.tensor.as_deref())?);
+            return AlbumRow::read(times)?.iter().map(|row| Ok(row.source(&file)?)).collect();
+        }
+        let photos = self.reading.gather(&self.photos)?;
+        let files: Vec<_> = photos.sources().iter().map(|source| source.path().to_owned()).collect();
+        self.files.check(&files, self.tags.dry_run)?;
+        self.tags.ask(files.len())?;
+        Ok(photos.into_sources().into_iter().map(Source::from).collect())
+    }
+
+    /// Prints the answers and writes what was asked for; how many photos have none.
+    fn tell(&self, run: &AlbumRun) -> Result<usize> {
         let mut tagging = Tagging::new(&self.tags, self.files.json)?;
         let mut out = output::people();
-        for (answer, path) in answers.iter().zip(paths) {
+        for photo in &run.photos {
+            let answer = match &photo.answer {
+                Ok(answer) => answer,
+                Err(error) => {
+                    let flag = hints::locate_flag(error).map_or(String::new(), |flag| format!(" ({flag})"));
+                    say::error(&(photo.origin.reason(error) + &flag));
+                    if self.files.json {
+                        writeln!(std::io::stdout(), "{}", photo.to_json())?;
+                    }
+                    continue;
+                }
+            };
             if !self.tags.dry_run {
                 let text = print::text(answer, self.files.json);
                 if self.files.json {
@@ -133,43 +143,40 @@ impl Album {
                     out.write_all(text.as_bytes())?;
                 }
             }
-            let said = tagging.tag(&answer.into(), path.as_deref())?;
+            let said = tagging.tag(&answer.into(), photo.origin.path.as_deref())?;
             if let Some(skipped) = said.skipped {
                 manners::note(&one_line(&skipped));
             }
             std::io::stdout().write_all(said.plan.as_bytes())?;
         }
-        if !self.files.json && !self.tags.dry_run {
-            write!(out, "{}", print::summary(answers))?;
+        let answers: Vec<AlbumAnswer> = run.answers().cloned().collect();
+        if !self.files.json && !self.tags.dry_run && !answers.is_empty() {
+            write!(out, "{}", print::summary(&answers))?;
         }
-        let mut written = if self.tags.dry_run { Vec::new() } else { self.files.write(answers)? };
-        let tagged = tagging.finish()?;
-        written.extend(tagged.written);
-        if !self.files.json {
-            output::tell_written(written.iter().map(PathBuf::as_path))?;
-        }
-        tagged.notes.iter().for_each(|note| manners::note(note));
-        if let Some(journal) = tagged.journal {
-            let journal = journal.display();
-            manners::note(&format!("{journal} lists the tags; `locdiff undo {journal}` takes them back"));
-        }
-        Ok(())
+        let written =
+            if self.tags.dry_run || answers.is_empty() { Vec::new() } else { self.files.write(&answers)? };
+        tagging.finish()?.tell(written, self.files.json)?;
+        Ok(run.photos.len() - answers.len())
     }
 
     /// Says where times come from, unless all are sure.
-    fn say_times(&self, photos: &[AlbumPhoto]) {
+    fn say_times(&self, run: &AlbumRun) {
+        let all = run.answers().count();
         if self.same_place || self.folder_is_place {
             return;
         }
         for source in [TimeSource::Clock, TimeSource::Name, TimeSource::Order] {
-            let count = photos.iter().filter(|photo| photo.time.source == source).count();
+            let count = run.answers().filter(|answer| answer.time.source == source).count();
             if count > 0 {
-                manners::note(&format!(
-                    "{count} of {} photos have their time from {}",
-                    photos.len(),
-                    source.words()
-                ));
+                manners::note(&format!("{count} of {all} photos have their time from {}", source.words()));
             }
         }
     }
+}
+
+/// The settings in a file, or the usual ones.
+pub(crate) fn settings(path: Option<&Path>) -> Result<AlbumSettings> {
+    let Some(path) = path else { return Ok(AlbumSettings::default()) };
+    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    AlbumSettings::from_json(&text).with_context(|| path.display().to_string())
 }

@@ -8,7 +8,6 @@ use crate::output::{self, tell};
 use crate::{manners, progress};
 use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
-use locdiff::Device;
 use locdiff_base::one_line;
 use locdiff_batch::{Job, Progress, Run, Runs, ShardChoice, Worker, merge_as};
 use locdiff_data::Dtype;
@@ -75,7 +74,7 @@ impl RunArgs {
         if self.shard.is_empty() {
             shards.extend(0..job.shards());
         }
-        let worker = Worker::open(&job, &Device::open(self.device.device)?)?;
+        let worker = Worker::open(&job, self.device.device)?;
         let begin = Instant::now();
         let is_all = shards.len() as u64 == u64::from(job.shards());
         let bar = progress::bar("running", is_all.then(|| job.photos()));

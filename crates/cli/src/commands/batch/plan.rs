@@ -1,14 +1,15 @@
 //! `locdiff batch plan`: photos into shards.
 
 use crate::args::named;
-use crate::commands::locate::AnswerArgs;
 use crate::manners;
 use crate::output::{self, tell};
 use crate::photos::PhotoArgs;
+use crate::request::{AnswerArgs, GalleryRuleArgs, PoolArg, SamplingArgs};
 use anyhow::Result;
 use clap::Args;
+use locdiff::{GalleryRule, Request};
 use locdiff_base::{Named, one_line};
-use locdiff_batch::{JOB_FILE, Settings, Task, plan};
+use locdiff_batch::{JOB_FILE, Task, plan};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -38,15 +39,12 @@ pub(crate) struct Plan {
     /// Folder of the image encoder, where the shards are run [default: the bundled one]
     #[arg(long, value_name = "FOLDER", env = "LOCDIFF_ENCODER", hide_env_values = true)]
     encoder: Option<PathBuf>,
-    /// Draws of noise that the answer is the mean of
-    #[arg(long, value_name = "N", default_value_t = 16)]
-    samples: usize,
-    /// Classifier-free guidance; 0 for none, for which radii are calibrated
-    #[arg(long, value_name = "W", default_value_t = 0.0, allow_hyphen_values = true)]
-    guidance: f32,
-    /// Views of each photo (crops, colours); 1 is the photo alone
-    #[arg(long, value_name = "K", default_value_t = 1)]
-    views: usize,
+    #[command(flatten)]
+    gallery: GalleryRuleArgs,
+    #[command(flatten)]
+    pool: PoolArg,
+    #[command(flatten)]
+    sampling: SamplingArgs,
     #[command(flatten)]
     answer: AnswerArgs,
     /// Print a JSON summary
@@ -68,7 +66,7 @@ impl Plan {
         if old.is_file() {
             std::fs::remove_file(&old)?; // --force, as `claim_file` saw; parts of other photos or settings are made again
         }
-        let job = plan(&photos, &self.out, self.task, self.settings(), self.shard_photos)?;
+        let job = plan(&photos, &self.out, self.task, self.request()?, self.shard_photos)?;
         let (count, shards) = (job.photos(), job.shards());
         if self.json {
             tell!(
@@ -82,18 +80,15 @@ impl Plan {
         Ok(())
     }
 
-    fn settings(&self) -> Settings {
-        Settings {
-            model: self.model.clone(),
-            encoder: self.encoder.clone(),
-            views: self.views,
-            samples: self.samples,
-            guidance: self.guidance,
-            seed: self.answer.seed,
-            hypotheses: self.answer.hypotheses as usize,
-            window_km: self.answer.window_km,
-            within: self.answer.within.clone(),
-            max_pixels: self.reading.limits().max_pixels,
-        }
+    fn request(&self) -> Result<Request> {
+        let mut request = Request::default();
+        request.model.clone_from(&self.model);
+        request.encoder.clone_from(&self.encoder);
+        self.answer.fill(&mut request);
+        self.sampling.fill(&mut request);
+        self.reading.fill(&mut request);
+        self.gallery.fill(GalleryRule::Mix, &mut request)?;
+        request.pool = self.pool.pool;
+        Ok(request)
     }
 }

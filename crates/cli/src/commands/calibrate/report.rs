@@ -7,9 +7,8 @@ use std::io::Write;
 use std::path::Path;
 
 /// For people, or as JSON.
-pub(super) fn tell(calibration: &Calibration, folder: &Path, as_json: bool) -> Result<()> {
+pub(super) fn tell(calibration: &Calibration, path: &Path, as_json: bool) -> Result<()> {
     let mut out = crate::output::people();
-    let path = folder.join(locdiff::CALIBRATION_FILE);
     let Some(report) = &calibration.fit else { return Ok(()) };
     if as_json {
         let summary = json!({

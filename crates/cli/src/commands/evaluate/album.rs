@@ -1,7 +1,7 @@
 //! Albums with known places, judged beside what photo managers do.
 
 use super::model::ModelArgs;
-use crate::commands::album::inputs::{read_table, settings};
+use crate::commands::album::settings;
 use crate::progress;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
@@ -38,7 +38,7 @@ pub(super) fn judge(
     let locator = model.locator()?;
     let embeddings = model.embeddings.as_deref().context("--album needs --embeddings")?;
     let options = LocateOptions::default();
-    let (photos, rows) = read_table(embeddings, model.tensor.as_deref(), table, &locator, &options)?;
+    let (photos, rows) = locator.album_table(embeddings, model.tensor.as_deref(), table, &options)?;
     let truth = |k: usize| -> Result<LatLon> {
         rows[k]
             .truth

@@ -1,12 +1,13 @@
 //! Answers of a trained model, and where it is calibrated its densities at the truths, to be judged.
 
 use crate::args::DeviceArg;
-use crate::model::model_of;
 use crate::progress;
-use crate::sampling::{SamplingArgs, check_columns};
+use crate::request::{SamplingArgs, open};
 use anyhow::{Context, Result};
 use clap::Args;
-use locdiff::{Device, Globe, LatLon, Locator, Predictor, ReadOptions, Reader, Reading, Verdict, open_model};
+use locdiff::{
+    Device, Globe, LatLon, Locator, Predictor, ReadOptions, Reader, Reading, Request, Verdict, check_rows, open_model,
+};
 use locdiff_data::RowFile;
 use locdiff_eval::LEVELS;
 use locdiff_report::System;
@@ -42,8 +43,9 @@ type Judged = (LatLon, Option<Verdict>);
 impl ModelArgs {
     /// The model that locates embeddings: the folder's, or the bundled one.
     pub(super) fn locator(&self) -> Result<Locator> {
-        let device = Device::open(self.device.device)?;
-        Ok(Locator::new(model_of(self.model.as_deref(), &device)?, None)?)
+        let mut request = Request::default();
+        (request.model, request.device) = (self.model.clone(), self.device.device);
+        open(&request, false)
     }
 
     /// The model's answers, and where it is calibrated what it says about the truths.
@@ -102,7 +104,7 @@ impl ModelArgs {
             file.rows(),
             truths.len()
         );
-        check_columns(&file, model.config())?;
+        check_rows(&file, model.config())?;
         let predictor = Predictor::new(&model)?;
         let reader = match calibration {
             Some(calibration) => {

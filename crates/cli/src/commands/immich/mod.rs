@@ -9,8 +9,11 @@ use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
 use file_arg::FileArg;
 use locdiff_immich::{ApiKey, Immich, Journal, Review, Suggestions, apply, undo};
+use locdiff_serve::LocalPage;
 use serde_json::json;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 #[derive(Debug, Args)]
 #[command(
@@ -76,7 +79,7 @@ struct UndoArgs {
 
 impl ImmichArgs {
     pub(crate) fn run(self) -> Result<()> {
-        let server = Immich::new(&self.url, ApiKey::find(self.key_file.as_deref())?)?;
+        let server = Arc::new(Immich::new(&self.url, ApiKey::find(self.key_file.as_deref())?)?);
         match self.what {
             What::Suggest(args) => args.run(&server),
             What::Review(args) => review(&server, &args),
@@ -88,9 +91,12 @@ impl ImmichArgs {
 
 fn review(server: &Immich, args: &ReviewArgs) -> Result<()> {
     let careful = Careful::begin();
-    let page = Review::open(server, &args.file.file, args.port)?;
+    let mut review = Review::open(server, &args.file.file)?;
+    let page = LocalPage::bind(args.port)?;
     manners::note(&format!("the page is at {}; Ctrl-C or its button \"Done\" ends it", page.url()));
-    let chosen = page.run(server, careful.stop())?;
+    let stop = || careful.stop().load(Ordering::SeqCst);
+    page.run(stop, |request| anyhow::Ok(review.answer(request)?))?;
+    let chosen = review.suggestions();
     println!("{} of {} are ticked", chosen.taken(), chosen.suggestions.len());
     Ok(())
 }
@@ -133,7 +139,7 @@ fn write(server: &Immich, args: &ApplyArgs) -> Result<()> {
 fn take_back(server: &Immich, journal: &Path, as_json: bool) -> Result<()> {
     let careful = Careful::begin();
     let bar = progress::bar("taking back", None);
-    let undone = undo(server, &Journal::at(journal), careful.stop(), || bar.inc(1));
+    let undone = undo(server, &mut Journal::at(journal), careful.stop(), || bar.inc(1));
     bar.finish_and_clear();
     let undone = undone?;
     if as_json {

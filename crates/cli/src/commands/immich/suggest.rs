@@ -2,16 +2,17 @@
 
 use super::file_arg::FileArg;
 use crate::interrupt::Careful;
-use crate::model::ModelArgs;
+use crate::request::ModelArgs;
 use crate::{manners, output, progress, say};
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use clap::Args;
 use locdiff::{
-    AlbumSettings, EmbeddedPhoto, Embedding, LocateOptions, Locator, Photo, PhotoLimits, PhotoTime,
-    parse_time, set_clocks,
+    AlbumAnswer, Control, EmbeddedPhoto, Embedding, LocateError, Locator, Origin, Photo, PhotoTime, Progress, Request,
+    Source, parse_time,
 };
-use locdiff_immich::{Asset, Filter, Immich, KeptEmbeddings, Suggestion, Suggestions, trips};
-use std::sync::atomic::{AtomicBool, Ordering};
+use locdiff_immich::{Asset, Filter, Immich, ImmichError, KeptEmbeddings, Suggestion, Suggestions, trips};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 
 #[derive(Debug, Args)]
 pub(super) struct Suggest {
@@ -40,11 +41,11 @@ pub(super) struct Suggest {
 }
 
 impl Suggest {
-    pub(super) fn run(self, server: &Immich) -> Result<()> {
+    pub(super) fn run(self, server: &Arc<Immich>) -> Result<()> {
         let file = &self.file.file;
         output::claim([file.as_path()], true)?;
         ensure!(self.pause > 0.0 && self.sure_km > 0.0, "--pause and --sure-km must be more than 0");
-        let locator = self.model.open(true)?;
+        let locator = self.model.open()?;
         let mut filter = Filter::default();
         (filter.after, filter.before, filter.album) =
             (self.after.clone(), self.before.clone(), self.album.clone());
@@ -67,21 +68,21 @@ impl Suggest {
         let mut kept = file.as_os_str().to_owned();
         kept.push(".partial");
         let encoder = locator.encoder().map_or(String::new(), |encoder| encoder.fingerprint().to_string());
-        let mut kept = KeptEmbeddings::open(kept.as_ref(), &encoder)?;
+        let kept = KeptEmbeddings::open(kept.as_ref(), &encoder)?;
         if !kept.is_empty() {
             manners::note(&format!("going on: {} photos were looked at before", kept.len()));
         }
         let bar = progress::bar("looking", Some(wanted as u64));
+        let looking = Looking { server: server.clone(), kept: Mutex::new(kept), failure: Mutex::new(None) };
         let mut found = Vec::new();
         for trip in &trips {
             let members: Vec<(&Asset, f64)> = trip.iter().map(|k| (&assets[*k], times[*k])).collect();
-            let embedded = look(server, &locator, &members, &mut kept, careful.stop(), &bar)?;
-            found.extend(self.answer(&locator, embedded)?);
+            found.extend(self.answer(&locator, &looking, &members, careful.stop(), &bar)?);
         }
         bar.finish_and_clear();
         let suggestions = Suggestions { server: server.server().to_owned(), suggestions: found };
         suggestions.write(file)?;
-        kept.remove()?;
+        looking.done()?;
         println!(
             "{} suggestions, {} of them ticked, are in {}",
             suggestions.suggestions.len(),
@@ -95,38 +96,103 @@ impl Suggest {
         Ok(())
     }
 
-    /// One trip's suggestions.
-    fn answer(&self, locator: &Locator, seen: Vec<(&Asset, f64, EmbeddedPhoto)>) -> Result<Vec<Suggestion>> {
-        let times: Vec<PhotoTime> = seen.iter().map(|(_, time, _)| PhotoTime::at(*time)).collect();
-        let (assets, photos): (Vec<&Asset>, Vec<EmbeddedPhoto>) =
-            seen.into_iter().map(|(asset, _, photo)| (asset, photo)).unzip();
-        let mut photos = locator.album_photos(&photos, &times, &LocateOptions::default())?;
-        let album = locator.album(AlbumSettings::default())?;
-        if !self.trust_clocks {
-            let wrong = album.wrong_clocks(&photos)?;
-            for clock in &wrong {
-                manners::note(&crate::commands::album::print::clock(clock));
+    /// One trip's suggestions. A photo without a preview that can be read is named and left out.
+    fn answer(
+        &self,
+        locator: &Locator,
+        looking: &Looking,
+        trip: &[(&Asset, f64)],
+        stop: &AtomicBool,
+        bar: &indicatif::ProgressBar,
+    ) -> Result<Vec<Suggestion>> {
+        let mut request = Request::default();
+        request.trust_clocks = self.trust_clocks;
+        let sources: Vec<Source> = trip.iter().map(|(asset, time)| looking.source(asset, *time)).collect();
+        let advance = |stage: Progress| bar.inc(u64::from(stage == Progress::Read));
+        let keep = |origin: &Origin, photo: &EmbeddedPhoto| looking.keep(&trip[origin.row].0.id, photo);
+        let control = Control::new().with_stop(stop).with_progress(&advance).with_embedded(&keep);
+        let run = match locator.run_album(sources, &request, control) {
+            Err(LocateError::Stopped) => bail!("stopped before the end: the same command goes on"),
+            run => run?,
+        };
+        looking.check()?;
+        run.clocks.iter().for_each(|clock| manners::note(&crate::commands::album::print::clock(clock)));
+        let mut suggestions = Vec::new();
+        for (photo, (asset, _)) in run.photos.into_iter().zip(trip) {
+            match photo.answer {
+                Ok(answer) if asset.place.is_none() => suggestions.push(self.suggestion(asset, answer)),
+                Ok(_) => {}
+                Err(error) => bar.suspend(|| say::error(&photo.origin.reason(&error))),
             }
-            set_clocks(&mut photos, &wrong);
         }
-        let answers = album.answers(&photos, &[], |_| ())?;
-        let pairs = assets.into_iter().zip(answers).filter(|(asset, _)| asset.place.is_none());
-        Ok(pairs
-            .map(|(asset, answer)| Suggestion {
-                asset: asset.id.clone(),
-                name: asset.name.clone(),
-                time: asset.time.clone().unwrap_or_default(),
-                take: answer.radius_90_km <= self.sure_km
-                    && answer.outlier.is_none()
-                    && answer.hint.is_none(),
-                at: answer.best,
-                place: answer.place,
-                radius_50_km: answer.radius_50_km,
-                radius_90_km: answer.radius_90_km,
-                because: answer.because,
-                warning: answer.outlier.or(answer.hint).map(|odd| odd.reason),
+        Ok(suggestions)
+    }
+
+    fn suggestion(&self, asset: &Asset, answer: AlbumAnswer) -> Suggestion {
+        Suggestion {
+            asset: asset.id.clone(),
+            name: asset.name.clone(),
+            time: asset.time.clone().unwrap_or_default(),
+            take: answer.radius_90_km <= self.sure_km && answer.outlier.is_none() && answer.hint.is_none(),
+            at: answer.best,
+            place: answer.place,
+            radius_50_km: answer.radius_50_km,
+            radius_90_km: answer.radius_90_km,
+            because: answer.because,
+            warning: answer.outlier.or(answer.hint).map(|odd| odd.reason),
+        }
+    }
+}
+
+/// Previews of the server's photos, and the embeddings of those that were looked at before.
+struct Looking {
+    server: Arc<Immich>,
+    kept: Mutex<KeptEmbeddings>,
+    /// Why an embedding could not be kept.
+    failure: Mutex<Option<ImmichError>>,
+}
+
+impl Looking {
+    /// Keeps an embedding, unless it is kept already.
+    fn keep(&self, asset: &str, photo: &EmbeddedPhoto) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(view) = photo.views.first().filter(|_| kept.get(asset).is_none()) else { return };
+        if let Err(error) = kept.add(asset, view.values()) {
+            *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        }
+    }
+
+    /// Fails where an embedding could not be kept.
+    fn check(&self) -> Result<()> {
+        match self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(error) => Err(error.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Everything was answered.
+    fn done(self) -> Result<()> {
+        Ok(self.kept.into_inner().unwrap_or_else(PoisonError::into_inner).remove()?)
+    }
+
+    /// A photo: its embedding, where it is known, else its preview, fetched when its turn comes.
+    fn source(&self, asset: &Asset, time: f64) -> Source {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = kept.get(&asset.id).and_then(|values| Embedding::new(values.to_vec(), None).ok());
+        let source = if let Some(embedding) = known {
+            Source::embedded(embedding.into())
+        } else {
+            let (server, id, name) = (self.server.clone(), asset.id.clone(), asset.name.clone());
+            Source::reader(None, move |limits| {
+                let bytes = server.preview(&id, false).map_err(|error| LocateError::Source(Box::new(error)))?;
+                Ok(Photo::decode(&bytes, &name, limits)?)
             })
-            .collect())
+        };
+        source
+            .called(&*asset.name)
+            .with_time(Some(PhotoTime::at(time)))
+            .with_gps(asset.place)
+            .with_camera(asset.camera.clone())
     }
 }
 
@@ -140,45 +206,4 @@ fn timed(assets: Vec<Asset>) -> (Vec<Asset>, Vec<f64>) {
         manners::note(&format!("{} photos have no time and are left out", count - pairs.len()));
     }
     pairs.into_iter().unzip()
-}
-
-/// Embeds the photos of a trip, from their previews. A photo without one is named and left out.
-fn look<'a>(
-    server: &Immich,
-    locator: &Locator,
-    members: &[(&'a Asset, f64)],
-    kept: &mut KeptEmbeddings,
-    stop: &AtomicBool,
-    bar: &indicatif::ProgressBar,
-) -> Result<Vec<(&'a Asset, f64, EmbeddedPhoto)>> {
-    let options = LocateOptions::default();
-    let mut seen = Vec::with_capacity(members.len());
-    for (asset, time) in members {
-        ensure!(!stop.load(Ordering::SeqCst), "stopped before the end: the same command goes on");
-        let embedding = if let Some(known) = kept.get(&asset.id) {
-            Embedding::new(known.to_vec(), None)?
-        } else {
-            let bytes = server.preview(&asset.id, false)?;
-            let photo = Photo::decode(&bytes, &asset.name, &PhotoLimits::default());
-            match photo.map_err(locdiff::LocateError::from).and_then(|photo| locator.embed(&photo, &options))
-            {
-                Ok(mut photo) => {
-                    let embedding = photo.views.swap_remove(0);
-                    kept.add(&asset.id, embedding.values())?;
-                    embedding
-                }
-                Err(error) if error.is_about_photo() => {
-                    bar.suspend(|| say::error(&error.to_string()));
-                    bar.inc(1);
-                    continue;
-                }
-                Err(error) => return Err(error.into()),
-            }
-        };
-        let mut photo = EmbeddedPhoto::from(embedding).with_name(&*asset.name).with_gps(asset.place);
-        photo.taken.camera.clone_from(&asset.camera);
-        seen.push((*asset, *time, photo));
-        bar.inc(1);
-    }
-    Ok(seen)
 }

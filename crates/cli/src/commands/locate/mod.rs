@@ -1,32 +1,26 @@
-//! `locdiff locate`: photos in, places with honest probabilities out.
+//! `locdiff locate`: photos in, places with calibrated probabilities out.
 
-pub(crate) mod inputs;
-mod options;
+mod inputs;
 mod print;
-mod retrieval;
 mod score;
 mod sinks;
 pub(crate) mod tag_args;
 pub(crate) mod tagging;
 mod target;
 
-use crate::gallery::{GalleryArgs, PhotoNames};
-use crate::hybrid::{HybridArgs, OpenHybrid};
-use crate::interrupt::Careful;
+use crate::interrupt::{Careful, Interrupted};
 use crate::photos::PhotoArgs;
+use crate::request::{AnswerArgs, GalleryRuleArgs, ModelArgs, PoolArg, SamplingArgs, open};
 use crate::{hints, manners, output, progress, say};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use inputs::{Input, Inputs};
-use locdiff::{LocateOptions, Locator};
+use inputs::Inputs;
+use locdiff::{Control, GalleryRule, Located, Locator, Progress, Request};
 use locdiff_base::one_line;
-pub(crate) use options::AnswerArgs;
-use options::LocatorArgs;
 use score::Score;
 use sinks::Sinks;
 use std::io::Write;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 use tagging::Tagging;
 use target::OutputArgs;
 
@@ -41,24 +35,34 @@ pub(crate) struct Locate {
     #[arg(value_name = "PHOTOS", required_unless_present = "embeddings")]
     photos: Vec<PathBuf>,
     #[command(flatten)]
-    reading: PhotoArgs,
+    answer: AnswerArgs,
     #[command(flatten)]
-    locator: LocatorArgs,
+    model: ModelArgs,
     #[command(flatten)]
     output: OutputArgs,
+    #[command(flatten)]
+    gallery: GalleryRuleArgs,
+    #[command(flatten)]
+    reading: PhotoArgs,
+    #[command(flatten)]
+    pool: PoolArg,
+    #[command(flatten)]
+    sampling: SamplingArgs,
     /// Embeddings instead of photos, one row per photo: .safetensors or .npy
-    #[arg(long, value_name = "FILE", conflicts_with = "photos", help_heading = "Embeddings")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["photos", "views"], help_heading = "Embeddings", hide_short_help = true)]
     embeddings: Option<PathBuf>,
     /// Tensor of a safetensors file that holds several
-    #[arg(long, value_name = "NAME", requires = "embeddings", help_heading = "Embeddings")]
+    #[arg(
+        long,
+        value_name = "NAME",
+        requires = "embeddings",
+        help_heading = "Embeddings",
+        hide_short_help = true
+    )]
     tensor: Option<String>,
     /// True locations of the photos or embeddings, row by row: says how good the answers are
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Embeddings", hide_short_help = true)]
     truth: Option<PathBuf>,
-    #[command(flatten)]
-    gallery: GalleryArgs,
-    #[command(flatten)]
-    hybrid: HybridArgs,
 }
 
 /// How a run went.
@@ -73,38 +77,30 @@ struct Tally {
 
 impl Locate {
     pub(crate) fn run(self) -> Result<()> {
+        let request = self.request()?;
+        let own = self.gallery.gallery_embeddings.as_deref();
+        ensure!(
+            own.is_none() || self.embeddings.is_some(),
+            "--gallery-embeddings go with --embeddings, row by row: leave them out for photos"
+        );
         let inputs = match &self.embeddings {
-            Some(path) => Inputs::embeddings(path, self.tensor.as_deref())?,
+            Some(path) => Inputs::embeddings(
+                (path, self.tensor.as_deref()),
+                own.map(|path| (path, self.gallery.gallery_tensor.as_deref())),
+            )?,
             None => Inputs::photos(&self.photos, &self.reading)?,
         };
         let mut score = self.truth.as_deref().map(|path| Score::open(path, inputs.count())).transpose()?;
         self.output.check(inputs.count(), &inputs.files())?;
-        let locator = self.with_gallery(self.locator.open(self.embeddings.is_none())?)?;
+        let locator = open(&request, self.embeddings.is_none())?;
         inputs.check(&locator)?;
-        manners::detail(|| {
-            let config = locator.model().config();
-            let device = locator.model().params().device();
-            let encoder = locator.encoder().map_or("none".to_owned(), |one| one.fingerprint().to_string());
-            format!(
-                "{} photos; model of degree {}, encoder {encoder}, on {device}",
-                inputs.count(),
-                config.degree
-            )
-        });
-        if !locator.reader().calibration().is_fitted() {
-            manners::note(
-                "this model was never calibrated, its probabilities may not hold: see `locdiff calibrate`",
-            );
-        }
-        let mut options = self.locator.options()?;
-        let hybrid = self.open_hybrid(&locator, &options, &inputs)?;
-        options.hybrid = hybrid.as_ref().map(|open| open.hybrid.clone());
+        say_what_answers(&locator, inputs.count());
         let count = inputs.count();
         let Tally { answered, failed, untagged, is_interrupted } =
-            self.answer_all(&locator, &options, inputs, hybrid.as_ref(), score.as_mut())?;
+            self.answer_all(&locator, &request, inputs, score.as_mut())?;
         if is_interrupted {
             eprintln!("interrupted after {answered} of {count} answers");
-            std::process::exit(130);
+            return Err(Interrupted.into());
         }
         if let Some(score) = score {
             score.tell(self.output.json)?;
@@ -114,107 +110,113 @@ impl Locate {
         Ok(())
     }
 
+    fn request(&self) -> Result<Request> {
+        let mut request = Request::default();
+        self.model.fill(&mut request);
+        self.answer.fill(&mut request);
+        self.sampling.fill(&mut request);
+        self.reading.fill(&mut request);
+        self.gallery.fill(GalleryRule::Mix, &mut request)?;
+        request.pool = self.pool.pool;
+        let settles = request.gallery.is_some() && request.gallery_rule != GalleryRule::Mix;
+        self.sampling.check_used(request.pool.is_some() || settles || self.output.trace.is_some())?;
+        Ok(request)
+    }
+
     fn answer_all(
         &self,
         locator: &Locator,
-        options: &LocateOptions,
-        mut inputs: Inputs,
-        hybrid: Option<&OpenHybrid>,
+        request: &Request,
+        inputs: Inputs,
         mut score: Option<&mut Score>,
     ) -> Result<Tally> {
-        let gallery = self.gallery.gallery.as_deref().or(self.hybrid.gallery());
-        let names = PhotoNames::of(gallery)?;
-        let dry_run = self.output.tags.dry_run;
+        let (count, dry_run) = (inputs.count(), self.output.tags.dry_run);
         let mut sinks =
-            if dry_run { None } else { Some(Sinks::new(&self.output, inputs.count(), gallery.is_some())?) };
-        if self.output.map.is_some() && !dry_run {
-            inputs.make_thumbnails();
-        }
+            if dry_run { None } else { Some(Sinks::new(&self.output, count, self.gallery.is_given())?) };
         let mut tagging = Tagging::new(&self.output.tags, self.output.json)?;
         let is_quiet = dry_run || (score.is_some() && !self.output.json);
-        let bar = progress::bar("locating", Some(inputs.count() as u64));
+        let bar = progress::bar("locating", Some(count as u64));
         let careful = Careful::begin();
-        let stopped = || careful.stop().load(Ordering::SeqCst);
+        let advance = |_: Progress| bar.inc(1);
+        let control = Control::new().with_stop(careful.stop()).with_progress(&advance);
+        let run = locator
+            .run(inputs.into_sources(), request, control)?
+            .with_thumbnails(self.output.map.is_some() && !dry_run)
+            .with_trace(self.output.trace.is_some());
         let mut tally = Tally::default();
-        while let Some(block) = inputs.next_block(locator, options, hybrid, stopped, || bar.inc(1))? {
-            let (sources, embedded): (Vec<Input>, Vec<_>) = block.into_iter().unzip();
-            let trace = match embedded.first() {
-                Some(Ok(photo)) if self.output.trace.is_some() => locator.trace(photo, options)?,
-                _ => Vec::new(),
+        for located in run {
+            let located = located?;
+            let name = located.origin.called();
+            let answer = match &located.answer {
+                Ok(answer) => answer,
+                Err(error) => {
+                    let reason = located.origin.reason(error);
+                    bar.suspend(|| say::error(&(reason.clone() + &hint(error))));
+                    if self.output.json {
+                        bar.suspend(|| print_line(&located))?;
+                    }
+                    if let Some(sinks) = &mut sinks {
+                        sinks.write_failure(name, &reason)?;
+                    }
+                    tally.failed += 1;
+                    continue;
+                }
             };
-            for (source, answer) in sources.iter().zip(locator.answer_each(embedded, options)) {
-                if stopped() {
-                    break;
-                }
-                let mut answer = match answer {
-                    Ok(answer) => answer,
-                    Err(error) if error.is_about_photo() => {
-                        let reason = error.about(&source.name);
-                        let error = anyhow::Error::from(error);
-                        let flag = hints::flag(&error).map_or(String::new(), |flag| format!(" ({flag})"));
-                        bar.suspend(|| say::error(&(reason.clone() + &flag)));
-                        if self.output.json {
-                            let line = print::failure(&source.name, &reason);
-                            bar.suspend(|| std::io::stdout().write_all(line.as_bytes()))?;
-                        }
-                        if let Some(sinks) = &mut sinks {
-                            sinks.write_failure(&source.name, &reason)?;
-                        }
-                        tally.failed += 1;
-                        continue;
-                    }
-                    // Not the photo's fault: settings, knowledge that leaves no place, the device.
-                    Err(error) => return Err(error.into()),
-                };
-                names.complete(&mut answer);
-                if let Some(score) = &mut score {
-                    score.add(source.row, &answer, locator.reader());
-                }
-                if !is_quiet {
-                    let text = print::text(&answer, self.output.json);
-                    // One write per photo: whoever reads, or interrupts, gets whole answers.
-                    bar.suspend(|| output::people().write_all(text.as_bytes()))?;
-                }
-                if let Some(sinks) = &mut sinks {
-                    let written = sinks.write(
-                        &answer,
-                        source.thumbnail.as_deref(),
-                        &trace,
-                        locator.predictor().codec(),
-                    );
-                    written.with_context(|| source.name.clone())?;
-                }
-                let said = tagging
-                    .tag(&(&answer).into(), source.path.as_deref())
-                    .with_context(|| source.name.clone())?;
-                bar.suspend(|| {
-                    if let Some(skipped) = said.skipped {
-                        manners::note(&one_line(&skipped));
-                    }
-                    std::io::stdout().write_all(said.plan.as_bytes())
-                })?;
-                tally.answered += 1;
+            if let Some(score) = &mut score {
+                score.add(located.origin.row, answer, locator.reader());
             }
-            if stopped() {
-                break;
+            if !is_quiet {
+                let text = print::text(answer, self.output.json);
+                // One write per photo: whoever reads, or interrupts, gets whole answers.
+                bar.suspend(|| output::people().write_all(text.as_bytes()))?;
             }
+            if let Some(sinks) = &mut sinks {
+                let codec = locator.predictor().codec();
+                let written = sinks.write(answer, located.thumbnail.as_deref(), &located.trace, codec);
+                written.with_context(|| name.to_owned())?;
+            }
+            let said = tagging.tag(&answer.into(), located.origin.path.as_deref());
+            let said = said.with_context(|| name.to_owned())?;
+            bar.suspend(|| {
+                if let Some(skipped) = said.skipped {
+                    manners::note(&one_line(&skipped));
+                }
+                std::io::stdout().write_all(said.plan.as_bytes())
+            })?;
+            tally.answered += 1;
         }
         bar.finish_and_clear();
-        tally.is_interrupted = stopped();
-        drop(careful);
+        tally.is_interrupted = control.is_stopped();
         let tagged = tagging.finish()?;
         tally.untagged = tagged.unfit;
         let files = sinks.map(Sinks::finish).transpose()?.unwrap_or_default();
-        if !self.output.json {
-            output::tell_written(files.iter().chain(&tagged.written).map(PathBuf::as_path))?;
-        }
-        for note in tagged.notes {
-            manners::note(&note);
-        }
-        if let Some(journal) = tagged.journal {
-            let journal = journal.display();
-            manners::note(&format!("{journal} lists the tags; `locdiff undo {journal}` takes them back"));
-        }
+        tagged.tell(files, self.output.json)?;
         Ok(tally)
+    }
+}
+
+fn print_line(located: &Located) -> std::io::Result<()> {
+    std::io::stdout().write_all(format!("{}\n", located.to_json()).as_bytes())
+}
+
+/// The flag that helps a photo that could not be used.
+fn hint(error: &locdiff::LocateError) -> String {
+    hints::locate_flag(error).map_or(String::new(), |flag| format!(" ({flag})"))
+}
+
+fn say_what_answers(locator: &Locator, count: usize) {
+    manners::detail(|| {
+        let (degree, device) = (locator.model().config().degree, locator.model().params().device());
+        let encoder = locator.encoder().map_or("none".to_owned(), |one| one.fingerprint().to_string());
+        format!("{count} photos; model of degree {degree}, encoder {encoder}, on {device}")
+    });
+    let calibration = locator.reader().calibration();
+    if !calibration.is_fitted() {
+        manners::note(
+            "this model was never calibrated, its probabilities may not hold: see `locdiff calibrate`",
+        );
+    }
+    if calibration.gallery.as_ref().is_some_and(|mix| locator.has_gallery() && !mix.is_fitted()) {
+        manners::note("this model was never calibrated with this gallery: see `locdiff calibrate --gallery`");
     }
 }

@@ -1,6 +1,6 @@
 //! Answers for people and for programs.
 
-use locdiff::{Answer, failure_json, haversine_km, kilometres};
+use locdiff::{Answer, haversine_km, kilometres};
 use locdiff_base::one_line;
 use std::fmt::Write;
 
@@ -10,11 +10,6 @@ const WORTH_A_LINE: f64 = 0.02;
 /// What is printed for a photo.
 pub(crate) fn text(answer: &Answer, as_json: bool) -> String {
     if as_json { format!("{}\n", answer.to_json()) } else { human(answer) }
-}
-
-/// The JSON line of a photo that could not be used.
-pub(crate) fn failure(photo: &str, reason: &str) -> String {
-    format!("{}\n", failure_json(photo, reason))
 }
 
 /// A few lines that say it.

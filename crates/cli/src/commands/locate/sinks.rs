@@ -4,7 +4,7 @@ use super::target::{OutputArgs, Target};
 use crate::output::{claim_file, write_file};
 use anyhow::Result;
 use locdiff::{
-    ANSWER_COLUMNS, Answer, AnswerMap, AnswerRow, Atlas, Codec, GALLERY_COLUMNS, TraceStep, add_places,
+    ANSWER_COLUMNS, Answer, AnswerMap, AnswerRow, Atlas, Codec, GALLERY_COLUMNS, GalleryWord, TraceStep, add_places,
     answers_page, crowd_page, crowd_photo, gallery_fields, places_folder,
 };
 use locdiff_base::AtomicFile;
@@ -19,6 +19,7 @@ pub(crate) struct Sinks<'a> {
     args: &'a OutputArgs,
     count: usize,
     csv: Option<TableWriter>,
+    with_gallery: bool,
     geojson: FeatureCollection,
     kml: KmlDocument,
     page: HtmlMap,
@@ -41,6 +42,7 @@ impl<'a> Sinks<'a> {
             args,
             count,
             csv,
+            with_gallery,
             geojson: FeatureCollection::new(),
             kml: KmlDocument::new("LocDiff"),
             page: answers_page(),
@@ -62,11 +64,7 @@ impl<'a> Sinks<'a> {
         trace: &[TraceStep],
         codec: &Codec,
     ) -> Result<()> {
-        if let Some(csv) = &mut self.csv {
-            let mut fields = AnswerRow::from(answer).fields().to_vec();
-            fields.extend(answer.gallery.as_ref().into_iter().flat_map(gallery_fields));
-            csv.write(&fields.iter().map(String::as_str).collect::<Vec<_>>())?;
-        }
+        self.write_row(&AnswerRow::from(answer), answer.gallery.as_ref())?;
         if let Some((crowd, _)) = &mut self.crowd {
             crowd.push(&crowd_photo(answer), thumbnail)?;
         }
@@ -99,10 +97,18 @@ impl<'a> Sinks<'a> {
 
     /// Writes a photo that could not be used into the table.
     pub(crate) fn write_failure(&mut self, photo: &str, reason: &str) -> Result<()> {
-        if let Some(csv) = &mut self.csv {
-            let row = AnswerRow { photo: photo.to_owned(), found: Err(reason.to_owned()) };
-            csv.write(&row.fields().each_ref().map(String::as_str))?;
+        let row = AnswerRow { photo: photo.to_owned(), found: Err(reason.to_owned()) };
+        self.write_row(&row, None)
+    }
+
+    /// A photo's row with every column of the table; those of a gallery that had no part in it are empty.
+    fn write_row(&mut self, row: &AnswerRow, gallery: Option<&GalleryWord>) -> Result<()> {
+        let Some(csv) = &mut self.csv else { return Ok(()) };
+        let mut fields = row.fields().to_vec();
+        if self.with_gallery {
+            fields.extend(gallery.map_or_else(Default::default, gallery_fields));
         }
+        csv.write(&fields.iter().map(String::as_str).collect::<Vec<_>>())?;
         Ok(())
     }
 

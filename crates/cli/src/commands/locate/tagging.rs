@@ -1,7 +1,8 @@
 //! Places into copies of the photos, sidecars and exiftool's table: what people can trust, see first and take back.
 
 use super::tag_args::TagArgs;
-use crate::output::is_forced;
+use crate::output::{self, is_forced};
+use crate::manners;
 use anyhow::{Context, Result};
 use locdiff::{AlbumAnswer, Answer, LatLon};
 use locdiff_data::TableWriter;
@@ -224,6 +225,21 @@ pub(crate) struct Tagged {
     pub(crate) journal: Option<PathBuf>,
     pub(crate) notes: Vec<String>,
     pub(crate) unfit: usize,
+}
+
+impl Tagged {
+    /// Says which files were written, these and others, and what to know about the tags.
+    pub(crate) fn tell(self, others: Vec<PathBuf>, as_json: bool) -> Result<()> {
+        if !as_json {
+            output::tell_written(others.iter().chain(&self.written).map(PathBuf::as_path))?;
+        }
+        self.notes.iter().for_each(|note| manners::note(note));
+        if let Some(journal) = self.journal {
+            let journal = journal.display();
+            manners::note(&format!("{journal} lists the tags; `locdiff undo {journal}` takes them back"));
+        }
+        Ok(())
+    }
 }
 
 fn word(change: Change) -> &'static str {

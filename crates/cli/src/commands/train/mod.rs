@@ -13,8 +13,7 @@ use locdiff_eval::Accuracy;
 use locdiff_model::ModelConfig;
 use locdiff_nn::Device;
 use locdiff_train::{
-    Collective, CollectiveKind, Dataset, Event, Job, Outcome, Rows, RunConfig, Source, TrainError,
-    TrainPreset, clear_run, join_ranks, split_by_blocks, train_among,
+    Dataset, Event, Job, Outcome, Rows, RunConfig, Source, TrainPreset, clear_run, split_by_blocks, train,
 };
 use serde_json::json;
 use settings::{ModelArgs, TrainingArgs};
@@ -66,9 +65,6 @@ pub(crate) struct Train {
     preset: TrainPreset,
     #[command(flatten)]
     device: DeviceArg,
-    /// How the processes that torchrun, mpirun or srun started sum their gradients
-    #[arg(long, value_parser = named::<CollectiveKind>(), default_value = CollectiveKind::Auto.name())]
-    collective: CollectiveKind,
     /// Seed of everything random
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -101,23 +97,15 @@ impl Train {
     }
 
     pub(crate) fn run(self) -> Result<()> {
-        let (device, mut ranks) = join_ranks(self.collective, self.device.device)?;
-        let interrupted = self.run_among(&device, &mut *ranks);
-        if let Err(error) = &interrupted
-            && !matches!(error.downcast_ref(), Some(TrainError::Rank { .. }))
-        {
-            ranks.give_up(&format!("{error:#}"));
-        }
-        drop(ranks); // says goodbye to the others
-        if interrupted? {
+        if self.train()? {
             std::process::exit(130);
         }
         Ok(())
     }
 
-    /// Trains as one of several processes; true where it was interrupted.
-    fn run_among(&self, device: &Device, ranks: &mut dyn Collective) -> Result<bool> {
-        let (speaks, world, collective) = (ranks.rank() == 0, ranks.world(), ranks.name());
+    /// Trains; true where it was interrupted.
+    fn train(&self) -> Result<bool> {
+        let device = Device::open(self.device.device)?;
         let data = Dataset::open(&self.sources()?, &self.locations)?;
         let mut config = self.run_config(data.columns());
         if let Some(count) = self.model.keep_dimensions {
@@ -145,26 +133,21 @@ impl Train {
             None => Some(Rows { data: &data, rows: &split.validation }),
         };
         let steps = config.train.steps;
-        let bar = if speaks {
-            progress::bar("training", Some(u64::from(steps)))
-        } else {
-            indicatif::ProgressBar::hidden()
-        };
+        let bar = progress::bar("training", Some(u64::from(steps)));
         bar.set_style(
             indicatif::ProgressStyle::with_template("{prefix} {wide_bar} {human_pos}/{human_len} {msg}")
                 .context("the template is valid")?,
         );
-        if speaks && !self.json {
+        if !self.json {
             let (rows, copies, degree) = (split.train.len(), data.copies(), config.model.degree);
-            let ranks = if world > 1 { format!(", {world} processes ({collective})") } else { String::new() };
-            tell!("{device}: {rows} photos, {copies} copies each, degree {degree}{ranks}");
+            tell!("{device}: {rows} photos, {copies} copies each, degree {degree}");
         }
-        if speaks && output::is_forced() && !self.resume {
+        if output::is_forced() && !self.resume {
             clear_run(&self.out)?;
         }
         let careful = Careful::begin();
         let job = Job {
-            device,
+            device: &device,
             config,
             training: Rows { data: &data, rows: &split.train },
             validation,
@@ -174,10 +157,8 @@ impl Train {
             stop: careful.stop(),
         };
         let mut accuracy = String::new();
-        let quiet = self.json || !speaks;
-        let outcome = train_among(job, ranks, |event| match event {
-            Event::Message(message) if speaks => bar.suspend(|| eprintln!("{message}")),
-            Event::Message(_) => {}
+        let outcome = train(job, |event| match event {
+            Event::Message(message) => bar.suspend(|| eprintln!("{message}")),
             Event::Progress { step, loss, lr, steps_per_second, .. } => {
                 bar.set_position(u64::from(step));
                 let left = f64::from(steps - step) / steps_per_second.max(1e-9);
@@ -188,7 +169,7 @@ impl Train {
             }
             Event::Validation { step, accuracy: found } => {
                 accuracy = format!(" | {}", percentages(&found));
-                if !quiet {
+                if !self.json {
                     bar.suspend(|| drop(writeln!(output::people(), "step {step}: {found}")));
                 }
             }
@@ -196,16 +177,14 @@ impl Train {
         drop(careful);
         bar.finish_and_clear();
         let outcome = outcome?;
-        if speaks {
-            self.tell(&outcome, &device.to_string(), world)?;
-        }
+        self.tell(&outcome, &device.to_string())?;
         Ok(outcome.interrupted)
     }
 
-    fn tell(&self, outcome: &Outcome, device: &str, ranks: usize) -> Result<()> {
+    fn tell(&self, outcome: &Outcome, device: &str) -> Result<()> {
         if self.json {
             let summary = json!({
-                "out": self.out, "step": outcome.step, "interrupted": outcome.interrupted, "device": device, "ranks": ranks,
+                "out": self.out, "step": outcome.step, "interrupted": outcome.interrupted, "device": device,
                 "validation": outcome.validation, "best": outcome.best.map(|(score, step)| json!({"score": score, "step": step})),
                 "steps_per_second": outcome.steps_per_second, "startup_seconds": outcome.startup_seconds,
             });

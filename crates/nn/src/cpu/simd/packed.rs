@@ -8,7 +8,8 @@ use super::{
     side::Side,
     tile::{ROWS, Tile, TileStart, WIDTH},
 };
-use crate::cpu::{AlignedVec, Mat, MatMut};
+use crate::aligned::Aligned;
+use crate::cpu::{Mat, MatMut};
 use rayon::prelude::*;
 
 /// Sums up to this length are taken in one go, so that c is touched once; of longer ones this much at a time: such a block of
@@ -22,7 +23,7 @@ const PARALLEL_FROM: usize = 1 << 20;
 
 /// A matrix in tiles of [`WIDTH`] columns, each row by row; columns that are not there are 0.
 pub(crate) struct Packed {
-    tiles: AlignedVec,
+    tiles: Aligned,
     depth: usize,
     cols: usize,
 }
@@ -31,12 +32,12 @@ impl Packed {
     /// Lays a matrix out; `w` as the product reads it.
     pub(crate) fn new(w: Side<'_>) -> Self {
         let (depth, cols, ..) = w.layout();
-        let mut tiles = AlignedVec::zeros(cols.div_ceil(WIDTH) * WIDTH * depth);
+        let mut tiles = Aligned::zeros(cols.div_ceil(WIDTH) * WIDTH * depth);
         if depth > 0 {
             let tile = |(number, out): (usize, &mut [f32])| {
                 lay_columns(w, number * WIDTH..cols.min((number + 1) * WIDTH), 0..depth, out);
             };
-            tiles.as_mut_slice().par_chunks_exact_mut(WIDTH * depth).enumerate().for_each(tile);
+            tiles.par_chunks_exact_mut(WIDTH * depth).enumerate().for_each(tile);
         }
         Self { tiles, depth, cols }
     }
@@ -104,7 +105,7 @@ impl Packed {
                 let block = start..(start + length).min(self.depth);
                 lay_rows(plain(x), rows.clone(), block.clone(), packed, ROWS * length);
                 for tile in tiles.clone() {
-                    let weights = &self.tiles.as_slice()[tile * WIDTH * self.depth..][block.start * WIDTH..];
+                    let weights = &self.tiles[tile * WIDTH * self.depth..][block.start * WIDTH..];
                     let weights = &weights[..block.len() * WIDTH];
                     let (first, width) = (tile * WIDTH, WIDTH.min(self.cols - tile * WIDTH));
                     for (group, x) in packed.chunks_exact(ROWS * length).enumerate() {

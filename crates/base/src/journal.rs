@@ -1,0 +1,172 @@
+//! Acts in a file of JSON lines, so that they can be undone.
+
+use crate::{AtomicFile, WriteError, read_bounded};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+
+/// Far more than any run writes.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// Why a journal cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    /// It cannot be read, or a line is not an entry.
+    #[error("{file}: {reason}", file = file.display())]
+    Unusable {
+        /// The journal.
+        file: PathBuf,
+        /// What is wrong, with the line's number.
+        reason: String,
+    },
+    /// It cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}
+
+/// A file of entries, one per line. The first entry creates it; entries are appended to a file that exists. An entry is on
+/// the disk before [`Journal::append`] returns: append it before the act, and an interrupt leaves no act without an entry.
+///
+/// ```
+/// use locdiff_base::Journal;
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("journal.jsonl");
+/// let mut journal = Journal::<(String, u32)>::at(&path);
+/// journal.append(&("a".to_owned(), 1))?;
+/// journal.append(&("b".to_owned(), 2))?;
+/// assert_eq!(journal.entries()?.len(), 2);
+/// journal.rewrite(&[("a".to_owned(), 1)])?;
+/// assert_eq!(std::fs::read_to_string(&path)?, "[\"a\",1]\n");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Journal<E> {
+    path: PathBuf,
+    file: Option<File>,
+    entries: PhantomData<fn(E) -> E>,
+}
+
+impl<E: Serialize + DeserializeOwned> Journal<E> {
+    /// The journal in a file. Nothing is read or written yet.
+    pub fn at(path: &Path) -> Self {
+        Self { path: path.to_owned(), file: None, entries: PhantomData }
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Appends an entry and flushes it to the disk.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn append(&mut self, entry: &E) -> Result<(), JournalError> {
+        Ok(self.append_inner(entry).map_err(|reason| self.failed(reason))?)
+    }
+
+    fn append_inner(&mut self, entry: &E) -> io::Result<()> {
+        let mut line = serde_json::to_vec(entry)?;
+        line.push(b'\n');
+        let file = if let Some(file) = &mut self.file {
+            file
+        } else {
+            let mut file = OpenOptions::new().create(true).read(true).append(true).open(&self.path)?;
+            if is_cut(&mut file)? {
+                line.insert(0, b'\n');
+            }
+            self.file.insert(file)
+        };
+        file.write_all(&line)?;
+        file.sync_data()
+    }
+
+    /// All entries, in their order. A line that an interrupt cut is left out: its act never happened.
+    ///
+    /// # Errors
+    /// A file that cannot be read or is too large, and a line that is not an entry.
+    pub fn entries(&self) -> Result<Vec<E>, JournalError> {
+        let unusable = |reason| JournalError::Unusable { file: self.path.clone(), reason };
+        let bytes = read_bounded(&self.path, MOST_BYTES).map_err(|error| unusable(error.to_string()))?;
+        let mut entries = Vec::new();
+        for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+            match serde_json::from_slice(line) {
+                Ok(entry) => entries.push(entry),
+                // Empty, or cut.
+                Err(error) if error.is_eof() => {}
+                Err(error) => {
+                    let number = number + 1;
+                    return Err(unusable(format!("line {number} is not an entry of a journal ({error})")));
+                }
+            }
+        }
+        Ok(entries)
+    }
+
+    /// Replaces all entries, whole or not at all; without any the file is removed.
+    ///
+    /// # Errors
+    /// When the file cannot be written or removed.
+    pub fn rewrite(&mut self, entries: &[E]) -> Result<(), JournalError> {
+        self.file = None;
+        if entries.is_empty() {
+            return Ok(fs::remove_file(&self.path).map_err(|reason| self.failed(reason))?);
+        }
+        let mut lines = Vec::new();
+        for entry in entries {
+            serde_json::to_writer(&mut lines, entry).map_err(|error| self.failed(error.into()))?;
+            lines.push(b'\n');
+        }
+        Ok(AtomicFile::write_whole(&self.path, &lines)?)
+    }
+
+    fn failed(&self, reason: io::Error) -> WriteError {
+        WriteError::new(&self.path.display().to_string(), reason)
+    }
+}
+
+/// Whether the last line has no end.
+fn is_cut(file: &mut File) -> io::Result<bool> {
+    if file.metadata()?.len() == 0 {
+        return Ok(false);
+    }
+    let mut last = [0];
+    file.seek(SeekFrom::End(-1))?;
+    file.read_exact(&mut last)?;
+    Ok(last != *b"\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cut_lines_are_left_out_and_other_lines_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("journal.jsonl");
+        let open = || Journal::<(String, u32)>::at(&path);
+        assert!(open().entries().unwrap_err().to_string().contains("journal.jsonl"));
+        open().append(&("é".to_owned(), 1)).unwrap();
+        // An interrupt in the middle of a character, then another run.
+        let whole = fs::read(&path).unwrap();
+        fs::write(&path, [&whole[..], &whole[..3]].concat()).unwrap();
+        assert_eq!(open().entries().unwrap(), [("é".to_owned(), 1)]);
+        let mut journal = open();
+        journal.append(&("b".to_owned(), 2)).unwrap();
+        journal.append(&("c".to_owned(), 3)).unwrap();
+        assert_eq!(journal.entries().unwrap().len(), 3);
+        journal.rewrite(&[("b".to_owned(), 2)]).unwrap();
+        journal.append(&("d".to_owned(), 4)).unwrap();
+        assert_eq!(open().entries().unwrap(), [("b".to_owned(), 2), ("d".to_owned(), 4)]);
+        for bad in ["[\"a\",1]\nx,y\n", "[\"a\",1]\n[1]\n", "[\"a\",1]\n\u{0}\n"] {
+            fs::write(&path, bad).unwrap();
+            let message = open().entries().unwrap_err().to_string();
+            assert!(message.contains("line 2"), "{message}");
+        }
+        open().rewrite(&[]).unwrap();
+        assert!(!path.exists());
+    }
+}

@@ -1,0 +1,35 @@
+//! Embeddings and truths, as commands name them: each flag defined once.
+
+use anyhow::{Result, ensure};
+use clap::Args;
+use locdiff_data::{PointColumns, RowFile, read_points};
+use locdiff_sphere::LatLon;
+use std::path::{Path, PathBuf};
+
+/// Embeddings in a file.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct EmbeddingsArgs {
+    /// Embeddings of the photos, one row per photo: .safetensors or .npy, f16 or f32
+    #[arg(long, value_name = "FILE")]
+    pub(crate) embeddings: PathBuf,
+    /// Tensor of a safetensors file that holds several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tensor: Option<String>,
+}
+
+impl EmbeddingsArgs {
+    pub(crate) fn open(&self) -> Result<RowFile> {
+        Ok(RowFile::open(&self.embeddings, self.tensor.as_deref())?)
+    }
+}
+
+/// The true locations of a file's rows.
+pub(crate) fn read_truth(path: &Path, name: &str, rows: usize) -> Result<Vec<LatLon>> {
+    let truth = read_points(path, None, &PointColumns::default())?;
+    ensure!(
+        truth.len() == rows,
+        "{name} has {rows} rows, --truth has {}: row k of both must be the same photo",
+        truth.len()
+    );
+    Ok(truth)
+}

@@ -1,0 +1,293 @@
+//! What is asked of photos, as flags: each fills its field of a [`Request`], whose defaults they show.
+
+use crate::args::{DeviceArg, named, parse_positive};
+use crate::output::Usage;
+use crate::progress;
+use anyhow::{Context, Result};
+use clap::Args;
+use locdiff::{
+    Centres, Device, Encoder, GalleryRule, Hybrid, HybridRule, Locator, LocatorBuilder, Pooling, Request, Sampler,
+    encoder_of, open_retriever,
+};
+use locdiff_base::Named;
+use locdiff_data::RowFile;
+use std::path::PathBuf;
+
+/// Which model, which encoder, and where they run.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ModelArgs {
+    /// Folder of a model [default: the bundled streetview-l31]
+    #[arg(long, value_name = "FOLDER", env = "LOCDIFF_MODEL", hide_env_values = true)]
+    model: Option<PathBuf>,
+    /// Folder of the image encoder [default: the bundled one]
+    #[arg(long, value_name = "FOLDER", env = "LOCDIFF_ENCODER", hide_env_values = true)]
+    encoder: Option<PathBuf>,
+    #[command(flatten)]
+    device: DeviceArg,
+}
+
+impl ModelArgs {
+    pub(crate) fn fill(&self, request: &mut Request) {
+        request.model.clone_from(&self.model);
+        request.encoder.clone_from(&self.encoder);
+        request.device = self.device.device;
+    }
+
+    /// The locator that these flags name.
+    pub(crate) fn open(&self) -> Result<Locator> {
+        let mut request = Request::default();
+        self.fill(&mut request);
+        open(&request, true)
+    }
+}
+
+/// Opens what a request names, with a bar while a gallery's places are embedded.
+pub(crate) fn open(request: &Request, with_encoder: bool) -> Result<Locator> {
+    let builder = LocatorBuilder::from(request);
+    let builder = if with_encoder { builder } else { builder.without_encoder() };
+    let bar = progress::bar("embedding places", None);
+    let locator = builder.open_with(|done| bar.set_position(done as u64));
+    bar.finish_and_clear();
+    Ok(locator?)
+}
+
+/// Which encoder, and where it runs.
+#[derive(Debug, Clone, Args)]
+pub struct EncoderArg {
+    /// Folder of the image encoder: one with an encoder.json, or a CLIP from Hugging Face [default: the bundled
+    /// one]
+    #[arg(long, value_name = "FOLDER", env = "LOCDIFF_ENCODER", hide_env_values = true)]
+    pub encoder: Option<PathBuf>,
+    /// Where it runs.
+    #[command(flatten)]
+    pub device: DeviceArg,
+}
+
+impl EncoderArg {
+    pub(crate) fn open(&self) -> Result<Encoder> {
+        Ok(encoder_of(self.encoder.as_deref(), &Device::open(self.device.device)?)?)
+    }
+}
+
+/// What `locate` and jobs of `batch` ask of an answer alike.
+#[derive(Debug, Args)]
+pub(crate) struct AnswerArgs {
+    /// Seed of noise and views
+    #[arg(long, default_value_t = Request::default().seed, env = "LOCDIFF_SEED", hide_env_values = true)]
+    seed: u64,
+    /// The most places to list
+    #[arg(short = 'k', long, value_name = "K", default_value_t = Request::default().hypotheses as u32, value_parser = clap::value_parser!(u32).range(1..=100))]
+    hypotheses: u32,
+    /// The radius of the window that the density is seen through: the place is where it holds most [default: the calibration's]
+    #[arg(long, value_name = "KM", value_parser = parse_positive, hide_short_help = true)]
+    window_km: Option<f64>,
+    /// It must be here: a continent, a country, a state or province (name or ISO code), "50 km around 48.85,2.35",
+    /// "lat0,lon0,lat1,lon1" or a GeoJSON file; repeated, in one of these
+    #[arg(long, value_name = "REGION", allow_hyphen_values = true)]
+    within: Vec<String>,
+    /// Weights on places: an Esri ASCII raster (.asc), or a CSV with lat, lon and weight
+    #[arg(long, value_name = "FILE")]
+    prior: Option<PathBuf>,
+    /// How far a CSV's places reach
+    #[arg(long, value_name = "KM", default_value_t = Request::default().prior_km, value_parser = parse_positive, requires = "prior", hide_short_help = true)]
+    prior_km: f64,
+    /// Views of each photo (crops, colours) that noise or samples are spread over, one density of all; 1 is the photo alone
+    #[arg(long, value_name = "K", default_value_t = Request::default().views)]
+    views: usize,
+}
+
+impl AnswerArgs {
+    pub(crate) fn fill(&self, request: &mut Request) {
+        request.seed = self.seed;
+        request.hypotheses = self.hypotheses as usize;
+        request.window_km = self.window_km;
+        request.within.clone_from(&self.within);
+        request.prior.clone_from(&self.prior);
+        request.prior_km = self.prior_km;
+        request.views = self.views;
+    }
+}
+
+/// Draws of noise, and how samples are made.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Sampling")]
+pub(crate) struct SamplingArgs {
+    /// Draws of noise that the answer is the mean of; samples, where the place comes from samples
+    #[arg(long, value_name = "N", default_value_t = Request::default().samples, hide_short_help = true)]
+    pub(crate) samples: usize,
+    /// The sampler
+    #[arg(long, value_parser = named::<Sampler>(), default_value = Request::default().sampler.name(), hide_short_help = true)]
+    pub(crate) sampler: Sampler,
+    /// Its steps
+    #[arg(long, value_name = "N", default_value_t = Request::default().steps, hide_short_help = true)]
+    pub(crate) steps: usize,
+    /// Classifier-free guidance; 0 for none, for which radii are calibrated
+    #[arg(long, value_name = "W", default_value_t = Request::default().guidance, allow_hyphen_values = true, hide_short_help = true)]
+    pub(crate) guidance: f32,
+}
+
+impl SamplingArgs {
+    pub(crate) fn fill(&self, request: &mut Request) {
+        Self { samples: request.samples, sampler: request.sampler, steps: request.steps, guidance: request.guidance } =
+            self.clone();
+    }
+
+    /// Fails where a sampler is named that would not be used.
+    pub(crate) fn check_used(&self, has_samples: bool) -> Result<()> {
+        let usual = Request::default();
+        if !has_samples && (self.sampler != usual.sampler || self.steps != usual.steps) {
+            let message = "--sampler and --steps mean nothing here: they go with --pool, --trace or --gallery-rule hybrid";
+            return Err(Usage(message.to_owned()).into());
+        }
+        Ok(())
+    }
+}
+
+/// How samples become one place.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Sampling")]
+pub(crate) struct PoolArg {
+    /// Take the place from samples, put together so (Algorithm 2 of the paper: `--views K --pool mean`) [default: read off the
+    /// density, without sampling]
+    #[arg(long, value_parser = named::<Pooling>(), conflicts_with_all = ["any_gallery", "within", "prior"], hide_short_help = true)]
+    pub(crate) pool: Option<Pooling>,
+}
+
+/// A gallery beside the model, and what it does.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Gallery")]
+pub(crate) struct GalleryArgs {
+    /// A gallery beside the model: a folder by `gallery build`, or, with --geoclip, a file of places; how much it counts is fitted by
+    /// `calibrate --gallery`
+    #[arg(long, value_name = "GALLERY", group = "any_gallery")]
+    pub(crate) gallery: Option<PathBuf>,
+    /// GeoCLIP's folder, where the gallery's vectors are GeoCLIP's (see `locdiff import geoclip`)
+    #[arg(long, value_name = "FOLDER", alias = "gallery-geoclip", requires = "any_gallery")]
+    pub(crate) geoclip: Option<PathBuf>,
+}
+
+/// What a gallery does.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Gallery")]
+pub(crate) struct GalleryRuleArgs {
+    #[command(flatten)]
+    pub(crate) files: GalleryArgs,
+    /// What it does: one density of both, or retrieval near the samples [default: mix; `sample`: hybrid]
+    #[arg(long, value_parser = named::<GalleryRule>(), requires = "any_gallery")]
+    gallery_rule: Option<GalleryRule>,
+    /// The old name of --gallery with --gallery-rule hybrid
+    #[arg(long, value_name = "GALLERY", group = "any_gallery", conflicts_with = "gallery", hide = true)]
+    hybrid: Option<PathBuf>,
+    /// The old name of --gallery-rule
+    #[arg(long, value_parser = named::<HybridRule>(), requires = "hybrid", hide = true)]
+    hybrid_rule: Option<HybridRule>,
+    /// Embeddings for the retrieval, row by row, where they are not the model's
+    #[arg(
+        long,
+        value_name = "FILE",
+        alias = "hybrid-embeddings",
+        requires = "any_gallery",
+        hide_short_help = true
+    )]
+    pub(crate) gallery_embeddings: Option<PathBuf>,
+    /// Their tensor in a safetensors file that holds several
+    #[arg(
+        long,
+        value_name = "NAME",
+        alias = "hybrid-tensor",
+        requires = "gallery_embeddings",
+        hide_short_help = true
+    )]
+    pub(crate) gallery_tensor: Option<String>,
+    /// What candidates lie around
+    #[arg(long, value_parser = named::<Centres>(), default_value = Centres::Samples.name(), alias = "hybrid-around", requires = "any_gallery", hide_short_help = true)]
+    gallery_around: Centres,
+    /// Candidates lie within this distance [default: hybrid 400, paper 200]
+    #[arg(long, value_name = "KM", value_parser = parse_positive, alias = "hybrid-radius-km", requires = "any_gallery", hide_short_help = true)]
+    gallery_radius_km: Option<f64>,
+    /// Temperature of the softmax over cosines [default: the retriever's own]
+    #[arg(long, value_name = "T", value_parser = parse_positive, alias = "hybrid-temperature", requires = "any_gallery", hide_short_help = true)]
+    gallery_temperature: Option<f64>,
+    /// Weight of the model's log density [default: 1]
+    #[arg(long, value_name = "W", alias = "hybrid-weight", requires = "any_gallery", hide_short_help = true)]
+    gallery_weight: Option<f64>,
+    /// Below this share of probability around the best candidate the model's own answer stands [default: 0]
+    #[arg(
+        long,
+        value_name = "SHARE",
+        alias = "hybrid-confidence",
+        requires = "any_gallery",
+        hide_short_help = true
+    )]
+    gallery_confidence: Option<f64>,
+}
+
+impl GalleryRuleArgs {
+    /// Whether a gallery is given.
+    pub(crate) fn is_given(&self) -> bool {
+        self.files.gallery.is_some() || self.hybrid.is_some()
+    }
+
+    pub(crate) fn fill(&self, usual: GalleryRule, request: &mut Request) -> Result<()> {
+        let old = match self.hybrid_rule {
+            Some(HybridRule::Paper) => GalleryRule::Paper,
+            _ => GalleryRule::Hybrid,
+        };
+        let rule = self.gallery_rule.unwrap_or(if self.hybrid.is_some() { old } else { usual });
+        request.gallery = self.files.gallery.clone().or_else(|| self.hybrid.clone());
+        request.geoclip.clone_from(&self.files.geoclip);
+        request.gallery_rule = rule;
+        let changes = &mut request.hybrid;
+        changes.around_answer = self.gallery_around == Centres::Answer;
+        changes.radius_km = self.gallery_radius_km;
+        changes.temperature = self.gallery_temperature;
+        changes.weight = self.gallery_weight;
+        changes.confidence = self.gallery_confidence;
+        if rule == GalleryRule::Mix && (*changes != locdiff::HybridChanges::default() || self.gallery_embeddings.is_some()) {
+            let message =
+                "--gallery-around, -radius-km, -temperature, -weight, -confidence and -embeddings go with --gallery-rule hybrid or paper";
+            return Err(Usage(message.to_owned()).into());
+        }
+        Ok(())
+    }
+}
+
+/// LocDiff-H for the rows of a file.
+pub(crate) struct RowHybrid {
+    pub(crate) hybrid: Hybrid,
+    /// Embeddings for the retrieval, where they are not the model's.
+    pub(crate) own: Option<RowFile>,
+}
+
+/// LocDiff-H without a locator, where it was asked for: what `sample` does.
+pub(crate) fn hybrid(args: &GalleryRuleArgs, file: &RowFile, device: &Device) -> Result<Option<RowHybrid>> {
+    let mut request = Request::default();
+    args.fill(GalleryRule::Hybrid, &mut request)?;
+    let Some(gallery) = &request.gallery else { return Ok(None) };
+    let rule = match request.gallery_rule {
+        GalleryRule::Hybrid => HybridRule::Fused,
+        GalleryRule::Paper => HybridRule::Paper,
+        GalleryRule::Mix => {
+            let message = "--gallery-rule mix reads a density, samples have none: choose hybrid or paper, or `locate`";
+            return Err(Usage(message.to_owned()).into());
+        }
+    };
+    let bar = progress::bar("embedding places", None);
+    let retriever =
+        open_retriever(gallery, request.geoclip.as_deref(), device, |done, _| bar.set_position(done as u64));
+    bar.finish_and_clear();
+    let hybrid = Hybrid::new(retriever.context("--gallery")?, request.hybrid.apply(rule)?);
+    let tensor = args.gallery_tensor.as_deref();
+    let own = args.gallery_embeddings.as_ref().map(|path| RowFile::open(path, tensor)).transpose()?;
+    let used = own.as_ref().unwrap_or(file);
+    anyhow::ensure!(
+        used.rows() == file.rows(),
+        "{} has {} rows, {} has {}: row k of both must be the same photo",
+        used.name(),
+        used.rows(),
+        file.name(),
+        file.rows()
+    );
+    hybrid.check_embeddings(used.name(), used.columns(), used.encoder())?;
+    Ok(Some(RowHybrid { hybrid, own }))
+}

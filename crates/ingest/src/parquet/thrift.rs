@@ -1,0 +1,197 @@
+//! Thrift's compact protocol, as much of it as Parquet's footers and page headers are written in.
+
+use super::error::{Reason, cut_off, damaged};
+
+/// Structures inside structures: Parquet has five, an attacker any number.
+const DEEPEST: u8 = 16;
+
+/// Bytes that are read from the front.
+pub(crate) struct Thrift<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+/// What a field holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    True,
+    False,
+    Byte,
+    Int,
+    Double,
+    Binary,
+    List,
+    Map,
+    Struct,
+}
+
+impl Kind {
+    fn of(code: u8) -> Result<Self, Reason> {
+        Ok(match code {
+            1 => Self::True,
+            2 => Self::False,
+            3 => Self::Byte,
+            4..=6 => Self::Int,
+            7 => Self::Double,
+            8 => Self::Binary,
+            9 | 10 => Self::List,
+            11 => Self::Map,
+            12 => Self::Struct,
+            _ => return Err(damaged("its description has a field of no kind")),
+        })
+    }
+}
+
+impl<'a> Thrift<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+
+    /// How many bytes were read.
+    pub(crate) fn read(&self) -> usize {
+        self.at
+    }
+
+    fn byte(&mut self) -> Result<u8, Reason> {
+        let byte = *self.bytes.get(self.at).ok_or_else(cut_off)?;
+        self.at += 1;
+        Ok(byte)
+    }
+
+    fn unsigned(&mut self) -> Result<u64, Reason> {
+        let mut value = 0_u64;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Ok(value);
+            }
+        }
+        Err(damaged("its description has a number without end"))
+    }
+
+    /// A whole number.
+    pub(crate) fn int(&mut self) -> Result<i64, Reason> {
+        let value = self.unsigned()?;
+        Ok((value >> 1) as i64 ^ -((value & 1) as i64))
+    }
+
+    /// A number that cannot be less than nothing.
+    pub(crate) fn count(&mut self) -> Result<u64, Reason> {
+        u64::try_from(self.int()?).map_err(|_| damaged("its description has a number below nothing"))
+    }
+
+    /// Bytes, or a text's.
+    pub(crate) fn binary(&mut self) -> Result<&'a [u8], Reason> {
+        let length = usize::try_from(self.unsigned()?).map_err(|_| cut_off())?;
+        let end = self.at.checked_add(length).ok_or_else(cut_off)?;
+        let found = self.bytes.get(self.at..end).ok_or_else(cut_off)?;
+        self.at = end;
+        Ok(found)
+    }
+
+    /// A list: calls `item` for each.
+    pub(crate) fn list(
+        &mut self,
+        mut item: impl FnMut(&mut Self, Kind) -> Result<(), Reason>,
+    ) -> Result<(), Reason> {
+        let head = self.byte()?;
+        let count = if head >> 4 == 15 { self.unsigned()? } else { u64::from(head >> 4) };
+        // Every item takes a byte at least.
+        if count > (self.bytes.len() - self.at) as u64 {
+            return Err(cut_off());
+        }
+        let kind = Kind::of(head & 15)?;
+        for _ in 0..count {
+            item(self, kind)?;
+        }
+        Ok(())
+    }
+
+    /// A structure: calls `field` with each one's number and kind; false where it was not read.
+    pub(crate) fn structure(
+        &mut self,
+        mut field: impl FnMut(&mut Self, i64, Kind) -> Result<bool, Reason>,
+    ) -> Result<(), Reason> {
+        let mut number = 0_i64;
+        loop {
+            let head = self.byte()?;
+            if head == 0 {
+                return Ok(());
+            }
+            number = if head >> 4 == 0 { self.int()? } else { number.saturating_add(i64::from(head >> 4)) };
+            let kind = Kind::of(head & 15)?;
+            if !field(self, number, kind)? {
+                self.pass(kind, 0)?;
+            }
+        }
+    }
+
+    /// Reads something and drops it.
+    pub(crate) fn pass(&mut self, kind: Kind, depth: u8) -> Result<(), Reason> {
+        if depth > DEEPEST {
+            return Err(damaged("its description is too deep"));
+        }
+        match kind {
+            Kind::True | Kind::False => {}
+            Kind::Byte => drop(self.byte()?),
+            Kind::Int => drop(self.unsigned()?),
+            Kind::Double => {
+                self.at = self.at.checked_add(8).filter(|at| *at <= self.bytes.len()).ok_or_else(cut_off)?;
+            }
+            Kind::Binary => drop(self.binary()?),
+            Kind::List => self.list(|this, kind| this.pass_item(kind, depth + 1))?,
+            Kind::Map => {
+                let count = self.unsigned()?;
+                if count > 0 {
+                    if count > (self.bytes.len() - self.at) as u64 {
+                        return Err(cut_off());
+                    }
+                    let kinds = self.byte()?;
+                    let (key, value) = (Kind::of(kinds >> 4)?, Kind::of(kinds & 15)?);
+                    for _ in 0..count {
+                        self.pass_item(key, depth + 1)?;
+                        self.pass_item(value, depth + 1)?;
+                    }
+                }
+            }
+            Kind::Struct => self.structure(|this, _, kind| this.pass(kind, depth + 1).map(|()| true))?,
+        }
+        Ok(())
+    }
+
+    /// An item of a list: there a truth value takes a byte.
+    fn pass_item(&mut self, kind: Kind, depth: u8) -> Result<(), Reason> {
+        let kind = if matches!(kind, Kind::True | Kind::False) { Kind::Byte } else { kind };
+        self.pass(kind, depth)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_read_or_passed_over() {
+        // 1: i32 = -3, 3: list of two i32, 4: struct { 1: text "ab" }, 20: true
+        let bytes = [0x15, 5, 0x29, 0x25, 2, 4, 0x1c, 0x18, 2, b'a', b'b', 0, 0x01, 40, 0];
+        let (mut first, mut truth) = (0, false);
+        let mut thrift = Thrift::new(&bytes);
+        thrift
+            .structure(|this, number, kind| {
+                match number {
+                    1 => first = this.int()?,
+                    20 => truth = kind == Kind::True,
+                    _ => return Ok(false),
+                }
+                Ok(true)
+            })
+            .unwrap();
+        assert_eq!((first, truth, thrift.read()), (-3, true, bytes.len()));
+        for cut in 0..bytes.len() {
+            assert!(Thrift::new(&bytes[..cut]).structure(|_, _, _| Ok(false)).is_err(), "{cut}");
+        }
+        let deep = [0x1c; 100];
+        assert!(Thrift::new(&deep).structure(|_, _, _| Ok(false)).is_err());
+    }
+}

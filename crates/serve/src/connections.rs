@@ -1,0 +1,123 @@
+//! Connections: a bounded number, each with times, and an end that loses nothing.
+
+use crate::stall::Stall;
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::convert::Infallible;
+use std::net::TcpListener;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::net::TcpStream;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::task::JoinSet;
+use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+
+/// How often it is asked whether to stop.
+pub(crate) const TICK: Duration = Duration::from_millis(50);
+/// The most bytes of a request's head.
+const LONGEST_HEAD: usize = 64 << 10;
+
+/// What connections may take.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// The most at a time; more wait to be accepted.
+    pub(crate) connections: usize,
+    /// A request's head must be here by then.
+    pub(crate) header_timeout: Duration,
+    /// A client that reads nothing for so long is disconnected.
+    pub(crate) stall_timeout: Duration,
+    /// How long requests that are under way have in the end.
+    pub(crate) shutdown_timeout: Duration,
+}
+
+/// Answers requests until `stop` is true; then it accepts no more and finishes those that are under way. `open` counts connections.
+pub(crate) async fn listen<A, F>(
+    listener: TcpListener,
+    limits: Limits,
+    open: Arc<AtomicU64>,
+    answer: A,
+    stop: impl Fn() -> bool,
+) -> std::io::Result<()>
+where
+    A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
+    F: Future<Output = Response<Full<Bytes>>> + Send + 'static,
+{
+    listener.set_nonblocking(true)?;
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    let slots = Arc::new(Semaphore::new(limits.connections));
+    let (end, _) = watch::channel(false);
+    let mut connections = JoinSet::new();
+    let mut ticks = interval(TICK);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    while !stop() {
+        tokio::select! {
+            _ = ticks.tick() => {}
+            (stream, slot) = accept(&listener, &slots) => {
+                let connection = connection(stream, limits, answer.clone(), end.subscribe());
+                let open = open.clone();
+                connections.spawn(async move {
+                    open.fetch_add(1, Ordering::Relaxed);
+                    connection.await;
+                    open.fetch_sub(1, Ordering::Relaxed);
+                    drop(slot);
+                });
+            }
+            Some(_) = connections.join_next(), if !connections.is_empty() => {}
+        }
+    }
+    drop(listener);
+    end.send_replace(true);
+    let all = async { while connections.join_next().await.is_some() {} };
+    // What is not done by then is closed.
+    let _ = timeout(limits.shutdown_timeout, all).await;
+    Ok(())
+}
+
+/// The next connection, once there is room for it.
+async fn accept(
+    listener: &tokio::net::TcpListener,
+    slots: &Arc<Semaphore>,
+) -> (TcpStream, Option<OwnedSemaphorePermit>) {
+    let slot = slots.clone().acquire_owned().await.ok();
+    loop {
+        match listener.accept().await {
+            Ok((stream, _)) => return (stream, slot),
+            // Too many open files, or a client that left at once.
+            Err(_) => sleep(TICK).await,
+        }
+    }
+}
+
+async fn connection<A, F>(stream: TcpStream, limits: Limits, answer: A, mut end: watch::Receiver<bool>)
+where
+    A: Fn(Request<Incoming>) -> F + Send + 'static,
+    F: Future<Output = Response<Full<Bytes>>> + Send + 'static,
+{
+    let _ = stream.set_nodelay(true);
+    let stream = Stall::new(stream, limits.stall_timeout);
+    let answer = service_fn(move |request| {
+        let response = answer(request);
+        async move { Ok::<_, Infallible>(response.await) }
+    });
+    let connection = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.header_timeout)
+        .max_buf_size(LONGEST_HEAD)
+        .serve_connection(TokioIo::new(stream), answer);
+    let mut connection = pin!(connection);
+    // A broken connection is its client's to see.
+    tokio::select! {
+        _ = connection.as_mut() => {}
+        () = async { drop(end.wait_for(|ends| *ends).await) } => {
+            connection.as_mut().graceful_shutdown();
+            let _ = connection.await;
+        }
+    }
+}
