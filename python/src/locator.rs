@@ -8,13 +8,14 @@ use crate::options::{Taker, opened_as, request, value_of};
 use crate::places::{Matrix, record};
 use crate::pool::{Watch, compute};
 use locdiff::{
-    Control, Device, EmbeddedPhoto, Embedding, LocateError, Located, LocatorBuilder, Progress, Request,
-    Source,
+    Control, Device, EmbeddedPhoto, Embedding, LocateError, Located, LocatorBuilder, Origin, Progress,
+    Request, Source,
 };
 use locdiff_base::Named;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -55,13 +56,20 @@ impl Locator {
         let request = Arc::new(anchored(self.request(options, Taker::Photos)?)?);
         let count = sources.len();
         let options = compute(py, || request.options())?.map_err(|error| locate(&error))?;
-        let mut run = self.inner.run_with(sources, Arc::new(options), Control::new()).with_photos(true);
+        // What each answer is made of, until the answer is there.
+        let kept = Mutex::new(HashMap::new());
+        let keep = |origin: &Origin, photo: &EmbeddedPhoto| {
+            kept.lock().unwrap_or_else(PoisonError::into_inner).insert(origin.row, photo.clone());
+        };
+        let control = Control::new().with_embedded(&keep);
+        let mut run = self.inner.run_with(sources, Arc::new(options), control);
         in_blocks(py, count, progress, || {
             let Some(block) = compute(py, || run.next_block())?.map_err(|error| locate(&error))? else {
                 return Ok(None);
             };
             let done = block.len();
-            for Located { origin, answer, photo, .. } in block {
+            for Located { origin, answer, .. } in block {
+                let photo = kept.lock().unwrap_or_else(PoisonError::into_inner).remove(&origin.row);
                 each(match (answer, photo) {
                     (Ok(answer), Some(photo)) => Ok(Answer::new(answer, request.clone(), photo)),
                     (Ok(_), None) => Err(locate(&LocateError::Stopped)),
@@ -228,12 +236,10 @@ impl Locator {
         let py = photos.py();
         let request = self.request(options, Taker::Album)?;
         let sources = with_known(sources(photos)?, times, gps)?;
-        let (watch, count, done) = (Watch::new(progress), sources.len(), Mutex::new(0_usize));
+        let (watch, count) = (Watch::new(progress), sources.len());
         let told = |stage: Progress| {
             if stage == Progress::Read {
-                let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
-                *done += 1;
-                watch.tell((*done, count));
+                watch.advance(|done| (done, count));
             }
         };
         let control = Control::new().with_stop(&watch.stop).with_progress(&told);

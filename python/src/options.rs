@@ -26,7 +26,7 @@ impl Taker {
         match self {
             Self::Photos => !OPENING.contains(&name) && !ALBUMS.contains(&name),
             Self::Album => !OPENING.contains(&name),
-            Self::Job => !ALBUMS.contains(&name),
+            Self::Job => name != "device" && !ALBUMS.contains(&name),
         }
     }
 }

@@ -12,7 +12,6 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The preset's settings with those that were given instead; their names are those of a run's `run.json`.
 fn settings(preset: &str, columns: usize, given: Option<&Bound<'_, PyDict>>) -> PyResult<RunConfig> {
@@ -160,8 +159,8 @@ pub(crate) fn calibrate<'py>(
         out_of_domain.map(|(embeddings, truth)| EmbeddingRows { embeddings, tensor: None, truth });
     (request.groups, request.rows, request.export) = (groups, rows, export);
     (request.gallery, request.geoclip) = (gallery, geoclip);
-    let (watch, count, done) = (Watch::new(progress), rows_to_read(&request)?, AtomicUsize::new(0));
-    let told = |_: Progress| watch.tell((done.fetch_add(1, Ordering::SeqCst) + 1, count));
+    let (watch, count) = (Watch::new(progress), rows_to_read(&request)?);
+    let told = |_: Progress| watch.advance(|done| (done, count));
     let control = Control::new().with_stop(&watch.stop).with_progress(&told);
     let fitted = watch.compute(py, || locdiff::calibrate(&request, control))?;
     fitted.map_err(|error| locate(&error))?;

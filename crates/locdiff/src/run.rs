@@ -2,7 +2,7 @@
 
 use crate::pipeline::{EmbedSources, Read};
 use crate::source::Origin;
-use crate::{Control, EmbeddedPhoto, LocateError, LocateOptions, Locator, Request, Source, failure_json};
+use crate::{Control, LocateError, LocateOptions, Locator, Request, Source, failure_json};
 use locdiff_answer::Answer;
 use locdiff_model::{SampleOptions, TraceStep};
 use serde_json::Value;
@@ -20,8 +20,6 @@ pub struct Located {
     pub thumbnail: Option<Vec<u8>>,
     /// The backward process, where it was asked for.
     pub trace: Vec<TraceStep>,
-    /// The photo as its embedding, where it was asked for.
-    pub photo: Option<EmbeddedPhoto>,
 }
 
 impl Located {
@@ -38,16 +36,9 @@ impl Located {
 pub struct Run<'a> {
     locator: &'a Locator,
     photos: EmbedSources<'a>,
-    extras: Extras,
+    with_trace: bool,
     ready: VecDeque<Located>,
     is_over: bool,
-}
-
-/// What comes beside an answer.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Extras {
-    trace: bool,
-    photo: bool,
 }
 
 impl Locator {
@@ -103,7 +94,7 @@ impl Locator {
         control: Control<'a>,
     ) -> Run<'a> {
         let photos = self.read(sources, options, control);
-        Run { locator: self, photos, extras: Extras::default(), ready: VecDeque::new(), is_over: false }
+        Run { locator: self, photos, with_trace: false, ready: VecDeque::new(), is_over: false }
     }
 
     /// Photos as embeddings, a block at a time.
@@ -144,16 +135,8 @@ impl Run<'_> {
 
     /// With the backward process of each photo.
     #[must_use]
-    pub fn with_trace(mut self, with_trace: bool) -> Self {
-        self.extras.trace = with_trace;
-        self
-    }
-
-    /// With each photo as its embedding: [`Locator::answer`] makes the same answer of it again.
-    #[must_use]
-    pub fn with_photos(mut self, with_photos: bool) -> Self {
-        self.extras.photo = with_photos;
-        self
+    pub fn with_trace(self, with_trace: bool) -> Self {
+        Self { with_trace, ..self }
     }
 
     /// The next photos, as many as are worked on together; `None` after the last, or where the run was stopped.
@@ -165,7 +148,9 @@ impl Run<'_> {
             return Ok(None);
         }
         let block = match self.photos.next_block() {
-            Ok(Some(read)) => self.locator.answer_read(read, self.photos.options(), self.extras).map(Some),
+            Ok(Some(read)) => {
+                self.locator.answer_read(read, self.photos.options(), self.with_trace).map(Some)
+            }
             Ok(None) => Ok(None),
             Err(error) => Err(error),
         };
@@ -180,24 +165,23 @@ impl Locator {
         &self,
         read: Vec<Read>,
         options: &LocateOptions,
-        extras: Extras,
+        with_trace: bool,
     ) -> Result<Vec<Located>, LocateError> {
         let mut traces = Vec::with_capacity(read.len());
         let (mut rest, mut photos) = (Vec::with_capacity(read.len()), Vec::with_capacity(read.len()));
         for Read { origin, photo, thumbnail } in read {
             traces.push(match &photo {
-                Ok(photo) if extras.trace => self.trace(photo, options)?,
+                Ok(photo) if with_trace => self.trace(photo, options)?,
                 _ => Vec::new(),
             });
-            let kept = photo.as_ref().ok().filter(|_| extras.photo).cloned();
-            rest.push((origin, thumbnail, kept));
+            rest.push((origin, thumbnail));
             photos.push(photo);
         }
         let answers = self.answer_each(photos, options);
         let all = rest.into_iter().zip(answers).zip(traces);
-        all.map(|(((origin, thumbnail, photo), answer), trace)| match answer {
+        all.map(|(((origin, thumbnail), answer), trace)| match answer {
             Err(error) if !error.is_about_photo() => Err(error),
-            answer => Ok(Located { origin, answer, thumbnail, trace, photo }),
+            answer => Ok(Located { origin, answer, thumbnail, trace }),
         })
         .collect()
     }
