@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::{json, model_of_towns, ok, read, refused_with, root, run, skipped};
+use common::{fixture, json, model_of_towns, ok, read, refused_with, run};
+use locdiff_sphere::EARTH_RADIUS_KM;
 use serde_json::Value;
 use std::fmt::Write;
 use std::fs;
@@ -13,16 +14,21 @@ fn percent(report: &Value) -> Vec<String> {
     radii.iter().map(|r| format!("{:.2}", 100.0 * r["share"]["value"].as_f64().unwrap())).collect()
 }
 
-/// A published table: predictions for Im2GPS3k by the authors of the "base M, f*" model.
+/// A published table: predictions for Im2GPS3k by the authors of the "base M, f*" model, as their errors (scripts/golden_errors.py),
+/// laid along the equator.
 #[test]
 fn the_golden_table() {
-    let folder = root().join("../shared/data/benchmarks");
-    if !folder.exists() {
-        skipped("the published table of evaluate: ../shared/data/benchmarks is absent");
-        return;
+    let folder = tempfile::tempdir().unwrap();
+    let (mut truth, mut answers) = ("id,lat,lon\n".to_owned(), "id,lat,lon\n".to_owned());
+    for line in read(fixture("eval/golden_errors.csv")).lines().skip(1) {
+        let (id, metres) = line.split_once(',').unwrap();
+        let degrees = (metres.parse::<f64>().unwrap() / 1000.0 / EARTH_RADIUS_KM).to_degrees();
+        writeln!(truth, "{id},0,0").unwrap();
+        writeln!(answers, "{id},0,{degrees}").unwrap();
     }
-    let report =
-        json(&folder, "evaluate --truth im2gps3k.csv --predictions im2gps3k_predictions_base_M-fstar.csv");
+    fs::write(folder.path().join("truth.csv"), truth).unwrap();
+    fs::write(folder.path().join("answers.csv"), answers).unwrap();
+    let report = json(folder.path(), "evaluate --truth truth.csv --predictions answers.csv");
     assert_eq!(percent(&report), ["9.74", "27.03", "35.64", "49.15", "66.00"]);
     assert_eq!((&report["scores"]["n"], &report["scores"]["missing"]), (&2997.into(), &0.into()));
 }

@@ -41,7 +41,7 @@ fn photos_are_suggested_written_and_taken_back() {
     });
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path();
-    let failed = said(&immich(path, &fake, "suggest --device cpu"), 1);
+    let failed = said(&immich(path, &fake, "suggest --device cpu --threads 1"), 1);
     assert!(failed.contains("500") && failed.contains("go on with the same command"), "{failed}");
     assert!(!path.join("immich-suggestions.json").exists());
     // The second run looks only at what is left.

@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub)] // a module of two test files, each of which uses a part of it
 
 use serde_json::{Value, json};
+use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Result, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -22,6 +23,8 @@ pub struct FakeAsset {
 pub struct State {
     pub assets: Vec<FakeAsset>,
     pub photo: Vec<u8>,
+    /// Photos that have one of their own, by their numbers.
+    pub photos: HashMap<String, Vec<u8>>,
     /// `METHOD path`, in order.
     pub log: Vec<String>,
     /// Requests whose line contains this are answered with the status, so many times.
@@ -130,8 +133,8 @@ fn route(line: &str, body: &Value, state: &mut State) -> (u16, Vec<u8>) {
             Some(asset) => (200, described(asset).to_string().into_bytes()),
             None => (400, br#"{"message":"Not found or no asset.read access"}"#.to_vec()),
         },
-        ["GET", "", "api", "assets", _, "thumbnail", size] if size.starts_with("size=") => {
-            (200, state.photo.clone())
+        ["GET", "", "api", "assets", id, "thumbnail", size] if size.starts_with("size=") => {
+            (200, state.photos.get(*id).unwrap_or(&state.photo).clone())
         }
         ["PUT", "", "api", "assets"] => {
             let place = body["latitude"].as_f64().zip(body["longitude"].as_f64());

@@ -1,0 +1,126 @@
+//! The same ten photos, a broken one and a HEIC among them, through every door: the same bytes. The fifth door, Python, sends the same
+//! photos in python/tests/test_doors.py.
+#![cfg(all(unix, feature = "bundled"))]
+
+mod common;
+#[path = "../../immich/tests/common/mod.rs"]
+mod immich;
+#[path = "common/server.rs"]
+mod server;
+
+use common::{command, fixture, ok, read, run, stderr};
+use immich::{Fake, KEY, id};
+use serde_json::Value;
+use server::{Server, received};
+use std::fs;
+use std::path::Path;
+
+/// Ten photos with names that say when they were taken; the last one is cut off.
+fn photos(folder: &Path) -> Vec<String> {
+    let kinds = [
+        "china.jpg", "rgb.png", "turned.heic", "grey.jpg", "lossy.webp", "rgb.bmp", "animated.gif", "cmyk.jpg",
+        "palette.png",
+    ];
+    let mut names = Vec::new();
+    for (k, kind) in kinds.into_iter().enumerate() {
+        let name = format!("IMG_20240512_10{k:02}00.{}", kind.split_once('.').unwrap().1);
+        fs::copy(fixture("vision").join(kind), folder.join(&name)).unwrap();
+        names.push(name);
+    }
+    let whole = fs::read(fixture("vision/china.jpg")).unwrap();
+    fs::write(folder.join("IMG_20240512_100900.jpg"), &whole[..whole.len() / 2]).unwrap();
+    names.push("IMG_20240512_100900.jpg".to_owned());
+    names
+}
+
+/// A form of photos.
+fn form(folder: &Path, names: &[String]) -> Vec<u8> {
+    let mut body = Vec::new();
+    for name in names {
+        let head = format!("--x\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"{name}\"\r\n\r\n");
+        body.extend([head.as_bytes(), &fs::read(folder.join(name)).unwrap(), b"\r\n"].concat());
+    }
+    body.extend(b"--x--\r\n");
+    body
+}
+
+const FORM: &str = "Content-Type: multipart/form-data; boundary=x\r\n";
+
+#[test]
+fn every_door_gives_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let names = photos(folder);
+    let listed: Vec<&str> = names.iter().map(String::as_str).collect();
+    let with = |words: &[&'static str]| -> Vec<&str> { words.iter().copied().chain(listed.iter().copied()).collect() };
+
+    // Photos one by one: the command, the server, a job.
+    let wanted = ok(folder, &with(&["locate", "--device", "cpu", "--json", "--allow-bad"]));
+    let lines: Vec<Value> = wanted.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(lines.len(), 10);
+    assert!(lines[0]["best"]["lat"].is_number() && lines[9]["error"].as_str().unwrap().contains("100900.jpg"));
+    let server = Server::start(folder, "--address 127.0.0.1:0 --no-log", &[]);
+    let body = form(folder, &names);
+    assert_eq!(received(server.send("/v1/locate", &body, FORM)), (200, wanted.clone()), "the server");
+    ok(folder, &with(&["batch", "plan", "--shard-photos", "4", "--out", "job"]));
+    ok(folder, "batch run job --device cpu");
+    ok(folder, "batch merge job --out merged.jsonl");
+    assert_eq!(read(folder.join("merged.jsonl")), wanted, "a job");
+
+    // As an album: the command, the server, immich.
+    let album = ok(folder, &with(&["album", "--device", "cpu", "--json", "--allow-bad", "--trust-clocks"]));
+    let album: Vec<Value> = album.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(album[9], lines[9], "a photo that cannot be used has the same line everywhere");
+    let (status, text) = received(server.send("/v1/album?trust_clocks=true", &body, FORM));
+    assert_eq!(status, 200, "{text}");
+    server.end();
+    let mut answer: Value = serde_json::from_str(&text).unwrap();
+    for photo in answer["photos"].as_array_mut().unwrap().iter_mut().filter(|photo| photo["error"].is_null()) {
+        photo["time"].as_object_mut().unwrap().remove("utc");
+    }
+    assert_eq!(answer["photos"].as_array().unwrap(), &album, "the server's album");
+    let fake = Fake::new(&[None; 10]);
+    fake.set(|state| {
+        for (k, name) in names.iter().enumerate() {
+            state.assets[k].time = format!("2024-05-12T10:{k:02}:00.000Z");
+            state.photos.insert(id(k), fs::read(folder.join(name)).unwrap());
+        }
+    });
+    let suggest = format!("immich {} suggest --device cpu --trust-clocks", fake.url);
+    let suggested = command(folder, &suggest).env("IMMICH_API_KEY", KEY).output().unwrap();
+    assert!(suggested.status.success(), "{}", stderr(&suggested));
+    let found: Value = serde_json::from_str(&read(folder.join("immich-suggestions.json"))).unwrap();
+    let found = found["suggestions"].as_array().unwrap();
+    let answered: Vec<&Value> = album.iter().filter(|photo| photo["error"].is_null()).collect();
+    assert_eq!(found.len(), answered.len());
+    for (suggestion, answer) in found.iter().zip(answered) {
+        assert_eq!((&suggestion["lat"], &suggestion["lon"]), (&answer["best"]["lat"], &answer["best"]["lon"]));
+        for field in ["place", "radius_50_km", "radius_90_km"] {
+            assert_eq!(suggestion[field], answer[field], "{field}");
+        }
+    }
+}
+
+/// A photo that cannot be used has a row of its own, also where a gallery adds columns: the table is written.
+#[test]
+fn a_bad_photo_does_not_lose_the_table_of_a_gallery() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    fs::create_dir(folder.join("photos")).unwrap();
+    fs::copy(fixture("vision/china.jpg"), folder.join("photos/a.jpg")).unwrap();
+    fs::write(folder.join("photos/b.jpg"), "no picture").unwrap();
+    fs::copy(fixture("vision/rgb.png"), folder.join("photos/c.png")).unwrap();
+    fs::write(folder.join("known.csv"), "path,lat,lon\nphotos/a.jpg,39.999,116.275\nphotos/c.png,1,2\n").unwrap();
+    ok(folder, "gallery build known.csv --device cpu --out gallery");
+    for rule in ["mix", "hybrid"] {
+        let flags = format!("locate photos --device cpu --gallery gallery --gallery-rule {rule} --csv {rule}.csv");
+        let output = run(folder, &flags);
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+        let table = read(folder.join(format!("{rule}.csv")));
+        let rows: Vec<&str> = table.lines().collect();
+        assert_eq!(rows.len(), 4, "{table}");
+        assert!(rows[2].starts_with("photos/b.jpg,") && rows[1].contains(",photos/a.jpg,"), "{table}");
+        let commas = |row: &str| row.matches(',').count();
+        assert_eq!(commas(rows[2]), commas(rows[0]), "{table}");
+    }
+}
