@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fetches GeoCLIP's gallery of 100,000 places (MIT) out of the PyPI wheel `geoclip`, for `locdiff reproduce gallery-bias`.
+"""Fetches GeoCLIP's gallery of 100,000 places (MIT) out of the PyPI wheel `geoclip`, for `locdiff-lab reproduce gallery-bias`.
 
     python3 scripts/fetch_gallery.py [FOLDER]      # default: gallery/ (40 MB are downloaded, 2 MB are kept)
 """

@@ -3,6 +3,7 @@
 
   pip download --no-deps geoclip; pip install --no-deps geoclip; pip install torch numpy pandas pillow
   scripts/geoclip_parity.py --wheel geoclip-1.3.0-py3-none-any.whl --locdiff target/release/locdiff \\
+      --lab target/release/locdiff-lab \\
       --bench target/release/examples/gallery_bench
 
 CLIP's weights cannot be had offline: the package's CLIP is replaced by given random features, everything after it is the
@@ -40,6 +41,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--wheel", required=True)
     parser.add_argument("--locdiff", default="target/release/locdiff")
+    parser.add_argument("--lab", default="target/release/locdiff-lab")
     parser.add_argument("--bench", default="target/release/examples/gallery_bench")
     parser.add_argument("--queries", type=int, default=20)
     parser.add_argument("--package-rounds", type=int, default=2, help="package queries to time; each re-encodes the gallery")
@@ -52,7 +54,7 @@ def main():
         model = package()
         places = np.stack([np.degrees(np.arcsin(rng.uniform(-1, 1, 1000))), rng.uniform(-180, 180, 1000)], 1)
         np.save(f"{folder}/places.npy", places)
-        run(args.locdiff, "embed-location", f"{folder}/places.npy", "--model", f"{folder}/geoclip", "--device", "cpu", "--out", f"{folder}/ours.npy")
+        run(args.lab, "embed-location", f"{folder}/places.npy", "--model", f"{folder}/geoclip", "--device", "cpu", "--out", f"{folder}/ours.npy")
         theirs = model.location_encoder(torch.tensor(places, dtype=torch.float32)).numpy()
         exact = model.location_encoder.double()(torch.tensor(places.astype(np.float32)).double())
         model.location_encoder.float()

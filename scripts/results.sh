@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # Regenerate docs/results.md, which is never edited by hand.
 #
-#   scripts/results.sh LOCDIFF DATA [OUT]
+#   scripts/results.sh FOLDER DATA [OUT]
 #
-# LOCDIFF is the program, DATA a folder with embeddings.safetensors (train, train_augmented, validation, test) and the three
+# FOLDER holds the programs locdiff and locdiff-lab (target/release), DATA is a folder with embeddings.safetensors (train, train_augmented, validation, test) and the three
 # CSV files (an absolute path). PRESET (full), DEVICE (auto), SEEDS (3), PARTS (a folder for the single tables) and TABLES (the
 # numbers of those to make, by default all) may be set. Minutes on a GPU, a night on two cores. The seeds of the first table run at
 # once, a process each; a table that fails leaves the old file as it was, and tables that were not asked for are named at the end.
 set -euo pipefail
-locdiff=$1 data=$2 out=${3:-"$(dirname "$0")/../docs/results.md"}
+locdiff=$1/locdiff lab=$1/locdiff-lab data=$2 out=${3:-"$(dirname "$0")/../docs/results.md"}
 preset=${PRESET:-full} device=${DEVICE:-auto} seeds=${SEEDS:-3}
 if [ -n "${PARTS:-}" ]; then
   parts=$PARTS; mkdir -p "$parts" # kept; a table that is there is not made again, so that a run cut off can go on
@@ -28,9 +28,9 @@ table() {
   local shown=" $* "; shown=${shown//"$data"/DATA}; shown=${shown# }
   local fence=${FENCE:-}
   {
-    printf '\n## %s\n\n`locdiff %s`\n\n' "$title" "${shown% }"
+    printf '\n## %s\n\n`locdiff-lab %s`\n\n' "$title" "${shown% }"
     [ -z "$fence" ] || echo "$fence"
-    "$locdiff" "$@"
+    "$lab" "$@"
     [ -z "$fence" ] || echo "$fence"
   } >"$parts/$name.partial"
   mv "$parts/$name.partial" "$parts/$name"

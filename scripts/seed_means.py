@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The mean over seeds of several `locdiff compare --out FOLDER` runs, as a Markdown table: seed_means.py FOLDER…"""
+"""The mean over seeds of several `locdiff-lab compare --out FOLDER` runs, as a Markdown table: seed_means.py FOLDER…"""
 import json
 import sys
 

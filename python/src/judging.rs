@@ -68,7 +68,7 @@ pub(crate) fn evaluate<'py>(
 type Photos = (PathBuf, PathBuf);
 
 /// Trains and tests methods on the same embeddings: `training`, `validation` and `test` are pairs of a file of embeddings and a file
-/// of places. Gives what `locdiff compare --json` prints; `progress` is called with a dictionary: method, share.
+/// of places. Gives what `locdiff-lab compare --json` prints; `progress` is called with a dictionary: method, share.
 #[pyfunction]
 #[pyo3(signature = (training, validation, test, *, methods=None, preset="quick", steps=None, seed=0, far_km=200.0, device="auto", progress=None))]
 #[expect(clippy::too_many_arguments, reason = "each is a keyword argument")]

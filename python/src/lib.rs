@@ -20,12 +20,38 @@ mod training;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use std::ffi::OsString;
+use std::sync::mpsc;
+use std::time::Duration;
 
-/// Runs the command `locdiff` with arguments, the first of which is the program's name, and returns its exit code.
+/// Runs the command `locdiff` with arguments, the first of which is the program's name, and returns its exit code. Ctrl-C asks a command that
+/// saves what it has to stop (130); for another, `KeyboardInterrupt` is raised, and it goes on in its thread until the process ends.
 #[pyfunction]
 fn run_command(py: Python<'_>, arguments: Vec<Bound<'_, PyString>>) -> PyResult<u8> {
+    /// How often signals are looked for.
+    const PAUSE: Duration = Duration::from_millis(50);
+    const STACK: usize = 8 << 20; // as a main thread has
     let given: Vec<OsString> = arguments.iter().map(|one| one.extract()).collect::<PyResult<_>>()?;
-    Ok(py.detach(|| locdiff_cli::run_command(given)))
+    let (done, ended) = mpsc::channel();
+    let thread = std::thread::Builder::new().stack_size(STACK);
+    thread.spawn(move || drop(done.send(locdiff_cli::run_command(given))))?;
+    py.detach(move || {
+        loop {
+            match ended.recv_timeout(PAUSE) {
+                Ok(code) => return Ok(code),
+                Err(mpsc::RecvTimeoutError::Timeout) => {
+                    if let Err(error) = Python::attach(|py| py.check_signals())
+                        && !locdiff_cli::interrupt::ask_to_stop()
+                    {
+                        return Err(error);
+                    }
+                }
+                Err(mpsc::RecvTimeoutError::Disconnected) => {
+                    let message = "the command ended with a panic: please report it";
+                    return Err(errors::LocDiffError::new_err(message));
+                }
+            }
+        }
+    })
 }
 
 #[pymodule(gil_used = false)]

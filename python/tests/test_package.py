@@ -64,6 +64,12 @@ def test_run_command_returns_and_shares_nothing(china: str, tmp_path: Path, capf
     assert again[0] == 0 and "second.csv" in again[2], "--quiet was the other call's"
 
 
+def test_the_command_gives_codes_and_calls_share_nothing(tmp_path: Path) -> None:
+    assert [run_command(["locdiff", word]) for word in ("--help", "frobnicate", "compare")] == [0, 2, 2]
+    encode = ["locdiff", "encode", "--at", "1,2", "-L", "3", "--out", str(tmp_path / "codes.npy")]
+    assert [run_command(encode + more) for more in ([], [], ["--force"], [])] == [0, 1, 0, 1]
+
+
 def test_examples_of_the_docs_run(china: str) -> None:
     for module in (locdiff, locdiff.batch, locdiff.results, locdiff._types):
         failed, tried = doctest.testmod(module, extraglobs={"photo": china}, optionflags=doctest.ELLIPSIS)

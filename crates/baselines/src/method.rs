@@ -9,7 +9,7 @@ use locdiff_base::setting;
 use locdiff_nn::Device;
 use std::{fmt, str::FromStr};
 
-/// A method that `locdiff compare` knows.
+/// A method that `locdiff-lab compare` knows.
 ///
 /// ```
 /// use locdiff_baselines::Method;

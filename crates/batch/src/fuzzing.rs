@@ -16,7 +16,7 @@ pub fn batch_job(bytes: &[u8]) {
     for bytes in [bytes.to_vec(), sealed] {
         if let Some(job) = checked(Job::parse(Path::new("job"), bytes)) {
             assert!(job.shards() > 0);
-            checked(job.settings().options());
+            checked(job.settings().options().map_err(crate::BatchError::from));
         }
     }
 }

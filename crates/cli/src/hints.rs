@@ -10,7 +10,7 @@ use locdiff_train::TrainError;
 use locdiff_vision::VisionError;
 
 /// The flag that a library's message speaks of in words, where there is one.
-pub(crate) fn flag(error: &anyhow::Error) -> Option<&'static str> {
+pub fn flag(error: &anyhow::Error) -> Option<&'static str> {
     error.chain().find_map(|cause| {
         if let Some(flag) = cause.downcast_ref().and_then(locate_flag) {
             return Some(flag);

@@ -6,8 +6,8 @@ use crate::progress;
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff::{
-    Centres, Device, Encoder, GalleryRule, Hybrid, HybridRule, Locator, LocatorBuilder, Pooling, Request, Sampler,
-    encoder_of, open_retriever,
+    Centres, Device, Encoder, GalleryRule, Hybrid, HybridRule, Locator, LocatorBuilder, Pooling, Request,
+    SampleOptions, Sampler, encoder_of, open_retriever,
 };
 use locdiff_base::Named;
 use locdiff_data::RowFile;
@@ -128,8 +128,20 @@ pub(crate) struct SamplingArgs {
 
 impl SamplingArgs {
     pub(crate) fn fill(&self, request: &mut Request) {
-        Self { samples: request.samples, sampler: request.sampler, steps: request.steps, guidance: request.guidance } =
-            self.clone();
+        Self {
+            samples: request.samples,
+            sampler: request.sampler,
+            steps: request.steps,
+            guidance: request.guidance,
+        } = self.clone();
+    }
+
+    /// The same as options.
+    pub(crate) fn options(&self, seed: u64) -> Result<SampleOptions> {
+        let mut request = Request::default();
+        self.fill(&mut request);
+        request.seed = seed;
+        Ok(request.options()?.sampling)
     }
 
     /// Fails where a sampler is named that would not be used.
@@ -243,9 +255,10 @@ impl GalleryRuleArgs {
         changes.temperature = self.gallery_temperature;
         changes.weight = self.gallery_weight;
         changes.confidence = self.gallery_confidence;
-        if rule == GalleryRule::Mix && (*changes != locdiff::HybridChanges::default() || self.gallery_embeddings.is_some()) {
-            let message =
-                "--gallery-around, -radius-km, -temperature, -weight, -confidence and -embeddings go with --gallery-rule hybrid or paper";
+        if rule == GalleryRule::Mix
+            && (*changes != locdiff::HybridChanges::default() || self.gallery_embeddings.is_some())
+        {
+            let message = "--gallery-around, -radius-km, -temperature, -weight, -confidence and -embeddings go with --gallery-rule hybrid or paper";
             return Err(Usage(message.to_owned()).into());
         }
         Ok(())
@@ -268,7 +281,8 @@ pub(crate) fn hybrid(args: &GalleryRuleArgs, file: &RowFile, device: &Device) ->
         GalleryRule::Hybrid => HybridRule::Fused,
         GalleryRule::Paper => HybridRule::Paper,
         GalleryRule::Mix => {
-            let message = "--gallery-rule mix reads a density, samples have none: choose hybrid or paper, or `locate`";
+            let message =
+                "--gallery-rule mix reads a density, samples have none: choose hybrid or paper, or `locate`";
             return Err(Usage(message.to_owned()).into());
         }
     };

@@ -1,4 +1,4 @@
-//! `locdiff evaluate` and `locdiff reproduce gallery-bias` as people use them.
+//! `locdiff evaluate` as people use it.
 
 mod common;
 
@@ -162,48 +162,4 @@ fn wrong_files_are_refused_in_one_line() {
     assert_eq!(json(path, &format!("{base} short.csv --allow-absent"))["scores"]["missing"], 39);
     assert_eq!(run(path, "evaluate --truth t.csv").status.code(), Some(2));
     assert_eq!(run(path, &format!("{base} p.csv --preset best")).status.code(), Some(2));
-}
-
-#[test]
-fn the_gallery_table() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
-    // 12 places at one test photo, one 10 km from the other.
-    fs::write(path.join("g.csv"), format!("LAT,LON\n{}0,20.0899\n", "0,10\n".repeat(12))).unwrap();
-    fs::write(path.join("t.csv"), "lat,lon\n0,10\n0,20\n").unwrap();
-    let table = json(path, "reproduce gallery-bias --gallery g.csv --truth t.csv --grid fibonacci:50");
-    assert_eq!(
-        table["gallery"]["at_least"],
-        serde_json::json!([[50.0, 50.0, 0.0, 0.0], [100.0, 50.0, 0.0, 0.0]])
-    );
-    assert_eq!(
-        table["gallery"]["more_than"],
-        serde_json::json!([[50.0, 50.0, 0.0, 0.0], [50.0, 50.0, 0.0, 0.0]])
-    );
-    refused_with(
-        path,
-        "reproduce gallery-bias --gallery nothing.csv --truth t.csv",
-        "cannot read nothing.csv",
-    );
-    assert!(
-        ok(path, "reproduce gallery-bias")
-            .contains("skipped gallery-bias: gallery/coordinates_100K.csv is absent")
-    );
-
-    let (gallery, truth) =
-        (root().join("gallery/coordinates_100K.csv"), root().join("../shared/data/benchmarks/im2gps3k.csv"));
-    if !(gallery.exists() && truth.exists()) {
-        skipped(
-            "the published table of reproduce gallery-bias: run scripts/fetch_gallery.py, with ../shared at hand",
-        );
-        return;
-    }
-    let table = json(&root(), "reproduce gallery-bias --truth ../shared/data/benchmarks/im2gps3k.csv");
-    let round = |row: &Value| -> Vec<String> {
-        row.as_array().unwrap().iter().map(|v| format!("{:.1}", v.as_f64().unwrap())).collect()
-    };
-    let (at_least, more_than) = (&table["gallery"]["at_least"], &table["gallery"]["more_than"]);
-    assert_eq!(round(&at_least[1]), ["95.2", "75.7", "51.9", "42.0"]);
-    assert_eq!(round(&at_least[0])[0], "63.5");
-    assert_eq!(round(&more_than[0])[1..], ["32.7", "14.9", "9.8"]);
 }

@@ -19,7 +19,7 @@ fn shells_and_man_are_served() {
     let folder = tempfile::tempdir().unwrap();
     ok(folder.path(), "man --out pages");
     assert!(read(folder.path().join("pages/locdiff-locate.1")).contains("write\\-exif"));
-    assert!(folder.path().join("pages/locdiff-reproduce-drift.1").exists());
+    assert!(folder.path().join("pages/locdiff-gallery-build.1").exists());
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn the_bar_counts_photos() {
     for k in 0..40 {
         fs::copy(fixture("vision/china.jpg"), path.join(format!("in/{k:02}.jpg"))).unwrap();
     }
-    let locate = format!("{} locate in --device cpu --csv a.csv", env!("CARGO_BIN_EXE_locdiff"));
+    let locate = format!("{} locate in --device cpu --csv a.csv", common::PROGRAM);
     if std::process::Command::new("script").arg("--version").output().is_err() {
         return skipped("the progress bar: there is no script(1) that makes a terminal");
     }

@@ -51,7 +51,7 @@ fn codes_go_through_pipes_in_every_format() {
         assert!(found.starts_with("row,lat,lon,peak,spread_km\n1,48.8"), "{format}: {found}");
         let found = piped(path, "decode - -o - --to npy", &codes);
         assert!(found.starts_with(b"\x93NUMPY"), "{format}");
-        let picture = piped(path, "plot density - -o -", &codes);
+        let picture = piped(path, "density - --png -", &codes);
         assert_eq!(&picture[1..4], b"PNG");
         let regions: Value = serde_json::from_slice(&piped(path, "density - --geojson -", &codes)).unwrap();
         assert_eq!(regions["type"], "FeatureCollection");
@@ -170,7 +170,7 @@ fn existing_files_need_force() {
         ("decode c.npy -o FILE".to_owned(), "d.csv"),
         ("density c.npy --geojson FILE".to_owned(), "g.geojson"),
         ("density c.npy --raster FILE".to_owned(), "g.asc"),
-        ("plot density c.npy -o FILE".to_owned(), "p.png"),
+        ("density c.npy --png FILE".to_owned(), "p.png"),
         (format!("sample {of_embeddings} -o FILE"), "s.csv"),
         (format!("locate {of_embeddings} --csv FILE"), "l.csv"),
         (format!("locate {of_embeddings} --geojson FILE"), "l.geojson"),
@@ -284,8 +284,6 @@ fn idle_flags_and_wrong_pictures_are_refused() {
         assert!(stderr(&output).contains(words), "{arguments}: {}", stderr(&output));
     }
     for (arguments, words) in [
-        ("plot coefficients -L 3 -o c.png", "this picture is SVG: give a file that ends in .svg"),
-        ("plot density c.npy -o c.svg", "this picture is PNG"),
         ("locate --model run --embeddings photos.npy --samples 0", "samples = 0 cannot be used"),
         ("locate --model run --embeddings photos.npy --within 10,10,0,0", "almost around the Earth"),
         ("encode nowhere.csv", "No such file or directory (os error 2); check the path"),

@@ -4,72 +4,20 @@
 //! INSTA_UPDATE=always cargo test -p locdiff-cli --test snapshots
 //! ```
 //!
-//! then read `git diff crates/cli/tests/snapshots` and delete the files that the last test calls stale.
+//! then read `git diff crates/cli/tests/snapshots` and delete the files that the first test calls stale.
 #![cfg(feature = "bundled")]
 
 mod common;
+#[path = "common/words.rs"]
+mod words;
 
-use common::{Arguments, model_of_towns, ok, run, stderr};
-use std::collections::BTreeSet;
-use std::fmt::Write;
+use common::{model_of_towns, ok};
 use std::fs;
-use std::path::Path;
-
-fn matches_snapshot(name: &str, text: &str) {
-    let mut settings = insta::Settings::clone_current();
-    settings.set_prepend_module_to_snapshot(false);
-    settings.set_omit_expression(true);
-    settings.bind(|| insta::assert_snapshot!(name, text));
-}
-
-/// The subcommands that a help text lists.
-fn subcommands(help: &str) -> Vec<&str> {
-    let list = help.lines().skip_while(|line| *line != "Commands:").skip(1);
-    // A name stands two blanks in; its explanation may go on below, further in.
-    let names = list.take_while(|line| line.starts_with("  ")).filter(|line| !line.starts_with("   "));
-    names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").collect()
-}
-
-/// Every command with its help, from `locdiff` itself downwards.
-fn helps(path: &str, found: &mut Vec<(String, String)>) {
-    let help = ok(Path::new("."), &format!("{path} --help"));
-    for name in subcommands(&help) {
-        helps(format!("{path} {name}").trim(), found);
-    }
-    found.push((format!("help {path}").trim().replace(' ', "-"), help));
-}
+use words::{failures, helps_are_as_they_were, matches_snapshot};
 
 #[test]
 fn every_help_is_as_it_was_and_no_snapshot_is_stale() {
-    let mut found = Vec::new();
-    helps("", &mut found);
-    assert!(found.len() > 20, "{found:?}");
-    for (name, help) in &found {
-        matches_snapshot(name, help);
-    }
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
-    let kept: BTreeSet<String> = fs::read_dir(folder)
-        .unwrap()
-        .map(|file| file.unwrap().file_name().into_string().unwrap())
-        .filter_map(|file| file.strip_suffix(".snap").map(str::to_owned))
-        .filter(|name| name.starts_with("help"))
-        .collect();
-    let said: BTreeSet<String> = found.into_iter().map(|(name, _)| name).collect();
-    assert_eq!(kept, said, "delete the snapshots of commands that are gone");
-}
-
-/// Runs that must fail, each with its exit code and what it says.
-fn failures(folder: &Path, commands: &[&str]) -> String {
-    let mut text = String::new();
-    for command in commands {
-        let output = run(folder, *command);
-        assert!(!output.status.success(), "{command} does not fail");
-        let message = stderr(&output);
-        assert!(!message.contains("panicked"), "{command}: {message}");
-        let code = output.status.code().expect("it ends by itself");
-        writeln!(text, "$ locdiff {}\n{message}exit code {code}\n", command.words().join(" ")).unwrap();
-    }
-    text
+    helps_are_as_they_were(20);
 }
 
 #[test]
@@ -120,7 +68,6 @@ fn messages_about_files() {
             "train --embeddings absent.npy --locations places.csv --out run --device cpu",
             "import geoclip absent.whl --out g",
             "gallery search folder --embeddings truncated.npy",
-            "reproduce gallery-bias --gallery absent.csv --truth places.csv",
         ],
     );
     matches_snapshot("messages-files", &text);
@@ -158,8 +105,6 @@ fn messages_about_flags() {
             "train --embeddings e.npy",
             "compare --methods magic",
             "gallery build --locations places.csv --out g",
-            "plot resolution --out r.jpg",
-            "reproduce drift -n 0",
         ],
     );
     matches_snapshot("messages-flags", &text);

@@ -6,17 +6,13 @@
 //! | which answer belongs to which truth | [`match_rows`] |
 //! | all of it as text, JSON, CSV or a page | [`Report`] |
 //! | what one density says, in words and as a map | [`DensitySummary`] |
-//! | figures that explain codes and densities | [`world_map`], [`resolution_map`], [`coefficient_plot`], [`spread_plot`] |
-//! | a table of accuracies as curves | [`accuracy_curves`] |
 //! | a table for a terminal or for Markdown | [`Table`] |
 //! | a plot of your own | [`svg::Plot`] |
 
 mod csv;
-mod curves;
 mod density;
 mod error;
 mod evaluation;
-mod figures;
 mod html;
 mod page;
 mod plots;
@@ -28,11 +24,9 @@ mod table;
 mod text;
 mod words;
 
-pub use curves::{AccuracyRow, accuracy_curves};
 pub use density::{DensitySummary, MapView, REGION_PROBABILITIES};
 pub use error::ReportError;
 pub use evaluation::{Division, Evaluation, MissingRule, PrdcChoice};
-pub use figures::{coefficient_plot, resolution_map, spread_plot, world_map};
 pub use report::{Breakdown, PrdcReport, Report, Rival};
 pub use rows::{FileRows, Matching, RowError, match_rows};
 pub use system::System;

@@ -18,6 +18,12 @@ pub enum VisionError {
         /// The system's reason.
         source: io::Error,
     },
+    /// An encoder that opens and does not work.
+    #[error("{fault}")]
+    Unsound {
+        /// What is wrong with it, and the remedy.
+        fault: &'static str,
+    },
     /// The file has no bytes.
     #[error("{file} is empty (0 bytes): copy or download it again")]
     Empty {

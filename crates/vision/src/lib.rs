@@ -6,6 +6,7 @@
 //! | resizing as encoders were trained with | [`resize`](mod@resize) |
 //! | other views of a photo: crops and colours, seeded | [`Augmentation`] |
 //! | embeddings from an encoder's folder | [`Encoder`] |
+//! | what an encoder is, whether it works, and how fast | [`Inspection`] |
 //! | what an encoder does to a photo first | [`Preprocessing`] |
 //! | the network itself | [`EfficientNetLite`], [`EfficientNetLiteCuda`], [`EfficientNetLiteConfig`]; [`VisionTransformer`], [`VisionTransformerCuda`], [`VitConfig`] |
 //! | what went wrong, in one line | [`VisionError`] |
@@ -24,6 +25,7 @@
 mod efficientnet;
 mod encoder;
 mod error;
+mod inspection;
 mod network;
 mod photo;
 mod pixels;
@@ -34,6 +36,7 @@ mod vit;
 pub use efficientnet::{EfficientNetLite, EfficientNetLiteConfig, EfficientNetLiteCuda, Stage};
 pub use encoder::Encoder;
 pub use error::{Result, VisionError};
+pub use inspection::Inspection;
 pub use locdiff_nn::Gelu;
 pub use photo::{Photo, PhotoLimits, Taken};
 pub use preprocessing::{Augmentation, CentreCrop, Crop, CropRounding, Preprocessing, ResizeRule, resize};

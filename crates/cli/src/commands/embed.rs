@@ -1,11 +1,11 @@
 //! `locdiff embed`: photos in, embeddings and locations out.
 
 use crate::args::parse_dtype;
-use crate::request::EncoderArg;
-use crate::interrupt::Careful;
+use crate::interrupt::{Careful, Interrupted};
 use crate::output::{self, is_stdout};
 use crate::photos::PhotoArgs;
 use crate::progress;
+use crate::request::EncoderArg;
 use anyhow::{Result, anyhow, ensure};
 use clap::Args;
 use locdiff_data::Dtype;
@@ -154,7 +154,7 @@ impl Embed {
     }
 }
 
-/// Runs to the end with a bar; an interrupt keeps what is finished and ends the program.
+/// Runs to the end with a bar; an interrupt keeps what is finished and is [`Interrupted`].
 pub(crate) fn embed(run: &EmbedRun<'_>, encoder: &Encoder) -> Result<(EmbedCounts, Progress)> {
     let count = run.photos.sources().len();
     let bar = progress::bar("embedding", Some(count as u64));
@@ -179,7 +179,7 @@ pub(crate) fn embed(run: &EmbedRun<'_>, encoder: &Encoder) -> Result<(EmbedCount
     let progress = last.unwrap_or_default();
     let Some(counts) = finished else {
         eprintln!("stopped after {} of {count} photos: go on with --resume", progress.done);
-        std::process::exit(130);
+        return Err(Interrupted.into());
     };
     Ok((counts, progress))
 }

@@ -2,10 +2,10 @@
 
 use crate::args::{DeviceArg, named};
 use crate::commands::embed::{embed, with_flags};
-use crate::request::EncoderArg;
 use crate::output::{self, tell};
 use crate::photos::PhotoArgs;
 use crate::progress;
+use crate::request::EncoderArg;
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use locdiff::{check_embeddings, open_retriever};

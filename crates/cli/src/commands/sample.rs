@@ -1,13 +1,13 @@
 //! `locdiff sample`: embeddings in, places out.
 
 use crate::args::{DeviceArg, named, parse_positive};
+use crate::embeddings::{EmbeddingsArgs, read_truth};
 use crate::output::{self, tell};
 use crate::progress;
-use crate::embeddings::{EmbeddingsArgs, read_truth};
 use crate::request::{GalleryRuleArgs, SamplingArgs, hybrid};
 use anyhow::{Context, Result};
 use clap::Args;
-use locdiff::{Device, LatLon, Model, Pooling, Prediction, Predictor, Reading, Request, check_rows};
+use locdiff::{Device, LatLon, Model, Pooling, Prediction, Predictor, Reading, check_rows};
 use locdiff_base::Named;
 use locdiff_data::{Dtype, MatrixWriter, PointWriter};
 use locdiff_eval::Accuracy;
@@ -89,10 +89,7 @@ impl Sample {
         let predictor = Predictor::new(&model)?;
         let bar = progress::bar("locating", Some(file.rows() as u64));
         let (mut found, mut from_gallery): (Vec<LatLon>, usize) = (Vec::new(), 0);
-        let mut request = Request::default();
-        self.sampling.fill(&mut request);
-        request.seed = self.seed;
-        let (options, rows) = (request.options()?.sampling, (0..file.rows()).collect::<Vec<_>>());
+        let (options, rows) = (self.sampling.options(self.seed)?, (0..file.rows()).collect::<Vec<_>>());
         let reading = Reading {
             pooling: self.pool,
             window_km: self.window_km,

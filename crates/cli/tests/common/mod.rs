@@ -43,9 +43,16 @@ impl Arguments for Vec<&str> {
     }
 }
 
-/// `locdiff ARGUMENTS` in a folder, with nothing to read and 100 columns to write.
+/// The program of the package that a test belongs to.
+pub const PROGRAM: &str =
+    match (option_env!("CARGO_BIN_EXE_locdiff"), option_env!("CARGO_BIN_EXE_locdiff-lab")) {
+        (Some(program), _) | (None, Some(program)) => program,
+        (None, None) => panic!("a test of a package with a program"),
+    };
+
+/// The program with arguments, in a folder, with nothing to read and 100 columns to write.
 pub fn command(folder: &Path, arguments: &(impl Arguments + ?Sized)) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_locdiff"));
+    let mut command = Command::new(PROGRAM);
     command.args(arguments.words()).current_dir(folder).stdin(Stdio::null()).env("COLUMNS", "100");
     command
 }

@@ -13,7 +13,8 @@ use anyhow::{Context, Result};
 use clap::Args;
 use files::FileArgs;
 use locdiff::{
-    AlbumAnswer, AlbumRow, AlbumRun, AlbumSettings, Control, LocateError, Progress, Request, Source, TimeSource,
+    AlbumAnswer, AlbumRow, AlbumRun, AlbumSettings, Control, LocateError, Progress, Request, Source,
+    TimeSource,
 };
 use locdiff_base::one_line;
 use locdiff_data::RowFile;

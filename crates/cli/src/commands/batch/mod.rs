@@ -3,7 +3,7 @@
 mod plan;
 
 use crate::args::{DeviceArg, parse_dtype};
-use crate::interrupt::Careful;
+use crate::interrupt::{Careful, Interrupted};
 use crate::output::{self, tell};
 use crate::{manners, progress};
 use anyhow::{Result, ensure};
@@ -13,7 +13,7 @@ use locdiff_batch::{Job, Progress, Run, Runs, ShardChoice, Worker, merge_as};
 use locdiff_data::Dtype;
 use plan::Plan;
 use serde_json::json;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 #[derive(Debug, Subcommand)]
@@ -36,11 +36,12 @@ impl Batch {
     }
 }
 
+/// Which parts of a job to make.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Several runs may work on one job at the same time: a shard that another run works on is left to it."
 )]
-pub(crate) struct RunArgs {
+pub struct RunArgs {
     /// Folder of a job by `batch plan`
     #[arg(value_name = "JOB")]
     job: PathBuf,
@@ -62,7 +63,13 @@ fn parse_shards(text: &str) -> Result<ShardChoice, String> {
 }
 
 impl RunArgs {
-    fn run(self) -> Result<()> {
+    /// All shards of a job.
+    pub fn whole(job: &Path, device: DeviceArg) -> Self {
+        Self { job: job.to_owned(), shard: Vec::new(), root: None, device, json: false }
+    }
+
+    /// Makes the parts that are not made yet.
+    pub fn run(self) -> Result<()> {
         let mut job = Job::open(&self.job)?;
         if let Some(root) = &self.root {
             job = job.with_base(root);
@@ -93,7 +100,7 @@ impl RunArgs {
         let runs = runs?;
         self.tell(&runs, begin.elapsed().as_secs_f64())?;
         if runs.is_stopped {
-            std::process::exit(130);
+            return Err(Interrupted.into());
         }
         Ok(())
     }

@@ -12,9 +12,8 @@ use clap::Args;
 use locdiff::{CalibrateRequest, Control, EmbeddingRows, LocateError, Progress, Request, calibrate};
 use std::path::PathBuf;
 
-/// What to fit, and with which photos.
 #[derive(Debug, Args)]
-pub struct Calibrate {
+pub(crate) struct Calibrate {
     /// Folder of a model; calibration.json is written into it
     #[arg(long, value_name = "FOLDER")]
     model: PathBuf,
@@ -70,7 +69,7 @@ struct OodArgs {
 
 impl Calibrate {
     /// Fits and writes the calibration.
-    pub fn run(self) -> Result<()> {
+    pub(crate) fn run(self) -> Result<()> {
         if let Some(folder) = &self.export {
             output::claim_file(&folder.join(locdiff_model::CONFIG_FILE))?;
         }

@@ -16,7 +16,8 @@ use locdiff_base::Named;
 use locdiff_data::{PlaceTable, PointColumns, read_points};
 use locdiff_eval::{Benchmark, Bootstrap, Preset};
 use locdiff_report::{Division, Evaluation, FileRows, Matching, MissingRule, PrdcChoice, System, match_rows};
-use model::ModelArgs;
+pub use model::ModelOnRows;
+use model::{ModelArgs, short_name};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -105,7 +106,9 @@ impl Evaluate {
         evaluation.bootstrap.check()?;
         let truth_file = self.truth.as_deref().context("give --truth")?;
         let truth = self.read(truth_file)?;
-        self.count(truth.places.len());
+        if let Some(benchmark) = self.benchmark {
+            check_count(benchmark, truth.places.len());
+        }
         let first = self.first(truth_file, &truth)?;
         let second =
             self.predictions_b.as_ref().map(|path| self.system(path, truth_file, &truth)).transpose()?;
@@ -125,16 +128,6 @@ impl Evaluate {
         }
         write!(output::people(), "{}", report.to_text())?;
         output::tell_written(outputs.into_iter().filter_map(|path| path.as_deref()))
-    }
-
-    /// Says where these are not as many photos as the benchmark has.
-    fn count(&self, photos: usize) {
-        if let Some(benchmark) = self.benchmark.filter(|benchmark| benchmark.photos() != photos) {
-            let (title, published) = (benchmark.title(), benchmark.photos());
-            say::warning(&format!(
-                "{title} has {published} photos, here are {photos}: not comparable with its tables"
-            ));
-        }
     }
 
     fn albums(&self, table: &Path) -> Result<()> {
@@ -187,7 +180,7 @@ impl Evaluate {
                 .as_ref()
                 .map(|path| embedded_rows(path, truth_file, truth))
                 .transpose()?;
-            return self.model.system(folder, short_name(folder), self.seed, &truth.places, rows);
+            return self.model.on_rows(folder, self.seed)?.system(&truth.places, rows);
         }
         if let Some(path) = &self.predictions {
             return self.system(path, truth_file, truth);
@@ -227,13 +220,18 @@ fn file_rows<'a>(file: &'a str, table: &'a PlaceTable) -> FileRows<'a> {
     FileRows { file, rows: table.places.len(), ids: table.ids.as_ref().map(|(_, ids)| ids.as_slice()) }
 }
 
-/// A file or folder without the way to it.
-fn short_name(path: &Path) -> String {
-    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+/// Says where these are not as many photos as a benchmark has.
+pub fn check_count(benchmark: Benchmark, photos: usize) {
+    let (title, published) = (benchmark.title(), benchmark.photos());
+    if photos != published {
+        say::warning(&format!(
+            "{title} has {published} photos, here are {photos}: not comparable with its tables"
+        ));
+    }
 }
 
 /// The row of the embeddings that each truth has, by the names in the table beside them.
-fn embedded_rows(path: &Path, truth_file: &Path, truth: &PlaceTable) -> Result<Vec<Option<usize>>> {
+pub fn embedded_rows(path: &Path, truth_file: &Path, truth: &PlaceTable) -> Result<Vec<Option<usize>>> {
     let table = PlaceTable::read(path, None, &PointColumns::default(), Some("path"), |_| false)?;
     let matching = Matching { by_order: false, allow_absent: true };
     let (truth_file, file) = (truth_file.display().to_string(), path.display().to_string());

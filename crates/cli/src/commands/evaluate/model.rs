@@ -6,7 +6,8 @@ use crate::request::{SamplingArgs, open};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff::{
-    Device, Globe, LatLon, Locator, Predictor, ReadOptions, Reader, Reading, Request, Verdict, check_rows, open_model,
+    Device, DeviceSpec, Globe, LatLon, Locator, Predictor, ReadOptions, Reader, Reading, Request,
+    SampleOptions, Verdict, check_rows, open_model,
 };
 use locdiff_data::RowFile;
 use locdiff_eval::LEVELS;
@@ -48,31 +49,53 @@ impl ModelArgs {
         open(&request, false)
     }
 
+    /// The model in a folder, on the photos given.
+    pub(super) fn on_rows<'a>(&'a self, folder: &'a Path, seed: u64) -> Result<ModelOnRows<'a>> {
+        Ok(ModelOnRows {
+            folder,
+            embeddings: self.embeddings.as_deref().context("--model needs --embeddings")?,
+            tensor: self.tensor.as_deref(),
+            options: self.sampling.options(seed)?,
+            device: self.device.device,
+        })
+    }
+}
+
+/// A model and the photos that it is judged on.
+#[derive(Debug)]
+pub struct ModelOnRows<'a> {
+    /// The model's folder.
+    pub folder: &'a Path,
+    /// Embeddings of the photos.
+    pub embeddings: &'a Path,
+    /// Their tensor, where the file holds several.
+    pub tensor: Option<&'a str>,
+    /// How it samples.
+    pub options: SampleOptions,
+    /// Where it runs.
+    pub device: DeviceSpec,
+}
+
+impl ModelOnRows<'_> {
     /// The model's answers, and where it is calibrated what it says about the truths.
-    pub(super) fn system(
-        &self,
-        folder: &Path,
-        name: String,
-        seed: u64,
-        truths: &[Option<LatLon>],
-        rows: Option<Vec<Option<usize>>>,
-    ) -> Result<System> {
+    pub fn system(&self, truths: &[Option<LatLon>], rows: Option<Vec<Option<usize>>>) -> Result<System> {
         // Where the embeddings have an order of their own, the truths are put into it and the answers back.
         let judged: Vec<Option<Judged>> = if let Some(rows) = rows {
             let count = rows.iter().flatten().max().map_or(0, |last| last + 1);
-            let mut in_order = vec![None; count.max(self.embedding_rows()?)];
+            let file = RowFile::open(self.embeddings, self.tensor)?;
+            let mut in_order = vec![None; count.max(file.rows())];
             for (row, truth) in rows.iter().zip(truths) {
                 if let Some(row) = row {
                     in_order[*row] = *truth;
                 }
             }
-            let found = self.judge(folder, seed, &in_order)?;
+            let found = self.judge(&in_order)?;
             rows.iter().map(|row| row.map(|row| found[row].clone())).collect()
         } else {
-            self.judge(folder, seed, truths)?.into_iter().map(Some).collect()
+            self.judge(truths)?.into_iter().map(Some).collect()
         };
         let places = judged.iter().map(|one| one.as_ref().map(|(place, _)| *place));
-        let mut system = System::of_places(name, places.collect());
+        let mut system = System::of_places(short_name(self.folder), places.collect());
         let judged: Vec<Option<Verdict>> =
             judged.into_iter().map(|one| one.and_then(|(_, verdict)| verdict)).collect();
         if judged.iter().any(Option::is_some) {
@@ -87,17 +110,11 @@ impl ModelArgs {
         Ok(system)
     }
 
-    fn embedding_rows(&self) -> Result<usize> {
-        let path = self.embeddings.as_ref().context("--model needs --embeddings")?;
-        Ok(RowFile::open(path, self.tensor.as_deref())?.rows())
-    }
-
     /// One place per photo, and what the model says about its truth.
-    fn judge(&self, folder: &Path, seed: u64, truths: &[Option<LatLon>]) -> Result<Vec<Judged>> {
-        let path = self.embeddings.as_ref().context("--model needs --embeddings")?;
-        let file = RowFile::open(path, self.tensor.as_deref())?;
-        let device = Device::open(self.device.device)?;
-        let (model, calibration) = open_model(folder, &device).context("--model")?;
+    fn judge(&self, truths: &[Option<LatLon>]) -> Result<Vec<Judged>> {
+        let file = RowFile::open(self.embeddings, self.tensor)?;
+        let device = Device::open(self.device)?;
+        let (model, calibration) = open_model(self.folder, &device).context("--model")?;
         anyhow::ensure!(
             file.rows() == truths.len(),
             "there are {} embeddings and {} truths: row k of both must be the same photo",
@@ -113,13 +130,13 @@ impl ModelArgs {
             }
             None => None,
         };
-        let options = self.sampling.options(seed);
+        let options = &self.options;
         let bar = progress::bar("locating", Some(file.rows() as u64));
         let mut found = Vec::with_capacity(file.rows());
         let rows: Vec<usize> = (0..file.rows()).collect();
         if let Some(reader) = &reader {
             // As `locate` answers: everything is read off one density.
-            predictor.evidence_rows(&file, &rows, &options, |row, embedding, evidence| {
+            predictor.evidence_rows(&file, &rows, options, |row, embedding, evidence| {
                 let said = reader.calibration().said(&evidence, [embedding.values()]);
                 let density = reader.density(said, None)?;
                 let place = density.peaks(reader.window_km(&ReadOptions::default()), 1)[0].place;
@@ -129,7 +146,7 @@ impl ModelArgs {
                 anyhow::Ok(())
             })?;
         } else {
-            predictor.predict_rows(&file, &rows, &options, Reading::default(), |_, _, prediction| {
+            predictor.predict_rows(&file, &rows, options, Reading::default(), |_, _, prediction| {
                 found.push((prediction.place, None));
                 bar.inc(1);
                 anyhow::Ok(())
@@ -138,4 +155,9 @@ impl ModelArgs {
         bar.finish_and_clear();
         Ok(found)
     }
+}
+
+/// A file or folder without the way to it.
+pub(super) fn short_name(path: &Path) -> String {
+    path.file_name().map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
 }

@@ -7,8 +7,8 @@ use crate::{manners, output, progress, say};
 use anyhow::{Result, bail, ensure};
 use clap::Args;
 use locdiff::{
-    AlbumAnswer, Control, EmbeddedPhoto, Embedding, LocateError, Locator, Origin, Photo, PhotoTime, Progress, Request,
-    Source, parse_time,
+    AlbumAnswer, Control, EmbeddedPhoto, Embedding, LocateError, Locator, Origin, Photo, PhotoTime, Progress,
+    Request, Source, parse_time,
 };
 use locdiff_immich::{Asset, Filter, Immich, ImmichError, KeptEmbeddings, Suggestion, Suggestions, trips};
 use std::sync::atomic::AtomicBool;
@@ -184,7 +184,8 @@ impl Looking {
         } else {
             let (server, id, name) = (self.server.clone(), asset.id.clone(), asset.name.clone());
             Source::reader(None, move |limits| {
-                let bytes = server.preview(&id, false).map_err(|error| LocateError::Source(Box::new(error)))?;
+                let bytes =
+                    server.preview(&id, false).map_err(|error| LocateError::Source(Box::new(error)))?;
                 Ok(Photo::decode(&bytes, &name, limits)?)
             })
         };

@@ -1,7 +1,7 @@
 //! How good answers are, where the truth is known.
 
-use crate::output;
 use crate::embeddings::read_truth;
+use crate::output;
 use anyhow::Result;
 use locdiff::{Answer, LEVELS, LatLon, Reader, ReliabilityCurve, Verdict};
 use locdiff_eval::Accuracy;

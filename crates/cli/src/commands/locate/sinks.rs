@@ -4,8 +4,8 @@ use super::target::{OutputArgs, Target};
 use crate::output::{claim_file, write_file};
 use anyhow::Result;
 use locdiff::{
-    ANSWER_COLUMNS, Answer, AnswerMap, AnswerRow, Atlas, Codec, GALLERY_COLUMNS, GalleryWord, TraceStep, add_places,
-    answers_page, crowd_page, crowd_photo, gallery_fields, places_folder,
+    ANSWER_COLUMNS, Answer, AnswerMap, AnswerRow, Atlas, Codec, GALLERY_COLUMNS, GalleryWord, TraceStep,
+    add_places, answers_page, crowd_page, crowd_photo, gallery_fields, places_folder,
 };
 use locdiff_base::AtomicFile;
 use locdiff_data::TableWriter;

@@ -1,8 +1,8 @@
 //! Places into copies of the photos, sidecars and exiftool's table: what people can trust, see first and take back.
 
 use super::tag_args::TagArgs;
-use crate::output::{self, is_forced};
 use crate::manners;
+use crate::output::{self, is_forced};
 use anyhow::{Context, Result};
 use locdiff::{AlbumAnswer, Answer, LatLon};
 use locdiff_data::TableWriter;

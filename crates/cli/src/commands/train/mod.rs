@@ -3,7 +3,7 @@
 mod settings;
 
 use crate::args::{DeviceArg, named};
-use crate::interrupt::Careful;
+use crate::interrupt::{Careful, Interrupted};
 use crate::output::{self, tell};
 use crate::progress;
 use anyhow::{Context, Result};
@@ -16,13 +16,14 @@ use locdiff_train::{
     Dataset, Event, Job, Outcome, Rows, RunConfig, Source, TrainPreset, clear_run, split_by_blocks, train,
 };
 use serde_json::json;
-use settings::{ModelArgs, TrainingArgs};
+pub use settings::{ModelArgs, TrainingArgs};
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-#[derive(Debug, Args)]
+/// What to train, on which photos, how.
+#[derive(Debug, Default, Args)]
 #[allow(clippy::struct_excessive_bools)] // reason: each is a flag of its own
-pub(crate) struct Train {
+pub struct Train {
     /// Embeddings of the training photos, one row per photo: .safetensors or .npy, f16 or f32
     #[arg(long, value_name = "FILE")]
     embeddings: PathBuf,
@@ -50,34 +51,43 @@ pub(crate) struct Train {
     validation_locations: Option<PathBuf>,
     /// Validate with about this share of the training rows instead, split by blocks of land
     #[arg(long, value_name = "SHARE", conflicts_with = "validation_embeddings")]
-    validation_share: Option<f64>,
+    pub validation_share: Option<f64>,
     /// Folder of the run: model, checkpoints, metrics
     #[arg(short, long, value_name = "FOLDER")]
     out: PathBuf,
     /// Continue the run in that folder
     #[arg(long)]
-    resume: bool,
+    pub resume: bool,
     /// Read embeddings from their files as they are needed, even where the GPU's memory could hold them
     #[arg(long)]
     stream: bool,
     /// All settings that are not given
     #[arg(long, value_parser = named::<TrainPreset>(), default_value = TrainPreset::Default.name())]
-    preset: TrainPreset,
+    pub preset: TrainPreset,
+    /// Where to compute.
     #[command(flatten)]
-    device: DeviceArg,
+    pub device: DeviceArg,
     /// Seed of everything random
     #[arg(long, default_value_t = 0)]
-    seed: u64,
+    pub seed: u64,
     /// Print a JSON summary when done
     #[arg(long)]
     json: bool,
+    /// The model.
     #[command(flatten)]
-    model: ModelArgs,
+    pub model: ModelArgs,
+    /// The training.
     #[command(flatten)]
-    training: TrainingArgs,
+    pub training: TrainingArgs,
 }
 
 impl Train {
+    /// Embeddings and their locations into a folder, all else as without flags.
+    pub fn of(embeddings: &Path, locations: &Path, out: &Path) -> Self {
+        let [embeddings, locations, out] = [embeddings, locations, out].map(Path::to_owned);
+        Self { embeddings, locations, out, ..Self::default() }
+    }
+
     fn run_config(&self, columns: usize) -> RunConfig {
         let RunConfig { model, train } = self.preset.run_config(columns);
         let model = ModelConfig { seed: self.seed, ..self.model.apply(model) };
@@ -96,9 +106,10 @@ impl Train {
         Ok(Source::with_copies(&self.embeddings, self.tensor.as_deref(), copies))
     }
 
-    pub(crate) fn run(self) -> Result<()> {
+    /// Trains to the end, or until it is interrupted.
+    pub fn run(self) -> Result<()> {
         if self.train()? {
-            std::process::exit(130);
+            return Err(Interrupted.into());
         }
         Ok(())
     }

@@ -7,9 +7,10 @@ use locdiff_model::{
 };
 use locdiff_train::{RateKind, TrainSettings};
 
-#[derive(Debug, Args)]
+/// Settings of the model that differ from the preset's.
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Model")]
-pub(super) struct ModelArgs {
+pub struct ModelArgs {
     /// Spherical-harmonic degree L
     #[arg(short = 'L', long, value_name = "L")]
     degree: Option<usize>,
@@ -60,9 +61,10 @@ pub(super) struct ModelArgs {
     no_standardise: bool,
 }
 
-#[derive(Debug, Args)]
+/// Settings of the training that differ from the preset's.
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Training")]
-pub(super) struct TrainingArgs {
+pub struct TrainingArgs {
     /// Steps in all
     #[arg(long, value_name = "N")]
     steps: Option<u32>,

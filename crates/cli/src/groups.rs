@@ -1,0 +1,59 @@
+//! The commands in groups, as `locdiff --help` lists them: clap knows no groups of commands.
+
+use clap::Command;
+use std::fmt::Write;
+
+/// What people do, the most frequent first.
+pub(crate) const GROUPS: [(&str, &[&str]); 4] = [
+    ("Photos", &["locate", "album", "immich", "batch", "serve", "undo"]),
+    ("Your own data", &["embed", "encoder", "gallery", "import", "train", "calibrate", "evaluate"]),
+    ("Codes and samples", &["encode", "decode", "density", "sample"]),
+    ("Program", &["completions", "man", "version", "help"]),
+];
+
+/// The command with its help in groups.
+pub(crate) fn list(command: Command) -> Command {
+    let heading = command.get_styles().get_header().clone();
+    let name_style = command.get_styles().get_literal().clone();
+    let mut text = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
+    for (group, names) in GROUPS {
+        write!(text, "\n{heading}{group}:{heading:#}\n").expect("writing to a String cannot fail");
+        for name in names {
+            let about = command.find_subcommand(name).and_then(Command::get_about);
+            let about = about.map_or("Print this, or the help of a command".to_owned(), ToString::to_string);
+            writeln!(text, "  {name_style}{name:<11}{name_style:#}  {about}")
+                .expect("writing to a String cannot fail");
+        }
+    }
+    write!(text, "\n{heading}Options:{heading:#}\n{{options}}{{after-help}}")
+        .expect("writing to a String cannot fail");
+    command.help_template(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Cli;
+    use clap::CommandFactory;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_command_is_in_one_group_and_there_are_few() {
+        let command = Cli::command();
+        let known: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+        let listed: Vec<&str> =
+            GROUPS.iter().flat_map(|(_, names)| *names).copied().filter(|name| *name != "help").collect();
+        let set = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
+        assert_eq!(set(&listed), set(&known));
+        assert!(listed.len() == known.len() && known.len() <= 22, "{known:?}");
+        assert_eq!(listed[0], "locate");
+    }
+
+    #[test]
+    fn every_line_fits() {
+        for one in Cli::command().get_subcommands() {
+            let about = one.get_about().unwrap().to_string();
+            assert!(about.chars().count() <= 85, "{}: {about}", one.get_name());
+        }
+    }
+}

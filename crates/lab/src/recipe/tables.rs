@@ -1,0 +1,143 @@
+//! The paper's tables with our column: from the reports that `evaluate` leaves.
+
+use crate::recipe::error::Result;
+use crate::recipe::paper::{Published, published};
+use locdiff_base::Named;
+use locdiff_data::TableReader;
+use locdiff_eval::{Benchmark, RADII_KM};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// A benchmark and where its report is; none where it was left out.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Judged {
+    pub(crate) benchmark: Benchmark,
+    pub(crate) report: Option<PathBuf>,
+}
+
+/// A number with its interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Figure {
+    value: f64,
+    interval: Option<(f64, f64)>,
+    n: u64,
+}
+
+/// Our figures by metric.
+type Ours = BTreeMap<String, Figure>;
+
+/// The tables.
+pub(crate) struct Tables {
+    about: String,
+    blocks: Vec<(Benchmark, Option<Ours>)>,
+}
+
+/// The lines of a block that only we have.
+const OWN: [(&str, &str); 2] = [("geoscore", "GeoScore"), ("mean_km", "mean distance, km")];
+
+impl Tables {
+    pub(crate) fn read(about: &str, reports: &[Judged]) -> Result<Self> {
+        let read = |judged: &Judged| {
+            let ours = judged.report.as_deref().map(figures).transpose()?;
+            Ok((judged.benchmark, ours))
+        };
+        Ok(Self { about: about.to_owned(), blocks: reports.iter().map(read).collect::<Result<_>>()? })
+    }
+
+    pub(crate) fn to_json(&self) -> Value {
+        let figure = |figure: &Figure| {
+            json!({ "value": figure.value, "low": figure.interval.map(|(low, _)| low),
+                    "high": figure.interval.map(|(_, high)| high), "n": figure.n })
+        };
+        let block = |(benchmark, ours): &(Benchmark, Option<Ours>)| {
+            let rows = published(*benchmark).iter().map(|row| {
+                json!({ "system": row.system, "percent_within": row.within, "density": row.prdc.map(|p| p.0),
+                        "coverage": row.prdc.map(|p| p.1) })
+            });
+            json!({
+                "benchmark": benchmark.name(), "rules": benchmark.preset().name(), "photos": benchmark.photos(),
+                "radii_km": RADII_KM, "published": rows.collect::<Vec<_>>(),
+                "ours": ours.as_ref().map(|ours| {
+                    ours.iter().map(|(metric, found)| (metric.clone(), figure(found))).collect::<serde_json::Map<_, _>>()
+                }),
+            })
+        };
+        json!({ "ours": self.about, "tables": self.blocks.iter().map(block).collect::<Vec<_>>() })
+    }
+
+    pub(crate) fn to_markdown(&self) -> String {
+        let mut text = format!("# The paper's tables, and ours\nOurs: {}.\n", self.about);
+        for (benchmark, ours) in &self.blocks {
+            block(&mut text, *benchmark, ours.as_ref());
+        }
+        text
+    }
+}
+
+fn block(text: &mut String, benchmark: Benchmark, ours: Option<&Ours>) {
+    let rows = published(benchmark);
+    let n = ours.and_then(|ours| ours.get("within_1_km")).map_or(0, |figure| figure.n);
+    let missing = ours.and_then(|ours| ours.get("missing")).map_or(0.0, |figure| figure.value);
+    // Writing to a String cannot fail.
+    let _ = write!(
+        text,
+        "\n## {}\n{} photos are published, {}'s rules. ",
+        benchmark.title(),
+        benchmark.photos(),
+        benchmark.preset()
+    );
+    let _ = match ours {
+        Some(_) => writeln!(text, "Ours: {n} photos, of which {missing} are missing and count as misses.\n"),
+        None => writeln!(text, "Ours: not run.\n"),
+    };
+    let systems = rows.iter().map(|row| row.system);
+    let head: Vec<&str> = std::iter::once("%").chain(systems).chain(["**ours**"]).collect();
+    let _ = writeln!(text, "| {} |\n|{}", head.join(" | "), "---|".repeat(head.len()));
+    let mut line = |name: &str, cells: Vec<Option<f64>>, metric: &str, scale: f64, digits: usize| {
+        let cells =
+            cells.into_iter().map(|cell| cell.map_or("–".to_owned(), |cell| format!("{cell:.digits$}")));
+        let own = ours.and_then(|ours| ours.get(metric)).map_or("–".to_owned(), |figure| {
+            let value = format!("{:.digits$}", scale * figure.value);
+            figure.interval.map_or(value.clone(), |(low, high)| {
+                format!("{value} ({:.digits$}–{:.digits$})", scale * low, scale * high)
+            })
+        });
+        let cells: Vec<String> = std::iter::once(name.to_owned()).chain(cells).chain([own]).collect();
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+    };
+    for (k, radius) in RADII_KM.iter().enumerate() {
+        let cells = rows.iter().map(|row| row.within[k]).collect();
+        line(&format!("{radius} km"), cells, &format!("within_{radius}_km"), 100.0, 1);
+    }
+    let prdc = |pick: fn((f64, f64)) -> f64| {
+        rows.iter().map(|row: &Published| row.prdc.map(pick)).collect::<Vec<_>>()
+    };
+    if rows.iter().any(|row| row.prdc.is_some()) {
+        line("density", prdc(|found| found.0), "density", 1.0, 3);
+        line("coverage", prdc(|found| found.1), "coverage", 1.0, 3);
+    }
+    for (metric, name) in OWN {
+        line(name, vec![None; rows.len()], metric, 1.0, 0);
+    }
+}
+
+/// Our figures in a report of `evaluate`.
+fn figures(report: &Path) -> Result<Ours> {
+    let mut table = TableReader::open(report)?;
+    let columns = ["section", "group", "metric", "value", "low", "high", "n"];
+    let at: Vec<usize> =
+        columns.iter().map(|name| table.column(&[name])).collect::<std::result::Result<_, _>>()?;
+    let mut found = Ours::new();
+    while let Some((_, fields)) = table.next_row()? {
+        let [section, group, metric] = [0, 1, 2].map(|k| fields[at[k]].as_str());
+        // plonk's figures are means over chunks.
+        let is_ours = section == "scores" || (section == "prdc" && group == "chunked");
+        let Some(value) = table.number(&fields[at[3]]).filter(|_| is_ours) else { continue };
+        let interval = table.number(&fields[at[4]]).zip(table.number(&fields[at[5]]));
+        let n = table.number(&fields[at[6]]).unwrap_or(0.0) as u64;
+        found.entry(metric.to_owned()).or_insert(Figure { value, interval, n });
+    }
+    Ok(found)
+}

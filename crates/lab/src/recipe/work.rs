@@ -1,0 +1,121 @@
+//! What a recipe has the other libraries do, done with the code of `locdiff`'s own commands.
+
+use crate::recipe::dataset::Photos;
+use crate::recipe::task::Task;
+use anyhow::Result;
+use clap::Parser;
+use locdiff::{CalibrateRequest, Control, EmbeddingRows, Request, calibrate};
+use locdiff_batch::{Job, merge_as, plan};
+use locdiff_cli::commands::batch::RunArgs;
+use locdiff_cli::commands::evaluate::{ModelOnRows, check_count, embedded_rows};
+use locdiff_cli::commands::train::{ModelArgs, Train, TrainingArgs};
+use locdiff_cli::photos::PhotoArgs;
+use locdiff_data::{Dtype, PlaceTable, PointColumns};
+use locdiff_eval::{Benchmark, Bootstrap};
+use locdiff_model::SampleOptions;
+use locdiff_report::{Division, Evaluation, System};
+use locdiff_terminal::args::DeviceArg;
+use locdiff_terminal::output::{Usage, write_file};
+use locdiff_terminal::{manners, progress};
+use locdiff_train::TrainPreset;
+use std::path::{Path, PathBuf};
+
+/// The settings of `--set`, by the flags of `locdiff train`.
+#[derive(Debug, Parser)]
+#[command(no_binary_name = true)]
+struct Overrides {
+    #[command(flatten)]
+    model: ModelArgs,
+    #[command(flatten)]
+    training: TrainingArgs,
+}
+
+/// Reads settings that are given by name.
+fn overrides(settings: &[(String, String)]) -> Result<Overrides> {
+    let words = settings.iter().flat_map(|(name, value)| [format!("--{name}"), value.clone()]);
+    Overrides::try_parse_from(words).map_err(|error| {
+        let text = error.to_string();
+        let line = text.lines().next().unwrap_or_default();
+        Usage(format!("--set: {}", line.trim_start_matches("error: "))).into()
+    })
+}
+
+/// Fails where settings are not those of `locdiff train`: before days of other work.
+pub(crate) fn check(settings: &[(String, String)]) -> Result<()> {
+    overrides(settings).map(drop)
+}
+
+/// Does a task.
+pub(crate) fn perform(task: &Task, device: &DeviceArg) -> Result<()> {
+    match task {
+        Task::Plan { photos, encoder, shard_photos, job } => {
+            let mut found = match photos {
+                Photos::Listed { list, pictures } => {
+                    PhotoArgs::with_images(vec![pictures.clone()]).gather(std::slice::from_ref(list))?
+                }
+                Photos::Shards(shards) => PhotoArgs::with_images(Vec::new()).gather(shards)?,
+            };
+            let left_out = found.keep_located();
+            if left_out > 0 {
+                manners::note(&format!("{left_out} photos have no place: left out"));
+            }
+            let mut settings = Request::default();
+            settings.encoder.clone_from(encoder);
+            plan(&found, job, locdiff_batch::Task::Embed, settings, *shard_photos)?;
+            Ok(())
+        }
+        Task::Embed { job } => RunArgs::whole(job, device.clone()).run(),
+        Task::Merge { job, out } => {
+            merge_as(&Job::open(job)?, out, Dtype::F16)?;
+            Ok(())
+        }
+        Task::Train { embeddings, locations, held_out, seed, settings, out } => {
+            let Overrides { model, training } = overrides(settings)?;
+            let mut train = Train::of(embeddings, locations, out);
+            (train.preset, train.resume) = (TrainPreset::Paper, true);
+            (train.validation_share, train.seed) = (Some(*held_out), *seed);
+            (train.model, train.training, train.device) = (model, training, device.clone());
+            train.run()
+        }
+        Task::Calibrate { model, embeddings, locations, rows, seed } => {
+            let known =
+                EmbeddingRows { embeddings: embeddings.clone(), tensor: None, truth: locations.clone() };
+            let mut request = CalibrateRequest::new(model, known);
+            (request.rows, request.seed, request.device) = (Some(rows.clone()), *seed, device.device);
+            calibrate(&request, Control::new())?;
+            Ok(())
+        }
+        Task::Evaluate { benchmark, truth, model, embeddings, embedded, csv, html, seed } => {
+            let options = SampleOptions { seed: *seed, ..SampleOptions::default() };
+            let device = device.device;
+            let model = ModelOnRows { folder: model, embeddings, tensor: None, options, device };
+            evaluate(*benchmark, truth, &model, embedded, [csv, html])
+        }
+    }
+}
+
+/// Judges a model by a benchmark's truths, and writes the report as rows and as a page.
+fn evaluate(
+    benchmark: Benchmark,
+    truth_file: &Path,
+    model: &ModelOnRows<'_>,
+    embedded: &Path,
+    [csv, html]: [&PathBuf; 2],
+) -> Result<()> {
+    let columns = PointColumns::default();
+    let truth = PlaceTable::read(truth_file, None, &columns, None, System::judges_column)?;
+    check_count(benchmark, truth.places.len());
+    let rows = embedded_rows(embedded, truth_file, &truth)?;
+    let system = model.system(&truth.places, Some(rows))?;
+    let evaluation = Evaluation {
+        preset: benchmark.preset(),
+        bootstrap: Bootstrap { seed: model.options.seed, ..Bootstrap::default() },
+        divisions: vec![Division::Continent],
+        ..Evaluation::default()
+    };
+    let bar = progress::bar("evaluating", Some(4 + evaluation.divisions.len() as u64));
+    let report = evaluation.judge("truth.csv", &truth.places, system, None, || bar.inc(1))?;
+    bar.finish_and_clear();
+    write_file(html, report.to_html().as_bytes())?;
+    write_file(csv, report.to_csv().as_bytes())
+}

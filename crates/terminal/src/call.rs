@@ -1,0 +1,86 @@
+//! What one call of a program was asked for: how much it says, whether it overwrites, whether its output goes to standard output.
+//!
+//! It belongs to the call, not to the process: a Python program may run several, one after another or at once. The thread that
+//! runs a call has it; threads started by commands see the newest.
+
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What one call was asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Call {
+    /// −1 quiet, 0 as usual, 1 verbose.
+    pub(crate) loudness: i8,
+    pub(crate) in_colour: bool,
+    /// `--force` was given.
+    pub(crate) force: bool,
+    pub(crate) stdout_taken: AtomicBool,
+}
+
+/// The calls that run now, the newest last.
+static RUNNING: Mutex<Vec<Arc<Call>>> = Mutex::new(Vec::new());
+
+thread_local! {
+    /// Those of this thread.
+    static OWN: RefCell<Vec<Arc<Call>>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Call {
+    /// Makes it the call of this thread, until what is returned is dropped.
+    pub(crate) fn begin(self) -> Begun {
+        let call = Arc::new(self);
+        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&call));
+        OWN.with_borrow_mut(|own| own.push(Arc::clone(&call)));
+        Begun(call)
+    }
+
+    /// The one of this thread, else the newest.
+    pub(crate) fn current() -> Arc<Self> {
+        let own = OWN.with_borrow(|own| own.last().cloned());
+        let newest = || RUNNING.lock().unwrap_or_else(PoisonError::into_inner).last().cloned();
+        own.or_else(newest).unwrap_or_default()
+    }
+
+    /// Takes standard output for an output; whether it was taken before.
+    pub(crate) fn take_stdout(&self) -> bool {
+        self.stdout_taken.swap(true, Ordering::SeqCst)
+    }
+
+    /// Whether an output goes to standard output.
+    pub(crate) fn has_taken_stdout(&self) -> bool {
+        self.stdout_taken.load(Ordering::SeqCst)
+    }
+}
+
+/// A call that runs.
+pub(crate) struct Begun(Arc<Call>);
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        OWN.with_borrow_mut(Vec::pop);
+        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).retain(|call| !Arc::ptr_eq(call, &self.0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_share_nothing() {
+        let first = Call { force: true, ..Call::default() }.begin();
+        assert!(!Call::current().take_stdout() && Call::current().take_stdout());
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                assert!(Call::current().force, "a thread of the call sees it");
+                let _second = Call { loudness: -1, ..Call::default() }.begin();
+                assert!(!Call::current().force && !Call::current().has_taken_stdout());
+            });
+        });
+        assert!(Call::current().force);
+        drop(first);
+        let _third = Call::default().begin();
+        assert!(!Call::current().force && !Call::current().has_taken_stdout());
+    }
+}

@@ -1,0 +1,39 @@
+//! Progress bars: on a terminal only, and only for work that takes longer than a moment.
+
+use crate::manners::is_quiet;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::time::Duration;
+
+/// A bar over `count` items (a spinner where the count is unknown), on standard error.
+pub fn bar(what: &'static str, count: Option<u64>) -> ProgressBar {
+    let bar = count.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
+    let template = if count.is_some() {
+        "{prefix} {wide_bar} {human_pos}/{human_len} {per_sec} {eta} left"
+    } else {
+        "{prefix} {spinner} {human_pos} {per_sec}"
+    };
+    // Draws nothing where stderr is not a terminal.
+    let target =
+        if is_quiet() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(8) };
+    bar.set_draw_target(target);
+    bar.set_style(ProgressStyle::with_template(template).expect("the template is valid"));
+    bar.set_prefix(what);
+    bar.enable_steady_tick(Duration::from_millis(250));
+    bar
+}
+
+/// Parts of a bar of shares.
+const PARTS: f64 = 10_000.0;
+
+/// A bar of percent, with a message beside it.
+pub fn share_bar(what: &'static str) -> ProgressBar {
+    let bar = bar(what, Some(PARTS as u64));
+    let style = ProgressStyle::with_template("{prefix} {wide_bar} {percent} % {msg}");
+    bar.set_style(style.expect("the template is valid"));
+    bar
+}
+
+/// Sets such a bar to a share of 0 to 1.
+pub fn set_share(bar: &ProgressBar, share: f64) {
+    bar.set_position((PARTS * share) as u64);
+}

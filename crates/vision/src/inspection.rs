@@ -1,0 +1,190 @@
+//! What an encoder is, whether it works, and how fast.
+
+use crate::{CropRounding, Encoder, Photo, Preprocessing, ResizeRule, Result, VisionError};
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Photos in the batch that is timed.
+const BATCH: usize = 16;
+
+/// What an encoder is, for people and programs; it was checked, and timed.
+pub struct Inspection<'a> {
+    encoder: &'a Encoder,
+    folder: Option<PathBuf>,
+    /// Names and bytes.
+    files: Vec<(String, u64)>,
+    device: String,
+    times: Times,
+}
+
+/// Milliseconds a photo.
+struct Times {
+    preprocess: f64,
+    one_thread: f64,
+    all_threads: f64,
+}
+
+impl<'a> Inspection<'a> {
+    /// Checks and times an encoder, which takes some seconds; `folder` is where it came from, `device` where it runs, in words.
+    ///
+    /// # Errors
+    /// [`VisionError::Unsound`] where it does not work; a folder that cannot be read.
+    pub fn of(encoder: &'a Encoder, folder: Option<&Path>, device: String) -> Result<Self> {
+        check(encoder)?;
+        let times = time(encoder)?;
+        let files = folder.map(file_sizes).transpose()?.unwrap_or_default();
+        Ok(Self { encoder, folder: folder.map(Path::to_owned), files, device, times })
+    }
+
+    /// As one object.
+    pub fn to_json(&self) -> Value {
+        let (encoder, p, times) = (self.encoder, self.encoder.preprocessing(), &self.times);
+        let files: Vec<_> =
+            self.files.iter().map(|(name, bytes)| json!({"name": name, "bytes": bytes})).collect();
+        json!({
+            "folder": self.folder, "family": encoder.family(), "architecture": encoder.architecture(),
+            "licence": encoder.licence(), "fingerprint": encoder.fingerprint().to_string(), "parameters": encoder.parameters(),
+            "weight_bytes": encoder.file_bytes(), "files": files, "embedding": encoder.embedding(),
+            "input_side": p.input_side, "resize": resize(p), "crop": crop(p), "scale": p.scale, "mean": p.mean,
+            "std": p.std, "device": self.device, "threads": rayon::current_num_threads(), "batch": BATCH,
+            "milliseconds": {
+                "preprocess": times.preprocess, "encode_one_thread": times.one_thread,
+                "encode_all_threads": times.all_threads,
+            },
+        })
+    }
+
+    /// As lines.
+    pub fn to_text(&self) -> String {
+        let (encoder, p, times) = (self.encoder, self.encoder.preprocessing(), &self.times);
+        let folder = self.folder.as_ref().map_or("bundled".to_owned(), |folder| folder.display().to_string());
+        let mut text = String::new();
+        let mut line = |name: &str, words: String| {
+            writeln!(text, "{name:<12} {words}").expect("writing to a String cannot fail");
+        };
+        line("encoder", format!("{folder}: {}, {}", encoder.family(), encoder.architecture()));
+        line("fingerprint", encoder.fingerprint().to_string());
+        line("licence", encoder.licence().to_string());
+        line("photo", format!("{}, {}, input {s}×{s}", resize(p), crop(p), s = p.input_side));
+        line("colours", format!("(byte × {} − {:?}) / {:?}", p.scale, p.mean, p.std));
+        line("embedding", format!("{} numbers", encoder.embedding()));
+        line("weights", format!("{} numbers, {} bytes", encoder.parameters(), encoder.file_bytes()));
+        for (name, bytes) in &self.files {
+            line("file", format!("{name}, {bytes} bytes"));
+        }
+        let checks = "finite, not zero, the same each time and in any batch, another for another picture";
+        line("checks", checks.to_owned());
+        line(
+            "time",
+            format!(
+                "{:.2} ms a photo to resize; {:.2} ms to encode alone on one thread, {:.2} ms in a batch of {BATCH} on {} ({})",
+                times.preprocess,
+                times.one_thread,
+                times.all_threads,
+                rayon::current_num_threads(),
+                self.device
+            ),
+        );
+        text
+    }
+}
+
+/// Runs the encoder on pictures whose answers must be alike, or must not.
+fn check(encoder: &Encoder) -> Result<()> {
+    let ensure = |holds: bool, fault: &'static str| {
+        if holds { Ok(()) } else { Err(VisionError::Unsound { fault }) }
+    };
+    let picture = Photo::test_picture();
+    let grey = Photo::from_rgb(64, 48, vec![127; 3 * 64 * 48])?;
+    let embedded = encoder.embed(std::slice::from_ref(&picture)).map_err(|error| match error {
+        VisionError::Data(_) => {
+            let fault =
+                "the encoder's answer is not finite: its weights are damaged or of another architecture";
+            VisionError::Unsound { fault }
+        }
+        error => error,
+    })?;
+    let first = embedded[0].values();
+    let again = encoder.embed(&[grey.clone(), picture.clone(), grey, picture])?;
+    ensure(
+        again[0] != again[1],
+        "the encoder gives the same answer to every picture: its weights are damaged or not trained",
+    )?;
+    ensure(
+        first.iter().any(|&value| value != 0.0),
+        "the encoder's answer is all zeros: its weights are damaged",
+    )?;
+    // A batch may round otherwise on a GPU; the same place in the same batch may not.
+    let difference =
+        again[1].values().iter().zip(first).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>().sqrt();
+    let size = first.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt();
+    ensure(
+        again[0] == again[2] && again[1] == again[3] && difference <= 1e-2 * size,
+        "the encoder's answer changes from run to run or with the batch: run it on the CPU, and report this",
+    )
+}
+
+fn time(encoder: &Encoder) -> Result<Times> {
+    let picture = Photo::test_picture();
+    let pixels = encoder.preprocess(&picture)?;
+    let batch = pixels.repeat(BATCH);
+    let encode = || median_ms(|| encoder.embed_pixels(&pixels));
+    Ok(Times {
+        preprocess: median_ms(|| encoder.preprocess(&picture))?,
+        one_thread: match rayon::ThreadPoolBuilder::new().num_threads(1).build() {
+            Ok(pool) => pool.install(encode)?,
+            Err(_) => encode()?, // no thread can be started
+        },
+        all_threads: median_ms(|| encoder.embed_pixels(&batch))? / BATCH as f64,
+    })
+}
+
+/// The median of at least three calls, for a second at most.
+fn median_ms<T>(mut call: impl FnMut() -> Result<T>) -> Result<f64> {
+    const MOST: usize = 50;
+    let begin = Instant::now();
+    let mut times_ms = Vec::new();
+    while times_ms.len() < 3 || (times_ms.len() < MOST && begin.elapsed() < Duration::from_secs(1)) {
+        let start = Instant::now();
+        std::hint::black_box(call()?);
+        times_ms.push(1e3 * start.elapsed().as_secs_f64());
+    }
+    times_ms.sort_by(f64::total_cmp);
+    Ok(times_ms[times_ms.len() / 2])
+}
+
+fn resize(preprocessing: &Preprocessing) -> String {
+    let filter = format!("{:?}", preprocessing.filter).to_lowercase();
+    match preprocessing.resize {
+        ResizeRule::Keep => "not resized".to_owned(),
+        ResizeRule::ShortSide(side) => format!("short side to {side} ({filter})"),
+        ResizeRule::Exact(width, height) => format!("resized to {width}×{height} ({filter})"),
+    }
+}
+
+fn crop(preprocessing: &Preprocessing) -> String {
+    preprocessing.crop.map_or("not cropped".to_owned(), |crop| {
+        let rounding = match crop.rounding {
+            CropRounding::Even => "to even",
+            CropRounding::Down => "down",
+        };
+        format!("the middle {}×{} (odd margins halved {rounding})", crop.width, crop.height)
+    })
+}
+
+/// The files of a folder by name, with their sizes.
+fn file_sizes(folder: &Path) -> Result<Vec<(String, u64)>> {
+    let cannot = |source| VisionError::Read { file: folder.display().to_string(), source };
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(cannot)? {
+        let entry = entry.map_err(cannot)?;
+        let data = entry.path().metadata().map_err(cannot)?;
+        if data.is_file() {
+            files.push((entry.file_name().to_string_lossy().into_owned(), data.len()));
+        }
+    }
+    files.sort();
+    Ok(files)
+}
