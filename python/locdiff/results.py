@@ -14,6 +14,8 @@ from typing import Any, ClassVar
 from ._types import Hypothesis, Place
 
 if typing.TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from typing_extensions import Self
 
 __all__ = ["AlbumAnswer", "Calibration", "Comparison", "Evaluation", "TrainingRun"]
@@ -62,6 +64,9 @@ class Record:
         kind = type(self).__name__
         warnings.warn(f"{kind} has attributes: .{name} instead of ['{name}']", DeprecationWarning, stacklevel=2)
         return self.to_dict()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.to_dict())
 
 
 @dataclass(frozen=True)

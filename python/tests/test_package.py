@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import json
 import os
 import subprocess
 import sys
@@ -51,17 +52,16 @@ def test_run_command_returns_and_shares_nothing(china: str, tmp_path: Path, capf
     assert command("locate", "--colour")[0] == 2
     assert command("--version")[:2] == (0, f"locdiff {locdiff.__version__}\n")
     assert command("locate", "--help")[0] == 0
-    table = str(tmp_path / "answers.csv")
-    written = command("locate", china, "--csv", table, "--device", "cpu")
-    assert written[0] == 0 and "answers.csv" in written[2], written
-    code, _, err = command("locate", china, "--csv", table, "--quiet", "--device", "cpu")
-    assert code == 1 and "answers.csv" in err, "nothing is overwritten"
-    code, _, err = command("locate", china, "--csv", table, "--force", "--quiet", "--device", "cpu")
-    assert (code, err) == (0, "")
-    code, _, err = command("locate", china, "--csv", table, "--device", "cpu")
-    assert code == 1 and "answers.csv" in err, "--force was the other call's"
-    again = command("locate", china, "--csv", str(tmp_path / "second.csv"), "--device", "cpu")
-    assert again[0] == 0 and "second.csv" in again[2], "--quiet was the other call's"
+    table, locate = str(tmp_path / "answers.csv"), ["locate", china, "--device", "cpu"]
+    code, out, err = command(*locate, "--csv", table, "--json", "--verbose")
+    assert code == 0 and json.loads(out)["photo"] == china and " threads" in err
+    code, out, err = command(*locate, "--csv", table)
+    assert code == 1 and table in err and " threads" not in err, "--verbose was the other call's, and nothing is overwritten"
+    assert command(*locate, "--csv", table, "--force", "--quiet")[::2] == (0, "")
+    code, out, err = command(*locate, "--csv", table)
+    assert code == 1 and table in err, "--force was the other call's"
+    code, out, err = command(*locate)
+    assert code == 0 and not out.startswith("{"), "--json was the other call's"
 
 
 def test_the_command_gives_codes_and_calls_share_nothing(tmp_path: Path) -> None:

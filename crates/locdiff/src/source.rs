@@ -215,7 +215,10 @@ impl Origin {
         let name = self.called();
         let holder = self.holder.as_ref().map(|path| path.display().to_string());
         match holder.filter(|path| !path.is_empty() && path != name) {
-            Some(path) if message.contains(&path) && !message.contains(name) => message.replace(&path, name),
+            // The name of a file is the end of its path; that of a shard's member begins with the shard's.
+            Some(path) if message.contains(&path) && (path.ends_with(name) || !message.contains(name)) => {
+                message.replace(&path, name)
+            }
             _ if message.contains(name) => message,
             _ => format!("{name}: {message}"),
         }
