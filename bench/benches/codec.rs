@@ -4,7 +4,7 @@ use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use locdiff_bench::{degree, degrees, fma, noisy_codes, points};
 use locdiff_shdd::{Anchors, Codec, Decoder};
-use locdiff_sphere::{FieldPlan, FieldPlanF32, Grid, Harmonics, JetPlan, Scalar, UnitVec};
+use locdiff_sphere::{FieldPlan, Grid, Harmonics, JetPlan, Scalar, UnitVec};
 
 fn main() {
     divan::main();
@@ -34,16 +34,6 @@ fn encode_f32(bencher: Bencher, l: usize) {
 #[divan::bench(args = degrees(), consts = [256, 4096])]
 fn field_f64<const N: usize>(bencher: Bencher, l: usize) {
     let (plan, e) = (FieldPlan::new(degree(l)), Harmonics::new(degree(l)).at(UnitVec::NORTH));
-    let (points, mut out) = (points(N), vec![0.0; N]);
-    bencher.counter(ItemsCount::new(N * degree(l).dimension())).bench_local(|| {
-        plan.values_single_thread(black_box(&e), &points, black_box(&mut out)).expect("lengths fit");
-    });
-}
-
-#[divan::bench(args = degrees(), consts = [256, 4096])]
-fn field_f32<const N: usize>(bencher: Bencher, l: usize) {
-    let plan = FieldPlanF32::new(degree(l)).expect("a degree that f32 can hold");
-    let e = Harmonics::new(degree(l)).at(UnitVec::NORTH);
     let (points, mut out) = (points(N), vec![0.0; N]);
     bencher.counter(ItemsCount::new(N * degree(l).dimension())).bench_local(|| {
         plan.values_single_thread(black_box(&e), &points, black_box(&mut out)).expect("lengths fit");
@@ -115,12 +105,4 @@ fn fma_f64(bencher: Bencher) {
     bencher
         .counter(ItemsCount::new(fma::chains_f64(rounds)))
         .bench_local(|| fma::chains_f64(black_box(rounds)));
-}
-
-#[divan::bench]
-fn fma_f32(bencher: Bencher) {
-    let rounds = 100_000;
-    bencher
-        .counter(ItemsCount::new(fma::chains_f32(rounds)))
-        .bench_local(|| fma::chains_f32(black_box(rounds)));
 }

@@ -29,6 +29,7 @@
 mod answer;
 mod calibration;
 mod calibration_file;
+mod calibration_text;
 mod cover;
 mod density;
 mod error;

@@ -130,12 +130,11 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
 
 /// Whether the last line has no end.
 fn is_cut(file: &mut File) -> io::Result<bool> {
-    if file.metadata()?.len() == 0 {
-        return Ok(false);
+    let mut last = *b"\n";
+    if file.seek(SeekFrom::End(0))? > 0 {
+        file.seek(SeekFrom::End(-1))?;
+        file.read_exact(&mut last)?;
     }
-    let mut last = [0];
-    file.seek(SeekFrom::End(-1))?;
-    file.read_exact(&mut last)?;
     Ok(last != *b"\n")
 }
 

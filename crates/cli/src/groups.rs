@@ -13,8 +13,8 @@ pub(crate) const GROUPS: [(&str, &[&str]); 4] = [
 
 /// The command with its help in groups.
 pub(crate) fn list(command: Command) -> Command {
-    let heading = command.get_styles().get_header().clone();
-    let name_style = command.get_styles().get_literal().clone();
+    let heading = *command.get_styles().get_header();
+    let name_style = *command.get_styles().get_literal();
     let mut text = "{about-with-newline}\n{usage-heading} {usage}\n".to_owned();
     for (group, names) in GROUPS {
         write!(text, "\n{heading}{group}:{heading:#}\n").expect("writing to a String cannot fail");

@@ -86,7 +86,7 @@ pub(crate) struct AnswerArgs {
     #[arg(long, value_name = "REGION", allow_hyphen_values = true)]
     within: Vec<String>,
     /// Weights on places: an Esri ASCII raster (.asc), or a CSV with lat, lon and weight
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     prior: Option<PathBuf>,
     /// How far a CSV's places reach
     #[arg(long, value_name = "KM", default_value_t = Request::default().prior_km, value_parser = parse_positive, requires = "prior", hide_short_help = true)]
@@ -174,7 +174,13 @@ pub(crate) struct GalleryArgs {
     #[arg(long, value_name = "GALLERY", group = "any_gallery")]
     pub(crate) gallery: Option<PathBuf>,
     /// GeoCLIP's folder, where the gallery's vectors are GeoCLIP's (see `locdiff import geoclip`)
-    #[arg(long, value_name = "FOLDER", alias = "gallery-geoclip", requires = "any_gallery")]
+    #[arg(
+        long,
+        value_name = "FOLDER",
+        alias = "gallery-geoclip",
+        requires = "any_gallery",
+        hide_short_help = true
+    )]
     pub(crate) geoclip: Option<PathBuf>,
 }
 

@@ -49,6 +49,7 @@ mod gallery_use;
 mod grid;
 #[cfg(feature = "gallery")]
 mod hybrid;
+mod judged;
 mod locator;
 #[cfg(feature = "gallery")]
 mod locator_gallery;
@@ -80,6 +81,7 @@ pub use error::LocateError;
 pub use grid::DensityGrid;
 #[cfg(feature = "gallery")]
 pub use hybrid::{Hybrid, check_embeddings, open_retriever};
+pub use judged::{AnswerScore, JudgedPlace, judge_rows};
 pub use locator::{Locator, open_model};
 #[cfg(feature = "maps")]
 pub use maps::{

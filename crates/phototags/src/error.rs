@@ -67,6 +67,15 @@ pub enum TagError {
         /// What is wrong with it.
         reason: String,
     },
+    /// A photo that is no file of its own.
+    #[error("{file} lies inside a shard: only photos in files of their own can be tagged")]
+    NoFile {
+        /// The photo.
+        file: String,
+    },
+    /// A table that cannot be written.
+    #[error(transparent)]
+    Table(#[from] locdiff_data::DataError),
     /// A journal that cannot be used.
     #[error("{file}: {reason}")]
     Journal {

@@ -9,6 +9,7 @@
 //! | a file `photo.jpg.xmp` beside the photo, merged with one that is there | [`write_sidecar`], [`sidecar_path`] |
 //! | to see first what would be written | [`prepare_copy`], [`prepare_sidecar`], [`Prepared`] |
 //! | to undo it | [`Journal`], [`undo`] |
+//! | all of it for the photos of a run | [`Tagger`], [`TagPlan`], [`TagStep`] |
 //! | a table for exiftool | [`EXIFTOOL_COLUMNS`], [`exiftool_row`] |
 //! | whether a photo has a location already | [`has_location`] |
 //!
@@ -32,6 +33,7 @@ mod gps_ifd;
 mod journal;
 mod merge;
 mod tag;
+mod tagger;
 mod tiff;
 mod undo;
 mod xmp;
@@ -42,4 +44,5 @@ pub use exiftool::{EXIFTOOL_COLUMNS, exiftool_row};
 pub use files::{Change, Prepared, prepare_copy, prepare_sidecar, sidecar_path, write_copy, write_sidecar};
 pub use journal::{JOURNAL_NAME, Journal};
 pub use tag::{GeoTag, Overwrite};
+pub use tagger::{TagPlace, TagPlan, TagStep, Tagged, Tagger};
 pub use undo::{Undo, undo};

@@ -1,5 +1,6 @@
 //! Connections: a bounded number, each with times, and an end that loses nothing.
 
+use crate::ServeOptions;
 use crate::stall::Stall;
 use bytes::Bytes;
 use http_body_util::Full;
@@ -24,23 +25,10 @@ pub(crate) const TICK: Duration = Duration::from_millis(50);
 /// The most bytes of a request's head.
 const LONGEST_HEAD: usize = 64 << 10;
 
-/// What connections may take.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
-    /// The most at a time; more wait to be accepted.
-    pub(crate) connections: usize,
-    /// A request's head must be here by then.
-    pub(crate) header_timeout: Duration,
-    /// A client that reads nothing for so long is disconnected.
-    pub(crate) stall_timeout: Duration,
-    /// How long requests that are under way have in the end.
-    pub(crate) shutdown_timeout: Duration,
-}
-
 /// Answers requests until `stop` is true; then it accepts no more and finishes those that are under way. `open` counts connections.
 pub(crate) async fn listen<A, F>(
     listener: TcpListener,
-    limits: Limits,
+    options: &ServeOptions,
     open: Arc<AtomicU64>,
     answer: A,
     stop: impl Fn() -> bool,
@@ -51,7 +39,7 @@ where
 {
     listener.set_nonblocking(true)?;
     let listener = tokio::net::TcpListener::from_std(listener)?;
-    let slots = Arc::new(Semaphore::new(limits.connections));
+    let slots = Arc::new(Semaphore::new(options.connections));
     let (end, _) = watch::channel(false);
     let mut connections = JoinSet::new();
     let mut ticks = interval(TICK);
@@ -60,7 +48,9 @@ where
         tokio::select! {
             _ = ticks.tick() => {}
             (stream, slot) = accept(&listener, &slots) => {
-                let connection = connection(stream, limits, answer.clone(), end.subscribe());
+                let _ = stream.set_nodelay(true);
+                let stream = Stall::new(stream, options.body_timeout);
+                let connection = connection(stream, options.header_timeout, answer.clone(), end.subscribe());
                 let open = open.clone();
                 connections.spawn(async move {
                     open.fetch_add(1, Ordering::Relaxed);
@@ -76,7 +66,7 @@ where
     end.send_replace(true);
     let all = async { while connections.join_next().await.is_some() {} };
     // What is not done by then is closed.
-    let _ = timeout(limits.shutdown_timeout, all).await;
+    let _ = timeout(options.shutdown_timeout, all).await;
     Ok(())
 }
 
@@ -95,20 +85,18 @@ async fn accept(
     }
 }
 
-async fn connection<A, F>(stream: TcpStream, limits: Limits, answer: A, mut end: watch::Receiver<bool>)
+async fn connection<A, F>(stream: Stall, header_timeout: Duration, answer: A, mut end: watch::Receiver<bool>)
 where
     A: Fn(Request<Incoming>) -> F + Send + 'static,
     F: Future<Output = Response<Full<Bytes>>> + Send + 'static,
 {
-    let _ = stream.set_nodelay(true);
-    let stream = Stall::new(stream, limits.stall_timeout);
     let answer = service_fn(move |request| {
         let response = answer(request);
         async move { Ok::<_, Infallible>(response.await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(limits.header_timeout)
+        .header_read_timeout(header_timeout)
         .max_buf_size(LONGEST_HEAD)
         .serve_connection(TokioIo::new(stream), answer);
     let mut connection = pin!(connection);

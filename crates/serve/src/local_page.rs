@@ -1,10 +1,10 @@
 //! A page on this machine, for its user alone.
 
-use crate::ServeError;
 use crate::body::{self, BodyLimits};
 use crate::budget::Budget;
-use crate::connections::{Limits, TICK, listen};
+use crate::connections::{TICK, listen};
 use crate::reply::protect;
+use crate::{ServeError, ServeOptions};
 use bytes::Bytes;
 use constant_time_eq::constant_time_eq;
 use http_body_util::Full;
@@ -25,14 +25,6 @@ use tokio::sync::oneshot;
 /// The most bytes of a request's body, and of all that wait.
 const BODY_BYTES: u64 = 16 << 20;
 const BODIES_BYTES: u64 = 4 * BODY_BYTES;
-const BODY_TIME: Duration = Duration::from_secs(30);
-const LIMITS: Limits = Limits {
-    connections: 64,
-    header_timeout: Duration::from_secs(10),
-    stall_timeout: Duration::from_secs(30),
-    shutdown_timeout: Duration::from_secs(2),
-};
-
 /// A server on 127.0.0.1 for the user who started it. Its address holds a token that the first visit trades for a cookie: who has neither
 /// is refused, and so are requests by another host name (DNS rebinding) and from pages of another origin.
 ///
@@ -89,8 +81,14 @@ impl LocalPage {
     ) -> Result<(), E> {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ServeError::from)?;
+        let options = ServeOptions {
+            connections: 64,
+            shutdown_timeout: Duration::from_secs(2),
+            ..ServeOptions::default()
+        };
+        let limits = BodyLimits { bytes: BODY_BYTES, time: options.body_timeout };
         let (ask, asked) = mpsc::channel();
-        let page = Arc::new(Page { gate: self.gate, ask, budget: Budget::new(BODIES_BYTES) });
+        let page = Arc::new(Page { gate: self.gate, ask, budget: Budget::new(BODIES_BYTES), limits });
         let answer = move |request| {
             let page = page.clone();
             async move { page.answer(request).await }
@@ -101,7 +99,7 @@ impl LocalPage {
         std::thread::scope(|scope| {
             let ended = move || watched.strong_count() == 0;
             let listening = scope.spawn(move || {
-                runtime.block_on(listen(self.listener, LIMITS, Arc::default(), answer, ended))
+                runtime.block_on(listen(self.listener, &options, Arc::default(), answer, ended))
             });
             let handled = handle(&asked, stop, handler);
             drop((alive, asked));
@@ -147,8 +145,8 @@ struct Gate {
 }
 
 impl Gate {
-    /// Admits a request, or answers it: refused, or sent on with its cookie.
-    fn admit(&self, head: &Parts) -> Result<(), Response<Vec<u8>>> {
+    /// The answer to a request that the handler does not see: refused, or redirected with its cookie.
+    fn own_answer(&self, head: &Parts) -> Option<Response<Vec<u8>>> {
         let values = |name: HeaderName| head.headers.get_all(name).iter().map(HeaderValue::as_bytes);
         let hosts = [self.address.to_string(), format!("localhost:{}", self.address.port())];
         let mut given = values(HOST);
@@ -159,7 +157,7 @@ impl Gate {
         // A browser names the origin of everything that changes something.
         let is_origin = is_own || (origin.is_none() && head.method == Method::GET);
         if !is_host || given.next().is_some() || !is_origin {
-            return Err(text(403, "this page is for this machine alone"));
+            return Some(text(403, "this page is for this machine alone"));
         }
         // Cookies do not know ports: the name does.
         let name = format!("locdiff-{}", self.address.port());
@@ -168,11 +166,7 @@ impl Gate {
         let has_cookie = cookies.any(|given| constant_time_eq(given.trim_ascii(), cookie.as_bytes()));
         let token = head.uri.query().and_then(|query| query.strip_prefix("token="));
         let Some(token) = token.filter(|_| head.method == Method::GET) else {
-            return if has_cookie {
-                Ok(())
-            } else {
-                Err(text(403, "open the page by the address that the command printed"))
-            };
+            return (!has_cookie).then(|| text(403, "open the page by the address that the command printed"));
         };
         let is_token = constant_time_eq(token.as_bytes(), self.token.as_bytes());
         let mut onward = text(303, "");
@@ -180,13 +174,13 @@ impl Gate {
             let cookie = format!("{cookie}; Path=/; HttpOnly; SameSite=Lax");
             onward.headers_mut().extend(HeaderValue::from_str(&cookie).ok().map(|value| (SET_COOKIE, value)));
         } else if !has_cookie {
-            return Err(text(
+            return Some(text(
                 403,
                 "this address was used already, or is of another run: start the command again",
             ));
         }
         onward.headers_mut().insert(LOCATION, HeaderValue::from_static("/"));
-        Err(onward)
+        Some(onward)
     }
 }
 
@@ -195,14 +189,15 @@ struct Page {
     gate: Gate,
     ask: mpsc::Sender<Asked>,
     budget: Budget,
+    limits: BodyLimits,
 }
 
 impl Page {
     async fn answer(&self, request: Request<Incoming>) -> Response<Full<Bytes>> {
         let (head, mut body) = request.into_parts();
-        let mut response = match self.gate.admit(&head) {
-            Ok(()) => self.handled(head, &mut body).await,
-            Err(response) => response,
+        let mut response = match self.gate.own_answer(&head) {
+            None => self.handled(head, &mut body).await,
+            Some(response) => response,
         };
         if !body::read_away(&mut body, None).await {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
@@ -213,8 +208,7 @@ impl Page {
 
     async fn handled(&self, head: Parts, body: &mut Incoming) -> Response<Vec<u8>> {
         let mut reserved = self.budget.begin();
-        let limits = BodyLimits { bytes: BODY_BYTES, time: BODY_TIME };
-        let contents = match body::read(body, limits, &mut reserved, || 1).await {
+        let contents = match body::read(body, self.limits, &mut reserved, || 1).await {
             Ok(contents) => contents,
             Err(problem) => return text(problem.kind.status(), &problem.detail),
         };

@@ -75,7 +75,6 @@ fn check_head(head: &HeaderMap) -> Result<(), String> {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
 fn reason(error: Error) -> String {
     match error {
         Error::IncompleteStream => {

@@ -3,7 +3,7 @@
 use crate::access::Access;
 use crate::backend::Backend;
 use crate::budget::Budget;
-use crate::connections::{Limits, listen};
+use crate::connections::listen;
 use crate::log::RequestIds;
 use crate::metrics::Metrics;
 use crate::queue::Queue;
@@ -54,12 +54,6 @@ impl Server {
         let queue = Arc::new(Queue::new(options.queue));
         let metrics = Arc::new(Metrics::new());
         let max_megapixels = options.max_megapixels;
-        let connections = Limits {
-            connections: options.connections,
-            header_timeout: options.header_timeout,
-            stall_timeout: options.body_timeout,
-            shutdown_timeout: options.shutdown_timeout,
-        };
         let service = Arc::new(Service {
             access: Access { keys: options.keys.clone(), origins: options.cors_origins.clone() },
             limits: PhotoLimits::of_megapixels(max_megapixels),
@@ -86,7 +80,7 @@ impl Server {
             stops
         };
         let ended =
-            runtime.block_on(listen(listener, connections, metrics.connections.clone(), answer, stop));
+            runtime.block_on(listen(listener, &service.options, metrics.connections.clone(), answer, stop));
         queue.close();
         // It catches its own faults.
         let _ = backend.join();

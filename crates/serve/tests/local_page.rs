@@ -9,6 +9,7 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::TryRecvError;
 
 /// The page's address without its token, and the token.
 fn parts(page: &LocalPage) -> (String, String) {
@@ -18,9 +19,13 @@ fn parts(page: &LocalPage) -> (String, String) {
 }
 
 fn ask(host: &str, request: &str, headers: &str, body: &str) -> Response {
+    announce(host, request, headers, body.len(), body)
+}
+
+/// A request whose body has the length that is given, or not.
+fn announce(host: &str, request: &str, headers: &str, length: usize, body: &str) -> Response {
     let mut stream = TcpStream::connect(host).unwrap();
     let headers = headers.replace("HOST", host);
-    let length = body.len();
     let text =
         format!("{request} HTTP/1.1\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}");
     stream.write_all(text.as_bytes()).unwrap();
@@ -32,9 +37,11 @@ fn with_page(client: impl FnOnce(&str, &str)) {
     let page = LocalPage::bind(0).unwrap();
     let (host, token) = parts(&page);
     std::thread::scope(|scope| {
-        let running = scope.spawn(|| {
+        // A client that panics ends the page, too.
+        let (alive, gone) = std::sync::mpsc::channel::<()>();
+        let running = scope.spawn(move || {
             page.run(
-                || false,
+                || gone.try_recv() == Err(TryRecvError::Disconnected),
                 |request| {
                     let reply = Reply::new(request.body().clone());
                     Ok::<_, ServeError>(match request.uri().path() {
@@ -45,7 +52,9 @@ fn with_page(client: impl FnOnce(&str, &str)) {
             )
         });
         client(&host, &token);
-        running.join().unwrap().unwrap();
+        let ended = running.join();
+        drop(alive);
+        ended.unwrap().unwrap();
     });
 }
 
@@ -87,7 +96,7 @@ fn only_the_page_of_who_has_the_address_is_admitted() {
         }
         assert_eq!(status("GET /", &format!("Host: evil.example\r\n{cookie}")), 403);
         assert_eq!(ask(host, "POST /choice", &own, "hello").text(), "hello");
-        let large = ask(host, "POST /choice", &own, &"x".repeat((16 << 20) + 1));
+        let large = announce(host, "POST /choice", &own, (16 << 20) + 1, "x");
         assert_eq!(large.status, 413);
         assert_eq!(status("POST /done", &own), 200, "the last response is sent");
     });

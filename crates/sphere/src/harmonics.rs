@@ -5,7 +5,7 @@ use crate::error::expect_len;
 use crate::lanes;
 use crate::recurrence::{self, FLUSH, OrderTable, RowTable};
 use crate::scalar::Scalar;
-use crate::simd::{Real, dispatch};
+use crate::simd::{dispatch, vectors, vectors_mut};
 use crate::{Degree, SphereError, UnitVec};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
@@ -27,7 +27,7 @@ pub struct Harmonics {
     degree: Degree,
     table: RowTable,
     /// The other layout, for degrees that go by lanes.
-    orders: Option<Box<OrderTable<f64>>>,
+    orders: Option<Box<OrderTable>>,
 }
 
 impl Harmonics {
@@ -190,10 +190,10 @@ impl Rows {
     #[inline(always)]
     fn next<S: Simd>(&mut self, simd: S, table: &RowTable, l: usize, z: S::f64s) -> &[f64] {
         let (start, width) = (table.row_start[l], RowTable::width(l));
-        let a = f64::vectors::<S>(&table.a[start..][..width]);
-        let c = f64::vectors::<S>(&table.c[start..][..width]);
-        let now = f64::vectors::<S>(&self.now[..width]);
-        let before = f64::vectors_mut::<S>(&mut self.before[..width]);
+        let a = vectors::<S>(&table.a[start..][..width]);
+        let c = vectors::<S>(&table.c[start..][..width]);
+        let now = vectors::<S>(&self.now[..width]);
+        let before = vectors_mut::<S>(&mut self.before[..width]);
         for k in 0..a.len() {
             // The diagonal comes in by an addition: a scalar store would stall the next row's vector load.
             let rest = simd.mul_add_e_f64s(c[k], before[k], table.diagonal(simd, l, k));
@@ -261,12 +261,11 @@ impl WithSimd for AddRows<'_> {
             for l in 0..=lmax {
                 let q = rows.next(simd, self.table, l, z);
                 let (start, width) = (self.table.row_start[l], q.len());
-                let sums = f64::vectors_mut::<S>(&mut cos[start..][..width])
+                let sums = vectors_mut::<S>(&mut cos[start..][..width])
                     .iter_mut()
-                    .zip(f64::vectors_mut::<S>(&mut sin[start..][..width]));
-                let plane =
-                    f64::vectors::<S>(&plane.re[..width]).iter().zip(f64::vectors::<S>(&plane.im[..width]));
-                for ((q, (re, im)), (c, s)) in f64::vectors::<S>(q).iter().zip(plane).zip(sums) {
+                    .zip(vectors_mut::<S>(&mut sin[start..][..width]));
+                let plane = vectors::<S>(&plane.re[..width]).iter().zip(vectors::<S>(&plane.im[..width]));
+                for ((q, (re, im)), (c, s)) in vectors::<S>(q).iter().zip(plane).zip(sums) {
                     *c = simd.mul_add_e_f64s(*q, *re, *c);
                     *s = simd.mul_add_e_f64s(*q, *im, *s);
                 }

@@ -4,7 +4,7 @@ use crate::aligned::Aligned;
 use crate::error::expect_len;
 use crate::harmonics::PlanePowers;
 use crate::recurrence::RowTable;
-use crate::simd::{Real, dispatch};
+use crate::simd::{dispatch, vectors, vectors_mut};
 use crate::{Degree, SphereError, UnitVec};
 use pulp::{Simd, WithSimd};
 
@@ -201,7 +201,7 @@ impl WithSimd for TakeJet<'_> {
 
 #[inline(always)]
 fn row<S: Simd>(table: &[f64], start: usize, width: usize) -> &[S::f64s] {
-    f64::vectors::<S>(&table[start..][..width])
+    vectors::<S>(&table[start..][..width])
 }
 
 #[inline(always)]
@@ -211,18 +211,14 @@ fn rows<S: Simd>([a, b, c]: &[Aligned; 3], width: usize) -> [&[S::f64s]; 3] {
 
 #[inline(always)]
 fn rows_mut<S: Simd>([a, b, c]: &mut [Aligned; 3], width: usize) -> [&mut [S::f64s]; 3] {
-    [
-        f64::vectors_mut::<S>(&mut a[..width]),
-        f64::vectors_mut::<S>(&mut b[..width]),
-        f64::vectors_mut::<S>(&mut c[..width]),
-    ]
+    [vectors_mut::<S>(&mut a[..width]), vectors_mut::<S>(&mut b[..width]), vectors_mut::<S>(&mut c[..width])]
 }
 
 /// Real and imaginary part of `Σ_m (cos_m + i·sin_m)·conj(plane_m)`.
 #[inline(always)]
 fn products<S: Simd>(simd: S, cos: &[f64], sin: &[f64], plane: &PlanePowers) -> (f64, f64) {
-    let (cos, sin) = (f64::vectors::<S>(cos), f64::vectors::<S>(sin));
-    let (re, im) = (f64::vectors::<S>(&plane.re), f64::vectors::<S>(&plane.im));
+    let (cos, sin) = (vectors::<S>(cos), vectors::<S>(sin));
+    let (re, im) = (vectors::<S>(&plane.re), vectors::<S>(&plane.im));
     let zero = simd.splat_f64s(0.0);
     let (mut even, mut odd, mut odd_minus) = (zero, zero, zero);
     for k in 0..cos.len() {

@@ -5,7 +5,7 @@ use crate::UnitVec;
 use crate::aligned::Aligned;
 use crate::recurrence::{FLUSH, OrderTable};
 use crate::scalar::Scalar;
-use crate::simd::Real;
+use crate::simd::{vectors, vectors_mut};
 use pulp::{Simd, WithSimd};
 
 /// The highest degree for which this is the faster way; measured, see `bench/benches/codec.rs`.
@@ -13,7 +13,7 @@ pub(crate) const HIGHEST: usize = 31;
 
 /// Writes a row of harmonics for each point.
 pub(crate) struct WriteLanes<'a, T> {
-    pub(crate) table: &'a OrderTable<f64>,
+    pub(crate) table: &'a OrderTable,
     pub(crate) points: &'a [UnitVec],
     pub(crate) out: &'a mut [T],
 }
@@ -33,8 +33,8 @@ impl<T: Scalar> WithSimd for WriteLanes<'_, T> {
                 (place[lane], place[lanes + lane], place[2 * lanes + lane]) =
                     (point.x(), point.y(), point.z());
             }
-            let xyz = f64::vectors::<S>(&place);
-            fill(simd, self.table, [xyz[0], xyz[1], xyz[2]], f64::vectors_mut::<S>(&mut columns));
+            let xyz = vectors::<S>(&place);
+            fill(simd, self.table, [xyz[0], xyz[1], xyz[2]], vectors_mut::<S>(&mut columns));
             for (lane, row) in rows.chunks_exact_mut(dimension).enumerate() {
                 for (value, column) in row.iter_mut().zip(columns.chunks_exact(lanes)) {
                     *value = T::from_f64(column[lane]);
@@ -46,7 +46,7 @@ impl<T: Scalar> WithSimd for WriteLanes<'_, T> {
 
 /// Every harmonic at the points of one register: `columns[l*l + l + m]`.
 #[inline(always)]
-fn fill<S: Simd>(simd: S, table: &OrderTable<f64>, [x, y, z]: [S::f64s; 3], columns: &mut [S::f64s]) {
+fn fill<S: Simd>(simd: S, table: &OrderTable, [x, y, z]: [S::f64s; 3], columns: &mut [S::f64s]) {
     let zero = simd.splat_f64s(0.0);
     let (mut re, mut im) = (simd.splat_f64s(1.0), zero);
     for m in 0..=table.lmax {

@@ -10,7 +10,7 @@
 //! | a centre or a path | [`spherical_mean`], [`medoid`], [`interpolate`] |
 //! | points that cover the sphere | [`Grid`], [`Pixels`], [`Pixel`], [`Rings`] |
 //! | all Y_lm at points | [`Harmonics`] |
-//! | Σ e·Y at points, never storing Y | [`FieldPlan`], [`FieldPlanF32`] |
+//! | Σ e·Y at points, never storing Y | [`FieldPlan`] |
 //! | its gradient and Hessian | [`JetPlan`] |
 //! | Σ w·Y over points (the adjoint) | [`Harmonics::weighted_sum`] |
 //! | coefficients ↔ values on rings | [`Rings::synthesize`], [`Rings::analyze`] |
@@ -39,7 +39,7 @@ pub use centre::{interpolate, medoid, spherical_mean};
 pub use degree::Degree;
 pub use distance::{EARTH_RADIUS_KM, geodesic_km, haversine_km};
 pub use error::SphereError;
-pub use field::{Field, FieldPlan, FieldPlanF32};
+pub use field::{Field, FieldPlan};
 pub use gauss::gauss_legendre;
 pub use grid::{Grid, Pixel, Pixels};
 pub use harmonics::Harmonics;

@@ -6,7 +6,7 @@
 //! closed form, whose power sum cancels away all digits near l = 47. There is no singular point at the poles.
 
 use crate::aligned::Aligned;
-use crate::simd::Real;
+use crate::simd::vectors;
 use pulp::Simd;
 use std::f64::consts::PI;
 
@@ -81,7 +81,7 @@ impl RowTable {
     #[inline(always)]
     pub(crate) fn diagonal<S: Simd>(&self, simd: S, l: usize, k: usize) -> S::f64s {
         let first = l / CHUNK * (CHUNK / S::F64_LANES);
-        if k >= first { f64::vectors::<S>(&self.diagonal[l])[k - first] } else { simd.splat_f64s(0.0) }
+        if k >= first { vectors::<S>(&self.diagonal[l])[k - first] } else { simd.splat_f64s(0.0) }
     }
 
     /// Length of row l with its padding.
@@ -93,17 +93,17 @@ impl RowTable {
 
 /// Order layout: for each order m, the degrees l = m+1…L in a row.
 #[derive(Debug)]
-pub(crate) struct OrderTable<T> {
+pub(crate) struct OrderTable {
     pub(crate) lmax: usize,
-    pub(crate) diagonal: Vec<T>,
-    pub(crate) steps: Vec<[T; 2]>,
+    pub(crate) diagonal: Vec<f64>,
+    pub(crate) steps: Vec<[f64; 2]>,
     /// First step of order m in `steps`; order m has `lmax − m` steps.
     pub(crate) order_start: Vec<usize>,
     /// `sine_limit[m]`: where sin θ is at most this, every order from m on is negligible.
     sine_limit: Vec<f64>,
 }
 
-impl<T: Real> OrderTable<T> {
+impl OrderTable {
     /// `negligible`: the largest |Y_lm| that may be dropped.
     pub(crate) fn new(lmax: usize, negligible: f64) -> Self {
         let mut steps = Vec::with_capacity(lmax * (lmax + 1) / 2);
@@ -117,7 +117,7 @@ impl<T: Real> OrderTable<T> {
             let mut largest = now;
             for l in m + 1..=lmax {
                 let (a, c) = step(l, m);
-                steps.push([T::from_f64(a), T::from_f64(c)]);
+                steps.push([a, c]);
                 (before, now) = (now, a * now + c * before);
                 largest = largest.max(now);
             }
@@ -126,7 +126,6 @@ impl<T: Real> OrderTable<T> {
         for m in (0..lmax).rev() {
             sine_limit[m] = sine_limit[m].min(sine_limit[m + 1]);
         }
-        let diagonal = diagonal.into_iter().map(T::from_f64).collect();
         Self { lmax, diagonal, steps, order_start, sine_limit }
     }
 

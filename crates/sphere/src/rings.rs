@@ -3,7 +3,7 @@
 use crate::error::expect_len;
 use crate::field::{order_sums, packed_start};
 use crate::recurrence::OrderTable;
-use crate::simd::{Real, dispatch};
+use crate::simd::{dispatch, vectors, vectors_mut};
 use crate::{Field, FieldPlan, SphereError, UnitVec, gauss_legendre};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
@@ -215,7 +215,7 @@ fn lanes(z: &[f64]) -> ([f64; LANES], [f64; LANES], f64) {
 
 /// `sin^m θ · Σ_l e_lm Q_lm` on a tile of rings, for every order that matters there.
 pub(crate) struct Legendre<'a> {
-    pub(crate) table: &'a OrderTable<f64>,
+    pub(crate) table: &'a OrderTable,
     pub(crate) weights: &'a [[f64; 2]],
     /// At most [`LANES`] heights.
     pub(crate) z: &'a [f64],
@@ -232,10 +232,10 @@ impl WithSimd for Legendre<'_> {
         // No closures here: they would be compiled without this kernel's vector instructions.
         for m in 0..self.table.orders(widest) {
             let (mut cos, mut sin) = ([0.0; LANES], [0.0; LANES]);
-            for (group, z) in f64::vectors::<S>(&z).iter().enumerate() {
-                let (c, s) = order_sums::<S, f64, 1>(simd, self.table, self.weights, m, &[*z]);
-                f64::vectors_mut::<S>(&mut cos)[group] = c[0];
-                f64::vectors_mut::<S>(&mut sin)[group] = s[0];
+            for (group, z) in vectors::<S>(&z).iter().enumerate() {
+                let (c, s) = order_sums::<S, 1>(simd, self.table, self.weights, m, &[*z]);
+                vectors_mut::<S>(&mut cos)[group] = c[0];
+                vectors_mut::<S>(&mut sin)[group] = s[0];
             }
             for i in 0..LANES {
                 (cos[i], sin[i]) = (cos[i] * power[i], sin[i] * power[i]);
@@ -249,7 +249,7 @@ impl WithSimd for Legendre<'_> {
 
 /// The transpose of [`Legendre`]: sums over a tile of rings, in the packing of `pack_by_order`.
 struct LegendreAdjoint<'a> {
-    table: &'a OrderTable<f64>,
+    table: &'a OrderTable,
     orders: &'a [([f64; LANES], [f64; LANES])],
     z: &'a [f64],
 }
@@ -272,12 +272,12 @@ impl WithSimd for LegendreAdjoint<'_> {
             }
             let out = &mut packed[packed_start(lmax, m)..][..=lmax - m];
             let steps = &self.table.steps[self.table.order_start[m]..][..lmax - m];
-            let (cos, sin) = (f64::vectors::<S>(&cos), f64::vectors::<S>(&sin));
-            for ((z, cos), sin) in f64::vectors::<S>(&z).iter().zip(cos).zip(sin) {
-                let (mut before, mut now) = (f64::splat(simd, 0.0), f64::splat(simd, self.table.diagonal[m]));
+            let (cos, sin) = (vectors::<S>(&cos), vectors::<S>(&sin));
+            for ((z, cos), sin) in vectors::<S>(&z).iter().zip(cos).zip(sin) {
+                let (mut before, mut now) = (simd.splat_f64s(0.0), simd.splat_f64s(self.table.diagonal[m]));
                 for l in 0..=lmax - m {
-                    out[l][0] += f64::reduce_sum(simd, f64::mul(simd, now, *cos));
-                    out[l][1] += f64::reduce_sum(simd, f64::mul(simd, now, *sin));
+                    out[l][0] += simd.reduce_sum_f64s(simd.mul_f64s(now, *cos));
+                    out[l][1] += simd.reduce_sum_f64s(simd.mul_f64s(now, *sin));
                     if let Some(step) = steps.get(l) {
                         let (a, c) = (simd.splat_f64s(step[0]), simd.splat_f64s(step[1]));
                         let next = simd.mul_add_e_f64s(simd.mul_f64s(a, *z), now, simd.mul_f64s(c, before));

@@ -47,8 +47,8 @@ const ORDER: [&str; 29] = [
 /// Files in circles that are there still, by crate.
 const IN_CIRCLES: [(&str, usize); 0] = [];
 
-/// The lines of the command without its tests.
-const MOST_LINES: usize = 5_620;
+/// All lines of the command. This limit is met, not raised.
+const MOST_LINES: usize = 5_000;
 
 /// The lines of a command's file without its tests.
 const MOST_LINES_OF_A_FILE: usize = 250;
@@ -147,7 +147,7 @@ fn three_workspaces_have_one_profile() {
 fn the_command_is_thin() {
     let source = common::root().join("crates/cli/src");
     let files = files_below(&source, &["rs"]);
-    let total: usize = files.iter().map(|file| lines_without_tests(file)).sum();
+    let total: usize = files.iter().map(|file| fs::read_to_string(file).unwrap().lines().count()).sum();
     assert!(total <= MOST_LINES, "{total} lines, at most {MOST_LINES}: move what is no skin into a library");
     for file in files_below(&source.join("commands"), &["rs"]) {
         let (lines, name) =

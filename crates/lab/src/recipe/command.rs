@@ -102,13 +102,18 @@ impl Paper {
             Some(folder) => Some(folder.clone()),
             None => Some(self.data.join("clip-vit-large-patch14")),
         };
+        let mut train: Vec<(String, String)> = Vec::new();
+        for (name, value) in &self.set {
+            train.retain(|(other, _)| other != name); // the last one counts
+            train.push((name.clone(), value.clone()));
+        }
         Settings {
             data: self.data.clone(),
             out: self.out.clone(),
             encoder,
             training: self.train_on.clone(),
             benchmarks: self.benchmarks.clone(),
-            train: self.set.clone(),
+            train,
             held_out: self.held_out,
             shard_photos: self.shard_photos,
             seed: self.seed,
@@ -118,8 +123,8 @@ impl Paper {
     }
 
     fn run(self) -> Result<()> {
-        work::check(&self.set)?;
         let settings = self.settings();
+        work::check(&settings.train)?;
         let chain = paper(&settings)?;
         if self.dry_run {
             return self.foretell(&chain);

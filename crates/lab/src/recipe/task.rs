@@ -138,7 +138,8 @@ struct Line(String);
 
 impl Line {
     fn words(&mut self, words: &str) -> &mut Self {
-        self.0 += &format!(" {words}");
+        self.0.push(' ');
+        self.0.push_str(words);
         self
     }
 

@@ -4,7 +4,7 @@ mod files;
 pub(crate) mod print;
 
 use super::locate::tag_args::TagArgs;
-use super::locate::tagging::Tagging;
+use super::locate::tagging::{Tagging, of_album};
 use crate::interrupt::{Careful, Interrupted};
 use crate::photos::PhotoArgs;
 use crate::request::{ModelArgs, open};
@@ -16,7 +16,6 @@ use locdiff::{
     AlbumAnswer, AlbumRow, AlbumRun, AlbumSettings, Control, LocateError, Progress, Request, Source,
     TimeSource,
 };
-use locdiff_base::one_line;
 use locdiff_data::RowFile;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -144,11 +143,7 @@ impl Album {
                     out.write_all(text.as_bytes())?;
                 }
             }
-            let said = tagging.tag(&answer.into(), photo.origin.path.as_deref())?;
-            if let Some(skipped) = said.skipped {
-                manners::note(&one_line(&skipped));
-            }
-            std::io::stdout().write_all(said.plan.as_bytes())?;
+            tagging.tag(&of_album(answer), photo.origin.path.as_deref())?;
         }
         let answers: Vec<AlbumAnswer> = run.answers().cloned().collect();
         if !self.files.json && !self.tags.dry_run && !answers.is_empty() {
@@ -156,7 +151,7 @@ impl Album {
         }
         let written =
             if self.tags.dry_run || answers.is_empty() { Vec::new() } else { self.files.write(&answers)? };
-        tagging.finish()?.tell(written, self.files.json)?;
+        tagging.finish(written)?;
         Ok(run.photos.len() - answers.len())
     }
 

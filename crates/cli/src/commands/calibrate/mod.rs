@@ -1,12 +1,11 @@
 //! `locdiff calibrate`: makes a model's probabilities hold.
 
-mod report;
-
 use crate::args::DeviceArg;
 use crate::embeddings::EmbeddingsArgs;
 use crate::interrupt::{Careful, Interrupted};
+use crate::output::{self, tell};
 use crate::request::GalleryArgs;
-use crate::{output, progress, say};
+use crate::{progress, say};
 use anyhow::Result;
 use clap::Args;
 use locdiff::{CalibrateRequest, Control, EmbeddingRows, LocateError, Progress, Request, calibrate};
@@ -80,7 +79,16 @@ impl Calibrate {
         let fitted = calibrate(&request, Control::new().with_stop(careful.stop()).with_progress(&advance));
         bar.finish_and_clear();
         match fitted {
-            Ok(calibration) => report::tell(&calibration, &request.file(), self.json),
+            Ok(calibration) if self.json => {
+                let mut summary = calibration.to_json();
+                summary["out"] = serde_json::json!(request.file());
+                tell!("{summary}");
+                Ok(())
+            }
+            Ok(calibration) => {
+                tell!("{}wrote {}", calibration.to_text(), request.file().display());
+                Ok(())
+            }
             Err(LocateError::Stopped) => {
                 say::error("interrupted: the calibration is as it was");
                 Err(Interrupted.into())

@@ -6,14 +6,13 @@ use crate::request::{SamplingArgs, open};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff::{
-    Device, DeviceSpec, Globe, LatLon, Locator, Predictor, ReadOptions, Reader, Reading, Request,
-    SampleOptions, Verdict, check_rows, open_model,
+    Control, Device, DeviceSpec, JudgedPlace, LatLon, Locator, Progress, Request, SampleOptions, Verdict,
+    judge_rows,
 };
 use locdiff_data::RowFile;
 use locdiff_eval::LEVELS;
 use locdiff_report::System;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Which model, on which photos, and how it samples.
 #[derive(Debug, Args)]
@@ -37,9 +36,6 @@ pub(super) struct ModelArgs {
     #[command(flatten)]
     device: DeviceArg,
 }
-
-/// A photo's place; what is said about its truth where there is one and the model is calibrated.
-type Judged = (LatLon, Option<Verdict>);
 
 impl ModelArgs {
     /// The model that locates embeddings: the folder's, or the bundled one.
@@ -77,10 +73,21 @@ pub struct ModelOnRows<'a> {
 }
 
 impl ModelOnRows<'_> {
+    fn judge(&self, truths: &[Option<LatLon>]) -> Result<Vec<JudgedPlace>> {
+        let file = RowFile::open(self.embeddings, self.tensor)?;
+        let bar = progress::bar("locating", Some(file.rows() as u64));
+        let advance = |_: Progress| bar.inc(1);
+        let device = Device::open(self.device)?;
+        let control = Control::new().with_progress(&advance);
+        let found = judge_rows(self.folder, &device, &file, truths, &self.options, control);
+        bar.finish_and_clear();
+        Ok(found?)
+    }
+
     /// The model's answers, and where it is calibrated what it says about the truths.
     pub fn system(&self, truths: &[Option<LatLon>], rows: Option<Vec<Option<usize>>>) -> Result<System> {
         // Where the embeddings have an order of their own, the truths are put into it and the answers back.
-        let judged: Vec<Option<Judged>> = if let Some(rows) = rows {
+        let judged: Vec<Option<JudgedPlace>> = if let Some(rows) = rows {
             let count = rows.iter().flatten().max().map_or(0, |last| last + 1);
             let file = RowFile::open(self.embeddings, self.tensor)?;
             let mut in_order = vec![None; count.max(file.rows())];
@@ -108,52 +115,6 @@ impl ModelOnRows<'_> {
             system.radii = radii.map(|(k, share)| (*share, of(&|verdict| verdict.radii_km[k]))).collect();
         }
         Ok(system)
-    }
-
-    /// One place per photo, and what the model says about its truth.
-    fn judge(&self, truths: &[Option<LatLon>]) -> Result<Vec<Judged>> {
-        let file = RowFile::open(self.embeddings, self.tensor)?;
-        let device = Device::open(self.device)?;
-        let (model, calibration) = open_model(self.folder, &device).context("--model")?;
-        anyhow::ensure!(
-            file.rows() == truths.len(),
-            "there are {} embeddings and {} truths: row k of both must be the same photo",
-            file.rows(),
-            truths.len()
-        );
-        check_rows(&file, model.config())?;
-        let predictor = Predictor::new(&model)?;
-        let reader = match calibration {
-            Some(calibration) => {
-                let globe = Arc::new(Globe::of(predictor.codec().clone())?);
-                Some(Reader::new(globe, calibration)?)
-            }
-            None => None,
-        };
-        let options = &self.options;
-        let bar = progress::bar("locating", Some(file.rows() as u64));
-        let mut found = Vec::with_capacity(file.rows());
-        let rows: Vec<usize> = (0..file.rows()).collect();
-        if let Some(reader) = &reader {
-            // As `locate` answers: everything is read off one density.
-            predictor.evidence_rows(&file, &rows, options, |row, embedding, evidence| {
-                let said = reader.calibration().said(&evidence, [embedding.values()]);
-                let density = reader.density(said, None)?;
-                let place = density.peaks(reader.window_km(&ReadOptions::default()), 1)[0].place;
-                let verdict = truths[row].map(|truth| reader.judge(&density, said.stranger, place, truth));
-                found.push((place, verdict));
-                bar.inc(1);
-                anyhow::Ok(())
-            })?;
-        } else {
-            predictor.predict_rows(&file, &rows, options, Reading::default(), |_, _, prediction| {
-                found.push((prediction.place, None));
-                bar.inc(1);
-                anyhow::Ok(())
-            })?;
-        }
-        bar.finish_and_clear();
-        Ok(found)
     }
 }
 

@@ -2,12 +2,12 @@
 
 mod inputs;
 mod print;
-mod score;
 mod sinks;
 pub(crate) mod tag_args;
 pub(crate) mod tagging;
 mod target;
 
+use crate::embeddings::read_truth;
 use crate::interrupt::{Careful, Interrupted};
 use crate::photos::PhotoArgs;
 use crate::request::{AnswerArgs, GalleryRuleArgs, ModelArgs, PoolArg, SamplingArgs, open};
@@ -15,13 +15,11 @@ use crate::{hints, manners, output, progress, say};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use inputs::Inputs;
-use locdiff::{Control, GalleryRule, Located, Locator, Progress, Request};
-use locdiff_base::one_line;
-use score::Score;
+use locdiff::{AnswerScore, Control, GalleryRule, LatLon, Located, Locator, Progress, Request};
 use sinks::Sinks;
 use std::io::Write;
 use std::path::PathBuf;
-use tagging::Tagging;
+use tagging::{Tagging, of_answer};
 use target::OutputArgs;
 
 #[derive(Debug, Args)]
@@ -90,20 +88,27 @@ impl Locate {
             )?,
             None => Inputs::photos(&self.photos, &self.reading)?,
         };
-        let mut score = self.truth.as_deref().map(|path| Score::open(path, inputs.count())).transpose()?;
+        let truth = self.truth.as_deref();
+        let truth = truth.map(|path| read_truth(path, "what is located", inputs.count())).transpose()?;
+        let mut score = AnswerScore::default();
         self.output.check(inputs.count(), &inputs.files())?;
         let locator = open(&request, self.embeddings.is_none())?;
         inputs.check(&locator)?;
         say_what_answers(&locator, inputs.count());
         let count = inputs.count();
         let Tally { answered, failed, untagged, is_interrupted } =
-            self.answer_all(&locator, &request, inputs, score.as_mut())?;
+            self.answer_all(&locator, &request, inputs, truth.as_deref().map(|truth| (truth, &mut score)))?;
         if is_interrupted {
             eprintln!("interrupted after {answered} of {count} answers");
             return Err(Interrupted.into());
         }
-        if let Some(score) = score {
-            score.tell(self.output.json)?;
+        if truth.is_some() {
+            let mut out = output::people();
+            if self.output.json {
+                writeln!(out, "{}", score.to_json())?;
+            } else {
+                write!(out, "{}", score.to_text())?;
+            }
         }
         self.reading.settle(failed, count, "above")?;
         ensure!(untagged == 0, "{untagged} of {count} photos got no tag; all else is written");
@@ -128,7 +133,7 @@ impl Locate {
         locator: &Locator,
         request: &Request,
         inputs: Inputs,
-        mut score: Option<&mut Score>,
+        mut score: Option<(&[LatLon], &mut AnswerScore)>,
     ) -> Result<Tally> {
         let (count, dry_run) = (inputs.count(), self.output.tags.dry_run);
         let mut sinks =
@@ -162,8 +167,8 @@ impl Locate {
                     continue;
                 }
             };
-            if let Some(score) = &mut score {
-                score.add(located.origin.row, answer, locator.reader());
+            if let Some((truth, score)) = &mut score {
+                score.add(answer, truth[located.origin.row], locator.reader());
             }
             if !is_quiet {
                 let text = print::text(answer, self.output.json);
@@ -175,22 +180,14 @@ impl Locate {
                 let written = sinks.write(answer, located.thumbnail.as_deref(), &located.trace, codec);
                 written.with_context(|| name.to_owned())?;
             }
-            let said = tagging.tag(&answer.into(), located.origin.path.as_deref());
-            let said = said.with_context(|| name.to_owned())?;
-            bar.suspend(|| {
-                if let Some(skipped) = said.skipped {
-                    manners::note(&one_line(&skipped));
-                }
-                std::io::stdout().write_all(said.plan.as_bytes())
-            })?;
+            let path = located.origin.path.as_deref();
+            bar.suspend(|| tagging.tag(&of_answer(answer), path)).with_context(|| name.to_owned())?;
             tally.answered += 1;
         }
         bar.finish_and_clear();
         tally.is_interrupted = control.is_stopped();
-        let tagged = tagging.finish()?;
-        tally.untagged = tagged.unfit;
         let files = sinks.map(Sinks::finish).transpose()?.unwrap_or_default();
-        tagged.tell(files, self.output.json)?;
+        tally.untagged = tagging.finish(files)?;
         Ok(tally)
     }
 }

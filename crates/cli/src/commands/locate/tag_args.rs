@@ -21,14 +21,14 @@ pub(crate) struct TagArgs {
     #[arg(long, value_name = "FILE.csv")]
     pub(super) exiftool_csv: Option<PathBuf>,
     /// Tag photos that have a GPS tag too, and replace it in their copies and sidecars; --force alone never does
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(super) replace_tags: bool,
     /// Say what --write-exif, --xmp and --exiftool-csv would write, and write nothing at all
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Where to note what was written, for `locdiff undo` [default: locdiff-journal.jsonl in the folder of --write-exif,
     /// else here]
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     journal: Option<PathBuf>,
     /// Do not ask before --write-exif and --xmp
     #[arg(long)]

@@ -77,10 +77,10 @@ pub(crate) struct OutputArgs {
     #[arg(long, value_name = "FILE.png", value_parser = parse_target)]
     pub(crate) png: Option<Target>,
     /// Write the probability of every cell of a quarter of a degree as GeoTIFF; or a folder
-    #[arg(long, value_name = "FILE.tif", value_parser = parse_target)]
+    #[arg(long, value_name = "FILE.tif", value_parser = parse_target, hide_short_help = true)]
     pub(crate) geotiff: Option<Target>,
     /// Write the backward process of one photo, step by step: .gif, .html or .png
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) trace: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) tags: TagArgs,

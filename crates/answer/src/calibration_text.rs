@@ -1,0 +1,49 @@
+//! What a calibration says about itself.
+
+use crate::{Calibration, LEVELS};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+impl Calibration {
+    /// Its fit as one JSON object.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "evidence": self.factors.evidence, "background_weight": self.factors.background_weight,
+            "floor": self.factors.floor, "window_km": self.window_km, "can_tell_from": self.can_tell_from, "fit": self.fit,
+            "strangers": self.strangers.as_ref().map(|strangers| strangers.factors), "gallery": self.gallery,
+            "worst_deviation": self.fit.as_ref().map(crate::FitReport::worst_deviation),
+        })
+    }
+
+    /// The same as lines for people.
+    pub fn to_text(&self) -> String {
+        let Some(report) = &self.fit else { return "not fitted\n".to_owned() };
+        let percent = |shares: &[f64]| {
+            let each: Vec<String> = shares.iter().map(|share| format!("{:>3.0}", 100.0 * share)).collect();
+            each.join(" ")
+        };
+        let (factors, floor) = (&self.factors, 100.0 * self.factors.floor);
+        let mut text = format!(
+            "evidence × {:.2}, background × {:.2}, floor {floor:.1} %, window {:.0} km; \"I can't tell\" below a locatability of {:.2}\n",
+            factors.evidence, factors.background_weight, self.window_km, self.can_tell_from
+        );
+        let (nll, without, n) = (report.nll_nats, report.background_nll_nats, report.n);
+        let _ =
+            writeln!(text, "−log density {nll:.3} nats per photo ({without:.3} without the photo), n = {n}");
+        let _ = writeln!(text, "said          {} %", percent(&LEVELS));
+        let _ = writeln!(text, "in regions    {} %", percent(&report.regions));
+        let radii = percent(&report.radii);
+        let _ = writeln!(text, "within radii  {radii} % before, as said after the radii are stretched");
+        if let Some(mix) = &self.gallery {
+            let (share, other) = (100.0 * mix.share, 100.0 * mix.strangers_share);
+            let kernels = &mix.kernels;
+            let _ = writeln!(
+                text,
+                "with the gallery: {share:.0} % of it ({other:.0} % out of domain), {} neighbours, kernels of {:.0} km, \
+                 temperature {:.3}, window {:.0} km; −log density {:.3}",
+                kernels.neighbours, kernels.width_km, kernels.temperature, mix.window_km, mix.nll_nats
+            );
+        }
+        text
+    }
+}

@@ -1,0 +1,127 @@
+//! A model judged on photos whose places are known.
+
+use crate::{Control, LocateError, Progress, check_rows, open_model};
+use locdiff_answer::{Answer, Globe, LEVELS, ReadOptions, Reader, ReliabilityCurve, Verdict};
+use locdiff_base::setting;
+use locdiff_data::RowFile;
+use locdiff_eval::Accuracy;
+use locdiff_model::{Predictor, Reading, SampleOptions};
+use locdiff_nn::Device;
+use locdiff_sphere::LatLon;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A photo's place; what the model says about its truth, where there is one and the model is calibrated.
+pub type JudgedPlace = (LatLon, Option<Verdict>);
+
+/// One place for each row of a file of embeddings, and what the model says about its truth. A calibrated model answers as
+/// [`crate::Locator::run`] does, another by its samples.
+///
+/// # Errors
+/// A folder that cannot be used, embeddings that are not the model's, or as many truths as there are not rows.
+pub fn judge_rows(
+    folder: &Path,
+    device: &Device,
+    file: &RowFile,
+    truths: &[Option<LatLon>],
+    options: &SampleOptions,
+    control: Control<'_>,
+) -> Result<Vec<JudgedPlace>, LocateError> {
+    let (model, calibration) = open_model(folder, device)?;
+    if file.rows() != truths.len() {
+        let remedy = format!("there are {} embeddings: row k of both must be the same photo", file.rows());
+        return Err(setting("truths", truths.len(), remedy));
+    }
+    check_rows(file, model.config())?;
+    let predictor = Predictor::new(&model)?;
+    let mut found = Vec::with_capacity(file.rows());
+    let rows: Vec<usize> = (0..file.rows()).collect();
+    let Some(calibration) = calibration else {
+        predictor.predict_rows(file, &rows, options, Reading::default(), |_, _, prediction| {
+            found.push((prediction.place, None));
+            control.advance(Progress::Read);
+            Ok::<_, LocateError>(())
+        })?;
+        return Ok(found);
+    };
+    let reader = Reader::new(Arc::new(Globe::of(predictor.codec().clone())?), calibration)?;
+    predictor.evidence_rows(file, &rows, options, |row, embedding, evidence| {
+        let said = reader.calibration().said(&evidence, [embedding.values()]);
+        let density = reader.density(said, None)?;
+        let place = density.peaks(reader.window_km(&ReadOptions::default()), 1)[0].place;
+        let verdict = truths[row].map(|truth| reader.judge(&density, said.stranger, place, truth));
+        found.push((place, verdict));
+        control.advance(Progress::Read);
+        Ok::<_, LocateError>(())
+    })?;
+    Ok(found)
+}
+
+/// How good answers are, where the truth is known.
+#[derive(Debug, Default)]
+pub struct AnswerScore {
+    /// Answer, truth, and whether it could be told.
+    pairs: Vec<(LatLon, LatLon, bool)>,
+    verdicts: Vec<Verdict>,
+}
+
+impl AnswerScore {
+    /// Counts an answer.
+    pub fn add(&mut self, answer: &Answer, truth: LatLon, reader: &Reader) {
+        self.pairs.push((answer.best, truth, answer.can_tell));
+        self.verdicts.push(reader.judge(&answer.density, 1.0 - answer.familiarity, answer.best, truth));
+    }
+
+    fn accuracy(&self, told: Option<bool>) -> Accuracy {
+        let chosen = self.pairs.iter().filter(|(_, _, can)| told.is_none_or(|told| told == *can));
+        Accuracy::new(chosen.map(|(answer, truth, _)| (*answer, *truth)))
+    }
+
+    fn curve(&self, pick: fn(&Verdict) -> f64) -> ReliabilityCurve {
+        ReliabilityCurve::of_levels(&self.verdicts.iter().map(pick).collect::<Vec<_>>())
+    }
+
+    fn nll(&self) -> f64 {
+        let log_density: f64 = self.verdicts.iter().map(|verdict| verdict.log_density).sum();
+        -log_density / self.pairs.len().max(1) as f64
+    }
+
+    /// Of a share of one half, the largest of all.
+    fn standard_error(&self) -> f64 {
+        0.5 / (self.pairs.len().max(1) as f64).sqrt()
+    }
+
+    /// As one JSON object.
+    pub fn to_json(&self) -> Value {
+        let (regions, radii) = (self.curve(|v| v.region_level), self.curve(|v| v.radius_share));
+        let worst = regions.largest_error.max(radii.largest_error);
+        json!({
+            "summary": {
+                "accuracy": self.accuracy(None), "answered": self.accuracy(Some(true)),
+                "cannot_tell": self.accuracy(Some(false)), "nll_nats": self.nll(), "levels": LEVELS,
+                "regions": regions, "radii": radii, "worst_deviation": worst, "standard_error": self.standard_error(),
+            }
+        })
+    }
+
+    /// As lines for people.
+    pub fn to_text(&self) -> String {
+        let percent = |shares: &[f64]| {
+            let each: Vec<String> = shares.iter().map(|share| format!("{:>4.1}", 100.0 * share)).collect();
+            each.join(" ")
+        };
+        let (regions, radii) = (self.curve(|v| v.region_level), self.curve(|v| v.radius_share));
+        let mut text = String::new();
+        let _ = writeln!(text, "all          {}", self.accuracy(None));
+        let _ = writeln!(text, "answered     {}", self.accuracy(Some(true)));
+        let _ = writeln!(text, "can't tell   {}", self.accuracy(Some(false)));
+        let _ = writeln!(text, "−log density {:.3} nats per steradian (uniform 2.531)", self.nll());
+        let _ = writeln!(text, "said         {} %", percent(&LEVELS));
+        let _ = writeln!(text, "in regions   {} %", percent(&regions.observed()));
+        let (within, error) = (percent(&radii.observed()), 100.0 * self.standard_error());
+        let _ = writeln!(text, "within radii {within} % (standard error {error:.1} points)");
+        text
+    }
+}
