@@ -33,7 +33,9 @@ fn run_command(py: Python<'_>, arguments: Vec<Bound<'_, PyString>>) -> PyResult<
     let given: Vec<OsString> = arguments.iter().map(|one| one.extract()).collect::<PyResult<_>>()?;
     let (done, ended) = mpsc::channel();
     let thread = std::thread::Builder::new().stack_size(STACK);
-    thread.spawn(move || drop(done.send(locdiff_cli::run_command(given))))?;
+    thread.spawn(move || {
+        let _ = done.send(locdiff_cli::run_command(given));
+    })?;
     py.detach(move || {
         loop {
             match ended.recv_timeout(PAUSE) {
