@@ -1,4 +1,4 @@
-"""Where on Earth was this photo taken? A photo in, places with honest probabilities out.
+"""Where on Earth was this photo taken? A photo in, places with calibrated probabilities out.
 
 >>> import locdiff
 >>> answer = locdiff.Locator().locate(photo)
@@ -24,7 +24,6 @@ from ._locdiff import (
     Density,
     DeviceError,
     Gallery,
-    Hypothesis,
     JobError,
     LocDiffError,
     Locator,
@@ -39,7 +38,8 @@ from ._locdiff import (
     threads,
     train,
 )
-from ._types import Place
+from ._types import Hypothesis, Place
+from .results import AlbumAnswer, Calibration, Comparison, Evaluation, TrainingRun
 
 if TYPE_CHECKING:
     import geopandas
@@ -48,11 +48,15 @@ if TYPE_CHECKING:
     from ._types import LocateOptions, Photo
 
 __all__ = [
+    "AlbumAnswer",
     "Answer",
+    "Calibration",
     "Codec",
+    "Comparison",
     "DataError",
     "Density",
     "DeviceError",
+    "Evaluation",
     "Gallery",
     "Hypothesis",
     "JobError",
@@ -62,6 +66,7 @@ __all__ = [
     "PhotoError",
     "Place",
     "SettingError",
+    "TrainingRun",
     "__version__",
     "calibrate",
     "compare",

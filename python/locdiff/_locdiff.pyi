@@ -6,7 +6,8 @@ import numpy
 from numpy.typing import ArrayLike, NDArray
 from typing_extensions import Unpack
 
-from ._types import LocateOptions, Photo, Place, StrPath
+from ._types import AlbumOptions, Hypothesis, LocateOptions, Photo, Place, StrPath
+from .results import AlbumAnswer, Calibration, Comparison, Evaluation, TrainingRun
 
 __version__: str
 
@@ -17,17 +18,6 @@ class ModelError(LocDiffError): ...
 class DataError(LocDiffError): ...
 class DeviceError(LocDiffError): ...
 class JobError(LocDiffError): ...
-
-@final
-class Hypothesis:
-    @property
-    def lat(self) -> float: ...
-    @property
-    def lon(self) -> float: ...
-    @property
-    def probability(self) -> float: ...
-    @property
-    def place(self) -> str: ...
 
 @final
 class Answer:
@@ -78,6 +68,7 @@ class Answer:
     def to_html(self) -> str: ...
     def to_png(self) -> bytes: ...
     def _repr_html_(self) -> str: ...
+    def __reduce__(self) -> tuple[Callable[..., Answer], tuple[str, str, list[bytes], str | None]]: ...
 
 @final
 class Locator:
@@ -88,6 +79,9 @@ class Locator:
         *,
         device: str = "auto",
         gallery: StrPath | None = None,
+        geoclip: StrPath | None = None,
+        gallery_rule: str = "mix",
+        hybrid: dict[str, Any] | None = None,
     ) -> Locator: ...
     @staticmethod
     def bundled(*, device: str = "auto") -> Locator: ...
@@ -111,18 +105,16 @@ class Locator:
         *,
         times: Iterable[float | str | datetime.datetime | None] | None = None,
         gps: Iterable[tuple[float, float] | None] | None = None,
-        same_place: bool = False,
-        trust_clocks: bool = False,
         progress: Callable[[int, int], object] | None = None,
-        **options: Unpack[LocateOptions],
-    ) -> list[dict[str, Any] | PhotoError]: ...
-    def embed(self, photo: Photo, *, max_megapixels: int = 100) -> NDArray[numpy.float32]: ...
+        **options: Unpack[AlbumOptions],
+    ) -> list[AlbumAnswer | PhotoError]: ...
+    def embed(self, photo: Photo, *, max_megapixels: int | None = None) -> NDArray[numpy.float32]: ...
     def embed_many(
         self,
         photos: Iterable[Photo],
         *,
         progress: Callable[[int, int], object] | None = None,
-        max_megapixels: int = 100,
+        max_megapixels: int | None = None,
     ) -> list[NDArray[numpy.float32] | PhotoError]: ...
     def locate_embeddings(
         self,
@@ -187,18 +179,24 @@ def train(
     device: str = "auto",
     progress: Callable[[dict[str, Any]], object] | None = None,
     **settings: Any,
-) -> dict[str, Any]: ...
+) -> TrainingRun: ...
 def calibrate(
     model: StrPath,
     embeddings: StrPath,
     truth: StrPath,
     *,
     tensor: str | None = None,
-    samples: int = 16,
-    seed: int = 0,
+    samples: int | None = None,
+    seed: int | None = None,
+    groups: str | None = None,
+    rows: StrPath | None = None,
+    out_of_domain: tuple[StrPath, StrPath] | None = None,
+    gallery: StrPath | None = None,
+    geoclip: StrPath | None = None,
+    export: StrPath | None = None,
     device: str = "auto",
     progress: Callable[[int, int], object] | None = None,
-) -> dict[str, Any]: ...
+) -> Calibration: ...
 def evaluate(
     truth: StrPath | ArrayLike,
     predictions: StrPath | ArrayLike,
@@ -206,7 +204,7 @@ def evaluate(
     preset: str = "plonk",
     replicates: int = 1000,
     seed: int = 0,
-) -> dict[str, Any]: ...
+) -> Evaluation: ...
 def compare(
     training: tuple[StrPath, StrPath],
     validation: tuple[StrPath, StrPath],
@@ -219,7 +217,7 @@ def compare(
     far_km: float = 200.0,
     device: str = "auto",
     progress: Callable[[dict[str, Any]], object] | None = None,
-) -> dict[str, Any]: ...
+) -> Comparison: ...
 def plan(
     photos: StrPath | Sequence[StrPath],
     out: StrPath,

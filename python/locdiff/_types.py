@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypedDict, Union
 
 if TYPE_CHECKING:
@@ -20,6 +21,20 @@ class Place(NamedTuple):
 
     lat: float
     lon: float
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """A place it may be: `place` is the nearest town, `probability` that of the window about it.
+
+    >>> Hypothesis(39.99, 116.27, 0.5, "near Beijing").lat
+    39.99
+    """
+
+    lat: float
+    lon: float
+    probability: float
+    place: str
 
 
 class ImageLike(Protocol):
@@ -41,7 +56,7 @@ Photo: TypeAlias = "Union[str, os.PathLike[str], bytes, bytearray, NDArray[numpy
 
 
 class LocateOptions(TypedDict, total=False):
-    """Options of `Locator.locate` and its like: those of the command."""
+    """Options of `Locator.locate` and its like: those of the command, with its defaults."""
 
     within: str | Sequence[str] | None
     prior: StrPath | None
@@ -51,5 +66,16 @@ class LocateOptions(TypedDict, total=False):
     window_km: float | None
     seed: int
     samples: int
+    sampler: str
+    steps: int
     guidance: float
+    pool: str | None
     max_megapixels: int
+
+
+class AlbumOptions(LocateOptions, total=False):
+    """Options of `Locator.album`."""
+
+    same_place: bool
+    folder_is_place: bool
+    trust_clocks: bool

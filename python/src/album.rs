@@ -1,107 +1,61 @@
-//! Photos of a trip, answered together.
+//! What the caller knows of an album's photos.
 
-use crate::errors::{SettingError, locate};
-use crate::places::from_json;
-use crate::pool::compute;
-use locdiff::{AlbumAnswer, AlbumSettings, EmbeddedPhoto, LatLon, LocateError, LocateOptions, Locator, album_times};
-use locdiff::parts::{parse_time, set_clocks};
+use crate::errors::SettingError;
+use locdiff::parts::parse_time;
+use locdiff::{LatLon, PhotoTime, Source};
 use pyo3::prelude::*;
 
-/// What the caller knows of the photos, one entry for each; nothing where the photos say it themselves.
-#[derive(Default)]
-pub(crate) struct Known {
-    times: Option<Vec<Option<f64>>>,
-    gps: Option<Vec<Option<LatLon>>>,
+/// Photos with their times and tags, where the caller knows them; else the photos say it themselves.
+pub(crate) fn with_known(
+    sources: Vec<Source>,
+    times: Option<&Bound<'_, PyAny>>,
+    gps: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Vec<Source>> {
+    let count = sources.len();
+    let (times, gps) = (list("times", times, count, time)?, list("gps", gps, count, tag)?);
+    let known = times.into_iter().zip(gps);
+    Ok(sources
+        .into_iter()
+        .zip(known)
+        .map(|(source, (time, gps))| source.with_time(time).with_gps(gps))
+        .collect())
 }
 
-impl Known {
-    /// Reads both lists; they must be as long as the photos are many.
-    pub(crate) fn of(
-        times: Option<&Bound<'_, PyAny>>,
-        gps: Option<&Bound<'_, PyAny>>,
-        count: usize,
-    ) -> PyResult<Self> {
-        let known = Self { times: list(times, seconds)?, gps: list(gps, tag)? };
-        let lengths =
-            [("times", known.times.as_ref().map(Vec::len)), ("gps", known.gps.as_ref().map(Vec::len))];
-        for (name, length) in lengths {
-            if let Some(length) = length.filter(|length| *length != count) {
-                let message =
-                    format!("{name} has {length} entries for {count} photos: give one for each, or None");
-                return Err(SettingError::new_err(message));
-            }
-        }
-        Ok(known)
-    }
-}
-
-/// Answers for the photos that could be read, with their positions, as the lines of `album --json`.
-pub(crate) fn answers<'py>(
-    py: Python<'py>,
-    locator: &Locator,
-    (at, mut photos): (Vec<usize>, Vec<EmbeddedPhoto>),
-    known: &Known,
-    (same_place, trust_clocks): (bool, bool),
-    options: &LocateOptions,
-) -> PyResult<Vec<Bound<'py, PyAny>>> {
-    let found = compute(py, || -> Result<Vec<AlbumAnswer>, LocateError> {
-        if let Some(gps) = &known.gps {
-            photos.iter_mut().zip(&at).for_each(|(photo, k)| photo.gps = gps[*k]);
-        }
-        let mut times = album_times(&photos);
-        if let Some(given) = &known.times {
-            for (time, k) in times.iter_mut().zip(&at) {
-                if let Some(seconds) = given[*k] {
-                    *time = locdiff::PhotoTime::at(seconds);
-                }
-            }
-        }
-        let mut photos = locator.album_photos(&photos, &times, options)?;
-        let album = locator.album(AlbumSettings::default())?;
-        if same_place {
-            return Ok(album.same_place(&photos, None)?);
-        }
-        if !trust_clocks {
-            let wrong = album.wrong_clocks(&photos)?;
-            set_clocks(&mut photos, &wrong);
-        }
-        Ok(album.answers(&photos, &[], |_| ())?)
-    })?;
-    let found = found.map_err(|error| locate(&error))?;
-    found.iter().map(|answer| from_json(py, &answer.to_json().to_string())).collect()
-}
-
-/// Each of a list by a rule, None as it is.
+/// Each of a list by a rule, None as it is; as many None as there are photos where there is no list.
 fn list<T>(
+    name: &str,
     given: Option<&Bound<'_, PyAny>>,
+    count: usize,
     read: impl Fn(&Bound<'_, PyAny>) -> PyResult<T>,
-) -> PyResult<Option<Vec<Option<T>>>> {
-    let Some(given) = given else { return Ok(None) };
+) -> PyResult<Vec<Option<T>>> {
+    let Some(given) = given else { return Ok((0..count).map(|_| None).collect()) };
     let one = |value: PyResult<Bound<'_, PyAny>>| {
         let value = value?;
         if value.is_none() { Ok(None) } else { read(&value).map(Some) }
     };
-    given.try_iter()?.map(one).collect::<PyResult<_>>().map(Some)
+    let all: Vec<Option<T>> = given.try_iter()?.map(one).collect::<PyResult<_>>()?;
+    if all.len() == count {
+        return Ok(all);
+    }
+    let message = format!("{name} has {} entries for {count} photos: give one for each, or None", all.len());
+    Err(SettingError::new_err(message))
 }
 
 /// A time: seconds since 1970, a text as in EXIF or ISO 8601, or a datetime.
-fn seconds(value: &Bound<'_, PyAny>) -> PyResult<f64> {
+fn time(value: &Bound<'_, PyAny>) -> PyResult<PhotoTime> {
     if let Ok(text) = value.extract::<String>() {
-        return parse_time(&text, None)
-            .map(|(seconds, _)| seconds)
-            .map_err(|error| SettingError::new_err(error.to_string()));
+        let read = parse_time(&text, None).map_err(|error| SettingError::new_err(error.to_string()));
+        return read.map(|(seconds, _)| PhotoTime::at(seconds));
     }
     let seconds: f64 = match value.extract() {
         Ok(seconds) => seconds,
         Err(_) => value.call_method0("timestamp")?.extract()?,
     };
     if seconds.is_finite() {
-        Ok(seconds)
-    } else {
-        Err(SettingError::new_err(format!(
-            "{seconds} is no time: give seconds since 1970, a text or a datetime"
-        )))
+        return Ok(PhotoTime::at(seconds));
     }
+    let message = format!("{seconds} is no time: give seconds since 1970, a text or a datetime");
+    Err(SettingError::new_err(message))
 }
 
 /// A latitude and a longitude.

@@ -1,26 +1,54 @@
 //! What is said about a photo, as Python sees it.
 
+use crate::again::MadeOf;
 use crate::density::pixel_density;
-use crate::errors::locate;
-use crate::places::{degrees, from_json, place};
+use crate::errors::{OrRaise, locate};
+use crate::places::{degrees, from_json, hypothesis, json_place, place};
 use crate::pool::compute;
-use locdiff::{AnswerMap, Atlas, LatLon, LocateError};
+use locdiff::{AnswerMap, Atlas, EmbeddedPhoto, Embedding, Fingerprint, LatLon, LocateError, Request};
 use numpy::{AllowTypeChange, PyArray1, PyArrayLike1};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList};
+use serde_json::Value;
 use std::sync::{Arc, OnceLock};
 
 /// Where a photo was taken, as far as can be told.
+///
+/// It pickles: its fields as they are, its density as what it is made of, the photo's embedding and how the locator was opened.
 #[pyclass(frozen, module = "locdiff")]
 pub(crate) struct Answer {
-    inner: Arc<locdiff::Answer>,
+    /// The line of `locate --json`.
+    line: Value,
+    made_of: MadeOf,
+    /// With its density; made again where it was unpickled.
+    whole: OnceLock<Arc<locdiff::Answer>>,
 }
 
 impl Answer {
-    /// Keeps a few kilobytes of it: the density's values at the pixels are worked out again when they are asked for.
-    pub(crate) fn new(mut answer: locdiff::Answer) -> Self {
-        answer.density = answer.density.compact();
-        Self { inner: Arc::new(answer) }
+    pub(crate) fn new(answer: locdiff::Answer, request: Arc<Request>, photo: EmbeddedPhoto) -> Self {
+        let line = answer.to_json();
+        let made = Self { line, made_of: MadeOf { request, photo }, whole: OnceLock::new() };
+        made.whole.get_or_init(|| compact(answer));
+        made
+    }
+
+    /// The answer with its density.
+    fn whole(&self, py: Python<'_>) -> PyResult<Arc<locdiff::Answer>> {
+        if let Some(whole) = self.whole.get() {
+            return Ok(whole.clone());
+        }
+        let best = json_place(&self.line["best"]).or_data()?;
+        let made = compute(py, || self.made_of.answer(best))??;
+        Ok(self.whole.get_or_init(|| compact(made)).clone())
+    }
+
+    fn number(&self, name: &str) -> f64 {
+        self.line[name].as_f64().unwrap_or(f64::NAN)
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        self.line[name].as_str()
     }
 
     fn draw<T: Send>(
@@ -29,7 +57,7 @@ impl Answer {
         pick: impl FnOnce(&AnswerMap<'_>) -> Result<T, LocateError> + Send,
     ) -> PyResult<T> {
         static ATLAS: OnceLock<Atlas> = OnceLock::new();
-        let answer = self.inner.clone();
+        let answer = self.whole(py)?;
         let drawn = compute(py, move || {
             let atlas = if let Some(atlas) = ATLAS.get() {
                 atlas
@@ -43,120 +71,148 @@ impl Answer {
     }
 }
 
+/// A few kilobytes of it: the density's values at the pixels are worked out again when they are asked for.
+fn compact(mut answer: locdiff::Answer) -> Arc<locdiff::Answer> {
+    answer.density = answer.density.compact();
+    Arc::new(answer)
+}
+
+/// The line, the request, the views of the photo and their encoder.
+type Pickled<'py> = (String, String, Vec<Bound<'py, PyBytes>>, Option<String>);
+
+/// An answer that was pickled.
+#[pyfunction]
+pub(crate) fn _unpickle_answer(
+    line: &str,
+    request: &str,
+    views: Vec<PyBackedBytes>,
+    encoder: Option<&str>,
+) -> PyResult<Answer> {
+    let line: Value = serde_json::from_str(line).or_data()?;
+    let request: Request = serde_json::from_str(request).or_data()?;
+    let encoder = encoder.map(|name| name.parse::<Fingerprint>().map(Arc::new)).transpose().or_data()?;
+    let view = |bytes: &PyBackedBytes| {
+        let (numbers, _) = bytes.as_chunks();
+        Embedding::new(numbers.iter().map(|four| f32::from_le_bytes(*four)).collect(), encoder.clone())
+    };
+    let views: Vec<Embedding> = views.iter().map(view).collect::<Result<_, _>>().or_data()?;
+    let gps = line.get("gps").filter(|at| !at.is_null()).map(json_place).transpose().or_data()?;
+    let mut photo = EmbeddedPhoto::new(views).with_gps(gps);
+    photo.name = line["photo"].as_str().map(str::to_owned);
+    let made_of = MadeOf { request: Arc::new(request), photo };
+    Ok(Answer { line, made_of, whole: OnceLock::new() })
+}
+
 #[pymethods]
 impl Answer {
     /// The photo's name, where it has one.
     #[getter]
     fn photo(&self) -> Option<&str> {
-        self.inner.photo.as_deref()
+        self.text("photo")
     }
 
     /// Where the photo itself says it was taken: reported, never used.
     #[getter]
     fn gps<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.inner.gps.map(|at| place(py, at)).transpose()
+        let at = self.line.get("gps").filter(|at| !at.is_null()).map(json_place).transpose().or_data()?;
+        at.map(|at| place(py, at)).transpose()
     }
 
     /// The best place: `answer.best.lat`, `answer.best.lon`.
     #[getter]
     fn best<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        place(py, self.inner.best)
+        place(py, json_place(&self.line["best"]).or_data()?)
     }
 
     /// The best place in words: the nearest town.
     #[getter]
     fn place(&self) -> &str {
-        &self.inner.place
+        self.text("place").unwrap_or_default()
     }
 
     /// The country of the best place, in English; None at sea.
     #[getter]
     fn country(&self) -> Option<&str> {
-        self.inner.country.as_deref()
+        self.text("country")
     }
 
     /// Two letters of ISO 3166 for the country.
     #[getter]
     fn country_code(&self) -> Option<&str> {
-        self.inner.country_code.as_deref()
+        self.text("country_code")
     }
 
     /// Half of all photos with answers like this one were taken within this distance of the best place.
     #[getter]
     fn radius_50_km(&self) -> f64 {
-        self.inner.radius_50_km
+        self.number("radius_50_km")
     }
 
     /// The same for nine in ten.
     #[getter]
     fn radius_90_km(&self) -> f64 {
-        self.inner.radius_90_km
+        self.number("radius_90_km")
     }
 
     /// Area of the smallest region that holds the place with probability ½.
     #[getter]
     fn area_50_km2(&self) -> f64 {
-        self.inner.area_50_km2
+        self.number("area_50_km2")
     }
 
     /// The same with probability 0.9.
     #[getter]
     fn area_90_km2(&self) -> f64 {
-        self.inner.area_90_km2
+        self.number("area_90_km2")
     }
 
     /// The radius of the window that the density was seen through.
     #[getter]
     fn window_km(&self) -> f64 {
-        self.inner.window_km
+        self.number("window_km")
     }
 
     /// Places it may be, the most probable first; the first is the best place.
     #[getter]
     fn hypotheses<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let each = self.inner.hypotheses.iter().map(|found| Hypothesis {
-            at: found.at,
-            probability: found.probability,
-            place: found.place.clone(),
-        });
-        PyList::new(py, each.map(|found| Py::new(py, found)).collect::<PyResult<Vec<_>>>()?)
+        let each = self.line["hypotheses"].as_array().into_iter().flatten();
+        PyList::new(py, each.map(|found| hypothesis(py, found)).collect::<PyResult<Vec<_>>>()?)
     }
 
     /// The probability that the best place is right to within 750 km.
     #[getter]
     fn locatability(&self) -> f64 {
-        self.inner.locatability
+        self.number("locatability")
     }
 
     /// Whether that is enough for an answer to mean something.
     #[getter]
     fn can_tell(&self) -> bool {
-        self.inner.can_tell
+        self.line["can_tell"].as_bool().unwrap_or_default()
     }
 
     /// The probability that the photo is of the kind that the model was trained for.
     #[getter]
     fn familiarity(&self) -> f64 {
-        self.inner.familiarity
+        self.number("familiarity")
     }
 
     /// What the photo adds to knowing nothing about it, in nats.
     #[getter]
     fn information_nats(&self) -> f64 {
-        self.inner.information_nats
+        self.number("information_nats")
     }
 
     /// What a gallery had to do with it, where one was asked.
     #[getter]
     fn gallery<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
-        let json = self.inner.to_json();
-        json.get("gallery").map(|word| from_json(py, &word.to_string())).transpose()
+        self.line.get("gallery").map(|word| from_json(py, &word.to_string())).transpose()
     }
 
     /// The density per steradian on the pixels of HEALPix, in nested order: times `4 * pi / len(density)` it sums to 1.
     #[getter]
     fn density<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let answer = self.inner.clone();
+        let answer = self.whole(py)?;
         let values = compute(py, move || {
             let pixels = answer.density.globe().pixels();
             pixel_density(pixels, |points| answer.density.log_density(points))
@@ -166,8 +222,8 @@ impl Answer {
 
     /// HEALPix's resolution of `density`: it has `12 * nside ** 2` pixels.
     #[getter]
-    fn nside(&self) -> usize {
-        1 << self.inner.density.globe().pixels().depth()
+    fn nside(&self, py: Python<'_>) -> PyResult<usize> {
+        Ok(1 << self.whole(py)?.density.globe().pixels().depth())
     }
 
     /// Log density per steradian at places, in degrees.
@@ -178,7 +234,7 @@ impl Answer {
         lon: PyArrayLike1<'py, f64, AllowTypeChange>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let places = degrees(&lat, &lon)?;
-        let answer = self.inner.clone();
+        let answer = self.whole(py)?;
         let values = compute(py, move || {
             let points: Vec<_> = places.into_iter().map(LatLon::to_unit).collect();
             answer.density.log_density(&points)
@@ -188,15 +244,14 @@ impl Answer {
 
     /// The probability within a distance of a place.
     fn mass_within_km(&self, py: Python<'_>, lat: f64, lon: f64, radius_km: f64) -> PyResult<f64> {
-        use crate::errors::OrRaise;
         let centre = LatLon::new(lat, lon).or_setting()?;
-        let answer = self.inner.clone();
+        let answer = self.whole(py)?;
         compute(py, move || answer.density.mass_within_km(centre, radius_km))
     }
 
     /// The answer as JSON: the line that `locdiff locate --json` prints.
     fn to_json(&self) -> String {
-        self.inner.to_json().to_string()
+        self.line.to_string()
     }
 
     /// The same as a dictionary.
@@ -233,40 +288,20 @@ impl Answer {
         ))
     }
 
-    fn __repr__(&self) -> String {
-        let (best, place) = (self.inner.best, &self.inner.place);
-        let half = locdiff::parts::kilometres(self.inner.radius_50_km);
-        format!("<Answer {best}, {place}, 50 % within {half} km>")
-    }
-}
-
-/// A place it may be.
-#[pyclass(frozen, module = "locdiff")]
-pub(crate) struct Hypothesis {
-    at: LatLon,
-    /// The probability within the window about it, without what a more probable place holds already.
-    #[pyo3(get)]
-    probability: f64,
-    /// The place in words: the nearest town.
-    #[pyo3(get)]
-    place: String,
-}
-
-#[pymethods]
-impl Hypothesis {
-    /// Latitude in degrees.
-    #[getter]
-    fn lat(&self) -> f64 {
-        self.at.lat_deg()
-    }
-
-    /// Longitude in degrees.
-    #[getter]
-    fn lon(&self) -> f64 {
-        self.at.lon_deg()
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Pickled<'py>)> {
+        let unpickle = py.import("locdiff._locdiff")?.getattr("_unpickle_answer")?;
+        let MadeOf { request, photo } = &self.made_of;
+        let request = serde_json::to_string(&**request).or_data()?;
+        let bytes =
+            |view: &Embedding| -> Vec<u8> { view.values().iter().flat_map(|x| x.to_le_bytes()).collect() };
+        let views = photo.views.iter().map(|view| PyBytes::new(py, &bytes(view))).collect();
+        let encoder = photo.views.first().and_then(Embedding::encoder).map(ToString::to_string);
+        Ok((unpickle, (self.to_json(), request, views, encoder)))
     }
 
     fn __repr__(&self) -> String {
-        format!("<Hypothesis {}, {}, {:.0} %>", self.at, self.place, 100.0 * self.probability)
+        let best = json_place(&self.line["best"]).map_or(String::new(), |best| best.to_string());
+        let half = locdiff::parts::kilometres(self.radius_50_km());
+        format!("<Answer {best}, {}, 50 % within {half} km>", self.place())
     }
 }

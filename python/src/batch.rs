@@ -1,11 +1,12 @@
 //! Batch jobs, as Python and its engines run them.
 
 use crate::errors::{OrRaise, SettingError, batch};
-use crate::options::texts;
+use crate::options::{Taker, request};
 use crate::places::from_json;
 use crate::pool::{Watch, compute};
+use locdiff::parts::NnError;
 use locdiff_base::Named;
-use locdiff_batch::{Job, Progress, Run, Settings, Task, Worker};
+use locdiff_batch::{Job, Progress, Run, Task, Worker};
 use locdiff_ingest::Photos;
 use numpy::{PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
@@ -30,34 +31,12 @@ pub(crate) fn plan<'py>(
         Ok(one) => vec![one],
         Err(_) => photos.extract()?,
     };
-    let settings = self::settings(settings)?;
+    let settings = request(settings, Taker::Job)?;
     let made = compute(py, || -> locdiff_batch::Result<Job> {
         let photos = Photos::gather(&paths, path_column)?;
         locdiff_batch::plan(&photos, &out, task, settings, shard_photos)
     })?;
     describe_job(py, &made.map_err(|error| batch(&error))?)
-}
-
-/// The usual settings with those that were given instead; their names are those of the job's file.
-fn settings(given: Option<&Bound<'_, PyDict>>) -> PyResult<Settings> {
-    let mut settings = serde_json::to_value(Settings::default()).or_setting()?;
-    for (name, value) in given.into_iter().flatten() {
-        let name: String = name.extract()?;
-        if settings.get(&name).is_none() {
-            let known: Vec<&String> =
-                settings.as_object().into_iter().flat_map(serde_json::Map::keys).collect();
-            return Err(SettingError::new_err(format!("there is no setting '{name}': there are {known:?}")));
-        }
-        settings[&name] = match name.as_str() {
-            "within" => texts(&value)?.into(),
-            "model" | "encoder" => json!(value.extract::<Option<PathBuf>>()?),
-            _ => {
-                let text: String = value.py().import("json")?.call_method1("dumps", (value,))?.extract()?;
-                serde_json::from_str(&text).or_setting()?
-            }
-        };
-    }
-    serde_json::from_value(settings).or_setting()
 }
 
 /// What is known of a job: task, photos, shards, those whose part is missing, and its settings.
@@ -120,8 +99,8 @@ impl Runner {
         if let Some(root) = root {
             job = job.with_base(root);
         }
-        let at = crate::locator::device(device)?;
-        let worker = compute(py, || Worker::open(&job, &at))?.map_err(|error| batch(&error))?;
+        let at = device.parse().map_err(|error: NnError| SettingError::new_err(error.to_string()))?;
+        let worker = compute(py, || Worker::open(&job, at))?.map_err(|error| batch(&error))?;
         Ok(Self { job, worker, device: device.to_owned() })
     }
 
@@ -137,11 +116,9 @@ impl Runner {
         let watch = Watch::new(progress);
         let shards = shards.unwrap_or_else(|| (0..self.job.shards()).collect());
         let done = watch.compute(py, || {
-            let photos = std::cell::Cell::new(0_usize);
             Run::new(&self.job, &self.worker).shards(shards, &watch.stop, |step| {
                 if step == Progress::Photo {
-                    photos.set(photos.get() + 1);
-                    watch.tell((photos.get(),));
+                    watch.advance(|photos| (photos,));
                 }
             })
         })?;

@@ -3,8 +3,8 @@
 use crate::errors::{OrRaise, SettingError};
 use crate::places::{array, degrees, place};
 use crate::pool::compute;
-use locdiff::{CodeDensity, Codec, Coefficients, LatLon};
 use locdiff::parts::UnitVec;
+use locdiff::{CodeDensity, Codec, Coefficients, LatLon};
 use locdiff_sphere::{EARTH_RADIUS_KM, Pixels};
 use numpy::{AllowTypeChange, PyArray1, PyArray2, PyArrayLike1};
 use pyo3::prelude::*;

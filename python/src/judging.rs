@@ -1,7 +1,7 @@
 //! Answers judged by the truth, and methods beside each other.
 
 use crate::errors::{DataError, LocDiffError, OrRaise, SettingError};
-use crate::places::{from_json, rows};
+use crate::places::{record, rows};
 use crate::pool::{Watch, compute};
 use crate::training::Told;
 use locdiff_base::Named;
@@ -61,7 +61,7 @@ pub(crate) fn evaluate<'py>(
     let (matched, strange) = match_rows(truth.rows(), found.rows(), Matching::default()).or_data()?;
     let system = System::from_table(found.name.clone(), &found.table, &matched, strange);
     let report = compute(py, || evaluation.judge(&truth.name, &truth.table.places, system, None, || ()))?;
-    from_json(py, &report.or_data()?.to_json().to_string())
+    record(py, "Evaluation", &report.or_data()?.to_json())
 }
 
 /// Embeddings and places of photos.
@@ -135,5 +135,5 @@ pub(crate) fn compare<'py>(
             cpu_seconds: clock.cpu_seconds(),
         })
     })??;
-    from_json(py, &comparison.to_json().to_string())
+    record(py, "Comparison", &comparison.to_json())
 }

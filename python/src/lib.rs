@@ -1,6 +1,7 @@
 //! The module `locdiff._locdiff`: what Python sees of the Rust crates. Everything that takes longer than a moment runs without the
 //! GIL, on a pool of its own (`pool.rs`); the package `locdiff` is a thin layer above it.
 
+mod again;
 mod album;
 mod answer;
 mod batch;
@@ -32,7 +33,9 @@ fn run_command(py: Python<'_>, arguments: Vec<Bound<'_, PyString>>) -> PyResult<
     let given: Vec<OsString> = arguments.iter().map(|one| one.extract()).collect::<PyResult<_>>()?;
     let (done, ended) = mpsc::channel();
     let thread = std::thread::Builder::new().stack_size(STACK);
-    thread.spawn(move || drop(done.send(locdiff_cli::run_command(given))))?;
+    thread.spawn(move || {
+        let _ = done.send(locdiff_cli::run_command(given));
+    })?;
     py.detach(move || {
         loop {
             match ended.recv_timeout(PAUSE) {
@@ -58,11 +61,11 @@ fn _locdiff(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     errors::add(module)?;
     module.add_class::<answer::Answer>()?;
-    module.add_class::<answer::Hypothesis>()?;
     module.add_class::<codec::Codec>()?;
     module.add_class::<density::Density>()?;
     module.add_class::<gallery::Gallery>()?;
     module.add_class::<locator::Locator>()?;
+    module.add_function(wrap_pyfunction!(answer::_unpickle_answer, module)?)?;
     module.add_function(wrap_pyfunction!(run_command, module)?)?;
     module.add_function(wrap_pyfunction!(pool::set_threads, module)?)?;
     module.add_function(wrap_pyfunction!(pool::threads, module)?)?;

@@ -1,150 +1,186 @@
 //! From a photo to an answer, as Python asks for it.
 
-use crate::album::{self, Known};
+use crate::album::with_known;
 use crate::answer::Answer;
-use crate::errors::{DeviceError, OrRaise, PhotoError, SettingError, locate};
-use crate::input::Input;
-use crate::options::Options;
-use crate::places::Matrix;
-use crate::pool::compute;
-use locdiff::{Device, EmbeddedPhoto, Embedding, LocateError, Photo};
+use crate::errors::{DataError, DeviceError, OrRaise, PhotoError, SettingError, locate};
+use crate::input::{source, sources};
+use crate::options::{Taker, opened_as, request, value_of};
+use crate::places::{Matrix, record};
+use crate::pool::{Watch, compute};
+use locdiff::{
+    Control, Device, EmbeddedPhoto, Embedding, LocateError, Located, LocatorBuilder, Origin, Progress,
+    Request, Source,
+};
+use locdiff_base::Named;
 use numpy::PyArray1;
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use rayon::prelude::*;
+use std::collections::HashMap;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// An encoder, a model and its calibration: everything between a photo and an answer.
 #[pyclass(frozen, module = "locdiff")]
 pub(crate) struct Locator {
     inner: locdiff::Locator,
-    model: Option<PathBuf>,
-    encoder: Option<PathBuf>,
-    device: String,
-    gallery: Option<PathBuf>,
+    /// How it was opened, with whole paths.
+    opened: Request,
 }
 
 /// A device by its name.
 pub(crate) fn device(name: &str) -> PyResult<Device> {
-    let spec = name.parse().map_err(|error: locdiff::parts::NnError| SettingError::new_err(error.to_string()))?;
+    let spec =
+        name.parse().map_err(|error: locdiff::parts::NnError| SettingError::new_err(error.to_string()))?;
     Device::open(spec).map_err(|error| DeviceError::new_err(error.to_string()))
 }
 
+/// The same request wherever the process goes.
+fn anchored(request: Request) -> PyResult<Request> {
+    Ok(request.anchored(&std::env::current_dir().or_data()?))
+}
+
 impl Locator {
-    /// Answers for embedded photos; those that failed before are values.
+    /// What is asked of it.
+    fn request(&self, options: Option<&Bound<'_, PyDict>>, taker: Taker) -> PyResult<Request> {
+        Ok(opened_as(request(options, taker)?, &self.opened))
+    }
+
+    /// Calls a function with the result of each photo, in blocks, with the progress told and signals answered in between.
+    fn located<'py>(
+        &self,
+        py: Python<'py>,
+        sources: Vec<Source>,
+        options: Option<&Bound<'py, PyDict>>,
+        progress: Option<&Bound<'py, PyAny>>,
+        mut each: impl FnMut(Result<Answer, PyErr>) -> PyResult<()>,
+    ) -> PyResult<()> {
+        let request = Arc::new(anchored(self.request(options, Taker::Photos)?)?);
+        let count = sources.len();
+        let options = compute(py, || request.options())?.map_err(|error| locate(&error))?;
+        // What each answer is made of, until the answer is there.
+        let kept = Mutex::new(HashMap::new());
+        let keep = |origin: &Origin, photo: &EmbeddedPhoto| {
+            kept.lock().unwrap_or_else(PoisonError::into_inner).insert(origin.row, photo.clone());
+        };
+        let control = Control::new().with_embedded(&keep);
+        let mut run = self.inner.run_with(sources, Arc::new(options), control);
+        in_blocks(py, count, progress, || {
+            let Some(block) = compute(py, || run.next_block())?.map_err(|error| locate(&error))? else {
+                return Ok(None);
+            };
+            let done = block.len();
+            for Located { origin, answer, .. } in block {
+                let photo = kept.lock().unwrap_or_else(PoisonError::into_inner).remove(&origin.row);
+                each(match (answer, photo) {
+                    (Ok(answer), Some(photo)) => Ok(Answer::new(answer, request.clone(), photo)),
+                    (Ok(_), None) => Err(locate(&LocateError::Stopped)),
+                    (Err(error), _) => Err(PhotoError::new_err(origin.reason(&error))),
+                })?;
+            }
+            Ok(Some(done))
+        })
+    }
+
+    /// A list of answers; a photo's error is a value.
     fn answers<'py>(
         &self,
         py: Python<'py>,
-        embedded: Vec<(Option<String>, Result<EmbeddedPhoto, LocateError>)>,
-        options: &Options,
-        into: &Bound<'py, PyList>,
-    ) -> PyResult<()> {
-        let (names, embedded): (Vec<_>, Vec<_>) = embedded.into_iter().unzip();
-        let answers = compute(py, || self.inner.answer_each(embedded, &options.locate))?;
-        for (name, answer) in names.into_iter().zip(answers) {
-            match answer {
-                Ok(answer) => into.append(Py::new(py, Answer::new(answer))?)?,
-                Err(error) if error.is_about_photo() => {
-                    into.append(photo_error(py, name.as_deref(), &error))?;
-                }
-                Err(error) => return Err(locate(&error)),
-            }
-        }
-        Ok(())
-    }
-
-    /// Decodes and embeds the photos of a block, a few at a time.
-    fn embed_block(
-        &self,
-        block: &[Input],
-        options: &Options,
-    ) -> Vec<(Option<String>, Result<EmbeddedPhoto, LocateError>)> {
-        let mut embedded = Vec::with_capacity(block.len());
-        for few in block.chunks(self.inner.photos_at_once()) {
-            let photos: Vec<Result<Photo, LocateError>> =
-                few.par_iter().map(|input| input.decode(&options.limits)).collect();
-            for (input, photo) in few.iter().zip(photos) {
-                let name = input.name();
-                let result = photo.and_then(|photo| {
-                    let made = self.inner.embed(&photo, &options.locate)?;
-                    Ok(match &name {
-                        Some(name) => made.with_name(name.clone()),
-                        None => made,
-                    })
-                });
-                embedded.push((name, result));
-            }
-        }
-        embedded
-    }
-
-    /// Works through photos in blocks, with the progress told and signals answered in between.
-    fn in_blocks<'py>(
-        &self,
-        photos: &Bound<'py, PyAny>,
+        sources: Vec<Source>,
+        options: Option<&Bound<'py, PyDict>>,
         progress: Option<&Bound<'py, PyAny>>,
-        mut each: impl FnMut(&[Input]) -> PyResult<()>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let found = PyList::empty(py);
+        self.located(py, sources, options, progress, |answer| match answer {
+            Ok(answer) => found.append(Py::new(py, answer)?),
+            Err(error) => found.append(error.into_value(py)),
+        })?;
+        Ok(found)
+    }
+
+    /// Calls a function with the embedding of each photo, as `located` does.
+    fn embedded<'py>(
+        &self,
+        py: Python<'py>,
+        sources: Vec<Source>,
+        max_megapixels: Option<u32>,
+        progress: Option<&Bound<'py, PyAny>>,
+        mut each: impl FnMut(Result<Bound<'py, PyArray1<f32>>, PyErr>) -> PyResult<()>,
     ) -> PyResult<()> {
-        let py = photos.py();
-        let inputs: Vec<Input> =
-            photos.try_iter()?.map(|photo| Input::of(&photo?)).collect::<PyResult<_>>()?;
-        let (count, mut done) = (inputs.len(), 0);
-        for block in inputs.chunks(self.inner.photos_per_block()) {
-            each(block)?;
-            done += block.len();
-            py.check_signals()?;
-            if let Some(progress) = progress {
-                progress.call1((done, count))?;
+        let mut request = Request::default();
+        request.max_megapixels = max_megapixels.unwrap_or(request.max_megapixels);
+        let options = Arc::new(request.options().map_err(|error| locate(&error))?);
+        let count = sources.len();
+        let mut stage = self.inner.read(sources, options, Control::new());
+        in_blocks(py, count, progress, || {
+            let Some(block) = compute(py, || stage.next_block())?.map_err(|error| locate(&error))? else {
+                return Ok(None);
+            };
+            let done = block.len();
+            for read in block {
+                each(match read.photo {
+                    Ok(photo) => Ok(PyArray1::from_slice(py, photo.views[0].values())),
+                    Err(error) => Err(PhotoError::new_err(read.origin.reason(&error))),
+                })?;
             }
-        }
-        Ok(())
+            Ok(Some(done))
+        })
     }
 }
 
-/// A photo's error as a value.
-fn photo_error<'py>(py: Python<'py>, name: Option<&str>, error: &LocateError) -> Bound<'py, PyAny> {
-    let message = name.map_or_else(|| error.to_string(), |name| error.about(name));
-    PhotoError::new_err(message).into_value(py).into_bound(py).into_any()
+/// Works until a block is none; a block says how many photos it had.
+fn in_blocks(
+    py: Python<'_>,
+    count: usize,
+    progress: Option<&Bound<'_, PyAny>>,
+    mut block: impl FnMut() -> PyResult<Option<usize>>,
+) -> PyResult<()> {
+    let mut done = 0;
+    while let Some(photos) = block()? {
+        done += photos;
+        py.check_signals()?;
+        if let Some(progress) = progress {
+            progress.call1((done, count))?;
+        }
+    }
+    Ok(())
 }
 
 #[pymethods]
 impl Locator {
-    /// Opens a model and its encoder: folders, or those inside the package.
+    /// Opens a model and its encoder: folders, or those inside the package. With a gallery beside the model: a folder, or with
+    /// GeoCLIP's folder a file of places; `gallery_rule` is mix (LocDiff+kNN), hybrid (LocDiff-H) or paper, `hybrid` changes the
+    /// latter two.
     #[new]
-    #[pyo3(signature = (model=None, encoder=None, *, device="auto", gallery=None))]
+    #[pyo3(signature = (model=None, encoder=None, *, device="auto", gallery=None, geoclip=None, gallery_rule="mix", hybrid=None))]
+    #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
     fn new(
         py: Python<'_>,
         model: Option<PathBuf>,
         encoder: Option<PathBuf>,
         device: &str,
         gallery: Option<PathBuf>,
+        geoclip: Option<PathBuf>,
+        gallery_rule: &str,
+        hybrid: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
-        let at = self::device(device)?;
-        let opened = compute(py, || -> Result<locdiff::Locator, LocateError> {
-            let found = match &model {
-                Some(folder) => locdiff::parts::open_model(folder, &at)?,
-                None => locdiff::parts::bundled_model(&at)?,
-            };
-            let seer = match &encoder {
-                Some(folder) => locdiff::Encoder::open_on(folder, &at)?,
-                None => locdiff::parts::bundled_encoder(&at)?,
-            };
-            let locator = locdiff::Locator::new(found, Some(seer))?;
-            match &gallery {
-                Some(folder) => locator.with_gallery(locdiff::parts::open_retriever(folder, None, &at, |_, _| ())?),
-                None => Ok(locator),
-            }
-        })?;
-        let inner = opened.map_err(|error| locate(&error))?;
-        Ok(Self { inner, model, encoder, device: device.to_owned(), gallery })
+        let mut asked = Request::default();
+        asked.device = device
+            .parse()
+            .map_err(|error: locdiff::parts::NnError| SettingError::new_err(error.to_string()))?;
+        asked.gallery_rule = Named::from_name(gallery_rule).or_setting()?;
+        if let Some(changes) = hybrid {
+            asked.hybrid = serde_json::from_value(value_of(changes)?).or_setting()?;
+        }
+        (asked.model, asked.encoder, asked.gallery, asked.geoclip) = (model, encoder, gallery, geoclip);
+        let inner = compute(py, || LocatorBuilder::from(&asked).open())?.map_err(|error| locate(&error))?;
+        Ok(Self { inner, opened: anchored(asked)? })
     }
 
     /// The model and encoder inside the package.
     #[staticmethod]
     #[pyo3(signature = (*, device="auto"))]
     fn bundled(py: Python<'_>, device: &str) -> PyResult<Self> {
-        Self::new(py, None, None, device, None)
+        Self::new(py, None, None, device, None, None, "mix", None)
     }
 
     /// Numbers of an embedding.
@@ -167,19 +203,13 @@ impl Locator {
 
     /// The answer for a photo: a path, bytes, a PIL image or an array.
     #[pyo3(signature = (photo, **options))]
-    fn locate(
-        &self,
-        py: Python<'_>,
-        photo: &Bound<'_, PyAny>,
-        options: Option<&Bound<'_, PyDict>>,
-    ) -> PyResult<Answer> {
-        let options = Options::of(options)?;
-        let input = Input::of(photo)?;
-        let answer = compute(py, || {
-            let (_, embedded) = self.embed_block(std::slice::from_ref(&input), &options).swap_remove(0);
-            self.inner.answer(&embedded?, &options.locate)
+    fn locate(&self, photo: &Bound<'_, PyAny>, options: Option<&Bound<'_, PyDict>>) -> PyResult<Answer> {
+        let mut found = None;
+        self.located(photo.py(), vec![source(photo)?], options, None, |answer| {
+            found = Some(answer?);
+            Ok(())
         })?;
-        answer.map(Answer::new).map_err(|error| locate(&error))
+        found.ok_or_else(|| locate(&LocateError::Stopped))
     }
 
     /// A list with an answer for each photo, in their order; a photo that cannot be read is a `PhotoError` in its place.
@@ -191,97 +221,70 @@ impl Locator {
         progress: Option<&Bound<'py, PyAny>>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let py = photos.py();
-        let options = Options::of(options)?;
-        let answers = PyList::empty(py);
-        self.in_blocks(photos, progress, |block| {
-            let embedded = compute(py, || self.embed_block(block, &options))?;
-            self.answers(py, embedded, &options, &answers)
-        })?;
-        Ok(answers)
+        self.answers(photos.py(), sources(photos)?, options, progress)
     }
 
-    /// A list with what is said about each photo of a trip after all others have spoken, in their order: dicts, as the lines of
-    /// `locdiff album --json`. A photo that cannot be read is a `PhotoError` in its place.
-    #[pyo3(signature = (photos, *, times=None, gps=None, same_place=false, trust_clocks=false, progress=None, **options))]
-    #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
+    /// A list with an `AlbumAnswer` for each photo of a trip after all others were heard, in their order. A photo that cannot be
+    /// read is a `PhotoError` in its place. `progress(done, count)` is called as photos are read.
+    #[pyo3(signature = (photos, *, times=None, gps=None, progress=None, **options))]
     fn album<'py>(
         &self,
         photos: &Bound<'py, PyAny>,
         times: Option<&Bound<'py, PyAny>>,
         gps: Option<&Bound<'py, PyAny>>,
-        same_place: bool,
-        trust_clocks: bool,
-        progress: Option<&Bound<'py, PyAny>>,
+        progress: Option<Py<PyAny>>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyList>> {
         let py = photos.py();
-        let options = Options::of(options)?;
-        let photos = PyList::new(py, photos.try_iter()?.collect::<PyResult<Vec<_>>>()?)?;
-        let known = Known::of(times, gps, photos.len())?;
-        let mut found: Vec<Bound<'py, PyAny>> = Vec::with_capacity(photos.len());
-        let (mut at, mut read) = (Vec::new(), Vec::new());
-        self.in_blocks(photos.as_any(), progress, |block| {
-            for (name, embedded) in compute(py, || self.embed_block(block, &options))? {
-                match embedded {
-                    Ok(embedded) => {
-                        at.push(found.len());
-                        read.push(embedded);
-                        found.push(py.None().into_bound(py));
-                    }
-                    Err(error) if error.is_about_photo() => {
-                        found.push(photo_error(py, name.as_deref(), &error));
-                    }
-                    Err(error) => return Err(locate(&error)),
-                }
+        let request = self.request(options, Taker::Album)?;
+        let sources = with_known(sources(photos)?, times, gps)?;
+        let (watch, count) = (Watch::new(progress), sources.len());
+        let told = |stage: Progress| {
+            if stage == Progress::Read {
+                watch.advance(|done| (done, count));
             }
-            Ok(())
-        })?;
-        let places = at.clone();
-        let how = (same_place, trust_clocks);
-        let answers = album::answers(py, &self.inner, (at, read), &known, how, &options.locate)?;
-        places.into_iter().zip(answers).for_each(|(k, answer)| found[k] = answer);
-        PyList::new(py, found)
+        };
+        let control = Control::new().with_stop(&watch.stop).with_progress(&told);
+        let run = watch.compute(py, || self.inner.run_album(sources, &request, control))?;
+        let run = run.map_err(|error| locate(&error))?;
+        let each = run.photos.iter().map(|photo| match &photo.answer {
+            Ok(answer) => record(py, "AlbumAnswer", &answer.to_json()),
+            Err(error) => {
+                let error = PhotoError::new_err(photo.origin.reason(error));
+                Ok(error.into_value(py).into_bound(py).into_any())
+            }
+        });
+        PyList::new(py, each.collect::<PyResult<Vec<_>>>()?)
     }
 
     /// A photo's embedding, an array of float32.
-    #[pyo3(signature = (photo, *, max_megapixels=100))]
+    #[pyo3(signature = (photo, *, max_megapixels=None))]
     fn embed<'py>(
         &self,
         photo: &Bound<'py, PyAny>,
-        max_megapixels: u64,
+        max_megapixels: Option<u32>,
     ) -> PyResult<Bound<'py, PyArray1<f32>>> {
-        let py = photo.py();
-        let options = limited(py, max_megapixels)?;
-        let input = Input::of(photo)?;
-        let embedded =
-            compute(py, || self.embed_block(std::slice::from_ref(&input), &options).swap_remove(0).1)?;
-        let embedded = embedded.map_err(|error| locate(&error))?;
-        Ok(PyArray1::from_slice(py, embedded.views[0].values()))
+        let mut found = None;
+        self.embedded(photo.py(), vec![source(photo)?], max_megapixels, None, |embedding| {
+            found = Some(embedding?);
+            Ok(())
+        })?;
+        found.ok_or_else(|| locate(&LocateError::Stopped))
     }
 
     /// A list with an embedding for each photo, in their order; a photo that cannot be read is a `PhotoError` in its place.
-    #[pyo3(signature = (photos, *, progress=None, max_megapixels=100))]
+    #[pyo3(signature = (photos, *, progress=None, max_megapixels=None))]
     fn embed_many<'py>(
         &self,
         photos: &Bound<'py, PyAny>,
         progress: Option<&Bound<'py, PyAny>>,
-        max_megapixels: u64,
+        max_megapixels: Option<u32>,
     ) -> PyResult<Bound<'py, PyList>> {
         let py = photos.py();
-        let options = limited(py, max_megapixels)?;
         let found = PyList::empty(py);
-        self.in_blocks(photos, progress, |block| {
-            for (name, embedded) in compute(py, || self.embed_block(block, &options))? {
-                match embedded {
-                    Ok(embedded) => found.append(PyArray1::from_slice(py, embedded.views[0].values()))?,
-                    Err(error) if error.is_about_photo() => {
-                        found.append(photo_error(py, name.as_deref(), &error))?;
-                    }
-                    Err(error) => return Err(locate(&error)),
-                }
-            }
-            Ok(())
+        self.embedded(py, sources(photos)?, max_megapixels, progress, |embedding| match embedding {
+            Ok(embedding) => found.append(embedding),
+            Err(error) => found.append(error.into_value(py)),
         })?;
         Ok(found)
     }
@@ -295,54 +298,39 @@ impl Locator {
         progress: Option<&Bound<'py, PyAny>>,
         options: Option<&Bound<'py, PyDict>>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let options = Options::of(options)?;
-        let rows: Vec<Vec<f32>> = embeddings.as_array().rows().into_iter().map(|row| row.to_vec()).collect();
-        let wanted = self.inner.model().config().embedding_dim;
-        if let Some(row) = rows.first().filter(|row| row.len() != wanted) {
-            let message =
-                format!("embeddings of {} numbers, the model takes {wanted}: use its encoder", row.len());
+        let rows = embeddings.as_array();
+        let (wanted, met) = (self.embedding_dim(), rows.ncols());
+        if wanted != met {
+            let message = format!("embeddings of {met} numbers, the model takes {wanted}: use its encoder");
             return Err(SettingError::new_err(message));
         }
-        let answers = PyList::empty(py);
-        let (count, mut done) = (rows.len(), 0);
-        for block in rows.chunks(self.inner.photos_per_block()) {
-            let mut embedded = Vec::with_capacity(block.len());
-            for (k, row) in block.iter().enumerate() {
-                let embedding = Embedding::new(row.clone(), None).or_data()?;
-                let name = format!("row {}", done + k + 1);
-                embedded.push((Some(name.clone()), Ok(EmbeddedPhoto::from(embedding).with_name(name))));
-            }
-            self.answers(py, embedded, &options, &answers)?;
-            done += block.len();
-            py.check_signals()?;
-            if let Some(progress) = progress {
-                progress.call1((done, count))?;
-            }
-        }
-        Ok(answers)
+        let source = |(k, row): (usize, numpy::ndarray::ArrayView1<'_, f32>)| {
+            let name = format!("row {}", k + 1);
+            let embedding = Embedding::new(row.to_vec(), None);
+            let embedding = embedding.map_err(|error| DataError::new_err(format!("{name}: {error}")))?;
+            Ok(Source::embedded(EmbeddedPhoto::from(embedding).with_name(name)))
+        };
+        let sources = rows.rows().into_iter().enumerate().map(source).collect::<PyResult<_>>()?;
+        self.answers(py, sources, options, progress)
     }
 
     fn __getnewargs_ex__<'py>(
         &self,
         py: Python<'py>,
     ) -> PyResult<((Option<PathBuf>, Option<PathBuf>), Bound<'py, PyDict>)> {
+        let Request { model, encoder, device, gallery, geoclip, gallery_rule, hybrid, .. } = &self.opened;
         let named = PyDict::new(py);
-        named.set_item("device", &self.device)?;
-        named.set_item("gallery", self.gallery.clone())?;
-        Ok(((self.model.clone(), self.encoder.clone()), named))
+        named.set_item("device", device.to_string())?;
+        named.set_item("gallery", gallery.clone())?;
+        named.set_item("geoclip", geoclip.clone())?;
+        named.set_item("gallery_rule", gallery_rule.name())?;
+        named.set_item("hybrid", crate::places::from_json(py, &serde_json::to_string(hybrid).or_data()?)?)?;
+        Ok(((model.clone(), encoder.clone()), named))
     }
 
     fn __repr__(&self) -> String {
-        let name = self.model.as_ref().map_or("bundled".to_owned(), |folder| folder.display().to_string());
+        let name =
+            self.opened.model.as_ref().map_or("bundled".to_owned(), |folder| folder.display().to_string());
         format!("<Locator {name} on {}>", self.device())
     }
-}
-
-/// The usual options, with a limit on pixels.
-fn limited(py: Python<'_>, max_megapixels: u64) -> PyResult<Options> {
-    let given = PyDict::new(py);
-    given
-        .set_item("max_megapixels", max_megapixels)
-        .map_err(|error| PyRuntimeError::new_err(error.to_string()))?;
-    Options::of(Some(&given))
 }

@@ -1,77 +1,110 @@
-//! Keyword arguments of `locate` and its like.
+//! Keyword arguments become a [`Request`]: their names are its fields.
 
-use crate::errors::{OrRaise, locate};
-use locdiff::{Knowledge, LocateOptions, PhotoLimits, Region, SampleOptions};
-use locdiff::parts::with_prior;
+use crate::errors::{OrRaise, SettingError};
+use locdiff::Request;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBool, PyDict};
+use serde_json::{Map, Value};
 use std::path::PathBuf;
 
-/// The names, for the message about a wrong one.
-const NAMES: &str =
-    "within, prior, prior_km, views, hypotheses, window_km, seed, samples, guidance, max_megapixels";
+/// What a locator is opened with: no option of a call.
+const OPENING: [&str; 7] = ["model", "encoder", "device", "gallery", "geoclip", "gallery_rule", "hybrid"];
+/// What only albums have.
+const ALBUMS: [&str; 3] = ["same_place", "folder_is_place", "trust_clocks"];
 
-/// How to answer, and how large a photo may be.
-pub(crate) struct Options {
-    pub(crate) locate: LocateOptions,
-    pub(crate) limits: PhotoLimits,
+/// Who takes options.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Taker {
+    Photos,
+    Album,
+    Job,
 }
 
-impl Options {
-    pub(crate) fn of(given: Option<&Bound<'_, PyDict>>) -> PyResult<Self> {
-        let mut options = LocateOptions::default().with_hypotheses(5);
-        let mut limits = PhotoLimits::default();
-        let mut sampling = SampleOptions::default();
-        let (mut within, mut prior, mut prior_km) = (Vec::new(), None::<PathBuf>, 100.0);
-        for (name, value) in given.into_iter().flatten() {
-            let name: String = name.extract()?;
-            match name.as_str() {
-                "within" if value.is_none() => {}
-                "within" => within = texts(&value)?,
-                "prior" => prior = value.extract()?,
-                "prior_km" => prior_km = value.extract()?,
-                "views" => options = options.with_views(value.extract()?),
-                "hypotheses" => options = options.with_hypotheses(value.extract()?),
-                "window_km" => {
-                    options = options.with_window_km(value.extract::<Option<f64>>()?);
-                }
-                "seed" => sampling.seed = value.extract()?,
-                "samples" => sampling.samples = value.extract()?,
-                "guidance" => sampling.guidance = value.extract()?,
-                "max_megapixels" => {
-                    let max_pixels = value.extract::<u64>()?.saturating_mul(1_000_000);
-                    let max_bytes = limits.max_bytes.max(max_pixels.saturating_mul(8));
-                    limits = PhotoLimits { max_pixels, max_bytes };
-                }
-                _ => {
-                    return Err(PyTypeError::new_err(format!(
-                        "there is no option '{name}': there are {NAMES}"
-                    )));
-                }
-            }
+impl Taker {
+    fn takes(self, name: &str) -> bool {
+        match self {
+            Self::Photos => !OPENING.contains(&name) && !ALBUMS.contains(&name),
+            Self::Album => !OPENING.contains(&name),
+            Self::Job => name != "device" && !ALBUMS.contains(&name),
         }
-        if !within.is_empty() || prior.is_some() {
-            let mut knowledge = Knowledge::new();
-            if !within.is_empty() {
-                let regions: Result<Vec<Region>, _> = within.iter().map(|text| Region::parse(text)).collect();
-                knowledge = knowledge.within(Region::union(&regions.or_setting()?));
-            }
-            if let Some(path) = &prior {
-                knowledge = with_prior(knowledge, path, prior_km).map_err(|error| locate(&error))?;
-            }
-            options = options.with_knowledge(knowledge);
-        }
-        options = options.with_sampling(sampling);
-        options.check().map_err(|error| locate(&error))?;
-        Ok(Self { locate: options, limits })
     }
 }
 
-/// One text, or several.
-pub(crate) fn texts(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
-    match value.extract::<String>() {
-        Ok(one) => Ok(vec![one]),
-        Err(_) => value.extract(),
+/// The usual request with what was given instead.
+pub(crate) fn request(given: Option<&Bound<'_, PyDict>>, taker: Taker) -> PyResult<Request> {
+    let mut fields = Map::new();
+    for (name, value) in given.into_iter().flatten() {
+        let name: String = name.extract()?;
+        let value = match value_of(&value)? {
+            Value::Null if name == "within" => Value::Array(Vec::new()),
+            Value::String(one) if name == "within" => Value::Array(vec![one.into()]),
+            value => value,
+        };
+        if !taker.takes(&name) {
+            return Err(unknown(&name, taker));
+        }
+        let alone = Map::from_iter([(name.clone(), value.clone())]);
+        if let Err(error) = serde_json::from_value::<Request>(alone.into()) {
+            let message = error.to_string();
+            return Err(match message.split(' ').take(2).collect::<Vec<_>>()[..] {
+                ["unknown", "field"] => unknown(&name, taker),
+                ["invalid", "type:"] => PyTypeError::new_err(format!("{name}: {message}")),
+                _ => SettingError::new_err(format!("{name}: {message}")),
+            });
+        }
+        fields.insert(name, value);
     }
+    serde_json::from_value(fields.into()).or_setting()
+}
+
+/// The error about a name that is none of the taker's.
+fn unknown(name: &str, taker: Taker) -> PyErr {
+    // The list of the fields is serde's: "unknown field `?`, expected one of `model`, `encoder`, …".
+    let refused = serde_json::from_str::<Request>(r#"{"?": 0}"#).err();
+    let message = refused.map_or(String::new(), |error| error.to_string());
+    let fields = message.split('`').skip(3).step_by(2);
+    let known = fields.filter(|field| taker.takes(field)).collect::<Vec<_>>().join(", ");
+    PyTypeError::new_err(format!("there is no option '{name}': there are {known}"))
+}
+
+/// The same request to a locator that was opened with another.
+pub(crate) fn opened_as(mut request: Request, opened: &Request) -> Request {
+    request.model.clone_from(&opened.model);
+    request.encoder.clone_from(&opened.encoder);
+    request.device = opened.device;
+    request.gallery.clone_from(&opened.gallery);
+    request.geoclip.clone_from(&opened.geoclip);
+    request.gallery_rule = opened.gallery_rule;
+    request.hybrid = opened.hybrid;
+    request
+}
+
+/// A plain value of Python's as JSON; a path is a text.
+pub(crate) fn value_of(value: &Bound<'_, PyAny>) -> PyResult<Value> {
+    if value.is_none() {
+        return Ok(Value::Null);
+    }
+    if value.is_instance_of::<PyBool>() {
+        return Ok(value.extract::<bool>()?.into());
+    }
+    if let Ok(path) = value.extract::<PathBuf>() {
+        let text = path.into_os_string().into_string();
+        let text = text.map_err(|path| SettingError::new_err(format!("{} is no Unicode", path.display())))?;
+        return Ok(text.into());
+    }
+    if let Ok(number) = value.extract::<i64>() {
+        return Ok(number.into());
+    }
+    if let Ok(number) = value.extract::<u64>() {
+        return Ok(number.into());
+    }
+    if let Ok(number) = value.extract::<f64>() {
+        return Ok(number.into());
+    }
+    if let Ok(named) = value.cast::<PyDict>() {
+        let each = named.iter().map(|(name, value)| Ok((name.extract()?, value_of(&value)?)));
+        return Ok(Value::Object(each.collect::<PyResult<_>>()?));
+    }
+    value.try_iter()?.map(|one| value_of(&one?)).collect()
 }

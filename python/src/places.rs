@@ -5,12 +5,32 @@ use locdiff::LatLon;
 use numpy::{PyArray2, PyArrayLike1, PyArrayLike2, TypeMustMatch};
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
+use serde_json::Value;
 
 /// A place as Python sees it.
 pub(crate) fn place(py: Python<'_>, at: LatLon) -> PyResult<Bound<'_, PyAny>> {
     static TYPE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let make = || Ok::<_, PyErr>(py.import("locdiff._types")?.getattr("Place")?.unbind());
     TYPE.get_or_try_init(py, make)?.bind(py).call1((at.lat_deg(), at.lon_deg()))
+}
+
+/// A place as it stands in JSON.
+pub(crate) fn json_place(at: &Value) -> Result<LatLon, String> {
+    let (lat, lon) = (at["lat"].as_f64(), at["lon"].as_f64());
+    let both = lat.zip(lon).ok_or_else(|| format!("{at} is no place"))?;
+    LatLon::new(both.0, both.1).map_err(|error| error.to_string())
+}
+
+/// A hypothesis as it stands in JSON, as `locdiff.Hypothesis`.
+pub(crate) fn hypothesis<'py>(py: Python<'py>, found: &Value) -> PyResult<Bound<'py, PyAny>> {
+    let number = |name: &str| found[name].as_f64().unwrap_or(f64::NAN);
+    let given = (number("lat"), number("lon"), number("probability"), found["place"].as_str());
+    py.import("locdiff._types")?.getattr("Hypothesis")?.call1(given)
+}
+
+/// A result as `locdiff.results` has it, from its JSON.
+pub(crate) fn record<'py>(py: Python<'py>, kind: &str, json: &Value) -> PyResult<Bound<'py, PyAny>> {
+    py.import("locdiff.results")?.getattr(kind)?.call_method1("from_json", (json.to_string(),))
 }
 
 /// JSON as Python's own values.

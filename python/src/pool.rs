@@ -96,13 +96,14 @@ pub(crate) struct Watch {
     /// Work that sees it set saves what it has and returns.
     pub(crate) stop: AtomicBool,
     progress: Option<Py<PyAny>>,
+    done: Mutex<usize>,
     raised: Mutex<Option<PyErr>>,
 }
 
 impl Watch {
     /// Tells a function of Python's, where there is one.
     pub(crate) fn new(progress: Option<Py<PyAny>>) -> Self {
-        Self { stop: AtomicBool::new(false), progress, raised: Mutex::new(None) }
+        Self { stop: AtomicBool::new(false), progress, done: Mutex::new(0), raised: Mutex::new(None) }
     }
 
     /// Works; fails with what a signal or the function raised.
@@ -146,6 +147,18 @@ impl Watch {
         let Some(progress) = &self.progress else { return };
         if let Err(error) = Python::attach(|py| progress.call1(py, arguments).map(drop)) {
             self.raise(error);
+        }
+    }
+
+    /// One more is done, whichever thread did it: calls the function with what the number makes, in the order of the numbers.
+    pub(crate) fn advance<A>(&self, arguments: impl FnOnce(usize) -> A)
+    where
+        A: for<'py> pyo3::call::PyCallArgs<'py>,
+    {
+        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        *done += 1;
+        if !self.stop.load(Ordering::SeqCst) {
+            self.tell(arguments(*done));
         }
     }
 

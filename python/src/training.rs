@@ -1,19 +1,18 @@
 //! Training and calibration, with a function that is told how far they are.
 
-use crate::errors::{OrRaise, SettingError};
-use crate::places::from_json;
+use crate::errors::{DataError, OrRaise, SettingError, locate};
+use crate::options::value_of;
+use crate::places::{from_json, record};
 use crate::pool::Watch;
-use locdiff::{Model, SampleOptions};
-use locdiff::parts::{BACKGROUND_DRAWS, Globe, ModelError, Observation, Predictor, fit};
+use locdiff::parts::NnError;
+use locdiff::{CalibrateRequest, Control, EmbeddingRows, Progress};
 use locdiff_base::Named;
-use locdiff_data::{PointColumns, RowFile, read_points};
+use locdiff_data::RowFile;
 use locdiff_train::{Dataset, Event, Job, Rows, RunConfig, Source, TrainError, TrainPreset, split_by_blocks};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 /// The preset's settings with those that were given instead; their names are those of a run's `run.json`.
 fn settings(preset: &str, columns: usize, given: Option<&Bound<'_, PyDict>>) -> PyResult<RunConfig> {
@@ -21,8 +20,7 @@ fn settings(preset: &str, columns: usize, given: Option<&Bound<'_, PyDict>>) -> 
     let mut config = serde_json::to_value(preset.run_config(columns)).or_setting()?;
     for (name, value) in given.into_iter().flatten() {
         let name: String = name.extract()?;
-        let text: String = name_to_json(&value)?;
-        let value: Value = serde_json::from_str(&text).or_setting()?;
+        let value = value_of(&value)?;
         let part = ["train", "model"].into_iter().find(|part| config[*part].get(&name).is_some());
         let Some(part) = part else {
             let names = |part: &str| {
@@ -39,10 +37,6 @@ fn settings(preset: &str, columns: usize, given: Option<&Bound<'_, PyDict>>) -> 
         config[part][&name] = value;
     }
     serde_json::from_value(config).or_setting()
-}
-
-fn name_to_json(value: &Bound<'_, PyAny>) -> PyResult<String> {
-    value.py().import("json")?.call_method1("dumps", (value,))?.extract()
 }
 
 /// Trains a model on a file of embeddings and a file of their places, row by row, in a new folder.
@@ -108,14 +102,14 @@ pub(crate) fn train<'py>(
     })?;
     let outcome = outcome.map_err(|error| match error {
         TrainError::Setting(_) => SettingError::new_err(error.to_string()),
-        error => crate::errors::DataError::new_err(error.to_string()),
+        error => DataError::new_err(error.to_string()),
     })?;
     let best = outcome.best.map(|(score, step)| json!({ "score": score, "step": step }));
     let summary = json!({
         "out": out, "step": outcome.step, "interrupted": outcome.interrupted, "validation": outcome.validation,
         "best": best, "steps_per_second": outcome.steps_per_second,
     });
-    from_json(py, &summary.to_string())
+    record(py, "TrainingRun", &summary)
 }
 
 /// What a function is told, as a dictionary of Python's.
@@ -131,81 +125,61 @@ impl<'py> IntoPyObject<'py> for Told {
     }
 }
 
-/// Makes a model's probabilities hold what they say, with embeddings of photos whose places are known; the calibration is written
-/// into the model's folder. `progress(done, count)` is called as embeddings are read.
+/// Makes a model's probabilities hold, with embeddings of photos whose places are known; the calibration is written into the
+/// model's folder, whole or not at all: a call that is interrupted leaves the old one as it is. `progress(done, count)` is called
+/// as embeddings are read.
+///
+/// `groups` names a column of the truths, every collection of which counts the same; `rows` a file of rows to use;
+/// `out_of_domain` a pair of embeddings and truths of photos of another kind; `gallery` (and `geoclip`) a gallery whose share is
+/// fitted, too; `export` another folder to write model and calibration into.
 #[pyfunction]
-#[pyo3(signature = (model, embeddings, truth, *, tensor=None, samples=16, seed=0, device="auto", progress=None))]
+#[pyo3(signature = (model, embeddings, truth, *, tensor=None, samples=None, seed=None, groups=None, rows=None, out_of_domain=None, gallery=None, geoclip=None, export=None, device="auto", progress=None))]
 #[expect(clippy::too_many_arguments, reason = "each is a keyword argument")]
 pub(crate) fn calibrate<'py>(
     py: Python<'py>,
     model: PathBuf,
     embeddings: PathBuf,
     truth: PathBuf,
-    tensor: Option<&str>,
-    samples: usize,
-    seed: u64,
+    tensor: Option<String>,
+    samples: Option<usize>,
+    seed: Option<u64>,
+    groups: Option<String>,
+    rows: Option<PathBuf>,
+    out_of_domain: Option<(PathBuf, PathBuf)>,
+    gallery: Option<PathBuf>,
+    geoclip: Option<PathBuf>,
+    export: Option<PathBuf>,
     device: &str,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let file = RowFile::open(&embeddings, tensor).or_data()?;
-    let places = read_points(&truth, None, &PointColumns::default()).or_data()?;
-    if file.rows() != places.len() {
-        let (name, rows, count) = (file.name(), file.rows(), places.len());
-        let message =
-            format!("{name} has {rows} rows, the truth {count}: row k of both must be the same photo");
-        return Err(SettingError::new_err(message));
-    }
-    let at = crate::locator::device(device)?;
-    let watch = Watch::new(progress);
-    let options = SampleOptions { samples, seed, ..SampleOptions::default() };
-    let fitted = watch.compute(py, || -> PyResult<locdiff::Calibration> {
-        let loaded = Model::load(&at, &model).or_model()?;
-        let (columns, wanted) = (file.columns(), loaded.config().embedding_dim);
-        if columns != wanted {
-            let message =
-                format!("{} has embeddings of {columns} numbers, the model takes {wanted}", file.name());
-            return Err(SettingError::new_err(message));
-        }
-        let predictor = Predictor::new(&loaded).or_model()?;
-        let globe = Arc::new(Globe::new(loaded.config().degree).or_model()?);
-        let background = predictor.background(BACKGROUND_DRAWS).or_model()?;
-        let rows: Vec<usize> = (0..file.rows()).collect();
-        let mut given = Vec::with_capacity(rows.len());
-        let read = predictor.evidence_rows(&file, &rows, &options, |row, embedding, evidence| {
-            let embedding = embedding.values().to_vec();
-            given.push(Observation {
-                evidence,
-                truth: places[row],
-                embedding,
-                group: 0,
-                neighbours: Vec::new(),
-            });
-            watch.tell((given.len(), rows.len()));
-            if watch.stop.load(Ordering::SeqCst) { Err(Stopped::Asked) } else { Ok(()) }
-        });
-        match read {
-            Err(Stopped::Failed(error)) => return Err(crate::errors::ModelError::new_err(error.to_string())),
-            Err(Stopped::Asked) | Ok(()) => {}
-        }
-        let mut calibration = fit(&globe, &background, &given, &[], samples, seed).or_setting()?;
-        calibration.encoder = loaded.config().encoder.clone().or_else(|| file.encoder().cloned());
-        calibration.save(&model).or_data()?;
-        Ok(calibration)
-    })??;
-    let text = std::fs::read_to_string(model.join(locdiff::parts::CALIBRATION_FILE)).or_data()?;
-    let mut summary: Value = serde_json::from_str(&text).or_data()?;
-    summary["window_km"] = fitted.window_km.into();
-    from_json(py, &summary.to_string())
+    let mut request = CalibrateRequest::new(model, EmbeddingRows { embeddings, tensor, truth });
+    request.samples = samples.unwrap_or(request.samples);
+    request.seed = seed.unwrap_or(request.seed);
+    request.device = device.parse().map_err(|error: NnError| SettingError::new_err(error.to_string()))?;
+    request.out_of_domain =
+        out_of_domain.map(|(embeddings, truth)| EmbeddingRows { embeddings, tensor: None, truth });
+    (request.groups, request.rows, request.export) = (groups, rows, export);
+    (request.gallery, request.geoclip) = (gallery, geoclip);
+    let (watch, count) = (Watch::new(progress), rows_to_read(&request)?);
+    let told = |_: Progress| watch.advance(|done| (done, count));
+    let control = Control::new().with_stop(&watch.stop).with_progress(&told);
+    let fitted = watch.compute(py, || locdiff::calibrate(&request, control))?;
+    fitted.map_err(|error| locate(&error))?;
+    let text = std::fs::read_to_string(request.file()).or_data()?;
+    record(py, "Calibration", &serde_json::from_str(&text).or_data()?)
 }
 
-/// Why reading ended early.
-enum Stopped {
-    Asked,
-    Failed(ModelError),
-}
-
-impl From<ModelError> for Stopped {
-    fn from(error: ModelError) -> Self {
-        Self::Failed(error)
-    }
+/// How many rows a calibration reads.
+fn rows_to_read(request: &CalibrateRequest) -> PyResult<usize> {
+    let rows =
+        |of: &EmbeddingRows| RowFile::open(&of.embeddings, of.tensor.as_deref()).map(|file| file.rows());
+    let own = match &request.rows {
+        Some(list) => {
+            let text = std::fs::read_to_string(list);
+            let text = text.map_err(|error| DataError::new_err(format!("{}: {error}", list.display())))?;
+            text.lines().filter(|line| !line.trim().is_empty()).count()
+        }
+        None => rows(&request.embeddings).or_data()?,
+    };
+    Ok(own + request.out_of_domain.as_ref().map_or(Ok(0), rows).or_data()?)
 }

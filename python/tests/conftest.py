@@ -18,6 +18,25 @@ PHOTOS = os.environ.get("LOCDIFF_PHOTOS")
 COUNT = int(os.environ.get("LOCDIFF_PHOTO_COUNT", "200"))
 
 
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Every skip gets its line in the list that scripts/check ends with."""
+    if report.skipped and not hasattr(report, "wasxfail"):
+        _list_skip(report.nodeid, report.longrepr)
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    if report.skipped:
+        _list_skip(report.nodeid, report.longrepr)
+
+
+def _list_skip(test: str, why: object) -> None:
+    listed = os.environ.get("LOCDIFF_SKIPPED")
+    if listed:
+        reason = why[2] if isinstance(why, tuple) else str(why)
+        with open(listed, "a", encoding="utf-8") as file:
+            file.write(f"{test}: {' '.join(str(reason).split())}\n")
+
+
 @pytest.fixture(scope="session")
 def china() -> str:
     return str(CHINA)

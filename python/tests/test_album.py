@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import pickle
 from pathlib import Path
 
 import locdiff
@@ -21,12 +22,34 @@ def test_a_tag_spreads_to_photos_of_the_same_minutes(locator: locdiff.Locator, c
     times = [begin, begin.timestamp() + 300, "2024-05-12T10:10:00Z"]
     answers = locator.album([china] * 3, times=times, gps=[rome, None, None])
     for answer in answers:
-        assert isinstance(answer, dict)
-        assert answer["best"]["lat"] == pytest.approx(rome[0], abs=0.01)
-        assert answer["best"]["lon"] == pytest.approx(rome[1], abs=0.01)
-    assert isinstance(answers[1], dict) and "5 minutes after" in answers[1]["because"]
+        assert isinstance(answer, locdiff.AlbumAnswer)
+        assert answer.best == pytest.approx(rome, abs=0.01)
+    assert isinstance(answers[1], locdiff.AlbumAnswer) and "5 minutes after" in answers[1].because
+    assert (answers[1].time.utc - begin).total_seconds() == 300 and answers[1].time.source == "table"
+    assert isinstance(answers[1].best, locdiff.Place) and answers[1].radius_50_km <= answers[1].radius_90_km
+    assert all(isinstance(other, locdiff.Hypothesis) for other in answers[1].alternatives)
     one, two = locator.album([china, china], same_place=True)
-    assert isinstance(one, dict) and isinstance(two, dict) and one["best"] == two["best"]
+    assert isinstance(one, locdiff.AlbumAnswer) and isinstance(two, locdiff.AlbumAnswer) and one.best == two.best
+
+
+def test_an_answer_is_a_record(locator: locdiff.Locator, china: str) -> None:
+    (answer,) = locator.album([china], times=[0.0])
+    assert isinstance(answer, locdiff.AlbumAnswer)
+    with pytest.warns(DeprecationWarning, match=r"\.best instead"):
+        assert answer["best"] == {"lat": answer.best.lat, "lon": answer.best.lon}
+    again = pickle.loads(pickle.dumps(answer))
+    assert again == answer and again.to_json() == answer.to_json() and hash(again) == hash(answer)
+    with pytest.raises(AttributeError):
+        answer.best = locdiff.Place(0, 0)  # type: ignore[misc]
+
+
+def test_an_exception_of_the_callback_ends_it(locator: locdiff.Locator, china: str) -> None:
+    def tell(done: int, count: int) -> None:
+        if done == 3:
+            raise ZeroDivisionError("enough")
+
+    with pytest.raises(ZeroDivisionError, match="enough"):
+        locator.album([china] * 200, progress=tell)
 
 
 def test_answers_are_the_commands(locator: locdiff.Locator, china: str, tmp_path: Path, run) -> None:
@@ -35,7 +58,9 @@ def test_answers_are_the_commands(locator: locdiff.Locator, china: str, tmp_path
         name.write_bytes(Path(china).read_bytes())
     said = run("album", *map(str, names), "--json", "--device", "cpu")
     assert said.returncode == 0, said.stderr
-    assert locator.album(map(str, names)) == [json.loads(line) for line in said.stdout.splitlines()]
+    answers = locator.album(map(str, names))
+    assert [answer.to_json() for answer in answers] == said.stdout.splitlines()
+    assert answers[1].to_dict() == json.loads(said.stdout.splitlines()[1])
 
 
 def test_what_does_not_fit_is_named(locator: locdiff.Locator, china: str) -> None:
@@ -45,5 +70,7 @@ def test_what_does_not_fit_is_named(locator: locdiff.Locator, china: str) -> Non
         locator.album([china], times=["yesterday"])
     with pytest.raises(locdiff.SettingError):
         locator.album([china], gps=[(95.0, 0.0)])
+    with pytest.raises(TypeError, match="there is no option 'same_plaice': there are .*same_place"):
+        locator.album([china], same_plaice=True)  # type: ignore[call-arg]
     bad, good = locator.album([b"no photo", china], times=[0.0, 60.0])
-    assert isinstance(bad, locdiff.PhotoError) and isinstance(good, dict)
+    assert isinstance(bad, locdiff.PhotoError) and isinstance(good, locdiff.AlbumAnswer)

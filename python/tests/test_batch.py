@@ -69,7 +69,7 @@ def test_settings_and_errors(folder: Path) -> None:
     assert about["settings"]["within"] == ["Japan"]
     with pytest.raises(locdiff.JobError, match="holds a job already"):
         locdiff.batch.plan(folder / "photos.csv", job)
-    with pytest.raises(locdiff.SettingError, match="there is no setting 'wihtin'"):
+    with pytest.raises(TypeError, match="there is no option 'wihtin'"):
         locdiff.batch.plan(folder / "photos.csv", folder / "other", wihtin="Japan")
     runner = pickle.loads(pickle.dumps(locdiff.batch.Runner(job, device="cpu")))
     assert runner.run([0])["photos"] == 10

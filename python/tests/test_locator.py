@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import pickle
 from pathlib import Path
 
@@ -115,8 +116,25 @@ def test_options(locator: locdiff.Locator, china: str, run) -> None:
         locator.locate(china, within="Atlantis")
     with pytest.raises(locdiff.SettingError, match="views"):
         locator.locate(china, views=0)
-    with pytest.raises(TypeError, match="there is no option 'wihtin'"):
+    with pytest.raises(TypeError, match="there is no option 'wihtin': there are .*within, .*max_megapixels$"):
         locator.locate(china, wihtin="Japan")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="there is no option 'device'"):
+        locator.locate(china, device="cpu")  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="views: invalid type"):
+        locator.locate(china, views="two")  # type: ignore[arg-type]
+    with pytest.raises(locdiff.SettingError, match="medain cannot be used: choose pool, mean"):
+        locator.locate(china, pool="medain")
+    assert locator.locate(china, samples=numpy.int64(8), window_km=300, within=None).window_km == 300
+    with pytest.raises(locdiff.PhotoError, match="china.jpg.*pixels"):
+        locator.embed(china, max_megapixels=0)
+
+
+def test_samples_mean_a_place(locator: locdiff.Locator, china: str, run) -> None:
+    options = {"pool": "mean", "views": 4, "samples": 4, "sampler": "ddim", "steps": 5}
+    said = run("locate", china, "--json", "--pool", "mean", "--views", "4", "--samples", "4", "--sampler", "ddim", "--steps", "5")
+    assert locator.locate(china, **options).to_json() == said.stdout.strip(), said.stderr
+    with pytest.raises(locdiff.SettingError, match="pool"):
+        locator.locate(china, pool="mean", within="Japan")
 
 
 def test_one_tree_of_errors(tmp_path: Path) -> None:
@@ -134,6 +152,36 @@ def test_a_locator_pickles(locator: locdiff.Locator, china: str) -> None:
     again = pickle.loads(pickle.dumps(locator))
     assert again.locate(china).to_json() == locator.locate(china).to_json()
     assert pickle.loads(pickle.dumps(locdiff.Codec(7))).degree == 7
+
+
+def _density(answer: locdiff.Answer) -> tuple[bytes, str]:
+    return answer.density.tobytes(), answer.to_json()
+
+
+def test_an_answer_pickles(locator: locdiff.Locator, china: str, tmp_path: Path) -> None:
+    answers = locator.locate_many([china, Path(china).read_bytes()]) + [locator.locate(china, within="Asia", views=2)]
+    for answer in answers:
+        assert isinstance(answer, locdiff.Answer)
+        again = pickle.loads(pickle.dumps(answer))
+        assert again.to_json() == answer.to_json() and repr(again) == repr(answer)
+        assert again.best == answer.best and again.hypotheses == answer.hypotheses and again.photo == answer.photo
+        assert _density(again) == _density(answer) and again.nside == answer.nside
+        assert again.log_density([39.9], [116.3]) == answer.log_density([39.9], [116.3])
+        assert again.to_geojson() == answer.to_geojson()
+        assert pickle.loads(pickle.dumps(again)).to_json() == answer.to_json()
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.map(_density, answers) == [_density(answer) for answer in answers]
+        (there,) = pool.map(locdiff.locate, [china])
+    assert _density(there) == _density(answers[0])
+
+
+def test_a_density_is_of_the_model_that_answered(locator: locdiff.Locator, china: str) -> None:
+    unpickle, (line, request, views, encoder) = locator.locate(china).__reduce__()
+    other = json.loads(line) | {"best": {"lat": -50.0, "lon": 0.0}}
+    answer = unpickle(json.dumps(other), request, views, encoder)
+    assert answer.best == (-50, 0)
+    with pytest.raises(locdiff.ModelError, match="not what this answer was made with"):
+        answer.density
 
 
 def test_geodataframe(locator: locdiff.Locator, china: str) -> None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -22,49 +20,48 @@ def locator() -> locdiff.Locator:
 
 
 def test_python_goes_on_beside_a_long_call(locator: locdiff.Locator, photos: list[str]) -> None:
-    turns = 0
-    stop = threading.Event()
+    """With an endless switch interval another thread's Python runs only where the call gives the GIL away."""
+    go, ran = threading.Event(), threading.Event()
 
-    def count() -> None:
-        nonlocal turns
-        while not stop.is_set():
-            turns += 1
-            time.sleep(0.001)
+    def other() -> None:
+        go.wait()
+        ran.set()
 
-    thread = threading.Thread(target=count)
+    thread = threading.Thread(target=other)
     thread.start()
-    begin = time.perf_counter()
-    locator.locate_many(photos[:48])
-    seconds = time.perf_counter() - begin
-    stop.set()
-    thread.join()
-    # A call that holds the GIL would leave the loop a turn a block of photos: three.
-    assert turns > 20 * seconds, (turns, seconds)
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1000)
+    try:
+        go.set()
+        locator.locate_many(photos[:48])
+        assert ran.is_set()
+    finally:
+        sys.setswitchinterval(interval)
+        thread.join()
 
 
-def test_eight_threads_scale(locator: locdiff.Locator, photos: list[str]) -> None:
-    """Eight threads on two cores and more; bench/python_threads.py prints the figure."""
-    if (os.cpu_count() or 1) < 2:
-        pytest.skip("one core")
+def test_calls_of_eight_threads_run_beside_each_other(locator: locdiff.Locator, photos: list[str]) -> None:
+    """Eight calls are all under way before one may go on, and answer as one after the other do. Speed: bench/python_threads.py."""
     before = locdiff.threads()
     locdiff.set_threads(1)
     try:
-        few = photos[:48]
-        best = 0.0
-        for _ in range(3):
-            begin = time.perf_counter()
-            alone = [locator.locate(photo).to_json() for photo in few]
-            one = time.perf_counter() - begin
-            begin = time.perf_counter()
-            with ThreadPoolExecutor(8) as pool:
-                together = list(pool.map(lambda photo: locator.locate(photo).to_json(), few))
-            best = max(best, one / (time.perf_counter() - begin))
-            assert alone == together
-            if best > 1.8:
-                break
-        if best <= 1.8 and os.getloadavg()[0] > 8 + (os.cpu_count() or 1):
-            pytest.skip(f"others are busy on this machine: {best:.2f} times, load {os.getloadavg()[0]:.1f}")
-        assert best > 1.8, best
+        few = photos[:16]
+        alone = [locator.locate(photo).to_json() for photo in few]
+        everyone = threading.Barrier(8)
+        met: set[int] = set()
+
+        def tell(done: int, count: int) -> None:
+            me = threading.get_ident()
+            if me not in met:
+                met.add(me)
+                everyone.wait(120)
+
+        def call(_: int) -> list[str]:
+            return [answer.to_json() for answer in locator.locate_many(few, progress=tell)]
+
+        with ThreadPoolExecutor(8) as pool:
+            assert list(pool.map(call, range(8))) == [alone] * 8
+        assert len(met) == 8
     finally:
         locdiff.set_threads(before)
 
@@ -103,9 +100,8 @@ def test_a_fork_goes_on(locator: locdiff.Locator, china: str) -> None:
 LONG = """
 import sys, locdiff
 locator = locdiff.Locator(device="cpu")
-print("ready", flush=True)
 try:
-    locator.locate_many([sys.argv[1]] * 100000)
+    locator.locate_many([sys.argv[1]] * 100000, progress=lambda done, count: print("ready", flush=True))
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
@@ -126,12 +122,9 @@ def _interrupt(program: str, *arguments: str) -> None:
     process = subprocess.Popen([sys.executable, "-c", program, *arguments], stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     assert process.stdout.readline() == "ready\n"
-    time.sleep(0.5)
-    begin = time.monotonic()
     process.send_signal(signal.SIGINT)
     rest = process.stdout.read()
     assert process.wait(60) == 0 and "interrupted" in rest
-    assert time.monotonic() - begin < 30
 
 
 def test_interrupts_are_answered(china: str, tmp_path: Path, towns: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from pathlib import Path
 
 import locdiff
@@ -16,7 +17,10 @@ def test_from_embeddings_to_numbers(towns: str, tmp_path: Path) -> None:
     told: list[dict[str, object]] = []
     run = tmp_path / "run"
     said = locdiff.train(f"{towns}.npy", f"{towns}.csv", run, progress=told.append, log_every=50, **SMALL)
-    assert said["step"] == 200 and not said["interrupted"] and told[-1]["step"] == 200
+    assert isinstance(said, locdiff.TrainingRun) and said.step == 200 and not said.interrupted
+    assert told[-1]["step"] == 200 and said.validation is None and said.out == str(run)
+    with pytest.warns(DeprecationWarning):
+        assert said["step"] == 200
     with pytest.raises(locdiff.SettingError, match="there is no setting 'stepps'"):
         locdiff.train(f"{towns}.npy", f"{towns}.csv", tmp_path / "other", stepps=3)
     with pytest.raises(locdiff.LocDiffError, match="run"):
@@ -24,11 +28,16 @@ def test_from_embeddings_to_numbers(towns: str, tmp_path: Path) -> None:
 
     read: list[int] = []
     calibration = locdiff.calibrate(run, f"{towns}.npy", f"{towns}.csv", device="cpu", progress=lambda a, b: read.append(a))
-    assert (run / "calibration.json").exists() and calibration["window_km"] > 0 and read[-1] == 120
+    assert (run / "calibration.json").exists() and calibration.window_km > 0 and read[-1] == 120
+    assert calibration.fit is not None and calibration.fit.n == 120 and len(calibration.radius_levels) == 9
+    assert json.loads((run / "calibration.json").read_text()) == calibration.to_dict()
 
     truth = numpy.loadtxt(f"{towns}.csv", delimiter=",", skiprows=1)[:, 1:]
     report = locdiff.evaluate(truth, truth + 0.1, replicates=100)
-    assert json.dumps(report) and report["bootstrap"]["replicates"] == 100
+    assert report.to_dict()["bootstrap"]["replicates"] == report.bootstrap.replicates == 100
+    nearest = report.scores.radii[0]
+    assert report.scores.n == 120 and nearest.share.low <= nearest.share.value <= nearest.share.high
+    assert {"continent", "country"} <= {part.by for part in report.breakdowns}
     missing = truth.copy()
     missing[3] = numpy.nan
     assert locdiff.evaluate(f"{towns}.csv", missing, replicates=100) != report
@@ -42,11 +51,46 @@ def test_an_error_of_the_callback_stops_the_run(towns: str, tmp_path: Path) -> N
         locdiff.train(f"{towns}.npy", f"{towns}.csv", tmp_path / "run", progress=tell, log_every=10, **{**SMALL, "steps": 100000})
 
 
+def _embeddings_of(encoder: str, towns: str, path: Path) -> Path:
+    """The towns' embeddings as a safetensors file that names its encoder."""
+    values = numpy.load(f"{towns}.npy")
+    tensor = {"dtype": "F32", "shape": list(values.shape), "data_offsets": [0, values.nbytes]}
+    header = json.dumps({"__metadata__": {"encoder": encoder}, "embeddings": tensor}).encode()
+    path.write_bytes(len(header).to_bytes(8, "little") + header + values.tobytes())
+    return path
+
+
+def test_a_calibration_is_whole_or_not_there(towns: str, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    mine = _embeddings_of(f"mine@{1:032x}", towns, tmp_path / "mine.safetensors")
+    locdiff.train(mine, f"{towns}.csv", run, **SMALL)
+    file = run / "calibration.json"
+    locdiff.calibrate(run, mine, f"{towns}.csv", device="cpu")
+    before = file.read_bytes()
+
+    def tell(done: int, count: int) -> None:
+        assert count == 120
+        if done == 110:
+            raise ZeroDivisionError("enough")
+
+    with pytest.raises(ZeroDivisionError, match="enough"):
+        locdiff.calibrate(run, mine, f"{towns}.csv", seed=1, device="cpu", progress=tell)
+    assert file.read_bytes() == before
+    other = _embeddings_of(f"other@{2:032x}", towns, tmp_path / "other.safetensors")
+    with pytest.raises(locdiff.SettingError, match="other@.*mine@"):
+        locdiff.calibrate(run, other, f"{towns}.csv", device="cpu")
+    assert file.read_bytes() == before
+    renamed = _embeddings_of(f"another-name@{1:032x}", towns, tmp_path / "renamed.safetensors")
+    assert locdiff.calibrate(run, renamed, f"{towns}.csv", device="cpu").encoder == f"mine@{1:032x}"
+
+
 def test_methods_beside_each_other(towns: str) -> None:
     photos = (f"{towns}.npy", f"{towns}.csv")
     told: list[dict[str, object]] = []
     table = locdiff.compare(photos, photos, photos, methods=["knn"], device="cpu", progress=told.append)
-    assert "knn" in json.dumps(table)
+    (knn,) = table.methods
+    assert knn.method == "knn" and knn.n == 120 and table.to_dict()["methods"][0]["method"] == "knn"
+    assert knn.geoscore.value == pytest.approx(table.to_dict()["methods"][0]["geoscore"]["value"])
     with pytest.raises(locdiff.SettingError):
         locdiff.compare(photos, photos, photos, methods=["oracle"])
 
@@ -65,3 +109,13 @@ def test_galleries(towns: str, tmp_path: Path, photos: list[str]) -> None:
     locdiff.Gallery.build(tmp_path / "e.npy", tmp_path / "e.csv", tmp_path / "own")
     answer = locdiff.Locator(device="cpu", gallery=tmp_path / "own").locate(few[3])
     assert answer.gallery is not None and answer.gallery["match"]["row"] == 4
+    settles = locdiff.Locator(device="cpu", gallery=tmp_path / "own", gallery_rule="paper", hybrid={"radius_km": 20000.0})
+    settled = settles.locate(few[3])
+    assert settled.gallery is not None and settled.best == pytest.approx((3, 3), abs=0.01)
+    for one, locator in ((answer, None), (settled, settles)):
+        again = pickle.loads(pickle.dumps(one))
+        assert again.to_json() == one.to_json() and again.density.tobytes() == one.density.tobytes()
+        if locator is not None:
+            assert pickle.loads(pickle.dumps(locator)).locate(few[3]).to_json() == one.to_json()
+    with pytest.raises(locdiff.SettingError, match="hybird"):
+        locdiff.Locator(device="cpu", gallery=tmp_path / "own", gallery_rule="hybird")

@@ -217,3 +217,21 @@ impl Origin {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_has_the_name_that_tables_have() {
+        let reason = |source: PhotoSource, name: &str, file: &str| {
+            let error = LocateError::Table { at: file.to_owned(), reason: "cut off".to_owned() };
+            Source::from(source).called(name).origin(0).reason(&error)
+        };
+        let file = || PhotoSource::file("/photos/a.jpg");
+        assert_eq!(reason(file(), "a.jpg", "/photos/a.jpg"), "a.jpg: cut off");
+        assert_eq!(reason(file(), "row 7", "/photos/a.jpg"), "row 7: cut off");
+        let member = PhotoSource::within("s.tar/a.jpg", "s.tar", (0, 1));
+        assert_eq!(reason(member, "s.tar/a.jpg", "s.tar/a.jpg"), "s.tar/a.jpg: cut off");
+    }
+}

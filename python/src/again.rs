@@ -1,0 +1,51 @@
+//! An answer made again from its photo's embedding, in whichever process it is: the same model gives the same bits.
+
+use crate::errors::{ModelError, locate};
+use crate::options::opened_as;
+use locdiff::{EmbeddedPhoto, LocateError, Locator, LocatorBuilder, Request, haversine_km};
+use pyo3::PyResult;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What an answer was made of.
+pub(crate) struct MadeOf {
+    /// With whole paths.
+    pub(crate) request: Arc<Request>,
+    pub(crate) photo: EmbeddedPhoto,
+}
+
+/// Locators that stay open in this process.
+const MOST_OPEN: usize = 2;
+/// Another place than before is another model's; another device may move it by less.
+const SAME_PLACE_KM: f64 = 1.0;
+
+impl MadeOf {
+    /// The answer; fails where the model's folder holds another model by now.
+    pub(crate) fn answer(&self, best: locdiff::LatLon) -> PyResult<locdiff::Answer> {
+        let again = || locator(&self.request)?.answer(&self.photo, &self.request.options()?);
+        let made = again().map_err(|error| locate(&error))?;
+        if haversine_km(made.best, best) <= SAME_PLACE_KM {
+            return Ok(made);
+        }
+        let model =
+            self.request.model.as_ref().map_or("the bundled model".into(), |path| path.display().to_string());
+        Err(ModelError::new_err(format!(
+            "{model} is not what this answer was made with: its density cannot be made again"
+        )))
+    }
+}
+
+/// The locator that a request asks for, opened once.
+fn locator(request: &Request) -> Result<Arc<Locator>, LocateError> {
+    static OPEN: Mutex<Vec<(Request, Arc<Locator>)>> = Mutex::new(Vec::new());
+    let wanted = opened_as(Request::default(), request);
+    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, found)) = open.iter().find(|(opened, _)| *opened == wanted) {
+        return Ok(found.clone());
+    }
+    let made = Arc::new(LocatorBuilder::from(&wanted).without_encoder().open()?);
+    if open.len() == MOST_OPEN {
+        open.remove(0);
+    }
+    open.push((wanted, made.clone()));
+    Ok(made)
+}
