@@ -29,7 +29,7 @@ impl Answer {
     pub(crate) fn new(answer: locdiff::Answer, request: Arc<Request>, photo: EmbeddedPhoto) -> Self {
         let line = answer.to_json();
         let made = Self { line, made_of: MadeOf { request, photo }, whole: OnceLock::new() };
-        made.whole.get_or_init(|| compact(answer));
+        made.whole.get_or_init(|| Arc::new(answer));
         made
     }
 
@@ -40,7 +40,7 @@ impl Answer {
         }
         let best = json_place(&self.line["best"]).or_data()?;
         let made = compute(py, || self.made_of.answer(best))??;
-        Ok(self.whole.get_or_init(|| compact(made)).clone())
+        Ok(self.whole.get_or_init(|| Arc::new(made)).clone())
     }
 
     fn number(&self, name: &str) -> f64 {
@@ -71,10 +71,9 @@ impl Answer {
     }
 }
 
-/// A few kilobytes of it: the density's values at the pixels are worked out again when they are asked for.
-fn compact(mut answer: locdiff::Answer) -> Arc<locdiff::Answer> {
-    answer.density = answer.density.compact();
-    Arc::new(answer)
+/// The density of an answer that is a photo's own: all of these are.
+fn density_of(answer: &locdiff::Answer) -> &locdiff::Density {
+    answer.density().expect("a photo's own answer has a density")
 }
 
 /// The line, the request, the views of the photo and their encoder.
@@ -214,8 +213,8 @@ impl Answer {
     fn density<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let answer = self.whole(py)?;
         let values = compute(py, move || {
-            let pixels = answer.density.globe().pixels();
-            pixel_density(pixels, |points| answer.density.log_density(points))
+            let density = density_of(&answer);
+            pixel_density(density.globe().pixels(), |points| density.log_density(points))
         })?;
         Ok(PyArray1::from_vec(py, values))
     }
@@ -223,7 +222,7 @@ impl Answer {
     /// HEALPix's resolution of `density`: it has `12 * nside ** 2` pixels.
     #[getter]
     fn nside(&self, py: Python<'_>) -> PyResult<usize> {
-        Ok(1 << self.whole(py)?.density.globe().pixels().depth())
+        Ok(1 << density_of(&*self.whole(py)?).globe().pixels().depth())
     }
 
     /// Log density per steradian at places, in degrees.
@@ -237,7 +236,7 @@ impl Answer {
         let answer = self.whole(py)?;
         let values = compute(py, move || {
             let points: Vec<_> = places.into_iter().map(LatLon::to_unit).collect();
-            answer.density.log_density(&points)
+            density_of(&answer).log_density(&points)
         })?;
         Ok(PyArray1::from_vec(py, values))
     }
@@ -246,7 +245,7 @@ impl Answer {
     fn mass_within_km(&self, py: Python<'_>, lat: f64, lon: f64, radius_km: f64) -> PyResult<f64> {
         let centre = LatLon::new(lat, lon).or_setting()?;
         let answer = self.whole(py)?;
-        compute(py, move || answer.density.mass_within_km(centre, radius_km))
+        compute(py, move || density_of(&answer).mass_within_km(centre, radius_km))
     }
 
     /// The answer as JSON: the line that `locdiff locate --json` prints.
