@@ -6,32 +6,20 @@ use std::path::PathBuf;
 /// Why a gallery could not be built, read or searched.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum GalleryError {
     /// Another run writes to the same folder.
     #[error(transparent)]
     Locked(#[from] locdiff_base::LockError),
     /// A folder that is no gallery, or a damaged one.
     #[error("{path}: {reason}", path = path.display())]
-    Folder {
-        /// The file or folder.
-        path: PathBuf,
-        /// What is wrong, and what to do.
-        reason: String,
-    },
+    Folder { path: PathBuf, reason: String },
     /// A vector of another size than the gallery's.
     #[error("a vector has {got} numbers, the gallery's have {wanted}: use the encoder it was built with")]
-    Dimension {
-        /// Numbers given.
-        got: usize,
-        /// Numbers of the gallery's vectors.
-        wanted: usize,
-    },
+    Dimension { got: usize, wanted: usize },
     /// A vector that has no direction.
     #[error("vector {row} is zero or not finite, so it is like no other; remove it")]
-    NoDirection {
-        /// Which, from 1.
-        row: usize,
-    },
+    NoDirection { row: usize },
     /// Nothing to put into a gallery.
     #[error("a gallery needs at least one place")]
     Empty,

@@ -8,34 +8,20 @@ use std::{io, path::PathBuf};
 /// Why weights could not be read or a model could not be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum GeoClipError {
     /// A file that cannot be opened or read.
     #[error("cannot read {file}: {source}; check the path and its permissions")]
-    Read {
-        /// The file.
-        file: String,
-        /// The system's reason.
-        source: io::Error,
-    },
+    Read { file: String, source: io::Error },
     /// A weight file with anything in it but plain tensors, or a damaged one.
     #[error(transparent)]
     Refused(#[from] Refused),
     /// Tensors that are no GeoCLIP.
     #[error("{file}: {reason}")]
-    Weights {
-        /// The file.
-        file: String,
-        /// What is missing or does not fit.
-        reason: String,
-    },
+    Weights { file: String, reason: String },
     /// What was given to import holds no GeoCLIP.
     #[error("{path}: {reason}", path = path.display())]
-    Sources {
-        /// The wheel, folder or file.
-        path: PathBuf,
-        /// What was looked for.
-        reason: String,
-    },
+    Sources { path: PathBuf, reason: String },
     /// A failure of the engine.
     #[error(transparent)]
     Engine(#[from] locdiff_nn::NnError),

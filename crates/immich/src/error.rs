@@ -6,70 +6,30 @@ use thiserror::Error;
 /// Why the server or a file could not be used.
 #[derive(Debug, Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum ImmichError {
     /// An address that is none.
     #[error("'{address}' is no address of an immich server: {reason}")]
-    Address {
-        /// What was given.
-        address: String,
-        /// What is wrong with it.
-        reason: &'static str,
-    },
+    Address { address: String, reason: &'static str },
     /// No key, or one that cannot be sent.
     #[error("{reason}")]
-    Key {
-        /// What is missing.
-        reason: String,
-    },
+    Key { reason: String },
     /// A server that does not answer.
     #[error("{server} does not answer: {reason}")]
-    Network {
-        /// The server.
-        server: String,
-        /// The reason.
-        reason: String,
-    },
+    Network { server: String, reason: String },
     /// A server that answers with an error.
     #[error("{server} answers {status} to {what}{hint}")]
-    Refused {
-        /// The server.
-        server: String,
-        /// The HTTP status.
-        status: u16,
-        /// What was asked.
-        what: String,
-        /// What to do.
-        hint: &'static str,
-    },
+    Refused { server: String, status: u16, what: String, hint: &'static str },
     /// An answer that is not immich's.
     #[error("the answer of {server} to {what} is not immich's: {reason}")]
-    Answer {
-        /// The server.
-        server: String,
-        /// What was asked.
-        what: String,
-        /// What is wrong.
-        reason: String,
-    },
+    Answer { server: String, what: String, reason: String },
     /// A file that cannot be read.
     #[error("{file}: {reason}", file = file.display())]
-    File {
-        /// The file.
-        file: PathBuf,
-        /// What is wrong, and what to do.
-        reason: String,
-    },
+    File { file: PathBuf, reason: String },
     /// A file that cannot be written.
     #[error(transparent)]
     Write(#[from] locdiff_base::WriteError),
     /// Suggestions or a journal of another server.
     #[error("{file} is about {theirs}, not {ours}: give the address it was made for", file = file.display())]
-    OtherServer {
-        /// The file.
-        file: PathBuf,
-        /// The server in it.
-        theirs: String,
-        /// The server that was given.
-        ours: String,
-    },
+    OtherServer { file: PathBuf, theirs: String, ours: String },
 }

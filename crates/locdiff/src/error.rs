@@ -5,6 +5,7 @@ use locdiff_data::Fingerprint;
 /// Why there is no answer, in one line.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum LocateError {
     /// The photo or the encoder.
     #[error(transparent)]
@@ -23,12 +24,7 @@ pub enum LocateError {
     Album(#[from] locdiff_album::AlbumError),
     /// A row of an album's table.
     #[error("{at}: {reason}")]
-    Table {
-        /// Where it stands.
-        at: String,
-        /// What is wrong with it.
-        reason: String,
-    },
+    Table { at: String, reason: String },
     /// A file of embeddings or places.
     #[error(transparent)]
     Data(#[from] locdiff_data::DataError),
@@ -54,40 +50,24 @@ pub enum LocateError {
     #[error(
         "the encoder gives embeddings of {encoder} numbers, the model takes {model}: use the encoder it was trained with"
     )]
-    Mismatch {
-        /// The encoder's.
-        encoder: usize,
-        /// The model's.
-        model: usize,
-    },
+    Mismatch { encoder: usize, model: usize },
     /// Embeddings of another encoder than the model was trained with.
     #[error(
         "the model was trained with the encoder {model}, these embeddings are {met}'s: use one encoder for both"
     )]
-    OtherEncoder {
-        /// The encoder that is used.
-        met: Box<Fingerprint>,
-        /// The encoder that the model was trained with.
-        model: Box<Fingerprint>,
-    },
+    OtherEncoder { met: Box<Fingerprint>, model: Box<Fingerprint> },
     /// Photos for a locator that was opened without an encoder.
     #[error("this locator was opened without an encoder: it locates embeddings, not photos")]
     NoEncoder,
     /// A model whose network gives no densities.
     #[error("a model trained with the loss {loss} gives no densities: train one with nll or kl")]
-    NoDensities {
-        /// The loss.
-        loss: String,
-    },
+    NoDensities { loss: String },
     /// An answer of an album, whose posterior is not kept.
     #[error("this answer has no density of its own: it is an album's")]
     NoDensity,
     /// A program without the bundled model and encoder.
     #[error("this program was built without the bundled {what}: give a folder of one")]
-    NotBundled {
-        /// Model or encoder.
-        what: &'static str,
-    },
+    NotBundled { what: &'static str },
     /// A source that fails for a reason of its own, such as a server that does not answer.
     #[error(transparent)]
     Source(Box<dyn std::error::Error + Send + Sync>),
@@ -99,12 +79,7 @@ pub enum LocateError {
     Write(#[from] locdiff_base::WriteError),
     /// A prior that cannot be used.
     #[error("{file}: {reason}")]
-    Prior {
-        /// The file.
-        file: String,
-        /// What is wrong with it and what to do.
-        reason: String,
-    },
+    Prior { file: String, reason: String },
 }
 
 impl LocateError {

@@ -6,21 +6,14 @@ use std::path::PathBuf;
 /// What can go wrong in the engine: a wrong shape, an absent device, a bad file.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum NnError {
     /// Operands whose shapes do not fit together.
     #[error("{op}: {detail}")]
-    Shape {
-        /// The operation that refused its operands.
-        op: &'static str,
-        /// The shapes met, and what was wanted.
-        detail: String,
-    },
+    Shape { op: &'static str, detail: String },
     /// Operands that live on different devices.
     #[error("{op}: the operands live on different devices; move them to one device first")]
-    DeviceMismatch {
-        /// The operation that refused its operands.
-        op: &'static str,
-    },
+    DeviceMismatch { op: &'static str },
     /// A device name that is none of `auto`, `cpu`, `cuda` and `cuda:N`.
     #[error("unknown device `{0}`: use auto, cpu, cuda or cuda:N (N = 0, 1, …)")]
     UnknownDevice(String),
@@ -29,40 +22,22 @@ pub enum NnError {
         "no CUDA device can be used: {reason}. Install the NVIDIA driver (libcuda) and the CUDA 13 libraries \
          cuBLASLt and NVRTC, put their folder on LD_LIBRARY_PATH, or choose the CPU"
     )]
-    CudaUnavailable {
-        /// What was looked for and not found.
-        reason: String,
-    },
+    CudaUnavailable { reason: String },
     /// A call into CUDA failed.
     #[error("CUDA: {what} failed: {detail}")]
-    Cuda {
-        /// The call that failed.
-        what: &'static str,
-        /// The driver's or library's own words.
-        detail: String,
-    },
+    Cuda { what: &'static str, detail: String },
     /// A setting outside its range.
     #[error(transparent)]
     Setting(#[from] BadSetting),
     /// A weight file that does not fit the model.
     #[error("{path}: {detail}", path = path.display())]
-    WeightFile {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it.
-        detail: String,
-    },
+    WeightFile { path: PathBuf, detail: String },
     /// A file that could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
     /// A file that could not be read.
     #[error("{path}: {source}", path = path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// The system's own words.
-        source: std::io::Error,
-    },
+    Io { path: PathBuf, source: std::io::Error },
 }
 
 /// A result whose error is [`NnError`].

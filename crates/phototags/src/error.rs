@@ -7,83 +7,46 @@ use thiserror::Error;
 /// Why a photo got no tag.
 #[derive(Debug, Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum TagError {
     /// The file cannot be opened or read.
     #[error("cannot read {file}: {source}; check the path and its permissions")]
-    Read {
-        /// The file.
-        file: String,
-        /// The system's reason.
-        source: io::Error,
-    },
+    Read { file: String, source: io::Error },
     /// The photo has a location already.
     #[error("{file} says already where it was taken: force the writing to replace that in the copy")]
-    HasLocation {
-        /// The photo.
-        file: String,
-    },
+    HasLocation { file: String },
     /// The photo has a location in its XMP part, which is not rewritten here.
     #[error(
         "{file} has a location in its XMP part, which would contradict the new one: remove it first (exiftool \
          '-xmp:gps*=' FILE), or write a sidecar"
     )]
-    HasXmpLocation {
-        /// The photo.
-        file: String,
-    },
+    HasXmpLocation { file: String },
     /// Not a kind of file that can hold EXIF.
     #[error(
         "{file} is not a JPEG, PNG, WebP or TIFF picture, so it cannot hold a tag: write an XMP sidecar instead"
     )]
-    UnknownFormat {
-        /// The photo.
-        file: String,
-    },
+    UnknownFormat { file: String },
     /// Damaged, or beyond what its format can hold.
     #[error("{file} cannot take a tag: {reason}; write an XMP sidecar instead")]
-    Unfit {
-        /// The photo.
-        file: String,
-        /// What is wrong with it.
-        reason: String,
-    },
+    Unfit { file: String, reason: String },
     /// The copy would be the original.
     #[error("{file} is the photo itself, which is never changed: give the copy another name")]
-    IsOriginal {
-        /// The target.
-        file: String,
-    },
+    IsOriginal { file: String },
     /// A file of the target's name is there.
     #[error("{file} exists: give another name, or force the writing to replace it")]
-    Exists {
-        /// The target.
-        file: String,
-    },
+    Exists { file: String },
     /// A sidecar that cannot be merged with.
     #[error("{file} is there and cannot be added to: {reason}; mend it or move it away")]
-    Sidecar {
-        /// The sidecar.
-        file: String,
-        /// What is wrong with it.
-        reason: String,
-    },
+    Sidecar { file: String, reason: String },
     /// A photo that is no file of its own.
     #[error("{file} lies inside a shard: only photos in files of their own can be tagged")]
-    NoFile {
-        /// The photo.
-        file: String,
-    },
+    NoFile { file: String },
     /// A table that cannot be written.
     #[error(transparent)]
     Table(#[from] locdiff_data::DataError),
     /// A journal that cannot be used.
     #[error("{file}: {reason}")]
-    Journal {
-        /// The journal.
-        file: String,
-        /// What is wrong with it, and what would be right.
-        reason: String,
-    },
+    Journal { file: String, reason: String },
     /// The output cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),

@@ -5,15 +5,11 @@ use std::net::SocketAddr;
 /// Why a server does not start or stops, in one line.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum ServeError {
     /// The address cannot be had.
     #[error("cannot listen on {address}: {source}; choose another address or port")]
-    Bind {
-        /// The address.
-        address: SocketAddr,
-        /// The system's reason.
-        source: std::io::Error,
-    },
+    Bind { address: SocketAddr, source: std::io::Error },
     /// The system gives no thread, socket or timer.
     #[error("the server cannot run: {0}")]
     System(#[from] std::io::Error),
@@ -24,10 +20,7 @@ pub enum ServeError {
     #[error(
         "{address} can be reached by others and no key is set: set one, listen on 127.0.0.1, or say that it is meant to be open"
     )]
-    Open {
-        /// The address.
-        address: SocketAddr,
-    },
+    Open { address: SocketAddr },
     /// A locator that cannot see photos.
     #[error("this locator was opened without an encoder: a server needs one")]
     NoEncoder,

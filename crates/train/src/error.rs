@@ -6,6 +6,7 @@ use std::path::PathBuf;
 /// Data that do not fit, a run folder that cannot be used, or a failure below.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum TrainError {
     /// Another run writes to the same folder.
     #[error(transparent)]
@@ -14,44 +15,17 @@ pub enum TrainError {
     #[error(
         "{first} has {first_rows} rows, {second} has {second_rows}: row k of both must be the same photo"
     )]
-    RowCounts {
-        /// One file.
-        first: String,
-        /// Its rows.
-        first_rows: usize,
-        /// The other file.
-        second: String,
-        /// Its rows.
-        second_rows: usize,
-    },
+    RowCounts { first: String, first_rows: usize, second: String, second_rows: usize },
     /// Embeddings of different sizes.
     #[error(
         "{first} has embeddings of {first_columns} numbers, {second} of {second_columns}: one encoder must make all"
     )]
-    Columns {
-        /// One file.
-        first: String,
-        /// Its columns.
-        first_columns: usize,
-        /// The other file.
-        second: String,
-        /// Its columns.
-        second_columns: usize,
-    },
+    Columns { first: String, first_columns: usize, second: String, second_columns: usize },
     /// Embeddings of different encoders.
     #[error(
         "{first} was made by the encoder {first_encoder}, {second} by {second_encoder}: one encoder must make all"
     )]
-    Encoders {
-        /// One file.
-        first: String,
-        /// Its encoder.
-        first_encoder: String,
-        /// The other file.
-        second: String,
-        /// Its encoder.
-        second_encoder: String,
-    },
+    Encoders { first: String, first_encoder: String, second: String, second_encoder: String },
     /// A validation that cannot be read.
     #[error(transparent)]
     Answer(#[from] locdiff_answer::AnswerError),
@@ -60,28 +34,15 @@ pub enum TrainError {
     Setting(#[from] BadSetting),
     /// A run folder that cannot be used.
     #[error("{path}: {reason}", path = path.display())]
-    Folder {
-        /// The file or folder.
-        path: PathBuf,
-        /// What is wrong, and what to do.
-        reason: String,
-    },
+    Folder { path: PathBuf, reason: String },
     /// A folder with a run in it, where a new one was to begin.
     #[error("{path} holds a run already: resume it, or choose another folder", path = path.display())]
-    HoldsRun {
-        /// The folder.
-        path: PathBuf,
-    },
+    HoldsRun { path: PathBuf },
     /// The loss is no number any more.
     #[error(
         "the loss is {loss} at step {step}: lower the learning rate; the checkpoints before it are sound"
     )]
-    Diverged {
-        /// The step.
-        step: u32,
-        /// The loss.
-        loss: f64,
-    },
+    Diverged { step: u32, loss: f64 },
     /// A failure of the model.
     #[error(transparent)]
     Model(#[from] locdiff_model::ModelError),

@@ -6,33 +6,19 @@ use thiserror::Error;
 /// Why a Parquet file could not be read.
 #[derive(Debug, Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name the fields")]
 pub enum ParquetError {
     /// The system's reason.
     #[error("cannot read {file}: {reason}; check the path and its permissions")]
-    Read {
-        /// The file.
-        file: String,
-        /// The reason.
-        reason: io::Error,
-    },
+    Read { file: String, reason: io::Error },
     /// Bytes that are not those of a Parquet file.
     #[error("{file} is not a whole Parquet file ({reason}); copy or download it again")]
-    Damaged {
-        /// The file.
-        file: String,
-        /// What is wrong.
-        reason: String,
-    },
+    Damaged { file: String, reason: String },
     /// A file in a way that this reader does not know.
     #[error(
         "{file} {what}; write it anew with pyarrow's usual settings, or unpack its pictures to a folder or a .tar"
     )]
-    Unknown {
-        /// The file.
-        file: String,
-        /// What it has.
-        what: String,
-    },
+    Unknown { file: String, what: String },
 }
 
 /// Why bytes could not be understood, before the file's name is known.
