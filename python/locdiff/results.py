@@ -96,7 +96,10 @@ class Outlier:
 
 @dataclass(frozen=True)
 class AlbumAnswer(Record):
-    """Where a photo of an album was taken. `to_json` is the line of `locdiff album --json`."""
+    """Where a photo of an album was taken, after all others were heard: what an `Answer` says, and why.
+
+    `to_json` is the line of `locdiff album --json`.
+    """
 
     photo: str
     time: PhotoTime
@@ -104,11 +107,19 @@ class AlbumAnswer(Record):
     best: Place
     place: str
     country: str | None
+    country_code: str | None
     radius_50_km: float
     radius_90_km: float
+    area_50_km2: float
+    area_90_km2: float
+    window_km: float
+    hypotheses: tuple[Hypothesis, ...]
     probability: float
-    locatability: float
     alternatives: tuple[Hypothesis, ...]
+    locatability: float
+    can_tell: bool
+    familiarity: float
+    information_nats: float
     alone: Place | None
     moved_km: float
     because: str
@@ -154,6 +165,7 @@ class Fit:
     """What a calibration was fitted on, and how well it fits there; regions and radii are those of 10, 20 … 90 %."""
 
     n: int
+    out_of_domain: int
     samples: int
     seed: int
     nll_nats: float

@@ -86,7 +86,7 @@ pub struct FitReport {
     /// Number of photos.
     pub n: usize,
     /// Number of photos of another kind.
-    #[serde(default, alias = "out_of_domain")]
+    #[serde(default, alias = "strangers")]
     pub out_of_domain: usize,
     /// Samples per photo.
     pub samples: usize,

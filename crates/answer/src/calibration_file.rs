@@ -31,7 +31,7 @@ struct Stored {
     can_tell_from: f64,
     radius_levels: [f64; 9],
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[serde(alias = "out_of_domain")]
+    #[serde(alias = "strangers")]
     out_of_domain: Option<OutOfDomain>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     gallery: Option<GalleryMix>,

@@ -20,7 +20,7 @@ pub struct GalleryMix {
     /// The gallery's share for photos of the model's kind.
     pub share: f64,
     /// The same for photos of another kind.
-    #[serde(alias = "out_of_domain_share")]
+    #[serde(alias = "strangers_share")]
     pub out_of_domain_share: f64,
     /// As the calibration's own, for the mixed density: the window,
     pub window_km: f64,
