@@ -132,8 +132,7 @@ fn bad_tables_are_named() {
 #[cfg(feature = "bundled")]
 #[test]
 fn tags_spread_to_photos_of_the_same_minutes_and_are_taken_back() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     fs::create_dir(path.join("trip")).unwrap();
     let gps = common::root().join("crates/phototags/tests/fixtures/gps.jpg");
     fs::copy(gps, path.join("trip/IMG_20240512_134510.jpg")).unwrap();

@@ -39,8 +39,7 @@ fn photos_are_suggested_written_and_taken_back() {
         // The server fails at the third photo.
         state.failing = Some((format!("{}/thumbnail", id(2)), 500, 3));
     });
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     let failed = said(&immich(path, &fake, "suggest --device cpu --threads 1"), 1);
     assert!(failed.contains("500") && failed.contains("go on with the same command"), "{failed}");
     assert!(!path.join("immich-suggestions.json").exists());
@@ -72,8 +71,7 @@ fn photos_are_suggested_written_and_taken_back() {
 #[test]
 fn keys_and_addresses_are_asked_for() {
     let fake = Fake::new(&[None]);
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     let words = format!("immich {} undo", fake.url);
     let none = command(path, &words).env_remove("IMMICH_API_KEY").output().unwrap();
     assert!(said(&none, 1).contains("no API key: put one into IMMICH_API_KEY"));

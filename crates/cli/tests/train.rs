@@ -45,8 +45,7 @@ fn weights(folder: &Path, out: &str) -> Vec<u8> {
 
 #[test]
 fn a_model_of_kept_dimensions_trains_resumes_and_answers() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     write_toy(path, 400);
     let keep = ["--keep-dimensions", "20"];
     finish(path, "whole", &keep);
@@ -81,8 +80,7 @@ fn a_model_of_kept_dimensions_trains_resumes_and_answers() {
 
 #[test]
 fn killed_and_interrupted_runs_resume_bit_for_bit() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     write_toy(path, 400);
     finish(path, "whole", &[]);
 
@@ -121,8 +119,7 @@ fn killed_and_interrupted_runs_resume_bit_for_bit() {
 
 #[test]
 fn bad_input_is_said_in_one_line() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     write_toy(path, 400);
     let fails = |more: &[&str], code: i32, part: &str| {
         let output = command(path, "run", more).output().unwrap();

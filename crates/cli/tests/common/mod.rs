@@ -109,6 +109,21 @@ pub fn refused_with(folder: &Path, arguments: &(impl Arguments + ?Sized), words:
     assert!(message.contains(words), "{:?}: '{words}' is not in: {message}", arguments.words());
 }
 
+/// An empty folder that is gone after the test.
+pub struct Scratch(tempfile::TempDir);
+
+impl std::ops::Deref for Scratch {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+pub fn scratch() -> Scratch {
+    Scratch(tempfile::tempdir().expect("an empty folder"))
+}
+
 /// The project's root.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
