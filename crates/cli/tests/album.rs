@@ -4,9 +4,7 @@ mod common;
 
 use common::{csv, fixture, json, json_lines, ok, run, stderr};
 use serde_json::Value;
-use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
+use std::{fmt::Write as _, fs, path::Path};
 
 fn world(name: &str) -> String {
     fixture(&format!("toyworld/{name}")).canonicalize().unwrap().display().to_string()

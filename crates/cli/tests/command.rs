@@ -2,16 +2,16 @@
 
 mod common;
 
-use common::{command, run};
+use common::{Arguments, command, run};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// What a run that ends well says; nothing is said on stderr when it is not a terminal.
 #[track_caller]
-fn ok(folder: &Path, arguments: &[&str]) -> String {
+fn ok(folder: &Path, arguments: &(impl Arguments + ?Sized)) -> String {
     let output = run(folder, arguments);
     let error = common::stderr(&output);
-    assert!(output.status.success() && error.is_empty(), "{arguments:?}: {error}");
+    assert!(output.status.success() && error.is_empty(), "{:?}: {error}", arguments.words());
     String::from_utf8(output.stdout).expect("text")
 }
 
@@ -132,22 +132,9 @@ fn a_gpu_decodes_as_the_cpu_does() {
 #[test]
 fn density_writes_a_map_regions_and_a_raster() {
     let path = &*common::scratch();
-    let arguments = [
-        "density",
-        "--at=-17.8,179.9",
-        "-L",
-        "31",
-        "--png",
-        "map.png",
-        "--geojson",
-        "regions.geojson",
-        "--raster",
-        "raster.asc",
-        "--raster-cell",
-        "2",
-        "--json",
-    ];
-    let answer: serde_json::Value = serde_json::from_str(&ok(path, &arguments)).unwrap();
+    let arguments = "density --at=-17.8,179.9 -L 31 --png map.png --geojson regions.geojson --raster raster.asc \
+        --raster-cell 2 --json";
+    let answer: serde_json::Value = serde_json::from_str(&ok(path, arguments)).unwrap();
     assert!((answer["modes"][0]["lat"].as_f64().unwrap() + 17.8).abs() < 1e-6);
     assert!((answer["modes"][0]["probability"].as_f64().unwrap() - 1.0).abs() < 1e-6);
     let radius = |i: usize| answer["regions"][i]["radius_km"].as_f64().unwrap();

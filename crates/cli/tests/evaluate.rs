@@ -5,9 +5,7 @@ mod common;
 use common::{fixture, json, model_of_towns, ok, read, refused_with, run};
 use locdiff_sphere::EARTH_RADIUS_KM;
 use serde_json::Value;
-use std::fmt::Write;
-use std::fs;
-use std::path::Path;
+use std::{fmt::Write, fs, path::Path};
 
 fn percent(report: &Value) -> Vec<String> {
     let radii = report["scores"]["radii"].as_array().unwrap();

@@ -8,11 +8,9 @@ mod server;
 use common::{command, fixture, stderr};
 use serde_json::Value;
 use server::{Fake, KEY, id};
-use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::path::Path;
 use std::process::{Output, Stdio};
+use std::{fs, net::TcpStream, path::Path};
 
 fn immich(folder: &Path, fake: &Fake, words: &str) -> Output {
     let words = format!("immich {} {words}", fake.url);

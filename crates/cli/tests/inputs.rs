@@ -5,12 +5,10 @@ mod common;
 
 use common::{command, csv, fixture, json, ok, read, refused_with, run, stderr};
 use serde_json::Value;
-use std::fs;
-use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use std::{fs, io::Write, path::Path};
 
 /// A folder with two good photos, a broken one, and everything that is no regular file.
 fn mixed(folder: &Path) {

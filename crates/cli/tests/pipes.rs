@@ -5,10 +5,8 @@ mod common;
 
 use common::{command, fixture, json_lines, model_of_towns, ok, read, refused_with, run, stderr};
 use serde_json::Value;
-use std::fs;
-use std::io::Write;
-use std::path::Path;
 use std::process::{Output, Stdio};
+use std::{fs, io::Write, path::Path};
 
 /// A run with something on standard input.
 fn through(folder: &Path, arguments: &str, input: &[u8]) -> Output {

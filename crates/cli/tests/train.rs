@@ -4,10 +4,9 @@
 mod common;
 
 use common::{read, stderr, write_toy};
-use std::fs;
-use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
+use std::{fs, path::Path};
 
 fn command(folder: &Path, out: &str, more: &[&str]) -> Command {
     let base = format!(

@@ -6,8 +6,7 @@ mod common;
 
 use common::{command, fixture, json, ok, read, refused_with, run, skipped, stderr};
 use serde_json::Value;
-use std::fs;
-use std::path::Path;
+use std::{fs, path::Path};
 
 #[test]
 fn shells_and_man_are_served() {

@@ -6,8 +6,7 @@ mod common;
 use common::{command, ok, read, refused_with, write_npy};
 use locdiff_shdd::Codec;
 use locdiff_sphere::{Degree, LatLon};
-use std::fs;
-use std::path::Path;
+use std::{fs, path::Path};
 
 /// Width and height of a PNG.
 fn size(path: &Path) -> (u32, u32) {

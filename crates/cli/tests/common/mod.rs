@@ -2,11 +2,9 @@
 #![allow(dead_code, unreachable_pub)] // a module of every test file, each of which uses a part of it
 
 use serde_json::Value;
-use std::fmt::Write as _;
-use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::{fmt::Write as _, fs, io::Write as _};
 
 /// Arguments as a line of words or as a list, for words that hold blanks.
 pub trait Arguments {
