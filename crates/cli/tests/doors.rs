@@ -13,24 +13,13 @@ use immich::{Fake, KEY, id};
 use locdiff_data::TableReader;
 use serde_json::Value;
 use server::{Server, received};
-use std::fs;
-use std::path::Path;
+use std::{fs, path::Path};
 
 /// Ten photos with names that say when they were taken; the last one is cut off.
 fn photos(folder: &Path) -> Vec<String> {
-    let kinds = [
-        "china.jpg",
-        "rgb.png",
-        "turned.heic",
-        "grey.jpg",
-        "lossy.webp",
-        "rgb.bmp",
-        "animated.gif",
-        "cmyk.jpg",
-        "palette.png",
-    ];
+    let kinds = "china.jpg rgb.png turned.heic grey.jpg lossy.webp rgb.bmp animated.gif cmyk.jpg palette.png";
     let mut names = Vec::new();
-    for (k, kind) in kinds.into_iter().enumerate() {
+    for (k, kind) in kinds.split(' ').enumerate() {
         let name = format!("IMG_20240512_10{k:02}00.{}", kind.split_once('.').unwrap().1);
         fs::copy(fixture("vision").join(kind), folder.join(&name)).unwrap();
         names.push(name);
