@@ -99,7 +99,7 @@ fn one_mixed_density_is_read_for_everything() {
         assert!(of_gallery > 0.0 && of_gallery <= of_all, "{of_gallery} {of_all}");
         // Without neighbours it is the model's own density.
         let alone = reader.answer(Evidence::new(&seen.evidence), None, &ReadOptions::default()).unwrap();
-        assert!(alone.density.gallery_mass_within_km(alone.best, 100.0).is_none());
+        assert!(alone.density().unwrap().gallery_mass_within_km(alone.best, 100.0).is_none());
         assert!(alone.radius_50_km > answer.radius_50_km);
     }
 }
