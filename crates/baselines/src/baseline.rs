@@ -35,9 +35,15 @@ pub type Fit<'a> = dyn Fn(FitData<'_>, &mut dyn FnMut(f64)) -> Result<Box<dyn Ba
 /// A method that has learned places from embeddings. Embeddings are rows of the size that it was fitted with.
 pub trait Baseline {
     /// One place for every row of embeddings.
+    ///
+    /// # Errors
+    /// Embeddings of another size, or a failure of the device.
     fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>>;
 
     /// The density of every row, as the method gives it, before any calibration.
+    ///
+    /// # Errors
+    /// As [`Baseline::predict`].
     fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>>;
 
     /// Numbers that were learned, or kept from the training data.
@@ -50,6 +56,9 @@ pub trait Baseline {
 
     /// For a location encoder: how far in km the decoded place of each of `count` even points is from the point itself, after
     /// normal noise of that variance on every number of its encoding. The paper's perturbation drift.
+    ///
+    /// # Errors
+    /// A failure of the device.
     fn drifts_km(&self, _variance: f64, _count: usize, _seed: u64) -> Result<Option<Vec<f64>>> {
         Ok(None)
     }

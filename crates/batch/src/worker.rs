@@ -76,7 +76,9 @@ impl Worker {
                 let mut run =
                     EmbedSources::new(Some(encoder), *on_gpu, sources, self.options.clone(), control);
                 while let Some(block) = run.next_block()? {
-                    block.into_iter().for_each(|read| add_row(read, &mut part));
+                    for read in block {
+                        add_row(read, &mut part);
+                    }
                 }
             }
         }

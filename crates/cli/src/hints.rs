@@ -57,9 +57,8 @@ pub(crate) fn locate_flag(error: &LocateError) -> Option<&'static str> {
         LocateError::Prior { .. } => Some("--prior"),
         LocateError::Gallery(_) => Some("--gallery"),
         LocateError::GeoClip(_) => Some("--geoclip"),
-        LocateError::Model(ModelError::Folder { .. }) => Some("--model"),
         LocateError::NotBundled { what: "encoder" } => Some("--encoder"),
-        LocateError::NotBundled { .. } => Some("--model"),
+        LocateError::Model(ModelError::Folder { .. }) | LocateError::NotBundled { .. } => Some("--model"),
         _ => None,
     }
 }

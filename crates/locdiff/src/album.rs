@@ -118,7 +118,9 @@ impl Locator {
             let mut own: Vec<AlbumPhoto> = members.iter().filter_map(|k| photos[*k].take()).collect();
             let found = if request.same_place || request.folder_is_place {
                 let found = album.same_place(&own, None)?;
-                own.iter().for_each(|_| control.advance(Progress::Placed));
+                for _ in &own {
+                    control.advance(Progress::Placed);
+                }
                 found
             } else {
                 if !request.trust_clocks {

@@ -4,6 +4,9 @@ use crate::{EmbeddedPhoto, Origin};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+/// What is done with a photo that was embedded.
+type Keep<'a> = dyn Fn(&Origin, &EmbeddedPhoto) + Sync + 'a;
+
 /// What a photo is done with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
@@ -29,7 +32,7 @@ pub struct Control<'a> {
     stop: Option<&'a AtomicBool>,
     progress: Option<&'a (dyn Fn(Progress) + Sync)>,
     times: Option<&'a StageTimes>,
-    embedded: Option<&'a (dyn Fn(&Origin, &EmbeddedPhoto) + Sync)>,
+    embedded: Option<&'a Keep<'a>>,
 }
 
 impl<'a> Control<'a> {
@@ -58,7 +61,7 @@ impl<'a> Control<'a> {
 
     /// Gives every photo that was embedded to a function, from whichever thread worked on it: to keep it, should the run be cut off.
     #[must_use]
-    pub fn with_embedded(self, embedded: &'a (dyn Fn(&Origin, &EmbeddedPhoto) + Sync)) -> Self {
+    pub fn with_embedded(self, embedded: &'a Keep<'a>) -> Self {
         Self { embedded: Some(embedded), ..self }
     }
 

@@ -160,7 +160,7 @@ impl Request {
     /// # Errors
     /// Regions and priors that cannot be used; settings out of range or that do not go together.
     pub fn options(&self) -> Result<LocateOptions, LocateError> {
-        let knowledge = self.knowledge(|text| Region::parse(text))?;
+        let knowledge = self.knowledge(Region::parse)?;
         let Some(path) = &self.prior else { return self.with_knowledge(knowledge) };
         let known = crate::prior::with_prior(knowledge.unwrap_or_default(), path, self.prior_km)?;
         self.with_knowledge(Some(known))
@@ -175,7 +175,7 @@ impl Request {
             let remedy = "no file is read for a request from outside";
             return Err(locdiff_base::setting("prior", path.display(), remedy));
         }
-        self.with_knowledge(self.knowledge(|text| Region::in_words(text))?)
+        self.with_knowledge(self.knowledge(Region::in_words)?)
     }
 
     /// The most that a photo may ask for.
@@ -251,7 +251,6 @@ mod named {
     use locdiff_base::Named;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
     pub(super) fn serialize<T: Named, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(value.name())
     }
@@ -285,7 +284,6 @@ mod device {
     use locdiff_nn::DeviceSpec;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
     pub(super) fn serialize<S: Serializer>(device: &DeviceSpec, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(device)
     }

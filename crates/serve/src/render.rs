@@ -37,7 +37,8 @@ impl Renderer {
                 Ok(answer) => self.object(answer, ask.extra)?,
                 Err(_) => located.to_json(),
             };
-            text += &format!("{line}\n");
+            text += &line.to_string();
+            text.push('\n');
         }
         Ok((text.into_bytes(), LINES))
     }
@@ -66,7 +67,8 @@ impl Renderer {
                 Err(error) if !is_one => json!({ "error": error.to_string() }),
                 Err(error) => return Err(Problem::from(&error)),
             };
-            text += &format!("{line}\n");
+            text += &line.to_string();
+            text.push('\n');
         }
         Ok((text.into_bytes(), if is_one { JSON } else { LINES }))
     }

@@ -122,7 +122,7 @@ impl Network {
         let mut builder = ParamsBuilder::new();
         let mlp = Mlp::new(&mut builder, "cells", &[columns, task.effort.width, end], task.effort.dropout);
         let regions = Regions::new(&partitions, points);
-        Ok((Self { mlp, scheme, regions, partitions, blocks }, Weights::new(builder, task)?))
+        Ok((Self { mlp, scheme, partitions, blocks, regions }, Weights::new(builder, task)?))
     }
 
     fn cells(&self) -> usize {

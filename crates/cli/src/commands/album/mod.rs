@@ -149,7 +149,7 @@ impl Album {
         }
         let written =
             if self.tags.dry_run || answers.is_empty() { Vec::new() } else { self.files.write(&answers)? };
-        tagging.finish(written)?;
+        tagging.finish(&written)?;
         Ok(run.photos.len() - answers.len())
     }
 

@@ -188,7 +188,7 @@ impl Locate {
         bar.finish_and_clear();
         tally.is_interrupted = control.is_stopped();
         let files = sinks.map(Sinks::finish).transpose()?.unwrap_or_default();
-        tally.untagged = tagging.finish(files)?;
+        tally.untagged = tagging.finish(&files)?;
         Ok(tally)
     }
 }

@@ -49,7 +49,7 @@ impl Tagging {
     }
 
     /// Completes the tags: says which files were written, these and others. How many photos could not take a tag.
-    pub(crate) fn finish(self, others: Vec<PathBuf>) -> Result<usize> {
+    pub(crate) fn finish(self, others: &[PathBuf]) -> Result<usize> {
         let (dry_run, as_json) = (self.dry_run, self.as_json);
         let tagged = self.tagger.finish()?;
         if !as_json {
