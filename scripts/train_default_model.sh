@@ -17,8 +17,8 @@ embeddings=$data/embeddings.safetensors
 # Regions are to hold in both collections of the validation photos alike, and for ordinary photos, of which the first 1,000 of
 # Im2GPS3k teach how they are told (the other 1,997 report).
 "$locdiff" calibrate --model "$work/run" --embeddings "$embeddings" --tensor validation --truth "$data/validation.csv" \
-  --groups source --strangers "$embeddings" --strangers-tensor im2gps3k --strangers-truth "$data/im2gps3k.csv" \
-  --strangers-first 1000 --export "$out"
+  --groups source --ood "$embeddings" --ood-tensor im2gps3k --ood-truth "$data/im2gps3k.csv" \
+  --ood-first 1000 --export "$out"
 # The data file does not say which encoder made it: the model does.
 encoder=$("$locdiff" encoder inspect models/streetview-lite2 --json | sed -n 's/.*"fingerprint":"\([^"]*\)".*/\1/p')
 sed -i "s/^  \"data_fingerprint\"/  \"encoder\": \"$encoder\",\n&/" "$out/config.json"

@@ -96,7 +96,7 @@ class Outlier:
 
 @dataclass(frozen=True)
 class AlbumAnswer(Record):
-    """Where a photo of an album was taken, after all others were heard: what an `Answer` says, and why.
+    """Where a photo of an album was taken, by all photos of its album: what an `Answer` says, and why.
 
     `to_json` is the line of `locdiff album --json`.
     """
@@ -110,16 +110,11 @@ class AlbumAnswer(Record):
     country_code: str | None
     radius_50_km: float
     radius_90_km: float
-    area_50_km2: float
-    area_90_km2: float
-    window_km: float
     hypotheses: tuple[Hypothesis, ...]
     probability: float
     alternatives: tuple[Hypothesis, ...]
     locatability: float
     can_tell: bool
-    familiarity: float
-    information_nats: float
     alone: Place | None
     moved_km: float
     because: str

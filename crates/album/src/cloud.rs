@@ -173,9 +173,14 @@ impl Cloud {
             .collect()
     }
 
+    /// The probability of the points that are chosen.
+    fn share(&self, is_chosen: impl Fn(&UnitVec) -> bool) -> f64 {
+        let chosen = self.points.iter().zip(&self.masses).filter(|(point, _)| is_chosen(point));
+        chosen.map(|(_, mass)| mass).sum::<f64>() / self.masses.iter().sum::<f64>()
+    }
+
     /// The probability within a distance.
     pub(crate) fn mass_within_km(&self, centre: UnitVec, km: f64) -> f64 {
-        let total: f64 = self.masses.iter().sum();
         let cosine = (km / EARTH_RADIUS_KM).min(std::f64::consts::PI).cos();
         // Cosines of small angles are all nearly 1: there the angle itself is looked at.
         let near = |point: &UnitVec| {
@@ -186,26 +191,13 @@ impl Cloud {
                 own > 0.999 && centre.angle_rad(*point) * EARTH_RADIUS_KM <= km
             }
         };
-        self.points
-            .iter()
-            .zip(&self.masses)
-            .filter(|(point, _)| near(point))
-            .map(|(_, mass)| mass)
-            .sum::<f64>()
-            / total
+        self.share(near)
     }
 
     /// The probability of everything denser than a point.
     pub(crate) fn mass_denser_than(&self, message: &Message, truth: LatLon, earth: &Earth) -> f64 {
         let level = message.density(truth.to_unit(), earth);
-        let total: f64 = self.masses.iter().sum();
         let denser = |point: &UnitVec| message.density(*point, earth) > level;
-        self.points
-            .iter()
-            .zip(&self.masses)
-            .filter(|(point, _)| denser(point))
-            .map(|(_, mass)| mass)
-            .sum::<f64>()
-            / total
+        self.share(denser)
     }
 }

@@ -2,16 +2,13 @@
 
 /// Why an album has no answers, in one line.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages name the fields")]
+#[allow(missing_docs, reason = "the messages name the fields, the types what is passed on")]
 #[non_exhaustive]
 pub enum AlbumError {
-    /// A place or degree that is none.
     #[error(transparent)]
     Sphere(#[from] locdiff_sphere::SphereError),
-    /// A code of another degree.
     #[error(transparent)]
     Code(#[from] locdiff_shdd::ShddError),
-    /// A failure to read an answer.
     #[error(transparent)]
     Answer(#[from] locdiff_answer::AnswerError),
     /// Settings that cannot be used.

@@ -4,7 +4,7 @@ use crate::album::Album;
 use crate::baselines::by_time;
 use crate::{AlbumAnswer, AlbumError, AlbumPhoto, WrongClock, set_clocks};
 use locdiff_answer::LEVELS;
-use locdiff_eval::{Bootstrap, ReliabilityCurve};
+use locdiff_eval::{Bootstrap, Estimate, ReliabilityCurve};
 use locdiff_sphere::{LatLon, haversine_km};
 use serde::Serialize;
 
@@ -35,30 +35,19 @@ pub struct Judging {
     pub set_clocks: bool,
 }
 
-/// A share with its interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Share {
-    /// The share.
-    pub value: f64,
-    /// Lower end of the interval.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
-}
-
 /// One way to answer, judged.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SystemScores {
     /// Its name.
     pub system: String,
     /// Shares within 1, 25, 200, 750 and 2500 km.
-    pub within: Vec<Share>,
+    pub within: Vec<Estimate>,
     /// The difference to the album's shares: album less this one.
-    pub album_ahead: Vec<Share>,
+    pub album_ahead: Vec<Estimate>,
     /// Mean −log density at the truths, nats per steradian, where it has a density.
-    pub nll_nats: Option<Share>,
+    pub nll_nats: Option<Estimate>,
     /// By how much the album's is less.
-    pub album_ahead_nats: Option<Share>,
+    pub album_ahead_nats: Option<Estimate>,
 }
 
 /// What became of photos that are from elsewhere.
@@ -246,7 +235,7 @@ fn scores(judged: &[Judged], system: usize, bootstrap: &Bootstrap) -> SystemScor
     };
     let estimate = |statistic: &(dyn Fn(&[u32]) -> f64 + Sync)| {
         let (low, high) = bootstrap.interval(bootstrap.draws(judged.len(), statistic));
-        Share { value: statistic(&everything), low, high }
+        Estimate { value: statistic(&everything), low, high }
     };
     // Only the album and single photos have a density.
     let density = [Some(0), None, None, Some(1)][system];

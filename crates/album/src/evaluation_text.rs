@@ -1,6 +1,7 @@
 //! What was judged, as a table for people.
 
-use crate::evaluation::{AlbumScores, Share};
+use crate::evaluation::AlbumScores;
+use locdiff_eval::Estimate;
 use std::fmt::Write;
 
 impl AlbumScores {
@@ -51,19 +52,19 @@ impl AlbumScores {
 }
 
 /// A share with its interval, in these units.
-fn cell(share: Share, unit: f64, digits: usize) -> String {
+fn cell(share: Estimate, unit: f64, digits: usize) -> String {
     let [value, low, high] = [share.value, share.low, share.high].map(|number| number * unit);
     format!("{value:.digits$} [{low:.digits$}, {high:.digits$}]")
 }
 
 /// The same with a sign.
-fn signed(share: Share, unit: f64, digits: usize) -> String {
+fn signed(share: Estimate, unit: f64, digits: usize) -> String {
     let [value, low, high] = [share.value, share.low, share.high].map(|number| number * unit);
     format!("{value:+.digits$} [{low:+.digits$}, {high:+.digits$}]")
 }
 
-fn cells(shares: &[Share], has_sign: bool) -> String {
-    let one = |share: &Share| if has_sign { signed(*share, 100.0, 1) } else { cell(*share, 100.0, 1) };
+fn cells(shares: &[Estimate], has_sign: bool) -> String {
+    let one = |share: &Estimate| if has_sign { signed(*share, 100.0, 1) } else { cell(*share, 100.0, 1) };
     let mut text = String::new();
     for share in shares {
         let _ = write!(text, " {:>17}", one(share));

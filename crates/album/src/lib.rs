@@ -39,7 +39,7 @@ pub use answer::{AlbumAnswer, Outlier};
 pub use baselines::{ByTime, by_time};
 pub use clock::{WrongClock, set_clocks};
 pub use error::AlbumError;
-pub use evaluation::{AlbumScores, AlbumTrip, Judging, SetClock, Share, StrayScores, SystemScores};
+pub use evaluation::{AlbumScores, AlbumTrip, Judging, SetClock, StrayScores, SystemScores};
 pub use photo::AlbumPhoto;
 pub use settings::{AlbumSettings, Levels, TravelSettings, Traveller};
 pub use times::{GUESSED_GAP_S, PhotoTime, TimeSource, iso_time, parse_time, time_in_name};

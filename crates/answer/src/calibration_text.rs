@@ -12,7 +12,7 @@ impl Calibration {
             "floor": self.factors.floor, "window_km": self.window_km, "can_tell_from": self.can_tell_from, "fit": self.fit,
             "out_of_domain": self.out_of_domain.as_ref().map(|other| other.factors), "gallery": self.gallery,
             // The name of earlier releases.
-            "out_of_domain": self.out_of_domain.as_ref().map(|other| other.factors),
+            "strangers": self.out_of_domain.as_ref().map(|other| other.factors),
             "worst_deviation": self.fit.as_ref().map(crate::FitReport::worst_deviation),
         })
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 const DEGREE: usize = 7;
 
-/// Photos whose places are drawn from the densities that an honest model would give; the model shouts twice as loud.
+/// Photos whose places are drawn from the densities that a calibrated model would give; the model shouts twice as loud.
 fn observations(globe: &Globe, loud: f64, n: usize) -> Vec<Observation> {
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(5);
     (0..n)
@@ -16,9 +16,9 @@ fn observations(globe: &Globe, loud: f64, n: usize) -> Vec<Observation> {
             let around =
                 LatLon::new(random.random_range(-60.0..60.0), random.random_range(-180.0..180.0)).unwrap();
             let strength = random.random_range(0.3..1.2);
-            let honest: Vec<f64> =
+            let exact: Vec<f64> =
                 globe.codec().encode(around).as_slice().iter().map(|value| strength * value).collect();
-            let code = Coefficients::new(honest).unwrap();
+            let code = Coefficients::new(exact).unwrap();
             let truth = globe.codec().density(&code).unwrap().sample(1, &mut random)[0].to_latlon();
             let evidence = code.combine(loud, &code, 0.0).unwrap();
             Observation { evidence, truth, embedding: vec![0.0], group: 0, neighbours: Vec::new() }
@@ -42,7 +42,7 @@ fn a_loud_model_is_turned_down() {
     // 400 photos: a standard error of 2.5 points at ½, and the largest of 18 deviations.
     assert!(report.worst_deviation() < 0.07, "{report:?}");
     assert!(report.nll_nats < report.background_nll_nats);
-    // Radii say what holds by construction; here, where answers are honest, they need little help.
+    // Radii say what holds by construction; here, where answers are calibrated, they need little help.
     for (level, said) in found.radius_levels.iter().zip(LEVELS) {
         assert!(
             (level - said).abs() < 0.08 && (found.radius_share(*level, 0.0) - said).abs() < 1e-9,

@@ -13,12 +13,11 @@ const MOST_BYTES: u64 = 1 << 30;
 
 /// Why a journal cannot be used.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages name the fields")]
+#[allow(missing_docs, reason = "the messages name the fields, the types what is passed on")]
 pub enum JournalError {
     /// It cannot be read, or a line is not an entry.
     #[error("{file}: {reason}", file = file.display())]
     Unusable { file: PathBuf, reason: String },
-    /// It cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
 }

@@ -12,8 +12,8 @@ const LONGEST_HEADER: u64 = 100_000_000;
 
 /// Why a safetensors file cannot be read. The file's name and the remedy are the caller's to add.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the errors passed on are named by their types")]
 pub enum TensorFileError {
-    /// The system's reason.
     #[error(transparent)]
     Read(#[from] io::Error),
     /// The header is damaged, cut off or made to mislead.

@@ -4,10 +4,9 @@ use locdiff_base::BadSetting;
 
 /// Data that do not fit, a method that was not fitted, or a failure below.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages name the fields")]
+#[allow(missing_docs, reason = "the messages name the fields, the types what is passed on")]
 #[non_exhaustive]
 pub enum BaselineError {
-    /// A setting or a set of data outside its range.
     #[error(transparent)]
     Setting(#[from] BadSetting),
     /// A loss that is no number any more.
@@ -21,31 +20,23 @@ pub enum BaselineError {
     /// A failure in one row of a table.
     #[error("{row}, seed {seed}: {source}")]
     Row { row: String, seed: u64, source: Box<BaselineError> },
-    /// An embedding that is none, or a file that could not be written.
     #[error(transparent)]
     Data(#[from] locdiff_data::DataError),
     /// A folder for a run that could not be made.
     #[error("cannot make a temporary folder: {0}")]
     Folder(#[from] std::io::Error),
-    /// A failure of the engine.
     #[error(transparent)]
     Engine(#[from] locdiff_nn::NnError),
-    /// A failure of the diffusion.
     #[error(transparent)]
     Diffusion(#[from] locdiff_diffusion::DiffusionError),
-    /// A failure on the sphere.
     #[error(transparent)]
     Sphere(#[from] locdiff_sphere::SphereError),
-    /// A failure of the codec.
     #[error(transparent)]
     Codec(#[from] locdiff_shdd::ShddError),
-    /// A failure of the model.
     #[error(transparent)]
     Model(#[from] locdiff_model::ModelError),
-    /// A failure of a density.
     #[error(transparent)]
     Density(#[from] locdiff_answer::AnswerError),
-    /// A failure in training or in its data.
     #[error(transparent)]
     Train(#[from] locdiff_train::TrainError),
 }

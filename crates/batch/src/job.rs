@@ -141,3 +141,15 @@ impl Job {
         if shard < shards { Ok(()) } else { Err(BatchError::NoShard { shard: shard.into(), shards }) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_of_an_earlier_release_is_read() {
+        let body = br#"{"task":"locate","photos":1,"shards":1,"base":"/","settings":{"views":2,"max_pixels":7000000}}"#;
+        let job = Job::parse(Path::new("x"), sealed::seal(FORMAT, serde_json::json!({}), body)).unwrap();
+        assert_eq!((job.settings().views, job.settings().max_megapixels), (2, 7));
+    }
+}

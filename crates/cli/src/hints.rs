@@ -2,6 +2,7 @@
 
 use locdiff::LocateError;
 use locdiff_immich::ImmichError;
+use locdiff_model::ModelError;
 use locdiff_nn::NnError;
 use locdiff_phototags::TagError;
 use locdiff_report::{ReportError, RowError};
@@ -56,7 +57,7 @@ pub(crate) fn locate_flag(error: &LocateError) -> Option<&'static str> {
         LocateError::Prior { .. } => Some("--prior"),
         LocateError::Gallery(_) => Some("--gallery"),
         LocateError::GeoClip(_) => Some("--geoclip"),
-        LocateError::Model(_) => Some("--model"),
+        LocateError::Model(ModelError::Folder { .. }) => Some("--model"),
         LocateError::NotBundled { what: "encoder" } => Some("--encoder"),
         LocateError::NotBundled { .. } => Some("--model"),
         _ => None,

@@ -1,4 +1,4 @@
-//! `locdiff`: where on Earth was this photo taken, with an honest uncertainty.
+//! `locdiff`: where on Earth was this photo taken, with a calibrated uncertainty.
 
 use std::process::ExitCode;
 

@@ -3,11 +3,12 @@
 use crate::args::{DeviceArg, named, parse_positive};
 use crate::output::Usage;
 use crate::progress;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 use locdiff::parts::{Centres, Hybrid, HybridRule, encoder_of, open_retriever};
 use locdiff::{
-    Device, Encoder, GalleryRule, Locator, LocatorBuilder, Pooling, Request, SampleOptions, Sampler,
+    Device, Encoder, GalleryRule, HybridChanges, Locator, LocatorBuilder, Pooling, Request, SampleOptions,
+    Sampler,
 };
 use locdiff_base::Named;
 use locdiff_data::RowFile;
@@ -262,9 +263,15 @@ impl GalleryRuleArgs {
         changes.weight = self.gallery_weight;
         changes.confidence = self.gallery_confidence;
         if rule == GalleryRule::Mix
-            && (*changes != locdiff::HybridChanges::default() || self.gallery_embeddings.is_some())
+            && (*changes != HybridChanges::default() || self.gallery_embeddings.is_some())
         {
             let message = "--gallery-around, -radius-km, -temperature, -weight, -confidence and -embeddings go with --gallery-rule hybrid or paper";
+            return Err(Usage(message.to_owned()).into());
+        }
+        // The paper's rule takes the one best match: there is nothing to weigh.
+        let HybridChanges { temperature, weight, confidence, .. } = *changes;
+        if rule == GalleryRule::Paper && [temperature, weight, confidence].iter().any(Option::is_some) {
+            let message = "--gallery-temperature, -weight and -confidence mean nothing with --gallery-rule paper: leave them out";
             return Err(Usage(message.to_owned()).into());
         }
         Ok(())
@@ -296,7 +303,7 @@ pub(crate) fn hybrid(args: &GalleryRuleArgs, file: &RowFile, device: &Device) ->
     let retriever =
         open_retriever(gallery, request.geoclip.as_deref(), device, |done, _| bar.set_position(done as u64));
     bar.finish_and_clear();
-    let hybrid = Hybrid::new(retriever.context("--gallery")?, request.hybrid.apply(rule)?);
+    let hybrid = Hybrid::new(retriever?, request.hybrid.apply(rule)?);
     let tensor = args.gallery_tensor.as_deref();
     let own = args.gallery_embeddings.as_ref().map(|path| RowFile::open(path, tensor)).transpose()?;
     let used = own.as_ref().unwrap_or(file);

@@ -4,9 +4,7 @@ mod common;
 
 use common::{csv, fixture, json, json_lines, ok, run, stderr};
 use serde_json::Value;
-use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
+use std::{fmt::Write as _, fs, path::Path};
 
 fn world(name: &str) -> String {
     fixture(&format!("toyworld/{name}")).canonicalize().unwrap().display().to_string()
@@ -132,8 +130,7 @@ fn bad_tables_are_named() {
 #[cfg(feature = "bundled")]
 #[test]
 fn tags_spread_to_photos_of_the_same_minutes_and_are_taken_back() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     fs::create_dir(path.join("trip")).unwrap();
     let gps = common::root().join("crates/phototags/tests/fixtures/gps.jpg");
     fs::copy(gps, path.join("trip/IMG_20240512_134510.jpg")).unwrap();

@@ -4,28 +4,15 @@ mod common;
 
 use common::{fixture, json, ok, read, refused_with, run, stderr};
 use locdiff_base::OutputLock;
-use std::fs;
-use std::path::Path;
+use std::{fs, path::Path};
 
 /// The photos that all jobs here are of: files of every kind, some of which cannot be read.
 fn photos(folder: &Path) {
     let inner = folder.join("photos");
     fs::create_dir(&inner).unwrap();
-    let names = [
-        "china.jpg",
-        "rgb.png",
-        "rgb.bmp",
-        "cmyk.jpg",
-        "grey.jpg",
-        "turned_3.jpg",
-        "turned_6.jpg",
-        "lossy.webp",
-        "palette.png",
-        "progressive.jpg",
-        "rgba.webp",
-        "animated.gif",
-    ];
-    for name in names {
+    let names = "china.jpg rgb.png rgb.bmp cmyk.jpg grey.jpg turned_3.jpg turned_6.jpg lossy.webp palette.png \
+        progressive.jpg rgba.webp animated.gif";
+    for name in names.split(' ') {
         fs::copy(fixture("vision").join(name), inner.join(name)).unwrap();
     }
     fs::write(inner.join("broken.jpg"), "no picture").unwrap();

@@ -7,10 +7,9 @@ use common::{
     TRAIN, command, csv, fixture, model_of_towns, ok, photos_of_towns, read, refused, refused_with, root,
     run, stderr,
 };
-use std::fs;
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use std::{fs, path::Path};
 
 fn wait_for(path: &Path) {
     let start = Instant::now();
@@ -23,8 +22,7 @@ fn wait_for(path: &Path) {
 /// Two runs in one folder mixed their states.
 #[test]
 fn a_folder_belongs_to_one_run_at_a_time() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     photos_of_towns(path);
     let train = format!("{} --embeddings photos.npy --locations photos.csv", TRAIN.replace("200", "2000000"));
     let mut child = command(path, &train).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
@@ -59,8 +57,7 @@ fn a_folder_belongs_to_one_run_at_a_time() {
 /// Numbers of a settings' file are checked before anything is allocated.
 #[test]
 fn settings_out_of_bounds_are_named_with_their_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     model_of_towns(path);
     let config = read(path.join("run/config.json"));
     let calibrate =
@@ -139,18 +136,9 @@ fn settings_out_of_bounds_are_named_with_their_file() {
 
 /// The photos of fixtures with places, embedded by an encoder.
 fn embed(path: &Path, name: &str, more: &str) {
-    let names = [
-        "rgb.jpg",
-        "rgb.png",
-        "china.jpg",
-        "rgb.bmp",
-        "cmyk.jpg",
-        "rgba.webp",
-        "lzw.tiff",
-        "progressive.jpg",
-    ];
+    let names = "rgb.jpg rgb.png china.jpg rgb.bmp cmyk.jpg rgba.webp lzw.tiff progressive.jpg";
     let rows = names
-        .iter()
+        .split(' ')
         .enumerate()
         .map(|(k, file)| format!("{},{},{}\n", fixture("vision").join(file).display(), 5 * k, 7 * k));
     fs::write(path.join("list.csv"), format!("path,lat,lon\n{}", rows.collect::<String>())).unwrap();
@@ -163,8 +151,7 @@ const SMALL: &str = "train --preset small --degree 3 --width 8 --batch 8 --steps
 #[cfg(feature = "bundled")]
 #[test]
 fn copies_of_photos_are_trained_with() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     embed(path, "e", "--augment 2");
     let train = format!("{SMALL} --embeddings e.safetensors --locations e.csv");
     assert!(ok(path, &format!("{train} --out a")).contains("8 photos, 3 copies each"));
@@ -180,8 +167,7 @@ fn copies_of_photos_are_trained_with() {
 #[cfg(feature = "bundled")]
 #[test]
 fn another_encoder_is_refused_with_both_names() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     // The bundled one with another crop.
     let other = path.join("other-crop");
     fs::create_dir(&other).unwrap();
@@ -221,8 +207,7 @@ fn another_encoder_is_refused_with_both_names() {
 #[cfg(feature = "bundled")]
 #[test]
 fn the_hybrid_says_which_photo_matched() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     embed(path, "e", "");
     ok(path, "gallery build list.csv -o gallery --device cpu");
     let photo = fixture("vision/china.jpg");

@@ -2,16 +2,16 @@
 
 mod common;
 
-use common::{command, run};
+use common::{Arguments, command, run};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// What a run that ends well says; nothing is said on stderr when it is not a terminal.
 #[track_caller]
-fn ok(folder: &Path, arguments: &[&str]) -> String {
+fn ok(folder: &Path, arguments: &(impl Arguments + ?Sized)) -> String {
     let output = run(folder, arguments);
     let error = common::stderr(&output);
-    assert!(output.status.success() && error.is_empty(), "{arguments:?}: {error}");
+    assert!(output.status.success() && error.is_empty(), "{:?}: {error}", arguments.words());
     String::from_utf8(output.stdout).expect("text")
 }
 
@@ -27,8 +27,7 @@ const PLACES: &str = "lat,lon\n39.999,116.275\n-90,0\n90,12\n0,180\n-33.9,-179.9
 
 #[test]
 fn encode_and_decode_round_trip_in_every_format() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     std::fs::write(path.join("places.csv"), PLACES).unwrap();
     for format in ["csv", "jsonl", "npy", "safetensors"] {
         for dtype in ["f64", "f32"] {
@@ -76,8 +75,7 @@ fn a_pipe_carries_codes_from_encode_to_decode() {
 
 #[test]
 fn every_decoder_answers() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     std::fs::write(path.join("gallery.csv"), "lat,lon\n48.9,2.3\n0,0\n-12,-77\n").unwrap();
     ok(path, &["encode", "--at", "48.86,2.35", "-L", "15", "--out", "code.npy"]);
     for decoder in [
@@ -99,8 +97,7 @@ fn every_decoder_answers() {
 /// Where a GPU is found it names the same places; what it cannot do is refused before one is looked for.
 #[test]
 fn a_gpu_decodes_as_the_cpu_does() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     std::fs::write(path.join("places.csv"), PLACES).unwrap();
     ok(path, &["encode", "places.csv", "-L", "15", "--out", "codes.npy"]);
     for decoder in ["kl", "exact --window-km 200"] {
@@ -134,24 +131,10 @@ fn a_gpu_decodes_as_the_cpu_does() {
 
 #[test]
 fn density_writes_a_map_regions_and_a_raster() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
-    let arguments = [
-        "density",
-        "--at=-17.8,179.9",
-        "-L",
-        "31",
-        "--png",
-        "map.png",
-        "--geojson",
-        "regions.geojson",
-        "--raster",
-        "raster.asc",
-        "--raster-cell",
-        "2",
-        "--json",
-    ];
-    let answer: serde_json::Value = serde_json::from_str(&ok(path, &arguments)).unwrap();
+    let path = &*common::scratch();
+    let arguments = "density --at=-17.8,179.9 -L 31 --png map.png --geojson regions.geojson --raster raster.asc \
+        --raster-cell 2 --json";
+    let answer: serde_json::Value = serde_json::from_str(&ok(path, arguments)).unwrap();
     assert!((answer["modes"][0]["lat"].as_f64().unwrap() + 17.8).abs() < 1e-6);
     assert!((answer["modes"][0]["probability"].as_f64().unwrap() - 1.0).abs() < 1e-6);
     let radius = |i: usize| answer["regions"][i]["radius_km"].as_f64().unwrap();
@@ -172,8 +155,7 @@ fn density_writes_a_map_regions_and_a_raster() {
 
 #[test]
 fn bad_input_gets_one_clear_line_and_leaves_nothing_behind() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     let write = |name: &str, bytes: &[u8]| std::fs::write(path.join(name), bytes).unwrap();
     write("places.csv", PLACES.as_bytes());
     write("empty.csv", b"");
@@ -250,8 +232,7 @@ fn bad_input_gets_one_clear_line_and_leaves_nothing_behind() {
 
 #[test]
 fn an_existing_file_survives_a_failed_run() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     std::fs::write(path.join("bad.csv"), "lat,lon\n1,2\n99,3\n").unwrap();
     std::fs::write(path.join("out.csv"), "precious").unwrap();
     let output = run(path, "encode bad.csv -L 3 --out out.csv");

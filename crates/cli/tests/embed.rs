@@ -75,8 +75,7 @@ fn bomb() -> Vec<u8> {
 
 #[test]
 fn bad_photos_are_listed_and_passed_over() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     let photos = path.join("photos");
     fs::create_dir_all(photos.join("inner")).unwrap();
     let mut expected = Vec::new();
@@ -144,8 +143,7 @@ fn bad_photos_are_listed_and_passed_over() {
 
 #[test]
 fn files_tables_lists_and_shards_give_the_same_rows() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     many(&path.join("photos"), 5);
     fs::write(path.join("photos/00002.bmp"), b"BM, but no picture").unwrap();
     embed_some(path, &["photos", "-o", "folder.safetensors", "--augment", "2", "--seed", "3"]);
@@ -199,8 +197,7 @@ fn files_tables_lists_and_shards_give_the_same_rows() {
 
 #[test]
 fn a_folder_of_photos_with_places_trains_a_model() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     many(&path.join("photos"), 40);
     let table = (0..40).map(|n| format!("photos/{n:05}.bmp,{},{}", n - 20, 4 * n - 80));
     fs::write(path.join("photos.csv"), format!("path,lat,lon\n{}\n", table.collect::<Vec<_>>().join("\n")))
@@ -226,8 +223,7 @@ fn wait_for_bytes(path: &Path, bytes: u64, limit: Duration) -> bool {
 #[test]
 fn killed_and_interrupted_runs_resume_to_the_same_bytes() {
     const COUNT: u32 = 160;
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     many(&path.join("photos"), COUNT);
     fs::write(path.join("photos/00077.bmp"), b"").unwrap();
     let files = ["safetensors", "csv", "bad.csv"];
@@ -271,8 +267,7 @@ fn killed_and_interrupted_runs_resume_to_the_same_bytes() {
 
 #[test]
 fn what_cannot_work_is_refused_at_once() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     many(&path.join("photos"), 1);
     fs::create_dir(path.join("empty")).unwrap();
     fs::write(path.join("a.csv"), "name,lat\nx,1\n").unwrap();
@@ -305,8 +300,7 @@ fn what_cannot_work_is_refused_at_once() {
 
 #[test]
 fn an_encoder_is_described_checked_and_timed() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     let inspect = |arguments: &[&str]| {
         let output = run(path, &[&["encoder", "inspect", "--device", "cpu"], arguments].concat());
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();

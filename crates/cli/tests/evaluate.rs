@@ -5,9 +5,7 @@ mod common;
 use common::{fixture, json, model_of_towns, ok, read, refused_with, run};
 use locdiff_sphere::EARTH_RADIUS_KM;
 use serde_json::Value;
-use std::fmt::Write;
-use std::fs;
-use std::path::Path;
+use std::{fmt::Write, fs, path::Path};
 
 fn percent(report: &Value) -> Vec<String> {
     let radii = report["scores"]["radii"].as_array().unwrap();
@@ -55,8 +53,7 @@ fn toy(folder: &Path) {
 
 #[test]
 fn answers_are_matched_and_counted() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     toy(path);
     let report = json(path, "evaluate --truth t.csv --predictions p.csv --train q.csv");
     // 0; 0, 10, 20; 0 … 190; 0 … 370 km: 1, 3, 20, 38 of 40.
@@ -84,8 +81,7 @@ fn answers_are_matched_and_counted() {
 
 #[test]
 fn reports_are_written() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     toy(path);
     fs::rename(path.join("p.csv"), path.join("<script>&.csv")).unwrap();
     let said = ok(
@@ -109,8 +105,7 @@ fn reports_are_written() {
 
 #[test]
 fn densities_are_judged() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     fs::write(path.join("t.csv"), "lat,lon\n10,20\n-40,170\n80,0\n5,5\n").unwrap();
     ok(path, "encode t.csv -L 11 --out c.npy");
     let report = json(path, "evaluate --truth t.csv --codes c.npy");
@@ -131,8 +126,7 @@ fn densities_are_judged() {
 /// A model is judged as its own predictions are.
 #[test]
 fn models_are_judged() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     model_of_towns(path);
     let options = "--model run --embeddings photos.npy --device cpu --samples 4 --steps 8 --seed 5";
     ok(path, &format!("sample {options} --out p.csv"));
@@ -147,8 +141,7 @@ fn models_are_judged() {
 
 #[test]
 fn wrong_files_are_refused_in_one_line() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     toy(path);
     fs::write(path.join("short.csv"), "id,lat,lon\np0,0,0\n").unwrap();
     fs::write(path.join("bare.csv"), "lat,lon\n0,0\n").unwrap();

@@ -5,14 +5,11 @@ mod common;
 use common::{
     TOWNS, TRAIN, csv, fixture, json, json_lines, ok, read, refused_with, run, write_npy, write_photos,
 };
-use std::fmt::Write;
-use std::fs;
-use std::path::Path;
+use std::{fmt::Write, fs, path::Path};
 
 #[test]
 fn geoclip_is_imported_and_retrieves() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     let said = ok(path, &format!("import geoclip {} --out geoclip", fixture("geoclip").display()));
     assert!(said.contains("a gallery of 20 places in geoclip"), "{said}");
     let features: Vec<Vec<f32>> =
@@ -65,8 +62,7 @@ fn towns(path: &Path, name: &str, first: usize) {
 
 #[test]
 fn the_hybrid_finds_the_street_where_the_model_knows_the_town() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     towns(path, "train", 0);
     towns(path, "test", 1000);
     ok(path, &format!("{TRAIN} --embeddings train.npy --locations train.csv"));
@@ -130,8 +126,7 @@ fn the_hybrid_finds_the_street_where_the_model_knows_the_town() {
 
 #[test]
 fn a_gallery_is_mixed_with_the_model_and_says_what_it_did() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     towns(path, "train", 0);
     towns(path, "validation", 1000);
     towns(path, "test", 3000);
@@ -199,16 +194,8 @@ fn photo_list(path: &Path) -> usize {
     let photos = fixture("vision").canonicalize().unwrap();
     let mut list = "path,lat,lon\n".to_owned();
     let mut count = 0;
-    for name in [
-        "china.jpg",
-        "grey.jpg",
-        "lossy.webp",
-        "rgb.bmp",
-        "palette.png",
-        "lzw.tiff",
-        "progressive.jpg",
-        "lossless.webp",
-    ] {
+    let names = "china.jpg grey.jpg lossy.webp rgb.bmp palette.png lzw.tiff progressive.jpg lossless.webp";
+    for name in names.split(' ') {
         writeln!(list, "{},{},{}", photos.join(name).display(), 5.0 * count as f64, 10.0 * count as f64)
             .unwrap();
         count += 1;
@@ -220,8 +207,7 @@ fn photo_list(path: &Path) -> usize {
 /// The path of a user with CLIP: encoder folder, embeddings, a model of them, GeoCLIP's retrieval, the hybrid.
 #[test]
 fn clip_conditions_the_model_and_geoclip_picks_the_place() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     let photos = photo_list(path);
     let clip = fixture("clip/whole");
     let encoder = format!("--encoder {} --device cpu", clip.display());

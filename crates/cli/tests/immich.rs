@@ -8,11 +8,9 @@ mod server;
 use common::{command, fixture, stderr};
 use serde_json::Value;
 use server::{Fake, KEY, id};
-use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::path::Path;
 use std::process::{Output, Stdio};
+use std::{fs, net::TcpStream, path::Path};
 
 fn immich(folder: &Path, fake: &Fake, words: &str) -> Output {
     let words = format!("immich {} {words}", fake.url);
@@ -39,8 +37,7 @@ fn photos_are_suggested_written_and_taken_back() {
         // The server fails at the third photo.
         state.failing = Some((format!("{}/thumbnail", id(2)), 500, 3));
     });
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     let failed = said(&immich(path, &fake, "suggest --device cpu --threads 1"), 1);
     assert!(failed.contains("500") && failed.contains("go on with the same command"), "{failed}");
     assert!(!path.join("immich-suggestions.json").exists());
@@ -72,8 +69,7 @@ fn photos_are_suggested_written_and_taken_back() {
 #[test]
 fn keys_and_addresses_are_asked_for() {
     let fake = Fake::new(&[None]);
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     let words = format!("immich {} undo", fake.url);
     let none = command(path, &words).env_remove("IMMICH_API_KEY").output().unwrap();
     assert!(said(&none, 1).contains("no API key: put one into IMMICH_API_KEY"));

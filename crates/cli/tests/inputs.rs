@@ -5,12 +5,10 @@ mod common;
 
 use common::{command, csv, fixture, json, ok, read, refused_with, run, stderr};
 use serde_json::Value;
-use std::fs;
-use std::io::Write;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use std::{fs, io::Write, path::Path};
 
 /// A folder with two good photos, a broken one, and everything that is no regular file.
 fn mixed(folder: &Path) {
@@ -51,8 +49,7 @@ const PASSED_OVER: [(&str, &str); 7] = [
 
 #[test]
 fn a_folder_with_everything_in_it_is_answered() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     mixed(path);
     for arguments in [
         "locate photos --device cpu --json --csv a.csv",
@@ -93,8 +90,7 @@ fn a_folder_with_everything_in_it_is_answered() {
 
 #[test]
 fn devices_pipes_and_missing_files_fail_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     fs::copy(fixture("vision/rgb.jpg"), path.join("a.jpg")).unwrap();
     assert!(Command::new("mkfifo").arg(path.join("pipe.jpg")).status().unwrap().success());
     for (what, words) in [
@@ -116,8 +112,7 @@ fn devices_pipes_and_missing_files_fail_alone() {
 
 #[test]
 fn a_photo_comes_through_standard_input() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     let photo = fs::read(fixture("vision/rgb.jpg")).unwrap();
     let through = |arguments: &str, bytes: &[u8]| {
         let mut child = command(path, arguments);
@@ -141,8 +136,7 @@ fn a_photo_comes_through_standard_input() {
 
 #[test]
 fn large_photos_and_odd_tables_name_flags_that_there_are() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     fs::copy(fixture("vision/china.jpg"), path.join("a.jpg")).unwrap();
     // A picture of 30,000 × 30,000 pixels by its header.
     let mut png = fs::read(fixture("vision/rgb.png")).unwrap();

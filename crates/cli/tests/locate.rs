@@ -13,8 +13,7 @@ use std::process::{Command, Stdio};
 
 #[test]
 fn a_model_is_calibrated_and_its_answers_are_coherent() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     model_of_towns(path);
     let locate = "locate --model run --embeddings photos.npy --device cpu --samples 4";
     assert!(stderr(&run(path, &format!("{locate} --json"))).contains("never calibrated"));
@@ -107,8 +106,7 @@ fn a_model_is_calibrated_and_its_answers_are_coherent() {
 
 #[test]
 fn an_interrupt_leaves_complete_rows() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     model_of_towns(path);
     // Blocks of one photo, each with much to do.
     let locate = "locate --model run --embeddings photos.npy --device cpu --samples 1024 --json --csv a.csv";
@@ -127,8 +125,7 @@ fn an_interrupt_leaves_complete_rows() {
 #[cfg(feature = "bundled")]
 #[test]
 fn the_summer_palace_gets_an_answer_and_maps() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     fs::copy(fixture("vision/china.jpg"), path.join("china.jpg")).unwrap();
     let text = ok(
         path,
@@ -186,8 +183,7 @@ fn picture(path: &std::path::Path, k: u32) {
 #[cfg(feature = "bundled")]
 #[test]
 fn an_answer_does_not_depend_on_company() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     let photo = fixture("vision/china.jpg");
     let locate = |what: &str, jobs: u32| -> Vec<String> {
         let said = ok(path, &format!("locate {what} --device cpu --samples 4 --json --jobs {jobs}"));
@@ -223,8 +219,7 @@ fn an_answer_does_not_depend_on_company() {
 #[test]
 #[cfg(feature = "bundled")]
 fn views_are_read_together_and_as_the_paper_does() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     fs::copy(fixture("vision/china.jpg"), path.join("china.jpg")).unwrap();
     fs::write(path.join("truth.csv"), "lat,lon\n40,116\n").unwrap();
     let locate = "locate china.jpg --device cpu";

@@ -5,10 +5,8 @@ mod common;
 
 use common::{command, fixture, json_lines, model_of_towns, ok, read, refused_with, run, stderr};
 use serde_json::Value;
-use std::fs;
-use std::io::Write;
-use std::path::Path;
 use std::process::{Output, Stdio};
+use std::{fs, io::Write, path::Path};
 
 /// A run with something on standard input.
 fn through(folder: &Path, arguments: &str, input: &[u8]) -> Output {
@@ -42,8 +40,7 @@ fn names(folder: &Path) -> Vec<String> {
 
 #[test]
 fn codes_go_through_pipes_in_every_format() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     let places = b"lat,lon\n48.86,2.35\n-12.05,-77.04\n";
     for format in ["jsonl", "csv", "npy", "safetensors"] {
         let codes = piped(path, &format!("encode - -L 15 --to {format}"), places);
@@ -70,8 +67,7 @@ fn few(folder: &Path) {
 
 #[test]
 fn one_output_alone_goes_to_standard_output() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     model_of_towns(path);
     few(path);
     let before = names(path);
@@ -116,8 +112,7 @@ fn one_output_alone_goes_to_standard_output() {
 /// `evaluate` reads what `locate` and `sample` write, bad photos too.
 #[test]
 fn answers_are_judged_as_they_are_written() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     model_of_towns(path);
     let of_embeddings = "--model run --embeddings photos.npy --device cpu --samples 2";
     ok(path, &format!("locate {of_embeddings} --csv l.csv"));
@@ -159,8 +154,7 @@ fn answers_are_judged_as_they_are_written() {
 /// No command overwrites a file unless it is told to.
 #[test]
 fn existing_files_need_force() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     model_of_towns(path);
     few(path);
     ok(path, "encode --at 1,2 -L 3 -o c.npy");
@@ -216,8 +210,7 @@ fn existing_files_need_force() {
 /// The table of docs/cli.md.
 #[test]
 fn exit_codes_are_the_same_everywhere() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     ok(path, "encode --at 1,2 -L 3 -o c.npy");
     fs::write(path.join("bad.jpg"), "no photo").unwrap();
     fs::copy(fixture("vision/rgb.jpg"), path.join("good.jpg")).unwrap();
@@ -253,8 +246,7 @@ fn exit_codes_are_the_same_everywhere() {
 /// Flags that would have no effect are refused.
 #[test]
 fn idle_flags_and_wrong_pictures_are_refused() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     model_of_towns(path);
     ok(path, "encode --at 1,2 -L 3 -o c.npy");
     ok(path, "gallery build --embeddings photos.npy --locations photos.csv -o gallery");
@@ -313,8 +305,7 @@ fn idle_flags_and_wrong_pictures_are_refused() {
 #[cfg(feature = "bundled")]
 #[test]
 fn names_from_outside_stay_text() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     let (red, link) = ("\u{1b}[31mred.jpg", "=HYPERLINK(\"x\").jpg");
     fs::create_dir(path.join("photos")).unwrap();
     fs::copy(fixture("vision/rgb.jpg"), path.join("photos").join(red)).unwrap();

@@ -7,8 +7,7 @@ use std::fs;
 
 #[test]
 fn a_trained_model_finds_the_towns() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     photos_of_towns(path);
     // Text embeddings are refused with a remedy.
     fs::write(path.join("e.jsonl"), "[1.0, 0.0]\n".repeat(120)).unwrap();

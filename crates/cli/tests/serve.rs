@@ -7,9 +7,7 @@ mod server;
 
 use common::{fixture, ok, refused};
 use server::{Server, received};
-use std::net::TcpStream;
-use std::thread;
-use std::time::Duration;
+use std::{net::TcpStream, thread, time::Duration};
 
 #[test]
 fn a_photo_has_the_bytes_of_locate_alone_and_among_a_hundred() {

@@ -22,8 +22,7 @@ fn every_help_is_as_it_was_and_no_snapshot_is_stale() {
 
 #[test]
 fn messages_about_files() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     for (name, text) in [
         ("places.csv", "lat,lon\n1,2\n3,4\n"),
         ("empty.csv", ""),
@@ -75,8 +74,7 @@ fn messages_about_files() {
 
 #[test]
 fn messages_about_flags() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     fs::write(path.join("places.csv"), "lat,lon\n1,2\n3,4\n").unwrap();
     fs::copy(common::fixture("vision/rgb.png"), path.join("photo.png")).unwrap();
     ok(path, "encode places.csv -L 3 --out codes.npy");
@@ -94,7 +92,8 @@ fn messages_about_flags() {
             "density codes.npy --row 99",
             "locate",
             "locate photo.png --within Atlantis",
-            "locate photo.png",
+            "locate photo.png --steps 5",
+            "locate photo.png --pool mean --steps 0",
             "locate photo.png --xmp",
             "locate photo.png --trace t.mp4",
             "locate photo.png --csv photo.png",
@@ -112,8 +111,7 @@ fn messages_about_flags() {
 
 #[test]
 fn messages_about_models_and_settings() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     model_of_towns(path);
     let train = "train --embeddings photos.npy --locations photos.csv --preset small --degree 5 --width 16 --device cpu";
     let sample = "sample --embeddings photos.npy --device cpu";

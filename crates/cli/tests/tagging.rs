@@ -5,10 +5,8 @@ mod common;
 
 use common::{csv, fixture, ok, read, run, skipped, stderr};
 use serde_json::Value;
-use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::{collections::BTreeMap, fs, process::Command};
 
 const RATED: &str = "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\"><rdf:Description rdf:about=\"\" xmlns:xmp=\"http://ns.adobe.com/xap/1.0/\" xmp:Rating=\"4\"/></rdf:RDF></x:xmpmeta>";
 
@@ -46,8 +44,7 @@ const LOCATE: &str = "locate in --device cpu --samples 2";
 
 #[test]
 fn tagged_photos_are_left_and_the_rest_goes_on() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     photos(path);
     let before = files(path);
     let output = run(path, &format!("{LOCATE} --write-exif tagged --yes --csv a.csv"));
@@ -80,8 +77,7 @@ fn tagged_photos_are_left_and_the_rest_goes_on() {
 
 #[test]
 fn sidecars_keep_their_rating_and_undo_restores_them() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     photos(path);
     let before = files(path);
     let said = ok(path, &format!("{LOCATE} --xmp --yes"));
@@ -99,8 +95,7 @@ fn sidecars_keep_their_rating_and_undo_restores_them() {
 
 #[test]
 fn a_tag_is_replaced_only_when_asked_by_name() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     photos(path);
     let locate = "locate in/gps.jpg in/a.jpg --device cpu --samples 2 --write-exif tagged --yes";
     ok(path, &format!("{locate} --force"));
@@ -115,8 +110,7 @@ fn a_tag_is_replaced_only_when_asked_by_name() {
 
 #[test]
 fn a_dry_run_says_all_and_writes_nothing() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     photos(path);
     let before = files(path);
     let dry =
@@ -142,8 +136,7 @@ fn a_dry_run_says_all_and_writes_nothing() {
 
 #[test]
 fn exiftool_takes_the_table() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     photos(path);
     ok(path, &format!("{LOCATE} --exiftool-csv e.csv"));
     let rows = read(path.join("e.csv"));

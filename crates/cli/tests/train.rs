@@ -4,10 +4,9 @@
 mod common;
 
 use common::{read, stderr, write_toy};
-use std::fs;
-use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
+use std::{fs, path::Path};
 
 fn command(folder: &Path, out: &str, more: &[&str]) -> Command {
     let base = format!(
@@ -45,8 +44,7 @@ fn weights(folder: &Path, out: &str) -> Vec<u8> {
 
 #[test]
 fn a_model_of_kept_dimensions_trains_resumes_and_answers() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     write_toy(path, 400);
     let keep = ["--keep-dimensions", "20"];
     finish(path, "whole", &keep);
@@ -81,8 +79,7 @@ fn a_model_of_kept_dimensions_trains_resumes_and_answers() {
 
 #[test]
 fn killed_and_interrupted_runs_resume_bit_for_bit() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     write_toy(path, 400);
     finish(path, "whole", &[]);
 
@@ -121,8 +118,7 @@ fn killed_and_interrupted_runs_resume_bit_for_bit() {
 
 #[test]
 fn bad_input_is_said_in_one_line() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     write_toy(path, 400);
     let fails = |more: &[&str], code: i32, part: &str| {
         let output = command(path, "run", more).output().unwrap();

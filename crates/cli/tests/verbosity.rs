@@ -6,8 +6,7 @@ mod common;
 
 use common::{command, fixture, json, ok, read, refused_with, run, skipped, stderr};
 use serde_json::Value;
-use std::fs;
-use std::path::Path;
+use std::{fs, path::Path};
 
 #[test]
 fn shells_and_man_are_served() {
@@ -37,8 +36,7 @@ fn the_version_says_what_is_inside() {
 
 #[test]
 fn quiet_verbose_colour_and_environment() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     fs::copy(fixture("vision/rgb.png"), path.join("a.png")).unwrap();
     let locate = "locate a.png --samples 2 --xmp --yes --force";
     let said = |more: &str| stderr(&run(path, &format!("{locate} --device cpu {more}")));
@@ -54,8 +52,7 @@ fn quiet_verbose_colour_and_environment() {
 
 #[test]
 fn regions_by_name_circle_and_several() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     fs::copy(fixture("vision/rgb.png"), path.join("a.png")).unwrap();
     let best = |within: &[&str]| -> (f64, f64) {
         let mut words = vec!["locate", "a.png", "--device", "cpu", "--samples", "2"];
@@ -74,8 +71,7 @@ fn regions_by_name_circle_and_several() {
 
 #[test]
 fn many_photos_are_one_page_and_densities_rasters() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     fs::create_dir(path.join("in")).unwrap();
     for k in 0..60 {
         fs::copy(fixture("vision/rgb.jpg"), path.join(format!("in/{k:03}.jpg"))).unwrap();
@@ -101,8 +97,7 @@ fn many_photos_are_one_page_and_densities_rasters() {
 
 #[test]
 fn places_of_many_photos_are_one_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     let world = fixture("toyworld").canonicalize().unwrap();
     let (model, photos) = (world.join("model"), world.join("photos.npy"));
     let locate = format!("locate --model {} --embeddings {}", model.display(), photos.display());
@@ -118,8 +113,7 @@ fn places_of_many_photos_are_one_file() {
 /// A bar moves with every photo, and says the rate and the time that is left.
 #[test]
 fn the_bar_counts_photos() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     fs::create_dir(path.join("in")).unwrap();
     for k in 0..40 {
         fs::copy(fixture("vision/china.jpg"), path.join(format!("in/{k:02}.jpg"))).unwrap();

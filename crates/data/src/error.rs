@@ -26,7 +26,7 @@ impl fmt::Display for At {
 
 /// Why a file could not be read or written.
 #[derive(Debug, Error)]
-#[allow(missing_docs, reason = "the messages name the fields")]
+#[allow(missing_docs, reason = "the messages name the fields, the types what is passed on")]
 #[non_exhaustive]
 pub enum DataError {
     /// The path has no extension that names a format.
@@ -54,7 +54,6 @@ pub enum DataError {
     /// The file cannot be opened or read.
     #[error("cannot read {file}: {source}{}", read_remedy(.source))]
     Read { file: String, source: io::Error },
-    /// The file cannot be created or written.
     #[error(transparent)]
     Write(#[from] WriteError),
     /// The file has no bytes, or nothing but blank lines.

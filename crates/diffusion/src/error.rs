@@ -5,12 +5,11 @@ use locdiff_nn::NnError;
 
 /// A setting out of range, or a failure of the engine below.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the errors passed on are named by their types")]
 #[non_exhaustive]
 pub enum DiffusionError {
-    /// A setting outside its range.
     #[error(transparent)]
     Setting(#[from] BadSetting),
-    /// A failure of the engine.
     #[error(transparent)]
     Engine(#[from] NnError),
 }

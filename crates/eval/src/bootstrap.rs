@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_of_none_and_all_have_honest_ends() {
+    fn shares_of_none_and_all_have_intervals_inside_0_and_1() {
         let bootstrap = Bootstrap::default();
         let none = bootstrap.share(0, 600, vec![0.0; 1000]);
         assert!((none.high - 3.69 / 600.0).abs() < 1e-4 && none.low == 0.0, "{none:?}");

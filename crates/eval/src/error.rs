@@ -4,16 +4,14 @@ use locdiff_base::BadSetting;
 
 /// Lists that do not fit together, a setting out of range, or a failure below.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages name the fields")]
+#[allow(missing_docs, reason = "the messages name the fields, the types what is passed on")]
 #[non_exhaustive]
 pub enum EvalError {
     /// Two lists that belong together differ in length.
     #[error("{what}: {got} given for {expected} photos: give one per photo")]
     Length { what: &'static str, expected: usize, got: usize },
-    /// A setting outside its range.
     #[error(transparent)]
     Setting(#[from] BadSetting),
-    /// A failure of the codec.
     #[error(transparent)]
     Codec(#[from] locdiff_shdd::ShddError),
 }

@@ -1,9 +1,8 @@
 //! Making a gallery's folder.
 
-use crate::cells::Cells;
 use crate::folder::{CODES_FILE, Checksums, Description, GALLERY_FILE, INDEX_FILE, VECTORS_FILE, VERSION};
 use crate::quantised::{QuantisedQuery, quantise_row};
-use crate::{GalleryError, Kind, Result, VectorType};
+use crate::{GalleryError, Kind, Result, VectorType, cells::Cells};
 use locdiff_base::{AtomicFile, OutputLock, setting};
 use locdiff_data::{Fingerprint, RowFile};
 use locdiff_sphere::LatLon;

@@ -2,8 +2,7 @@
 
 use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use rayon::prelude::*;
-use std::ops::Range;
-use std::sync::LazyLock;
+use std::{ops::Range, sync::LazyLock};
 
 /// Cells of about 800 m: their numbers just fit 32 bits.
 const DEPTH: u8 = 13;

@@ -4,13 +4,11 @@
 use crate::cells::{Cells, Entry};
 use crate::quantised::{QuantisedQuery, RowBound};
 use crate::{GalleryError, Result};
-use half::f16;
-use half::slice::HalfFloatSliceExt;
+use half::{f16, slice::HalfFloatSliceExt};
 use locdiff_base::{Named, one_line};
 use locdiff_data::{Fingerprint, PositionedFile};
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
-use std::path::Path;
+use std::{ops::Range, path::Path};
 
 /// The list of a gallery's photos in its folder, where it was made of photos.
 pub const PHOTO_LIST: &str = "photos.csv";

@@ -1,16 +1,12 @@
 //! A gallery and its search.
 
-use crate::builder::unit;
-use crate::cells::Cells;
 use crate::folder::{Contents, Description, Store};
 use crate::quantised::{QuantisedQuery, RowBound};
-use crate::{Cap, GalleryError, Kind, Result, scan};
+use crate::{Cap, GalleryError, Kind, Result, builder::unit, cells::Cells, scan};
 use locdiff_data::Fingerprint;
 use locdiff_sphere::LatLon;
 use rayon::prelude::*;
-use std::cmp::Reverse;
-use std::ops::Range;
-use std::path::Path;
+use std::{cmp::Reverse, ops::Range, path::Path};
 use twox_hash::XxHash3_128;
 
 /// Rows that one task takes.

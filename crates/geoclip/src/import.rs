@@ -1,9 +1,7 @@
 //! From the Python package's wheel, folder or files to a model folder.
 
-use crate::location::LocationSizes;
-use crate::model::Settings;
 use crate::pth::{Archive, PthTensor, Refused, read_pth};
-use crate::{GALLERY_FILE, GeoClip, GeoClipError, Result};
+use crate::{GALLERY_FILE, GeoClip, GeoClipError, Result, location::LocationSizes, model::Settings};
 use locdiff_base::AtomicFile;
 use locdiff_data::{Format, PointColumns, PointReader};
 use locdiff_nn::Device;

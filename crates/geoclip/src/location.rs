@@ -1,9 +1,8 @@
 //! The location encoder: Equal Earth, random Fourier features, capsules.
 
 use crate::Result;
-use locdiff_nn::layers::Linear;
 use locdiff_nn::ops::{self, Activation};
-use locdiff_nn::{Device, Init, ParamId, Params, ParamsBuilder, Tensor};
+use locdiff_nn::{Device, Init, ParamId, Params, ParamsBuilder, Tensor, layers::Linear};
 use locdiff_sphere::LatLon;
 
 /// Polynomial of the Equal Earth projection (Šavrič, Patterson and Jenny, 2018), and GeoCLIP's factor on it.

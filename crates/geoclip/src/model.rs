@@ -3,9 +3,8 @@
 use crate::location::{LocationEncoder, LocationSizes};
 use crate::{GeoClipError, Result};
 use locdiff_base::AtomicFile;
-use locdiff_nn::layers::Linear;
 use locdiff_nn::ops::{self, Activation};
-use locdiff_nn::{Device, Init, ParamId, Params, ParamsBuilder, Tensor};
+use locdiff_nn::{Device, Init, ParamId, Params, ParamsBuilder, Tensor, layers::Linear};
 use locdiff_sphere::LatLon;
 use serde::{Deserialize, Serialize};
 use std::path::Path;

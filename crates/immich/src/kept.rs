@@ -3,10 +3,9 @@
 use crate::{ImmichError, Result};
 use locdiff_base::WriteError;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 use std::fs::{File, OpenOptions};
-use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::{collections::HashMap, io::Write};
 
 const MOST_BYTES: u64 = 16 << 30;
 

@@ -1,8 +1,7 @@
 //! The key that a server knows its user by. It is sent, and shown nowhere.
 
 use crate::{ImmichError, Result};
-use std::fmt;
-use std::path::Path;
+use std::{fmt, path::Path};
 
 /// A key; messages show dots in its place.
 #[derive(Clone, PartialEq, Eq)]

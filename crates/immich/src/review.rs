@@ -1,7 +1,6 @@
 //! A page to look at suggestions and tick them: a function from a request to its response, which any server can run.
 
-use crate::asset::is_id;
-use crate::{Immich, Result, Suggestions};
+use crate::{Immich, Result, Suggestions, asset::is_id};
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use http::{HeaderValue, Method, Request, Response};
 use serde_json::Value;

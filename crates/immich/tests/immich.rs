@@ -9,10 +9,7 @@ use locdiff_immich::{
     undo,
 };
 use locdiff_sphere::LatLon;
-use std::ops::ControlFlow;
-use std::path::Path;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::{ops::ControlFlow, path::Path, sync::atomic::AtomicBool, time::Duration};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 

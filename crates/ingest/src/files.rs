@@ -1,9 +1,8 @@
 //! The files that a run over photos leaves behind.
 
-use crate::journal::Journal;
-use crate::outcome::Outcome;
 use crate::{
     EmbedCounts, EmbedOutput, EmbedSettings, EmbedTables, IngestError, PhotoSource, PlaceSource, Result,
+    journal::Journal, outcome::Outcome,
 };
 use locdiff_base::AtomicFile;
 use locdiff_data::{Fingerprint, MatrixWriter};

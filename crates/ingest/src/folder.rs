@@ -1,11 +1,9 @@
 //! The one walk through a folder: regular files only, every folder once, and what cannot be used is named.
 
-use crate::PhotoSource;
-use crate::source::is_picture;
+use crate::{PhotoSource, source::is_picture};
 use locdiff_base::special_kind;
-use std::collections::HashSet;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{collections::HashSet, fs};
 
 /// A path that is passed over: the others are not stopped by it.
 #[derive(Debug, Clone, PartialEq, Eq)]

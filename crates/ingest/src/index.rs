@@ -1,11 +1,10 @@
 //! Pictures by their names, wherever they lie: folders, and archives in them.
 
 use crate::folder::{self, Skipped};
-use crate::list::ListedPhoto;
-use crate::source::is_picture;
-use crate::{IngestError, PhotoSource, Result, parquet, shard, zipped};
-use std::collections::HashMap;
-use std::path::Path;
+use crate::{
+    IngestError, PhotoSource, Result, list::ListedPhoto, parquet, shard, source::is_picture, zipped,
+};
+use std::{collections::HashMap, path::Path};
 
 /// Pictures by their names without folder and ending.
 #[derive(Default)]

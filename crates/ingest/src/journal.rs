@@ -4,8 +4,7 @@
 //! Records are appended a batch at a time, and a batch that is not whole is made again, so that the same photos share a
 //! batch however often a run is cut.
 
-use crate::outcome::Outcome;
-use crate::{IngestError, Result};
+use crate::{IngestError, Result, outcome::Outcome};
 use locdiff_base::OutputLock;
 use serde_json::Value;
 use std::fs::{File, OpenOptions};

@@ -9,8 +9,7 @@
 //!
 //! A row that cannot be used is named and passed over: lists of millions have some.
 
-use crate::folder::Skipped;
-use crate::{IngestError, Result};
+use crate::{IngestError, Result, folder::Skipped};
 use locdiff_base::excerpt;
 use locdiff_data::{DataError, TableReader};
 use locdiff_sphere::LatLon;

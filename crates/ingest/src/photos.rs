@@ -1,15 +1,12 @@
 //! Which photos: files, folders, lists, tables, shards and standard input as one list in an order that is always the same.
 
 use crate::folder::{self, Skipped};
-use crate::index::PictureIndex;
-use crate::list::PhotoList;
 use crate::{
-    IngestError, PhotoLimits, PhotoSource, PhotoStream, PlaceSource, Result, parquet, shard, table, zipped,
+    IngestError, PhotoLimits, PhotoSource, PhotoStream, PlaceSource, Result, index::PictureIndex,
+    list::PhotoList, parquet, shard, table, zipped,
 };
-use std::collections::HashSet;
-use std::fs;
-use std::io::Read;
 use std::path::{Component, Path, PathBuf};
+use std::{collections::HashSet, fs, io::Read};
 
 /// The photos that a user named, found but not read.
 #[derive(Debug, Clone, Default)]

@@ -1,7 +1,6 @@
 //! Photos to embeddings, in batches: while one is encoded the next is decoded, and no third is begun.
 
-use crate::outcome::Outcome;
-use crate::{EmbedSettings, PhotoSource, Result};
+use crate::{EmbedSettings, PhotoSource, Result, outcome::Outcome};
 use locdiff_sphere::LatLon;
 use locdiff_vision::{Encoder, VisionError};
 use rayon::prelude::*;

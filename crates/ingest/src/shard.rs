@@ -1,14 +1,10 @@
 //! Shards as in WebDataset: `key.jpg` beside `key.json` or `key.cls`, found by their headers and read where they lie.
 
-use crate::source::is_picture;
-use crate::{IngestError, PhotoSource, PlaceSource, Result};
+use crate::{IngestError, PhotoSource, PlaceSource, Result, source::is_picture};
 use locdiff_data::{Format, PointColumns, PointReader};
 use locdiff_sphere::LatLon;
-use std::collections::HashMap;
-use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
-use std::sync::Arc;
+use std::{collections::HashMap, fs::File, path::Path, sync::Arc};
 
 /// A longer description of one photo is not read.
 const LONGEST_JSON: u64 = 1 << 20;

@@ -1,14 +1,12 @@
 //! One photo that a user named: what it is called, where its bytes lie, and the place it comes with.
 
-use crate::parquet;
-use crate::zipped_bytes::inflate;
+use crate::{parquet, zipped_bytes::inflate};
 use locdiff_sphere::LatLon;
 use locdiff_vision::{Photo, PhotoLimits, VisionError};
 use std::fs::{self, File};
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::time::UNIX_EPOCH;
+use std::{sync::Arc, time::UNIX_EPOCH};
 
 /// Extensions of the files that a folder or a shard is searched for. HEIC and AVIF are among them so that they are
 /// listed as bad, with the remedy, and not passed over in silence.

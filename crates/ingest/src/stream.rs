@@ -3,8 +3,7 @@
 use crate::{PhotoLimits, PhotoSource};
 use locdiff_vision::{Photo, VisionError};
 use rayon::prelude::*;
-use std::collections::VecDeque;
-use std::vec;
+use std::{collections::VecDeque, vec};
 
 /// A photo, or why there is none.
 #[derive(Debug)]

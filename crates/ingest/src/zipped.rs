@@ -1,12 +1,9 @@
 //! Zip shards, as OpenStreetView-5M is published: found by their directory and read where they lie.
 
 use crate::shard::{Description, Shard};
-use crate::source::is_picture;
-use crate::{IngestError, PhotoSource, Result};
-use std::fs::File;
+use crate::{IngestError, PhotoSource, Result, source::is_picture};
 use std::io::{self, BufReader};
-use std::path::Path;
-use std::sync::Arc;
+use std::{fs::File, path::Path, sync::Arc};
 use zip::{CompressionMethod, ZipArchive};
 
 /// No archive of photos has more members.

@@ -5,9 +5,7 @@ mod common;
 
 use common::{read, run, stderr, write_photos};
 use serde_json::Value;
-use std::fs;
-use std::path::Path;
-use std::process::Output;
+use std::{fs, path::Path, process::Output};
 
 /// Photos of six cities; an embedding tells the city.
 fn toy(folder: &Path, name: &str, rows: u32, seed: u32) {

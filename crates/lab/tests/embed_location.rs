@@ -8,8 +8,7 @@ use locdiff_geoclip::{Sources, import};
 
 #[test]
 fn places_become_geoclips_vectors() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     import(&Sources::open(&[fixture("geoclip")]).unwrap(), &path.join("geoclip")).unwrap();
     let embed = "embed-location geoclip/gallery.csv --model geoclip --device cpu --out e.npy";
     let said = json(path, embed);

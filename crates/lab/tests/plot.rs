@@ -6,8 +6,7 @@ mod common;
 use common::{command, ok, read, refused_with, write_npy};
 use locdiff_shdd::Codec;
 use locdiff_sphere::{Degree, LatLon};
-use std::fs;
-use std::path::Path;
+use std::{fs, path::Path};
 
 /// Width and height of a PNG.
 fn size(path: &Path) -> (u32, u32) {
@@ -28,8 +27,7 @@ fn write_codes(folder: &Path, places: &[(f64, f64)]) {
 
 #[test]
 fn pictures_are_drawn() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     fs::write(path.join("t.csv"), "lat,lon\n40,116\n-34,151\n64,-22\n").unwrap();
     write_codes(path, &[(40.0, 116.0), (-34.0, 151.0), (64.0, -22.0)]);
     ok(path, "plot density c.npy --rows 3,1,2 --truth t.csv --out d.png");
@@ -67,8 +65,7 @@ fn pictures_are_drawn() {
 
 #[test]
 fn pipes_names_and_bad_codes() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     write_codes(path, &[(48.86, 2.35)]);
     let codes = fs::File::open(path.join("c.npy")).unwrap();
     let picture = command(path, "plot density - -o -").stdin(codes).output().unwrap().stdout;

@@ -11,10 +11,9 @@ mod parquet_writer;
 
 use common::{command, json, ok, read, run, stderr};
 use serde_json::Value;
-use std::fs;
-use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
+use std::{fs, path::Path};
 
 const SMALL: &str = "--data data --encoder bundled --device cpu --set degree=5 --set steps=50 --set batch=16 --set width=16 \
                      --set checkpoint-every=10 --held-out 0.65 --shard-photos 40";

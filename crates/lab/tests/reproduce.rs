@@ -23,8 +23,7 @@ fn drift_is_reproducible_and_at_the_limit() {
 
 #[test]
 fn codes_of_kept_dimensions_drift() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     fs::write(path.join("p.csv"), "lat,lon\n48.86,2.35\n40.71,-74.01\n-33.87,151.21\n35.68,139.69\n")
         .unwrap();
     let mean = |count: &str| {
@@ -41,8 +40,7 @@ fn codes_of_kept_dimensions_drift() {
 
 #[test]
 fn the_gallery_table() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     // 12 places at one test photo, one 10 km from the other.
     fs::write(path.join("g.csv"), format!("LAT,LON\n{}0,20.0899\n", "0,10\n".repeat(12))).unwrap();
     fs::write(path.join("t.csv"), "lat,lon\n0,10\n0,20\n").unwrap();

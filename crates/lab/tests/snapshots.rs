@@ -22,8 +22,7 @@ fn every_help_is_as_it_was_and_no_snapshot_is_stale() {
 
 #[test]
 fn messages() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path();
+    let path = &*common::scratch();
     fs::write(path.join("places.csv"), "lat,lon\n1,2\n3,4\n").unwrap();
     let text = failures(
         path,

@@ -104,7 +104,7 @@ impl Locator {
     /// The answer for an embedded photo.
     ///
     /// # Errors
-    /// As [`Locator::locate_embedding`].
+    /// An embedding of another size or encoder, options out of range, knowledge that leaves no place, a failure of the device.
     pub fn answer(&self, photo: &EmbeddedPhoto, options: &LocateOptions) -> Result<Answer, LocateError> {
         self.check(photo, options)?;
         let said = self.ask(&[photo], options)?.swap_remove(0);

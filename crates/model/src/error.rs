@@ -5,10 +5,9 @@ use std::path::PathBuf;
 
 /// A setting out of range, a model folder that cannot be used, or a failure below.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs, reason = "the messages name the fields")]
+#[allow(missing_docs, reason = "the messages name the fields, the types what is passed on")]
 #[non_exhaustive]
 pub enum ModelError {
-    /// A setting outside its range.
     #[error(transparent)]
     Setting(#[from] BadSetting),
     /// A model folder that cannot be used.
@@ -22,22 +21,16 @@ pub enum ModelError {
     /// An embedding that is not as long as the model's.
     #[error("an embedding of {met} numbers, the model takes {model}: use the encoder it was trained with")]
     EmbeddingSize { met: usize, model: usize },
-    /// A failure of the engine.
     #[error(transparent)]
     Engine(#[from] locdiff_nn::NnError),
-    /// A failure of the diffusion.
     #[error(transparent)]
     Diffusion(#[from] locdiff_diffusion::DiffusionError),
-    /// A failure of the codec.
     #[error(transparent)]
     Codec(#[from] locdiff_shdd::ShddError),
-    /// A failure on the sphere.
     #[error(transparent)]
     Sphere(#[from] locdiff_sphere::SphereError),
-    /// A file that could not be read or written.
     #[error(transparent)]
     Data(#[from] locdiff_data::DataError),
-    /// A file that could not be written.
     #[error(transparent)]
     Write(#[from] WriteError),
 }

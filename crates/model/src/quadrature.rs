@@ -8,8 +8,7 @@ use locdiff_nn::{
 };
 use locdiff_sphere::{Grid, UnitVec};
 use rayon::prelude::*;
-use std::f64::consts::PI;
-use std::sync::Arc;
+use std::{f64::consts::PI, sync::Arc};
 
 const POOL_UNIFORM: usize = 16_384;
 /// The pool's kernels, in units of 1/(L+1) rad. A clean code's density has a deviation of 0.15 of these units.

@@ -5,9 +5,9 @@
 #![allow(clippy::needless_pass_by_value)] // reason: a writable window is handed over, as in `ops`
 
 use crate::{
-    NnError, Result, View, ViewMut,
-    cuda::{self, Arg, Grid},
+    NnError, Result, View, ViewMut, cuda,
     error::check_shape,
+    kernel_args::{Grid, args},
 };
 use std::sync::Arc;
 
@@ -58,16 +58,8 @@ pub fn patches(out: ViewMut<'_>, pixels: View<'_>, walk: Walk) -> Result<()> {
     walk.check(OP)?;
     pixels.expect_shape(OP, "pixels", pixels.rows, walk.side * walk.side * 3)?;
     out.expect_shape(OP, "out", pixels.rows * walk.out_side().pow(2), walk.kernel * walk.kernel * 3)?;
-    let args = [
-        Arg::Out(&out),
-        Arg::In(pixels),
-        Arg::Int(out.cols),
-        Arg::Int(walk.side),
-        Arg::Int(walk.out_side()),
-        Arg::Int(walk.kernel),
-        Arg::Int(walk.step),
-        Arg::Int(walk.before()),
-    ];
+    let args =
+        args!(&out, pixels, out.cols, walk.side, walk.out_side(), walk.kernel, walk.step, walk.before());
     context(OP, &out)?.launch("conv_patches", Grid::each(&out), &args)
 }
 
@@ -91,19 +83,19 @@ pub fn depthwise(
     out.expect_shape(OP, "out", pictures * walk.out_side().pow(2), x.cols)?;
     taps.expect_shape(OP, "taps", walk.kernel.pow(2), out.cols)?;
     bias.expect_shape(OP, "bias", 1, out.cols)?;
-    let args = [
-        Arg::Out(&out),
-        Arg::In(x),
-        Arg::In(taps),
-        Arg::In(bias),
-        Arg::Int(out.cols),
-        Arg::Int(walk.side),
-        Arg::Int(walk.out_side()),
-        Arg::Int(walk.kernel),
-        Arg::Int(walk.step),
-        Arg::Int(walk.before()),
-        Arg::Code(i32::from(clamp)),
-    ];
+    let args = args!(
+        &out,
+        x,
+        taps,
+        bias,
+        out.cols,
+        walk.side,
+        walk.out_side(),
+        walk.kernel,
+        walk.step,
+        walk.before(),
+        i32::from(clamp)
+    );
     context(OP, &out)?.launch("depthwise", Grid::each(&out), &args)
 }
 
@@ -112,8 +104,7 @@ pub fn depthwise(
 /// # Errors
 /// A view that is not on a CUDA device.
 pub fn relu6(x: ViewMut<'_>) -> Result<()> {
-    let args = [Arg::Out(&x), Arg::Int(x.cols)];
-    context("conv::relu6", &x)?.launch("clamp_relu6", Grid::each(&x), &args)
+    context("conv::relu6", &x)?.launch("clamp_relu6", Grid::each(&x), &args!(&x, x.cols))
 }
 
 /// ReLU6, then the mean over the pixels of each picture; a picture a row of `out`.
@@ -125,6 +116,5 @@ pub fn mean_relu6(out: ViewMut<'_>, x: View<'_>) -> Result<()> {
     check_shape(out.rows > 0 && out.cols == x.cols && x.rows.is_multiple_of(out.rows), OP, || {
         format!("{}×{} into {}×{}", x.rows, x.cols, out.rows, out.cols)
     })?;
-    let args = [Arg::Out(&out), Arg::In(x), Arg::Int(out.cols), Arg::Int(x.rows / out.rows)];
-    context(OP, &out)?.launch("mean_relu6", Grid::each(&out), &args)
+    context(OP, &out)?.launch("mean_relu6", Grid::each(&out), &args!(&out, x, out.cols, x.rows / out.rows))
 }

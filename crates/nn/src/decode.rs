@@ -1,11 +1,11 @@
 //! Where fields of spherical harmonics are highest, on a CUDA device: among given points, or exactly.
 
 use crate::{
-    Device, Indices, NnError, Precision, Result, Tensor, View,
-    cuda::{self, Arg, Grid},
+    Device, Indices, NnError, Precision, Result, Tensor, View, cuda,
     device::Backend,
     error::check_shape,
     feed::{Harmonics, Points},
+    kernel_args::{Grid, args},
     ops::{self, Transpose},
 };
 use std::sync::Arc;
@@ -71,8 +71,11 @@ impl AnchorSearch {
         );
         context.set_precision(precision);
         product?;
-        let args = [Arg::Indices(&self.best), Arg::In(scores.as_view()), Arg::Int(scores.cols())];
-        context.launch("row_argmax", Grid::Rows(rows), &args)?;
+        context.launch(
+            "row_argmax",
+            Grid::Rows(rows),
+            &args!(&self.best, scores.as_view(), scores.cols()),
+        )?;
         let mut best = self.best.to_vec()?;
         best.truncate(rows);
         Ok(best)
@@ -146,16 +149,16 @@ impl ExactSearch {
         // They only point the way: tf32 will do.
         ops::gemm(scores.reborrow(), codes, Transpose::No, self.codes.view(), Transpose::Yes, 0.0, None)?;
         let (steps, diagonal) = harmonics.recurrence();
-        let args = [
-            Arg::Doubles(&self.answers),
-            Arg::In(codes),
-            Arg::In(scores.as_view()),
-            Arg::Int(self.degree),
-            Arg::Int(self.grid.rings),
-            Arg::Int(self.grid.longitudes),
-            Arg::Doubles(steps),
-            Arg::Doubles(diagonal),
-        ];
+        let args = args!(
+            &self.answers,
+            codes,
+            scores.as_view(),
+            self.degree,
+            self.grid.rings,
+            self.grid.longitudes,
+            steps,
+            diagonal
+        );
         context.launch("exact_peaks", Grid::Rows(rows), &args)?;
         let mut flat = vec![0.0; 4 * rows];
         self.answers.download(&mut flat)?;

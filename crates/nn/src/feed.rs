@@ -3,10 +3,10 @@
 #![allow(clippy::needless_pass_by_value)] // reason: a writable window is handed over, as in `ops`
 
 use crate::{
-    Device, Indices, NnError, Result, Rng, Tensor, ViewMut,
-    cuda::{self, Arg, Grid},
+    Device, Indices, NnError, Result, Rng, Tensor, ViewMut, cuda,
     device::Backend,
     error::check_shape,
+    kernel_args::{Arg, Grid, args},
 };
 use std::sync::Arc;
 
@@ -132,17 +132,17 @@ impl Table {
             Values::Half(buffer) => (Arg::Halves(buffer), 1),
             Values::Full(buffer) => (Arg::Floats(buffer), 0),
         };
-        let args = [
-            Arg::Out(&out),
+        let args = args!(
+            &out,
             table,
-            Arg::Code(half),
-            Arg::Indices(&drawn.rows),
-            Arg::Indices(&drawn.copies),
+            half,
+            &drawn.rows,
+            &drawn.copies,
             Arg::Long(self.rows),
-            Arg::Int(self.cols),
-            Arg::In(self.mean.view()),
-            Arg::In(self.deviation.view()),
-        ];
+            self.cols,
+            self.mean.view(),
+            self.deviation.view()
+        );
         self.context.launch("gather_table", Grid::each(&out), &args)
     }
 }
@@ -180,18 +180,18 @@ impl DrawnRows {
     /// # Errors
     /// A generator on another device.
     pub fn draw(&mut self, rng: &Rng) -> Result<()> {
-        let args = [
-            Arg::Indices(&self.rows),
-            Arg::Indices(&self.copies),
-            Arg::Int(self.rows.len()),
-            Arg::Indices(&self.pool),
+        let args = args!(
+            &self.rows,
+            &self.copies,
+            self.rows.len(),
+            &self.pool,
             Arg::Long(self.pool.len()),
             Arg::Long(self.copies_of_each),
-            Arg::Indices(rng.state()),
+            rng.state(),
             Arg::Long(rng.first_row()),
-            Arg::Word(self.streams[0]),
-            Arg::Word(self.streams[1]),
-        ];
+            self.streams[0],
+            self.streams[1]
+        );
         self.context.launch("draw_rows", Grid::Flat(self.rows.len()), &args)
     }
 
@@ -238,8 +238,7 @@ impl Points {
     /// # Errors
     /// A generator on another device.
     pub fn draw(&mut self, rng: &Rng, stream: u32) -> Result<()> {
-        let args =
-            [Arg::Doubles(&self.values), Arg::Int(self.count), Arg::Indices(rng.state()), Arg::Word(stream)];
+        let args = args!(&self.values, self.count, rng.state(), stream);
         self.context.launch("draw_points", Grid::Flat(self.count), &args)
     }
 
@@ -373,18 +372,18 @@ impl Harmonics {
         out.expect_shape("feed::Harmonics", "out", count, self.dim)?;
         let lanes = (self.degree + 1).next_multiple_of(32);
         let per_block = (256 / lanes).max(1);
-        let args = [
-            Arg::Out(out),
-            Arg::Doubles(&points.values),
+        let args = args!(
+            out,
+            &points.values,
             rows.map_or(Arg::Null, Arg::Indices),
-            Arg::Int(count),
-            Arg::Int(self.degree),
-            Arg::Int(lanes),
-            Arg::Doubles(&self.steps),
-            Arg::Doubles(&self.diagonal),
+            count,
+            self.degree,
+            lanes,
+            &self.steps,
+            &self.diagonal,
             self.factors.as_ref().filter(|_| filtered).map_or(Arg::Null, |f| Arg::Pointer(f.view())),
-            self.columns.as_ref().map_or(Arg::Null, Arg::Indices),
-        ];
+            self.columns.as_ref().map_or(Arg::Null, Arg::Indices)
+        );
         let grid = Grid::Blocks { blocks: count.div_ceil(per_block), threads: per_block * lanes };
         self.context.launch("harmonics", grid, &args)
     }

@@ -58,6 +58,7 @@ pub mod feed;
 mod gelu;
 mod graph;
 pub mod inference;
+mod kernel_args;
 mod kinds;
 pub mod layers;
 pub mod losses;

@@ -3,8 +3,8 @@
 use crate::{
     Device, Indices, NnError, Result,
     cpu::random::RowStates,
-    cuda::{Arg, Grid},
     error::check_shape,
+    kernel_args::{Arg, Grid},
     tensor::IndexStorage,
 };
 

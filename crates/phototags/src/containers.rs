@@ -1,8 +1,7 @@
 //! EXIF data in the files that hold it.
 
 use crate::gps_ifd::{self, Refusal};
-use crate::tiff::Tiff;
-use crate::{GeoTag, Overwrite, Result, TagError};
+use crate::{GeoTag, Overwrite, Result, TagError, tiff::Tiff};
 use img_parts::{Bytes, DynImage, ImageEXIF};
 
 /// The name that a location has in any XMP packet, whatever prefix stands before it.

@@ -3,10 +3,8 @@
 use crate::merge::{self, merged};
 use crate::{GeoTag, Journal, Overwrite, Result, TagError, has_location, tagged, xmp};
 use locdiff_base::{AtomicFile, WriteError};
-use std::ffi::OsString;
-use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::{ffi::OsString, fs, io::Write};
 
 /// A file ready to be written: all that can be in the way was looked at, nothing on disk has changed.
 #[derive(Debug)]

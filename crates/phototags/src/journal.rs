@@ -3,9 +3,8 @@
 use crate::{Result, TagError};
 use locdiff_base::{AtomicFile, WriteError};
 use serde::{Deserialize, Serialize};
-use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::{fs, io::Write};
 use twox_hash::XxHash3_128;
 
 /// The name of a journal in a folder.

@@ -3,10 +3,8 @@
 use crate::journal::{Entry, JOURNAL_NAME, folder, hash, kept_folder};
 use crate::{Journal, Result, TagError};
 use locdiff_base::{AtomicFile, WriteError};
-use std::collections::HashMap;
-use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::{collections::HashMap, fs, io::Write};
 
 /// What became of a written file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,9 +4,8 @@ use locdiff_phototags::{
     Change, GeoTag, JOURNAL_NAME, Journal, Overwrite, Undo, prepare_copy, prepare_sidecar, undo,
 };
 use locdiff_sphere::LatLon;
-use std::fs;
-use std::path::Path;
 use std::time::{Duration, SystemTime};
+use std::{fs, path::Path};
 
 const RATED: &str = "<x:xmpmeta xmlns:x=\"adobe:ns:meta/\"><rdf:RDF xmlns:rdf=\"http://www.w3.org/1999/02/22-rdf-syntax-ns#\"><rdf:Description rdf:about=\"\" xmlns:xmp=\"http://ns.adobe.com/xap/1.0/\" xmp:Rating=\"4\"/></rdf:RDF></x:xmpmeta>";
 

@@ -5,13 +5,11 @@ use thiserror::Error;
 
 /// A failure below, or answers that do not fit.
 #[derive(Debug, Error)]
-#[allow(missing_docs, reason = "the messages name the fields")]
+#[allow(missing_docs, reason = "the messages name the fields, the types what is passed on")]
 #[non_exhaustive]
 pub enum ReportError {
-    /// A setting outside its range.
     #[error(transparent)]
     Setting(#[from] BadSetting),
-    /// Rows that do not belong together.
     #[error(transparent)]
     Rows(#[from] crate::RowError),
     /// No row has a truth and an answer.
@@ -20,16 +18,12 @@ pub enum ReportError {
     /// Too few answers for the precision, recall, density and coverage that were asked for.
     #[error("{answers} answers are too few for PRDC: do without it")]
     FewForPrdc { answers: usize },
-    /// A failure of a metric.
     #[error(transparent)]
     Eval(#[from] locdiff_eval::EvalError),
-    /// A failure of the codec.
     #[error(transparent)]
     Codec(#[from] locdiff_shdd::ShddError),
-    /// A map that cannot be.
     #[error(transparent)]
     Map(#[from] locdiff_map::MapError),
-    /// A failure on the sphere.
     #[error(transparent)]
     Sphere(#[from] locdiff_sphere::SphereError),
 }

@@ -4,8 +4,7 @@ mod common;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use common::{FORM, Running, form, photo, photo_path};
-use locdiff::parts::UnitVec;
-use locdiff::{EmbeddedPhoto, LatLon, LocateOptions, Locator};
+use locdiff::{EmbeddedPhoto, LatLon, LocateOptions, Locator, parts::UnitVec};
 use serde_json::Value;
 
 /// The answer of the library to a photo, as the command prints it.

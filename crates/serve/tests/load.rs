@@ -4,9 +4,8 @@ mod common;
 
 use common::{Response, Running, photo, post, until};
 use std::io::{Read, Write};
-use std::net::TcpStream;
-use std::thread;
 use std::time::{Duration, Instant};
+use std::{net::TcpStream, thread};
 
 /// Takes the model a while: sixteen views of a photo.
 fn long(seed: usize) -> Vec<u8> {

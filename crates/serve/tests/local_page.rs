@@ -5,11 +5,8 @@ mod common;
 use common::Response;
 use hyper::Response as Reply;
 use locdiff_serve::{LocalPage, ServeError};
-use std::io::Write;
-use std::net::TcpStream;
-use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::TryRecvError;
+use std::{io::Write, net::TcpStream, ops::ControlFlow, sync::mpsc::TryRecvError};
 
 /// The page's address without its token, and the token.
 fn parts(page: &LocalPage) -> (String, String) {

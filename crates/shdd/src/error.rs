@@ -5,9 +5,8 @@ use thiserror::Error;
 
 /// A coefficient vector that means nothing, or a question with no answer.
 #[derive(Debug, Clone, PartialEq, Error)]
-#[allow(missing_docs, reason = "the messages name the fields")]
+#[allow(missing_docs, reason = "the messages name the fields, the types what is passed on")]
 pub enum ShddError {
-    /// A point, a degree or a length is wrong.
     #[error(transparent)]
     Sphere(#[from] SphereError),
     /// A coefficient is NaN or infinite.

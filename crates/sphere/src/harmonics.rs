@@ -4,11 +4,31 @@ use crate::aligned::Aligned;
 use crate::error::expect_len;
 use crate::lanes;
 use crate::recurrence::{self, FLUSH, OrderTable, RowTable};
-use crate::scalar::Scalar;
+use crate::scalar::Number;
 use crate::simd::{dispatch, vectors, vectors_mut};
 use crate::{Degree, SphereError, UnitVec};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
+
+/// A number that harmonics can be written as: f64 or f32.
+pub trait Scalar: Number {
+    /// [`Harmonics::write_single_thread`] without its check: compiled here, once for each kind of number, not in every crate that writes
+    /// harmonics.
+    #[doc(hidden)]
+    fn write_rows(harmonics: &Harmonics, points: &[UnitVec], out: &mut [Self]);
+}
+
+impl Scalar for f64 {
+    fn write_rows(harmonics: &Harmonics, points: &[UnitVec], out: &mut [Self]) {
+        harmonics.write_rows(points, out);
+    }
+}
+
+impl Scalar for f32 {
+    fn write_rows(harmonics: &Harmonics, points: &[UnitVec], out: &mut [Self]) {
+        harmonics.write_rows(points, out);
+    }
+}
 
 /// All Y_lm up to a degree: index `l*l + l + m`, no Condon–Shortley sign, ∫ Y² = 1.
 ///
@@ -98,7 +118,7 @@ impl Harmonics {
         Ok(())
     }
 
-    pub(crate) fn write_rows<T: Scalar>(&self, points: &[UnitVec], out: &mut [T]) {
+    pub(crate) fn write_rows<T: Number>(&self, points: &[UnitVec], out: &mut [T]) {
         match &self.orders {
             Some(table) if points.len() >= 4 => dispatch(lanes::WriteLanes { table, points, out }),
             _ => dispatch(WriteRows { table: &self.table, points, out }),
@@ -210,7 +230,7 @@ struct WriteRows<'a, T> {
     out: &'a mut [T],
 }
 
-impl<T: Scalar> WithSimd for WriteRows<'_, T> {
+impl<T: Number> WithSimd for WriteRows<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -226,10 +246,10 @@ impl<T: Scalar> WithSimd for WriteRows<'_, T> {
                 let q = &rows.next(simd, self.table, l, z)[..=l];
                 let (sin, cos) = out[l * l..(l + 1) * (l + 1)].split_at_mut(l);
                 for (o, (q, p)) in cos.iter_mut().zip(q.iter().zip(plane.re.iter())) {
-                    *o = Scalar::from_f64(q * p);
+                    *o = Number::from_f64(q * p);
                 }
                 for (o, (q, p)) in sin.iter_mut().rev().zip(q[1..].iter().zip(&plane.im[1..])) {
-                    *o = Scalar::from_f64(q * p);
+                    *o = Number::from_f64(q * p);
                 }
             }
         }

@@ -4,7 +4,7 @@
 use crate::UnitVec;
 use crate::aligned::Aligned;
 use crate::recurrence::{FLUSH, OrderTable};
-use crate::scalar::Scalar;
+use crate::scalar::Number;
 use crate::simd::{vectors, vectors_mut};
 use pulp::{Simd, WithSimd};
 
@@ -18,7 +18,7 @@ pub(crate) struct WriteLanes<'a, T> {
     pub(crate) out: &'a mut [T],
 }
 
-impl<T: Scalar> WithSimd for WriteLanes<'_, T> {
+impl<T: Number> WithSimd for WriteLanes<'_, T> {
     type Output = ();
 
     #[inline(always)]

@@ -3,9 +3,8 @@
 use crate::{TrainError, error::folder};
 use locdiff_model::chance;
 use locdiff_nn::{NnError, TrainingState};
-use std::collections::HashMap;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{collections::HashMap, fs};
 
 /// What a run knows besides its weights.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

@@ -1,21 +1,15 @@
 //! The course of a run: step after step, what is logged, validated and kept in between.
 
-use crate::batches::Batch;
 use crate::checkpoint::{Checkpoints, Standing};
-use crate::metrics::Metrics;
-use crate::step::TrainStep;
 use crate::validation::{Validation, validate};
-use crate::{Rows, RunConfig, TrainError};
+use crate::{Rows, RunConfig, TrainError, batches::Batch, metrics::Metrics, step::TrainStep};
 use locdiff_base::OutputLock;
 use locdiff_eval::Accuracy;
 use locdiff_model::Model;
 use locdiff_nn::{Device, Snapshot};
 use serde_json::json;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
-use std::thread::JoinHandle;
-use std::time::Instant;
+use std::{path::Path, sync::mpsc, thread::JoinHandle, time::Instant};
 
 /// The best model's folder inside a run's.
 pub const BEST_FOLDER: &str = "best";

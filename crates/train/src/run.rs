@@ -1,21 +1,16 @@
 //! A training run from beginning to end.
 
-use crate::batches::BatchMaker;
 use crate::checkpoint::{Checkpoints, Standing};
 use crate::course::{Batches, Course, Event, Keeper, Outcome};
-use crate::dataset::same_encoder;
-use crate::error::folder;
 use crate::feed::{DeviceFeed, FeedPlan};
-use crate::metrics::Metrics;
-use crate::step::TrainStep;
-use crate::{Rows, RunConfig, TrainError};
+use crate::{
+    Rows, RunConfig, TrainError, batches::BatchMaker, dataset::same_encoder, error::folder, metrics::Metrics,
+    step::TrainStep,
+};
 use locdiff_base::{AtomicFile, OutputLock, setting};
 use locdiff_model::{CodeWriter, Model, Standardisation, make_quadrature};
 use locdiff_nn::{Device, TrainingState};
-use std::path::Path;
-use std::sync::atomic::AtomicBool;
-use std::sync::mpsc;
-use std::time::Instant;
+use std::{path::Path, sync::atomic::AtomicBool, sync::mpsc, time::Instant};
 
 const RUN_FILE: &str = "run.json";
 

@@ -4,10 +4,7 @@ use locdiff_data::{Dtype, MatrixWriter};
 use locdiff_model::{LossKind, Model, ModelConfig, QuadratureRecipe, chance};
 use locdiff_nn::{Device, Precision};
 use locdiff_train::{Dataset, Event, Job, Rows, RunConfig, Source, TrainPreset, TrainSettings, train};
-use std::fmt::Write;
-use std::fs;
-use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::{fmt::Write, fs, path::Path, sync::atomic::AtomicBool};
 
 const COLUMNS: usize = 12;
 

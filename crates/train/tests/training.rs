@@ -5,10 +5,9 @@ use locdiff_model::{LossKind, Model, ModelConfig, QuadratureRecipe, chance};
 use locdiff_nn::Device;
 use locdiff_sphere::UnitVec;
 use locdiff_train::{Dataset, Event, Job, Outcome, Rows, RunConfig, Source, TrainError, TrainPreset, train};
-use std::fmt::Write;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::{fmt::Write, fs};
 
 const COLUMNS: usize = 12;
 

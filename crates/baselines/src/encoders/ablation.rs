@@ -1,6 +1,9 @@
 //! Diffusion of encodings instead of SHDD codes.
 
-use super::{EncoderKind, LocationEncoder, NnDecoder, decoder::columns_of};
+use super::decoder::NnDecoder;
+use super::decoder::columns_of;
+use super::features::LocationEncoder;
+use super::kind::EncoderKind;
 use crate::{
     baseline::Task,
     error::Result,

@@ -1,6 +1,6 @@
 //! The learned decoder: from an encoding back to a place.
 
-use super::LocationEncoder;
+use super::features::LocationEncoder;
 use crate::{BaselineError, Effort, error::Result, learner::Weights};
 use locdiff_model::{Standardisation, chance};
 use locdiff_nn::{

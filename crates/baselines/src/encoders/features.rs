@@ -1,8 +1,7 @@
 //! The encodings themselves.
 
-use super::{
-    EncoderKind,
-    kind::{DFS_SCALES, MAX_RADIUS, MIN_RADIUS, OCTAVES, RANDOM_SIZE, SCALES, SIREN_DEGREE, TILE_DEG},
+use super::kind::{
+    DFS_SCALES, EncoderKind, MAX_RADIUS, MIN_RADIUS, OCTAVES, RANDOM_SIZE, SCALES, SIREN_DEGREE, TILE_DEG,
 };
 use crate::error::Result;
 use locdiff_base::setting;

@@ -9,6 +9,4 @@ mod features;
 mod kind;
 
 pub(crate) use ablation::fit;
-use decoder::NnDecoder;
-use features::LocationEncoder;
 pub use kind::EncoderKind;

@@ -2,11 +2,9 @@
 #![allow(dead_code, unreachable_pub)] // a module of every test file, each of which uses a part of it
 
 use serde_json::Value;
-use std::fmt::Write as _;
-use std::fs;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::{fmt::Write as _, fs, io::Write as _};
 
 /// Arguments as a line of words or as a list, for words that hold blanks.
 pub trait Arguments {
@@ -107,6 +105,21 @@ pub fn refused(folder: &Path, arguments: &(impl Arguments + ?Sized)) -> String {
 pub fn refused_with(folder: &Path, arguments: &(impl Arguments + ?Sized), words: &str) {
     let message = refused(folder, arguments);
     assert!(message.contains(words), "{:?}: '{words}' is not in: {message}", arguments.words());
+}
+
+/// An empty folder that is gone after the test.
+pub struct Scratch(tempfile::TempDir);
+
+impl std::ops::Deref for Scratch {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        self.0.path()
+    }
+}
+
+pub fn scratch() -> Scratch {
+    Scratch(tempfile::tempdir().expect("an empty folder"))
 }
 
 /// The project's root.

@@ -3,10 +3,8 @@
 
 use crate::common::command;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::path::Path;
 use std::process::{Child, ChildStderr, Command, Stdio};
-use std::time::Duration;
+use std::{net::TcpStream, path::Path, time::Duration};
 
 pub struct Server {
     process: Child,

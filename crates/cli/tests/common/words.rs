@@ -2,10 +2,8 @@
 #![allow(unreachable_pub)] // a module of test files
 
 use crate::common::{Arguments, PROGRAM, ok, run, stderr};
-use std::collections::BTreeSet;
-use std::fmt::Write as _;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{collections::BTreeSet, fmt::Write as _, fs};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots")

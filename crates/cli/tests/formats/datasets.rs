@@ -1,13 +1,9 @@
 //! Published data in small: pictures made on the spot, in the files and folders that their authors use.
 
-use crate::common::TOWNS;
-use crate::parquet_writer;
-use std::fmt::Write as _;
+use crate::{common::TOWNS, parquet_writer};
 use std::fs::{self, File};
-use std::io::Write as _;
-use std::path::Path;
-use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, ZipWriter};
+use std::{fmt::Write as _, io::Write as _, path::Path};
+use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 /// A photo: its number tells its colours and its place.
 pub(crate) struct Photo {

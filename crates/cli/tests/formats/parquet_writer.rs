@@ -1,7 +1,6 @@
 //! A small Parquet file of images, as Hugging Face writes them but for packing: enough to be read back.
 
-use std::fs;
-use std::path::Path;
+use std::{fs, path::Path};
 
 /// Thrift's compact protocol, the few things that are written here.
 #[derive(Default)]

@@ -6,43 +6,12 @@ mod common;
 mod sources;
 
 use sources::{crates, files_below, lines_without_tests};
-use std::fmt::Write as _;
-use std::fs;
-use std::path::Path;
+use std::{fmt::Write as _, fs, path::Path};
 
-/// The crates from the ground up: each may use those before it only.
-const ORDER: [&str; 29] = [
-    "base",
-    "sphere",
-    "nn",
-    "shdd",
-    "map",
-    "data",
-    "diffusion",
-    "phototags",
-    "places",
-    "immich",
-    "bundled-encoder",
-    "bundled-model",
-    "eval",
-    "vision",
-    "model",
-    "gallery",
-    "geoclip",
-    "ingest",
-    "report",
-    "answer",
-    "album",
-    "train",
-    "locdiff",
-    "batch",
-    "serve",
-    "terminal",
-    "cli",
-    // The laboratory: nothing below uses it.
-    "baselines",
-    "lab",
-];
+/// The crates from the ground up: each may use those before it only. The last two are the laboratory: nothing below uses it.
+const ORDER: &str = "base sphere nn shdd map data diffusion phototags places immich bundled-encoder bundled-model eval \
+    vision model gallery geoclip ingest report answer album train locdiff batch serve terminal cli \
+    baselines lab";
 
 /// Files in circles that are there still, by crate.
 const IN_CIRCLES: [(&str, usize); 0] = [];
@@ -67,8 +36,8 @@ const FOREIGN_FLAGS: [(&str, &str); 3] = [
 fn no_crate_uses_one_above_it() {
     let place = |name: &str| {
         ORDER
-            .iter()
-            .position(|other| *other == name)
+            .split(' ')
+            .position(|other| other == name)
             .unwrap_or_else(|| panic!("put '{name}' into ORDER, at its height"))
     };
     let mut wrong = Vec::new();

@@ -284,6 +284,15 @@ mod tests {
         assert_eq!(read(text.as_bytes(), format).unwrap_err(), expected);
     }
 
+    /// Each line is what is read, with `\n` for a line's end, and its error.
+    #[track_caller]
+    fn assert_errors(format: Format, table: &str) {
+        for line in table.lines() {
+            let (text, expected) = line.split_once(" => ").expect("two columns");
+            assert_error(&text.replace("\\n", "\n"), format, expected);
+        }
+    }
+
     #[test]
     fn csv_with_and_without_a_header() {
         let expected = Ok(vec![vec![1.0, 2.0], vec![3.0, -4.0]]);
@@ -299,22 +308,13 @@ mod tests {
     #[test]
     fn csv_errors() {
         let csv = Format::Csv;
-        assert_error("", csv, "x is empty: expected one row of numbers a line");
-        assert_error("a,b\n", csv, "x has a header but no rows of data: add at least one row");
-        assert_error(
-            "1,x\n",
+        assert_errors(
             csv,
-            "x, row 1 (line 1), column 2: 'x' is not a number: write it like -12.5 or 1e-3",
-        );
-        assert_error(
-            "1,2\n3\n",
-            csv,
-            "x, row 2 (line 2): expected 2 fields as in the first row or header, found 1; every row needs the same",
-        );
-        assert_error(
-            "1,2\n3,NaN\n",
-            csv,
-            "x, row 2 (line 2), column 2: NaN is not a finite number of type f64; correct or remove the row",
+            r" => x is empty: expected one row of numbers a line
+a,b\n => x has a header but no rows of data: add at least one row
+1,x\n => x, row 1 (line 1), column 2: 'x' is not a number: write it like -12.5 or 1e-3
+1,2\n3\n => x, row 2 (line 2): expected 2 fields as in the first row or header, found 1; every row needs the same
+1,2\n3,NaN\n => x, row 2 (line 2), column 2: NaN is not a finite number of type f64; correct or remove the row",
         );
     }
 
@@ -322,16 +322,11 @@ mod tests {
     fn jsonl_errors() {
         let jsonl = Format::Jsonl;
         assert_eq!(read(b"[1,2e0]\n\n[3,-4.0]", jsonl), Ok(vec![vec![1.0, 2.0], vec![3.0, -4.0]]));
-        assert_error("\n", jsonl, "x is empty: expected one array of numbers");
-        assert_error(
-            "[]",
+        assert_errors(
             jsonl,
-            "x, row 1 (line 1): the array is empty: expected one array of numbers a line",
-        );
-        assert_error(
-            "[1,2]\n[3]\n",
-            jsonl,
-            "x, row 2 (line 2): expected 2 fields as in the first row or header, found 1; every row needs the same",
+            r"\n => x is empty: expected one array of numbers
+[] => x, row 1 (line 1): the array is empty: expected one array of numbers a line
+[1,2]\n[3]\n => x, row 2 (line 2): expected 2 fields as in the first row or header, found 1; every row needs the same",
         );
         for (element, value) in [("NaN", "NaN"), ("-Infinity", "-inf"), ("1e999", "inf")] {
             assert_error(
@@ -342,20 +337,11 @@ mod tests {
                 ),
             );
         }
-        assert_error(
-            "[1, null]",
+        assert_errors(
             jsonl,
-            "x, row 1 (line 1), column 2: 'null' is not a number: write it like -12.5 or 1e-3",
-        );
-        assert_error(
-            "{\"a\":1}",
-            jsonl,
-            "x, row 1 (line 1): invalid type: map, expected a sequence at character 0: expected one array of numbers a line",
-        );
-        assert_error(
-            "[1,2",
-            jsonl,
-            "x, row 1 (line 1): EOF while parsing a list at character 4: expected one array of numbers a line",
+            r#"[1, null] => x, row 1 (line 1), column 2: 'null' is not a number: write it like -12.5 or 1e-3
+{"a":1} => x, row 1 (line 1): invalid type: map, expected a sequence at character 0: expected one array of numbers a line
+[1,2 => x, row 1 (line 1): EOF while parsing a list at character 4: expected one array of numbers a line"#,
         );
     }
 

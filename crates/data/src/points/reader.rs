@@ -257,6 +257,15 @@ mod tests {
         assert_eq!(read(text, format).unwrap_err().to_string(), expected);
     }
 
+    /// Each line is what is read, with `\n` for a line's end, and its error.
+    #[track_caller]
+    fn assert_errors(format: Format, table: &str) {
+        for line in table.lines() {
+            let (text, expected) = line.split_once(" => ").expect("two columns");
+            assert_error(&text.replace("\\n", "\n"), format, expected);
+        }
+    }
+
     #[test]
     fn csv_is_read_whatever_the_column_order() {
         let places = read("name,LON,x,lat\na,2,7,1\n\"b, c\",-4.5,,3e0\n", Format::Csv).unwrap();
@@ -268,48 +277,18 @@ mod tests {
     #[test]
     fn csv_errors_name_file_row_value_and_remedy() {
         let csv = Format::Csv;
-        assert_error("", csv, "x is empty: expected a header line with the columns lat and lon, then rows");
-        assert_error("lat,lon\n", csv, "x has a header but no rows of data: add at least one row");
-        assert_error(
-            "a,b\n1,2\n",
+        assert_errors(
             csv,
-            "x has no column 'lat' or 'latitude': its columns are 'a', 'b'; rename one, or name the column to use",
-        );
-        assert_error(
-            "lat,b\n1,2\n",
-            csv,
-            "x has no column 'lon' or 'lng' or 'long' or 'longitude': its columns are 'lat', 'b'; \
-             rename one, or name the column to use",
-        );
-        assert_error(
-            "lat,lon,lat\n1,2,3\n",
-            csv,
-            "x has several columns for 'lat' or 'latitude': 'lat', 'lat'; name the column to use",
-        );
-        assert_error(
-            "lat,lon\n1,2\n1,2 E\n",
-            csv,
-            "x, row 2 (line 3), column lon: '2 E' is not a number: write it like -12.5 or 1e-3",
-        );
-        assert_error(
-            "lat,lon\n,2\n",
-            csv,
-            "x, row 1 (line 2), column lat: '' is not a number: write it like -12.5 or 1e-3",
-        );
-        assert_error(
-            "lat,lon\n1,2,3\n",
-            csv,
-            "x, row 1 (line 2): expected 2 fields as in the first row or header, found 3; every row needs the same",
-        );
-        assert_error(
-            "lat,lon\n1,2\nnan,2\n",
-            csv,
-            "x, row 2 (line 3): latitude NaN is not a number from -90 to 90 degrees; correct or remove the row",
-        );
-        assert_error(
-            "lat,lon\n1,inf\n",
-            csv,
-            "x, row 1 (line 2): longitude inf is not a finite number of degrees; correct or remove the row",
+            r" => x is empty: expected a header line with the columns lat and lon, then rows
+lat,lon\n => x has a header but no rows of data: add at least one row
+a,b\n1,2\n => x has no column 'lat' or 'latitude': its columns are 'a', 'b'; rename one, or name the column to use
+lat,b\n1,2\n => x has no column 'lon' or 'lng' or 'long' or 'longitude': its columns are 'lat', 'b'; rename one, or name the column to use
+lat,lon,lat\n1,2,3\n => x has several columns for 'lat' or 'latitude': 'lat', 'lat'; name the column to use
+lat,lon\n1,2\n1,2 E\n => x, row 2 (line 3), column lon: '2 E' is not a number: write it like -12.5 or 1e-3
+lat,lon\n,2\n => x, row 1 (line 2), column lat: '' is not a number: write it like -12.5 or 1e-3
+lat,lon\n1,2,3\n => x, row 1 (line 2): expected 2 fields as in the first row or header, found 3; every row needs the same
+lat,lon\n1,2\nnan,2\n => x, row 2 (line 3): latitude NaN is not a number from -90 to 90 degrees; correct or remove the row
+lat,lon\n1,inf\n => x, row 1 (line 2): longitude inf is not a finite number of degrees; correct or remove the row",
         );
     }
 
@@ -337,21 +316,11 @@ mod tests {
                 "x, row 1 (line 1): invalid type: sequence, expected an object at character 0: {expected} a line"
             ),
         );
-        assert_error(
-            "{\"lat\":1,\"x\":2}",
+        assert_errors(
             jsonl,
-            "x, row 1 (line 1): no key 'lon' or 'lng' or 'long' or 'longitude': the keys are 'lat', 'x'; \
-             rename one, or name the key to use",
-        );
-        assert_error(
-            "{\"lat\":\"1\",\"lon\":2}",
-            jsonl,
-            "x, row 1 (line 1), column lat: '\"1\"' is not a number: write it like -12.5 or 1e-3",
-        );
-        assert_error(
-            "{\"lat\":-90.5,\"lon\":2}",
-            jsonl,
-            "x, row 1 (line 1): latitude -90.5 is not a number from -90 to 90 degrees; correct or remove the row",
+            r#"{"lat":1,"x":2} => x, row 1 (line 1): no key 'lon' or 'lng' or 'long' or 'longitude': the keys are 'lat', 'x'; rename one, or name the key to use
+{"lat":"1","lon":2} => x, row 1 (line 1), column lat: '"1"' is not a number: write it like -12.5 or 1e-3
+{"lat":-90.5,"lon":2} => x, row 1 (line 1): latitude -90.5 is not a number from -90 to 90 degrees; correct or remove the row"#,
         );
     }
 

@@ -1,10 +1,8 @@
 //! `.pth` files made to harm: each is refused with a line that says why, and nothing in it runs.
 
 use super::{Archive, read_pth};
-use std::io::Write;
-use std::path::Path;
-use zip::write::SimpleFileOptions;
-use zip::{CompressionMethod, ZipWriter};
+use std::{io::Write, path::Path};
+use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 /// A zip archive of stored members.
 fn archive(members: &[(&str, &[u8])]) -> Vec<u8> {

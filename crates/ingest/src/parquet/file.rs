@@ -3,9 +3,8 @@
 use super::error::{ParquetError, Reason, cut_off, damaged};
 use super::footer::{Chunk, Footer, Leaf, Type};
 use super::page::{Holds, Page, Values};
-use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
+use std::{fs::File, path::Path};
 
 /// The four letters at both ends.
 const MAGIC: &[u8; 4] = b"PAR1";

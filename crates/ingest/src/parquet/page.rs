@@ -3,8 +3,7 @@
 use super::error::{Reason, cut_off, damaged};
 use super::footer::{Chunk, Leaf, MOST_ROWS_OF_A_GROUP, Type};
 use super::thrift::{Kind, Thrift};
-use std::ops::Range;
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 /// The largest page: no picture that is read is larger.
 const LARGEST: u64 = 1 << 30;

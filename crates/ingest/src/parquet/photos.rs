@@ -4,8 +4,7 @@
 use super::{file::ParquetFile, pictures};
 use crate::{IngestError, PhotoSource, PlaceSource, Result};
 use locdiff_sphere::LatLon;
-use std::path::Path;
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 const ID_COLUMNS: [&str; 7] = ["id", "image_id", "img_id", "photo_id", "key", "__key__", "image.path"];
 /// A longer name of a photo is none.

@@ -1,10 +1,9 @@
 //! Pictures in rows of Parquet files: the files that were read last stay open, with the page that was read last.
 
 use super::file::{Column, ParquetFile};
-use std::collections::VecDeque;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::{collections::VecDeque, io};
 
 /// Files that stay open: photos come in the order of their files.
 const OPEN_FILES: usize = 3;

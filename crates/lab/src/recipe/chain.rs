@@ -212,14 +212,8 @@ impl Builder<'_> {
         if !train.iter().any(|(key, _)| key == "loss") {
             given.insert(0, ("loss".to_owned(), LOSS.to_owned()));
         }
-        let work = Task::Train {
-            embeddings,
-            locations,
-            held_out: *held_out,
-            seed: *seed,
-            settings: given,
-            out: run,
-        };
+        let (held_out, seed) = (*held_out, *seed);
+        let work = Task::Train { embeddings, locations, held_out, seed, settings: given, out: run };
         let (steps, degree) = (self.training_setting("steps", PAPER.1), self.degree());
         self.stages.push(Stage {
             work: Work::Train { steps, degree },
@@ -251,11 +245,7 @@ impl Builder<'_> {
                 .map(|file| Step::Copy { from: self.of(&trained, "run").join(file), to: model.join(file) }),
         );
         steps.push(task(Task::Calibrate { model, embeddings, locations, rows, seed }));
-        let embed = self.stages.iter().find(|stage| stage.name == embedded);
-        let photos = match embed.map(|stage| stage.work) {
-            Some(Work::Embed { photos, .. }) => (photos as f64 * held_out) as u64,
-            _ => 0,
-        };
+        let photos = (self.embedded(&embedded) as f64 * held_out) as u64;
         let files = MODEL_FILES.into_iter().chain([CALIBRATION_FILE]);
         let outputs = files.map(|file| relative(&name, &format!("model/{file}"))).collect();
         let work = Work::Calibrate { photos, degree: self.degree() };
@@ -263,6 +253,14 @@ impl Builder<'_> {
         let settings = json!({ "held_out": held_out, "seed": seed });
         let bytes = crate::recipe::estimate::model_bytes(self.degree());
         self.stages.push(Stage { name, work, bytes, inputs, settings, steps, outputs });
+    }
+
+    /// How many photos a stage embeds.
+    fn embedded(&self, stage: &str) -> u64 {
+        match self.stages.iter().find(|other| other.name == stage).map(|stage| stage.work) {
+            Some(Work::Embed { photos, .. }) => photos,
+            _ => 0,
+        }
     }
 
     /// A stage that judges the model of a training set; its report.
@@ -283,11 +281,7 @@ impl Builder<'_> {
             html: self.of(&name, "report.html"),
             seed,
         });
-        let embed = self.stages.iter().find(|stage| stage.name == embedded);
-        let photos = match embed.map(|stage| stage.work) {
-            Some(Work::Embed { photos, .. }) => photos,
-            _ => 0,
-        };
+        let photos = self.embedded(&embedded);
         self.stages.push(Stage {
             work: Work::Answer { photos, degree: self.degree() },
             bytes: 1 << 20,

@@ -151,12 +151,7 @@ const GWS15K: Dataset = Dataset {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Photos {
     /// A list, and the folder of the pictures.
-    Listed {
-        /// The list.
-        list: PathBuf,
-        /// The folder.
-        pictures: PathBuf,
-    },
+    Listed { list: PathBuf, pictures: PathBuf },
     /// WebDataset or Parquet shards that hold the places, too.
     Shards(Vec<PathBuf>),
 }

@@ -5,7 +5,7 @@ use thiserror::Error;
 
 /// Why a recipe could not be planned or run.
 #[derive(Debug, Error)]
-#[allow(missing_docs, reason = "the messages name the fields")]
+#[allow(missing_docs, reason = "the messages name the fields, the types what is passed on")]
 pub(crate) enum RecipeError {
     /// Data that is not there; the list of it is told before.
     #[error("{count} of the things that the recipe needs are missing below {data}, the first is {first}", data = data.display())]
@@ -24,19 +24,14 @@ pub(crate) enum RecipeError {
         "{photos} photos are held out to calibrate with, {least} at least are needed: raise the share for validation"
     )]
     FewHeldOut { photos: usize, least: usize },
-    /// A setting out of range.
     #[error(transparent)]
     Setting(#[from] locdiff_base::BadSetting),
-    /// Another run works there.
     #[error(transparent)]
     Locked(#[from] locdiff_base::LockError),
-    /// A file cannot be written.
     #[error(transparent)]
     Write(#[from] locdiff_base::WriteError),
-    /// A table cannot be read or written.
     #[error(transparent)]
     Data(#[from] locdiff_data::DataError),
-    /// The photos.
     #[error(transparent)]
     Ingest(#[from] locdiff_ingest::IngestError),
 }

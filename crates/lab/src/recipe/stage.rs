@@ -16,34 +16,14 @@ pub(crate) enum Input {
 /// How much a stage has to do.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Work {
-    /// Photos to embed.
-    Embed {
-        /// How many.
-        photos: u64,
-        /// By CLIP ViT-L/14, or by the bundled encoder.
-        is_clip: bool,
-    },
-    /// Steps to train.
-    Train {
-        /// How many.
-        steps: u64,
-        /// The degree L.
-        degree: u64,
-    },
+    /// Photos to embed, by CLIP ViT-L/14 or by the bundled encoder.
+    Embed { photos: u64, is_clip: bool },
+    /// Steps to train, at a degree L.
+    Train { steps: u64, degree: u64 },
     /// Photos to calibrate with.
-    Calibrate {
-        /// How many.
-        photos: u64,
-        /// The degree L.
-        degree: u64,
-    },
+    Calibrate { photos: u64, degree: u64 },
     /// Photos to answer and to judge.
-    Answer {
-        /// How many.
-        photos: u64,
-        /// The degree L.
-        degree: u64,
-    },
+    Answer { photos: u64, degree: u64 },
     /// Next to nothing.
     Little,
 }

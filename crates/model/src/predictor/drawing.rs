@@ -1,9 +1,8 @@
 //! The sampler at one batch size.
 
-use super::engines::Engine;
-use super::options::SampleOptions;
 use super::prediction::{Drawn, mean_code, mean_row};
 use super::query::{Query, TraceStep};
+use super::{engines::Engine, options::SampleOptions};
 use crate::{
     Model, ModelError,
     head::{Head, Network},

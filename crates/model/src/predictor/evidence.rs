@@ -1,10 +1,6 @@
 //! What the network says at pure noise, without sampling.
 
-use super::drawing::prepare;
-use super::engines::Engine;
-use super::options::SampleOptions;
-use super::prediction::mean_code;
-use super::query::Query;
+use super::{drawing::prepare, engines::Engine, options::SampleOptions, prediction::mean_code, query::Query};
 use crate::{Model, ModelError, head::Network};
 use locdiff_diffusion::{SamplerPlan, initial_noise};
 use locdiff_nn::{Recorded, RowNoise, Tensor};

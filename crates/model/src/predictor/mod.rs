@@ -18,8 +18,7 @@ use evidence::Evidence;
 use locdiff_base::setting;
 use locdiff_data::{Embedding, RowFile};
 use locdiff_shdd::{Codec, Coefficients};
-use std::ops::Deref;
-use std::sync::Arc;
+use std::{ops::Deref, sync::Arc};
 
 /// A model at work: samples, pools and reads the evidence in one call.
 ///

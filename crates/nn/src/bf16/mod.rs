@@ -10,8 +10,8 @@ pub use matrix::{Bf16Tensor, Bf16View, Bf16ViewMut};
 
 use crate::{
     Gelu, Result, View, ViewMut,
-    cuda::{self, Arg, Grid},
     error::check_shape,
+    kernel_args::{Grid, ProductBias, ProductOutput, args},
 };
 
 /// The widest row of a norm: a warp holds it in registers.
@@ -41,7 +41,7 @@ pub fn linear(
     if let Some(bias) = &bias {
         bias.expect_shape(OP, "bias", 1, y.cols)?;
     }
-    y.context().gemm_bf16(cuda::ProductOutput::Bf16(y), x, w, 0.0, bias.map(cuda::ProductBias::Bf16))
+    y.context().gemm_bf16(ProductOutput::Bf16(y), x, w, 0.0, bias.map(ProductBias::Bf16))
 }
 
 /// `y = x·wᵀ + beta·y + bias` in f32; the bias one row.
@@ -60,7 +60,7 @@ pub fn linear_f32(
     if let Some(bias) = &bias {
         bias.expect_shape(OP, "bias", 1, y.cols)?;
     }
-    x.context().gemm_bf16(cuda::ProductOutput::F32(&y), x, w, beta, bias.map(cuda::ProductBias::F32))
+    x.context().gemm_bf16(ProductOutput::F32(&y), x, w, beta, bias.map(ProductBias::F32))
 }
 
 fn check_norm(op: &'static str, cols: usize, gain_shift: &View<'_>) -> Result<()> {
@@ -79,8 +79,7 @@ pub fn layer_norm(y: Bf16ViewMut<'_>, x: View<'_>, gain_shift: View<'_>, eps: f3
     let y = y.0;
     x.expect_shape(OP, "x", y.rows, y.cols)?;
     check_norm(OP, y.cols, &gain_shift)?;
-    let args =
-        [Arg::Bf16(y), Arg::In(x), Arg::In(gain_shift), Arg::Int(y.rows), Arg::Int(y.cols), Arg::Float(eps)];
+    let args = args!(y, x, gain_shift, y.rows, y.cols, eps);
     let kernel = if y.cols <= 1024 { "layer_norm_bf16" } else { "layer_norm_wide_bf16" };
     y.context().launch(kernel, Grid::Blocks { blocks: y.rows.div_ceil(8), threads: 256 }, &args)
 }
@@ -105,16 +104,7 @@ pub fn embed_tokens(
     positions.expect_shape(OP, "positions", tokens, x.cols)?;
     patches.expect_shape(OP, "patches", x.rows / tokens * (tokens - 1), x.cols)?;
     check_norm(OP, x.cols, &gain_shift)?;
-    let args = [
-        Arg::Out(&x),
-        Arg::Bf16(patches),
-        Arg::In(positions),
-        Arg::In(gain_shift),
-        Arg::Int(x.rows),
-        Arg::Int(tokens),
-        Arg::Int(x.cols),
-        Arg::Float(eps),
-    ];
+    let args = args!(&x, patches, positions, gain_shift, x.rows, tokens, x.cols, eps);
     let grid = Grid::Blocks { blocks: x.rows.div_ceil(8), threads: 256 };
     patches.context().launch("embed_tokens", grid, &args)
 }
@@ -129,7 +119,7 @@ pub fn patches(out: Bf16ViewMut<'_>, pixels: Bf16View<'_>, side: usize, patch: u
     pixels.expect_shape(OP, "pixels", pixels.rows, side * side * 3)?;
     check_shape(patch > 0 && patch <= side, OP, || format!("patches of {patch} in {side} pixels"))?;
     out.expect_shape(OP, "out", pixels.rows * (side / patch).pow(2), patch * patch * 3)?;
-    let args = [Arg::Bf16(out), Arg::Bf16(pixels), Arg::Int(out.cols), Arg::Int(side), Arg::Int(patch)];
+    let args = args!(out, pixels, out.cols, side, patch);
     out.context().launch("patches_bf16", Grid::Elements { rows: out.rows, cols: out.stride }, &args)
 }
 
@@ -139,7 +129,7 @@ pub fn patches(out: Bf16ViewMut<'_>, pixels: Bf16View<'_>, side: usize, patch: u
 /// A failed launch.
 pub fn activate(kind: Gelu, x: Bf16ViewMut<'_>) -> Result<()> {
     let x = x.0;
-    let args = [Arg::Bf16(x), Arg::Int(x.rows), Arg::Int(x.cols), Arg::Code(i32::from(kind == Gelu::Exact))];
+    let args = args!(x, x.rows, x.cols, i32::from(kind == Gelu::Exact));
     x.context().launch("activate_bf16", Grid::Flat(x.rows * x.cols.div_ceil(8)), &args)
 }
 
@@ -179,16 +169,7 @@ pub fn attention(
     };
     // Powers of 2 are cheaper than powers of e.
     let scale = std::f32::consts::LOG2_E / (head as f32).sqrt();
-    let args = [
-        Arg::Bf16(out),
-        Arg::Bf16(q),
-        Arg::Bf16(kv),
-        Arg::Int(tokens),
-        Arg::Int(queries),
-        Arg::Int(heads),
-        Arg::Int(head),
-        Arg::Float(scale),
-    ];
+    let args = args!(out, q, kv, tokens, queries, heads, head, scale);
     let warps = ATTENTION_WARPS.min(queries.div_ceil(16));
     let blocks = queries.div_ceil(16 * warps) * heads * pictures;
     q.context().launch(kernel, Grid::Blocks { blocks, threads: 32 * warps }, &args)

@@ -29,49 +29,17 @@ const SOURCES: [&str; 5] = [
     include_str!("kernels/optim.cu"),
 ];
 
-const KERNELS: [&str; 35] = [
-    "activate",
-    "activate_backward",
-    "dropout",
-    "dropout_backward",
-    "dropout_sine",
-    "dropout_sine_backward",
-    "film",
-    "film_backward",
-    "axpby",
-    "scale",
-    "round_bf16",
-    "gather_rows",
-    "mix_rows",
-    "sinusoidal",
-    "column_sums",
-    "softmax",
-    "log_softmax",
-    "log_sum_exp",
-    "row_dot",
-    "layer_norm",
-    "layer_norm_backward",
-    "normalise",
-    "normalise_backward",
-    "point_loss",
-    "reverse_kl",
-    "fill_random",
-    "fill_row_noise",
-    "fill_indices",
-    "drop_rows",
-    "sampler_step",
-    "advance_counter",
-    "gather_gradients",
-    "squared_norm_partials",
-    "adam_prepare",
-    "adam",
-];
+const KERNELS: &str = "activate activate_backward dropout dropout_backward dropout_sine dropout_sine_backward film \
+    film_backward axpby scale round_bf16 gather_rows mix_rows sinusoidal column_sums softmax log_softmax \
+    log_sum_exp row_dot layer_norm layer_norm_backward normalise normalise_backward point_loss reverse_kl \
+    fill_random fill_row_noise fill_indices drop_rows sampler_step advance_counter gather_gradients \
+    squared_norm_partials adam_prepare adam";
 
 /// Kernels compiled only for those who ask: they take their time.
 #[derive(Clone, Copy)]
 struct Extra {
     source: &'static str,
-    kernels: &'static [&'static str],
+    kernels: &'static str,
     /// The least compute capability that has their instructions.
     least: (i32, i32),
 }
@@ -80,34 +48,21 @@ struct Extra {
 const EXTRAS: [Extra; 4] = [
     Extra {
         source: include_str!("kernels/bf16.cu"),
-        kernels: &[
-            "attention_32",
-            "attention_64",
-            "attention_96",
-            "attention_128",
-            "layer_norm_bf16",
-            "layer_norm_wide_bf16",
-            "embed_tokens",
-            "activate_bf16",
-            "patches_bf16",
-        ],
+        kernels: "attention_32 attention_64 attention_96 attention_128 layer_norm_bf16 layer_norm_wide_bf16 \
+            embed_tokens activate_bf16 patches_bf16",
         least: (8, 0),
     },
     Extra {
         source: include_str!("kernels/conv.cu"),
-        kernels: &["conv_patches", "depthwise", "clamp_relu6", "mean_relu6"],
+        kernels: "conv_patches depthwise clamp_relu6 mean_relu6",
         least: (0, 0),
     },
     Extra {
         source: include_str!("kernels/feed.cu"),
-        kernels: &["draw_rows", "gather_table", "draw_points", "harmonics"],
+        kernels: "draw_rows gather_table draw_points harmonics",
         least: (0, 0),
     },
-    Extra {
-        source: include_str!("kernels/decode.cu"),
-        kernels: &["row_argmax", "exact_peaks"],
-        least: (0, 0),
-    },
+    Extra { source: include_str!("kernels/decode.cu"), kernels: "row_argmax exact_peaks", least: (0, 0) },
 ];
 
 /// A side stream with the events that order it against the main one.
@@ -169,7 +124,7 @@ impl Context {
             })
         };
         let lanes = (0..LANES).map(|_| lane()).collect::<Result<Vec<_>>>()?;
-        let functions = compile(&context, &SOURCES, &KERNELS)?;
+        let functions = compile(&context, &SOURCES, KERNELS)?;
         let products = Products::new(&main, LANES + 1)?;
         let name = context.name().map_err(failed("asking for the device's name"))?;
         Ok(Arc::new(Self {
@@ -332,7 +287,7 @@ impl Context {
 fn compile(
     context: &Arc<CudaContext>,
     sources: &[&str],
-    kernels: &[&'static str],
+    kernels: &'static str,
 ) -> Result<HashMap<&'static str, CudaFunction>> {
     let (major, minor) = context.compute_capability().map_err(failed("asking for the compute capability"))?;
     let options = CompileOptions {
@@ -343,8 +298,8 @@ fn compile(
         nvrtc::compile_ptx_with_opts(sources.concat(), options).map_err(failed("compiling the kernels"))?;
     let module = context.load_module(ptx).map_err(failed("loading the kernels"))?;
     kernels
-        .iter()
-        .map(|&name| Ok((name, module.load_function(name).map_err(failed("finding a kernel"))?)))
+        .split(' ')
+        .map(|name| Ok((name, module.load_function(name).map_err(failed("finding a kernel"))?)))
         .collect()
 }
 

@@ -2,10 +2,15 @@
 
 use super::{
     Context, failed,
-    launch::{Arg, Grid},
     products::{Key, Plan, State, WORKSPACE_BYTES, alignment, set_attribute},
 };
-use crate::{Precision, Result, View, ViewMut, bf16::Bf16View, error::check_shape, kinds::Transpose};
+use crate::{
+    Precision, Result, View, ViewMut,
+    bf16::Bf16View,
+    error::check_shape,
+    kernel_args::{Arg, Grid, ProductBias, ProductOutput},
+    kinds::Transpose,
+};
 use cudarc::{
     cublaslt::{result as lt, sys},
     driver::DevicePtr,
@@ -17,20 +22,6 @@ use std::{
 
 /// Rows of rounded operands start at multiples of this many bf16 values, 16 bytes.
 const ROUNDED_ALIGNMENT: usize = 8;
-
-/// Where a product of bf16 matrices goes.
-#[derive(Clone, Copy)]
-pub(crate) enum ProductOutput<'a> {
-    Bf16(Bf16View<'a>),
-    F32(&'a ViewMut<'a>),
-}
-
-/// A row added to every row of a product, in the output's type.
-#[derive(Clone, Copy)]
-pub(crate) enum ProductBias<'a> {
-    Bf16(Bf16View<'a>),
-    F32(View<'a>),
-}
 
 impl Context {
     #[allow(clippy::too_many_arguments)] // reason: the operands of `ops::gemm`

@@ -2,74 +2,14 @@
 
 use super::{Buffer, Context, failed};
 use crate::{
-    Indices, NnError, Result, View, ViewMut,
+    NnError, Result, View, ViewMut,
     bf16::Bf16View,
+    kernel_args::{Arg, Grid},
     tensor::IndexStorage,
     view::{Data, DataMut},
 };
 use cudarc::driver::result;
 use std::{ffi::c_void, sync::Arc};
-
-/// One kernel argument. Views become a pointer and a row stride.
-pub(crate) enum Arg<'a> {
-    In(View<'a>),
-    Out(&'a ViewMut<'a>),
-    /// Read or written, as the operation says.
-    Bf16(Bf16View<'a>),
-    /// A view or nothing (a null pointer).
-    Maybe(Option<View<'a>>),
-    Indices(&'a Indices),
-    /// A view without its stride.
-    Pointer(View<'a>),
-    Halves(&'a Arc<Buffer<u16>>),
-    Floats(&'a Arc<Buffer<f32>>),
-    Doubles(&'a Arc<Buffer<f64>>),
-    /// A null pointer.
-    Null,
-    Int(usize),
-    Long(usize),
-    Code(i32),
-    Word(u32),
-    Float(f32),
-    Double(f64),
-}
-
-/// How a kernel spreads over its data.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Grid {
-    /// A thread a value: block x is the row, block y the piece of columns.
-    Elements { rows: usize, cols: usize },
-    /// A block of 256 threads a row.
-    Rows(usize),
-    /// 32 columns a block, 16 threads down.
-    Columns(usize),
-    /// A thread a value, 256 a block.
-    Flat(usize),
-    /// As told.
-    Blocks { blocks: usize, threads: usize },
-}
-
-type Dim = (u32, u32, u32);
-
-impl Grid {
-    /// A thread for each value of a view.
-    pub(crate) fn each(view: &crate::ViewMut<'_>) -> Self {
-        Self::Elements { rows: view.rows, cols: view.cols }
-    }
-
-    fn dims(self) -> (Dim, Dim) {
-        match self {
-            Self::Elements { rows, cols } => {
-                let threads = cols.next_multiple_of(32).min(256);
-                ((rows as u32, cols.div_ceil(threads) as u32, 1), (threads as u32, 1, 1))
-            }
-            Self::Rows(rows) => ((rows as u32, 1, 1), (256, 1, 1)),
-            Self::Columns(cols) => ((cols.div_ceil(32) as u32, 1, 1), (32, 16, 1)),
-            Self::Flat(len) => ((len.div_ceil(256) as u32, 1, 1), (256, 1, 1)),
-            Self::Blocks { blocks, threads } => ((blocks as u32, 1, 1), (threads as u32, 1, 1)),
-        }
-    }
-}
 
 impl Context {
     /// The device address of a view, which must live on this device.

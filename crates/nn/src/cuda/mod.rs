@@ -18,9 +18,7 @@ mod products;
 
 pub(crate) use buffer::Buffer;
 pub(crate) use context::{Context, Graph, LANES};
-pub(crate) use gemm::{ProductBias, ProductOutput};
 pub(crate) use inbox::Inbox;
-pub(crate) use launch::{Arg, Grid};
 pub(crate) use outbox::Outbox;
 
 use crate::NnError;

@@ -2,8 +2,8 @@
 
 use crate::{
     Indices, Result, View, ViewMut, cpu,
-    cuda::{Arg, Grid},
     error::check_shape,
+    kernel_args::{Arg, Grid, args},
     ops::{Activation, Dropout},
 };
 
@@ -16,8 +16,7 @@ pub fn activate(kind: Activation, y: ViewMut<'_>, x: View<'_>) -> Result<()> {
     x.expect_shape(OP, "x", y.rows, y.cols)?;
     if let Some(context) = y.cuda() {
         let (code, w0) = kind.kernel_args();
-        let args = [Arg::Out(&y), Arg::In(x), Arg::Int(y.cols), Arg::Code(code), Arg::Float(w0)];
-        return context.launch("activate", Grid::each(&y), &args);
+        return context.launch("activate", Grid::each(&y), &args!(&y, x, y.cols, code, w0));
     }
     cpu::elementwise::activate(kind, y.cpu(OP)?, x.cpu(OP)?);
     Ok(())
@@ -33,9 +32,7 @@ pub fn activate_backward(kind: Activation, dx: ViewMut<'_>, x: View<'_>, dy: Vie
     dy.expect_shape(OP, "dy", dx.rows, dx.cols)?;
     if let Some(context) = dx.cuda() {
         let (code, w0) = kind.kernel_args();
-        let args =
-            [Arg::Out(&dx), Arg::In(x), Arg::In(dy), Arg::Int(dx.cols), Arg::Code(code), Arg::Float(w0)];
-        return context.launch("activate_backward", Grid::each(&dx), &args);
+        return context.launch("activate_backward", Grid::each(&dx), &args!(&dx, x, dy, dx.cols, code, w0));
     }
     cpu::elementwise::activate_backward(kind, dx.cpu(OP)?, x.cpu(OP)?, dy.cpu(OP)?);
     Ok(())
@@ -55,17 +52,17 @@ pub fn dropout_sine(y: ViewMut<'_>, z: ViewMut<'_>, w0: f32, dropout: Option<Dro
     };
     if let Some(context) = y.cuda() {
         let (threshold, scale) = dropout.threshold_and_scale();
-        let args = [
-            Arg::Out(&y),
-            Arg::Out(&z),
-            Arg::Int(y.cols),
-            Arg::Float(w0),
-            Arg::Indices(dropout.rng.state()),
+        let args = args!(
+            &y,
+            &z,
+            y.cols,
+            w0,
+            dropout.rng.state(),
             Arg::Long(dropout.rng.first_row()),
-            Arg::Word(dropout.stream),
-            Arg::Word(threshold),
-            Arg::Float(scale),
-        ];
+            dropout.stream,
+            threshold,
+            scale
+        );
         return context.launch("dropout_sine", Grid::each(&y), &args);
     }
     cpu::elementwise::dropout_sine(y.cpu(OP)?, z.cpu(OP)?, w0, dropout.cpu_key(OP)?);
@@ -91,8 +88,7 @@ pub fn dropout_sine_backward(
     dy.expect_shape(OP, "dy", dz.rows, dz.cols)?;
     let scale = 1.0 / (1.0 - probability);
     if let Some(context) = dz.cuda() {
-        let args =
-            [Arg::Out(&dz), Arg::In(z), Arg::In(dy), Arg::Int(dz.cols), Arg::Float(w0), Arg::Float(scale)];
+        let args = args!(&dz, z, dy, dz.cols, w0, scale);
         return context.launch("dropout_sine_backward", Grid::each(&dz), &args);
     }
     cpu::elementwise::dropout_sine_backward(dz.cpu(OP)?, z.cpu(OP)?, dy.cpu(OP)?, w0, scale);
@@ -110,15 +106,15 @@ pub fn dropout(y: ViewMut<'_>, dropout: Dropout<'_>) -> Result<()> {
     }
     if let Some(context) = y.cuda() {
         let (threshold, scale) = dropout.threshold_and_scale();
-        let args = [
-            Arg::Out(&y),
-            Arg::Int(y.cols),
-            Arg::Indices(dropout.rng.state()),
+        let args = args!(
+            &y,
+            y.cols,
+            dropout.rng.state(),
             Arg::Long(dropout.rng.first_row()),
-            Arg::Word(dropout.stream),
-            Arg::Word(threshold),
-            Arg::Float(scale),
-        ];
+            dropout.stream,
+            threshold,
+            scale
+        );
         return context.launch(OP, Grid::each(&y), &args);
     }
     cpu::elementwise::dropout(y.cpu(OP)?, dropout.cpu_key(OP)?);
@@ -137,8 +133,7 @@ pub fn dropout_backward(dy: ViewMut<'_>, y: View<'_>, probability: f32) -> Resul
     }
     let scale = 1.0 / (1.0 - probability);
     if let Some(context) = dy.cuda() {
-        let args = [Arg::Out(&dy), Arg::In(y), Arg::Int(dy.cols), Arg::Float(scale)];
-        return context.launch(OP, Grid::each(&dy), &args);
+        return context.launch(OP, Grid::each(&dy), &args!(&dy, y, dy.cols, scale));
     }
     cpu::elementwise::dropout_backward(dy.cpu(OP)?, y.cpu(OP)?, scale);
     Ok(())
@@ -154,8 +149,7 @@ pub fn film(h: ViewMut<'_>, hx: View<'_>, ss: View<'_>, hi: View<'_>) -> Result<
     hi.expect_shape(OP, "hi", h.rows, h.cols)?;
     ss.expect_shape(OP, "ss", h.rows, 2 * h.cols)?;
     if let Some(context) = h.cuda() {
-        let args = [Arg::Out(&h), Arg::In(hx), Arg::In(ss), Arg::In(hi), Arg::Int(h.cols)];
-        return context.launch("film", Grid::each(&h), &args);
+        return context.launch("film", Grid::each(&h), &args!(&h, hx, ss, hi, h.cols));
     }
     cpu::elementwise::film(h.cpu(OP)?, hx.cpu(OP)?, ss.cpu(OP)?, hi.cpu(OP)?, |r| r);
     Ok(())
@@ -178,9 +172,7 @@ pub fn film_backward(
     ss.expect_shape(OP, "ss", dhx.rows, 2 * dhx.cols)?;
     dss.expect_shape(OP, "dss", dhx.rows, 2 * dhx.cols)?;
     if let Some(context) = dhx.cuda() {
-        let args =
-            [Arg::Out(&dhx), Arg::Out(&dss), Arg::In(dh), Arg::In(hx), Arg::In(ss), Arg::Int(dhx.cols)];
-        return context.launch("film_backward", Grid::each(&dhx), &args);
+        return context.launch("film_backward", Grid::each(&dhx), &args!(&dhx, &dss, dh, hx, ss, dhx.cols));
     }
     cpu::elementwise::film_backward(dhx.cpu(OP)?, dss.cpu(OP)?, dh.cpu(OP)?, hx.cpu(OP)?, ss.cpu(OP)?);
     Ok(())
@@ -194,8 +186,7 @@ pub fn axpby(y: ViewMut<'_>, a: f32, x: View<'_>, b: f32) -> Result<()> {
     const OP: &str = "axpby";
     x.expect_shape(OP, "x", y.rows, y.cols)?;
     if let Some(context) = y.cuda() {
-        let args = [Arg::Out(&y), Arg::In(x), Arg::Int(y.cols), Arg::Float(a), Arg::Float(b)];
-        return context.launch("axpby", Grid::each(&y), &args);
+        return context.launch("axpby", Grid::each(&y), &args!(&y, x, y.cols, a, b));
     }
     cpu::elementwise::axpby(y.cpu(OP)?, a, x.cpu(OP)?, b);
     Ok(())
@@ -208,8 +199,7 @@ pub fn axpby(y: ViewMut<'_>, a: f32, x: View<'_>, b: f32) -> Result<()> {
 pub fn scale(y: ViewMut<'_>, factor: f32) -> Result<()> {
     const OP: &str = "scale";
     if let Some(context) = y.cuda() {
-        let args = [Arg::Out(&y), Arg::Int(y.cols), Arg::Float(factor)];
-        return context.launch("scale", Grid::each(&y), &args);
+        return context.launch("scale", Grid::each(&y), &args!(&y, y.cols, factor));
     }
     cpu::elementwise::scale(y.cpu(OP)?, factor);
     Ok(())
@@ -245,8 +235,7 @@ pub fn gather_rows(out: ViewMut<'_>, table: View<'_>, indices: &Indices) -> Resu
         format!("{} indices for {} rows", indices.len(), out.rows)
     })?;
     if let Some(context) = out.cuda() {
-        let args =
-            [Arg::Out(&out), Arg::In(table), Arg::Indices(indices), Arg::Int(out.cols), Arg::Int(table.rows)];
+        let args = args!(&out, table, indices, out.cols, table.rows);
         return context.launch("gather_rows", Grid::each(&out), &args);
     }
     let indices = indices.cpu(OP)?;
@@ -272,15 +261,7 @@ pub fn mix_rows(
     coefficients.expect_shape(OP, "coefficients", coefficients.rows, 2)?;
     check_shape(t.len() == out.rows, OP, || format!("{} time steps for {} rows", t.len(), out.rows))?;
     if let Some(context) = out.cuda() {
-        let args = [
-            Arg::Out(&out),
-            Arg::In(a),
-            Arg::In(b),
-            Arg::In(coefficients),
-            Arg::Indices(t),
-            Arg::Int(out.cols),
-            Arg::Int(coefficients.rows),
-        ];
+        let args = args!(&out, a, b, coefficients, t, out.cols, coefficients.rows);
         return context.launch("mix_rows", Grid::each(&out), &args);
     }
     let t = t.cpu(OP)?;
@@ -305,7 +286,7 @@ pub fn sinusoidal(out: ViewMut<'_>, t: View<'_>) -> Result<()> {
     t.expect_shape(OP, "t", out.rows, 1)?;
     check_shape(out.cols.is_multiple_of(2), OP, || format!("odd width {}", out.cols))?;
     if let Some(context) = out.cuda() {
-        let args = [Arg::Out(&out), Arg::In(t), Arg::Int(out.cols / 2)];
+        let args = args!(&out, t, out.cols / 2);
         return context.launch("sinusoidal", Grid::Elements { rows: out.rows, cols: out.cols / 2 }, &args);
     }
     cpu::elementwise::sinusoidal(out.cpu(OP)?, t.cpu(OP)?);

@@ -2,7 +2,7 @@
 
 use crate::{
     Result, View, ViewMut, cpu,
-    cuda::{Arg, Grid},
+    kernel_args::{Grid, args},
     ops::PointLoss,
 };
 
@@ -28,15 +28,7 @@ pub fn point_loss(
             PointLoss::L1 => 1,
             PointLoss::L2 => 2,
         };
-        let args = [
-            Arg::Out(&de),
-            Arg::Out(&loss),
-            Arg::In(e),
-            Arg::In(y),
-            Arg::Int(de.cols),
-            Arg::Code(code),
-            Arg::Float(scale),
-        ];
+        let args = args!(&de, &loss, e, y, de.cols, code, scale);
         return context.launch("point_loss", Grid::Rows(de.rows), &args);
     }
     cpu::losses::point_loss(kind, de.cpu(OP)?, loss.cpu(OP)?, e.cpu(OP)?, y.cpu(OP)?, scale);
@@ -63,14 +55,7 @@ pub fn reverse_kl(
         bias.expect_shape(OP, "bias", 1, q_logits.cols)?;
     }
     if let Some(context) = q_logits.cuda() {
-        let args = [
-            Arg::Out(&q_logits),
-            Arg::Out(&p_logits),
-            Arg::Maybe(bias),
-            Arg::Out(&loss),
-            Arg::Int(q_logits.cols),
-            Arg::Float(scale),
-        ];
+        let args = args!(&q_logits, &p_logits, bias, &loss, q_logits.cols, scale);
         return context.launch("reverse_kl", Grid::Rows(q_logits.rows), &args);
     }
     let bias = bias.map(|bias| bias.cpu(OP)).transpose()?;

@@ -1,9 +1,6 @@
 //! Layer norm, adaptive layer norm and row normalisation.
 
-use crate::{
-    Result, View, ViewMut, cpu,
-    cuda::{Arg, Grid},
-};
+use crate::{Result, View, ViewMut, cpu, kernel_args::Grid, kernel_args::args};
 
 /// What multiplies the normalised row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,15 +40,7 @@ pub fn layer_norm(
     stats.expect_shape(OP, "stats", y.rows, 2)?;
     gain_shift.expect_shape(OP, "gain_shift", y.rows, 2 * y.cols)?;
     if let Some(context) = y.cuda() {
-        let args = [
-            Arg::Out(&y),
-            Arg::Out(&stats),
-            Arg::In(x),
-            Arg::In(gain_shift),
-            Arg::Int(y.cols),
-            Arg::Float(gain.offset()),
-            Arg::Float(eps),
-        ];
+        let args = args!(&y, &stats, x, gain_shift, y.cols, gain.offset(), eps);
         return context.launch("layer_norm", Grid::Rows(y.rows), &args);
     }
     cpu::norm::layer_norm(y.cpu(OP)?, stats.cpu(OP)?, x.cpu(OP)?, gain_shift.cpu(OP)?, gain.offset(), eps);
@@ -80,16 +69,7 @@ pub fn layer_norm_backward(
     gain_shift.expect_shape(OP, "gain_shift", dx.rows, 2 * dx.cols)?;
     d_gain_shift.expect_shape(OP, "d_gain_shift", dx.rows, 2 * dx.cols)?;
     if let Some(context) = dx.cuda() {
-        let args = [
-            Arg::Out(&dx),
-            Arg::Out(&d_gain_shift),
-            Arg::In(dy),
-            Arg::In(x),
-            Arg::In(stats),
-            Arg::In(gain_shift),
-            Arg::Int(dx.cols),
-            Arg::Float(gain.offset()),
-        ];
+        let args = args!(&dx, &d_gain_shift, dy, x, stats, gain_shift, dx.cols, gain.offset());
         return context.launch("layer_norm_backward", Grid::Rows(dx.rows), &args);
     }
     cpu::norm::layer_norm_backward(
@@ -113,8 +93,7 @@ pub fn normalise(y: ViewMut<'_>, norms: ViewMut<'_>, x: View<'_>, eps: f32) -> R
     x.expect_shape(OP, "x", y.rows, y.cols)?;
     norms.expect_shape(OP, "norms", y.rows, 1)?;
     if let Some(context) = y.cuda() {
-        let args = [Arg::Out(&y), Arg::Out(&norms), Arg::In(x), Arg::Int(y.cols), Arg::Float(eps)];
-        return context.launch("normalise", Grid::Rows(y.rows), &args);
+        return context.launch("normalise", Grid::Rows(y.rows), &args!(&y, &norms, x, y.cols, eps));
     }
     cpu::norm::normalise(y.cpu(OP)?, norms.cpu(OP)?, x.cpu(OP)?, eps);
     Ok(())
@@ -131,8 +110,7 @@ pub fn normalise_backward(dx: ViewMut<'_>, dy: View<'_>, y: View<'_>, norms: Vie
     }
     norms.expect_shape(OP, "norms", dx.rows, 1)?;
     if let Some(context) = dx.cuda() {
-        let args = [Arg::Out(&dx), Arg::In(dy), Arg::In(y), Arg::In(norms), Arg::Int(dx.cols)];
-        return context.launch("normalise_backward", Grid::Rows(dx.rows), &args);
+        return context.launch("normalise_backward", Grid::Rows(dx.rows), &args!(&dx, dy, y, norms, dx.cols));
     }
     cpu::norm::normalise_backward(dx.cpu(OP)?, dy.cpu(OP)?, y.cpu(OP)?, norms.cpu(OP)?);
     Ok(())

@@ -4,8 +4,8 @@ use crate::{
     Indices, Result, View, ViewMut,
     adam_config::{AdamConfig, LrSchedule, NORM_PARTIALS, Rates},
     cpu,
-    cuda::{Arg, Grid},
     error::check_shape,
+    kernel_args::{Arg, Grid, args},
 };
 
 /// The flat buffers one Adam step reads and writes.
@@ -25,7 +25,7 @@ pub(crate) fn gather_gradients(total: ViewMut<'_>, g: View<'_>, replace: bool) -
     const OP: &str = "gather_gradients";
     g.expect_shape(OP, "g", 1, total.cols)?;
     if let Some(context) = total.cuda() {
-        let args = [Arg::Out(&total), Arg::In(g), Arg::Long(total.cols), Arg::Code(i32::from(replace))];
+        let args = args!(&total, g, Arg::Long(total.cols), i32::from(replace));
         return context.launch(OP, Grid::Flat(total.cols), &args);
     }
     cpu::optim::gather_gradients(total.cpu(OP)?.data, g.cpu(OP)?.data, replace);
@@ -41,7 +41,7 @@ pub(crate) fn adam_step(config: &AdamConfig, buffers: &mut AdamBuffers<'_>) -> R
     })?;
     if let Some(context) = w.cuda() {
         if config.clip_norm > 0.0 {
-            let args = [Arg::Out(scratch), Arg::In(*g), Arg::Long(len)];
+            let args = args!(&*scratch, *g, Arg::Long(len));
             context.launch(
                 "squared_norm_partials",
                 Grid::Blocks { blocks: NORM_PARTIALS, threads: 256 },
@@ -54,38 +54,38 @@ pub(crate) fn adam_step(config: &AdamConfig, buffers: &mut AdamBuffers<'_>) -> R
                 (warmup_steps as i32, total_steps as i32, final_fraction)
             }
         };
-        let args = [
-            Arg::Indices(step),
-            Arg::Out(control),
-            Arg::Out(scratch),
-            Arg::Int(NORM_PARTIALS),
-            Arg::Double(config.lr),
-            Arg::Code(warmup),
-            Arg::Code(total),
-            Arg::Double(low),
-            Arg::Double(config.beta1),
-            Arg::Double(config.beta2),
-            Arg::Double(config.clip_norm),
-            Arg::Double(config.ema_decay.unwrap_or(0.0)),
-            Arg::Double(config.ema_warmup),
-        ];
+        let args = args!(
+            &**step,
+            &*control,
+            &*scratch,
+            NORM_PARTIALS,
+            config.lr,
+            warmup,
+            total,
+            low,
+            config.beta1,
+            config.beta2,
+            config.clip_norm,
+            config.ema_decay.unwrap_or(0.0),
+            config.ema_warmup
+        );
         context.launch("adam_prepare", Grid::Blocks { blocks: 1, threads: 256 }, &args)?;
         let rates = Rates::from(config);
-        let args = [
-            Arg::Out(w),
-            Arg::In(*g),
-            Arg::Out(m),
-            Arg::Out(v),
-            Arg::Maybe(ema.as_ref().map(ViewMut::as_view)),
-            Arg::Out(control),
+        let args = args!(
+            &*w,
+            *g,
+            &*m,
+            &*v,
+            ema.as_ref().map(ViewMut::as_view),
+            &*control,
             Arg::Long(len),
-            Arg::Float(rates.beta2),
-            Arg::Float(rates.one_minus_beta1),
-            Arg::Float(rates.one_minus_beta2),
-            Arg::Float(rates.eps),
-            Arg::Float(rates.l2),
-            Arg::Float(rates.decoupled),
-        ];
+            rates.beta2,
+            rates.one_minus_beta1,
+            rates.one_minus_beta2,
+            rates.eps,
+            rates.l2,
+            rates.decoupled
+        );
         return context.launch("adam", Grid::Flat(len.div_ceil(4)), &args);
     }
     let gradients = g.cpu(OP)?.data;

@@ -2,8 +2,8 @@
 
 use crate::{
     Indices, NnError, Result, Rng, RowNoise, View, ViewMut, cpu,
-    cuda::{Arg, Grid},
     error::check_shape,
+    kernel_args::{Arg, Grid, args},
     ops::SamplerStep,
 };
 
@@ -66,13 +66,7 @@ pub fn fill_row_noise(out: ViewMut<'_>, noise: &RowNoise, stream: u32) -> Result
     const OP: &str = "fill_row_noise";
     noise.expect_rows(OP, out.rows)?;
     if let Some(context) = out.cuda() {
-        let args = [
-            Arg::Out(&out),
-            Arg::Int(out.cols),
-            Arg::Indices(noise.seed()),
-            Arg::Indices(noise.rows()),
-            Arg::Word(stream),
-        ];
+        let args = args!(&out, out.cols, noise.seed(), noise.rows(), stream);
         return context.launch("fill_row_noise", Grid::each(&out), &args);
     }
     cpu::random::fill_row_noise(out.cpu(OP)?, noise.cpu(OP)?, stream);
@@ -80,14 +74,7 @@ pub fn fill_row_noise(out: ViewMut<'_>, noise: &RowNoise, stream: u32) -> Result
 }
 
 fn fill_args<'a>(out: &'a ViewMut<'a>, rng: &'a Rng, stream: u32, code: i32) -> [Arg<'a>; 6] {
-    [
-        Arg::Out(out),
-        Arg::Int(out.cols),
-        Arg::Indices(rng.state()),
-        Arg::Long(rng.first_row()),
-        Arg::Word(stream),
-        Arg::Code(code),
-    ]
+    args!(out, out.cols, rng.state(), Arg::Long(rng.first_row()), stream, code)
 }
 
 fn check_count(op: &'static str, out: &ViewMut<'_>) -> Result<()> {
@@ -102,14 +89,7 @@ pub fn fill_indices(out: &mut Indices, bound: u32, rng: &Rng, stream: u32) -> Re
     const OP: &str = "fill_indices";
     check_shape(bound > 0, OP, || "a bound of 0".to_owned())?;
     if let Some(context) = out.cuda() {
-        let args = [
-            Arg::Indices(out),
-            Arg::Int(out.len()),
-            Arg::Word(bound),
-            Arg::Indices(rng.state()),
-            Arg::Long(rng.first_row()),
-            Arg::Word(stream),
-        ];
+        let args = args!(&*out, out.len(), bound, rng.state(), Arg::Long(rng.first_row()), stream);
         return context.launch("fill_indices", Grid::Flat(out.len()), &args);
     }
     cpu::random::fill_indices(out.cpu_mut(OP)?, bound, rng.cpu_place(OP)?, stream);
@@ -124,15 +104,7 @@ pub fn drop_rows(out: ViewMut<'_>, x: View<'_>, p: f32, rng: &Rng, stream: u32) 
     const OP: &str = "drop_rows";
     x.expect_shape(OP, "x", out.rows, out.cols)?;
     if let Some(context) = out.cuda() {
-        let args = [
-            Arg::Out(&out),
-            Arg::In(x),
-            Arg::Int(out.cols),
-            Arg::Float(p),
-            Arg::Indices(rng.state()),
-            Arg::Long(rng.first_row()),
-            Arg::Word(stream),
-        ];
+        let args = args!(&out, x, out.cols, p, rng.state(), Arg::Long(rng.first_row()), stream);
         return context.launch("drop_rows", Grid::each(&out), &args);
     }
     cpu::random::drop_rows(out.cpu(OP)?, x.cpu(OP)?, p, rng.cpu_place(OP)?, stream);
@@ -157,21 +129,21 @@ pub fn sampler_step(
     prediction.expect_shape(OP, "prediction", x.rows, x.cols)?;
     noise.expect_rows(OP, x.rows)?;
     if let Some(context) = x.cuda() {
-        let args = [
-            Arg::Out(&x),
-            Arg::Out(&x0),
-            Arg::In(prediction),
-            Arg::Int(x.cols),
-            Arg::Float(step.x0_from_x),
-            Arg::Float(step.x0_from_prediction),
-            Arg::Float(step.x_from_x),
-            Arg::Float(step.x_from_x0),
-            Arg::Float(step.x_from_previous_x0),
-            Arg::Float(step.x_from_noise),
-            Arg::Indices(noise.seed()),
-            Arg::Indices(noise.rows()),
-            Arg::Word(stream),
-        ];
+        let args = args!(
+            &x,
+            &x0,
+            prediction,
+            x.cols,
+            step.x0_from_x,
+            step.x0_from_prediction,
+            step.x_from_x,
+            step.x_from_x0,
+            step.x_from_previous_x0,
+            step.x_from_noise,
+            noise.seed(),
+            noise.rows(),
+            stream
+        );
         return context.launch("sampler_step", Grid::each(&x), &args);
     }
     cpu::random::sampler_step(x.cpu(OP)?, x0.cpu(OP)?, prediction.cpu(OP)?, step, noise.cpu(OP)?, stream);

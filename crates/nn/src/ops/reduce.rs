@@ -1,10 +1,6 @@
 //! Sums and soft maxima over rows and columns.
 
-use crate::{
-    Result, View, ViewMut, cpu,
-    cuda::{Arg, Grid},
-    error::check_shape,
-};
+use crate::{Result, View, ViewMut, cpu, error::check_shape, kernel_args::Grid, kernel_args::args};
 
 /// `out = Σ rows of x`, or added to what `out` holds.
 ///
@@ -14,13 +10,7 @@ pub fn column_sums(out: ViewMut<'_>, x: View<'_>, accumulate: bool) -> Result<()
     const OP: &str = "column_sums";
     out.expect_shape(OP, "out", 1, x.cols)?;
     if let Some(context) = out.cuda() {
-        let args = [
-            Arg::Out(&out),
-            Arg::In(x),
-            Arg::Int(x.rows),
-            Arg::Int(x.cols),
-            Arg::Code(i32::from(accumulate)),
-        ];
+        let args = args!(&out, x, x.rows, x.cols, i32::from(accumulate));
         return context.launch("column_sums", Grid::Columns(x.cols), &args);
     }
     cpu::reduce::column_sums(out.cpu(OP)?, x.cpu(OP)?, accumulate);
@@ -41,8 +31,7 @@ pub fn softmax(x: ViewMut<'_>, lse: ViewMut<'_>, bias: Option<View<'_>>, scale: 
     const OP: &str = "softmax";
     check_rows(OP, &x.as_view(), &lse.as_view(), bias.as_ref())?;
     if let Some(context) = x.cuda() {
-        let args = [Arg::Out(&x), Arg::Out(&lse), Arg::Maybe(bias), Arg::Int(x.cols), Arg::Float(scale)];
-        return context.launch("softmax", Grid::Rows(x.rows), &args);
+        return context.launch("softmax", Grid::Rows(x.rows), &args!(&x, &lse, bias, x.cols, scale));
     }
     let bias = bias.map(|bias| bias.cpu(OP)).transpose()?;
     cpu::reduce::softmax(x.cpu(OP)?, lse.cpu(OP)?, bias, scale);
@@ -57,8 +46,7 @@ pub fn log_softmax(x: ViewMut<'_>, lse: ViewMut<'_>, bias: Option<View<'_>>) -> 
     const OP: &str = "log_softmax";
     check_rows(OP, &x.as_view(), &lse.as_view(), bias.as_ref())?;
     if let Some(context) = x.cuda() {
-        let args = [Arg::Out(&x), Arg::Out(&lse), Arg::Maybe(bias), Arg::Int(x.cols)];
-        return context.launch("log_softmax", Grid::Rows(x.rows), &args);
+        return context.launch("log_softmax", Grid::Rows(x.rows), &args!(&x, &lse, bias, x.cols));
     }
     let bias = bias.map(|bias| bias.cpu(OP)).transpose()?;
     cpu::reduce::log_softmax(x.cpu(OP)?, lse.cpu(OP)?, bias);
@@ -73,8 +61,7 @@ pub fn log_sum_exp(lse: ViewMut<'_>, x: View<'_>) -> Result<()> {
     const OP: &str = "log_sum_exp";
     check_rows(OP, &x, &lse.as_view(), None)?;
     if let Some(context) = lse.cuda() {
-        let args = [Arg::Out(&lse), Arg::In(x), Arg::Int(x.cols)];
-        return context.launch("log_sum_exp", Grid::Rows(x.rows), &args);
+        return context.launch("log_sum_exp", Grid::Rows(x.rows), &args!(&lse, x, x.cols));
     }
     cpu::reduce::log_sum_exp(lse.cpu(OP)?, x.cpu(OP)?);
     Ok(())
@@ -89,9 +76,7 @@ pub fn row_dot(out: ViewMut<'_>, a: View<'_>, b: View<'_>, alpha: f32, beta: f32
     b.expect_shape(OP, "b", a.rows, a.cols)?;
     out.expect_shape(OP, "out", a.rows, 1)?;
     if let Some(context) = out.cuda() {
-        let args =
-            [Arg::Out(&out), Arg::In(a), Arg::In(b), Arg::Int(a.cols), Arg::Float(alpha), Arg::Float(beta)];
-        return context.launch("row_dot", Grid::Rows(a.rows), &args);
+        return context.launch("row_dot", Grid::Rows(a.rows), &args!(&out, a, b, a.cols, alpha, beta));
     }
     cpu::reduce::row_dot(out.cpu(OP)?, a.cpu(OP)?, b.cpu(OP)?, alpha, beta);
     Ok(())

@@ -5,11 +5,9 @@ use locdiff::Locator;
 use locdiff_serve::{ServeOptions, Server};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use std::{path::PathBuf, sync::Arc, thread::JoinHandle};
 
 /// A server that runs until it is dropped.
 pub struct Running {

@@ -23,6 +23,7 @@ pub(crate) struct Description {
     pub(crate) embedding: usize,
     pub(crate) licence: String,
     /// Which output of an ONNX file is the embedding, where it has several.
+    #[cfg_attr(not(feature = "onnx"), allow(dead_code, reason = "only ONNX files have named outputs"))]
     pub(crate) output: Option<String>,
 }
 

@@ -1,7 +1,6 @@
 //! What stands in for the HEIC and AVIF decoder where the feature `heif` is off.
 
-use crate::photo::limits::PhotoLimits;
-use crate::{Result, VisionError};
+use crate::{Result, VisionError, photo::limits::PhotoLimits};
 
 /// What a file would hold.
 #[allow(dead_code)] // reason: none is ever made

@@ -1,8 +1,7 @@
 //! Pixels of every kind as RGB bytes, and turned upright. `image` can do both; it is compiled without optimisation (see the release profile),
 //! since all else that we use of it is generic and compiled here.
 
-use image::metadata::Orientation;
-use image::{DynamicImage, RgbImage};
+use image::{DynamicImage, RgbImage, metadata::Orientation};
 
 /// RGB bytes as Pillow's `convert("RGB")` makes them: alpha is dropped, 16-bit samples keep their high byte.
 pub(super) fn to_rgb(decoded: DynamicImage) -> RgbImage {

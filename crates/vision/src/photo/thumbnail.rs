@@ -1,8 +1,7 @@
 //! A photo made small, to look at.
 
 use super::Photo;
-use image::codecs::jpeg::JpegEncoder;
-use image::{ExtendedColorType, RgbImage, imageops};
+use image::{ExtendedColorType, RgbImage, codecs::jpeg::JpegEncoder, imageops};
 
 impl Photo {
     /// The photo as a JPEG file whose longer side has at most `side` pixels and which has at most `most_bytes`; `None` where

@@ -53,16 +53,16 @@ pub(crate) struct Calibrate {
 struct OodArgs {
     /// Embeddings of photos of another kind than the model was trained for (holiday pictures to a model of street views): the model
     /// learns to recognise them, and they get a calibration of their own
-    #[arg(long, value_name = "FILE", requires = "ood_truth", alias = "out_of_domain")]
+    #[arg(long, value_name = "FILE", requires = "ood_truth", alias = "strangers")]
     ood: Option<PathBuf>,
     /// Tensor of a safetensors file that holds several
-    #[arg(long, value_name = "NAME", requires = "ood", alias = "out_of_domain-tensor")]
+    #[arg(long, value_name = "NAME", requires = "ood", alias = "strangers-tensor")]
     ood_tensor: Option<String>,
     /// Their true locations, row by row
-    #[arg(long, value_name = "FILE", requires = "ood", alias = "out_of_domain-truth")]
+    #[arg(long, value_name = "FILE", requires = "ood", alias = "strangers-truth")]
     ood_truth: Option<PathBuf>,
     /// Use so many of their first rows alone
-    #[arg(long, value_name = "N", requires = "ood", alias = "out_of_domain-first")]
+    #[arg(long, value_name = "N", requires = "ood", alias = "strangers-first")]
     ood_first: Option<usize>,
 }
 

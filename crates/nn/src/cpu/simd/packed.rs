@@ -138,8 +138,7 @@ unsafe impl Sync for Out {}
 
 #[cfg(test)]
 mod tests {
-    use super::super::tile::numbers;
-    use super::*;
+    use super::{super::tile::numbers, *};
 
     /// What a row becomes does not depend on the rows beside it: an answer must not depend on the batch.
     #[test]

@@ -5,8 +5,7 @@
 use libloading::Library as Dynamic;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr::{null, null_mut};
-use std::sync::OnceLock;
-use std::{env, path::Path};
+use std::{env, path::Path, sync::OnceLock};
 
 /// Names the library's file.
 const VARIABLE: &str = "LOCDIFF_LIBHEIF";

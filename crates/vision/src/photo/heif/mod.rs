@@ -2,8 +2,7 @@
 
 mod library;
 
-use crate::photo::limits::PhotoLimits;
-use crate::{Result, VisionError};
+use crate::{Result, VisionError, photo::limits::PhotoLimits};
 use library::{Failure, Picture, library};
 
 /// What a file holds: its pixels stand upright.
