@@ -239,7 +239,7 @@ mod tests {
         let load = |embedding_dim, encoder| {
             Calibration::load(folder.path(), &ModelShape { degree: 3, embedding_dim, encoder })
         };
-        assert_eq!(load(4, Some(&mine)).unwrap(), Some(plain));
+        assert_eq!(load(4, Some(&mine)).unwrap(), Some(plain.clone()));
         let message = load(4, Some(&other)).unwrap_err().to_string();
         assert!(message.contains(&mine.to_string()) && message.contains(&other.to_string()), "{message}");
         let message = load(5, None).unwrap_err().to_string();
@@ -247,5 +247,11 @@ mod tests {
             message.contains("its probe has 4 weights, but the model takes embeddings of 5"),
             "{message}"
         );
+        let text = std::fs::read_to_string(folder.path().join(CALIBRATION_FILE)).unwrap();
+        let old = text.replace("\"out_of_domain", "\"strangers");
+        assert_ne!(old, text);
+        let shape = ModelShape { degree: 3, embedding_dim: 4, encoder: Some(&mine) };
+        let read = Calibration::from_bytes("old names", old.as_bytes(), &shape).unwrap();
+        assert_eq!(read, plain, "names of earlier releases");
     }
 }
