@@ -257,11 +257,11 @@ fn idle_flags_and_wrong_pictures_are_refused() {
         (format!("{sample} --hybrid-rule paper --hybrid-weight 2"), "--hybrid-weight means nothing with"),
         (
             format!("{sample} --hybrid-rule paper --hybrid-confidence 0.2"),
-            "--hybrid-confidence means nothing",
+            "mean nothing with --gallery-rule paper",
         ),
         (
             format!("{sample} --hybrid-rule paper --hybrid-temperature 1"),
-            "--hybrid-temperature means nothing",
+            "mean nothing with --gallery-rule paper",
         ),
         (
             format!(
