@@ -254,7 +254,7 @@ fn idle_flags_and_wrong_pictures_are_refused() {
         "sample --model run --embeddings photos.npy --device cpu --samples 2 --steps 2 --hybrid gallery";
     for (arguments, words) in [
         ("decode c.npy --decoder kl --window-km 20".to_owned(), "--window-km means nothing to --decoder kl"),
-        (format!("{sample} --hybrid-rule paper --hybrid-weight 2"), "--hybrid-weight means nothing with"),
+        (format!("{sample} --hybrid-rule paper --hybrid-weight 2"), "mean nothing with --gallery-rule paper"),
         (
             format!("{sample} --hybrid-rule paper --hybrid-confidence 0.2"),
             "mean nothing with --gallery-rule paper",
