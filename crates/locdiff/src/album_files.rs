@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 /// Answers in order of time, as documents.
 ///
 /// ```
-/// use locdiff::{AlbumFiles, AlbumSettings, Album, AlbumPhoto, Calibration, Coefficients, LatLon, PhotoTime};
+/// use locdiff::parts::{Album, AlbumPhoto};
+/// use locdiff::{AlbumFiles, AlbumSettings, Calibration, Coefficients, LatLon, PhotoTime};
 /// let nothing = Coefficients::new(vec![0.0; 16])?;
 /// let album = Album::new(Calibration::none(nothing.clone()), AlbumSettings::default())?;
 /// let photo = AlbumPhoto::new("a.jpg", PhotoTime::at(0.0), nothing).with_gps(Some(LatLon::new(48.86, 2.35)?));

@@ -302,7 +302,7 @@ impl AnswerMap<'_> {
 ///
 /// ```
 /// for (km, text) in [(0.3, "0"), (12.4, "12"), (347.0, "350"), (999.0, "1,000"), (12_345.0, "12,300")] {
-///     assert_eq!(locdiff::kilometres(km), text);
+///     assert_eq!(locdiff::parts::kilometres(km), text);
 /// }
 /// ```
 pub fn kilometres(km: f64) -> String {
