@@ -12,7 +12,6 @@ fn without_the_library_one_line_says_what_to_do() {
     let inspect = |library: Option<&str>| {
         let mut command = command(folder.path(), &["encoder", "inspect", "--device", "cpu", &model]);
         command.env_clear();
-        command.env_remove("ORT_DYLIB_PATH");
         command.envs(library.map(|path| ("ORT_DYLIB_PATH", path))).output().unwrap()
     };
     let refused = |library: Option<&str>, words: &[&str]| {
