@@ -49,8 +49,6 @@ fn peaks(bencher: Bencher) {
 fn answer(bencher: Bencher) {
     let (reader, evidence) = reader();
     bencher.bench_local(|| {
-        reader
-            .answer(Evidence::new(black_box(&evidence)), None, &ReadOptions::default())
-            .expect("degrees fit")
+        reader.answer(Evidence::new(black_box(&evidence)), None, &ReadOptions::default()).expect("degrees fit")
     });
 }

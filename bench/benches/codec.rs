@@ -1,7 +1,6 @@
 //! The codec: encode, fused fields, jets, decoders, densities; and the processor's peak as the limit.
 
-use divan::counter::ItemsCount;
-use divan::{Bencher, black_box};
+use divan::{Bencher, black_box, counter::ItemsCount};
 use locdiff_bench::{degree, degrees, fma, noisy_codes, points};
 use locdiff_shdd::{Anchors, Codec, Decoder};
 use locdiff_sphere::{FieldPlan, Grid, Harmonics, JetPlan, Scalar, UnitVec};
@@ -102,7 +101,5 @@ fn region(bencher: Bencher, l: usize) {
 #[divan::bench]
 fn fma_f64(bencher: Bencher) {
     let rounds = 100_000;
-    bencher
-        .counter(ItemsCount::new(fma::chains_f64(rounds)))
-        .bench_local(|| fma::chains_f64(black_box(rounds)));
+    bencher.counter(ItemsCount::new(fma::chains_f64(rounds))).bench_local(|| fma::chains_f64(black_box(rounds)));
 }

@@ -1,8 +1,7 @@
 //! Exact search in galleries of places with 512 numbers each. Items are places scanned, or, for batches, queries answered;
 //! `bench/gallery.py` puts numpy and faiss beside the batches.
 
-use divan::counter::ItemsCount;
-use divan::{Bencher, black_box};
+use divan::{Bencher, black_box, counter::ItemsCount};
 use locdiff_bench::{numbers, points};
 use locdiff_gallery::{Cap, Gallery, GalleryBuilder, Kind, VectorType};
 use locdiff_sphere::LatLon;

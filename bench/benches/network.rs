@@ -1,7 +1,6 @@
 //! The engine on the CPU at the default model's size: products, a training step's parts, sampling.
 
-use divan::counter::ItemsCount;
-use divan::{Bencher, black_box};
+use divan::{Bencher, black_box, counter::ItemsCount};
 use locdiff_bench::numbers;
 use locdiff_diffusion::{Denoiser, Prediction, SampleState, Sampler, SamplerPlan, Schedule, sample};
 use locdiff_nn::layers::{Conditioning, CsUnet, CsUnetConfig, ForwardMode, SamplingWorkspace};
@@ -36,8 +35,7 @@ fn gemm(bencher: Bencher, size: usize) {
     let (a, b) = (tensor(size, size, 1), tensor(size, size, 2));
     let mut out = Tensor::zeros(&Device::cpu(), size, size).expect("memory");
     bencher.counter(ItemsCount::new(size * size * size)).bench_local(|| {
-        ops::gemm(out.view_mut(), a.view(), Transpose::No, b.view(), Transpose::Yes, 0.0, None)
-            .expect("shapes fit");
+        ops::gemm(out.view_mut(), a.view(), Transpose::No, b.view(), Transpose::Yes, 0.0, None).expect("shapes fit");
     });
 }
 
@@ -49,8 +47,7 @@ fn training_step(bencher: Bencher) {
     let mut grads = Gradients::new(&params).expect("memory");
     let mut adam = Adam::new(AdamConfig::default(), &params).expect("memory");
     let mut work = net.workspace(&device, BATCH, true).expect("memory");
-    let mut loss =
-        Quadrature::new(&device, CODE, &numbers(2048 * CODE, 3), None, BATCH, 1 << 26).expect("lengths fit");
+    let mut loss = Quadrature::new(&device, CODE, &numbers(2048 * CODE, 3), None, BATCH, 1 << 26).expect("lengths fit");
     let (x, cond, t) = (tensor(BATCH, CODE, 4), tensor(BATCH, EMBEDDING, 5), tensor(BATCH, 1, 6));
     let mut gradient = Tensor::zeros(&device, BATCH, CODE).expect("memory");
     let mut losses = Tensor::zeros(&device, BATCH, 1).expect("memory");
@@ -83,13 +80,9 @@ fn sampler(bencher: Bencher) {
     let samples = 16;
     let (net, params) = network();
     let device = Device::cpu();
-    let plan = SamplerPlan::new(
-        &Schedule::linear(200).expect("steps"),
-        Sampler::DpmSolverPlusPlus2M,
-        20,
-        Prediction::X0,
-    )
-    .expect("sound settings");
+    let plan =
+        SamplerPlan::new(&Schedule::linear(200).expect("steps"), Sampler::DpmSolverPlusPlus2M, 20, Prediction::X0)
+            .expect("sound settings");
     let cond = tensor(samples, EMBEDDING, 7);
     let conditioning = net.conditioning(&params, cond.view(), &plan.timesteps()).expect("shapes fit");
     let work = net.sampling_workspace(&device, samples).expect("memory");

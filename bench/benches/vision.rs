@@ -1,7 +1,6 @@
 //! From photo to embedding with the bundled encoder: decode, resize, network. Items are photos.
 
-use divan::counter::ItemsCount;
-use divan::{Bencher, black_box};
+use divan::{Bencher, black_box, counter::ItemsCount};
 use locdiff_vision::resize::{Filter, resize_short_side};
 use locdiff_vision::{Encoder, Photo, PhotoLimits};
 use std::path::{Path, PathBuf};

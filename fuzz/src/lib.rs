@@ -4,8 +4,7 @@
 //! `fuzz_targets/` runs them under libFuzzer (`scripts/fuzz`), the command's test `fuzz_smoke` on a stable toolchain.
 //! `seeds/NAME/` holds sound inputs of each.
 
-use locdiff::parts::ModelShape;
-use locdiff::{Calibration, Region};
+use locdiff::{Calibration, Region, parts::ModelShape};
 use locdiff_data::{PlaceTable, PointColumns, RowFile, TableReader};
 use locdiff_gallery::{GALLERY_FILE, Gallery, GalleryBuilder, Kind, VectorType};
 use locdiff_ingest::{PhotoLimits, PhotoList, Photos};
@@ -14,16 +13,12 @@ use locdiff_nn::Device;
 use locdiff_phototags::{GeoTag, Overwrite};
 use locdiff_sphere::LatLon;
 use locdiff_vision::{Encoder, Photo};
-use std::fmt::Display;
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{fmt::Display, fs, sync::LazyLock};
 
 pub use locdiff_batch::fuzzing::{batch_job, batch_manifest, batch_part};
-pub use locdiff_data::fuzzing::{
-    format, matrix_csv, matrix_jsonl, npy, points_csv, points_jsonl, safetensors,
-};
+pub use locdiff_data::fuzzing::{format, matrix_csv, matrix_jsonl, npy, points_csv, points_jsonl, safetensors};
 pub use locdiff_geoclip::fuzzing::pth;
 pub use locdiff_serve::fuzzing::{multipart, query};
 
@@ -258,8 +253,7 @@ fn small_gallery(name: &str) -> Place {
     let places: Vec<LatLon> =
         (0..5).map(|k| LatLon::new(f64::from(k) * 10.0, f64::from(k)).expect("a place")).collect();
     let (kind, vectors) = (Kind::Photos, VectorType::F32);
-    let builder =
-        GalleryBuilder { kind, dimension: 2, vectors, key: String::new(), mean: Vec::new(), encoder: None };
+    let builder = GalleryBuilder { kind, dimension: 2, vectors, key: String::new(), mean: Vec::new(), encoder: None };
     let fill = |rows: &[u32], out: &mut [f32]| {
         for (out, row) in out.chunks_exact_mut(2).zip(rows) {
             out.copy_from_slice(&[1.0, *row as f32]);

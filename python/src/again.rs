@@ -26,8 +26,7 @@ impl MadeOf {
         if haversine_km(made.best, best) <= SAME_PLACE_KM {
             return Ok(made);
         }
-        let model =
-            self.request.model.as_ref().map_or("the bundled model".into(), |path| path.display().to_string());
+        let model = self.request.model.as_ref().map_or("the bundled model".into(), |path| path.display().to_string());
         Err(ModelError::new_err(format!(
             "{model} is not what this answer was made with: its density cannot be made again"
         )))

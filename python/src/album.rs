@@ -1,8 +1,7 @@
 //! What the caller knows of an album's photos.
 
 use crate::errors::SettingError;
-use locdiff::parts::parse_time;
-use locdiff::{LatLon, PhotoTime, Source};
+use locdiff::{LatLon, PhotoTime, Source, parts::parse_time};
 use pyo3::prelude::*;
 
 /// Photos with their times and tags, where the caller knows them; else the photos say it themselves.
@@ -14,11 +13,7 @@ pub(crate) fn with_known(
     let count = sources.len();
     let (times, gps) = (list("times", times, count, time)?, list("gps", gps, count, tag)?);
     let known = times.into_iter().zip(gps);
-    Ok(sources
-        .into_iter()
-        .zip(known)
-        .map(|(source, (time, gps))| source.with_time(time).with_gps(gps))
-        .collect())
+    Ok(sources.into_iter().zip(known).map(|(source, (time, gps))| source.with_time(time).with_gps(gps)).collect())
 }
 
 /// Each of a list by a rule, None as it is; as many None as there are photos where there is no list.

@@ -1,15 +1,12 @@
 //! What is said about a photo, as Python sees it.
 
-use crate::again::MadeOf;
-use crate::density::pixel_density;
 use crate::errors::{OrRaise, locate};
 use crate::places::{degrees, from_json, hypothesis, json_place, place};
-use crate::pool::compute;
+use crate::{again::MadeOf, density::pixel_density, pool::compute};
 use locdiff::{AnswerMap, Atlas, EmbeddedPhoto, Embedding, Fingerprint, LatLon, LocateError, Request};
 use numpy::{AllowTypeChange, PyArray1, PyArrayLike1};
-use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBytes, PyList};
+use pyo3::{prelude::*, pybacked::PyBackedBytes};
 use serde_json::Value;
 use std::sync::{Arc, OnceLock};
 
@@ -291,8 +288,7 @@ impl Answer {
         let unpickle = py.import("locdiff._locdiff")?.getattr("_unpickle_answer")?;
         let MadeOf { request, photo } = &self.made_of;
         let request = serde_json::to_string(&**request).or_data()?;
-        let bytes =
-            |view: &Embedding| -> Vec<u8> { view.values().iter().flat_map(|x| x.to_le_bytes()).collect() };
+        let bytes = |view: &Embedding| -> Vec<u8> { view.values().iter().flat_map(|x| x.to_le_bytes()).collect() };
         let views = photo.views.iter().map(|view| PyBytes::new(py, &bytes(view))).collect();
         let encoder = photo.views.first().and_then(Embedding::encoder).map(ToString::to_string);
         Ok((unpickle, (self.to_json(), request, views, encoder)))

@@ -9,8 +9,7 @@ use locdiff_base::Named;
 use locdiff_batch::{Job, Progress, Run, Task, Worker};
 use locdiff_ingest::Photos;
 use numpy::{PyArray2, PyArrayMethods};
-use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::{prelude::*, types::PyDict};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -123,8 +122,7 @@ impl Runner {
             })
         })?;
         let runs = done.map_err(|error| batch(&error))?;
-        let about =
-            json!({ "made": runs.made, "skipped": runs.skipped, "busy": runs.busy, "photos": runs.photos });
+        let about = json!({ "made": runs.made, "skipped": runs.skipped, "busy": runs.busy, "photos": runs.photos });
         from_json(py, &about.to_string())
     }
 

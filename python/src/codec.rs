@@ -1,11 +1,9 @@
 //! SHDD codes of places, on numpy's arrays.
 
-use crate::density::Density;
 use crate::errors::{OrRaise, SettingError};
 use crate::places::{array, degrees};
-use crate::pool::compute;
-use locdiff::parts::UnitVec;
-use locdiff::{Coefficients, Decoder, Degree, LatLon};
+use crate::{density::Density, pool::compute};
+use locdiff::{Coefficients, Decoder, Degree, LatLon, parts::UnitVec};
 use locdiff_sphere::EARTH_RADIUS_KM;
 use numpy::{AllowTypeChange, Element, PyArray2, PyArrayLike1, PyArrayLikeDyn, PyArrayMethods};
 use pyo3::prelude::*;
@@ -75,9 +73,7 @@ impl Codec {
         match dtype {
             "float32" => self.encode_as::<f32>(py, &places),
             "float64" => self.encode_as::<f64>(py, &places),
-            _ => Err(SettingError::new_err(format!(
-                "dtype = {dtype} cannot be used: choose float32 or float64"
-            ))),
+            _ => Err(SettingError::new_err(format!("dtype = {dtype} cannot be used: choose float32 or float64"))),
         }
     }
 
@@ -93,10 +89,8 @@ impl Codec {
         let view = codes.as_array();
         let dimension = self.inner.degree().dimension();
         if view.shape().last() != Some(&dimension) {
-            let message = format!(
-                "an array of shape {:?} holds no codes: its rows must have {dimension} numbers",
-                view.shape()
-            );
+            let message =
+                format!("an array of shape {:?} holds no codes: its rows must have {dimension} numbers", view.shape());
             return Err(SettingError::new_err(message));
         }
         let flat: Vec<f64> = view.iter().copied().collect();
@@ -115,11 +109,8 @@ impl Codec {
         let values: Vec<f64> = code.as_array().iter().copied().collect();
         let dimension = self.inner.degree().dimension();
         if values.len() != dimension {
-            let message = format!(
-                "a code of {} numbers is not of degree {}: give {dimension}",
-                values.len(),
-                self.degree()
-            );
+            let message =
+                format!("a code of {} numbers is not of degree {}: give {dimension}", values.len(), self.degree());
             return Err(SettingError::new_err(message));
         }
         Ok(Density::new(self.inner.clone(), Coefficients::new(values).or_setting()?))

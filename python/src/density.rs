@@ -3,12 +3,10 @@
 use crate::errors::{OrRaise, SettingError};
 use crate::places::{array, degrees, place};
 use crate::pool::compute;
-use locdiff::parts::UnitVec;
-use locdiff::{CodeDensity, Codec, Coefficients, LatLon};
+use locdiff::{CodeDensity, Codec, Coefficients, LatLon, parts::UnitVec};
 use locdiff_sphere::{EARTH_RADIUS_KM, Pixels};
 use numpy::{AllowTypeChange, PyArray1, PyArray2, PyArrayLike1};
-use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::{prelude::*, types::PyList};
 use rand::SeedableRng;
 use std::sync::Arc;
 

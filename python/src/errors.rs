@@ -1,23 +1,11 @@
 //! One tree of errors: every message is the library's one line.
 
 use locdiff::LocateError;
-use pyo3::create_exception;
-use pyo3::exceptions::PyException;
-use pyo3::prelude::*;
+use pyo3::{create_exception, exceptions::PyException, prelude::*};
 
-create_exception!(
-    locdiff,
-    LocDiffError,
-    PyException,
-    "Whatever went wrong: the root of all errors of this package."
-);
+create_exception!(locdiff, LocDiffError, PyException, "Whatever went wrong: the root of all errors of this package.");
 create_exception!(locdiff, PhotoError, LocDiffError, "A photo that cannot be read.");
-create_exception!(
-    locdiff,
-    SettingError,
-    LocDiffError,
-    "A setting out of range, or settings that do not go together."
-);
+create_exception!(locdiff, SettingError, LocDiffError, "A setting out of range, or settings that do not go together.");
 create_exception!(
     locdiff,
     ModelError,
@@ -50,9 +38,7 @@ pub(crate) fn locate(error: &LocateError) -> PyErr {
     let message = error.to_string();
     match error {
         _ if error.is_about_photo() => PhotoError::new_err(message),
-        LocateError::Setting(_) | LocateError::Places(_) | LocateError::Prior { .. } => {
-            SettingError::new_err(message)
-        }
+        LocateError::Setting(_) | LocateError::Places(_) | LocateError::Prior { .. } => SettingError::new_err(message),
         LocateError::Engine(_) | LocateError::Vision(_) => DeviceError::new_err(message),
         LocateError::Data(_) => DataError::new_err(message),
         _ => ModelError::new_err(message),
@@ -67,9 +53,7 @@ pub(crate) fn batch(error: &locdiff_batch::BatchError) -> PyErr {
         BatchError::Setting(_) | BatchError::Choice { .. } | BatchError::NoShard { .. } => {
             SettingError::new_err(error.to_string())
         }
-        BatchError::Data(_) | BatchError::Write(_) | BatchError::Ingest(_) => {
-            DataError::new_err(error.to_string())
-        }
+        BatchError::Data(_) | BatchError::Write(_) | BatchError::Ingest(_) => DataError::new_err(error.to_string()),
         _ => JobError::new_err(error.to_string()),
     }
 }

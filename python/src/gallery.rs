@@ -6,8 +6,7 @@ use crate::pool::compute;
 use locdiff_base::Named;
 use locdiff_data::{PointColumns, RowFile, read_points};
 use locdiff_gallery::{GalleryBuilder, PhotoRetriever, Retriever, VectorType};
-use pyo3::prelude::*;
-use pyo3::types::PyList;
+use pyo3::{prelude::*, types::PyList};
 use std::path::PathBuf;
 
 /// Photos whose places are known, searched by their embeddings.
@@ -42,9 +41,8 @@ impl Gallery {
         let places = read_points(&locations, None, &PointColumns::default()).or_data()?;
         if file.rows() != places.len() {
             let (name, rows, count) = (file.name(), file.rows(), places.len());
-            let message = format!(
-                "{name} has {rows} rows, the locations {count}: row k of both must be the same photo"
-            );
+            let message =
+                format!("{name} has {rows} rows, the locations {count}: row k of both must be the same photo");
             return Err(SettingError::new_err(message));
         }
         let builder = GalleryBuilder::of_photos(&file, vectors);
@@ -64,12 +62,7 @@ impl Gallery {
 
     /// For each row of an array of float32 [N, D] the most similar photos: lists of (row, place, cosine), rows counted from 0.
     #[pyo3(signature = (embeddings, most=5))]
-    fn search<'py>(
-        &self,
-        py: Python<'py>,
-        embeddings: Matrix<'py, f32>,
-        most: usize,
-    ) -> PyResult<Bound<'py, PyList>> {
+    fn search<'py>(&self, py: Python<'py>, embeddings: Matrix<'py, f32>, most: usize) -> PyResult<Bound<'py, PyList>> {
         let rows: Vec<Vec<f32>> = embeddings.as_array().rows().into_iter().map(|row| row.to_vec()).collect();
         let found = compute(py, || self.inner.retrieve_many(&rows, most))?.or_model()?;
         let lists = found.iter().map(|hits| {

@@ -2,10 +2,8 @@
 
 use locdiff::{Photo, Source};
 use numpy::{PyReadonlyArrayDyn, PyUntypedArrayMethods};
-use pyo3::exceptions::PyTypeError;
-use pyo3::prelude::*;
-use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyByteArray, PyBytes};
+use pyo3::{exceptions::PyTypeError, prelude::*, pybacked::PyBackedBytes};
 use std::path::PathBuf;
 
 /// A photo that is not decoded yet. Bytes, images and arrays have no name.

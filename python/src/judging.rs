@@ -86,9 +86,7 @@ pub(crate) fn compare<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let methods: Vec<Method> = match methods {
-        Some(names) => {
-            names.iter().map(|name| name.parse::<Method>()).collect::<Result<_, _>>().or_setting()?
-        }
+        Some(names) => names.iter().map(|name| name.parse::<Method>()).collect::<Result<_, _>>().or_setting()?,
         None => Method::main(),
     };
     let mut effort = EffortPreset::from_name(preset).or_setting()?.effort();

@@ -17,11 +17,8 @@ mod places;
 mod pool;
 mod training;
 
-use pyo3::prelude::*;
-use pyo3::types::PyString;
-use std::ffi::OsString;
-use std::sync::mpsc;
-use std::time::Duration;
+use pyo3::{prelude::*, types::PyString};
+use std::{ffi::OsString, sync::mpsc, time::Duration};
 
 /// Runs the command `locdiff` with arguments, the first of which is the program's name, and returns its exit code. Ctrl-C asks a command that
 /// saves what it has to stop (130); for another, `KeyboardInterrupt` is raised, and it goes on in its thread until the process ends.

@@ -1,23 +1,20 @@
 //! From a photo to an answer, as Python asks for it.
 
-use crate::album::with_known;
-use crate::answer::Answer;
 use crate::errors::{DataError, DeviceError, OrRaise, PhotoError, SettingError, locate};
 use crate::input::{source, sources};
 use crate::options::{Taker, opened_as, request, value_of};
 use crate::places::{Matrix, record};
 use crate::pool::{Watch, compute};
+use crate::{album::with_known, answer::Answer};
 use locdiff::{
-    Control, Device, EmbeddedPhoto, Embedding, LocateError, Located, LocatorBuilder, Origin, Progress,
-    Request, Source,
+    Control, Device, EmbeddedPhoto, Embedding, LocateError, Located, LocatorBuilder, Origin, Progress, Request, Source,
 };
 use locdiff_base::Named;
 use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use std::collections::HashMap;
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::{collections::HashMap, path::PathBuf};
 
 /// An encoder, a model and its calibration: everything between a photo and an answer.
 #[pyclass(frozen, module = "locdiff")]
@@ -29,8 +26,7 @@ pub(crate) struct Locator {
 
 /// A device by its name.
 pub(crate) fn device(name: &str) -> PyResult<Device> {
-    let spec =
-        name.parse().map_err(|error: locdiff::parts::NnError| SettingError::new_err(error.to_string()))?;
+    let spec = name.parse().map_err(|error: locdiff::parts::NnError| SettingError::new_err(error.to_string()))?;
     Device::open(spec).map_err(|error| DeviceError::new_err(error.to_string()))
 }
 
@@ -164,9 +160,8 @@ impl Locator {
         hybrid: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let mut asked = Request::default();
-        asked.device = device
-            .parse()
-            .map_err(|error: locdiff::parts::NnError| SettingError::new_err(error.to_string()))?;
+        asked.device =
+            device.parse().map_err(|error: locdiff::parts::NnError| SettingError::new_err(error.to_string()))?;
         asked.gallery_rule = Named::from_name(gallery_rule).or_setting()?;
         if let Some(changes) = hybrid {
             asked.hybrid = serde_json::from_value(value_of(changes)?).or_setting()?;
@@ -329,8 +324,7 @@ impl Locator {
     }
 
     fn __repr__(&self) -> String {
-        let name =
-            self.opened.model.as_ref().map_or("bundled".to_owned(), |folder| folder.display().to_string());
+        let name = self.opened.model.as_ref().map_or("bundled".to_owned(), |folder| folder.display().to_string());
         format!("<Locator {name} on {}>", self.device())
     }
 }

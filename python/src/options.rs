@@ -2,9 +2,8 @@
 
 use crate::errors::{OrRaise, SettingError};
 use locdiff::Request;
-use pyo3::exceptions::PyTypeError;
-use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict};
+use pyo3::{exceptions::PyTypeError, prelude::*};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 

@@ -3,8 +3,7 @@
 use crate::errors::OrRaise;
 use locdiff::LatLon;
 use numpy::{PyArray2, PyArrayLike1, PyArrayLike2, TypeMustMatch};
-use pyo3::prelude::*;
-use pyo3::sync::PyOnceLock;
+use pyo3::{prelude::*, sync::PyOnceLock};
 use serde_json::Value;
 
 /// A place as Python sees it.
@@ -55,10 +54,8 @@ pub(crate) fn degrees(
 pub(crate) fn rows(array: &PyArrayLike2<'_, f64, numpy::AllowTypeChange>) -> PyResult<Vec<Option<LatLon>>> {
     let array = array.as_array();
     if array.ncols() != 2 {
-        let message = format!(
-            "an array of {} columns holds no places: give [N, 2], latitude and longitude",
-            array.ncols()
-        );
+        let message =
+            format!("an array of {} columns holds no places: give [N, 2], latitude and longitude", array.ncols());
         return Err(crate::errors::SettingError::new_err(message));
     }
     let place = |row: numpy::ndarray::ArrayView1<'_, f64>| {

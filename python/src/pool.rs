@@ -4,10 +4,9 @@
 use crate::errors::SettingError;
 use pyo3::prelude::*;
 use rayon::ThreadPool;
-use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError, mpsc};
-use std::time::Duration;
+use std::{num::NonZeroUsize, time::Duration};
 
 struct Pools {
     /// The process that made them.
@@ -54,8 +53,7 @@ fn take() -> PyResult<ThreadPool> {
     if let Some(pool) = free {
         return Ok(pool);
     }
-    let made =
-        rayon::ThreadPoolBuilder::new().num_threads(threads).thread_name(|k| format!("locdiff-{k}")).build();
+    let made = rayon::ThreadPoolBuilder::new().num_threads(threads).thread_name(|k| format!("locdiff-{k}")).build();
     made.map_err(|error| crate::errors::DeviceError::new_err(format!("no threads can be started: {error}")))
 }
 
@@ -129,9 +127,7 @@ impl Watch {
                 worker.join()
             });
             give(pool);
-            result.map_err(|_| {
-                crate::errors::LocDiffError::new_err("the work ended with a panic: please report it")
-            })
+            result.map_err(|_| crate::errors::LocDiffError::new_err("the work ended with a panic: please report it"))
         });
         match self.raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
             Some(error) => Err(error),

@@ -1,16 +1,13 @@
 //! Training and calibration, with a function that is told how far they are.
 
 use crate::errors::{DataError, OrRaise, SettingError, locate};
-use crate::options::value_of;
 use crate::places::{from_json, record};
-use crate::pool::Watch;
-use locdiff::parts::NnError;
-use locdiff::{CalibrateRequest, Control, EmbeddingRows, Progress};
+use crate::{options::value_of, pool::Watch};
+use locdiff::{CalibrateRequest, Control, EmbeddingRows, Progress, parts::NnError};
 use locdiff_base::Named;
 use locdiff_data::RowFile;
 use locdiff_train::{Dataset, Event, Job, Rows, RunConfig, Source, TrainError, TrainPreset, split_by_blocks};
-use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::{prelude::*, types::PyDict};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -24,12 +21,7 @@ fn settings(preset: &str, columns: usize, given: Option<&Bound<'_, PyDict>>) -> 
         let part = ["train", "model"].into_iter().find(|part| config[*part].get(&name).is_some());
         let Some(part) = part else {
             let names = |part: &str| {
-                config[part]
-                    .as_object()
-                    .into_iter()
-                    .flat_map(serde_json::Map::keys)
-                    .cloned()
-                    .collect::<Vec<_>>()
+                config[part].as_object().into_iter().flat_map(serde_json::Map::keys).cloned().collect::<Vec<_>>()
             };
             let known = [names("train"), names("model")].concat().join(", ");
             return Err(SettingError::new_err(format!("there is no setting '{name}': there are {known}")));
@@ -60,8 +52,7 @@ pub(crate) fn train<'py>(
     settings: Option<&Bound<'py, PyDict>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     if !(0.0..1.0).contains(&validation_share) {
-        let message =
-            format!("validation_share = {validation_share} cannot be used: 0 up to but not including 1");
+        let message = format!("validation_share = {validation_share} cannot be used: 0 up to but not including 1");
         return Err(SettingError::new_err(message));
     }
     let copies = if tensor.is_some() { Vec::new() } else { Source::copies_in(&embeddings).or_data()? };
@@ -88,16 +79,8 @@ pub(crate) fn train<'py>(
     };
     let outcome = watch.compute(py, || {
         let training = Rows { data: &data, rows: &split.train };
-        let job = Job {
-            device: &at,
-            config,
-            training,
-            validation,
-            out: &out,
-            resume,
-            stream: false,
-            stop: &watch.stop,
-        };
+        let job =
+            Job { device: &at, config, training, validation, out: &out, resume, stream: false, stop: &watch.stop };
         locdiff_train::train(job, told)
     })?;
     let outcome = outcome.map_err(|error| match error {
@@ -156,8 +139,7 @@ pub(crate) fn calibrate<'py>(
     request.samples = samples.unwrap_or(request.samples);
     request.seed = seed.unwrap_or(request.seed);
     request.device = device.parse().map_err(|error: NnError| SettingError::new_err(error.to_string()))?;
-    request.out_of_domain =
-        out_of_domain.map(|(embeddings, truth)| EmbeddingRows { embeddings, tensor: None, truth });
+    request.out_of_domain = out_of_domain.map(|(embeddings, truth)| EmbeddingRows { embeddings, tensor: None, truth });
     (request.groups, request.rows, request.export) = (groups, rows, export);
     (request.gallery, request.geoclip) = (gallery, geoclip);
     let (watch, count) = (Watch::new(progress), rows_to_read(&request)?);
@@ -171,8 +153,7 @@ pub(crate) fn calibrate<'py>(
 
 /// How many rows a calibration reads.
 fn rows_to_read(request: &CalibrateRequest) -> PyResult<usize> {
-    let rows =
-        |of: &EmbeddingRows| RowFile::open(&of.embeddings, of.tensor.as_deref()).map(|file| file.rows());
+    let rows = |of: &EmbeddingRows| RowFile::open(&of.embeddings, of.tensor.as_deref()).map(|file| file.rows());
     let own = match &request.rows {
         Some(list) => {
             let text = std::fs::read_to_string(list);

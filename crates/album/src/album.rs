@@ -1,14 +1,9 @@
 //! A whole album, answered at once.
 
-use crate::AlbumError;
 use crate::answer::{AlbumAnswer, Outlier};
 use crate::chain::{Chain, PhotoPosterior};
-use crate::cloud::Cloud;
-use crate::earth::Earth;
 use crate::explain::{because, distance, duration};
-use crate::message::Message;
-use crate::photo::AlbumPhoto;
-use crate::settings::AlbumSettings;
+use crate::{AlbumError, cloud::Cloud, earth::Earth, message::Message, photo::AlbumPhoto, settings::AlbumSettings};
 use locdiff_answer::{Answer, Calibration, Hypothesis, LEVELS, Verdict};
 use locdiff_places::describe;
 use locdiff_sphere::{LatLon, haversine_km};
@@ -102,22 +97,13 @@ impl Album {
     ///
     /// # Errors
     /// As [`Album::answers`].
-    pub fn same_place(
-        &self,
-        photos: &[AlbumPhoto],
-        truth: Option<LatLon>,
-    ) -> Result<Vec<AlbumAnswer>, AlbumError> {
+    pub fn same_place(&self, photos: &[AlbumPhoto], truth: Option<LatLon>) -> Result<Vec<AlbumAnswer>, AlbumError> {
         // Whatever they look like, they are views of one thing.
         let same_view = (f64::NEG_INFINITY, 1.0);
         let dependence = self.settings.views_dependence;
         let settings = AlbumSettings { dependence, same_view, ..self.settings.clone() };
-        let chain = Chain::new(
-            photos.iter().collect(),
-            vec![0.0; photos.len()],
-            &self.earth,
-            &self.calibration,
-            &settings,
-        );
+        let chain =
+            Chain::new(photos.iter().collect(), vec![0.0; photos.len()], &self.earth, &self.calibration, &settings);
         let place = chain.together()?;
         let cloud = Cloud::of(&place, &self.earth);
         let tags: Vec<&AlbumPhoto> = photos.iter().filter(|photo| photo.gps.is_some()).collect();
@@ -155,8 +141,7 @@ impl Album {
         if photos.iter().filter(|photo| photo.gps.is_some()).count() < 2 || kinds.len() < 2 {
             return Ok(self.settings.clone());
         }
-        let chain =
-            |settings| Chain::new(photos.to_vec(), times.to_vec(), &self.earth, &self.calibration, settings);
+        let chain = |settings| Chain::new(photos.to_vec(), times.to_vec(), &self.earth, &self.calibration, settings);
         let chains: Vec<Chain> = kinds.iter().map(|(_, settings)| chain(settings)).collect();
         let fits = Chain::log_likelihoods(&chains)?;
         let odds = |k: &usize| fits[*k] + kinds[*k].0.ln();
@@ -204,13 +189,7 @@ impl Album {
     }
 
     /// What a posterior says about the truth.
-    fn judge(
-        &self,
-        (place, cloud): (&Message, &Cloud),
-        best: LatLon,
-        truth: LatLon,
-        by: &[f64; 9],
-    ) -> Verdict {
+    fn judge(&self, (place, cloud): (&Message, &Cloud), best: LatLon, truth: LatLon, by: &[f64; 9]) -> Verdict {
         let held = cloud.mass_within_km(best.to_unit(), haversine_km(best, truth));
         let levels = LEVELS.map(|share| level(share, by));
         Verdict {
@@ -228,12 +207,10 @@ fn read_cloud(photo: &AlbumPhoto, cloud: &Cloud, levels: &[f64; 9], can_tell_fro
     let best = spots[0].at;
     let held = [0.5, 0.9].map(|share| level(share, levels));
     let radii = cloud.radii_km(best, &held);
-    let hypotheses =
-        spots.iter().map(|spot| Hypothesis::new(spot.at.to_latlon(), spot.probability)).collect();
+    let hypotheses = spots.iter().map(|spot| Hypothesis::new(spot.at.to_latlon(), spot.probability)).collect();
     let locatability = cloud.mass_within_km(best, 750.0).clamp(0.0, 1.0);
     let radii = [radii[0], radii[1].max(radii[0])];
-    let mut answer =
-        Answer::at(best.to_latlon(), radii, hypotheses, locatability).about(&*photo.name, photo.gps);
+    let mut answer = Answer::at(best.to_latlon(), radii, hypotheses, locatability).about(&*photo.name, photo.gps);
     answer.can_tell = photo.gps.is_some() || locatability >= can_tell_from;
     AlbumAnswer {
         answer,

@@ -28,11 +28,8 @@ pub struct ByTime {
 /// assert!((between.interpolated.lon_deg() - 13.0).abs() < 1e-6);
 /// ```
 pub fn by_time(photos: &[AlbumPhoto]) -> Vec<Option<ByTime>> {
-    let mut tags: Vec<(f64, usize, LatLon)> = photos
-        .iter()
-        .enumerate()
-        .filter_map(|(k, photo)| Some((photo.time.seconds, k, photo.gps?)))
-        .collect();
+    let mut tags: Vec<(f64, usize, LatLon)> =
+        photos.iter().enumerate().filter_map(|(k, photo)| Some((photo.time.seconds, k, photo.gps?))).collect();
     tags.sort_by(|a, b| a.0.total_cmp(&b.0));
     let one = |k: usize, photo: &AlbumPhoto| {
         let now = photo.time.seconds;

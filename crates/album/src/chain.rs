@@ -1,14 +1,10 @@
 //! Forward–backward over the photos in order of time: linear in the photos, with memory of the order of their root.
 
-use crate::AlbumError;
-use crate::blob::Blob;
-use crate::earth::Earth;
 use crate::evidence::{Evidence, one_moment, weights as weights_of};
 use crate::likeness::{self, Similarities};
 use crate::message::{Kept, Message, Return, Towards, about_tag};
-use crate::photo::AlbumPhoto;
-use crate::settings::AlbumSettings;
 use crate::travel::{Travel, pace_h};
+use crate::{AlbumError, blob::Blob, earth::Earth, photo::AlbumPhoto, settings::AlbumSettings};
 use locdiff_answer::Calibration;
 use rayon::prelude::*;
 
@@ -51,8 +47,7 @@ impl<'a> Chain<'a> {
     ) -> Self {
         let similarities = Similarities::of(&photos);
         let neighbour_similarity = likeness::neighbour_similarity(&similarities, &times, settings.moment_s);
-        let one_view =
-            |k: usize, other: usize, gap_s: f64| similarities.one_view((k, other), gap_s, settings);
+        let one_view = |k: usize, other: usize, gap_s: f64| similarities.one_view((k, other), gap_s, settings);
         let weights = weights_of(&times, settings.dependence, one_view);
         let mut returns = likeness::returns(&photos, &times, settings);
         let moment = |_, _, gap_s| one_moment(gap_s, settings.moment_s);
@@ -161,8 +156,7 @@ impl<'a> Chain<'a> {
     fn returns_at(&self, k: usize) -> Vec<Return> {
         let hours = (self.times[k] - self.times[k - 1]).abs() / 3600.0;
         let share = 1.0 - (-hours).exp();
-        let scaled =
-            |one: &Return| Return { place: Blob { mass: one.place.mass * share, ..one.place }, ..*one };
+        let scaled = |one: &Return| Return { place: Blob { mass: one.place.mass * share, ..one.place }, ..*one };
         self.returns[k].iter().filter(|one| one.first_s < self.times[k - 1]).map(scaled).collect()
     }
 
@@ -200,8 +194,7 @@ impl<'a> Chain<'a> {
         let [constant, by_fit, by_neighbour_similarity] = self.settings.elsewhere;
         let usual = self.settings.usual_company;
         let neighbour_similarity = self.neighbour_similarity[k].unwrap_or(usual);
-        let log_odds =
-            constant - by_fit * fit_nats - by_neighbour_similarity * (neighbour_similarity - usual);
+        let log_odds = constant - by_fit * fit_nats - by_neighbour_similarity * (neighbour_similarity - usual);
         1.0 / (1.0 + (-log_odds).exp())
     }
 

@@ -1,8 +1,6 @@
 //! Cameras whose clocks are off: the hours by which an album makes most sense.
 
-use crate::album::Album;
-use crate::photo::AlbumPhoto;
-use crate::{AlbumError, PhotoTime};
+use crate::{AlbumError, PhotoTime, album::Album, photo::AlbumPhoto};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -58,10 +56,8 @@ impl Album {
                 all.extend(own.iter().cloned().map(|photo| shift(photo, -hours)));
                 self.log_likelihood(&all)
             };
-            let fits: Vec<(i32, f64)> = HOURS
-                .into_par_iter()
-                .map(|hours| Ok((hours, shifted(hours)?)))
-                .collect::<Result<_, AlbumError>>()?;
+            let fits: Vec<(i32, f64)> =
+                HOURS.into_par_iter().map(|hours| Ok((hours, shifted(hours)?))).collect::<Result<_, AlbumError>>()?;
             let right = fits.iter().find(|(hours, _)| *hours == 0).map_or(f64::NEG_INFINITY, |(_, fit)| *fit);
             // The first of the best, as one thread would find it.
             let best = fits.iter().fold((0, right), |best, one| if one.1 > best.1 { *one } else { best });

@@ -1,7 +1,6 @@
 //! A posterior as points with masses: the place, its radii and alternatives are read off it.
 
-use crate::earth::Earth;
-use crate::message::Message;
+use crate::{earth::Earth, message::Message};
 use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use std::f64::consts::TAU;
 
@@ -66,8 +65,7 @@ impl Cloud {
         let mut starts: Vec<UnitVec> = Vec::new();
         for (_, index) in peaks {
             let point = earth.points[index];
-            if starts.len() < 6 && starts.iter().all(|other| other.angle_rad(point) * EARTH_RADIUS_KM > 600.0)
-            {
+            if starts.len() < 6 && starts.iter().all(|other| other.angle_rad(point) * EARTH_RADIUS_KM > 600.0) {
                 starts.push(point);
             }
         }

@@ -1,8 +1,6 @@
 //! The coarse part of all messages: values on Gauss–Legendre rings, where convolution with a heat kernel is exact.
 
-use crate::AlbumError;
-use crate::blob::Blob;
-use crate::travel::Way;
+use crate::{AlbumError, blob::Blob, travel::Way};
 use locdiff_answer::Calibration;
 use locdiff_shdd::Coefficients;
 use locdiff_sphere::{Degree, EARTH_RADIUS_KM, Field, FieldPlan, Harmonics, LatLon, Rings, UnitVec};
@@ -77,12 +75,7 @@ impl Earth {
 
     /// The grid after a step, with what becomes wide of the blobs. Exact in harmonics, one factor a degree; a step too
     /// narrow for the grid is none or one of [`NARROWEST_KM`], with shares that keep its variance.
-    pub(crate) fn travelled(
-        &self,
-        grid: &[f64],
-        blobs: &[Blob],
-        ways: &[Way],
-    ) -> Result<Vec<f64>, AlbumError> {
+    pub(crate) fn travelled(&self, grid: &[f64], blobs: &[Blob], ways: &[Way]) -> Result<Vec<f64>, AlbumError> {
         let least = (NARROWEST_KM / EARTH_RADIUS_KM).powi(2);
         let (mut stay, mut wide): (f64, Vec<Way>) = (0.0, Vec::new());
         for &(share, variance) in ways {
@@ -107,8 +100,7 @@ impl Earth {
             }
             let code = self.harmonics.at(blob.centre);
             for l in 0..=lmax {
-                let factor: f64 =
-                    ways.iter().map(|(share, variance)| share * heat(l, blob.variance + variance)).sum();
+                let factor: f64 = ways.iter().map(|(share, variance)| share * heat(l, blob.variance + variance)).sum();
                 for k in l * l..(l + 1) * (l + 1) {
                     sum[k] += blob.mass * factor * code[k];
                 }
@@ -201,8 +193,7 @@ mod tests {
         let none = vec![0.0; earth.points.len()];
         let grid = earth.travelled(&none, &[blob], &[(1.0, variance_of_km(800.0))]).unwrap();
         assert!((earth.integral(&grid) - 1.0).abs() < 1e-6);
-        let squares: Vec<f64> =
-            grid.iter().zip(&earth.points).map(|(v, p)| v * p.angle_rad(lima).powi(2)).collect();
+        let squares: Vec<f64> = grid.iter().zip(&earth.points).map(|(v, p)| v * p.angle_rad(lima).powi(2)).collect();
         let deviation = (earth.integral(&squares) / 2.0).sqrt() * EARTH_RADIUS_KM;
         assert!((deviation / 800.6 - 1.0).abs() < 0.01, "{deviation}");
     }
@@ -211,9 +202,7 @@ mod tests {
     #[test]
     fn a_blob_on_the_grid_is_as_wide_as_it_was() {
         let earth = flat();
-        for (lat, lon, wide) in
-            [(48.0, 2.0, 150.0), (-12.0, 179.9, 230.0), (89.0, 10.0, 200.0), (-89.9, 0.0, 3.0)]
-        {
+        for (lat, lon, wide) in [(48.0, 2.0, 150.0), (-12.0, 179.9, 230.0), (89.0, 10.0, 200.0), (-89.9, 0.0, 3.0)] {
             let centre = LatLon::new(lat, lon).unwrap().to_unit();
             let mut grid = vec![0.0; earth.points.len()];
             earth.add(&mut grid, &Blob::at_km(centre, wide, 0.7));
@@ -232,15 +221,12 @@ mod tests {
         let earth = flat();
         let centre = LatLon::new(45.0, 10.0).unwrap().to_unit();
         let none = vec![0.0; earth.points.len()];
-        let start = earth
-            .travelled(&none, &[Blob::at_km(centre, 1.0, 1.0)], &[(1.0, variance_of_km(500.0))])
-            .unwrap();
+        let start = earth.travelled(&none, &[Blob::at_km(centre, 1.0, 1.0)], &[(1.0, variance_of_km(500.0))]).unwrap();
         let mut grid = start;
         for _ in 0..25 {
             grid = earth.travelled(&grid, &[], &[(1.0, variance_of_km(60.0))]).unwrap();
         }
-        let squares: Vec<f64> =
-            grid.iter().zip(&earth.points).map(|(v, p)| v * p.angle_rad(centre).powi(2)).collect();
+        let squares: Vec<f64> = grid.iter().zip(&earth.points).map(|(v, p)| v * p.angle_rad(centre).powi(2)).collect();
         let deviation = (earth.integral(&squares) / 2.0 / earth.integral(&grid)).sqrt() * EARTH_RADIUS_KM;
         let wanted = (500f64.powi(2) + 25.0 * 60f64.powi(2)).sqrt();
         assert!((deviation / wanted - 1.0).abs() < 0.02, "{deviation} {wanted}");

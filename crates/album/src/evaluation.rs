@@ -1,8 +1,6 @@
 //! Albums with known places, judged beside what photo managers do. Intervals resample albums, not photos.
 
-use crate::album::Album;
-use crate::baselines::by_time;
-use crate::{AlbumAnswer, AlbumError, AlbumPhoto, WrongClock, set_clocks};
+use crate::{AlbumAnswer, AlbumError, AlbumPhoto, WrongClock, album::Album, baselines::by_time, set_clocks};
 use locdiff_answer::LEVELS;
 use locdiff_eval::{Bootstrap, Estimate, ReliabilityCurve};
 use locdiff_sphere::{LatLon, haversine_km};
@@ -152,9 +150,8 @@ impl AlbumScores {
                 if is_stray {
                     continue;
                 }
-                let off = |place: Option<LatLon>| {
-                    place.map_or(f64::INFINITY, |place| haversine_km(place, trip.truths[k]))
-                };
+                let off =
+                    |place: Option<LatLon>| place.map_or(f64::INFINITY, |place| haversine_km(place, trip.truths[k]));
                 own.errors[0].push(off(Some(answer.best)));
                 own.errors[1].push(off(by_time[k].map(|found| found.nearest)));
                 own.errors[2].push(off(by_time[k].map(|found| found.interpolated)));
@@ -166,13 +163,11 @@ impl AlbumScores {
             judged.push(own);
             done();
         }
-        let of =
-            |pick: fn(&locdiff_answer::Verdict) -> f64| -> Vec<f64> { verdicts.iter().map(pick).collect() };
+        let of = |pick: fn(&locdiff_answer::Verdict) -> f64| -> Vec<f64> { verdicts.iter().map(pick).collect() };
         let shares = of(|said| said.radius_share);
         let mut sorted = shares.clone();
         sorted.sort_by(f64::total_cmp);
-        let quantile =
-            |share: &f64| sorted.get((share * sorted.len() as f64) as usize).copied().unwrap_or(1.0);
+        let quantile = |share: &f64| sorted.get((share * sorted.len() as f64) as usize).copied().unwrap_or(1.0);
         Ok(Self {
             albums: trips.len(),
             photos: judged.iter().map(|one| one.errors[0].len()).sum(),
@@ -230,8 +225,7 @@ fn scores(judged: &[Judged], system: usize, bootstrap: &Bootstrap) -> SystemScor
         let sum = |of: &dyn Fn(usize) -> f64| -> f64 {
             counts.iter().enumerate().map(|(album, count)| f64::from(*count) * of(album)).sum()
         };
-        sum(&|album| hits(system, album, radius))
-            / sum(&|album| judged[album].errors[system].len() as f64).max(1.0)
+        sum(&|album| hits(system, album, radius)) / sum(&|album| judged[album].errors[system].len() as f64).max(1.0)
     };
     let estimate = |statistic: &(dyn Fn(&[u32]) -> f64 + Sync)| {
         let (low, high) = bootstrap.interval(bootstrap.draws(judged.len(), statistic));

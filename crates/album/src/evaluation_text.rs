@@ -17,8 +17,7 @@ impl AlbumScores {
         }
         for one in &self.systems[1..] {
             let nats = one.album_ahead_nats.map_or(String::new(), |nats| signed(nats, 1.0, 3));
-            let _ =
-                writeln!(text, "ahead of {:<11.11}{} {nats:>23}", one.system, cells(&one.album_ahead, true));
+            let _ = writeln!(text, "ahead of {:<11.11}{} {nats:>23}", one.system, cells(&one.album_ahead, true));
         }
         let percent = |shares: &[f64]| {
             let words: Vec<String> = shares.iter().map(|share| format!("{:>5.1}", 100.0 * share)).collect();
@@ -27,20 +26,13 @@ impl AlbumScores {
         let _ = writeln!(text, "said                {} %", percent(&self.levels));
         let _ = writeln!(text, "within radii        {} %", percent(&self.in_radii));
         let _ = writeln!(text, "in regions          {} %", percent(&self.in_regions));
-        text.push_str(
-            "−log density in nats per steradian (uniform 2.531); ahead: the album's is less by so much\n",
-        );
+        text.push_str("−log density in nats per steradian (uniform 2.531); ahead: the album's is less by so much\n");
         let _ = writeln!(text, "said not to fit     {} photos", self.outliers);
         if let Some(strays) = &self.strays {
             let _ = writeln!(
                 text,
                 "from elsewhere      {} of {} named, {} more hinted at; of {} others {} named, {} more hinted at",
-                strays.named,
-                strays.strays,
-                strays.hinted,
-                strays.others,
-                strays.falsely_named,
-                strays.falsely_hinted
+                strays.named, strays.strays, strays.hinted, strays.others, strays.falsely_named, strays.falsely_hinted
             );
         }
         let hours: Vec<String> = self.clocks.iter().map(|set| format!("{:+}", set.clock.ahead_h)).collect();

@@ -1,8 +1,7 @@
 //! What a photo says of its place, as a likelihood ratio against knowing nothing.
 
-use crate::AlbumError;
 use crate::earth::{Earth, log_sum};
-use crate::photo::AlbumPhoto;
+use crate::{AlbumError, photo::AlbumPhoto};
 use locdiff_answer::Calibration;
 use locdiff_sphere::{Field, UnitVec};
 use rayon::prelude::*;
@@ -35,11 +34,8 @@ impl Evidence {
         }
         let (mut parts, mut floor, mut density) = (Vec::new(), 0.0, vec![0.0; earth.points.len()]);
         for (factors, share) in kinds.into_iter().filter(|(_, share)| *share > 1e-3) {
-            let natural = photo.evidence.combine(
-                factors.evidence,
-                &calibration.background,
-                factors.background_weight,
-            )?;
+            let natural =
+                photo.evidence.combine(factors.evidence, &calibration.background, factors.background_weight)?;
             let (field, values) = earth.field(&natural)?;
             let log_scale = (share * (1.0 - factors.floor)).ln() - log_sum(&values, &earth.areas);
             density.iter_mut().zip(&values).for_each(|(sum, value)| *sum += (value + log_scale).exp());
@@ -47,11 +43,8 @@ impl Evidence {
             floor += share * factors.floor / (4.0 * PI);
         }
         let ratio = |density: f64, background: f64| ((density + floor) / background).ln() * weight;
-        let mut grid: Vec<f64> = density
-            .iter()
-            .zip(&earth.background)
-            .map(|(density, background)| ratio(*density, *background))
-            .collect();
+        let mut grid: Vec<f64> =
+            density.iter().zip(&earth.background).map(|(density, background)| ratio(*density, *background)).collect();
         let mean: f64 = grid
             .iter()
             .zip(&earth.background)
@@ -72,24 +65,16 @@ impl Evidence {
         }
         let mut density = vec![self.floor; points.len()];
         for (field, log_scale) in &self.parts {
-            density
-                .iter_mut()
-                .zip(field.values(points))
-                .for_each(|(sum, value)| *sum += (value + log_scale).exp());
+            density.iter_mut().zip(field.values(points)).for_each(|(sum, value)| *sum += (value + log_scale).exp());
         }
         let background = earth.background_at(points);
-        let log =
-            |(density, background): (f64, f64)| (density / background).ln() * self.weight - self.log_mean;
+        let log = |(density, background): (f64, f64)| (density / background).ln() * self.weight - self.log_mean;
         density.into_iter().zip(background).map(|pair| log(pair).exp()).collect()
     }
 }
 
 /// The weight of each photo's word, where photos share what they see: `shared` says of two, and of the seconds between them, how much.
-pub(crate) fn weights(
-    times: &[f64],
-    dependence: f64,
-    shared: impl Fn(usize, usize, f64) -> f64 + Sync,
-) -> Vec<f64> {
+pub(crate) fn weights(times: &[f64], dependence: f64, shared: impl Fn(usize, usize, f64) -> f64 + Sync) -> Vec<f64> {
     let one = |k: usize| {
         let around = k.saturating_sub(NEIGHBOURS)..(k + NEIGHBOURS + 1).min(times.len());
         let others = around.filter(|other| *other != k);

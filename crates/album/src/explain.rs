@@ -1,9 +1,7 @@
 //! Why an answer is what it is, in one sentence.
 
-use crate::chain::PhotoPosterior;
 use crate::likeness::{most_alike, odds_of};
-use crate::photo::AlbumPhoto;
-use crate::settings::AlbumSettings;
+use crate::{chain::PhotoPosterior, photo::AlbumPhoto, settings::AlbumSettings};
 use locdiff_sphere::{LatLon, haversine_km};
 
 /// A time in words.
@@ -73,10 +71,7 @@ pub(crate) fn because(
         return "its own look: it does not fit the photos around it".to_owned();
     }
     if moved > 50.0 {
-        return format!(
-            "the photos around it in time point here; alone it would be {} away",
-            distance(moved)
-        );
+        return format!("the photos around it in time point here; alone it would be {} away", distance(moved));
     }
     "its own look; the photos around it agree".to_owned()
 }

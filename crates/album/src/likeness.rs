@@ -1,10 +1,7 @@
 //! Likeness inside the album: a photo that looks like a tagged one is probably near it, also days apart.
 
-use crate::blob::Blob;
 use crate::evidence::{NEIGHBOURS, one_moment};
-use crate::message::Return;
-use crate::photo::AlbumPhoto;
-use crate::settings::AlbumSettings;
+use crate::{blob::Blob, message::Return, photo::AlbumPhoto, settings::AlbumSettings};
 use locdiff_sphere::{EARTH_RADIUS_KM, UnitVec};
 use rayon::prelude::*;
 
@@ -63,8 +60,7 @@ pub(crate) fn returns(photos: &[&AlbumPhoto], times: &[f64], settings: &AlbumSet
             found.sort_by(|a, b| a.1.total_cmp(&b.1));
             let rest = found.split_off(2.min(found.len()));
             let next: Vec<(f64, &Tagged)> = found.iter().map(|(_, gap, tagged)| (*gap, *tagged)).collect();
-            let reachable =
-                |tagged: &Tagged| next.iter().all(|(gap, other)| other.is_within_reach(tagged.place, *gap));
+            let reachable = |tagged: &Tagged| next.iter().all(|(gap, other)| other.is_within_reach(tagged.place, *gap));
             let mut alike: Vec<_> =
                 rest.into_iter().filter(|(odds, _, tagged)| *odds > 0.0 && reachable(tagged)).collect();
             alike.sort_by(|a, b| b.0.total_cmp(&a.0));
@@ -84,11 +80,7 @@ pub(crate) fn returns(photos: &[&AlbumPhoto], times: &[f64], settings: &AlbumSet
 
 /// How much each photo looks like those around it in time: the mean cosine, those within a moment counting most. `None` for a photo
 /// without an embedding or without others.
-pub(crate) fn neighbour_similarity(
-    similarities: &Similarities,
-    times: &[f64],
-    moment_s: f64,
-) -> Vec<Option<f64>> {
+pub(crate) fn neighbour_similarity(similarities: &Similarities, times: &[f64], moment_s: f64) -> Vec<Option<f64>> {
     let one = |k: usize| {
         let (mut sum, mut total) = (0.0, 0.0);
         for other in k.saturating_sub(NEIGHBOURS)..(k + NEIGHBOURS + 1).min(times.len()) {
@@ -112,8 +104,7 @@ pub(crate) struct Similarities<'a> {
 
 impl<'a> Similarities<'a> {
     pub(crate) fn of(photos: &'a [&'a AlbumPhoto]) -> Self {
-        let length =
-            |photo: &&AlbumPhoto| photo.embedding.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
+        let length = |photo: &&AlbumPhoto| photo.embedding.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt();
         Self { photos, lengths: photos.iter().map(length).collect() }
     }
 
@@ -139,8 +130,7 @@ pub(crate) fn most_alike<'a>(
     among: impl Iterator<Item = &'a AlbumPhoto>,
 ) -> Option<(&'a AlbumPhoto, f64)> {
     let own = unit(&photo.embedding);
-    let cosine =
-        |other: &AlbumPhoto| unit(&other.embedding).iter().zip(&own).map(|(a, b)| a * b).sum::<f64>();
+    let cosine = |other: &AlbumPhoto| unit(&other.embedding).iter().zip(&own).map(|(a, b)| a * b).sum::<f64>();
     among.map(|other| (other, cosine(other))).max_by(|a, b| a.1.total_cmp(&b.1))
 }
 

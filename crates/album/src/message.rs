@@ -1,10 +1,7 @@
 //! What is known of a photo's place from one side: a grid for what is broad, blobs for what is sharp.
 
-use crate::AlbumError;
 use crate::blob::{Blob, thinned, variance_of_km};
-use crate::earth::Earth;
-use crate::evidence::Evidence;
-use crate::travel::Travel;
+use crate::{AlbumError, earth::Earth, evidence::Evidence, travel::Travel};
 use std::f64::consts::PI;
 
 /// Blobs that are kept of a message.
@@ -100,8 +97,7 @@ impl Message {
 
     /// Photos are taken about the place where one stays. What is broad does not notice.
     pub(crate) fn jittered(&mut self, jitter_km: f64, earth: &Earth) {
-        let spread =
-            |blob: &Blob| JITTER.map(|(share, part)| blob.spread(variance_of_km(part * jitter_km), share));
+        let spread = |blob: &Blob| JITTER.map(|(share, part)| blob.spread(variance_of_km(part * jitter_km), share));
         self.blobs = self.blobs.iter().flat_map(spread).collect();
         self.thin_to(2 * MOST_BLOBS, earth);
     }
@@ -115,8 +111,7 @@ impl Message {
             for blob in &mut self.blobs {
                 let angle = blob.centre.angle_rad(place.centre);
                 if blob.variance < 4.0 * place.variance {
-                    blob.mass *=
-                        (log_odds * (-0.5 * angle * angle / (place.variance + blob.variance)).exp()).exp();
+                    blob.mass *= (log_odds * (-0.5 * angle * angle / (place.variance + blob.variance)).exp()).exp();
                 } else if *log_odds > 0.0 {
                     let both = blob.times(&Blob { mass: 1.0, ..*place });
                     found.push(Blob { mass: both.mass * reach * log_odds.exp_m1(), ..both });
@@ -170,12 +165,7 @@ impl Message {
                     .zip(&earth.areas)
                     .map(|((value, background), area)| value * background * area)
                     .sum::<f64>()
-                    + self
-                        .blobs
-                        .iter()
-                        .zip(at_blobs)
-                        .map(|(blob, background)| blob.mass * background)
-                        .sum::<f64>();
+                    + self.blobs.iter().zip(at_blobs).map(|(blob, background)| blob.mass * background).sum::<f64>();
                 blobs.extend(returns.iter().map(|one| {
                     let sharp: f64 = self.blobs.iter().map(|blob| blob.times(&one.place).mass).sum();
                     let met = sharp + one.place.mass * earth.value_at(&self.grid, one.place.centre);

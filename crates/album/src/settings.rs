@@ -197,8 +197,7 @@ impl AlbumSettings {
         let settings: Self =
             serde_json::from_str(text).map_err(|error| AlbumError::Settings { reason: error.to_string() })?;
         let travel = &settings.travel;
-        let shares =
-            [settings.stray, settings.wrong_tag, settings.revisit, travel.fly_share, travel.anywhere];
+        let shares = [settings.stray, settings.wrong_tag, settings.revisit, travel.fly_share, travel.anywhere];
         let sizes = [
             settings.moment_s,
             settings.same_view_s,

@@ -1,8 +1,6 @@
 //! Where people may be some time after a photo: a mixture of heat kernels whose widths grow with the time.
 
-use crate::blob::variance_of_km;
-use crate::photo::AlbumPhoto;
-use crate::settings::TravelSettings;
+use crate::{blob::variance_of_km, photo::AlbumPhoto, settings::TravelSettings};
 use std::collections::HashMap;
 
 /// One way to move: its probability and its variance, rad² along each axis.

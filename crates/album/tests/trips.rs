@@ -38,8 +38,7 @@ fn minutes_after_a_tag_means_within_a_kilometre() {
     let world = World::new();
     let (paris, lima) = (at(48.86, 2.35), at(-12.0, -77.0));
     // It looks like Peru, a little; the clock knows better.
-    let photos =
-        [world.photo("a", 0.0, paris, 0.2).with_gps(Some(paris)), world.photo("b", 5.0 * MINUTE, lima, 0.05)];
+    let photos = [world.photo("a", 0.0, paris, 0.2).with_gps(Some(paris)), world.photo("b", 5.0 * MINUTE, lima, 0.05)];
     let answers = world.album.answers(&photos, &[], |_| ()).unwrap();
     assert!(haversine_km(answers[1].best, paris) < 1.0, "{:?}", answers[1]);
     assert!(answers[1].radius_50_km < 5.0 && answers[1].radius_90_km < 200.0, "{:?}", answers[1]);
@@ -120,11 +119,7 @@ fn a_wrong_tag_and_a_photo_of_another_trip_are_named() {
             assert!(haversine_km(answer.best, rome) < 2.0, "{k} is harmed: {answer:?}");
         }
     }
-    assert!(
-        answers[3].outlier.as_ref().unwrap().reason.contains("16322 km from"),
-        "{:?}",
-        answers[3].outlier
-    );
+    assert!(answers[3].outlier.as_ref().unwrap().reason.contains("16322 km from"), "{:?}", answers[3].outlier);
     assert!(haversine_km(answers[5].alone.unwrap(), sydney) < 800.0);
     assert!(answers[5].outlier.as_ref().unwrap().reason.contains("Australia"), "{:?}", answers[5].outlier);
 }
@@ -137,12 +132,10 @@ fn a_clock_that_is_eight_hours_ahead_is_found_and_set() {
     let mut photos = Vec::new();
     for k in 0..16 {
         let hours = f64::from(k);
-        let own =
-            world.photo(&format!("p{k}"), hours * HOUR, road(hours), 0.4).with_camera(Some("phone".into()));
+        let own = world.photo(&format!("p{k}"), hours * HOUR, road(hours), 0.4).with_camera(Some("phone".into()));
         photos.push(own.with_gps(Some(road(hours))));
         let other = world.photo(&format!("c{k}"), (hours + 8.5) * HOUR, road(hours + 0.5), 0.4);
-        photos
-            .push(other.with_camera(Some("camera".into())).with_gps((k % 3 == 0).then(|| road(hours + 0.5))));
+        photos.push(other.with_camera(Some("camera".into())).with_gps((k % 3 == 0).then(|| road(hours + 0.5))));
     }
     let wrong = world.album.wrong_clocks(&photos).unwrap();
     assert_eq!(wrong.len(), 1, "{wrong:?}");
@@ -173,15 +166,12 @@ fn views_of_one_place_are_worth_more_than_one() {
 #[test]
 fn order_and_company_of_the_list_do_not_matter() {
     let world = World::new();
-    let photos: Vec<AlbumPhoto> = (0..7)
-        .map(|k| world.photo(&format!("{k}"), f64::from(k) * HOUR, at(10.0 + f64::from(k), 5.0), 0.2))
-        .collect();
+    let photos: Vec<AlbumPhoto> =
+        (0..7).map(|k| world.photo(&format!("{k}"), f64::from(k) * HOUR, at(10.0 + f64::from(k), 5.0), 0.2)).collect();
     let mut turned = photos.clone();
     turned.reverse();
-    let (a, mut b) = (
-        world.album.answers(&photos, &[], |_| ()).unwrap(),
-        world.album.answers(&turned, &[], |_| ()).unwrap(),
-    );
+    let (a, mut b) =
+        (world.album.answers(&photos, &[], |_| ()).unwrap(), world.album.answers(&turned, &[], |_| ()).unwrap());
     b.reverse();
     assert!(a.iter().zip(&b).all(|(a, b)| a.best == b.best && a.name() == b.name()));
     // An album of one photo is the photo alone.
@@ -282,9 +272,8 @@ fn what_looks_different_is_a_word_of_its_own() {
     let world = World::new();
     let rome = at(41.9, 12.5);
     let radius_km = |second: [f32; 2], hours: f64| {
-        let photo = |seconds: f64, vector: [f32; 2]| {
-            world.photo("x", seconds, rome, 0.3).with_embedding(vector.to_vec(), 0.0)
-        };
+        let photo =
+            |seconds: f64, vector: [f32; 2]| world.photo("x", seconds, rome, 0.3).with_embedding(vector.to_vec(), 0.0);
         let photos = [photo(0.0, [1.0, 0.0]), photo(hours * HOUR, second)];
         world.album.answers(&photos, &[], |_| ()).unwrap()[0].radius_90_km
     };
@@ -305,8 +294,7 @@ fn a_base_is_come_back_to() {
         let album = Album::new(Calibration::none(flat), settings).unwrap();
         let world = World { globe: Globe::new(15).unwrap(), album };
         let photo = |hour: i32, gps| world.photo("x", f64::from(hour) * HOUR, base, 0.05).with_gps(gps);
-        let day =
-            |day: i32| [(8, Some(base)), (13, None), (20, None)].map(|(h, gps)| photo(24 * day + h, gps));
+        let day = |day: i32| [(8, Some(base)), (13, None), (20, None)].map(|(h, gps)| photo(24 * day + h, gps));
         let photos: Vec<AlbumPhoto> = (0..4).flat_map(day).collect();
         world.album.answers(&photos, &[], |_| ()).unwrap().pop().unwrap()
     };

@@ -1,13 +1,11 @@
 //! How far a model's word can be trusted, measured on photos it has not seen, and stored with it.
 
 use crate::density::{Density, Mixture, log_sum};
-use crate::support::Support;
-use crate::{AnswerError, Evidence, GalleryMix, Globe, Kernels, Knowledge, LEVELS, Probe};
+use crate::{AnswerError, Evidence, GalleryMix, Globe, Kernels, Knowledge, LEVELS, Probe, support::Support};
 use locdiff_data::Fingerprint;
 use locdiff_shdd::Coefficients;
 use serde::{Deserialize, Serialize};
-use std::f64::consts::PI;
-use std::sync::Arc;
+use std::{f64::consts::PI, sync::Arc};
 
 /// Share of the probability that is spread evenly over the Earth where nothing was fitted: no place is ever ruled out by a model
 /// alone.
@@ -200,11 +198,9 @@ impl Calibration {
         let gallery = gallery.map(|mix| (mix.kernels.kernels(said.neighbours), mix.share_for(said.ood)));
         let gallery = gallery.filter(|(_, share)| *share > 0.0);
         let model = 1.0 - gallery.as_ref().map_or(0.0, |(_, share)| *share);
-        let natural = |factors: Factors| {
-            said.evidence.combine(factors.evidence, &self.background, factors.background_weight)
-        };
-        let parts =
-            parts.into_iter().map(|(factors, share)| Ok((natural(factors)?, factors.floor, model * share)));
+        let natural =
+            |factors: Factors| said.evidence.combine(factors.evidence, &self.background, factors.background_weight);
+        let parts = parts.into_iter().map(|(factors, share)| Ok((natural(factors)?, factors.floor, model * share)));
         density_of(globe, parts.collect::<Result<_, AnswerError>>()?, gallery, knowledge)
     }
 
@@ -256,9 +252,8 @@ fn density_of(
 
 /// Linear interpolation from one rising list to another, both with 0 before and 1 after.
 fn between(x: f64, from: [f64; 9], to: [f64; 9]) -> f64 {
-    let ends = |inner: [f64; 9]| -> Vec<f64> {
-        std::iter::once(0.0).chain(inner).chain(std::iter::once(1.0)).collect()
-    };
+    let ends =
+        |inner: [f64; 9]| -> Vec<f64> { std::iter::once(0.0).chain(inner).chain(std::iter::once(1.0)).collect() };
     let (from, to) = (ends(from), ends(to));
     let k = from.partition_point(|level| *level <= x).clamp(1, 10);
     let width = from[k] - from[k - 1];

@@ -59,20 +59,15 @@ impl Stored {
         if let (Some(fitted), Some(trained)) = (&self.encoder, model.encoder)
             && !fitted.is_same_encoder(trained)
         {
-            return Some(format!(
-                "it was fitted with the encoder {fitted}, but the model was trained with {trained}"
-            ));
+            return Some(format!("it was fitted with the encoder {fitted}, but the model was trained with {trained}"));
         }
         if let Some(out_of_domain) = &self.out_of_domain
             && out_of_domain.probe.weights.len() != model.embedding_dim
         {
             let (met, wanted) = (out_of_domain.probe.weights.len(), model.embedding_dim);
-            return Some(format!(
-                "its probe has {met} weights, but the model takes embeddings of {wanted} numbers"
-            ));
+            return Some(format!("its probe has {met} weights, but the model takes embeddings of {wanted} numbers"));
         }
-        let own =
-            Factors { evidence: self.evidence, background_weight: self.background_weight, floor: self.floor };
+        let own = Factors { evidence: self.evidence, background_weight: self.background_weight, floor: self.floor };
         let share = |name: &str, value: f64| {
             (!(0.0..=1.0).contains(&value)).then(|| format!("{name} is {value}, not from 0 to 1"))
         };
@@ -138,11 +133,7 @@ impl Calibration {
     ///
     /// # Errors
     /// Contents that are no calibration, or that of another degree, encoder or size of embeddings.
-    pub fn from_bytes(
-        path: impl AsRef<Path>,
-        contents: &[u8],
-        model: &ModelShape<'_>,
-    ) -> Result<Self, AnswerError> {
+    pub fn from_bytes(path: impl AsRef<Path>, contents: &[u8], model: &ModelShape<'_>) -> Result<Self, AnswerError> {
         let bad = |reason: String| AnswerError::Calibration {
             path: path.as_ref().to_owned(),
             reason: format!("{}; make it anew with `locdiff calibrate`", one_line(&reason)),
@@ -243,10 +234,7 @@ mod tests {
         let message = load(4, Some(&other)).unwrap_err().to_string();
         assert!(message.contains(&mine.to_string()) && message.contains(&other.to_string()), "{message}");
         let message = load(5, None).unwrap_err().to_string();
-        assert!(
-            message.contains("its probe has 4 weights, but the model takes embeddings of 5"),
-            "{message}"
-        );
+        assert!(message.contains("its probe has 4 weights, but the model takes embeddings of 5"), "{message}");
         let text = std::fs::read_to_string(folder.path().join(CALIBRATION_FILE)).unwrap();
         let old = text.replace("\"out_of_domain", "\"strangers");
         assert_ne!(old, text);

@@ -30,8 +30,7 @@ impl Calibration {
             factors.evidence, factors.background_weight, self.window_km, self.can_tell_from
         );
         let (nll, without, n) = (report.nll_nats, report.background_nll_nats, report.n);
-        let _ =
-            writeln!(text, "−log density {nll:.3} nats per photo ({without:.3} without the photo), n = {n}");
+        let _ = writeln!(text, "−log density {nll:.3} nats per photo ({without:.3} without the photo), n = {n}");
         let _ = writeln!(text, "said          {} %", percent(&LEVELS));
         let _ = writeln!(text, "in regions    {} %", percent(&report.regions));
         let radii = percent(&report.radii);

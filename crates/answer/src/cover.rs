@@ -43,9 +43,7 @@ fn touched(regions: &[Region], depth: u8) -> BTreeSet<Pixel> {
     let passed: Vec<BTreeSet<Pixel>> = regions.iter().map(|region| outline(region, depth)).collect();
     let is_held = |pixel: &Pixel| {
         let pairs = regions.iter().zip(&passed);
-        pairs
-            .into_iter()
-            .all(|(region, own)| own.contains(pixel) || region.contains(pixel.centre().to_latlon()))
+        pairs.into_iter().all(|(region, own)| own.contains(pixel) || region.contains(pixel.centre().to_latlon()))
     };
     passed.iter().flatten().filter(|pixel| is_held(pixel)).copied().collect()
 }
@@ -84,13 +82,10 @@ mod tests {
     /// A box of two kilometres, one of some tens and a long thin one are covered to the area they have.
     #[test]
     fn the_area_is_that_of_the_region() {
-        for text in
-            ["43.73,7.41,43.75,7.43", "1.2,103.6,1.47,104.1", "10,20,10.01,24", "-0.001,179.99,0.5,-179.99"]
-        {
+        for text in ["43.73,7.41,43.75,7.43", "1.2,103.6,1.47,104.1", "10,20,10.01,24", "-0.001,179.99,0.5,-179.99"] {
             let region = Region::parse(text).unwrap();
             let exact: f64 = region.polygons().iter().map(Polygon::area_sr).sum();
-            let pixels =
-                cover(std::slice::from_ref(&region), Vec::new(), 6, |p| region.contains(p.to_latlon()));
+            let pixels = cover(std::slice::from_ref(&region), Vec::new(), 6, |p| region.contains(p.to_latlon()));
             let area = pixels.len() as f64 * Pixel::area_sr(pixels[0].depth);
             assert!(pixels.len() >= ENOUGH, "{text}: {}", pixels.len());
             assert!((area / exact - 1.0).abs() < 0.1, "{text}: {area} {exact}");

@@ -1,9 +1,8 @@
 //! The density of an answer: what the model says, calibrated, times what the user knows.
 
 use crate::pixel_sums::{log_integral, smooth};
-use crate::support::Support;
 use crate::window::{Found, Window, mass_within};
-use crate::{Globe, Kernels, Knowledge};
+use crate::{Globe, Kernels, Knowledge, support::Support};
 use locdiff_sphere::{EARTH_RADIUS_KM, Field, LatLon, UnitVec};
 use std::sync::{Arc, OnceLock};
 
@@ -175,13 +174,7 @@ impl Density {
 
     /// Differential entropy in nats, per steradian: log 4π ≈ 2.531 for the uniform density.
     pub fn entropy_nats(&self) -> f64 {
-        -self
-            .masses()
-            .iter()
-            .zip(self.point_log_density())
-            .filter(|(m, _)| **m > 0.0)
-            .map(|(m, v)| m * v)
-            .sum::<f64>()
+        -self.masses().iter().zip(self.point_log_density()).filter(|(m, _)| **m > 0.0).map(|(m, v)| m * v).sum::<f64>()
     }
 
     /// The Kullback–Leibler divergence from another density, in nats: what this one adds to it.
@@ -190,11 +183,8 @@ impl Density {
             (Support::Globe(a), Support::Globe(b)) if Arc::ptr_eq(a, b) => from.point_log_density().to_vec(),
             _ => from.log_density(self.points()),
         };
-        let parts = self
-            .masses()
-            .iter()
-            .zip(self.point_log_density().iter().zip(&elsewhere))
-            .filter(|(m, _)| **m > 0.0);
+        let parts =
+            self.masses().iter().zip(self.point_log_density().iter().zip(&elsewhere)).filter(|(m, _)| **m > 0.0);
         parts.map(|(m, (a, b))| m * (a - b)).sum::<f64>().max(0.0)
     }
 

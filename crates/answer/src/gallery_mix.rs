@@ -65,8 +65,7 @@ impl GalleryMix {
     pub(crate) fn fault(&self) -> Option<String> {
         let KernelSettings { neighbours, temperature, width_km } = self.kernels;
         let off = |name: &str, value: f64, from: f64, to: f64| {
-            (!(from..=to).contains(&value))
-                .then(|| format!("gallery: {name} is {value}, not from {from} to {to}"))
+            (!(from..=to).contains(&value)).then(|| format!("gallery: {name} is {value}, not from {from} to {to}"))
         };
         off("neighbours", neighbours as f64, 1.0, 100_000.0)
             .or_else(|| off("temperature", temperature, 1e-6, 1e6))

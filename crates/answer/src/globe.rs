@@ -3,8 +3,7 @@
 use crate::AnswerError;
 use locdiff_shdd::Codec;
 use locdiff_sphere::{Degree, Pixel, Pixels};
-use std::f64::consts::PI;
-use std::sync::Arc;
+use std::{f64::consts::PI, sync::Arc};
 
 /// Pixels may be this many times as wide as the deviation of a clean code's density. Sums are integrals up to 1.6 deviations of the
 /// density at hand, and what is answered is calibrated: no sharper than half a clean code, in natural parameters.

@@ -73,8 +73,7 @@ impl Kernels {
 
     /// The density at a point, per steradian.
     pub fn density(&self, point: UnitVec) -> f64 {
-        let exponents =
-            self.places.iter().map(|(place, weight)| (self.kappa * (place.dot(point) - 1.0), weight));
+        let exponents = self.places.iter().map(|(place, weight)| (self.kappa * (place.dot(point) - 1.0), weight));
         let near = exponents.filter(|(exponent, _)| *exponent > FAR);
         near.map(|(exponent, weight)| weight * exponent.exp()).sum()
     }

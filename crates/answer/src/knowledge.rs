@@ -5,9 +5,8 @@ use crate::{Globe, support::Support};
 use locdiff_places::Region;
 use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use rayon::prelude::*;
-use std::collections::HashMap;
-use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::{collections::HashMap, fmt};
 
 type Weight = Box<dyn Fn(LatLon) -> f64 + Send + Sync>;
 
@@ -152,22 +151,14 @@ mod tests {
     #[test]
     fn small_regions_are_covered() {
         let globe = Arc::new(Globe::new(23).unwrap());
-        for name in [
-            "Singapore",
-            "Malta",
-            "Monaco",
-            "Bahrain",
-            "Maldives",
-            "Barbados",
-            "Andorra",
-            "43.73,7.41,43.75,7.43",
-        ] {
+        for name in
+            ["Singapore", "Malta", "Monaco", "Bahrain", "Maldives", "Barbados", "Andorra", "43.73,7.41,43.75,7.43"]
+        {
             let known = Knowledge::new().within(Region::parse(name).unwrap()).on(&globe);
             assert!(known.log_weights.len() >= ENOUGH, "{name}: {}", known.log_weights.len());
             assert!(known.log_weights.iter().all(|weight| *weight == 0.0), "{name}");
         }
-        let nowhere =
-            Knowledge::new().within(Region::parse("Malta").unwrap()).within(Region::parse("Japan").unwrap());
+        let nowhere = Knowledge::new().within(Region::parse("Malta").unwrap()).within(Region::parse("Japan").unwrap());
         assert!(nowhere.on(&globe).log_weights.is_empty());
     }
 }

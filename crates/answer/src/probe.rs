@@ -42,8 +42,7 @@ impl Probe {
             return Err(setting("embeddings", all.len(), "two sets of rows of one size"));
         }
         let n = all.len() as f64;
-        let mean: Vec<f64> =
-            (0..columns).map(|c| all.iter().map(|row| f64::from(row[c])).sum::<f64>() / n).collect();
+        let mean: Vec<f64> = (0..columns).map(|c| all.iter().map(|row| f64::from(row[c])).sum::<f64>() / n).collect();
         let deviation: Vec<f64> = (0..columns)
             .map(|c| {
                 let squares = all.iter().map(|row| (f64::from(row[c]) - mean[c]).powi(2)).sum::<f64>();

@@ -1,8 +1,6 @@
 //! From what a network said to an answer, and to a verdict where the truth is known.
 
-use crate::{
-    Answer, AnswerError, Calibration, Density, Evidence, FromDensity, Globe, Hypothesis, Knowledge, LEVELS,
-};
+use crate::{Answer, AnswerError, Calibration, Density, Evidence, FromDensity, Globe, Hypothesis, Knowledge, LEVELS};
 use locdiff_sphere::{LatLon, haversine_km};
 use std::sync::Arc;
 
@@ -82,11 +80,7 @@ impl Reader {
     ///
     /// # Errors
     /// Evidence of another degree, or knowledge that leaves no place.
-    pub fn density(
-        &self,
-        said: Evidence<'_>,
-        knowledge: Option<Arc<Knowledge>>,
-    ) -> Result<Density, AnswerError> {
+    pub fn density(&self, said: Evidence<'_>, knowledge: Option<Arc<Knowledge>>) -> Result<Density, AnswerError> {
         let density = self.calibration.density(&self.globe, said, knowledge)?;
         if density.is_possible() { Ok(density) } else { Err(AnswerError::Impossible) }
     }
@@ -111,13 +105,7 @@ impl Reader {
 
     /// The answer that a density gives. Where its place is settled already, by retrieval for example, everything else is read off
     /// the density around that place.
-    pub fn answer_from(
-        &self,
-        density: Density,
-        ood: f64,
-        place: Option<LatLon>,
-        options: &ReadOptions,
-    ) -> Answer {
+    pub fn answer_from(&self, density: Density, ood: f64, place: Option<LatLon>, options: &ReadOptions) -> Answer {
         let window_km = self.window_km(options);
         let peaks = density.peaks_after(place, window_km, options.hypotheses.max(1));
         let hypotheses: Vec<Hypothesis> =

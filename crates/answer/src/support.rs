@@ -2,8 +2,7 @@
 
 use crate::Globe;
 use locdiff_sphere::{Field, Pixel, UnitVec};
-use std::f64::consts::PI;
-use std::sync::Arc;
+use std::{f64::consts::PI, sync::Arc};
 
 /// Centres of pixels of one size: all of a globe's, or finer ones that cover a small region.
 #[derive(Debug, Clone)]

@@ -1,13 +1,11 @@
 //! The least that makes a density of what a network says: one exponent, for validations during training.
 
 use crate::calibration::{FLOOR, WINDOW_KM};
-use crate::pixel_sums::log_integral;
-use crate::{AnswerError, Calibration, Evidence, Globe};
+use crate::{AnswerError, Calibration, Evidence, Globe, pixel_sums::log_integral};
 use locdiff_shdd::Coefficients;
 use locdiff_sphere::LatLon;
 use rayon::prelude::*;
-use std::f64::consts::PI;
-use std::sync::Arc;
+use std::{f64::consts::PI, sync::Arc};
 
 /// Exponents that are tried.
 const TEMPERS: std::ops::Range<u32> = 2..25; // of 0.05
@@ -38,11 +36,7 @@ impl Tempered {
     ///
     /// # Errors
     /// Evidence of another degree than the globe's.
-    pub fn fit(
-        globe: &Arc<Globe>,
-        evidence: &[Coefficients],
-        truths: &[LatLon],
-    ) -> Result<Self, AnswerError> {
+    pub fn fit(globe: &Arc<Globe>, evidence: &[Coefficients], truths: &[LatLon]) -> Result<Self, AnswerError> {
         let globe = globe.coarser()?;
         let pixels = globe.pixels();
         let tempers: Vec<f64> = TEMPERS.map(|k| 0.05 * f64::from(k)).collect();

@@ -4,8 +4,7 @@
 //! mass around it and needs no grid), and its probability is what lies within the window's radius. The first place is the one
 //! with the most; what it holds is taken away before the next is looked for.
 
-use crate::pixel_sums::share_within;
-use crate::support::Support;
+use crate::{pixel_sums::share_within, support::Support};
 use locdiff_sphere::{EARTH_RADIUS_KM, Pixel, UnitVec};
 use std::collections::HashMap;
 
@@ -69,11 +68,8 @@ impl Window {
     ) -> Vec<Found> {
         let sharpness = self.deviation_rad().powi(-2);
         let lumps = heavy(lump(support, masses, LUMP * self.deviation_rad()));
-        let mut modes: Vec<(UnitVec, f64)> = self
-            .seeds(support, masses)
-            .into_iter()
-            .map(|seed| climb(&lumps, sharpness, seed, STEPS))
-            .collect();
+        let mut modes: Vec<(UnitVec, f64)> =
+            self.seeds(support, masses).into_iter().map(|seed| climb(&lumps, sharpness, seed, STEPS)).collect();
         modes.sort_by(|a, b| b.1.total_cmp(&a.1));
         let mut kept: Vec<(UnitVec, f64)> = Vec::new();
         for mode in modes {
@@ -265,8 +261,7 @@ fn shares_within(support: &Support, centre: UnitVec, radius_rad: f64) -> impl It
             return None;
         }
         let is_whole = dot > inner && radius_rad > reach_rad;
-        let share =
-            if is_whole { 1.0 } else { share_within(centre.angle_rad(*point), reach_rad, radius_rad) };
+        let share = if is_whole { 1.0 } else { share_within(centre.angle_rad(*point), reach_rad, radius_rad) };
         Some((pixel, share))
     })
 }
@@ -321,10 +316,7 @@ mod tests {
         let exact = 0.4 * (1.0 - (-0.5 * (r / 0.03_f64).powi(2)).exp());
         assert!((narrow[0].probability - exact).abs() < 0.01, "{} {exact}", narrow[0].probability);
         for found in [narrow, broad] {
-            assert!(
-                found.windows(2).all(|pair| pair[0].probability >= pair[1].probability - 1e-9),
-                "{found:?}"
-            );
+            assert!(found.windows(2).all(|pair| pair[0].probability >= pair[1].probability - 1e-9), "{found:?}");
             assert!(found.iter().map(|f| f.probability).sum::<f64>() <= 1.0 + 1e-9);
         }
     }

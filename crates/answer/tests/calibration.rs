@@ -13,8 +13,7 @@ fn observations(globe: &Globe, loud: f64, n: usize) -> Vec<Observation> {
     let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(5);
     (0..n)
         .map(|_| {
-            let around =
-                LatLon::new(random.random_range(-60.0..60.0), random.random_range(-180.0..180.0)).unwrap();
+            let around = LatLon::new(random.random_range(-60.0..60.0), random.random_range(-180.0..180.0)).unwrap();
             let strength = random.random_range(0.3..1.2);
             let exact: Vec<f64> =
                 globe.codec().encode(around).as_slice().iter().map(|value| strength * value).collect();
@@ -44,10 +43,7 @@ fn a_loud_model_is_turned_down() {
     assert!(report.nll_nats < report.background_nll_nats);
     // Radii say what holds by construction; here, where answers are calibrated, they need little help.
     for (level, said) in found.radius_levels.iter().zip(LEVELS) {
-        assert!(
-            (level - said).abs() < 0.08 && (found.radius_share(*level, 0.0) - said).abs() < 1e-9,
-            "{found:?}"
-        );
+        assert!((level - said).abs() < 0.08 && (found.radius_share(*level, 0.0) - said).abs() < 1e-9, "{found:?}");
     }
     assert!(fit(&globe, &flat, &seen[..10], &[], 1, 0).unwrap_err().to_string().contains("50 or more"));
 

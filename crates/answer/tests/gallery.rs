@@ -1,8 +1,6 @@
 //! A gallery beside a model: it counts as much as it is worth, and what is said holds.
 
-use locdiff_answer::{
-    Calibration, Evidence, Globe, Kernels, Neighbour, Observation, ReadOptions, Reader, fit_gallery,
-};
+use locdiff_answer::{Calibration, Evidence, Globe, Kernels, Neighbour, Observation, ReadOptions, Reader, fit_gallery};
 use locdiff_shdd::Coefficients;
 use locdiff_sphere::{LatLon, UnitVec};
 use rand::{RngExt, SeedableRng};
@@ -52,8 +50,7 @@ fn a_gallery_counts_as_much_as_it_is_worth() {
     assert!(mix.nll_nats < useless.gallery.as_ref().unwrap().nll_nats - 0.5);
     // OutOfDomain have a share of their own.
     let out_of_domain = photos(&globe, false, 50);
-    let apart =
-        fit_gallery(&globe, &plain, &photos(&globe, true, 60), &out_of_domain, "towns", 0.05).unwrap();
+    let apart = fit_gallery(&globe, &plain, &photos(&globe, true, 60), &out_of_domain, "towns", 0.05).unwrap();
     let apart = apart.gallery.unwrap();
     assert!(apart.share >= 0.5 && apart.out_of_domain_share <= 0.1, "{apart:?}");
     assert!(apart.share_for(0.5) < apart.share && apart.share_for(0.5) > apart.out_of_domain_share);
@@ -75,8 +72,7 @@ fn a_gallery_counts_as_much_as_it_is_worth() {
 fn one_mixed_density_is_read_for_everything() {
     let globe = Arc::new(Globe::new(DEGREE).unwrap());
     let calibration =
-        fit_gallery(&globe, &Calibration::none(flat()), &photos(&globe, true, 60), &[], "towns", 0.05)
-            .unwrap();
+        fit_gallery(&globe, &Calibration::none(flat()), &photos(&globe, true, 60), &[], "towns", 0.05).unwrap();
     let mix = calibration.gallery.clone().unwrap();
     let reader = Reader::new(globe.clone(), calibration.with_gallery(mix)).unwrap();
     for seen in photos(&globe, true, 8) {
@@ -92,10 +88,8 @@ fn one_mixed_density_is_read_for_everything() {
             .unwrap()
             .gallery_mass_within_km(answer.best, answer.from_density.as_ref().unwrap().window_km)
             .unwrap();
-        let of_all = answer
-            .density()
-            .unwrap()
-            .mass_within_km(answer.best, answer.from_density.as_ref().unwrap().window_km);
+        let of_all =
+            answer.density().unwrap().mass_within_km(answer.best, answer.from_density.as_ref().unwrap().window_km);
         assert!(of_gallery > 0.0 && of_gallery <= of_all, "{of_gallery} {of_all}");
         // Without neighbours it is the model's own density.
         let alone = reader.answer(Evidence::new(&seen.evidence), None, &ReadOptions::default()).unwrap();

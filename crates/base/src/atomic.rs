@@ -40,14 +40,10 @@ impl WriteError {
 fn remedy(reason: &io::Error) -> &'static str {
     match reason.kind() {
         io::ErrorKind::NotFound => "; create its folder first",
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "; choose a folder you may write to"
-        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => "; choose a folder you may write to",
         io::ErrorKind::IsADirectory => "; give a file name, not a folder",
         io::ErrorKind::NotADirectory => "; a part of the path is a file, not a folder",
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "; free some space or choose another disk"
-        }
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "; free some space or choose another disk",
         _ => "",
     }
 }

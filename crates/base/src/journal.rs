@@ -1,8 +1,7 @@
 //! Acts in a file of JSON lines, so that they can be undone.
 
 use crate::{AtomicFile, WriteError, read_bounded};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::marker::PhantomData;

@@ -54,3 +54,33 @@ pub trait Named: Copy + 'static {
         })
     }
 }
+
+/// An enum of plain values that is [`Named`]: each value with its name and its meaning, which is its documentation too.
+///
+/// ```
+/// locdiff_base::named! {
+///     /// A colour.
+///     #[derive(Debug, Clone, Copy, PartialEq)]
+///     pub enum Colour: "colour" {
+///         Red = "red", "of tomatoes";
+///         DarkBlue = "dark-blue", "of evenings";
+///     }
+/// }
+/// assert_eq!(locdiff_base::Named::name(Colour::DarkBlue), "dark-blue");
+/// ```
+#[macro_export]
+macro_rules! named {
+    ($(#[$of_all:meta])* $visibility:vis enum $type:ident: $what:literal {
+        $($(#[$of_one:meta])* $value:ident = $name:literal, $meaning:literal;)*
+    }) => {
+        $(#[$of_all])*
+        $visibility enum $type {
+            $($(#[$of_one])* #[doc = $meaning] $value,)*
+        }
+
+        impl $crate::Named for $type {
+            const WHAT: &'static str = $what;
+            const ALL: &'static [(Self, &'static str, &'static str)] = &[$((Self::$value, $name, $meaning),)*];
+        }
+    };
+}

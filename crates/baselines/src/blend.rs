@@ -6,8 +6,7 @@ use crate::{
 };
 use locdiff_answer::{Globe, KernelSettings, Kernels, MOST_NEIGHBOURS, choose_mix};
 use locdiff_sphere::LatLon;
-use std::f64::consts::PI;
-use std::sync::Arc;
+use std::{f64::consts::PI, sync::Arc};
 
 /// The temperature about which others are tried: embeddings' cosines differ by about this much between good and poor matches.
 const TEMPERATURE: f64 = 0.05;

@@ -52,9 +52,7 @@ impl Comparison {
         for trial in &self.trials {
             let mut row = vec![format!("{} ({})", trial.description, trial.name)];
             row.extend(
-                TABLE_RADII_KM
-                    .iter()
-                    .map(|&radius| percent_interval(trial.share(radius, &all, &self.bootstrap))),
+                TABLE_RADII_KM.iter().map(|&radius| percent_interval(trial.share(radius, &all, &self.bootstrap))),
             );
             row.push(format!("{:.0}", trial.geoscore(&all, &self.bootstrap).value));
             row.push(format!("{:.0}", trial.median_km(&all)));
@@ -93,14 +91,9 @@ impl Comparison {
         let mut table = Table::new(&[&format!("{} less", ours.name), "200 km", "750 km", "2500 km", "NLL"]);
         for other in others {
             let mut row = vec![other.name.clone()];
-            row.extend(
-                [200.0, 750.0, 2500.0]
-                    .map(|r| percent_interval(ours.lead(other, r, chosen, &self.bootstrap))),
-            );
+            row.extend([200.0, 750.0, 2500.0].map(|r| percent_interval(ours.lead(other, r, chosen, &self.bootstrap))));
             let nll = ours.nll_lead(other, chosen, &self.bootstrap);
-            row.push(
-                nll.map_or("–".to_owned(), |e| format!("{:+.2} [{:+.2}, {:+.2}]", e.value, e.low, e.high)),
-            );
+            row.push(nll.map_or("–".to_owned(), |e| format!("{:+.2} [{:+.2}, {:+.2}]", e.value, e.low, e.high)));
             table.push(row);
         }
         Some(table)
@@ -141,10 +134,7 @@ impl Comparison {
         }
         if let Some(table) = self.far_table() {
             let n = self.far.len();
-            out += &heading(&format!(
-                "Unseen places: {n} test photos > {} km from any training photo",
-                self.far_km
-            ));
+            out += &heading(&format!("Unseen places: {n} test photos > {} km from any training photo", self.far_km));
             out += &show(&table);
             if let Some(table) = self.leads(Method::LocDiff, &self.far) {
                 out += "\n";

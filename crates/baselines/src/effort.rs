@@ -1,6 +1,6 @@
 //! How much work a method may do.
 
-use locdiff_base::Named;
+use locdiff_base::named;
 
 /// The work a neural method may do; the same for all, so that none wins by its budget.
 ///
@@ -71,21 +71,13 @@ impl Effort {
     }
 }
 
-/// A budget by its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EffortPreset {
-    /// [`Effort::quick`], with one seed.
-    Quick,
-    /// [`Effort::full`], with three seeds.
-    Full,
-}
-
-impl Named for EffortPreset {
-    const WHAT: &'static str = "preset";
-    const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::Quick, "quick", "on two cores, half an hour for all methods with one seed"),
-        (Self::Full, "full", "what docs/results.md reports; for a GPU, or a night"),
-    ];
+named! {
+    /// A budget by its name.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum EffortPreset: "preset" {
+        Quick = "quick", "on two cores, half an hour for all methods with one seed";
+        Full = "full", "what docs/results.md reports; for a GPU, or a night";
+    }
 }
 
 impl EffortPreset {

@@ -13,9 +13,7 @@ pub enum BaselineError {
     #[error("{method}: the loss is {loss} at step {step}; the embeddings may hold huge values")]
     Diverged { method: &'static str, step: u32, loss: f64 },
     /// Sets whose embeddings have different sizes.
-    #[error(
-        "the {set} embeddings have {columns} numbers, those to train on {training}: one encoder must make all"
-    )]
+    #[error("the {set} embeddings have {columns} numbers, those to train on {training}: one encoder must make all")]
     Encoders { set: &'static str, columns: usize, training: usize },
     /// A failure in one row of a table.
     #[error("{row}, seed {seed}: {source}")]

@@ -74,10 +74,7 @@ impl Examples {
             .embeddings
             .chunks_exact(self.columns * self.len())
             .map(|copy| {
-                rows.iter()
-                    .flat_map(|&row| &copy[row * self.columns..(row + 1) * self.columns])
-                    .copied()
-                    .collect()
+                rows.iter().flat_map(|&row| &copy[row * self.columns..(row + 1) * self.columns]).copied().collect()
             })
             .collect();
         Self::new(self.columns, &copies, rows.iter().map(|&row| self.points[row]).collect())
@@ -175,11 +172,7 @@ pub(crate) fn normalised(rows: &Tensor) -> Result<Tensor> {
 }
 
 /// Standardises rows and puts them on the device.
-pub(crate) fn upload(
-    device: &Device,
-    standardisation: &Standardisation,
-    embeddings: &[f32],
-) -> Result<Tensor> {
+pub(crate) fn upload(device: &Device, standardisation: &Standardisation, embeddings: &[f32]) -> Result<Tensor> {
     let columns = standardisation.mean.len();
     if embeddings.is_empty() || !embeddings.len().is_multiple_of(columns) {
         let remedy = format!("rows of {columns} numbers");
@@ -208,9 +201,8 @@ mod tests {
     #[test]
     fn bad_data_are_named() {
         let point = vec![UnitVec::NORTH];
-        let message = |columns, copies: &[Vec<f32>], points| {
-            Examples::new(columns, copies, points).unwrap_err().to_string()
-        };
+        let message =
+            |columns, copies: &[Vec<f32>], points| Examples::new(columns, copies, points).unwrap_err().to_string();
         assert!(message(2, &[vec![1.0]], point.clone()).contains("1 photos of 2 numbers"));
         assert!(message(2, &[vec![1.0, f32::NAN]], point).contains("row 1"));
         assert!(message(2, &[], vec![]).contains("at least one photo"));

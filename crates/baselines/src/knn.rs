@@ -46,11 +46,8 @@ pub(crate) type Neighbours = Vec<Neighbour>;
 impl Gallery {
     fn new(device: &Device, data: FitData<'_>, standardised: bool) -> Result<Self> {
         let training = data.training;
-        let standardisation = if standardised {
-            training.standardisation()
-        } else {
-            Standardisation::identity(training.columns())
-        };
+        let standardisation =
+            if standardised { training.standardisation() } else { Standardisation::identity(training.columns()) };
         let rows = unit_rows(device, &standardisation, training.photos())?;
         Ok(Self { standardisation, rows, points: training.points().to_vec() })
     }
@@ -74,10 +71,8 @@ impl Gallery {
                     order.truncate(most);
                 }
                 order.sort_unstable_by(falling);
-                let own = |k: &u32| Neighbour {
-                    place: self.points[*k as usize],
-                    similarity: f64::from(row[*k as usize]),
-                };
+                let own =
+                    |k: &u32| Neighbour { place: self.points[*k as usize], similarity: f64::from(row[*k as usize]) };
                 order.iter().map(own).collect::<Neighbours>()
             }));
         }

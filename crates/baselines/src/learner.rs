@@ -53,13 +53,7 @@ impl Weights {
     }
 
     /// The backward pass after [`Weights::forward`].
-    pub(crate) fn backward(
-        &mut self,
-        mlp: &Mlp,
-        work: &mut MlpWork,
-        inputs: View<'_>,
-        d_out: View<'_>,
-    ) -> Result<()> {
+    pub(crate) fn backward(&mut self, mlp: &Mlp, work: &mut MlpWork, inputs: View<'_>, d_out: View<'_>) -> Result<()> {
         Ok(mlp.backward(&self.params, &mut self.grads, work, inputs, d_out, None)?)
     }
 
@@ -122,9 +116,7 @@ pub(crate) fn learn(
     let mut best: Option<(f64, Vec<f32>)> = None;
     let every = effort.steps.div_ceil(effort.validations.max(1));
     for step in 1..=effort.steps {
-        let draw = |what: u64, k: usize, bound: usize| {
-            chance::below(&[seed, what, u64::from(step), k as u64], bound)
-        };
+        let draw = |what: u64, k: usize, bound: usize| chance::below(&[seed, what, u64::from(step), k as u64], bound);
         let drawn: Vec<u32> = (0..effort.batch).map(|k| draw(ROW, k, photos) as u32).collect();
         let rows: Vec<u32> =
             drawn.iter().enumerate().map(|(k, row)| row + (draw(COPY, k, copies) * photos) as u32).collect();

@@ -7,8 +7,7 @@ use locdiff_nn::Device;
 use locdiff_shdd::{Codec, Coefficients};
 use locdiff_sphere::LatLon;
 use locdiff_train::{BEST_FOLDER, Dataset, Event, Job, Rows, RunConfig, TrainPreset, train};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::{sync::Arc, sync::atomic::AtomicBool};
 
 /// LocDiff: diffusion of SHDD codes, trained by `locdiff-train` as `locdiff train` does it. The model of the best
 /// validation is kept, as for every other method.
@@ -104,11 +103,7 @@ impl LocDiff {
     }
 
     /// The pooled codes and places of every row with other steps and guidance.
-    pub(crate) fn sampled(
-        &self,
-        embeddings: &[f32],
-        (steps, guidance): (usize, f32),
-    ) -> Result<Vec<Prediction>> {
+    pub(crate) fn sampled(&self, embeddings: &[f32], (steps, guidance): (usize, f32)) -> Result<Vec<Prediction>> {
         let photos = self.photos(embeddings)?;
         let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
         let options = SampleOptions { steps, guidance, ..self.options };

@@ -4,9 +4,7 @@ use crate::{Baseline, Examples, PhotoDensity, baseline::score, error::Result};
 use locdiff_answer::Globe;
 use locdiff_sphere::{LatLon, UnitVec};
 use rayon::prelude::*;
-use std::f64::consts::PI;
-use std::fmt;
-use std::sync::Arc;
+use std::{f64::consts::PI, fmt, sync::Arc};
 
 /// Exponents of the density that are tried, and floors.
 const TEMPERS: std::ops::Range<u32> = 2..31; // of 0.05
@@ -48,8 +46,7 @@ fn see(globe: &Globe, densities: &[PhotoDensity<'_>], truths: &[UnitVec]) -> Vec
     let pairs = densities.par_iter().zip(truths);
     pairs
         .map(|(density, truth)| {
-            let at_pixels =
-                density(globe.pixels().points()).into_iter().map(|value| value.max(THINNEST) as f32);
+            let at_pixels = density(globe.pixels().points()).into_iter().map(|value| value.max(THINNEST) as f32);
             let at_truth = density(std::slice::from_ref(truth))[0].max(THINNEST);
             Seen { at_pixels: at_pixels.collect(), at_truth }
         })

@@ -23,8 +23,7 @@ fn places(points: &[UnitVec]) -> Vec<LatLon> {
 /// The rows of `of` with no photo of `from` within the distance.
 fn far_rows(of: &Examples, from: &Examples, km: f64) -> Vec<usize> {
     let nearby = Nearby::new(&places(from.points()), Rules::default());
-    let is_far =
-        |row: &usize| nearby.nearest_km(of.points()[*row].to_latlon()).is_none_or(|nearest| nearest > km);
+    let is_far = |row: &usize| nearby.nearest_km(of.points()[*row].to_latlon()).is_none_or(|nearest| nearest > km);
     (0..of.len()).filter(is_far).collect()
 }
 

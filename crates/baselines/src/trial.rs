@@ -6,8 +6,7 @@ use locdiff_data::PointWriter;
 use locdiff_eval::{Bootstrap, Estimate, RADII_KM, Rules};
 use locdiff_sphere::LatLon;
 use serde_json::{Value, json};
-use std::path::Path;
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 /// Densities of every method are read on the pixels of this degree: 102 km wide.
 const READ_DEGREE: usize = 23;
@@ -77,14 +76,7 @@ impl Trial {
         }
         self.chosen += &reading.to_string();
         let (log_densities, levels) = (Some(read.log_densities), Some(read.levels));
-        self.runs.push(Run {
-            errors_km,
-            log_densities,
-            levels,
-            fit_seconds,
-            fit_cpu_seconds,
-            predict_seconds,
-        });
+        self.runs.push(Run { errors_km, log_densities, levels, fit_seconds, fit_cpu_seconds, predict_seconds });
         Ok(method)
     }
 
@@ -125,9 +117,8 @@ impl Trial {
     /// For each photo (of those chosen) the share of seeds whose answer is nearer than the radius.
     pub fn hits(&self, radius_km: f64, chosen: &[usize]) -> Vec<f64> {
         let rules = Rules::default();
-        let hit = |photo: usize| {
-            self.mean_of(|run| f64::from(u8::from(rules.is_within(run.errors_km[photo], radius_km))))
-        };
+        let hit =
+            |photo: usize| self.mean_of(|run| f64::from(u8::from(rules.is_within(run.errors_km[photo], radius_km))));
         chosen.iter().map(|&photo| hit(photo)).collect()
     }
 
@@ -158,10 +149,8 @@ impl Trial {
 
     /// Minus the mean log density at the truths in nats per steradian; `None` for methods without a density.
     pub fn nll(&self, chosen: &[usize]) -> Option<f64> {
-        let mean =
-            |logs: &Vec<f64>| -chosen.iter().map(|&photo| logs[photo]).sum::<f64>() / chosen.len() as f64;
-        let means: Option<Vec<f64>> =
-            self.runs.iter().map(|run| run.log_densities.as_ref().map(mean)).collect();
+        let mean = |logs: &Vec<f64>| -chosen.iter().map(|&photo| logs[photo]).sum::<f64>() / chosen.len() as f64;
+        let means: Option<Vec<f64>> = self.runs.iter().map(|run| run.log_densities.as_ref().map(mean)).collect();
         means.filter(|means| !means.is_empty()).map(|means| means.iter().sum::<f64>() / means.len() as f64)
     }
 
@@ -171,9 +160,7 @@ impl Trial {
             chosen.iter().filter(|&&photo| levels[photo] <= said).count() as f64 / chosen.len() as f64
         };
         let shares: Option<Vec<f64>> = self.runs.iter().map(|run| run.levels.as_ref().map(inside)).collect();
-        shares
-            .filter(|shares| !shares.is_empty())
-            .map(|shares| shares.iter().sum::<f64>() / shares.len() as f64)
+        shares.filter(|shares| !shares.is_empty()).map(|shares| shares.iter().sum::<f64>() / shares.len() as f64)
     }
 
     /// This method's −log density less another's, photo by photo, in nats.

@@ -24,9 +24,7 @@ pub enum BatchError {
     #[error("there is no shard {shard}: this job has {shards}, numbered from 0")]
     NoShard { shard: u64, shards: u32 },
     /// A choice of shards that cannot be read.
-    #[error(
-        "'{text}' names no shards: give a number, a range such as 0-9, or 2/10 for every tenth from 2 on"
-    )]
+    #[error("'{text}' names no shards: give a number, a range such as 0-9, or 2/10 for every tenth from 2 on")]
     Choice { text: String },
     /// Parts that are missing.
     #[error(

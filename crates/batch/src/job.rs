@@ -50,18 +50,13 @@ impl Job {
     pub(crate) fn parse(folder: &Path, bytes: Vec<u8>) -> Result<Self> {
         let path = folder.join(JOB_FILE);
         let opened = sealed::open::<serde_json::Value>(&path, FORMAT, bytes)?;
-        let damaged =
-            |error: serde_json::Error| sealed::damaged(&path, locdiff_base::excerpt(&error.to_string()));
+        let damaged = |error: serde_json::Error| sealed::damaged(&path, locdiff_base::excerpt(&error.to_string()));
         let mut body: serde_json::Value = serde_json::from_slice(&opened.body).map_err(damaged)?;
         // The name and unit of the first two releases.
         let settings = body.get_mut("settings").and_then(serde_json::Value::as_object_mut);
-        if let Some((settings, pixels)) =
-            settings.and_then(|all| all.remove("max_pixels").map(|old| (all, old)))
-        {
-            settings.insert(
-                "max_megapixels".to_owned(),
-                pixels.as_u64().map_or(pixels, |old| (old / 1_000_000).into()),
-            );
+        if let Some((settings, pixels)) = settings.and_then(|all| all.remove("max_pixels").map(|old| (all, old))) {
+            settings
+                .insert("max_megapixels".to_owned(), pixels.as_u64().map_or(pixels, |old| (old / 1_000_000).into()));
         }
         let about: About = serde_json::from_value(body).map_err(damaged)?;
         if about.shards == 0 || about.shards > MOST_SHARDS {

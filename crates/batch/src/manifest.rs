@@ -1,8 +1,7 @@
 //! The photos of a shard: a line of JSON each.
 
-use crate::job::MOST_PHOTOS_A_SHARD;
 use crate::sealed::{self, Opened, damaged};
-use crate::{BatchError, Result};
+use crate::{BatchError, Result, job::MOST_PHOTOS_A_SHARD};
 use locdiff::LatLon;
 use locdiff_ingest::{PhotoSource, PlaceSource};
 use serde::{Deserialize, Serialize};
@@ -47,8 +46,7 @@ impl Entry {
             return Err(BatchError::NoFile { photo: source.name().to_owned() });
         }
         let file = source.path().to_string_lossy().into_owned();
-        let at =
-            source.place().map(|(place, from)| (place.lat_deg(), place.lon_deg(), from.name().to_owned()));
+        let at = source.place().map(|(place, from)| (place.lat_deg(), place.lon_deg(), from.name().to_owned()));
         Ok(Self {
             photo: source.name().to_owned(),
             file: Some(file).filter(|file| file != source.name()),

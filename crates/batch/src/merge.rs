@@ -1,10 +1,8 @@
 //! Parts into one file.
 
 use crate::part::{Origin, Part};
-use crate::sealed::damaged;
-use crate::{BatchError, Job, Result, Task, manifest};
-use locdiff::parts::ANSWER_COLUMNS;
-use locdiff::{AnswerRow, LatLon};
+use crate::{BatchError, Job, Result, Task, manifest, sealed::damaged};
+use locdiff::{AnswerRow, LatLon, parts::ANSWER_COLUMNS};
 use locdiff_base::{AtomicFile, WriteError};
 use locdiff_data::{Dtype, MatrixWriter, TableWriter};
 use locdiff_ingest::{EmbedFiles, EmbedTables, PlaceSource};
@@ -46,9 +44,7 @@ pub fn merge_as(job: &Job, out: &Path, dtype: Dtype) -> Result<Merged> {
         (task, _) => {
             let kinds = match task {
                 Task::Locate => "a .csv or .jsonl file (Parquet: locdiff.batch.merge of the Python package)",
-                Task::Embed => {
-                    "a .safetensors or .npy file (Parquet: locdiff.batch.merge of the Python package)"
-                }
+                Task::Embed => "a .safetensors or .npy file (Parquet: locdiff.batch.merge of the Python package)",
             };
             Err(BatchError::Format { path: out.to_owned(), kinds })
         }
@@ -83,8 +79,7 @@ fn whole_part(job: &Job, shard: u32) -> Result<Part> {
 /// All parts in their order; fails before the first where one is missing, and where one is another program's.
 fn parts(job: &Job) -> Result<impl Iterator<Item = Result<(PathBuf, Part)>>> {
     let missing = job.missing();
-    let unfinished =
-        |missing: usize, first: u32| BatchError::Unfinished { missing, shards: job.shards(), first };
+    let unfinished = |missing: usize, first: u32| BatchError::Unfinished { missing, shards: job.shards(), first };
     if let Some(first) = missing.first() {
         return Err(unfinished(missing.len(), *first));
     }

@@ -5,20 +5,13 @@ use crate::{BatchError, JOB_FILE, Job, Result, Task, manifest};
 use locdiff::Request;
 use locdiff_base::{WriteError, setting};
 use locdiff_ingest::Photos;
-use std::fs;
-use std::path::Path;
+use std::{fs, path::Path};
 
 /// Makes a job in a folder: the photos in their order, so many a shard. A job that is there is refused, see [`BatchError::Exists`].
 ///
 /// # Errors
 /// A folder that holds a job or cannot be written, a photo that is in no file, settings out of range.
-pub fn plan(
-    photos: &Photos,
-    folder: &Path,
-    task: Task,
-    settings: Request,
-    shard_photos: usize,
-) -> Result<Job> {
+pub fn plan(photos: &Photos, folder: &Path, task: Task, settings: Request, shard_photos: usize) -> Result<Job> {
     if shard_photos == 0 || shard_photos > MOST_PHOTOS_A_SHARD {
         let remedy = format!("1 to {MOST_PHOTOS_A_SHARD}");
         return Err(setting::<BatchError>("photos of a shard", shard_photos, remedy));
@@ -30,11 +23,7 @@ pub fn plan(
     let sources = photos.sources();
     let shards = sources.len().div_ceil(shard_photos);
     let shards = u32::try_from(shards).ok().filter(|shards| *shards <= MOST_SHARDS).ok_or_else(|| {
-        setting::<BatchError>(
-            "photos of a shard",
-            shard_photos,
-            format!("more: {shards} shards are too many"),
-        )
+        setting::<BatchError>("photos of a shard", shard_photos, format!("more: {shards} shards are too many"))
     })?;
     if folder.join(JOB_FILE).exists() {
         return Err(BatchError::Exists { folder: folder.to_owned() });

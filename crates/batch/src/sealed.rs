@@ -2,8 +2,7 @@
 
 use crate::{BatchError, Result};
 use locdiff_base::{AtomicFile, excerpt, read_bounded};
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use std::path::Path;
 use twox_hash::XxHash3_128;
 
@@ -55,13 +54,9 @@ pub(crate) fn read(path: &Path, most: u64) -> Result<Vec<u8>> {
 /// Looks at the bytes of a file, and fails where they are not what was written.
 pub(crate) fn open<H: DeserializeOwned>(path: &Path, format: &str, mut bytes: Vec<u8>) -> Result<Opened<H>> {
     let damaged = |reason: String| damaged(path, reason);
-    let end = bytes
-        .iter()
-        .position(|byte| *byte == b'\n')
-        .ok_or_else(|| damaged("it has no first line".to_owned()))?;
-    let seal: Seal<H> = serde_json::from_slice(&bytes[..end]).map_err(|error| {
-        damaged(format!("its first line is not understood ({})", excerpt(&error.to_string())))
-    })?;
+    let end = bytes.iter().position(|byte| *byte == b'\n').ok_or_else(|| damaged("it has no first line".to_owned()))?;
+    let seal: Seal<H> = serde_json::from_slice(&bytes[..end])
+        .map_err(|error| damaged(format!("its first line is not understood ({})", excerpt(&error.to_string()))))?;
     if seal.format != format || seal.version != VERSION {
         let met = excerpt(&format!("{} {}", seal.format, seal.version));
         return Err(damaged(format!("it is a {met}, not a {format} {VERSION}")));

@@ -1,16 +1,11 @@
 //! What makes parts: a locator or an encoder, opened once for any number of shards.
 
-use crate::part::Part;
-use crate::sealed::sum;
-use crate::{Job, Result, Task};
+use crate::{Job, Result, Task, part::Part, sealed::sum};
 use locdiff::parts::{EmbedSources, Read, encoder_of, failure_json};
-use locdiff::{
-    Control, Device, DeviceSpec, Encoder, Fingerprint, LocateOptions, Locator, Origin, Progress, Source,
-};
+use locdiff::{Control, Device, DeviceSpec, Encoder, Fingerprint, LocateOptions, Locator, Origin, Progress, Source};
 use locdiff_ingest::PhotoSource;
 use serde_json::{Value, json};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::{sync::Arc, sync::atomic::AtomicBool};
 
 /// What makes parts of a job.
 pub struct Worker {
@@ -73,8 +68,7 @@ impl Worker {
             }
             Kind::Embed { encoder, on_gpu } => {
                 part.columns = encoder.embedding();
-                let mut run =
-                    EmbedSources::new(Some(encoder), *on_gpu, sources, self.options.clone(), control);
+                let mut run = EmbedSources::new(Some(encoder), *on_gpu, sources, self.options.clone(), control);
                 while let Some(block) = run.next_block()? {
                     for read in block {
                         add_row(read, &mut part);
@@ -117,7 +111,6 @@ fn place(origin: &Origin, own: Option<locdiff::LatLon>) -> Option<Value> {
 /// A model by its settings and its calibration, which holds what the model says without a photo.
 fn identity(locator: &Locator) -> String {
     let config = format!("{:?}", locator.model().config());
-    let calibration =
-        Some(locator.reader().calibration()).filter(|one| one.is_fitted()).map(|one| format!("{one:?}"));
+    let calibration = Some(locator.reader().calibration()).filter(|one| one.is_fitted()).map(|one| format!("{one:?}"));
     sum((config + &calibration.unwrap_or_default()).as_bytes())
 }

@@ -21,12 +21,10 @@ pub(crate) fn list(command: Command) -> Command {
         for name in names {
             let about = command.find_subcommand(name).and_then(Command::get_about);
             let about = about.map_or("Print this, or the help of a command".to_owned(), ToString::to_string);
-            writeln!(text, "  {name_style}{name:<11}{name_style:#}  {about}")
-                .expect("writing to a String cannot fail");
+            writeln!(text, "  {name_style}{name:<11}{name_style:#}  {about}").expect("writing to a String cannot fail");
         }
     }
-    write!(text, "\n{heading}Options:{heading:#}\n{{options}}{{after-help}}")
-        .expect("writing to a String cannot fail");
+    write!(text, "\n{heading}Options:{heading:#}\n{{options}}{{after-help}}").expect("writing to a String cannot fail");
     command.help_template(text)
 }
 

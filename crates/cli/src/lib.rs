@@ -156,10 +156,7 @@ mod tests {
             run_command(words.map(OsString::from).chain(["--out".into(), file.clone().into()]))
         };
         let plain = |words: &str| run_command(words.split_whitespace().map(OsString::from));
-        assert_eq!(
-            [plain("locdiff --help"), plain("locdiff frobnicate"), plain("locdiff compare")],
-            [0, 2, 2]
-        );
+        assert_eq!([plain("locdiff --help"), plain("locdiff frobnicate"), plain("locdiff compare")], [0, 2, 2]);
         assert_eq!(run("encode --at 1,2 -L 3 --threads 1 --quiet"), 0);
         assert_eq!(run("encode --at 1,2 -L 3"), 1, "it exists");
         assert_eq!(run("encode --at 1,2 -L 3 --force"), 0);

@@ -1,7 +1,6 @@
 //! Photos as commands take them: which files, how large, and what bad ones mean for the exit code.
 
-use crate::output::Usage;
-use crate::{say, verbosity};
+use crate::{output::Usage, say, verbosity};
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use locdiff::Request;
@@ -56,17 +55,14 @@ impl PhotoArgs {
         let photos = Photos::listed(&list, &self.images)?;
         let name = list.path().display();
         if list.is_swapped() {
-            verbosity::note(&format!(
-                "{name}: its columns of latitude and longitude have each other's names"
-            ));
+            verbosity::note(&format!("{name}: its columns of latitude and longitude have each other's names"));
         }
         let tell = |count: usize, first: Option<String>, what: &str| {
             if let Some(first) = first {
                 say::warning(&format!("{name}: {count} rows {what}, the first is {first}; passed over"));
             }
         };
-        let bad =
-            photos.skipped().iter().map(|skipped| format!("{}: {}", skipped.path.display(), skipped.reason));
+        let bad = photos.skipped().iter().map(|skipped| format!("{}: {}", skipped.path.display(), skipped.reason));
         tell(photos.skipped().len(), bad.into_iter().next(), "or shards cannot be used");
         tell(photos.absent().len(), photos.absent().first().cloned(), "have no picture here");
         Ok(photos)
@@ -88,9 +84,7 @@ impl PhotoArgs {
             bail!("none of the {count} photos could be used: see {list}");
         }
         if bad > 0 && !self.allow_bad {
-            bail!(
-                "{bad} of {count} photos could not be used, the others are done: see {list}, or --allow-bad"
-            );
+            bail!("{bad} of {count} photos could not be used, the others are done: see {list}, or --allow-bad");
         }
         Ok(())
     }

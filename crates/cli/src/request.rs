@@ -1,14 +1,12 @@
 //! What is asked of photos, as flags: each fills its field of a [`Request`], whose defaults they show.
 
 use crate::args::{DeviceArg, named, parse_positive};
-use crate::output::Usage;
-use crate::progress;
+use crate::{output::Usage, progress};
 use anyhow::Result;
 use clap::Args;
 use locdiff::parts::{Centres, Hybrid, HybridRule, encoder_of, open_retriever};
 use locdiff::{
-    Device, Encoder, GalleryRule, HybridChanges, Locator, LocatorBuilder, Pooling, Request, SampleOptions,
-    Sampler,
+    Device, Encoder, GalleryRule, HybridChanges, Locator, LocatorBuilder, Pooling, Request, SampleOptions, Sampler,
 };
 use locdiff_base::Named;
 use locdiff_data::RowFile;
@@ -129,12 +127,8 @@ pub(crate) struct SamplingArgs {
 
 impl SamplingArgs {
     pub(crate) fn fill(&self, request: &mut Request) {
-        Self {
-            samples: request.samples,
-            sampler: request.sampler,
-            steps: request.steps,
-            guidance: request.guidance,
-        } = self.clone();
+        Self { samples: request.samples, sampler: request.sampler, steps: request.steps, guidance: request.guidance } =
+            self.clone();
     }
 
     /// The same as options.
@@ -149,7 +143,8 @@ impl SamplingArgs {
     pub(crate) fn check_used(&self, has_samples: bool) -> Result<()> {
         let usual = Request::default();
         if !has_samples && (self.sampler != usual.sampler || self.steps != usual.steps) {
-            let message = "--sampler and --steps mean nothing here: they go with --pool, --trace or --gallery-rule hybrid";
+            let message =
+                "--sampler and --steps mean nothing here: they go with --pool, --trace or --gallery-rule hybrid";
             return Err(Usage(message.to_owned()).into());
         }
         Ok(())
@@ -175,13 +170,7 @@ pub(crate) struct GalleryArgs {
     #[arg(long, value_name = "GALLERY", group = "any_gallery")]
     pub(crate) gallery: Option<PathBuf>,
     /// GeoCLIP's folder, where the gallery's vectors are GeoCLIP's (see `locdiff import geoclip`)
-    #[arg(
-        long,
-        value_name = "FOLDER",
-        alias = "gallery-geoclip",
-        requires = "any_gallery",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "FOLDER", alias = "gallery-geoclip", requires = "any_gallery", hide_short_help = true)]
     pub(crate) geoclip: Option<PathBuf>,
 }
 
@@ -201,22 +190,10 @@ pub(crate) struct GalleryRuleArgs {
     #[arg(long, value_parser = named::<HybridRule>(), requires = "hybrid", hide = true)]
     hybrid_rule: Option<HybridRule>,
     /// Embeddings for the retrieval, row by row, where they are not the model's
-    #[arg(
-        long,
-        value_name = "FILE",
-        alias = "hybrid-embeddings",
-        requires = "any_gallery",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "FILE", alias = "hybrid-embeddings", requires = "any_gallery", hide_short_help = true)]
     pub(crate) gallery_embeddings: Option<PathBuf>,
     /// Their tensor in a safetensors file that holds several
-    #[arg(
-        long,
-        value_name = "NAME",
-        alias = "hybrid-tensor",
-        requires = "gallery_embeddings",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "NAME", alias = "hybrid-tensor", requires = "gallery_embeddings", hide_short_help = true)]
     pub(crate) gallery_tensor: Option<String>,
     /// What candidates lie around
     #[arg(long, value_parser = named::<Centres>(), default_value = Centres::Samples.name(), alias = "hybrid-around", requires = "any_gallery", hide_short_help = true)]
@@ -231,13 +208,7 @@ pub(crate) struct GalleryRuleArgs {
     #[arg(long, value_name = "W", alias = "hybrid-weight", requires = "any_gallery", hide_short_help = true)]
     gallery_weight: Option<f64>,
     /// Below this share of probability around the best candidate the model's own answer stands [default: 0]
-    #[arg(
-        long,
-        value_name = "SHARE",
-        alias = "hybrid-confidence",
-        requires = "any_gallery",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "SHARE", alias = "hybrid-confidence", requires = "any_gallery", hide_short_help = true)]
     gallery_confidence: Option<f64>,
 }
 
@@ -262,16 +233,15 @@ impl GalleryRuleArgs {
         changes.temperature = self.gallery_temperature;
         changes.weight = self.gallery_weight;
         changes.confidence = self.gallery_confidence;
-        if rule == GalleryRule::Mix
-            && (*changes != HybridChanges::default() || self.gallery_embeddings.is_some())
-        {
+        if rule == GalleryRule::Mix && (*changes != HybridChanges::default() || self.gallery_embeddings.is_some()) {
             let message = "--gallery-around, -radius-km, -temperature, -weight, -confidence and -embeddings go with --gallery-rule hybrid or paper";
             return Err(Usage(message.to_owned()).into());
         }
         // The paper's rule takes the one best match: there is nothing to weigh.
         let HybridChanges { temperature, weight, confidence, .. } = *changes;
         if rule == GalleryRule::Paper && [temperature, weight, confidence].iter().any(Option::is_some) {
-            let message = "--gallery-temperature, -weight and -confidence mean nothing with --gallery-rule paper: leave them out";
+            let message =
+                "--gallery-temperature, -weight and -confidence mean nothing with --gallery-rule paper: leave them out";
             return Err(Usage(message.to_owned()).into());
         }
         Ok(())
@@ -294,8 +264,7 @@ pub(crate) fn hybrid(args: &GalleryRuleArgs, file: &RowFile, device: &Device) ->
         GalleryRule::Hybrid => HybridRule::Fused,
         GalleryRule::Paper => HybridRule::Paper,
         GalleryRule::Mix => {
-            let message =
-                "--gallery-rule mix reads a density, samples have none: choose hybrid or paper, or `locate`";
+            let message = "--gallery-rule mix reads a density, samples have none: choose hybrid or paper, or `locate`";
             return Err(Usage(message.to_owned()).into());
         }
     };

@@ -60,9 +60,8 @@ fn albums_are_judged_beside_photo_managers() {
     let folder = tempfile::tempdir().unwrap();
     table(folder.path());
     let (model, photos) = (world("model"), world("photos.npy"));
-    let words = format!(
-        "evaluate --album times.csv --model {model} --embeddings {photos} --device cpu --replicates 50"
-    );
+    let words =
+        format!("evaluate --album times.csv --model {model} --embeddings {photos} --device cpu --replicates 50");
     let scores = json(folder.path(), &words);
     assert_eq!((&scores["albums"], &scores["photos"], &scores["tagged"]), (&2.into(), &3.into(), &1.into()));
     // The photo of the tagged album is found by its time; the album without tags only by looks.
@@ -71,9 +70,7 @@ fn albums_are_judged_beside_photo_managers() {
     assert_eq!(within(3), 0.0);
     let text = ok(folder.path(), &words);
     assert!(
-        text.contains("nearest in time")
-            && text.contains("interpolated in time")
-            && text.contains("single photos")
+        text.contains("nearest in time") && text.contains("interpolated in time") && text.contains("single photos")
     );
     // Those that have a density are judged by it, beside each other; so are views of one place.
     for scores in [scores, json(folder.path(), &format!("{words} --same-place"))] {

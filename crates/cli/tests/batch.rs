@@ -53,12 +53,10 @@ fn embeddings_do_not_depend_on_shards() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     photos(folder);
-    let list = "path,lat,lon\nphotos/china.jpg,39.9,116.4\nphotos/rgb.png,,\nphotos/broken.jpg,1,2\nphotos/grey.jpg,-5,7\n";
+    let list =
+        "path,lat,lon\nphotos/china.jpg,39.9,116.4\nphotos/rgb.png,,\nphotos/broken.jpg,1,2\nphotos/grey.jpg,-5,7\n";
     fs::write(folder.join("photos.csv"), list).unwrap();
-    let plain = run(
-        folder,
-        "embed photos.csv --out plain.safetensors --locations plain.csv --allow-bad --device cpu",
-    );
+    let plain = run(folder, "embed photos.csv --out plain.safetensors --locations plain.csv --allow-bad --device cpu");
     assert!(plain.status.success(), "{}", stderr(&plain));
     for (job, size) in [("one", 9), ("three", 2)] {
         ok(folder, &format!("batch plan photos.csv --task embed --shard-photos {size} --out {job}"));

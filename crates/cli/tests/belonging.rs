@@ -4,8 +4,7 @@
 mod common;
 
 use common::{
-    TRAIN, command, csv, fixture, model_of_towns, ok, photos_of_towns, read, refused, refused_with, root,
-    run, stderr,
+    TRAIN, command, csv, fixture, model_of_towns, ok, photos_of_towns, read, refused, refused_with, root, run, stderr,
 };
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -60,8 +59,7 @@ fn settings_out_of_bounds_are_named_with_their_file() {
     let path = &*common::scratch();
     model_of_towns(path);
     let config = read(path.join("run/config.json"));
-    let calibrate =
-        "calibrate --model run --embeddings photos.npy --truth photos.csv --device cpu --samples 2";
+    let calibrate = "calibrate --model run --embeddings photos.npy --truth photos.csv --device cpu --samples 2";
     ok(path, calibrate);
     for (from, to, words) in [
         ("\"width\": 32", "\"width\": 1000000000000", "width = 1000000000000"),
@@ -89,11 +87,7 @@ fn settings_out_of_bounds_are_named_with_their_file() {
         refused_with(path, &format!("{train} {flags} --embeddings photos.npy --locations photos.csv"), words);
     }
     let train = TRAIN.replace("--degree 7", "--degree 511").replace("--out run", "--out other");
-    refused_with(
-        path,
-        &format!("{train} --embeddings photos.npy --locations photos.csv"),
-        "quadrature points",
-    );
+    refused_with(path, &format!("{train} --embeddings photos.npy --locations photos.csv"), "quadrature points");
     // A probe for other embeddings was passed over in silence.
     let text = read(path.join("run/calibration.json"));
     let strangers = "\"strangers\": {\"probe\": {\"weights\": [1.0], \"bias\": 0.0}, \"factors\": {\"evidence\": 1.0, \
@@ -156,9 +150,7 @@ fn copies_of_photos_are_trained_with() {
     let train = format!("{SMALL} --embeddings e.safetensors --locations e.csv");
     assert!(ok(path, &format!("{train} --out a")).contains("8 photos, 3 copies each"));
     assert!(ok(path, &format!("{train} --out b --no-copies")).contains("8 photos, 1 copies each"));
-    assert!(
-        ok(path, &format!("{train} --out c --augmented augmented_2")).contains("8 photos, 2 copies each")
-    );
+    assert!(ok(path, &format!("{train} --out c --augmented augmented_2")).contains("8 photos, 2 copies each"));
     let weights = |run: &str| fs::read(path.join(run).join("model.safetensors")).unwrap();
     assert!(weights("a") != weights("b"));
 }
@@ -184,10 +176,7 @@ fn another_encoder_is_refused_with_both_names() {
     let both = |arguments: &str| {
         let message = refused(path, arguments);
         assert_eq!(message.matches('@').count(), 2, "{arguments}: {message}");
-        assert!(
-            message.contains("the bundled encoder@") && message.contains("other-crop@"),
-            "{arguments}: {message}"
-        );
+        assert!(message.contains("the bundled encoder@") && message.contains("other-crop@"), "{arguments}: {message}");
     };
     both(&format!("locate {photo} --model run --encoder {} --device cpu", other.display()));
     both("locate --model run --embeddings other.safetensors --device cpu");
@@ -212,9 +201,7 @@ fn the_hybrid_says_which_photo_matched() {
     ok(path, "gallery build list.csv -o gallery --device cpu");
     let photo = fixture("vision/china.jpg");
     let photo = photo.to_str().unwrap();
-    let locate = format!(
-        "locate {photo} --device cpu --samples 2 --steps 2 --hybrid gallery --hybrid-radius-km 20000"
-    );
+    let locate = format!("locate {photo} --device cpu --samples 2 --steps 2 --hybrid gallery --hybrid-radius-km 20000");
     let text = ok(path, &locate);
     assert!(text.contains("answered by  the gallery") && text.contains("match        row "), "{text}");
     let answer = common::json(path, &locate);

@@ -39,16 +39,12 @@ fn encode_and_decode_round_trip_in_every_format() {
             // Whatever the format, the places can be encoded again, and give the same table.
             ok(path, &["encode", &out, "-L", "23", "--out", "again.npy", "--force"]);
             let table = ok(path, &["decode", "again.npy", "--json"]);
-            let rows: Vec<serde_json::Value> =
-                table.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
+            let rows: Vec<serde_json::Value> = table.lines().map(|l| serde_json::from_str(l).unwrap()).collect();
             assert_eq!(rows.len(), 6);
             for (row, line) in rows.iter().zip(PLACES.lines().skip(1)) {
                 let (lat, lon) = line.split_once(',').unwrap();
                 let number = |key: &str| row[key].as_f64().unwrap();
-                assert!(
-                    (number("lat") - lat.parse::<f64>().unwrap()).abs() < 1e-5,
-                    "{format} {dtype}: {row}"
-                );
+                assert!((number("lat") - lat.parse::<f64>().unwrap()).abs() < 1e-5, "{format} {dtype}: {row}");
                 if number("lat").abs() < 89.0 {
                     let turn = (number("lon") - lon.parse::<f64>().unwrap()).rem_euclid(360.0);
                     assert!(turn.min(360.0 - turn) < 1e-5, "{format} {dtype}: {row} {lon}");
@@ -107,9 +103,8 @@ fn a_gpu_decodes_as_the_cpu_does() {
         assert!(error.contains("device") && error.contains("without a window"), "{error}");
     }
     for decoder in ["exact", "anchors"] {
-        let decode = |device: &str| {
-            run(path, &*format!("decode codes.npy --decoder {decoder} --device {device} --json"))
-        };
+        let decode =
+            |device: &str| run(path, &*format!("decode codes.npy --decoder {decoder} --device {device} --json"));
         let (there, here) = (decode("cuda"), decode("cpu"));
         if !there.status.success() {
             return assert!(common::stderr(&there).contains("no CUDA device can be used"));
@@ -197,11 +192,7 @@ fn bad_input_gets_one_clear_line_and_leaves_nothing_behind() {
         (&["decode", "nan-code.csv", "--out", "o.csv"], 1, &["nan-code.csv", "row 2"]),
         (&["decode", "truncated.npy"], 1, &["truncated.npy"]),
         (&["decode", "codes.npy", "--decoder", "guess"], 2, &["guess", "exact"]),
-        (
-            &["decode", "codes.npy", "--decoder", "anchors", "--anchors", "fibonacci:0"],
-            1,
-            &["at least one point"],
-        ),
+        (&["decode", "codes.npy", "--decoder", "anchors", "--anchors", "fibonacci:0"], 1, &["at least one point"]),
         (&["decode", "codes.npy", "--window-km=-1"], 2, &["positive"]),
         (&["density", "codes.npy", "--row", "99"], 1, &["row 99", "6"]),
         (&["density", "codes.npy", "--raster", "r.asc", "--raster-cell", "0.001"], 1, &["0.05"]),
@@ -244,8 +235,7 @@ fn an_existing_file_survives_a_failed_run() {
 #[test]
 fn a_full_disk_is_an_error_and_a_closed_pipe_is_not() {
     let encode = |tail: &str| {
-        let command =
-            format!("set -o pipefail; '{}' encode --at 1,2 -L 3 {tail}", env!("CARGO_BIN_EXE_locdiff"));
+        let command = format!("set -o pipefail; '{}' encode --at 1,2 -L 3 {tail}", env!("CARGO_BIN_EXE_locdiff"));
         Command::new("bash").args(["-c", &command]).output().unwrap()
     };
     let full = encode("> /dev/full");

@@ -34,8 +34,7 @@ fn photos(folder: &Path) -> Vec<String> {
 fn form(folder: &Path, names: &[String]) -> Vec<u8> {
     let mut body = Vec::new();
     for name in names {
-        let head =
-            format!("--x\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"{name}\"\r\n\r\n");
+        let head = format!("--x\r\nContent-Disposition: form-data; name=\"photo\"; filename=\"{name}\"\r\n\r\n");
         body.extend([head.as_bytes(), &fs::read(folder.join(name)).unwrap(), b"\r\n"].concat());
     }
     body.extend(b"--x--\r\n");
@@ -50,17 +49,13 @@ fn every_door_gives_the_same_bytes() {
     let folder = folder.path();
     let names = photos(folder);
     let listed: Vec<&str> = names.iter().map(String::as_str).collect();
-    let with = |words: &[&'static str]| -> Vec<&str> {
-        words.iter().copied().chain(listed.iter().copied()).collect()
-    };
+    let with = |words: &[&'static str]| -> Vec<&str> { words.iter().copied().chain(listed.iter().copied()).collect() };
 
     // Photos one by one: the command, the server, a job.
     let wanted = ok(folder, &with(&["locate", "--device", "cpu", "--json", "--allow-bad"]));
     let lines: Vec<Value> = wanted.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 10);
-    assert!(
-        lines[0]["best"]["lat"].is_number() && lines[9]["error"].as_str().unwrap().contains("100900.jpg")
-    );
+    assert!(lines[0]["best"]["lat"].is_number() && lines[9]["error"].as_str().unwrap().contains("100900.jpg"));
     let server = Server::start(folder, "--address 127.0.0.1:0 --no-log", &[]);
     let body = form(folder, &names);
     assert_eq!(received(server.send("/v1/locate", &body, FORM)), (200, wanted.clone()), "the server");
@@ -77,8 +72,7 @@ fn every_door_gives_the_same_bytes() {
     assert_eq!(status, 200, "{text}");
     server.end();
     let mut answer: Value = serde_json::from_str(&text).unwrap();
-    for photo in answer["photos"].as_array_mut().unwrap().iter_mut().filter(|photo| photo["error"].is_null())
-    {
+    for photo in answer["photos"].as_array_mut().unwrap().iter_mut().filter(|photo| photo["error"].is_null()) {
         photo["time"].as_object_mut().unwrap().remove("utc");
     }
     assert_eq!(answer["photos"].as_array().unwrap(), &album, "the server's album");
@@ -97,10 +91,7 @@ fn every_door_gives_the_same_bytes() {
     let answered: Vec<&Value> = album.iter().filter(|photo| photo["error"].is_null()).collect();
     assert_eq!(found.len(), answered.len());
     for (suggestion, answer) in found.iter().zip(answered) {
-        assert_eq!(
-            (&suggestion["lat"], &suggestion["lon"]),
-            (&answer["best"]["lat"], &answer["best"]["lon"])
-        );
+        assert_eq!((&suggestion["lat"], &suggestion["lon"]), (&answer["best"]["lat"], &answer["best"]["lon"]));
         for field in ["place", "radius_50_km", "radius_90_km"] {
             assert_eq!(suggestion[field], answer[field], "{field}");
         }
@@ -116,12 +107,10 @@ fn a_bad_photo_does_not_lose_the_table_of_a_gallery() {
     fs::copy(fixture("vision/china.jpg"), folder.join("photos/a.jpg")).unwrap();
     fs::write(folder.join("photos/b.jpg"), "no picture").unwrap();
     fs::copy(fixture("vision/rgb.png"), folder.join("photos/c.png")).unwrap();
-    fs::write(folder.join("known.csv"), "path,lat,lon\nphotos/a.jpg,39.999,116.275\nphotos/c.png,1,2\n")
-        .unwrap();
+    fs::write(folder.join("known.csv"), "path,lat,lon\nphotos/a.jpg,39.999,116.275\nphotos/c.png,1,2\n").unwrap();
     ok(folder, "gallery build known.csv --device cpu --out gallery");
     for rule in ["mix", "hybrid"] {
-        let flags =
-            format!("locate photos --device cpu --gallery gallery --gallery-rule {rule} --csv {rule}.csv");
+        let flags = format!("locate photos --device cpu --gallery gallery --gallery-rule {rule} --csv {rule}.csv");
         let output = run(folder, &flags);
         assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
         let mut table = TableReader::open(&folder.join(format!("{rule}.csv"))).unwrap();

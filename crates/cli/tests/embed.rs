@@ -79,9 +79,7 @@ fn bad_photos_are_listed_and_passed_over() {
     let photos = path.join("photos");
     fs::create_dir_all(photos.join("inner")).unwrap();
     let mut expected = Vec::new();
-    for name in
-        ["rgb.jpg", "progressive.jpg", "rgb.png", "lossy.webp", "lossless.webp", "lzw.tiff", "rgb.bmp"]
-    {
+    for name in ["rgb.jpg", "progressive.jpg", "rgb.png", "lossy.webp", "lossless.webp", "lzw.tiff", "rgb.bmp"] {
         let whole = fs::read(fixture("vision").join(name)).unwrap();
         fs::write(photos.join(format!("cut_{name}")), &whole[..whole.len() * 2 / 3]).unwrap();
         expected.push((format!("photos/cut_{name}"), "again"));
@@ -190,9 +188,7 @@ fn files_tables_lists_and_shards_give_the_same_rows() {
     assert_eq!((&summary["rows"], &summary["left_out_without_location"]), (&3.into(), &1.into()));
     assert_eq!(fs::metadata(path.join("x.npy")).unwrap().len(), 128 + 3 * 512 * 2);
     let words = "x.bad.csv";
-    assert!(
-        lines(path.join(words)).iter().any(|line| line.contains("00003.bmp") && line.contains("no location"))
-    );
+    assert!(lines(path.join(words)).iter().any(|line| line.contains("00003.bmp") && line.contains("no location")));
 }
 
 #[test]
@@ -200,8 +196,7 @@ fn a_folder_of_photos_with_places_trains_a_model() {
     let path = &*common::scratch();
     many(&path.join("photos"), 40);
     let table = (0..40).map(|n| format!("photos/{n:05}.bmp,{},{}", n - 20, 4 * n - 80));
-    fs::write(path.join("photos.csv"), format!("path,lat,lon\n{}\n", table.collect::<Vec<_>>().join("\n")))
-        .unwrap();
+    fs::write(path.join("photos.csv"), format!("path,lat,lon\n{}\n", table.collect::<Vec<_>>().join("\n"))).unwrap();
     embed(path, &["photos.csv", "-o", "e.safetensors", "--augment", "1", "--require-gps"]);
     let train = "train --embeddings e.safetensors --augmented augmented_1 --locations e.csv --preset small --degree 3 \
                  --width 8 --batch 8 --steps 3 --device cpu --out model --json";
@@ -231,8 +226,7 @@ fn killed_and_interrupted_runs_resume_to_the_same_bytes() {
     let options = ["--batch", "8", "--augment", "1", "--seed", "9"];
     embed_some(path, &[&["photos", "-o", "whole.safetensors"], &options[..]].concat());
 
-    let arguments =
-        [&["embed", "photos", "-o", "cut.safetensors", "--resume", "--json"], &options[..]].concat();
+    let arguments = [&["embed", "photos", "-o", "cut.safetensors", "--resume", "--json"], &options[..]].concat();
     let partial = path.join("cut.safetensors.partial");
     let mut kept = 0;
     // kill -9 twice, then an interrupt, each once there is more than before.
@@ -308,9 +302,7 @@ fn an_encoder_is_described_checked_and_timed() {
     };
     let (code, text, _) = inspect(&[]);
     assert_eq!(code, Some(0));
-    for words in
-        ["efficientnet-lite2", "short side to 256", "256×256", "512 numbers", "Apache-2.0", "ms a photo"]
-    {
+    for words in ["efficientnet-lite2", "short side to 256", "256×256", "512 numbers", "Apache-2.0", "ms a photo"] {
         assert!(text.contains(words), "{words}: {text}");
     }
     let model = concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/streetview-lite2");
@@ -321,9 +313,7 @@ fn an_encoder_is_described_checked_and_timed() {
     assert!(json["parameters"].as_u64().unwrap() > 3_000_000);
     let (code, text, _) = inspect(&[model]);
     assert_eq!(code, Some(0));
-    for words in
-        ["EfficientNet-Lite, efficientnet-lite2", "short side to 256", "input 256×256", "512 numbers"]
-    {
+    for words in ["EfficientNet-Lite, efficientnet-lite2", "short side to 256", "input 256×256", "512 numbers"] {
         assert!(text.contains(words), "{words}: {text}");
     }
     assert_eq!(inspect(&["nowhere"]).0, Some(1));

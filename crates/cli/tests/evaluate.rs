@@ -46,8 +46,7 @@ fn toy(folder: &Path) {
     }
     rows.reverse();
     fs::write(folder.join("t.csv"), truth).unwrap();
-    fs::write(folder.join("p.csv"), format!("id,lat,lon,radius_50_km,radius_90_km\n{}\n", rows.join("\n")))
-        .unwrap();
+    fs::write(folder.join("p.csv"), format!("id,lat,lon,radius_50_km,radius_90_km\n{}\n", rows.join("\n"))).unwrap();
     fs::write(folder.join("q.csv"), other).unwrap();
 }
 
@@ -62,8 +61,7 @@ fn answers_are_matched_and_counted() {
     // 205 km hold 0 … 200 km: 21 of 40.
     let radii = &report["radii"]["curve"];
     assert_eq!((radii[0]["observed"].as_f64(), radii[1]["observed"].as_f64()), (Some(0.525), Some(0.95)));
-    let by: Vec<&str> =
-        report["breakdowns"].as_array().unwrap().iter().map(|b| b["by"].as_str().unwrap()).collect();
+    let by: Vec<&str> = report["breakdowns"].as_array().unwrap().iter().map(|b| b["by"].as_str().unwrap()).collect();
     assert_eq!(by, ["continent", "country", "distance to the nearest training photo"]);
     let skipped = json(path, "evaluate --truth t.csv --predictions p.csv --missing skip --by none");
     assert_eq!((&skipped["scores"]["n"], &skipped["skipped"]), (&38.into(), &2.into()));
@@ -73,10 +71,7 @@ fn answers_are_matched_and_counted() {
     assert_eq!((&radii[3]["only_first"], &radii[3]["only_second"]), (&38.into(), &0.into()));
     assert!(radii[3]["p_value"].as_f64().unwrap() < 1e-9);
     assert_eq!(paired["bootstrap"]["seed"], 3);
-    assert_eq!(
-        paired,
-        json(path, "evaluate --truth t.csv --predictions p.csv --predictions-b q.csv --seed 3")
-    );
+    assert_eq!(paired, json(path, "evaluate --truth t.csv --predictions p.csv --predictions-b q.csv --seed 3"));
 }
 
 #[test]
@@ -84,10 +79,8 @@ fn reports_are_written() {
     let path = &*common::scratch();
     toy(path);
     fs::rename(path.join("p.csv"), path.join("<script>&.csv")).unwrap();
-    let said = ok(
-        path,
-        "evaluate --truth t.csv --predictions <script>&.csv --predictions-b q.csv --html r.html --csv r.csv",
-    );
+    let said =
+        ok(path, "evaluate --truth t.csv --predictions <script>&.csv --predictions-b q.csv --html r.html --csv r.csv");
     assert!(
         said.contains("50.00 %") && said.contains("2 without an answer") && said.contains("wrote r.html"),
         "{said}"
@@ -97,9 +90,7 @@ fn reports_are_written() {
     assert!(!page.contains("http://") && !page.contains("https://") && !page.contains("src="));
     assert!(page.matches("<svg").count() >= 3 && page.len() < 400_000, "{}", page.len());
     let rows = read(path.join("r.csv"));
-    assert!(
-        rows.starts_with("section,group,metric,value,low,high,n\nscores,<script>&.csv,within_1_km,0.025,")
-    );
+    assert!(rows.starts_with("section,group,metric,value,low,high,n\nscores,<script>&.csv,within_1_km,0.025,"));
     assert!(rows.lines().all(|line| line.split(',').count() == 7));
 }
 
@@ -117,8 +108,7 @@ fn densities_are_judged() {
     fs::write(path.join("flat.csv"), flat).unwrap();
     let report = json(path, "evaluate --truth t.csv --predictions t.csv --codes flat.csv");
     let likelihood = &report["likelihood"];
-    let figures =
-        [&likelihood["nats"]["value"], &likelihood["plonk"]].map(|v| format!("{:.3}", v.as_f64().unwrap()));
+    let figures = [&likelihood["nats"]["value"], &likelihood["plonk"]].map(|v| format!("{:.3}", v.as_f64().unwrap()));
     assert_eq!(figures, ["2.531", "1.217"]);
     refused_with(path, "evaluate --truth t.csv --codes t.csv", "a row is not a coefficient vector");
 }

@@ -62,8 +62,7 @@ fn mutate(input: &mut Vec<u8>, rng: &mut ChaCha8Rng) {
 
 #[test]
 fn every_parser_reads_or_refuses() {
-    let seconds: f64 =
-        std::env::var("LOCDIFF_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(0.0);
+    let seconds: f64 = std::env::var("LOCDIFF_FUZZ_SECONDS").ok().and_then(|text| text.parse().ok()).unwrap_or(0.0);
     let chosen = std::env::var("LOCDIFF_FUZZ_TARGET").ok();
     for (number, (name, target)) in targets::TARGETS.into_iter().enumerate() {
         if chosen.as_ref().is_some_and(|chosen| chosen != name) {

@@ -2,9 +2,7 @@
 
 mod common;
 
-use common::{
-    TOWNS, TRAIN, csv, fixture, json, json_lines, ok, read, refused_with, run, write_npy, write_photos,
-};
+use common::{TOWNS, TRAIN, csv, fixture, json, json_lines, ok, read, refused_with, run, write_npy, write_photos};
 use std::{fmt::Write, fs, path::Path};
 
 #[test]
@@ -16,14 +14,10 @@ fn geoclip_is_imported_and_retrieves() {
         (0..6).map(|k| (0..24).map(|c| ((k * 24 + c) as f32 * 0.7).sin()).collect()).collect();
     write_npy(path.join("f.npy"), &features);
     write_npy(path.join("e.npy"), &vec![vec![0.5; 10]; 20]); // as many numbers as places have, not photos
-    let search =
-        "gallery search geoclip/gallery.csv --geoclip geoclip --embeddings f.npy --device cpu --top 3";
+    let search = "gallery search geoclip/gallery.csv --geoclip geoclip --embeddings f.npy --device cpu --top 3";
     ok(path, &format!("{search} --out hits.csv"));
     let hits = read(path.join("hits.csv"));
-    assert!(
-        hits.starts_with("row,rank,lat,lon,gallery_row,score\n1,1,") && hits.lines().count() == 19,
-        "{hits}"
-    );
+    assert!(hits.starts_with("row,rank,lat,lon,gallery_row,score\n1,1,") && hits.lines().count() == 19, "{hits}");
     // The second time the vectors come from the folder beside the places, and say the same.
     assert!(path.join("geoclip/gallery.csv.gallery/gallery.json").exists());
     ok(path, &format!("{search} --out again.csv"));
@@ -66,18 +60,14 @@ fn the_hybrid_finds_the_street_where_the_model_knows_the_town() {
     towns(path, "train", 0);
     towns(path, "test", 1000);
     ok(path, &format!("{TRAIN} --embeddings train.npy --locations train.csv"));
-    let built =
-        ok(path, "gallery build --embeddings train.npy --locations train.csv --device cpu --out gallery");
+    let built = ok(path, "gallery build --embeddings train.npy --locations train.csv --device cpu --out gallery");
     assert!(built.contains("a gallery of 120 places with 6 numbers each"), "{built}");
-    let plain_retrieval =
-        json(path, "gallery search gallery --embeddings test.npy --truth test.csv --device cpu");
+    let plain_retrieval = json(path, "gallery search gallery --embeddings test.npy --truth test.csv --device cpu");
     assert!(plain_retrieval["accuracy"]["within"][1].as_f64().unwrap() > 0.9);
 
-    let sample =
-        "sample --model run --embeddings test.npy --device cpu --samples 8 --steps 10 --truth test.csv";
+    let sample = "sample --model run --embeddings test.npy --device cpu --samples 8 --steps 10 --truth test.csv";
     let plain = json(path, sample);
-    let near =
-        |value: &serde_json::Value, radius: usize| value["accuracy"]["within"][radius].as_f64().unwrap();
+    let near = |value: &serde_json::Value, radius: usize| value["accuracy"]["within"][radius].as_f64().unwrap();
     for rule in ["--hybrid-rule paper", "--hybrid-rule fused --hybrid-radius-km 1500 --hybrid-confidence 0"] {
         let radius = if rule.contains("paper") { " --hybrid-radius-km 1500" } else { "" };
         let found = json(path, &format!("{sample} --hybrid gallery {rule}{radius}"));
@@ -86,8 +76,7 @@ fn the_hybrid_finds_the_street_where_the_model_knows_the_town() {
         assert!(found["from_gallery"].as_u64().unwrap() > 60);
     }
     // `locate` says the same place, with probabilities about it.
-    let rule =
-        "--device cpu --samples 8 --steps 10 --hybrid gallery --hybrid-rule paper --hybrid-radius-km 1500";
+    let rule = "--device cpu --samples 8 --steps 10 --hybrid gallery --hybrid-rule paper --hybrid-radius-km 1500";
     ok(path, &format!("sample --model run --embeddings test.npy --out h.csv {rule}"));
     let located = json_lines(path, &format!("locate --model run --embeddings test.npy {rule}"));
     let places = csv(path.join("h.csv"));
@@ -136,8 +125,7 @@ fn a_gallery_is_mixed_with_the_model_and_says_what_it_did() {
     // Never fitted: it says so, and answers all the same.
     let note = common::stderr(&common::run(path, &format!("{locate} --gallery gallery --json")));
     assert!(note.contains("never calibrated with this gallery"), "{note}");
-    let calibrate =
-        "calibrate --model run --truth validation.csv --embeddings validation.npy --device cpu --samples 4";
+    let calibrate = "calibrate --model run --truth validation.csv --embeddings validation.npy --device cpu --samples 4";
     let said = json(path, &format!("{calibrate} --gallery gallery"));
     assert!(said["gallery"]["share"].as_f64().unwrap() > 0.5, "{said}");
     let plain = json_lines(path, locate);
@@ -196,8 +184,7 @@ fn photo_list(path: &Path) -> usize {
     let mut count = 0;
     let names = "china.jpg grey.jpg lossy.webp rgb.bmp palette.png lzw.tiff progressive.jpg lossless.webp";
     for name in names.split(' ') {
-        writeln!(list, "{},{},{}", photos.join(name).display(), 5.0 * count as f64, 10.0 * count as f64)
-            .unwrap();
+        writeln!(list, "{},{},{}", photos.join(name).display(), 5.0 * count as f64, 10.0 * count as f64).unwrap();
         count += 1;
     }
     fs::write(path.join("photos.csv"), list).unwrap();
@@ -218,8 +205,7 @@ fn clip_conditions_the_model_and_geoclip_picks_the_place() {
         "train --embeddings e.safetensors --locations e.csv --preset small --degree 5 --width 16 --batch 8 --steps 10 --device cpu --out run",
     );
     let sample = "sample --model run --embeddings e.safetensors --device cpu --samples 4 --steps 5";
-    let hybrid =
-        "--hybrid geoclip/gallery.csv --geoclip geoclip --hybrid-radius-km 20020 --hybrid-rule paper";
+    let hybrid = "--hybrid geoclip/gallery.csv --geoclip geoclip --hybrid-radius-km 20020 --hybrid-rule paper";
     let answer = json(path, &format!("{sample} --out h.csv {hybrid}"));
     assert!(answer["rows"] == photos && answer["from_gallery"] == photos, "{answer}");
     // With caps around the whole Earth the hybrid is plain retrieval.
@@ -239,10 +225,7 @@ fn clip_conditions_the_model_and_geoclip_picks_the_place() {
     ok(path, "gallery search own --embeddings e.safetensors --device cpu --top 1 --out s.csv");
     let scores = read(path.join("s.csv"));
     let score = |line: &str| line.rsplit(',').next().unwrap().parse::<f64>().unwrap();
-    assert!(
-        scores.lines().count() == photos + 1 && scores.lines().skip(1).all(|line| score(line) > 0.999),
-        "{scores}"
-    );
+    assert!(scores.lines().count() == photos + 1 && scores.lines().skip(1).all(|line| score(line) > 0.999), "{scores}");
     assert!(path.join("own/photos.csv").exists());
     let answer = json(path, &format!("{sample} --hybrid own"));
     assert_eq!(answer["rows"], photos);

@@ -44,10 +44,7 @@ fn photos_are_suggested_written_and_taken_back() {
     // The second run looks only at what is left.
     fake.set(|state| state.log.clear());
     let done = said(&immich(path, &fake, "suggest --device cpu"), 0);
-    assert!(
-        done.contains("going on: 3 photos") && done.contains("2 suggestions, 2 of them ticked"),
-        "{done}"
-    );
+    assert!(done.contains("going on: 3 photos") && done.contains("2 suggestions, 2 of them ticked"), "{done}");
     assert_eq!(fake.asked("thumbnail"), 1);
     assert!(!path.join("immich-suggestions.json.partial").exists());
     let text = fs::read_to_string(path.join("immich-suggestions.json")).unwrap();
@@ -76,8 +73,7 @@ fn keys_and_addresses_are_asked_for() {
     fs::write(path.join("key"), "wrong\n").unwrap();
     let wrong = immich(path, &fake, "suggest --device cpu --key-file key");
     assert!(said(&wrong, 1).contains("answers 401"));
-    let other =
-        command(path, "immich https://photos.example undo").env("IMMICH_API_KEY", KEY).output().unwrap();
+    let other = command(path, "immich https://photos.example undo").env("IMMICH_API_KEY", KEY).output().unwrap();
     assert!(said(&other, 1).contains("https is not supported"));
     assert!(said(&immich(path, &fake, "undo"), 1).contains("give the journal that `apply` named"));
 }
@@ -93,17 +89,14 @@ fn the_page_is_reviewed() {
     );
     fs::write(folder.path().join("immich-suggestions.json"), text).unwrap();
     let mut review = command(folder.path(), &format!("immich {} review", fake.url));
-    let mut review =
-        review.env("IMMICH_API_KEY", KEY).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut review = review.env("IMMICH_API_KEY", KEY).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     BufReader::new(review.stderr.take().unwrap()).read_line(&mut line).unwrap();
     let (host, rest) = line.split_once("http://").unwrap().1.split_once('/').unwrap();
     let visit = |request: &str, headers: &str, body: &str| {
         let mut stream = TcpStream::connect(host).unwrap();
-        let head = format!(
-            "Host: {host}\r\nOrigin: http://{host}\r\nContent-Length: {}\r\nConnection: close",
-            body.len()
-        );
+        let head =
+            format!("Host: {host}\r\nOrigin: http://{host}\r\nContent-Length: {}\r\nConnection: close", body.len());
         write!(stream, "{request} HTTP/1.1\r\n{head}\r\n{headers}\r\n{body}").unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();

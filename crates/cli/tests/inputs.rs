@@ -80,11 +80,7 @@ fn a_folder_with_everything_in_it_is_answered() {
     let lines: Vec<Value> =
         String::from_utf8(output.stdout).unwrap().lines().map(|l| serde_json::from_str(l).unwrap()).collect();
     assert_eq!(lines.len(), 3);
-    assert!(
-        lines[1]["photo"] == "photos/broken.jpg"
-            && lines[1]["error"].is_string()
-            && lines[0]["best"].is_object()
-    );
+    assert!(lines[1]["photo"] == "photos/broken.jpg" && lines[1]["error"].is_string() && lines[0]["best"].is_object());
     assert_eq!(csv(path.join("e.csv")).len(), 3);
 }
 

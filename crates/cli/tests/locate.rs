@@ -3,9 +3,7 @@
 
 mod common;
 
-use common::{
-    command, csv, fixture, json, json_lines, model_of_towns, ok, read, refused, refused_with, run, stderr,
-};
+use common::{command, csv, fixture, json, json_lines, model_of_towns, ok, read, refused, refused_with, run, stderr};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -18,8 +16,7 @@ fn a_model_is_calibrated_and_its_answers_are_coherent() {
     let locate = "locate --model run --embeddings photos.npy --device cpu --samples 4";
     assert!(stderr(&run(path, &format!("{locate} --json"))).contains("never calibrated"));
 
-    let calibrate =
-        "calibrate --model run --embeddings photos.npy --truth photos.csv --device cpu --samples 4";
+    let calibrate = "calibrate --model run --embeddings photos.npy --truth photos.csv --device cpu --samples 4";
     let told = json(path, calibrate);
     assert!(told["fit"]["n"] == 120 && told["evidence"].as_f64().unwrap() > 0.0, "{told}");
     assert!(read(path.join("run/calibration.json")).contains("background"));
@@ -53,7 +50,8 @@ fn a_model_is_calibrated_and_its_answers_are_coherent() {
 
     // How good it is, where the truth is known; the same numbers as `evaluate --model`.
     let score = json_lines(path, &format!("{locate} --truth photos.csv")).pop().unwrap();
-    let options = "--model run --embeddings photos.npy --device cpu --samples 4 --steps 10 --truth photos.csv --by-order";
+    let options =
+        "--model run --embeddings photos.npy --device cpu --samples 4 --steps 10 --truth photos.csv --by-order";
     let judged = json(path, &format!("evaluate {options} --prdc none --by none"));
     let within = judged["scores"]["radii"].as_array().unwrap();
     for (share, radius) in score["summary"]["accuracy"]["within"].as_array().unwrap().iter().zip(within) {
@@ -63,10 +61,7 @@ fn a_model_is_calibrated_and_its_answers_are_coherent() {
     // The referee reads the same densities.
     let judged = json(path, &format!("evaluate {options} --by none"));
     let (told, found) = (&score["summary"], &judged);
-    assert!(
-        (told["nll_nats"].as_f64().unwrap() - found["likelihood"]["nats"]["value"].as_f64().unwrap()).abs()
-            < 1e-9
-    );
+    assert!((told["nll_nats"].as_f64().unwrap() - found["likelihood"]["nats"]["value"].as_f64().unwrap()).abs() < 1e-9);
     assert_eq!(told["regions"], found["regions"]);
     assert_eq!(found["radii"]["curve"].as_array().unwrap().len(), 9);
     let silent = score["summary"]["cannot_tell"]["n"].as_u64().unwrap();
@@ -77,20 +72,15 @@ fn a_model_is_calibrated_and_its_answers_are_coherent() {
         for answer in json_lines(path, &format!("{locate} {more}")).iter().take(8) {
             assert!(lat.contains(&answer["best"]["lat"].as_f64().unwrap()), "{more}: {answer}");
             // The best place is the one with the most probability around it.
-            let around: Vec<f64> = answer["hypotheses"]
-                .as_array()
-                .unwrap()
-                .iter()
-                .map(|h| h["probability"].as_f64().unwrap())
-                .collect();
+            let around: Vec<f64> =
+                answer["hypotheses"].as_array().unwrap().iter().map(|h| h["probability"].as_f64().unwrap()).collect();
             assert!(around.iter().all(|other| *other <= around[0] + 1e-9), "{more}: {answer}");
         }
     }
     fs::write(path.join("w.csv"), "lat,lon,weight\n-33,151,1\n").unwrap();
     let first = &json_lines(path, &format!("{locate} --prior w.csv --prior-km 300"))[0];
     assert!(first["best"]["lat"].as_f64().unwrap() < -25.0, "{first}");
-    fs::write(path.join("w.asc"), "ncols 2\nnrows 1\nxllcorner -180\nyllcorner -90\ncellsize 180\n0 1\n")
-        .unwrap();
+    fs::write(path.join("w.asc"), "ncols 2\nnrows 1\nxllcorner -180\nyllcorner -90\ncellsize 180\n0 1\n").unwrap();
     let third = &json_lines(path, &format!("{locate} --prior w.asc"))[2];
     assert!(third["best"]["lon"].as_f64().unwrap() >= 0.0, "{third}");
     for (more, part) in [
@@ -131,9 +121,7 @@ fn the_summer_palace_gets_an_answer_and_maps() {
         path,
         "locate china.jpg --device cpu --csv a.csv --geojson a.geojson --kml a.kml --map a.html --png a.png --trace t.gif --write-exif tagged --xmp --yes",
     );
-    for part in
-        ["china.jpg\n", "best place", "50 % within", "locatability", "wrote a.html", "wrote tagged/china.jpg"]
-    {
+    for part in ["china.jpg\n", "best place", "50 % within", "locatability", "wrote a.html", "wrote tagged/china.jpg"] {
         assert!(text.contains(part), "{part}: {text}");
     }
     let geojson: Value = serde_json::from_slice(&fs::read(path.join("a.geojson")).unwrap()).unwrap();

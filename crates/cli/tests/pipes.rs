@@ -53,9 +53,7 @@ fn codes_go_through_pipes_in_every_format() {
         let regions: Value = serde_json::from_slice(&piped(path, "density - --geojson -", &codes)).unwrap();
         assert_eq!(regions["type"], "FeatureCollection");
     }
-    assert!(
-        String::from_utf8(piped(path, "encode - -L 3", b"lat;lon\n48,86;2,35\n")).unwrap().starts_with('[')
-    );
+    assert!(String::from_utf8(piped(path, "encode - -L 3", b"lat;lon\n48,86;2,35\n")).unwrap().starts_with('['));
     assert!(names(path).is_empty(), "{:?}", names(path));
 }
 
@@ -81,8 +79,7 @@ fn one_output_alone_goes_to_standard_output() {
     let places = ok(path, "sample --model run --embeddings few.npy --device cpu --samples 2 --steps 2 -o -");
     assert!(places.starts_with("row,lat,lon\n1,") && places.lines().count() == 4, "{places}");
     let embeddings = fs::read(path.join("few.npy")).unwrap();
-    let same =
-        piped(path, "sample --model run --embeddings - --device cpu --samples 2 --steps 2 -o -", &embeddings);
+    let same = piped(path, "sample --model run --embeddings - --device cpu --samples 2 --steps 2 -o -", &embeddings);
     assert_eq!(String::from_utf8(same).unwrap(), places);
     // Judged as it comes.
     let judge = "evaluate --truth few.csv --predictions - --prdc none --by none --replicates 40 --json";
@@ -117,8 +114,7 @@ fn answers_are_judged_as_they_are_written() {
     let of_embeddings = "--model run --embeddings photos.npy --device cpu --samples 2";
     ok(path, &format!("locate {of_embeddings} --csv l.csv"));
     fs::write(path.join("l.jsonl"), ok(path, &format!("locate {of_embeddings} --json"))).unwrap();
-    fs::write(path.join("t.jsonl"), ok(path, &format!("locate {of_embeddings} --json --truth photos.csv")))
-        .unwrap();
+    fs::write(path.join("t.jsonl"), ok(path, &format!("locate {of_embeddings} --json --truth photos.csv"))).unwrap();
     ok(path, &format!("sample {of_embeddings} -o s.csv"));
     ok(path, &format!("sample {of_embeddings} -o s.npy"));
     // Truths that have names too.
@@ -169,8 +165,7 @@ fn existing_files_need_force() {
         (format!("locate {of_embeddings} --csv FILE"), "l.csv"),
         (format!("locate {of_embeddings} --geojson FILE"), "l.geojson"),
         (
-            "evaluate --truth photos.csv --predictions photos.csv --by none --replicates 40 --html FILE"
-                .to_owned(),
+            "evaluate --truth photos.csv --predictions photos.csv --by none --replicates 40 --html FILE".to_owned(),
             "r.html",
         ),
         ("gallery build --embeddings photos.npy --locations photos.csv -o FILE".to_owned(), "gallery"),
@@ -227,11 +222,7 @@ fn exit_codes_are_the_same_everywhere() {
     }
     if cfg!(feature = "bundled") {
         for (command, rest) in [("locate", "--csv l.csv"), ("embed", "-o e.npy")] {
-            assert_eq!(
-                code(&format!("{command} good.jpg {rest} --device cpu --force")),
-                Some(0),
-                "{command}"
-            );
+            assert_eq!(code(&format!("{command} good.jpg {rest} --device cpu --force")), Some(0), "{command}");
             assert_eq!(code(&format!("{command} good.jpg bad.jpg {rest} --device cpu --force")), Some(1));
             let allowed = format!("{command} good.jpg bad.jpg {rest} --device cpu --allow-bad --force");
             assert_eq!(code(&allowed), Some(0), "{allowed}");
@@ -250,24 +241,14 @@ fn idle_flags_and_wrong_pictures_are_refused() {
     model_of_towns(path);
     ok(path, "encode --at 1,2 -L 3 -o c.npy");
     ok(path, "gallery build --embeddings photos.npy --locations photos.csv -o gallery");
-    let sample =
-        "sample --model run --embeddings photos.npy --device cpu --samples 2 --steps 2 --hybrid gallery";
+    let sample = "sample --model run --embeddings photos.npy --device cpu --samples 2 --steps 2 --hybrid gallery";
     for (arguments, words) in [
         ("decode c.npy --decoder kl --window-km 20".to_owned(), "--window-km means nothing to --decoder kl"),
         (format!("{sample} --hybrid-rule paper --hybrid-weight 2"), "mean nothing with --gallery-rule paper"),
+        (format!("{sample} --hybrid-rule paper --hybrid-confidence 0.2"), "mean nothing with --gallery-rule paper"),
+        (format!("{sample} --hybrid-rule paper --hybrid-temperature 1"), "mean nothing with --gallery-rule paper"),
         (
-            format!("{sample} --hybrid-rule paper --hybrid-confidence 0.2"),
-            "mean nothing with --gallery-rule paper",
-        ),
-        (
-            format!("{sample} --hybrid-rule paper --hybrid-temperature 1"),
-            "mean nothing with --gallery-rule paper",
-        ),
-        (
-            format!(
-                "{} --embeddings photos.npy --locations photos.csv --validation-tensor x --force",
-                common::TRAIN
-            ),
+            format!("{} --embeddings photos.npy --locations photos.csv --validation-tensor x --force", common::TRAIN),
             "--validation-embeddings",
         ),
     ] {
@@ -286,15 +267,7 @@ fn idle_flags_and_wrong_pictures_are_refused() {
     // A field without a peak has one spread, whatever the format.
     fs::write(path.join("flat.csv"), "1,0,0,0\n").unwrap();
     let spreads = [
-        ok(path, "decode flat.csv -o -")
-            .lines()
-            .nth(1)
-            .unwrap()
-            .rsplit(',')
-            .next()
-            .unwrap()
-            .parse::<f64>()
-            .unwrap(),
+        ok(path, "decode flat.csv -o -").lines().nth(1).unwrap().rsplit(',').next().unwrap().parse::<f64>().unwrap(),
         json_lines(path, "decode flat.csv")[0]["spread_km"].as_f64().unwrap(),
         ok(path, "decode flat.csv").split_whitespace().last().unwrap().parse::<f64>().unwrap(),
     ];

@@ -11,19 +11,8 @@ fn answers() -> (Vec<Value>, Value) {
     let world = fixture("toyworld").canonicalize().unwrap();
     let at = |name: &str| world.join(name).display().to_string();
     let (model, photos, truth) = (at("model"), at("photos.npy"), at("photos.csv"));
-    let words = [
-        "locate",
-        "--model",
-        &model,
-        "--embeddings",
-        &photos,
-        "--truth",
-        &truth,
-        "--device",
-        "cpu",
-        "--samples",
-        "4",
-    ];
+    let words =
+        ["locate", "--model", &model, "--embeddings", &photos, "--truth", &truth, "--device", "cpu", "--samples", "4"];
     let mut lines = json_lines(Path::new("."), &words);
     let summary = lines.pop().unwrap();
     (lines, summary["summary"].clone())

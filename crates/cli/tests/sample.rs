@@ -12,16 +12,11 @@ fn a_trained_model_finds_the_towns() {
     // Text embeddings are refused with a remedy.
     fs::write(path.join("e.jsonl"), "[1.0, 0.0]\n".repeat(120)).unwrap();
     let train = format!("{TRAIN} --locations photos.csv");
-    refused_with(
-        path,
-        &format!("{train} --embeddings e.jsonl"),
-        "save the embeddings as .safetensors or .npy",
-    );
+    refused_with(path, &format!("{train} --embeddings e.jsonl"), "save the embeddings as .safetensors or .npy");
     let summary = json(path, &format!("{train} --embeddings photos.npy"));
     assert_eq!((summary["step"].as_u64(), summary["interrupted"].as_bool()), (Some(200), Some(false)));
 
-    let base =
-        "sample --model run --embeddings photos.npy --device cpu --samples 4 --steps 10 --truth photos.csv";
+    let base = "sample --model run --embeddings photos.npy --device cpu --samples 4 --steps 10 --truth photos.csv";
     for pool in ["pool", "mean", "single"] {
         let value = json(path, &format!("{base} --pool {pool}"));
         let near = value["accuracy"]["within"][4].as_f64().unwrap();

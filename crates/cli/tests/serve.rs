@@ -28,11 +28,8 @@ fn a_photo_has_the_bytes_of_locate_alone_and_among_a_hundred() {
         }
     });
     let log = server.end();
-    let lines: Vec<serde_json::Value> = log
-        .lines()
-        .filter(|line| line.starts_with('{'))
-        .map(|line| serde_json::from_str(line).unwrap())
-        .collect();
+    let lines: Vec<serde_json::Value> =
+        log.lines().filter(|line| line.starts_with('{')).map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 100 + names.len());
     assert!(lines.iter().all(|line| line["status"] == 200 && line["route"] == "/v1/locate"));
     assert!(names.iter().all(|name| !log.contains(name.as_str())), "names of photos are nobody's business");
@@ -47,8 +44,7 @@ fn a_signal_under_load_loses_no_accepted_request() {
     let clients: Vec<TcpStream> =
         (0..20).map(|_| server.send("/v1/locate?views=4", &body, "x-api-key: open-sesame\r\n")).collect();
     thread::sleep(Duration::from_millis(500));
-    let answers: Vec<_> =
-        clients.into_iter().map(|client| thread::spawn(move || received(client).0)).collect();
+    let answers: Vec<_> = clients.into_iter().map(|client| thread::spawn(move || received(client).0)).collect();
     let log = server.end();
     for answer in answers {
         assert_eq!(answer.join().unwrap(), 200);

@@ -113,7 +113,8 @@ fn messages_about_flags() {
 fn messages_about_models_and_settings() {
     let path = &*common::scratch();
     model_of_towns(path);
-    let train = "train --embeddings photos.npy --locations photos.csv --preset small --degree 5 --width 16 --device cpu";
+    let train =
+        "train --embeddings photos.npy --locations photos.csv --preset small --degree 5 --width 16 --device cpu";
     let sample = "sample --embeddings photos.npy --device cpu";
     let commands = [
         format!("{train} --out run"),

@@ -113,8 +113,7 @@ fn a_dry_run_says_all_and_writes_nothing() {
     let path = &*common::scratch();
     photos(path);
     let before = files(path);
-    let dry =
-        format!("{LOCATE} --write-exif tagged --xmp --exiftool-csv e.csv --csv a.csv --map m.html --dry-run");
+    let dry = format!("{LOCATE} --write-exif tagged --xmp --exiftool-csv e.csv --csv a.csv --map m.html --dry-run");
     let output = run(path, &dry);
     let plan = String::from_utf8(output.stdout).unwrap();
     for part in [
@@ -140,10 +139,7 @@ fn exiftool_takes_the_table() {
     photos(path);
     ok(path, &format!("{LOCATE} --exiftool-csv e.csv"));
     let rows = read(path.join("e.csv"));
-    assert!(
-        rows.starts_with("SourceFile,GPSLatitude,GPSLatitudeRef,") && rows.lines().count() == 5,
-        "{rows}"
-    );
+    assert!(rows.starts_with("SourceFile,GPSLatitude,GPSLatitudeRef,") && rows.lines().count() == 5, "{rows}");
     assert!(!rows.contains("gps.jpg"), "a photo with a tag keeps it");
     let exiftool = |arguments: &[&str]| Command::new("exiftool").args(arguments).current_dir(path).output();
     let Ok(output) = exiftool(&["-overwrite_original", "-csv=e.csv", "-r", "in"]) else {
@@ -152,8 +148,7 @@ fn exiftool_takes_the_table() {
     };
     let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
     assert!(said.contains("3 image files updated"), "{said}");
-    let output =
-        exiftool(&["-n", "-json", "-GPSLatitude", "-GPSLongitude", "-GPSHPositioningError", "in/a.jpg"]);
+    let output = exiftool(&["-n", "-json", "-GPSLatitude", "-GPSLongitude", "-GPSHPositioningError", "in/a.jpg"]);
     let back: Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
     let lines = ok(path, "locate in/a.jpg --device cpu --samples 2 --json");
     let answer: Value = serde_json::from_str(lines.trim()).unwrap();

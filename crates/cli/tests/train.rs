@@ -65,10 +65,8 @@ fn a_model_of_kept_dimensions_trains_resumes_and_answers() {
     let codes = common::csv(path.join("codes.csv"));
     let zeros = codes[1].iter().filter(|value| value.parse::<f64>().is_ok_and(|value| value == 0.0)).count();
     assert!(codes[1].len() >= 36 && zeros == 16, "{:?}", codes[1]);
-    let located = common::json_lines(
-        path,
-        "locate --model whole/best --embeddings photos.npy --device cpu --samples 2",
-    );
+    let located =
+        common::json_lines(path, "locate --model whole/best --embeddings photos.npy --device cpu --samples 2");
     assert_eq!(located.len(), 400);
     common::refused_with(
         path,
@@ -86,8 +84,7 @@ fn killed_and_interrupted_runs_resume_bit_for_bit() {
     // kill -9, twice, at whatever moment it is.
     for round in 0..2 {
         let more: &[&str] = if round == 0 { &[] } else { &["--resume"] };
-        let mut child =
-            command(path, "killed", more).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = command(path, "killed", more).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         wait_for_checkpoint(path, "killed");
         std::thread::sleep(Duration::from_millis(30 * round));
         child.kill().unwrap(); // SIGKILL

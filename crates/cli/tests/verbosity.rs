@@ -83,10 +83,7 @@ fn many_photos_are_one_page_and_densities_rasters() {
     let lengths: Vec<u64> =
         data["crowd"]["picture"].as_array().unwrap().iter().map(|length| length.as_u64().unwrap()).collect();
     // Base64 of at most 20 kB.
-    assert!(
-        lengths.len() == 60 && lengths.iter().all(|length| (100..26_700).contains(length)),
-        "{lengths:?}"
-    );
+    assert!(lengths.len() == 60 && lengths.iter().all(|length| (100..26_700).contains(length)), "{lengths:?}");
     assert_eq!(data["crowd"]["name"][59], "in/059.jpg");
     ok(path, "locate in/000.jpg --device cpu --samples 2 --geotiff a.tif");
     assert_eq!(&fs::read(path.join("a.tif")).unwrap()[..4], b"II*\0");

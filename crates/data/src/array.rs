@@ -1,7 +1,6 @@
 //! Binary arrays `[rows, columns]`: their layout, checked against the file, and their rows, read one at a time.
 
-use crate::input::ReadSeek;
-use crate::{DataError, Fingerprint, Format};
+use crate::{DataError, Fingerprint, Format, input::ReadSeek};
 use half::f16;
 use locdiff_base::Element;
 use std::io::{self, SeekFrom};
@@ -125,10 +124,8 @@ impl ArrayLayout {
         }
         let needed = rows.checked_mul(columns).and_then(|count| count.checked_mul(element.bytes() as u64));
         if needed != Some(available) {
-            let needed =
-                needed.map_or_else(|| "more bytes than any file has".to_owned(), |n| format!("{n} bytes"));
-            let reason =
-                format!("shape {shape:?} of {} takes {needed}, but there are {available}", element.name());
+            let needed = needed.map_or_else(|| "more bytes than any file has".to_owned(), |n| format!("{n} bytes"));
+            let reason = format!("shape {shape:?} of {} takes {needed}, but there are {available}", element.name());
             return Err(DataError::Header { file: file.to_owned(), format, reason });
         }
         Ok(Self { rows, columns: columns as usize, element, big_endian, offset, encoder: None })
@@ -205,8 +202,7 @@ mod tests {
     use super::*;
 
     fn check(shape: &[u64], available: u64) -> Result<ArrayLayout, String> {
-        let claim =
-            Claim { shape: shape.to_vec(), element: Element::F32, big_endian: false, offset: 8, available };
+        let claim = Claim { shape: shape.to_vec(), element: Element::F32, big_endian: false, offset: 8, available };
         ArrayLayout::check(claim, "x.npy", Format::Npy).map_err(|error| error.to_string())
     }
 

@@ -1,10 +1,9 @@
 //! Opening the array of a `.npy` or safetensors file.
 
 use crate::array::{ArrayLayout, ArrayReader};
-use crate::header::Header;
-use crate::input::ReadSeek;
-use crate::safetensors_header::TensorChoice;
-use crate::{DataError, Format, npy, safetensors_header};
+use crate::{
+    DataError, Format, header::Header, input::ReadSeek, npy, safetensors_header, safetensors_header::TensorChoice,
+};
 
 /// Reads a binary file's header and goes to its array's first row.
 pub(crate) fn open_array(
@@ -27,9 +26,5 @@ pub(crate) fn read_layout(
     choice: TensorChoice<'_>,
 ) -> Result<ArrayLayout, DataError> {
     let header = Header::new(input, file_bytes, file, format)?;
-    if format == Format::Npy {
-        npy::read_header(header)
-    } else {
-        safetensors_header::read_header(header, choice)
-    }
+    if format == Format::Npy { npy::read_header(header) } else { safetensors_header::read_header(header, choice) }
 }

@@ -21,16 +21,14 @@ impl Dialect {
         let mut is_quoted = false;
         for byte in line {
             is_quoted ^= *byte == b'"';
-            if let Some((_, count)) = counts.iter_mut().find(|(delimiter, _)| delimiter == byte && !is_quoted)
-            {
+            if let Some((_, count)) = counts.iter_mut().find(|(delimiter, _)| delimiter == byte && !is_quoted) {
                 *count += 1;
             }
         }
         let [(_, commas), others @ ..] = counts;
         for (delimiter, count) in others {
             let this = Self { delimiter };
-            let are_numbers =
-                || line.split(|byte| *byte == delimiter).all(|field| this.number(field).is_some());
+            let are_numbers = || line.split(|byte| *byte == delimiter).all(|field| this.number(field).is_some());
             if count > commas || (count > 0 && are_numbers()) {
                 return this;
             }

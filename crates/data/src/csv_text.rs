@@ -3,9 +3,7 @@
 //! On `csv-core`, the state machine inside the crate `csv`, because that crate counts lines one short in files with
 //! Windows line ends or blank lines, and reads a quote that is never closed until the memory is full.
 
-use crate::DataError;
-use crate::csv_dialect::Dialect;
-use crate::error::At;
+use crate::{DataError, csv_dialect::Dialect, error::At};
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use locdiff_base::excerpt;
 use std::io::Read;
@@ -98,11 +96,7 @@ impl CsvRows {
     }
 
     /// The number in a field of the current record.
-    pub(crate) fn number(
-        &self,
-        index: usize,
-        column_name: impl FnOnce() -> String,
-    ) -> Result<f64, DataError> {
+    pub(crate) fn number(&self, index: usize, column_name: impl FnOnce() -> String) -> Result<f64, DataError> {
         let field = self.field(index);
         self.parse(field).ok_or_else(|| DataError::Number {
             at: self.at(),
@@ -158,11 +152,7 @@ impl CsvRows {
         }
         self.record.fields = ends;
         let expected = *self.columns.get_or_insert(ends);
-        if ends == expected {
-            Ok(true)
-        } else {
-            Err(DataError::RowLength { at: self.at(), expected, found: ends })
-        }
+        if ends == expected { Ok(true) } else { Err(DataError::RowLength { at: self.at(), expected, found: ends }) }
     }
 
     /// Passes what is left of the last line end, and blank lines, so that the record's line is where it begins.
@@ -182,10 +172,7 @@ impl CsvRows {
         }
     }
 
-    #[expect(
-        clippy::naive_bytecount,
-        reason = "a sum the compiler vectorises is fast enough beside the parser"
-    )]
+    #[expect(clippy::naive_bytecount, reason = "a sum the compiler vectorises is fast enough beside the parser")]
     fn count_lines(&mut self, taken: usize) {
         let passed = &self.buffer[self.parsed..self.parsed + taken];
         self.lines += passed.iter().filter(|&&byte| byte == b'\n').count() as u64;
@@ -214,8 +201,7 @@ impl CsvRows {
     }
 
     fn too_long(&self) -> DataError {
-        let reason =
-            format!("the row at line {} is longer than 64 MiB: is a quote not closed?", self.record.line);
+        let reason = format!("the row at line {} is longer than 64 MiB: is a quote not closed?", self.record.line);
         DataError::read(&self.file, std::io::Error::other(reason))
     }
 }
@@ -262,11 +248,7 @@ mod tests {
             assert_eq!(rows.fields().collect::<Vec<_>>(), [b"a", b"b"]);
             let mut seen = Vec::new();
             while rows.advance().unwrap() {
-                seen.push((
-                    rows.at().row,
-                    rows.at().line.unwrap(),
-                    rows.number(1, || "b".to_owned()).unwrap(),
-                ));
+                seen.push((rows.at().row, rows.at().line.unwrap(), rows.number(1, || "b".to_owned()).unwrap()));
             }
             assert_eq!(seen, [(1, 2, 2.0), (2, 4, 4.0), (3, 6, 6.0)]);
         }
@@ -277,10 +259,7 @@ mod tests {
         let endless = Box::new(std::io::repeat(b'1').chain(std::io::empty()));
         let mut rows = CsvRows::new(endless, "pipe".to_owned());
         let message = rows.read_header().unwrap_err().to_string();
-        assert_eq!(
-            message,
-            "cannot read pipe: the row at line 1 is longer than 64 MiB: is a quote not closed?"
-        );
+        assert_eq!(message, "cannot read pipe: the row at line 1 is longer than 64 MiB: is a quote not closed?");
     }
 
     proptest! {

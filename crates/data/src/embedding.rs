@@ -2,9 +2,7 @@
 
 use crate::DataError;
 use serde::{Deserialize, Serialize};
-use std::fmt;
-use std::str::FromStr;
-use std::sync::Arc;
+use std::{fmt, str::FromStr, sync::Arc};
 
 /// Which encoder made an embedding: its name and a hash of everything that shapes its output.
 ///
@@ -53,9 +51,7 @@ impl FromStr for Fingerprint {
     fn from_str(text: &str) -> Result<Self, DataError> {
         let parts = text.rsplit_once('@').filter(|(_, hash)| hash.len() == 32);
         parts
-            .and_then(|(name, hash)| {
-                Some(Self { name: name.to_owned(), hash: u128::from_str_radix(hash, 16).ok()? })
-            })
+            .and_then(|(name, hash)| Some(Self { name: name.to_owned(), hash: u128::from_str_radix(hash, 16).ok()? }))
             .ok_or_else(|| DataError::Fingerprint { text: text.to_owned() })
     }
 }

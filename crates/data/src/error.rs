@@ -2,8 +2,7 @@
 
 use locdiff_base::{WriteError, excerpt};
 use locdiff_sphere::SphereError;
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 use thiserror::Error;
 
 /// A place in a file: its name, the row of data (from 1, a header not counted) and, in text formats, the line.
@@ -30,17 +29,13 @@ impl fmt::Display for At {
 #[non_exhaustive]
 pub enum DataError {
     /// The path has no extension that names a format.
-    #[error(
-        "cannot tell the format of '{file}': use .csv, .jsonl, .ndjson, .npy or .safetensors, or give the format"
-    )]
+    #[error("cannot tell the format of '{file}': use .csv, .jsonl, .ndjson, .npy or .safetensors, or give the format")]
     UnknownExtension { file: String },
     /// The name is not a format's.
     #[error("unknown format '{name}': choose csv, jsonl, npy or safetensors")]
     UnknownFormat { name: String },
     /// A binary format was asked for on a pipe.
-    #[error(
-        "{file}: {format} needs a regular file, not a pipe or a device: give a file, or use csv or jsonl"
-    )]
+    #[error("{file}: {format} needs a regular file, not a pipe or a device: give a file, or use csv or jsonl")]
     NeedsFile { file: String, format: crate::Format },
     /// A text that names no encoder.
     #[error("'{text}' is no encoder's fingerprint: expected NAME@ and 32 hexadecimal digits")]
@@ -63,9 +58,7 @@ pub enum DataError {
     #[error("{file} has a header but no rows of data: add at least one row")]
     NoRows { file: String },
     /// A CSV file lacks a column.
-    #[error(
-        "{file} has no column {wanted}: its columns are {available}; rename one, or name the column to use"
-    )]
+    #[error("{file} has no column {wanted}: its columns are {available}; rename one, or name the column to use")]
     MissingColumn { file: String, wanted: String, available: String },
     /// Two columns could both be meant.
     #[error("{file} has several columns for {wanted}: {available}; name the column to use")]
@@ -83,14 +76,10 @@ pub enum DataError {
     #[error("{at}: {source}; correct or remove the row")]
     Place { at: At, source: SphereError },
     /// A coefficient is NaN or infinite, or does not fit the output's type.
-    #[error(
-        "{at}, column {column}: {value} is not a finite number of type {dtype}; correct or remove the row"
-    )]
+    #[error("{at}, column {column}: {value} is not a finite number of type {dtype}; correct or remove the row")]
     NotFinite { at: At, column: usize, value: f64, dtype: &'static str },
     /// A row has more or fewer numbers than the others.
-    #[error(
-        "{at}: expected {expected} fields as in the first row or header, found {found}; every row needs the same"
-    )]
+    #[error("{at}: expected {expected} fields as in the first row or header, found {found}; every row needs the same")]
     RowLength { at: At, expected: usize, found: usize },
     /// The header of a binary file is damaged, cut off or made to mislead.
     #[error("{file} is not a sound {format} file: {reason}; save it again")]

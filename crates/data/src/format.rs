@@ -1,9 +1,7 @@
 //! The four file formats and how a path names one.
 
 use crate::DataError;
-use std::fmt;
-use std::path::Path;
-use std::str::FromStr;
+use std::{fmt, path::Path, str::FromStr};
 
 /// A file format for points and matrices.
 ///
@@ -155,10 +153,7 @@ mod tests {
             assert_eq!(Format::of_bytes(begin), format);
         }
         let output = |path: &str| Format::of_output(Path::new(path), None, Format::Jsonl).ok();
-        assert_eq!(
-            (output("-"), output("x.csv"), output("x")),
-            (Some(Format::Jsonl), Some(Format::Csv), None)
-        );
+        assert_eq!((output("-"), output("x.csv"), output("x")), (Some(Format::Jsonl), Some(Format::Csv), None));
     }
 
     #[test]

@@ -2,10 +2,9 @@
 
 use crate::{DataError, Format};
 use locdiff_base::display_name;
-use std::fs::File;
 use std::io::{BufReader, Cursor, Read, Seek};
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::{fs::File, path::Path};
 
 /// A source that can jump, for binary formats.
 pub(crate) trait ReadSeek: Read + Seek + Send {}
@@ -98,9 +97,6 @@ mod tests {
         );
         assert!(open_error("/tmp", Format::Csv).contains("not a folder"));
         assert!(open_error("/tmp", Format::Npy).contains("not a folder"));
-        assert!(
-            open_error("/dev/zero", Format::Safetensors)
-                .contains("/dev/zero: safetensors needs a regular file")
-        );
+        assert!(open_error("/dev/zero", Format::Safetensors).contains("/dev/zero: safetensors needs a regular file"));
     }
 }

@@ -1,7 +1,6 @@
 //! Lines of JSON with their place in the file.
 
-use crate::DataError;
-use crate::error::At;
+use crate::{DataError, error::At};
 use std::io::{BufRead, BufReader, Read};
 
 /// Longest line that is read: a pipe without line ends must not fill the memory.
@@ -85,9 +84,6 @@ mod tests {
     #[test]
     fn endless_lines_end() {
         let mut lines = JsonLines::new(Box::new(std::io::repeat(b'1')), "pipe".to_owned());
-        assert_eq!(
-            lines.advance().unwrap_err().to_string(),
-            "cannot read pipe: line 1 is longer than 64 MiB"
-        );
+        assert_eq!(lines.advance().unwrap_err().to_string(), "cannot read pipe: line 1 is longer than 64 MiB");
     }
 }

@@ -1,8 +1,7 @@
 //! The header of `NumPy`'s `.npy` files: <https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html>.
 
-use crate::DataError;
 use crate::array::{ArrayLayout, Claim, Dtype};
-use crate::header::Header;
+use crate::{DataError, header::Header};
 use locdiff_base::{Element, excerpt};
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
@@ -42,8 +41,7 @@ pub(crate) fn read_header(mut header: Header<'_>) -> Result<ArrayLayout, DataErr
         let reason = "its rows are interleaved (Fortran order): save np.ascontiguousarray(array)";
         return Err(header.unsound(reason));
     }
-    let claim =
-        Claim { shape: array.shape, element, big_endian, offset, available: header.file_bytes - offset };
+    let claim = Claim { shape: array.shape, element, big_endian, offset, available: header.file_bytes - offset };
     ArrayLayout::check(claim, header.file, header.format)
 }
 
@@ -106,9 +104,8 @@ impl Literal {
                     after
                 }
                 "fortran_order" => {
-                    let (value, after) = eat(after, "True")
-                        .map(|r| (true, r))
-                        .or_else(|| eat(after, "False").map(|r| (false, r)))?;
+                    let (value, after) =
+                        eat(after, "True").map(|r| (true, r)).or_else(|| eat(after, "False").map(|r| (false, r)))?;
                     fortran_order = Some(value);
                     after
                 }
@@ -226,11 +223,7 @@ mod tests {
         for length in 0..whole.len() {
             assert!(read(&whole[..length]).is_err(), "{length}");
         }
-        assert!(
-            read(&[whole.as_slice(), b"x"].concat())
-                .unwrap_err()
-                .contains("takes 24 bytes, but there are 25")
-        );
+        assert!(read(&[whole.as_slice(), b"x"].concat()).unwrap_err().contains("takes 24 bytes, but there are 25"));
     }
 
     #[test]

@@ -2,9 +2,8 @@
 
 use crate::{DataError, Format};
 use locdiff_base::{AtomicFile, display_name};
-use std::fs::File;
 use std::io::{BufWriter, Cursor, Seek, SeekFrom, Write};
-use std::path::Path;
+use std::{fs::File, path::Path};
 
 /// An opened output. Nothing counts as written before [`Output::finish`].
 #[derive(Debug)]
@@ -28,8 +27,7 @@ impl Output {
         const BUFFER_BYTES: usize = 1 << 16;
         let name = display_name(path, "standard output");
         let is_stdout = path.as_os_str() == "-";
-        let is_device =
-            !is_stdout && std::fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir());
+        let is_device = !is_stdout && std::fs::metadata(path).is_ok_and(|data| !data.is_file() && !data.is_dir());
         if is_device && !format.streams() {
             return Err(DataError::NeedsFile { file: name, format });
         }
@@ -39,10 +37,7 @@ impl Output {
             Sink::Stdout(BufWriter::with_capacity(BUFFER_BYTES, std::io::stdout()))
         } else if is_device {
             let opened = File::options().write(true).open(path);
-            Sink::InPlace(BufWriter::with_capacity(
-                BUFFER_BYTES,
-                opened.map_err(|e| DataError::write(&name, e))?,
-            ))
+            Sink::InPlace(BufWriter::with_capacity(BUFFER_BYTES, opened.map_err(|e| DataError::write(&name, e))?))
         } else {
             Sink::Atomic(BufWriter::with_capacity(BUFFER_BYTES, AtomicFile::create(path)?))
         };
@@ -79,9 +74,7 @@ impl Output {
         let Self { sink, name } = self;
         let failed = |source| DataError::write(&name, source);
         match sink {
-            Sink::Atomic(sink) => {
-                Ok(sink.into_inner().map_err(|error| failed(error.into_error()))?.commit()?)
-            }
+            Sink::Atomic(sink) => Ok(sink.into_inner().map_err(|error| failed(error.into_error()))?.commit()?),
             Sink::InPlace(mut sink) => sink.flush().map_err(failed),
             Sink::Stdout(mut sink) => sink.flush().map_err(failed),
             Sink::Spooled(sink) => {
@@ -134,9 +127,7 @@ mod tests {
 
     #[test]
     fn numbers_are_short() {
-        for (value, expected) in
-            [(3.0, "3"), (-0.0, "-0"), (-12.5, "-12.5"), (1e-300, "1e-300"), (1e22, "1e22")]
-        {
+        for (value, expected) in [(3.0, "3"), (-0.0, "-0"), (-12.5, "-12.5"), (1e-300, "1e-300"), (1e22, "1e22")] {
             assert_eq!(text(value), expected);
         }
     }

@@ -2,8 +2,7 @@
 
 use crate::DataError;
 use locdiff_base::display_name;
-use std::fs::File;
-use std::path::Path;
+use std::{fs::File, path::Path};
 
 /// A regular file of which any part can be read at any time, from many threads at once: the system's page cache does what
 /// a memory map would, without `unsafe`, and a file that shrinks meanwhile is an error instead of a crash.

@@ -1,10 +1,7 @@
 //! The header of safetensors files: 8 bytes of length, then JSON: <https://github.com/huggingface/safetensors#format>.
 
 use crate::array::{ArrayLayout, Claim, Dtype};
-use crate::error::list_names;
-use crate::header::Header;
-use crate::input::Input;
-use crate::{DataError, Fingerprint, Format};
+use crate::{DataError, Fingerprint, Format, error::list_names, header::Header, input::Input};
 use locdiff_base::{TensorFileError, TensorHeader, TensorPlace, excerpt};
 use std::path::Path;
 
@@ -102,8 +99,8 @@ pub(crate) fn header_bytes(tensors: &[OutputTensor], encoder: Option<&Fingerprin
     const DIGITS: usize = 20;
     let mut begin = 0;
     let mut spare = 0;
-    let metadata = encoder
-        .map(|encoder| format!("\"{METADATA}\":{}", serde_json::json!({ENCODER: encoder.to_string()})));
+    let metadata =
+        encoder.map(|encoder| format!("\"{METADATA}\":{}", serde_json::json!({ENCODER: encoder.to_string()})));
     let tensors = tensors.iter().map(|tensor| {
         let numbers = [begin, begin + tensor.bytes()].into_iter().chain(tensor.shape.iter().copied());
         spare += numbers.map(|number| DIGITS - number.to_string().len()).sum::<usize>();
@@ -143,8 +140,7 @@ mod tests {
         bytes
     }
 
-    const ONE: &str =
-        r#"{"__metadata__":{"made":"by hand"},"a":{"dtype":"F32","shape":[3,2],"data_offsets":[0,24]}}"#;
+    const ONE: &str = r#"{"__metadata__":{"made":"by hand"},"a":{"dtype":"F32","shape":[3,2],"data_offsets":[0,24]}}"#;
     const TWO: &str = r#"{"a":{"dtype":"F32","shape":[3,2],"data_offsets":[0,24]},
         "b":{"dtype":"I64","shape":[3],"data_offsets":[24,48]}}"#;
 
@@ -171,9 +167,7 @@ mod tests {
         for length in 0..whole.len() {
             assert!(read(&whole[..length], None).is_err(), "{length}");
         }
-        assert!(
-            read(&[&whole[..], b"x"].concat(), None).unwrap_err().contains("take 24 bytes, but there are 25")
-        );
+        assert!(read(&[&whole[..], b"x"].concat(), None).unwrap_err().contains("take 24 bytes, but there are 25"));
     }
 
     #[test]
@@ -200,10 +194,7 @@ mod tests {
         let encoder = Some(Fingerprint::new("a \"b\"", 3));
         let header = |rows: u64| {
             let points = OutputTensor { name: "po\"ints", dtype: Dtype::F64, shape: vec![rows, 2] };
-            header_bytes(
-                &[points, OutputTensor { name: "z", dtype: Dtype::F32, shape: vec![rows] }],
-                encoder.as_ref(),
-            )
+            header_bytes(&[points, OutputTensor { name: "z", dtype: Dtype::F32, shape: vec![rows] }], encoder.as_ref())
         };
         assert_eq!(header(1).len(), header(u64::MAX / 64).len());
         assert_eq!(header(1).len() % 8, 0);

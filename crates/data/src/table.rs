@@ -2,10 +2,8 @@
 
 use crate::csv_text::{CsvRows, push_record};
 use crate::error::{At, list_names};
-use crate::input::Input;
-use crate::output::Output;
 use crate::spreadsheet::{guarded, unguarded};
-use crate::{DataError, Format};
+use crate::{DataError, Format, input::Input, output::Output};
 use locdiff_base::excerpt;
 use std::path::Path;
 
@@ -72,11 +70,7 @@ impl TableReader {
     /// # Errors
     /// When the file fails or the row has more or fewer fields than the header.
     pub fn next_row(&mut self) -> Result<Option<(At, Vec<String>)>, DataError> {
-        Ok(if self.rows.advance()? {
-            Some((self.rows.at(), self.rows.fields().map(text_of).collect()))
-        } else {
-            None
-        })
+        Ok(if self.rows.advance()? { Some((self.rows.at(), self.rows.fields().map(text_of).collect())) } else { None })
     }
 }
 

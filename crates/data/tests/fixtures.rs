@@ -4,10 +4,8 @@
 use locdiff_data::{Dtype, Format, MatrixReader, MatrixWriter, PointColumns, PointReader, read_points};
 use std::path::PathBuf;
 
-const POINTS: [[f64; 2]; 5] =
-    [[48.875, 2.375], [-12.0625, -77.0], [90.0, 0.0], [-90.0, 180.0], [0.5, -179.5]];
-const MATRIX: [[f64; 3]; 4] =
-    [[0.0, 1.0, -2.5], [0.125, 1024.0, -0.0625], [3.0, 5.0, 7.0], [-1.0, -0.5, 2.0]];
+const POINTS: [[f64; 2]; 5] = [[48.875, 2.375], [-12.0625, -77.0], [90.0, 0.0], [-90.0, 180.0], [0.5, -179.5]];
+const MATRIX: [[f64; 3]; 4] = [[0.0, 1.0, -2.5], [0.125, 1024.0, -0.0625], [3.0, 5.0, 7.0], [-1.0, -0.5, 2.0]];
 
 fn fixture(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
@@ -20,9 +18,7 @@ fn points(name: &str, tensor: Option<&str>) -> Vec<[f64; 2]> {
 }
 
 fn matrix(name: &str, tensor: Option<&str>) -> Result<Vec<Vec<f64>>, String> {
-    MatrixReader::open(&fixture(name), None, tensor)
-        .and_then(Iterator::collect)
-        .map_err(|error| error.to_string())
+    MatrixReader::open(&fixture(name), None, tensor).and_then(Iterator::collect).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -69,22 +65,10 @@ fn matrices_of_every_width_order_and_version_are_read() {
 fn what_cannot_be_read_says_why() {
     for (name, tensor, part) in [
         ("matrix_fortran.npy", None, "save np.ascontiguousarray(array)"),
-        (
-            "matrix_int.npy",
-            None,
-            "elements of type '<i4' cannot be read: save the array with .astype('float32')",
-        ),
+        ("matrix_int.npy", None, "elements of type '<i4' cannot be read: save the array with .astype('float32')"),
         ("structured.npy", None, "elements of type '[('lat', '<f8'), ('lon', '<f8')]' cannot be read"),
-        (
-            "several.safetensors",
-            None,
-            "it has 3 tensors and none is called 'matrix': its tensors are 'codes', 'ids'",
-        ),
-        (
-            "several.safetensors",
-            Some("ids"),
-            "elements of type 'I64' cannot be read: save the tensor as float32",
-        ),
+        ("several.safetensors", None, "it has 3 tensors and none is called 'matrix': its tensors are 'codes', 'ids'"),
+        ("several.safetensors", Some("ids"), "elements of type 'I64' cannot be read: save the tensor as float32"),
     ] {
         let message = matrix(name, tensor).unwrap_err();
         assert!(message.contains(part) && message.contains(name), "{message}");

@@ -14,8 +14,7 @@ fn child() {
     match std::env::var(CHILD).as_deref() {
         Ok("points") => {
             let reader = PointReader::open(stream, Some(Format::Csv), &PointColumns::default()).unwrap();
-            let mut writer =
-                PointWriter::create(stream, Some(Format::Jsonl), &["row", "lat", "lon"]).unwrap();
+            let mut writer = PointWriter::create(stream, Some(Format::Jsonl), &["row", "lat", "lon"]).unwrap();
             for item in reader {
                 let (row, place) = item.unwrap();
                 writer.write(place, &[row as f64]).unwrap();

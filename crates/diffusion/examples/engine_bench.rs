@@ -4,12 +4,10 @@
 //! `prepare ID train D PRECISION bare|full`, `prepare ID sample D PRECISION BATCH STEPS`, `run ID ITERATIONS`, `drop ID`,
 //! `memory`. Weights and data are made by the same hash as in `bench/engine.py`, so the losses must agree.
 
-use locdiff_diffusion::{
-    Denoiser, Prediction, SampleState, Sampler, SamplerPlan, Schedule, TrainingTables, sample,
-};
+use locdiff_diffusion::{Denoiser, Prediction, SampleState, Sampler, SamplerPlan, Schedule, TrainingTables, sample};
 use locdiff_nn::{
-    Adam, AdamConfig, Device, DeviceSpec, Gradients, Indices, NnError, Params, ParamsBuilder, Recorded, Rng,
-    RowNoise, Tensor, View, ViewMut,
+    Adam, AdamConfig, Device, DeviceSpec, Gradients, Indices, NnError, Params, ParamsBuilder, Recorded, Rng, RowNoise,
+    Tensor, View, ViewMut,
     layers::{Conditioning, CsUnet, CsUnetConfig, CsUnetWorkspace, ForwardMode, SamplingWorkspace},
     losses::Quadrature,
     ops,
@@ -132,11 +130,8 @@ impl TrainJob {
         let (xt, x0, cond) = (&mut self.xt, self.x0.view(), self.cond_kept.view());
         ops::mix_rows(xt.view_mut(), x0, self.z.view(), self.tables.noisy.view(), &self.t)?;
         ops::gather_rows(self.t_float.view_mut(), self.t_table.view(), &self.t)?;
-        let mode = if self.full {
-            ForwardMode::Train { rng: &self.rng, first_stream: 10 }
-        } else {
-            ForwardMode::Evaluate
-        };
+        let mode =
+            if self.full { ForwardMode::Train { rng: &self.rng, first_stream: 10 } } else { ForwardMode::Evaluate };
         self.net.forward(&self.params, &mut self.work, xt.view(), cond, self.t_float.view(), mode)?;
         let (e, scale) = (self.work.output(), 1.0 / BATCH as f32);
         self.quadrature.reverse_kl(self.de.view_mut(), self.loss.view_mut(), e, x0, scale)?;

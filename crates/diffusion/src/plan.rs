@@ -102,11 +102,7 @@ impl SamplerPlan {
     ) -> Result<Self, DiffusionError> {
         let falling = timesteps.windows(2).all(|pair| pair[0] > pair[1]);
         if !falling || timesteps.first().is_none_or(|&t| t >= schedule.steps()) {
-            return Err(setting(
-                "timesteps",
-                format!("{timesteps:?}"),
-                "falling, below the schedule's length",
-            ));
+            return Err(setting("timesteps", format!("{timesteps:?}"), "falling, below the schedule's length"));
         }
         if let Sampler::Ddim { eta } = sampler
             && !(0.0..=1.0).contains(&eta)
@@ -240,8 +236,7 @@ mod tests {
         let schedule = Schedule::cosine(200).unwrap();
         for count in [200, 37] {
             let ancestral = SamplerPlan::new(&schedule, Sampler::Ddpm, count, Prediction::X0).unwrap();
-            let implicit =
-                SamplerPlan::new(&schedule, Sampler::Ddim { eta: 1.0 }, count, Prediction::X0).unwrap();
+            let implicit = SamplerPlan::new(&schedule, Sampler::Ddim { eta: 1.0 }, count, Prediction::X0).unwrap();
             for (a, b) in ancestral.steps().iter().zip(implicit.steps()) {
                 for (a, b) in a.next.iter().zip(&b.next) {
                     assert!((a - b).abs() < 1e-9, "{a} {b}");
@@ -258,8 +253,7 @@ mod tests {
         let n = 513;
         let lambda = |k: usize| 2.5 - 5.0 * k as f64 / (n - 1) as f64;
         let schedule =
-            Schedule::from_alpha_bar((0..n).map(|k| 1.0 / (1.0 + (-2.0 * lambda(k)).exp())).collect())
-                .unwrap();
+            Schedule::from_alpha_bar((0..n).map(|k| 1.0 / (1.0 + (-2.0 * lambda(k)).exp())).collect()).unwrap();
         let var = 0.25;
         // For N(0, var) the flow keeps x/√(ᾱ·var + 1 − ᾱ).
         let deviation = |t: usize| (schedule.alpha_bar(t) * var + 1.0 - schedule.alpha_bar(t)).sqrt();

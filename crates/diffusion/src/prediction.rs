@@ -1,29 +1,21 @@
 //! What a network's output means.
 
 use crate::Schedule;
-use locdiff_base::{BadSetting, Named};
+use locdiff_base::{BadSetting, Named, named};
 use locdiff_nn::{Device, NnError, Tensor};
 use std::str::FromStr;
 
-/// What the network predicts. All three are linear in each other given `x_t`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Prediction {
-    /// The clean code `x_0` (`LocDiff`'s choice).
-    #[default]
-    X0,
-    /// The noise z.
-    Noise,
-    /// `v = √ᾱ·z − √(1−ᾱ)·x_0` (Salimans and Ho).
-    V,
-}
-
-impl Named for Prediction {
-    const WHAT: &'static str = "prediction";
-    const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::X0, "x0", "the clean code"),
-        (Self::Noise, "noise", "the noise"),
-        (Self::V, "v", "√ᾱ·noise − √(1−ᾱ)·code"),
-    ];
+named! {
+    /// What the network predicts. All three are linear in each other given `x_t`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Prediction: "prediction" {
+        /// The clean code `x_0` (`LocDiff`'s choice).
+        #[default]
+        X0 = "x0", "the clean code";
+        Noise = "noise", "the noise";
+        /// `v = √ᾱ·z − √(1−ᾱ)·x_0` (Salimans and Ho).
+        V = "v", "√ᾱ·noise − √(1−ᾱ)·code";
+    }
 }
 
 impl FromStr for Prediction {

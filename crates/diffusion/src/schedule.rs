@@ -30,9 +30,7 @@ impl Schedule {
             let angle = (t / steps as f64 + 0.008) / 1.008 * std::f64::consts::FRAC_PI_2;
             angle.cos().powi(2)
         };
-        Self::from_alpha_bar(
-            (0..steps).map(|t| (f(t as f64 + 1.0) / f(0.0)).clamp(MIN_ALPHA_BAR, 1.0)).collect(),
-        )
+        Self::from_alpha_bar((0..steps).map(|t| (f(t as f64 + 1.0) / f(0.0)).clamp(MIN_ALPHA_BAR, 1.0)).collect())
     }
 
     /// The linear schedule of Ho et al.: β from 1e-4 to 0.02 over 1000 steps, scaled to keep the same end for others.

@@ -5,8 +5,7 @@ mod common;
 
 use common::devices;
 use locdiff_diffusion::{
-    Denoiser, Guided, PosteriorMean, Prediction, SampleState, Sampler, SamplerPlan, Schedule, TrainingTables,
-    sample,
+    Denoiser, Guided, PosteriorMean, Prediction, SampleState, Sampler, SamplerPlan, Schedule, TrainingTables, sample,
 };
 use locdiff_nn::{
     Device, Indices, NnError, Recorded, RowKey, RowNoise, Tensor, View, ViewMut, losses::Quadrature, ops,
@@ -22,13 +21,7 @@ struct Gaussian {
 }
 
 impl Gaussian {
-    fn new(
-        device: &Device,
-        schedule: &Schedule,
-        plan: &SamplerPlan,
-        prediction: Prediction,
-        mean: &[f32],
-    ) -> Self {
+    fn new(device: &Device, schedule: &Schedule, plan: &SamplerPlan, prediction: Prediction, mean: &[f32]) -> Self {
         Self {
             schedule: schedule.clone(),
             timesteps: plan.steps().iter().map(|step| step.t).collect(),
@@ -89,8 +82,7 @@ fn every_sampler_and_prediction_draws_the_gaussian() {
                 for (column, want) in [(0, 2.0), (1, -1.0)] {
                     let column: Vec<f32> = values.iter().skip(column).step_by(2).copied().collect();
                     let (mean, variance) = moments(&column);
-                    let what =
-                        format!("{device} {sampler:?} {prediction:?}: mean {mean}, variance {variance}");
+                    let what = format!("{device} {sampler:?} {prediction:?}: mean {mean}, variance {variance}");
                     assert!((mean - want).abs() < 0.03, "{what}");
                     assert!((variance - 0.25).abs() < 0.02, "{what}");
                 }
@@ -143,10 +135,7 @@ fn guidance_pushes_the_mean_away_from_the_unconditional_one() {
             let noise = noise(&device, 2, 0, 4000);
             sample(&plan, &mut guided, &mut state, &noise).unwrap();
             let (mean, variance) = moments(&state.clean().to_vec().unwrap());
-            assert!(
-                (mean - want).abs() < 0.05 && (variance - 0.25).abs() < 0.03,
-                "{weight}: {mean} {variance}"
-            );
+            assert!((mean - want).abs() < 0.05 && (variance - 0.25).abs() < 0.03, "{weight}: {mean} {variance}");
         }
     }
 }

@@ -49,8 +49,7 @@ impl Accuracy {
         Self {
             n,
             missing: n - answered,
-            within: RADII_KM
-                .map(|radius| mean(sorted.partition_point(|km| rules.is_within(*km, radius)) as f64, n)),
+            within: RADII_KM.map(|radius| mean(sorted.partition_point(|km| rules.is_within(*km, radius)) as f64, n)),
             geoscore: mean(sorted.iter().map(|km| rules.geoscore(*km)).sum(), n),
             median_km: quantile(&sorted, 0.5),
             mean_km: mean(sorted[..answered].iter().sum(), answered),

@@ -1,7 +1,6 @@
 //! Whether neighbours err alike.
 
-use crate::EvalError;
-use crate::error::expect_len;
+use crate::{EvalError, error::expect_len};
 use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -59,8 +58,7 @@ impl Correlogram {
     pub fn new(truths: &[LatLon], errors_km: &[f64], seed: u64) -> Result<Self, EvalError> {
         expect_len("distances", errors_km.len(), truths.len())?;
         let photos = truths.iter().zip(errors_km).filter(|(_, km)| km.is_finite());
-        let mut photos: Vec<(UnitVec, f64)> =
-            photos.map(|(place, km)| (place.to_unit(), km.ln_1p())).collect();
+        let mut photos: Vec<(UnitVec, f64)> = photos.map(|(place, km)| (place.to_unit(), km.ln_1p())).collect();
         thin(&mut photos, seed);
         let n = photos.len();
         let mean = photos.iter().map(|photo| photo.1).sum::<f64>() / n as f64;
@@ -166,9 +164,7 @@ mod tests {
 
     fn photos(n: u32, rng: &mut ChaCha8Rng) -> Vec<LatLon> {
         (0..n)
-            .map(|_| {
-                LatLon::new(rng.random_range(40.0..45.0), rng.random_range(5.0..12.0)).expect("in range")
-            })
+            .map(|_| LatLon::new(rng.random_range(40.0..45.0), rng.random_range(5.0..12.0)).expect("in range"))
             .collect()
     }
 
@@ -206,8 +202,7 @@ mod tests {
         let scores: Vec<f64> = (0..300)
             .map(|_| {
                 // The sum of four is near enough to normal.
-                let normal =
-                    |rng: &mut ChaCha8Rng| (0..4).map(|_| rng.random_range(0.0..2.0f64)).sum::<f64>();
+                let normal = |rng: &mut ChaCha8Rng| (0..4).map(|_| rng.random_range(0.0..2.0f64)).sum::<f64>();
                 let errors: Vec<f64> = (0..80).map(|_| normal(&mut rng).exp_m1()).collect();
                 let lags = Correlogram::new(&truths, &errors, 0).unwrap().lags;
                 lags.iter().find(|lag| lag.to_km == 250.0).expect("there are such pairs").z

@@ -1,44 +1,28 @@
 //! Published sets of test photos, and the rules by which they are reported.
 
 use crate::Preset;
-use locdiff_base::Named;
+use locdiff_base::{Named, named};
 use serde::Serialize;
 
-/// A published set of test photos.
-///
-/// ```
-/// use locdiff_base::Named;
-/// use locdiff_eval::{Benchmark, Preset};
-/// let im2gps3k = Benchmark::from_name("im2gps3k").unwrap();
-/// assert_eq!((im2gps3k.photos(), im2gps3k.preset()), (2997, Preset::Geoclip));
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Benchmark {
-    /// Im2GPS, 2008.
-    Im2gps,
-    /// Im2GPS3k, 2017.
-    Im2gps3k,
-    /// YFCC4k, 2017.
-    Yfcc4k,
-    /// YFCC26k (25,600 photos), 2018.
-    Yfcc26k,
-    /// GWS15k, 2023.
-    Gws15k,
-    /// The test photos of OpenStreetView-5M, 2024.
-    Osv5m,
-}
-
-impl Named for Benchmark {
-    const WHAT: &'static str = "benchmark";
-    const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::Im2gps, "im2gps", "237 photos, geoclip's rules"),
-        (Self::Im2gps3k, "im2gps3k", "2,997 photos, geoclip's rules"),
-        (Self::Yfcc4k, "yfcc4k", "4,536 photos, plonk's rules"),
-        (Self::Yfcc26k, "yfcc26k", "25,600 photos, geoclip's rules"),
-        (Self::Gws15k, "gws15k", "14,955 street views, geoclip's rules"),
-        (Self::Osv5m, "osv5m", "210,122 street views, osv5m's rules with GeoScore and mean distance"),
-    ];
+named! {
+    /// A published set of test photos.
+    ///
+    /// ```
+    /// use locdiff_base::Named;
+    /// use locdiff_eval::{Benchmark, Preset};
+    /// let im2gps3k = Benchmark::from_name("im2gps3k").unwrap();
+    /// assert_eq!((im2gps3k.photos(), im2gps3k.preset()), (2997, Preset::Geoclip));
+    /// ```
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Benchmark: "benchmark" {
+        Im2gps = "im2gps", "237 photos, geoclip's rules";
+        Im2gps3k = "im2gps3k", "2,997 photos, geoclip's rules";
+        Yfcc4k = "yfcc4k", "4,536 photos, plonk's rules";
+        Yfcc26k = "yfcc26k", "25,600 photos, geoclip's rules";
+        Gws15k = "gws15k", "14,955 street views, geoclip's rules";
+        Osv5m = "osv5m", "210,122 street views, osv5m's rules with GeoScore and mean distance";
+    }
 }
 
 impl Benchmark {

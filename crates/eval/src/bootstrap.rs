@@ -1,7 +1,6 @@
 //! Confidence intervals by drawing the photos again.
 
-use crate::EvalError;
-use crate::accuracy::quantile;
+use crate::{EvalError, accuracy::quantile};
 use locdiff_base::setting;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -94,9 +93,8 @@ impl Bootstrap {
     /// The mean of values, one per photo.
     pub fn mean(&self, values: &[f64]) -> Estimate {
         let n = values.len() as f64;
-        let weighted = |counts: &[u32]| {
-            counts.iter().zip(values).map(|(count, value)| f64::from(*count) * value).sum::<f64>() / n
-        };
+        let weighted =
+            |counts: &[u32]| counts.iter().zip(values).map(|(count, value)| f64::from(*count) * value).sum::<f64>() / n;
         self.estimate(values.iter().sum::<f64>() / n, self.draws(values.len(), weighted))
     }
 
@@ -150,9 +148,7 @@ mod tests {
     fn bad_settings_are_named() {
         let message = |b: Bootstrap| b.check().unwrap_err().to_string();
         let good = Bootstrap::default();
-        assert!(
-            message(Bootstrap { replicates: 3, ..good }).contains("replicates = 3 cannot be used: 40 to")
-        );
+        assert!(message(Bootstrap { replicates: 3, ..good }).contains("replicates = 3 cannot be used: 40 to"));
         assert!(message(Bootstrap { confidence: 95.0, ..good }).contains("confidence = 95"));
         assert_eq!(good.check(), Ok(()));
     }

@@ -1,7 +1,6 @@
 //! What densities said about the truths.
 
-use crate::EvalError;
-use crate::error::expect_len;
+use crate::{EvalError, error::expect_len};
 use locdiff_shdd::{Codec, Coefficients};
 use locdiff_sphere::{EARTH_RADIUS_KM, LatLon};
 use rayon::prelude::*;

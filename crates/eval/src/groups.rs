@@ -1,7 +1,6 @@
 //! The same numbers for parts of the photos.
 
-use crate::error::expect_len;
-use crate::{Bootstrap, EvalError, Rules, Scores};
+use crate::{Bootstrap, EvalError, Rules, Scores, error::expect_len};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -91,13 +90,8 @@ mod tests {
         let errors = [0.5, 30.0, 10.0, 100.0, 3000.0, f64::INFINITY];
         let groups = by_novelty(&nearest, &errors, Rules::default(), &bootstrap).unwrap();
         let names: Vec<(&str, usize)> = groups.iter().map(|g| (g.name.as_str(), g.scores.n)).collect();
-        let expected = [
-            ("under 1 km", 2),
-            ("1 to 10 km", 1),
-            ("10 to 50 km", 1),
-            ("200 to 1000 km", 1),
-            ("1000 km and more", 1),
-        ];
+        let expected =
+            [("under 1 km", 2), ("1 to 10 km", 1), ("10 to 50 km", 1), ("200 to 1000 km", 1), ("1000 km and more", 1)];
         assert_eq!(names, expected);
         assert_eq!(groups[0].scores.radii[0].share.value, 0.5);
         assert_eq!(groups[4].scores.missing, 1);

@@ -1,7 +1,6 @@
 //! Whether one system is better than another on the same photos.
 
-use crate::error::expect_len;
-use crate::{Bootstrap, Estimate, EvalError, RADII_KM, Rules};
+use crate::{Bootstrap, Estimate, EvalError, RADII_KM, Rules, error::expect_len};
 use serde::Serialize;
 
 /// Two systems at one radius.
@@ -55,12 +54,7 @@ impl Paired {
     ///
     /// # Errors
     /// When the lists differ in length.
-    pub fn new(
-        first_km: &[f64],
-        second_km: &[f64],
-        rules: Rules,
-        bootstrap: &Bootstrap,
-    ) -> Result<Self, EvalError> {
+    pub fn new(first_km: &[f64], second_km: &[f64], rules: Rules, bootstrap: &Bootstrap) -> Result<Self, EvalError> {
         let n = first_km.len();
         expect_len("distances of the second system", second_km.len(), n)?;
         let hits = |km: f64| RADII_KM.map(|radius| f64::from(u8::from(rules.is_within(km, radius))));
@@ -90,9 +84,8 @@ impl Paired {
         };
         let measured = statistics(&vec![1; n]);
         let replicates = bootstrap.draws(n, statistics);
-        let estimate = |k: usize| {
-            bootstrap.estimate(measured[k], replicates.iter().map(|row| row[k]).collect::<Vec<f64>>())
-        };
+        let estimate =
+            |k: usize| bootstrap.estimate(measured[k], replicates.iter().map(|row| row[k]).collect::<Vec<f64>>());
         let radii = RADII_KM.iter().enumerate().map(|(k, &radius_km)| {
             let count = |sign: f64| parts.iter().filter(|part| part[k] == sign).count();
             let (only_first, only_second) = (count(1.0), count(-1.0));

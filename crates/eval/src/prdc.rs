@@ -49,11 +49,7 @@ impl Prdc {
     pub fn new(real: &[LatLon], fake: &[LatLon], neighbours: usize) -> Result<Self, EvalError> {
         let fewest = real.len().min(fake.len());
         if neighbours == 0 || neighbours >= fewest {
-            return Err(setting(
-                "neighbours",
-                neighbours,
-                "at least 1, and fewer than the points of each set",
-            ));
+            return Err(setting("neighbours", neighbours, "at least 1, and fewer than the points of each set"));
         }
         let (real, fake) = (Cloud::new(real), Cloud::new(fake));
         let (real_balls, fake_balls) = (real.balls(neighbours), fake.balls(neighbours));
@@ -64,8 +60,7 @@ impl Prdc {
         let share = |hits: usize, n: usize| hits as f64 / n as f64;
         let in_any = |meetings: &[Meeting]| meetings.iter().filter(|meeting| meeting.inside > 0).count();
         let held: usize = fakes.iter().map(|meeting| meeting.inside).sum();
-        let covered =
-            reals.iter().zip(&real_balls).filter(|(meeting, ball)| meeting.nearest < **ball).count();
+        let covered = reals.iter().zip(&real_balls).filter(|(meeting, ball)| meeting.nearest < **ball).count();
         Ok(Self {
             precision: share(in_any(&fakes), fakes.len()),
             recall: share(in_any(&reals), reals.len()),
@@ -80,12 +75,7 @@ impl Prdc {
     ///
     /// # Errors
     /// When the sets differ in length or a chunk has too few points.
-    pub fn chunked(
-        real: &[LatLon],
-        fake: &[LatLon],
-        neighbours: usize,
-        chunks: usize,
-    ) -> Result<Self, EvalError> {
+    pub fn chunked(real: &[LatLon], fake: &[LatLon], neighbours: usize, chunks: usize) -> Result<Self, EvalError> {
         crate::error::expect_len("answers", fake.len(), real.len())?;
         let rows = real.len().div_ceil(chunks.max(1));
         if chunks == 0 || rows <= neighbours {

@@ -1,11 +1,10 @@
 //! The rules by which published numbers were made.
 
 use crate::EvalError;
-use locdiff_base::{BadSetting, Named};
+use locdiff_base::{BadSetting, Named, named};
 use locdiff_sphere::{LatLon, geodesic_km, haversine_km};
 use serde::Serialize;
-use std::fmt;
-use std::str::FromStr;
+use std::{fmt, str::FromStr};
 
 /// The radii in km at which accuracy is told: street, city, region, country, continent.
 pub const RADII_KM: [f64; 5] = [1.0, 25.0, 200.0, 750.0, 2500.0];
@@ -13,29 +12,17 @@ pub const RADII_KM: [f64; 5] = [1.0, 25.0, 200.0, 750.0, 2500.0];
 /// What the radii are called.
 pub const RADIUS_NAMES: [&str; 5] = ["street", "city", "region", "country", "continent"];
 
-/// A code base whose published numbers can be compared with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Preset {
-    /// plonk: haversine, nearer than the radius.
-    #[default]
-    Plonk,
-    /// OpenStreetView-5M: as plonk.
-    Osv5m,
-    /// GeoCLIP: geodesic on WGS-84, the radius itself counts.
-    Geoclip,
-    /// PIGEON: haversine, nearer than the radius, GeoScore rounded per photo.
-    Pigeon,
-}
-
-impl Named for Preset {
-    const WHAT: &'static str = "preset";
-    const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::Plonk, "plonk", "haversine, nearer than the radius"),
-        (Self::Osv5m, "osv5m", "OpenStreetView-5M: as plonk"),
-        (Self::Geoclip, "geoclip", "geodesic on WGS-84, the radius itself counts"),
-        (Self::Pigeon, "pigeon", "haversine, nearer than the radius, GeoScore rounded per photo"),
-    ];
+named! {
+    /// A code base whose published numbers can be compared with.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Preset: "preset" {
+        #[default]
+        Plonk = "plonk", "haversine, nearer than the radius";
+        Osv5m = "osv5m", "OpenStreetView-5M: as plonk";
+        Geoclip = "geoclip", "geodesic on WGS-84, the radius itself counts";
+        Pigeon = "pigeon", "haversine, nearer than the radius, GeoScore rounded per photo";
+    }
 }
 
 impl Preset {
@@ -111,9 +98,7 @@ impl Rules {
     pub fn errors_km(&self, truths: &[LatLon], answers: &[Option<LatLon>]) -> Result<Vec<f64>, EvalError> {
         crate::error::expect_len("answers", answers.len(), truths.len())?;
         let pairs = truths.iter().zip(answers);
-        Ok(pairs
-            .map(|(truth, answer)| answer.map_or(f64::INFINITY, |a| self.distance_km(*truth, a)))
-            .collect())
+        Ok(pairs.map(|(truth, answer)| answer.map_or(f64::INFINITY, |a| self.distance_km(*truth, a))).collect())
     }
 
     /// Whether a distance is within a radius.

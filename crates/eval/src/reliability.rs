@@ -1,7 +1,6 @@
 //! Whether regions hold what they promise.
 
-use crate::error::expect_len;
-use crate::{EvalError, Rules};
+use crate::{EvalError, Rules, error::expect_len};
 use locdiff_base::setting;
 use serde::Serialize;
 
@@ -62,11 +61,7 @@ impl ReliabilityCurve {
     ///
     /// # Errors
     /// When a list has not one radius per photo, or a probability is not between 0 and 1.
-    pub fn of_radii(
-        errors_km: &[f64],
-        radii_km: &[(f64, Vec<f64>)],
-        rules: Rules,
-    ) -> Result<Self, EvalError> {
+    pub fn of_radii(errors_km: &[f64], radii_km: &[(f64, Vec<f64>)], rules: Rules) -> Result<Self, EvalError> {
         let curve = radii_km.iter().map(|(p, radii)| {
             expect_len("radii", radii.len(), errors_km.len())?;
             if !(*p > 0.0 && *p < 1.0) {

@@ -74,8 +74,7 @@ impl Scores {
             RadiusShare { radius_km, share: bootstrap.share(hits, n, column(index)) }
         };
         let shares: Vec<RadiusShare> = (0..sorted.cuts.len()).map(share).collect();
-        let other =
-            |index: usize| bootstrap.estimate(measured[shares.len() + index], column(shares.len() + index));
+        let other = |index: usize| bootstrap.estimate(measured[shares.len() + index], column(shares.len() + index));
         let quantile_at = |(index, p): (usize, &f64)| {
             // Interpolated as everywhere else; the replicates' quantiles are whole photos.
             ErrorQuantile { p: *p, km: Estimate { value: quantile(&sorted.km, *p), ..other(2 + index) } }

@@ -38,15 +38,11 @@ fn densities_that_are_true_are_calibrated() {
         }
     }
     let found = truths_in_densities(&codec, &codes, &truths).unwrap();
-    let levels =
-        |level: fn(&locdiff_eval::TruthInDensity) -> f64| found.iter().map(level).collect::<Vec<f64>>();
+    let levels = |level: fn(&locdiff_eval::TruthInDensity) -> f64| found.iter().map(level).collect::<Vec<f64>>();
     for (what, levels) in [("region", levels(|f| f.region_level)), ("radius", levels(|f| f.radius_level))] {
         let calibration = ReliabilityCurve::of_levels(&levels);
         // 400 truths: a standard error of 2.5 points at most.
-        assert!(
-            calibration.largest_error < 0.075 && calibration.mean_absolute_error < 0.04,
-            "{what}: {calibration:?}"
-        );
+        assert!(calibration.largest_error < 0.075 && calibration.mean_absolute_error < 0.04, "{what}: {calibration:?}");
     }
     let nats = Likelihood::new(&levels(|f| f.log_density), &Bootstrap::default()).nats;
     assert!(nats.low < entropy && entropy < nats.high, "{nats:?} {entropy}");

@@ -22,10 +22,9 @@ fn scores_are_covered() {
     // What the distribution says itself: P(d < r) = ln r / 10, median e^5, and E[geoscore] by the midpoint rule.
     let share = |radius: f64| radius.ln() / 10.0;
     let steps = 20_000;
-    let geoscore = (0..steps)
-        .map(|k| rules.geoscore((10.0 * (f64::from(k) + 0.5) / f64::from(steps)).exp()))
-        .sum::<f64>()
-        / f64::from(steps);
+    let geoscore =
+        (0..steps).map(|k| rules.geoscore((10.0 * (f64::from(k) + 0.5) / f64::from(steps)).exp())).sum::<f64>()
+            / f64::from(steps);
     let mut covered = [0u32; 4];
     for world in 0..WORLDS {
         let mut rng = ChaCha8Rng::seed_from_u64(world);

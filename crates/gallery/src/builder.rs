@@ -117,8 +117,7 @@ impl GalleryBuilder {
         }
         let cells = Cells::new(places);
         let create = |name: &str| AtomicFile::create(&folder.join(name)).map(Summed::new);
-        let (mut index, mut codes, mut vectors) =
-            (create(INDEX_FILE)?, create(CODES_FILE)?, create(VECTORS_FILE)?);
+        let (mut index, mut codes, mut vectors) = (create(INDEX_FILE)?, create(CODES_FILE)?, create(VECTORS_FILE)?);
         let mut values = Vec::new();
         for block in cells.entries().chunks(BLOCK) {
             let rows: Vec<u32> = block.iter().map(|entry| entry.row).collect();
@@ -139,8 +138,7 @@ impl GalleryBuilder {
                 })
                 .collect::<Result<_>>()?;
             for (entry, (bound, code, full)) in block.iter().zip(written) {
-                let row =
-                    index.write_all(&entry.to_bytes()).and_then(|()| index.write_all(&bound.to_bytes()));
+                let row = index.write_all(&entry.to_bytes()).and_then(|()| index.write_all(&bound.to_bytes()));
                 row.map_err(|error| failed(&folder.join(INDEX_FILE), error))?;
                 codes.write_all(&code).map_err(|error| failed(&folder.join(CODES_FILE), error))?;
                 vectors.write_all(&full).map_err(|error| failed(&folder.join(VECTORS_FILE), error))?;

@@ -69,15 +69,13 @@ impl Entry {
 
     pub(crate) fn to_bytes(self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
-        let words =
-            [self.cell.to_le_bytes(), self.row.to_le_bytes(), self.lat.to_le_bytes(), self.lon.to_le_bytes()];
+        let words = [self.cell.to_le_bytes(), self.row.to_le_bytes(), self.lat.to_le_bytes(), self.lon.to_le_bytes()];
         bytes.as_chunks_mut().0.copy_from_slice(&words);
         bytes
     }
 
     pub(crate) fn from_bytes(bytes: &[u8; Self::BYTES]) -> Self {
-        let [cell, row, lat, lon] =
-            [0, 4, 8, 12].map(|at| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+        let [cell, row, lat, lon] = [0, 4, 8, 12].map(|at| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         Self {
             cell: u32::from_le_bytes(cell),
             row: u32::from_le_bytes(row),
@@ -206,15 +204,8 @@ mod tests {
         }
         let cells = Cells::new(&places);
         assert!(Cells::from_sorted(cells.entries().to_vec()).is_some());
-        let edges = [
-            (90.0, 0.0),
-            (-89.99, 170.0),
-            (0.0, 180.0),
-            (41.8, 0.0),
-            (-41.8, -90.0),
-            (89.0, 44.0),
-            (85.0, 1.0),
-        ];
+        let edges =
+            [(90.0, 0.0), (-89.99, 170.0), (0.0, 180.0), (41.8, 0.0), (-41.8, -90.0), (89.0, 44.0), (85.0, 1.0)];
         for round in 0..140 {
             let caps: Vec<Cap> = (0..=round % 3)
                 .map(|k| {
@@ -228,17 +219,11 @@ mod tests {
                     Cap { centre: centre.to_unit(), radius_km }
                 })
                 .collect();
-            let mut found: Vec<usize> = cells
-                .within(&caps)
-                .into_iter()
-                .flatten()
-                .map(|at| cells.entries()[at].row as usize)
-                .collect();
+            let mut found: Vec<usize> =
+                cells.within(&caps).into_iter().flatten().map(|at| cells.entries()[at].row as usize).collect();
             found.sort_unstable();
             let inside = |place: &LatLon, slack: f64| {
-                caps.iter().any(|cap| {
-                    cap.centre.angle_rad(place.to_unit()) * EARTH_RADIUS_KM <= cap.radius_km + slack
-                })
+                caps.iter().any(|cap| cap.centre.angle_rad(place.to_unit()) * EARTH_RADIUS_KM <= cap.radius_km + slack)
             };
             // Places are kept to a centimetre, so the border is as wide.
             let surely: Vec<usize> = (0..places.len()).filter(|&k| inside(&places[k], -1e-4)).collect();

@@ -5,7 +5,7 @@ use crate::cells::{Cells, Entry};
 use crate::quantised::{QuantisedQuery, RowBound};
 use crate::{GalleryError, Result};
 use half::{f16, slice::HalfFloatSliceExt};
-use locdiff_base::{Named, one_line};
+use locdiff_base::{named, one_line};
 use locdiff_data::{Fingerprint, PositionedFile};
 use serde::{Deserialize, Serialize};
 use std::{ops::Range, path::Path};
@@ -38,22 +38,14 @@ pub enum Kind {
     Geoclip,
 }
 
-/// The number type of a gallery's vectors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum VectorType {
-    /// 2 bytes; cosines are right to about 1e-5.
-    F16,
-    /// 4 bytes.
-    F32,
-}
-
-impl Named for VectorType {
-    const WHAT: &'static str = "type of the vectors";
-    const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::F16, "f16", "2 bytes per number; cosines are right to about 1e-5"),
-        (Self::F32, "f32", "4 bytes per number"),
-    ];
+named! {
+    /// The number type of a gallery's vectors.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum VectorType: "type of the vectors" {
+        F16 = "f16", "2 bytes per number; cosines are right to about 1e-5";
+        F32 = "f32", "4 bytes per number";
+    }
 }
 
 impl VectorType {
@@ -126,8 +118,8 @@ impl Description {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(bad(error.to_string())),
         };
-        let this: Self = serde_json::from_str(&text)
-            .map_err(|error| bad(format!("not a gallery's description: {error}")))?;
+        let this: Self =
+            serde_json::from_str(&text).map_err(|error| bad(format!("not a gallery's description: {error}")))?;
         if this.version != VERSION {
             return Err(bad(format!(
                 "version {}, but this program reads version {VERSION}; build the gallery again",
@@ -215,8 +207,7 @@ fn check_sum(path: &Path, expected: u32) -> Result<()> {
     if found == expected {
         return Ok(());
     }
-    let reason =
-        format!("its checksum is {found:08x}, not {expected:08x}: it is damaged; build the gallery again");
+    let reason = format!("its checksum is {found:08x}, not {expected:08x}: it is damaged; build the gallery again");
     Err(GalleryError::Folder { path: path.to_owned(), reason })
 }
 
@@ -259,8 +250,8 @@ impl Contents {
         if !bounds.iter().all(|bound| bound.scale.is_finite() && bound.error.is_finite()) {
             return Err(damaged("it holds numbers that cannot be; build the gallery again"));
         }
-        let cells = Cells::from_sorted(entries)
-            .ok_or_else(|| damaged("its rows are out of order; build the gallery again"))?;
+        let cells =
+            Cells::from_sorted(entries).ok_or_else(|| damaged("its rows are out of order; build the gallery again"))?;
         if let Some(sums) = description.checksums {
             check_sum(&path, sums.index)?;
             check_sum(&folder.join(CODES_FILE), sums.codes)?;

@@ -119,10 +119,8 @@ impl Gallery {
         caps: Option<&[Cap]>,
         most: usize,
     ) -> Result<Vec<Vec<Hit>>> {
-        let queries: Vec<Vec<f32>> =
-            queries.iter().map(|query| self.unit(query.as_ref())).collect::<Result<_>>()?;
-        let runs =
-            caps.map_or_else(|| std::iter::once(0..self.len()).collect(), |caps| self.cells.within(caps));
+        let queries: Vec<Vec<f32>> = queries.iter().map(|query| self.unit(query.as_ref())).collect::<Result<_>>()?;
+        let runs = caps.map_or_else(|| std::iter::once(0..self.len()).collect(), |caps| self.cells.within(caps));
         if most == 0 || runs.is_empty() {
             return Ok(vec![Vec::new(); queries.len()]);
         }
@@ -172,8 +170,7 @@ impl Gallery {
     /// For each query the positions that may be among its `most` best.
     fn candidates(&self, queries: &[Vec<f32>], tasks: &[Task], most: usize) -> Result<Vec<Vec<usize>>> {
         let queries: Vec<QuantisedQuery> = queries.iter().map(|query| QuantisedQuery::new(query)).collect();
-        let passes =
-            tasks.par_iter().map(|task| self.first_pass(&queries, task, most)).collect::<Result<Vec<_>>>()?;
+        let passes = tasks.par_iter().map(|task| self.first_pass(&queries, task, most)).collect::<Result<Vec<_>>>()?;
         let candidates = (0..queries.len()).into_par_iter().map(|query| {
             // The best lower bounds: at least `most` rows are as good as the last of them.
             let mut floor = Floor::new(most);
@@ -239,9 +236,7 @@ fn tasks(runs: Vec<Range<usize>>) -> Vec<Task> {
         for start in run.step_by(BLOCK) {
             let piece = start..(start + BLOCK).min(end);
             match tasks.last_mut() {
-                Some(task)
-                    if piece.start - task.span.end <= LARGEST_GAP && piece.end - task.span.start <= BLOCK =>
-                {
+                Some(task) if piece.start - task.span.end <= LARGEST_GAP && piece.end - task.span.start <= BLOCK => {
                     task.span.end = piece.end;
                     task.runs.push(piece);
                 }

@@ -1,7 +1,7 @@
 //! LocDiff-H: a diffusion model's samples say where to look, retrieval finds the place there.
 
 use crate::{Cap, Hit, Result, Retriever};
-use locdiff_base::Named;
+use locdiff_base::named;
 use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 
 /// How far the diffusion model's density counts beside the retriever's scores.
@@ -13,39 +13,23 @@ pub struct Fusion {
     pub floor: f64,
 }
 
-/// What candidates lie around.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Centres {
-    /// Every sample, as the paper has it.
-    Samples,
-    /// The diffusion model's own answer, which the samples agreed on.
-    Answer,
+named! {
+    /// What candidates lie around.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Centres: "centres" {
+        Samples = "samples", "around every sample, as the paper has it";
+        Answer = "answer", "around the diffusion model's own answer";
+    }
 }
 
-impl Named for Centres {
-    const WHAT: &'static str = "centres";
-    const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::Samples, "samples", "around every sample, as the paper has it"),
-        (Self::Answer, "answer", "around the diffusion model's own answer"),
-    ];
-}
-
-/// Which rule makes one place of samples and retrieval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum HybridRule {
-    /// The model's density times a softmax of the retrieval.
-    #[default]
-    Fused,
-    /// The best match near a sample.
-    Paper,
-}
-
-impl Named for HybridRule {
-    const WHAT: &'static str = "rule";
-    const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::Fused, "fused", "the model's density times a softmax of the retrieval"),
-        (Self::Paper, "paper", "the best match near a sample"),
-    ];
+named! {
+    /// Which rule makes one place of samples and retrieval.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum HybridRule: "rule" {
+        #[default]
+        Fused = "fused", "the model's density times a softmax of the retrieval";
+        Paper = "paper", "the best match near a sample";
+    }
 }
 
 impl HybridRule {
@@ -188,10 +172,8 @@ pub fn hybrid(
         }
     }
     // Of equal shares the first: hits come best first.
-    let (best, confidence) = shares
-        .iter()
-        .enumerate()
-        .fold((0, -1.0), |best, (k, share)| if *share > best.1 { (k, *share) } else { best });
+    let (best, confidence) =
+        shares.iter().enumerate().fold((0, -1.0), |best, (k, share)| if *share > best.1 { (k, *share) } else { best });
     if confidence < options.confidence {
         return Ok(HybridAnswer { place: plain, row: None, similarity: 0.0, confidence });
     }
@@ -220,8 +202,7 @@ mod tests {
         }
 
         fn retrieve(&self, _: &[f32], caps: Option<&[Cap]>, most: usize) -> Result<Vec<Hit>> {
-            let inside =
-                |hit: &&Hit| caps.is_none_or(|caps| caps.iter().any(|cap| cap.contains(hit.place.to_unit())));
+            let inside = |hit: &&Hit| caps.is_none_or(|caps| caps.iter().any(|cap| cap.contains(hit.place.to_unit())));
             let mut hits: Vec<Hit> = self.0.iter().filter(inside).copied().collect();
             hits.sort_by(|a, b| b.score.total_cmp(&a.score));
             hits.truncate(most);
@@ -275,8 +256,7 @@ mod tests {
         // Two neighbours outvote the single best.
         assert_eq!(run(&flat, &HybridOptions { kernel_km: 50.0, ..base }).row, Some(0));
         // A density that falls off to the north does the same; its floor bounds it.
-        let south =
-            |points: &[UnitVec]| points.iter().map(|p| if p.z() > 0.01 { -100.0 } else { 0.0 }).collect();
+        let south = |points: &[UnitVec]| points.iter().map(|p| if p.z() > 0.01 { -100.0 } else { 0.0 }).collect();
         let fused = |floor| HybridOptions { fusion: Some(Fusion { weight: 1.0, floor }), ..base };
         assert_eq!(run(&south, &fused(0.1)).row, Some(0));
         assert_eq!(run(&south, &fused(0.999)).row, Some(2));
@@ -297,13 +277,9 @@ mod tests {
             (HybridOptions { temperature: Some(-1.0), ..base }, "temperature = -1"),
             (HybridOptions { kernel_km: -1.0, ..base }, "kernel_km = -1"),
             (HybridOptions { confidence: 1.5, ..base }, "confidence = 1.5"),
-            (
-                HybridOptions { fusion: Some(Fusion { weight: f64::NAN, floor: 0.1 }), ..base },
-                "fusion weight",
-            ),
+            (HybridOptions { fusion: Some(Fusion { weight: f64::NAN, floor: 0.1 }), ..base }, "fusion weight"),
         ] {
-            let error =
-                hybrid(&retriever(), &[1.0], &[plain], plain, &flat, &options).unwrap_err().to_string();
+            let error = hybrid(&retriever(), &[1.0], &[plain], plain, &flat, &options).unwrap_err().to_string();
             assert!(error.contains(part), "{error}");
         }
     }

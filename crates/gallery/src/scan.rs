@@ -204,8 +204,7 @@ mod tests {
                 (0..count).map(|q| (0..length).map(|k| number(k + 31 * q)).collect()).collect();
             let asked: Vec<&[i16]> = queries.iter().map(Vec::as_slice).collect();
             let rows = 70;
-            let codes: Vec<u8> =
-                (0..rows * length).map(|k| (((k * 31) % 255) as i16 - 127) as i8 as u8).collect();
+            let codes: Vec<u8> = (0..rows * length).map(|k| (((k * 31) % 255) as i16 - 127) as i8 as u8).collect();
             let mut products = vec![0; rows * count];
             code_products(&codes, &asked, &mut products);
             let mut plain = vec![0; rows * count];
@@ -220,8 +219,7 @@ mod tests {
             }
             for (query, products) in queries.iter().zip(products.chunks_exact(rows)) {
                 for (row, product) in codes.chunks_exact(length).zip(products) {
-                    let exact: i64 =
-                        row.iter().zip(query).map(|(c, q)| i64::from(*c as i8) * i64::from(*q)).sum();
+                    let exact: i64 = row.iter().zip(query).map(|(c, q)| i64::from(*c as i8) * i64::from(*q)).sum();
                     assert_eq!(i64::from(*product), exact);
                 }
             }

@@ -18,9 +18,8 @@ fn random(rows: usize, dimension: usize, seed: u64) -> (Vec<LatLon>, Vec<Vec<f32
     // Clusters, so that many rows are almost as good as the best.
     let centres: Vec<Vec<f32>> =
         (0..20).map(|_| (0..dimension).map(|_| rng.random_range(-1.0..1.0)).collect()).collect();
-    let vectors = (0..rows)
-        .map(|row| centres[row % 20].iter().map(|c| c + rng.random_range(-0.05..0.05)).collect())
-        .collect();
+    let vectors =
+        (0..rows).map(|row| centres[row % 20].iter().map(|c| c + rng.random_range(-0.05..0.05)).collect()).collect();
     (places, vectors)
 }
 
@@ -58,12 +57,10 @@ fn search_finds_what_brute_force_finds() {
         let (_, queries) = random(40, dimension, 99);
         for (k, query) in queries.iter().enumerate() {
             let centre = places[k % rows].to_unit();
-            let caps =
-                [Cap { centre, radius_km: 900.0 }, Cap { centre: centre.step(0.3, 0.1), radius_km: 700.0 }];
+            let caps = [Cap { centre, radius_km: 900.0 }, Cap { centre: centre.step(0.3, 0.1), radius_km: 700.0 }];
             for caps in [None, Some(&caps[..])] {
-                let inside = |row: usize| {
-                    caps.is_none_or(|caps| caps.iter().any(|cap| cap.contains(places[row].to_unit())))
-                };
+                let inside =
+                    |row: usize| caps.is_none_or(|caps| caps.iter().any(|cap| cap.contains(places[row].to_unit())));
                 let mut scores: Vec<f64> =
                     (0..rows).filter(|row| inside(*row)).map(|row| cosine(query, &own[row], &mean)).collect();
                 scores.sort_by(|a, b| b.total_cmp(a));
@@ -82,8 +79,7 @@ fn search_finds_what_brute_force_finds() {
         assert_eq!(gallery.search(&queries[0], None, usize::MAX).unwrap().len(), rows);
         let wrong = gallery.search(&queries[0][1..], None, 1).unwrap_err();
         assert!(matches!(wrong, GalleryError::Dimension { .. }));
-        let zero =
-            gallery.search(&vec![mean.first().copied().unwrap_or(0.0); dimension], None, 1).unwrap_err();
+        let zero = gallery.search(&vec![mean.first().copied().unwrap_or(0.0); dimension], None, 1).unwrap_err();
         assert!(matches!(zero, GalleryError::NoDirection { .. }), "{zero}");
     }
 }

@@ -46,10 +46,7 @@ impl Sources {
                 read(path)?; // a path that is not there is the first thing to say
                 return Err(GeoClipError::Sources {
                     path: path.clone(),
-                    reason: format!(
-                        "not a wheel (.whl), a folder, or one of {}, {GALLERY}",
-                        NEEDED.join(", ")
-                    ),
+                    reason: format!("not a wheel (.whl), a folder, or one of {}, {GALLERY}", NEEDED.join(", ")),
                 });
             }
         }
@@ -131,11 +128,9 @@ pub fn import(sources: &Sources, folder: &Path) -> Result<Option<u64>> {
     let mut location = sources.tensors(LOCATION)?;
     let image = sources.tensors(IMAGE)?;
     let logit_scale = sources.tensors(LOGIT_SCALE)?;
-    let weights =
-        |file: &str, reason: String| GeoClipError::Weights { file: sources.files[file].0.clone(), reason };
+    let weights = |file: &str, reason: String| GeoClipError::Weights { file: sources.files[file].0.clone(), reason };
     let sizes = location_sizes(&location).map_err(|reason| weights(LOCATION, reason))?;
-    let side =
-        |name: &str, axis: usize| matrix_side(&image, name, axis).map_err(|reason| weights(IMAGE, reason));
+    let side = |name: &str, axis: usize| matrix_side(&image, name, axis).map_err(|reason| weights(IMAGE, reason));
     let settings = Settings::new(sizes, side("0.weight", 1)?, side("0.weight", 0)?);
     let mut tensors: Vec<(&str, String, PthTensor)> = Vec::new();
     tensors.extend(image.into_iter().map(|(name, tensor)| (IMAGE, format!("mlp.{name}"), tensor)));
@@ -159,8 +154,7 @@ pub fn import(sources: &Sources, folder: &Path) -> Result<Option<u64>> {
             return Err(weights(file, format!("'{name}' is no part of GeoCLIP")));
         };
         if shape != tensor.shape {
-            let reason =
-                format!("'{name}' has the shape {:?}, GeoCLIP of this size has {shape:?}", tensor.shape);
+            let reason = format!("'{name}' has the shape {:?}, GeoCLIP of this size has {shape:?}", tensor.shape);
             return Err(weights(file, reason));
         }
         flat[range].copy_from_slice(&tensor.values);
@@ -187,11 +181,7 @@ fn save_gallery(name: &str, bytes: &[u8], folder: &Path) -> Result<u64> {
     Ok(rows)
 }
 
-fn matrix_side(
-    tensors: &BTreeMap<String, PthTensor>,
-    name: &str,
-    axis: usize,
-) -> std::result::Result<usize, String> {
+fn matrix_side(tensors: &BTreeMap<String, PthTensor>, name: &str, axis: usize) -> std::result::Result<usize, String> {
     match tensors.get(name).map(|tensor| &tensor.shape[..]) {
         Some([rows, columns]) if *rows > 0 && *columns > 0 => Ok(if axis == 0 { *rows } else { *columns }),
         Some(shape) => Err(format!("'{name}' has the shape {shape:?}, not a matrix's")),
@@ -200,8 +190,7 @@ fn matrix_side(
 }
 
 fn location_sizes(tensors: &BTreeMap<String, PthTensor>) -> std::result::Result<LocationSizes, String> {
-    let capsules =
-        (0..tensors.len()).take_while(|k| tensors.contains_key(&format!("LocEnc{k}.capsule.0.b"))).count();
+    let capsules = (0..tensors.len()).take_while(|k| tensors.contains_key(&format!("LocEnc{k}.capsule.0.b"))).count();
     if capsules == 0 {
         return Err("no tensor 'LocEnc0.capsule.0.b': not GeoCLIP's location encoder".to_owned());
     }

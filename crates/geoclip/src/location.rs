@@ -21,8 +21,7 @@ fn project(place: LatLon) -> [f32; 2] {
     let root = 3.0_f32.sqrt();
     let theta = exactly((root / 2.0) * exactly(lat, f64::sin), f64::asin);
     let [a1, a2, a3, a4] = A;
-    let denominator =
-        3.0 * (9.0 * a4 * power(theta, 8) + 7.0 * a3 * power(theta, 6) + 3.0 * a2 * power(theta, 2) + a1);
+    let denominator = 3.0 * (9.0 * a4 * power(theta, 8) + 7.0 * a3 * power(theta, 6) + 3.0 * a2 * power(theta, 2) + a1);
     let x = 2.0 * root * lon * exactly(theta, f64::cos) / denominator;
     let y = a4 * power(theta, 9) + a3 * power(theta, 7) + a2 * power(theta, 3) + a1 * theta;
     [x * SCALE / 180.0, y * SCALE / 180.0]
@@ -58,9 +57,8 @@ impl LocationEncoder {
             let name = format!("LocEnc{number}");
             Capsule {
                 frequencies: builder.add(&format!("{name}.capsule.0.b"), frequencies, 2, Init::Zero),
-                hidden: [(1, 2 * frequencies), (3, hidden), (5, hidden)].map(|(layer, inputs)| {
-                    Linear::new(builder, &format!("{name}.capsule.{layer}"), inputs, hidden)
-                }),
+                hidden: [(1, 2 * frequencies), (3, hidden), (5, hidden)]
+                    .map(|(layer, inputs)| Linear::new(builder, &format!("{name}.capsule.{layer}"), inputs, hidden)),
                 head: Linear::new(builder, &format!("{name}.head.0"), hidden, outputs),
             }
         };
@@ -72,12 +70,7 @@ impl LocationEncoder {
     }
 
     /// The embeddings of a block of places.
-    pub(crate) fn forward(
-        &self,
-        params: &Params,
-        frequencies: &[Vec<f32>],
-        places: &[LatLon],
-    ) -> Result<Vec<f32>> {
+    pub(crate) fn forward(&self, params: &Params, frequencies: &[Vec<f32>], places: &[LatLon]) -> Result<Vec<f32>> {
         let LocationSizes { hidden, outputs, .. } = self.sizes;
         let (device, rows): (&Device, usize) = (params.device(), places.len());
         let points: Vec<[f32; 2]> = places.iter().map(|place| project(*place)).collect();

@@ -18,8 +18,7 @@ fn geoclip_vectors_are_computed_once_for_each_content() {
     import(&Sources::open(&[fixtures]).unwrap(), &model_folder).unwrap();
     let model = GeoClip::open(&model_folder, &Device::cpu()).unwrap();
     let places = model_folder.join("gallery.csv");
-    let cache =
-        GeoClipCache { places: places.clone(), model: model_folder.clone(), vectors: VectorType::F32 };
+    let cache = GeoClipCache { places: places.clone(), model: model_folder.clone(), vectors: VectorType::F32 };
     let mut computed = 0;
     let mut open = |cache: &GeoClipCache| {
         open_geoclip_gallery(cache, &model, |done, _| computed += usize::from(done > 0)).unwrap()
@@ -33,8 +32,7 @@ fn geoclip_vectors_are_computed_once_for_each_content() {
     let image = model.embed_features(&features).unwrap();
     let all = locdiff_data::read_points(&places, None, &locdiff_data::PointColumns::default()).unwrap();
     let own = model.embed_places(&all).unwrap();
-    let retriever =
-        GeoClipRetriever::new(GeoClip::open(&model_folder, &Device::cpu()).unwrap(), again).unwrap();
+    let retriever = GeoClipRetriever::new(GeoClip::open(&model_folder, &Device::cpu()).unwrap(), again).unwrap();
     assert!((retriever.temperature() - 1.0 / 2.6593_f64.exp()).abs() < 1e-4);
     for hit in retriever.retrieve(&features, None, 20).unwrap() {
         let exact = cosine(&image, &own[hit.row * 10..(hit.row + 1) * 10]);

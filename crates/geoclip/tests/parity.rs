@@ -34,11 +34,8 @@ fn places_and_photos_get_pytorchs_vectors() {
     assert_eq!((model.dimension(), model.feature_dimension()), (10, 24));
     assert!((model.scale().unwrap() - 2.6593_f32.exp()).abs() < 1e-4);
 
-    let places: Vec<LatLon> = expected("places")
-        .1
-        .chunks_exact(2)
-        .map(|p| LatLon::new(f64::from(p[0]), f64::from(p[1])).unwrap())
-        .collect();
+    let places: Vec<LatLon> =
+        expected("places").1.chunks_exact(2).map(|p| LatLon::new(f64::from(p[0]), f64::from(p[1])).unwrap()).collect();
     let difference = worst(&model.embed_places(&places).unwrap(), &expected("place_vectors").1);
     assert!(difference < 1e-4, "{difference}");
     let features = expected("features").1;
@@ -56,8 +53,7 @@ fn sources_are_found_in_wheels_folders_and_files_or_said_to_be_missing() {
     let wheel = folder.path().join("geoclip.whl");
     let mut zip = zip::ZipWriter::new(std::fs::File::create(&wheel).unwrap());
     for name in names {
-        let options =
-            zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
+        let options = zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
         zip.start_file(format!("geoclip/model/weights/{name}"), options).unwrap();
         std::io::Write::write_all(&mut zip, &std::fs::read(fixtures().join(name)).unwrap()).unwrap();
     }
@@ -80,8 +76,7 @@ fn sources_are_found_in_wheels_folders_and_files_or_said_to_be_missing() {
     for (name, content) in names.iter().zip([names[1], names[1], names[2]]) {
         std::fs::copy(fixtures().join(content), swapped.join(name)).unwrap();
     }
-    let error =
-        import(&Sources::open(&[swapped]).unwrap(), &folder.path().join("d")).unwrap_err().to_string();
+    let error = import(&Sources::open(&[swapped]).unwrap(), &folder.path().join("d")).unwrap_err().to_string();
     assert!(error.contains("not GeoCLIP's location encoder"), "{error}");
     assert!(!folder.path().join("d").exists());
 }
@@ -99,9 +94,5 @@ fn a_folder_that_is_none_is_named() {
     std::fs::write(&settings, text.replace("\"hidden\": 12", "\"hidden\": 99999999999")).unwrap();
     assert!(message(folder.path()).contains("hidden = 99999999999 is out of range"));
     std::fs::write(&settings, text.replace("\"hidden\": 12", "\"hidden\": 13")).unwrap();
-    assert!(
-        message(folder.path()).contains("the model wants F32 or F16 [13, 16]"),
-        "{}",
-        message(folder.path())
-    );
+    assert!(message(folder.path()).contains("the model wants F32 or F16 [13, 16]"), "{}", message(folder.path()));
 }

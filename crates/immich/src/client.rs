@@ -111,11 +111,7 @@ impl Immich {
             found.extend(list.iter().filter_map(Asset::of));
             seen(found.len());
             let next = &answer["assets"]["nextPage"];
-            match next
-                .as_str()
-                .and_then(|text| text.parse::<usize>().ok())
-                .or(next.as_u64().map(|n| n as usize))
-            {
+            match next.as_str().and_then(|text| text.parse::<usize>().ok()).or(next.as_u64().map(|n| n as usize)) {
                 Some(next) if next > page => page = next,
                 _ => return Ok(found),
             }
@@ -213,8 +209,7 @@ impl Immich {
         let sent = match ask {
             Ask::Get => self.agent.get(&url).header("x-api-key", key).call(),
             Ask::Post(body) | Ask::Put(body) => {
-                let request =
-                    if matches!(ask, Ask::Post(_)) { self.agent.post(&url) } else { self.agent.put(&url) };
+                let request = if matches!(ask, Ask::Post(_)) { self.agent.post(&url) } else { self.agent.put(&url) };
                 let request = request.header("x-api-key", key).header("content-type", "application/json");
                 request.send(body.to_string().as_bytes())
             }

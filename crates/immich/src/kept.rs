@@ -71,8 +71,7 @@ impl KeptEmbeddings {
     /// # Errors
     /// A file that cannot be written.
     pub fn add(&mut self, asset: &str, embedding: &[f32]) -> Result<()> {
-        let line =
-            Line { encoder: self.encoder.clone(), asset: asset.to_owned(), embedding: embedding.to_vec() };
+        let line = Line { encoder: self.encoder.clone(), asset: asset.to_owned(), embedding: embedding.to_vec() };
         let text = serde_json::to_string(&line).unwrap_or_default() + "\n";
         let failed = |reason| WriteError::new(&self.path.display().to_string(), reason);
         self.file.write_all(text.as_bytes()).map_err(failed)?;

@@ -24,12 +24,7 @@ pub struct Undone {
 ///
 /// # Errors
 /// A journal that is none or of another server; a server that does not answer or refuses.
-pub fn undo(
-    server: &Immich,
-    journal: &mut Journal,
-    stop: &AtomicBool,
-    mut done: impl FnMut(),
-) -> Result<Undone> {
+pub fn undo(server: &Immich, journal: &mut Journal, stop: &AtomicBool, mut done: impl FnMut()) -> Result<Undone> {
     let mut lines = journal.entries()?;
     if let Some(other) = lines.iter().find(|line| line.server != server.server()) {
         let (theirs, ours) = (other.server.clone(), server.server().to_owned());

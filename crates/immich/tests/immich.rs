@@ -5,8 +5,7 @@ mod common;
 use common::{Fake, FakeAsset, KEY, id};
 use http::Request;
 use locdiff_immich::{
-    ApiKey, Applied, Filter, Immich, ImmichError, Journal, Review, Suggestion, Suggestions, Undone, apply,
-    undo,
+    ApiKey, Applied, Filter, Immich, ImmichError, Journal, Review, Suggestion, Suggestions, Undone, apply, undo,
 };
 use locdiff_sphere::LatLon;
 use std::{ops::ControlFlow, path::Path, sync::atomic::AtomicBool, time::Duration};
@@ -64,10 +63,7 @@ fn a_wrong_key_is_said_and_not_shown() {
     let fake = Fake::new(&[None]);
     let server = Immich::new(&fake.url, ApiKey::new("wrong-secret").unwrap()).unwrap();
     let error = server.assets(&Filter::default(), |_| ()).unwrap_err();
-    assert!(
-        error.to_string().contains("401") && error.to_string().contains("API key is not known"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("401") && error.to_string().contains("API key is not known"), "{error}");
     assert!(!format!("{error:?} {error} {server:?}").contains("secret"));
     assert_eq!(fake.asked("POST"), 1, "it is no use to try that again");
 }

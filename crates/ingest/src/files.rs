@@ -46,11 +46,7 @@ impl EmbedFiles {
     }
 
     /// Finds out before hours of work that an output cannot be written, or would destroy one of `inputs`.
-    pub(crate) fn check<'a>(
-        &self,
-        settings: &EmbedSettings,
-        inputs: impl Iterator<Item = &'a Path>,
-    ) -> Result<()> {
+    pub(crate) fn check<'a>(&self, settings: &EmbedSettings, inputs: impl Iterator<Item = &'a Path>) -> Result<()> {
         let outputs = [
             (EmbedOutput::Embeddings, &self.embeddings),
             (EmbedOutput::Locations, &self.locations),
@@ -73,12 +69,7 @@ impl EmbedFiles {
         Ok(())
     }
 
-    fn writer(
-        &self,
-        settings: &EmbedSettings,
-        columns: usize,
-        encoder: &Fingerprint,
-    ) -> Result<MatrixWriter> {
+    fn writer(&self, settings: &EmbedSettings, columns: usize, encoder: &Fingerprint) -> Result<MatrixWriter> {
         let names = settings.tensors();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         Ok(MatrixWriter::create_embeddings(&self.embeddings, columns, settings.dtype, &names, encoder)?)
@@ -103,8 +94,7 @@ impl EmbedFiles {
         for view in 0..=settings.augment as usize {
             for outcome in journal.outcomes()? {
                 if let Outcome::Embedded { values, .. } = outcome {
-                    let row: Vec<f64> =
-                        values[view * columns..][..columns].iter().map(|&v| v.into()).collect();
+                    let row: Vec<f64> = values[view * columns..][..columns].iter().map(|&v| v.into()).collect();
                     writer.write_row(&row)?;
                 }
             }

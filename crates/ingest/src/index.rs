@@ -1,9 +1,7 @@
 //! Pictures by their names, wherever they lie: folders, and archives in them.
 
 use crate::folder::{self, Skipped};
-use crate::{
-    IngestError, PhotoSource, Result, list::ListedPhoto, parquet, shard, source::is_picture, zipped,
-};
+use crate::{IngestError, PhotoSource, Result, list::ListedPhoto, parquet, shard, source::is_picture, zipped};
 use std::{collections::HashMap, path::Path};
 
 /// Pictures by their names without folder and ending.
@@ -64,8 +62,7 @@ impl PictureIndex {
     pub(crate) fn find(&self, photo: &ListedPhoto) -> Option<&PhotoSource> {
         let id = photo.id.trim_start_matches("./");
         let joined = id.replace('/', "_");
-        let names =
-            [Some(stem(&joined)), Some(stem(last(id))), photo.hash.as_deref().map(|hash| stem(last(hash)))];
+        let names = [Some(stem(&joined)), Some(stem(last(id))), photo.hash.as_deref().map(|hash| stem(last(hash)))];
         let found = names.into_iter().flatten().find_map(|name| self.by_name.get(name))?;
         self.pictures.get(*found)
     }

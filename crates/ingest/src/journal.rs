@@ -25,13 +25,7 @@ pub(crate) struct Journal {
 impl Journal {
     /// Opens the journal of a run with these settings over `count` photos in batches of `batch`; with `resume` what is
     /// finished stays.
-    pub(crate) fn open(
-        path: PathBuf,
-        settings: &Value,
-        count: usize,
-        batch: usize,
-        resume: bool,
-    ) -> Result<Self> {
+    pub(crate) fn open(path: PathBuf, settings: &Value, count: usize, batch: usize, resume: bool) -> Result<Self> {
         let cannot = |reason| IngestError::Journal { path: path.clone(), reason };
         let lock = OutputLock::file(&path)?;
         let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);

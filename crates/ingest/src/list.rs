@@ -169,17 +169,14 @@ struct YfccColumns {
 }
 
 /// As YFCC100M's database is written out, and as its first files were.
-const YFCC: [YfccColumns; 2] = [
-    YfccColumns { id: 1, hash: Some(2), lon: 12, lat: 13 },
-    YfccColumns { id: 0, hash: None, lon: 10, lat: 11 },
-];
+const YFCC: [YfccColumns; 2] =
+    [YfccColumns { id: 1, hash: Some(2), lon: 12, lat: 13 }, YfccColumns { id: 0, hash: None, lon: 10, lat: 11 }];
 
 /// The columns of a list without a header; `None` where it has one.
 fn yfcc_columns(path: &Path) -> Result<Option<YfccColumns>> {
     let line = lines(path)?.next().transpose()?.unwrap_or_default();
     let fields: Vec<&str> = line.split('\t').collect();
-    let is_place =
-        |columns: &YfccColumns| number(&fields, columns.lat).zip(number(&fields, columns.lon)).is_some();
+    let is_place = |columns: &YfccColumns| number(&fields, columns.lat).zip(number(&fields, columns.lon)).is_some();
     Ok(YFCC.into_iter().find(is_place))
 }
 
@@ -249,10 +246,7 @@ mod tests {
         assert_eq!(places(&right), places(&wrong));
         // One place beyond both is a bad row, not a swap.
         let list = read("x.csv", "IMG_ID,LAT,LON\na,91,100\nb,50,120\n").unwrap();
-        assert_eq!(
-            (places(&list), list.bad().len(), list.is_swapped()),
-            (vec![("b", 50.0, 120.0)], 1, false)
-        );
+        assert_eq!((places(&list), list.bad().len(), list.is_swapped()), (vec![("b", 50.0, 120.0)], 1, false));
     }
 
     #[test]
@@ -262,8 +256,7 @@ mod tests {
             (fields[0], fields[1], fields[2], fields[12], fields[13]) = ("7", id, "abc", lon, lat);
             fields.join("\t")
         };
-        let text = [line("11", "2.3", "48.8"), line("12", "", ""), String::new(), line("13", "-70", "-30")]
-            .join("\n");
+        let text = [line("11", "2.3", "48.8"), line("12", "", ""), String::new(), line("13", "-70", "-30")].join("\n");
         let list = read("info.txt", &text).unwrap();
         assert_eq!(places(&list), [("11", 48.8, 2.3), ("13", -30.0, -70.0)]);
         assert_eq!(list.photos()[0].hash.as_deref(), Some("abc"));
@@ -272,8 +265,7 @@ mod tests {
 
     #[test]
     fn bad_rows_are_values_and_no_list_is_an_error() {
-        let list =
-            read("x.csv", "id,latitude,longitude,city\n1,2,3,a\n2,x,3,b\n3,2\n,1,1,c\n4,5,6,d\n").unwrap();
+        let list = read("x.csv", "id,latitude,longitude,city\n1,2,3,a\n2,x,3,b\n3,2\n,1,1,c\n4,5,6,d\n").unwrap();
         assert_eq!(places(&list), [("1", 2.0, 3.0), ("4", 5.0, 6.0)]);
         assert_eq!(list.bad().len(), 3);
         let message = read("x.csv", "name,latitude\n1,2\n").unwrap_err().to_string();

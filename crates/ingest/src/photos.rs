@@ -2,8 +2,8 @@
 
 use crate::folder::{self, Skipped};
 use crate::{
-    IngestError, PhotoLimits, PhotoSource, PhotoStream, PlaceSource, Result, index::PictureIndex,
-    list::PhotoList, parquet, shard, table, zipped,
+    IngestError, PhotoLimits, PhotoSource, PhotoStream, PlaceSource, Result, index::PictureIndex, list::PhotoList,
+    parquet, shard, table, zipped,
 };
 use std::path::{Component, Path, PathBuf};
 use std::{collections::HashSet, fs, io::Read};

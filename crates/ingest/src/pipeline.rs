@@ -87,8 +87,7 @@ impl Pipeline<'_> {
                 Prepared::Done(_) => None,
             })
             .collect();
-        let embeddings =
-            if parts.is_empty() { Vec::new() } else { self.encoder.embed_pixels(&parts.concat())? };
+        let embeddings = if parts.is_empty() { Vec::new() } else { self.encoder.embed_pixels(&parts.concat())? };
         let mut embeddings = embeddings.chunks_exact(self.settings.augment as usize + 1);
         let outcome = |photo| match photo {
             Prepared::Done(outcome) => outcome,

@@ -107,11 +107,7 @@ impl EmbedRun<'_> {
                 Some(Outcome::Bad(reason)) => reason,
                 _ => "the first has no location, and a location was required".to_owned(),
             };
-            return Err(IngestError::NoneUsable {
-                photos: sources.len(),
-                list: self.files.bad.clone(),
-                first,
-            });
+            return Err(IngestError::NoneUsable { photos: sources.len(), list: self.files.bad.clone(), first });
         }
         Ok(Some(counts))
     }

@@ -95,9 +95,8 @@ impl Shard {
     /// The pictures with their places, and how many members are neither.
     pub(crate) fn finish(self) -> (Vec<PhotoSource>, usize) {
         let Self { found, places, others } = self;
-        let with_place = |(key, photo): (String, PhotoSource)| {
-            photo.at(places.get(&key).map(|&place| (place, PlaceSource::Json)))
-        };
+        let with_place =
+            |(key, photo): (String, PhotoSource)| photo.at(places.get(&key).map(|&place| (place, PlaceSource::Json)));
         (found.into_iter().map(with_place).collect(), others)
     }
 }
@@ -122,9 +121,7 @@ mod tests {
 
     #[test]
     fn keys_end_at_the_first_dot_of_the_name() {
-        for (name, expected) in
-            [("a/b.seg.png", "a/b"), ("a.d/b.jpg", "a.d/b"), ("b", "b"), (".x", ""), ("a/", "a/")]
-        {
+        for (name, expected) in [("a/b.seg.png", "a/b"), ("a.d/b.jpg", "a.d/b"), ("b", "b"), (".x", ""), ("a/", "a/")] {
             assert_eq!(key(name), expected);
         }
     }

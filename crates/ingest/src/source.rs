@@ -213,8 +213,7 @@ impl PhotoSource {
                     Ok(_) => {}
                 }
                 if let Some(size) = deflated {
-                    contents =
-                        inflate(&contents, *size).map_err(|source| VisionError::Read { file, source })?;
+                    contents = inflate(&contents, *size).map_err(|source| VisionError::Read { file, source })?;
                 }
                 Photo::decode(&contents, &self.name, limits)
             }
@@ -223,10 +222,9 @@ impl PhotoSource {
                     .map_err(|source| VisionError::Read { file: self.name.clone(), source })?;
                 Photo::decode(&contents, &self.name, limits)
             }
-            Bytes::Unreadable { reason, .. } => Err(VisionError::Read {
-                file: self.name.clone(),
-                source: std::io::Error::other(reason.to_string()),
-            }),
+            Bytes::Unreadable { reason, .. } => {
+                Err(VisionError::Read { file: self.name.clone(), source: std::io::Error::other(reason.to_string()) })
+            }
         }
     }
 

@@ -47,8 +47,7 @@ impl Iterator for PhotoStream {
 
     fn next(&mut self) -> Option<ReadPhoto> {
         if self.decoded.is_empty() {
-            let turn: Vec<PhotoSource> =
-                self.waiting.by_ref().take(rayon::current_num_threads().max(1)).collect();
+            let turn: Vec<PhotoSource> = self.waiting.by_ref().take(rayon::current_num_threads().max(1)).collect();
             let read = |source: PhotoSource| ReadPhoto { photo: source.read(&self.limits), source };
             self.decoded = turn.into_par_iter().map(read).collect::<Vec<_>>().into();
         }
@@ -86,9 +85,7 @@ mod tests {
     fn photos_are_worked_on_in_their_order() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision");
         let sources: Vec<PhotoSource> = (0..7)
-            .map(|k| {
-                PhotoSource::file(format!("{folder}/{}", if k % 3 == 0 { "china.jpg" } else { "rgb.png" }))
-            })
+            .map(|k| PhotoSource::file(format!("{folder}/{}", if k % 3 == 0 { "china.jpg" } else { "rgb.png" })))
             .collect();
         let mut stream = PhotoStream::new(sources.clone(), PhotoLimits::default());
         assert_eq!(stream.next().unwrap().source.name(), sources[0].name());

@@ -14,8 +14,8 @@ const LONGEST_LIST: u64 = 1 << 30;
 
 /// The photos of a text file with a path a line; blank lines are passed over.
 pub(crate) fn list(list: &Path) -> Result<Vec<PhotoSource>> {
-    let text = read_text_bounded(list, LONGEST_LIST)
-        .map_err(|reason| IngestError::List { list: list.to_owned(), reason })?;
+    let text =
+        read_text_bounded(list, LONGEST_LIST).map_err(|reason| IngestError::List { list: list.to_owned(), reason })?;
     let lines = text.trim_start_matches('\u{feff}').lines().map(str::trim_end);
     Ok(lines.filter(|line| !line.is_empty()).map(|line| PhotoSource::file(beside(list, line))).collect())
 }

@@ -13,8 +13,7 @@ const MOST_MEMBERS: usize = 20_000_000;
 pub(crate) fn photos(path: &Path) -> Result<(Vec<PhotoSource>, usize)> {
     let archive: Arc<Path> = Arc::from(path);
     let wrong = |reason: String| IngestError::Zip { path: path.to_owned(), reason };
-    let file =
-        File::open(path).map_err(|reason| IngestError::Read { file: path.display().to_string(), reason })?;
+    let file = File::open(path).map_err(|reason| IngestError::Read { file: path.display().to_string(), reason })?;
     let mut zip = ZipArchive::new(BufReader::new(file)).map_err(|error| wrong(error.to_string()))?;
     if zip.len() > MOST_MEMBERS {
         return Err(wrong(format!("it has {} members", zip.len())));

@@ -43,8 +43,7 @@ impl Compare {
         let device = self.effort.device()?;
         if let Some(out) = &self.out {
             claim_file(&out.join("compare.json"))?;
-            std::fs::create_dir_all(out)
-                .with_context(|| format!("{}: cannot create this folder", out.display()))?;
+            std::fs::create_dir_all(out).with_context(|| format!("{}: cannot create this folder", out.display()))?;
         }
         let (effort, seeds) = (self.effort.effort(), self.effort.seeds());
         let bar = progress::share_bar("comparing");

@@ -67,8 +67,7 @@ pub(crate) fn accuracy_curves(title: &str, rows: &[AccuracyRow]) -> String {
     let y_ticks = percents.map(|share| (share, format!("{:.0} %", 100.0 * share))).collect();
     let y = Axis { from: 0.0, to: top, is_log: false, ticks: y_ticks, label: "photos within" };
     let mut plot = Plot::new(x, y);
-    let radii: Vec<f64> =
-        rows.first().map_or(Vec::new(), |row| row.within.iter().map(|(km, _)| *km).collect());
+    let radii: Vec<f64> = rows.first().map_or(Vec::new(), |row| row.within.iter().map(|(km, _)| *km).collect());
     for (s, own) in series.iter().enumerate() {
         let dash = if s == 0 { "" } else { " dashed" };
         for (r, radius) in radii.iter().enumerate() {

@@ -54,10 +54,7 @@ impl SplitArgs {
             Ok(Examples::read(&Dataset::open(sources, locations)?)?)
         };
         let other = |path: &Option<PathBuf>, tensor: &Option<String>| {
-            vec![Source {
-                path: path.clone().unwrap_or_else(|| self.embeddings.clone()),
-                tensor: tensor.clone(),
-            }]
+            vec![Source { path: path.clone().unwrap_or_else(|| self.embeddings.clone()), tensor: tensor.clone() }]
         };
         let training = Source::with_copies(&self.embeddings, self.train_tensor.as_deref(), &self.augmented);
         let validation = other(&self.validation_embeddings, &self.validation_tensor);
@@ -126,10 +123,7 @@ pub(crate) struct ExperimentArgs {
 
 impl ExperimentArgs {
     /// Reads the data and makes the table.
-    pub(crate) fn make<T>(
-        &self,
-        table: impl FnOnce(&Experiment<'_>) -> Result<T, BaselineError>,
-    ) -> Result<T> {
+    pub(crate) fn make<T>(&self, table: impl FnOnce(&Experiment<'_>) -> Result<T, BaselineError>) -> Result<T> {
         let (splits, device, seeds) = (self.data.read()?, self.effort.device()?, self.effort.seeds());
         Ok(table(&Experiment {
             device: &device,

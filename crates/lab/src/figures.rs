@@ -7,12 +7,7 @@ use locdiff_shdd::{CodeDensity, Codec, Coefficients};
 use locdiff_sphere::{Degree, EARTH_RADIUS_KM, Grid, Harmonics, LatLon};
 
 /// A density with its regions, on a map that has the given window.
-fn map(
-    density: &CodeDensity<'_>,
-    window: Window,
-    heat: Raster,
-    title: &str,
-) -> Result<MapImage, ReportError> {
+fn map(density: &CodeDensity<'_>, window: Window, heat: Raster, title: &str) -> Result<MapImage, ReportError> {
     let mut image = MapImage::new(window).heat(heat, Heat::log_density()).title(title);
     for p in REGION_PROBABILITIES.into_iter().rev() {
         let region = density.credible_region(p)?;
@@ -25,11 +20,7 @@ fn map(
 ///
 /// # Errors
 /// Parameters of another degree than the codec's, or without a density.
-pub(crate) fn world_map(
-    codec: &Codec,
-    parameters: &Coefficients,
-    name: &str,
-) -> Result<MapImage, ReportError> {
+pub(crate) fn world_map(codec: &Codec, parameters: &Coefficients, name: &str) -> Result<MapImage, ReportError> {
     const CELLS: (usize, usize) = (360, 720);
     let density = codec.density(parameters)?;
     let radius_km = density.credible_region(REGION_PROBABILITIES[1])?.radius_km;
@@ -67,15 +58,11 @@ pub(crate) fn coefficient_plot(degree: Degree, progress: impl Fn(f64)) -> Result
     let dimension = degree.dimension();
     let top = 1.3 * f64::from(largest.iter().copied().fold(0f32, f32::max));
     let quarters: Vec<f64> = (0..=4).map(|k| (k * dimension / 4) as f64).collect();
-    let x = Axis {
-        from: 0.0,
-        to: dimension as f64,
-        is_log: false,
-        ticks: ticks(&quarters),
-        label: "dimension l² + l + m",
-    };
-    let doublings: Vec<f64> =
-        [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0].into_iter().filter(|value| *value < top).collect();
+    let x =
+        Axis {
+            from: 0.0, to: dimension as f64, is_log: false, ticks: ticks(&quarters), label: "dimension l² + l + m"
+        };
+    let doublings: Vec<f64> = [0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0].into_iter().filter(|value| *value < top).collect();
     let y = Axis { from: 0.2, to: top, is_log: true, ticks: ticks(&doublings), label: "largest |Y_lm|" };
     let mut plot = Plot::new(x, y);
     plot.line("line first", largest.iter().enumerate().map(|(k, v)| (k as f64, f64::from(*v))));

@@ -94,8 +94,7 @@ impl DensitySheet {
             let Some(e) = read_vectors(&mut reader, 1, path, row as u64 - 1)?.pop() else {
                 bail!("{}: there is no row {last}: the file has {}", path.display(), row - 1);
             };
-            for (slot, _) in images.iter_mut().zip(&self.rows).filter(|(_, wanted)| **wanted as usize == row)
-            {
+            for (slot, _) in images.iter_mut().zip(&self.rows).filter(|(_, wanted)| **wanted as usize == row) {
                 let mut image = world_map(&codec, &e, &row.to_string())?;
                 if let Some(truth) = truth.as_ref().and_then(|truth| truth.get(row - 1)) {
                     let green = Colour::from_hex(0x0a7d32);

@@ -97,10 +97,7 @@ fn tables_of_the_paper_stand_beside_ours() {
     let folder = folder();
     let more = ["--sizes", "500", "--json"];
     let report = json(&locdiff(folder.path(), "reproduce anchors", &more));
-    let names: Vec<&str> =
-        report["rows"].as_array().unwrap().iter().map(|r| r["name"].as_str().unwrap()).collect();
-    assert!(
-        names.contains(&"GeoCLIP-style, grid 500") && names.contains(&"LocDiff, exact maximum, no anchors")
-    );
+    let names: Vec<&str> = report["rows"].as_array().unwrap().iter().map(|r| r["name"].as_str().unwrap()).collect();
+    assert!(names.contains(&"GeoCLIP-style, grid 500") && names.contains(&"LocDiff, exact maximum, no anchors"));
     assert_eq!(report["rows"][0]["paper_within_percent"][0], 34.47);
 }

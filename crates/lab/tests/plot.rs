@@ -45,8 +45,7 @@ fn pictures_are_drawn() {
 
     ok(path, "plot noise -L 7 --variances 0.01,0.5 --out n.png");
     assert_eq!(size(&path.join("n.png")), (2 * 720 + 8, 360));
-    let share =
-        |radius: f64, value: f64| format!(r#"{{"radius_km": {radius}, "share": {{"value": {value}}}}}"#);
+    let share = |radius: f64, value: f64| format!(r#"{{"radius_km": {radius}, "share": {{"value": {value}}}}}"#);
     let row = |name: &str, k: f64| {
         let shares = [share(1.0, 0.0), share(200.0, 0.05 * k), share(750.0, 0.2 * k)].join(",");
         format!(r#"{{"name": "{name}", "ours": {{"within": [{shares}]}}}}"#)

@@ -53,12 +53,9 @@ fn killed_at_every_stage_it_ends_with_the_same_bytes_and_changes_are_made_anew()
     let begin = Instant::now();
     let whole = ok(folder, &recipe("whole"));
     println!("undisturbed: {:.1} s", begin.elapsed().as_secs_f64());
-    for words in [
-        "## Im2GPS3k",
-        "6 photos, of which 1 are missing",
-        "| 200 km | 50.7 | 53.8 | 53.3 | 56.4 |",
-        "## OSV-5M",
-    ] {
+    for words in
+        ["## Im2GPS3k", "6 photos, of which 1 are missing", "| 200 km | 50.7 | 53.8 | 53.3 | 56.4 |", "## OSV-5M"]
+    {
         assert!(whole.contains(words), "'{words}' is not in\n{whole}");
     }
 
@@ -137,7 +134,8 @@ fn what_is_missing_is_said_with_its_size_and_place() {
     fs::create_dir(folder.join("full")).unwrap();
     fs::write(folder.join("full/diary.txt"), "mine").unwrap();
     fs::rename(data.join("mp16/mp-16-images00"), data.join("mp16/mp-16-images.tar")).unwrap();
-    let words = "recipe paper --data data --encoder bundled --train-on mp16 --benchmarks im2gps --skip-missing --out full";
+    let words =
+        "recipe paper --data data --encoder bundled --train-on mp16 --benchmarks im2gps --skip-missing --out full";
     let refused = stderr(&run(folder, words));
     assert!(refused.contains("full is not empty and no recipe's"), "{refused}");
     // A setting that training does not have is refused before anything is done.

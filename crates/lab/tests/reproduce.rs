@@ -24,11 +24,9 @@ fn drift_is_reproducible_and_at_the_limit() {
 #[test]
 fn codes_of_kept_dimensions_drift() {
     let path = &*common::scratch();
-    fs::write(path.join("p.csv"), "lat,lon\n48.86,2.35\n40.71,-74.01\n-33.87,151.21\n35.68,139.69\n")
-        .unwrap();
+    fs::write(path.join("p.csv"), "lat,lon\n48.86,2.35\n40.71,-74.01\n-33.87,151.21\n35.68,139.69\n").unwrap();
     let mean = |count: &str| {
-        let drift =
-            ["reproduce", "drift", "-L", "15", "--places", "p.csv", "--json", "--keep-dimensions", count];
+        let drift = ["reproduce", "drift", "-L", "15", "--places", "p.csv", "--json", "--keep-dimensions", count];
         let answer: Value = serde_json::from_str(&ok(path, &drift)).unwrap();
         assert_eq!((answer["n"].as_u64(), answer["dimension"].as_u64()), (Some(4), Some(256)));
         answer["without_noise"]["mean_km"].as_f64().unwrap()
@@ -45,22 +43,11 @@ fn the_gallery_table() {
     fs::write(path.join("g.csv"), format!("LAT,LON\n{}0,20.0899\n", "0,10\n".repeat(12))).unwrap();
     fs::write(path.join("t.csv"), "lat,lon\n0,10\n0,20\n").unwrap();
     let table = json(path, "reproduce gallery-bias --gallery g.csv --truth t.csv --grid fibonacci:50");
-    assert_eq!(
-        table["gallery"]["at_least"],
-        serde_json::json!([[50.0, 50.0, 0.0, 0.0], [100.0, 50.0, 0.0, 0.0]])
-    );
-    assert_eq!(
-        table["gallery"]["more_than"],
-        serde_json::json!([[50.0, 50.0, 0.0, 0.0], [50.0, 50.0, 0.0, 0.0]])
-    );
-    refused_with(
-        path,
-        "reproduce gallery-bias --gallery nothing.csv --truth t.csv",
-        "cannot read nothing.csv",
-    );
+    assert_eq!(table["gallery"]["at_least"], serde_json::json!([[50.0, 50.0, 0.0, 0.0], [100.0, 50.0, 0.0, 0.0]]));
+    assert_eq!(table["gallery"]["more_than"], serde_json::json!([[50.0, 50.0, 0.0, 0.0], [50.0, 50.0, 0.0, 0.0]]));
+    refused_with(path, "reproduce gallery-bias --gallery nothing.csv --truth t.csv", "cannot read nothing.csv");
     assert!(
-        ok(path, "reproduce gallery-bias")
-            .contains("skipped gallery-bias: gallery/coordinates_100K.csv is absent")
+        ok(path, "reproduce gallery-bias").contains("skipped gallery-bias: gallery/coordinates_100K.csv is absent")
     );
 
     let (gallery, truth) =
@@ -72,9 +59,7 @@ fn the_gallery_table() {
         return;
     }
     if !gallery.exists() {
-        skipped(
-            "the published table of reproduce gallery-bias: run scripts/fetch_gallery.py, with ../shared at hand",
-        );
+        skipped("the published table of reproduce gallery-bias: run scripts/fetch_gallery.py, with ../shared at hand");
         return;
     }
     let table = json(&root(), "reproduce gallery-bias --truth ../shared/data/benchmarks/im2gps3k.csv");

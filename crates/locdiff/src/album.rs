@@ -5,13 +5,12 @@ use crate::source::Origin;
 use crate::table::failure_json;
 use crate::{Control, EmbeddedPhoto, LocateError, LocateOptions, Locator, Progress, Request, Source};
 use locdiff_album::{
-    Album, AlbumAnswer, AlbumPhoto, AlbumSettings, GUESSED_GAP_S, PhotoTime, TimeSource, WrongClock,
-    parse_time, set_clocks, time_in_name,
+    Album, AlbumAnswer, AlbumPhoto, AlbumSettings, GUESSED_GAP_S, PhotoTime, TimeSource, WrongClock, parse_time,
+    set_clocks, time_in_name,
 };
 use locdiff_data::Embedding;
 use serde_json::Value;
-use std::path::Path;
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 /// What became of an album's photos.
 pub struct AlbumRun {
@@ -149,11 +148,7 @@ impl Locator {
     }
 
     /// The photos that were read as an album sees them; none for those that were not.
-    fn album_entries(
-        &self,
-        read: &[Read],
-        options: &LocateOptions,
-    ) -> Result<Vec<Option<AlbumPhoto>>, LocateError> {
+    fn album_entries(&self, read: &[Read], options: &LocateOptions) -> Result<Vec<Option<AlbumPhoto>>, LocateError> {
         let good: Vec<(&Origin, &EmbeddedPhoto)> =
             read.iter().filter_map(|read| Some((&read.origin, read.photo.as_ref().ok()?))).collect();
         let mut times = album_times(good.iter().map(|(_, photo)| *photo));
@@ -255,8 +250,7 @@ fn album_times<'a>(photos: impl Iterator<Item = &'a EmbeddedPhoto> + Clone) -> V
 fn groups(read: &[Read], request: &Request) -> Vec<Vec<usize>> {
     let mut groups: Vec<(String, Vec<usize>)> = Vec::new();
     for (k, read) in read.iter().enumerate().filter(|(_, read)| read.photo.is_ok()) {
-        let folder =
-            || read.origin.path.as_deref().and_then(Path::parent).map(|path| path.display().to_string());
+        let folder = || read.origin.path.as_deref().and_then(Path::parent).map(|path| path.display().to_string());
         let name = match &read.origin.album {
             _ if request.same_place => String::new(),
             Some(album) => album.clone(),

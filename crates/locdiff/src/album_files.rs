@@ -1,7 +1,6 @@
 //! The answers of an album as files: a track with its uncertainty.
 
-use crate::maps::kilometres;
-use crate::maps::labelled;
+use crate::{maps::kilometres, maps::labelled};
 use locdiff_album::{AlbumAnswer, TimeSource, iso_time};
 use locdiff_map::{FeatureCollection, GpxPoint, KmlDocument, KmlFolder, TrackMap, TrackPhoto, gpx};
 use locdiff_sphere::LatLon;

@@ -1,13 +1,11 @@
 //! A table of photos with times, for albums of embeddings.
 
-use crate::calibrate::check_rows;
-use crate::{Control, EmbeddedPhoto, LocateError, LocateOptions, Locator, PhotoTime, Source};
+use crate::{Control, EmbeddedPhoto, LocateError, LocateOptions, Locator, PhotoTime, Source, calibrate::check_rows};
 use locdiff_album::{AlbumPhoto, parse_time};
 use locdiff_base::excerpt;
 use locdiff_data::{RowFile, TableReader};
 use locdiff_sphere::LatLon;
-use std::path::Path;
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 /// A row: one photo of an album.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,26 +46,22 @@ impl AlbumRow {
         let truth = find(&["lat", "latitude"]).zip(find(&["lon", "longitude"]));
         let mut rows = Vec::new();
         while let Some((at, fields)) = table.next_row()? {
-            let field =
-                |column: Option<usize>| column.map(|k| fields[k].trim()).filter(|text| !text.is_empty());
+            let field = |column: Option<usize>| column.map(|k| fields[k].trim()).filter(|text| !text.is_empty());
             let bad = |what: &str, text: &str| LocateError::Table {
                 at: at.to_string(),
                 reason: format!("'{}' is no {what}", excerpt(text)),
             };
             let place = |columns: Option<(usize, usize)>| -> Result<Option<LatLon>, LocateError> {
-                let Some((lat, lon)) = columns.and_then(|(a, b)| Some((field(Some(a))?, field(Some(b))?)))
-                else {
+                let Some((lat, lon)) = columns.and_then(|(a, b)| Some((field(Some(a))?, field(Some(b))?))) else {
                     return Ok(None);
                 };
                 let number = |text: &str| table.number(text).ok_or_else(|| bad("number of degrees", text));
                 let made = LatLon::new(number(lat)?, number(lon)?);
-                made.map(Some)
-                    .map_err(|error| LocateError::Table { at: at.to_string(), reason: error.to_string() })
+                made.map(Some).map_err(|error| LocateError::Table { at: at.to_string(), reason: error.to_string() })
             };
             let seconds = parse_time(fields[time].trim(), None)
                 .map_err(|error| LocateError::Table { at: at.to_string(), reason: error.to_string() })?;
-            let number =
-                field(row).map(|text| text.parse::<usize>().map_err(|_| bad("row", text))).transpose()?;
+            let number = field(row).map(|text| text.parse::<usize>().map_err(|_| bad("row", text))).transpose()?;
             let row = number.unwrap_or(rows.len());
             rows.push(Self {
                 row,

@@ -1,7 +1,6 @@
 //! How a locator is opened.
 
-use crate::locator::open_model;
-use crate::{GalleryRule, HybridChanges, LocateError, Locator, Request};
+use crate::{GalleryRule, HybridChanges, LocateError, Locator, Request, locator::open_model};
 use locdiff_answer::Calibration;
 use locdiff_model::Model;
 use locdiff_nn::{Device, DeviceSpec};
@@ -104,8 +103,7 @@ impl LocatorBuilder {
     pub fn open_with(self, progress: impl FnMut(usize)) -> Result<Locator, LocateError> {
         let device = Device::open(self.device)?;
         let (model, calibration) = model_of(self.model.as_deref(), &device)?;
-        let encoder =
-            if self.without_encoder { None } else { Some(encoder_of(self.encoder.as_deref(), &device)?) };
+        let encoder = if self.without_encoder { None } else { Some(encoder_of(self.encoder.as_deref(), &device)?) };
         let locator = Locator::new(model, calibration, encoder)?;
         let Some(files) = self.gallery else { return Ok(locator) };
         #[cfg(feature = "gallery")]

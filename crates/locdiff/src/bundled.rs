@@ -1,7 +1,6 @@
 //! The model and the encoder that are part of this library.
 
-use crate::LocateError;
-use crate::shape::shape_of;
+use crate::{LocateError, shape::shape_of};
 use locdiff_answer::Calibration;
 use locdiff_model::Model;
 use locdiff_nn::Device;
@@ -18,8 +17,7 @@ pub const BUNDLED_MODEL_NAME: &str = locdiff_bundled_model::NAME;
 pub fn bundled_model(device: &Device) -> Result<(Model, Option<Calibration>), LocateError> {
     let locdiff_bundled_model::ModelFiles { config, weights, calibration } = locdiff_bundled_model::model();
     let name = |file: &str| Path::new("the bundled model").join(file);
-    let model =
-        Model::from_bytes(device, (&name("config.json"), config), (&name("model.safetensors"), weights))?;
+    let model = Model::from_bytes(device, (&name("config.json"), config), (&name("model.safetensors"), weights))?;
     let calibration = Calibration::from_bytes(name("calibration.json"), calibration, &shape_of(&model))?;
     Ok((model, Some(calibration)))
 }
@@ -31,9 +29,5 @@ pub fn bundled_model(device: &Device) -> Result<(Model, Option<Calibration>), Lo
 pub fn bundled_encoder(device: &Device) -> Result<Encoder, LocateError> {
     let (description, weights) = locdiff_bundled_encoder::encoder();
     let name = |file: &str| Path::new("the bundled encoder").join(file);
-    Ok(Encoder::from_bytes_on(
-        (&name("encoder.json"), description),
-        (&name("model.safetensors"), weights),
-        device,
-    )?)
+    Ok(Encoder::from_bytes_on((&name("encoder.json"), description), (&name("model.safetensors"), weights), device)?)
 }

@@ -1,7 +1,6 @@
 //! Makes a model's probabilities hold: the one way that every door calibrates.
 
-use crate::locator::open_model;
-use crate::{Control, LocateError, Progress};
+use crate::{Control, LocateError, Progress, locator::open_model};
 use locdiff_answer::{BACKGROUND_DRAWS, CALIBRATION_FILE, Calibration, Globe, Observation, fit};
 use locdiff_base::setting;
 use locdiff_data::{PointColumns, RowFile, TableReader, read_points};
@@ -121,8 +120,7 @@ pub fn calibrate(request: &CalibrateRequest, control: Control<'_>) -> Result<Cal
     let seen = observer.observe(&file, &rows, &truth, &groups)?;
     let other = match &out_of_domain {
         Some((file, truth)) => {
-            let rows: Vec<usize> =
-                (0..file.rows().min(request.out_of_domain_first.unwrap_or(usize::MAX))).collect();
+            let rows: Vec<usize> = (0..file.rows().min(request.out_of_domain_first.unwrap_or(usize::MAX))).collect();
             observer.observe(file, &rows, truth, &vec![0; file.rows()])?
         }
         None => Vec::new(),
@@ -195,12 +193,7 @@ fn with_gallery(
     let device = model.params().device();
     let retriever = crate::hybrid::open_retriever(gallery, request.geoclip.as_deref(), device, |_, _| ())?;
     let config = model.config();
-    crate::hybrid::check_embeddings(
-        "the model",
-        config.embedding_dim,
-        config.encoder.as_ref(),
-        retriever.as_ref(),
-    )?;
+    crate::hybrid::check_embeddings("the model", config.embedding_dim, config.encoder.as_ref(), retriever.as_ref())?;
     for photos in [&mut seen, &mut other] {
         let embeddings: Vec<Vec<f32>> = photos.iter().map(|seen| seen.embedding.clone()).collect();
         let found = retriever.retrieve_many(&embeddings, MOST_NEIGHBOURS)?;

@@ -106,8 +106,7 @@ pub struct StageTimes {
 impl StageTimes {
     /// Decoding, embedding and the rest as parts of `elapsed`, in which the first two went on on several threads.
     pub fn split(&self, elapsed: Duration) -> (Duration, Duration, Duration) {
-        let [decode, encode, read] =
-            [&self.decode, &self.encode, &self.read].map(|sum| sum.load(Ordering::Relaxed));
+        let [decode, encode, read] = [&self.decode, &self.encode, &self.read].map(|sum| sum.load(Ordering::Relaxed));
         let read = Duration::from_nanos(read).min(elapsed);
         let decode = read.mul_f64(decode as f64 / (decode + encode).max(1) as f64);
         (decode, read.saturating_sub(decode), elapsed.saturating_sub(read))

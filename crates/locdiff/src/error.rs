@@ -52,9 +52,7 @@ pub enum LocateError {
     )]
     Mismatch { encoder: usize, model: usize },
     /// Embeddings of another encoder than the model was trained with.
-    #[error(
-        "the model was trained with the encoder {model}, these embeddings are {met}'s: use one encoder for both"
-    )]
+    #[error("the model was trained with the encoder {model}, these embeddings are {met}'s: use one encoder for both")]
     OtherEncoder { met: Box<Fingerprint>, model: Box<Fingerprint> },
     /// Photos for a locator that was opened without an encoder.
     #[error("this locator was opened without an encoder: it locates embeddings, not photos")]

@@ -1,7 +1,6 @@
 //! What a gallery does for a locator's answers.
 
-use crate::hybrid::Hybrid;
-use crate::{HybridChanges, LocateError, LocateOptions};
+use crate::{HybridChanges, LocateError, LocateOptions, hybrid::Hybrid};
 use locdiff_answer::Answer;
 use locdiff_base::setting;
 use locdiff_data::TableReader;
@@ -23,8 +22,7 @@ impl GalleryUse {
             return Err(setting("pool", "with a gallery", "samples know no gallery: leave out one of them"));
         }
         if matches!(self, Self::Settle { .. }) && options.knowledge.is_some() {
-            let remedy =
-                "retrieval knows no regions or priors: leave out one of them, or let the gallery mix";
+            let remedy = "retrieval knows no regions or priors: leave out one of them, or let the gallery mix";
             return Err(setting("gallery rule", "hybrid with prior knowledge", remedy));
         }
         Ok(())
@@ -52,8 +50,7 @@ impl HybridChanges {
             ("weight", self.weight.is_some()),
             ("confidence", self.confidence.is_some()),
         ];
-        if let (HybridRule::Paper, Some((what, _))) = (rule, idle.into_iter().find(|(_, is_given)| *is_given))
-        {
+        if let (HybridRule::Paper, Some((what, _))) = (rule, idle.into_iter().find(|(_, is_given)| *is_given)) {
             return Err(setting(what, "with the paper's rule", "it means nothing there: leave it out"));
         }
         let mut options = rule.options();

@@ -73,8 +73,7 @@ pub(crate) fn worth_drawing(density: &Density) -> Result<Window, LocateError> {
 fn around(points: &[UnitVec], pixel_deg: f64) -> Result<Window, LocateError> {
     let places: Vec<_> = points.iter().map(|point| point.to_latlon()).collect();
     let lats = places.iter().map(|place| place.lat_deg());
-    let (south, north) =
-        lats.fold((90.0_f64, -90.0_f64), |(south, north), lat| (south.min(lat), north.max(lat)));
+    let (south, north) = lats.fold((90.0_f64, -90.0_f64), |(south, north), lat| (south.min(lat), north.max(lat)));
     let (south, north) = ((south - pixel_deg).max(-90.0), (north + pixel_deg).min(90.0));
     // A pixel is wider in degrees of longitude the nearer it is to a pole.
     let margin = pixel_deg / north.abs().max(south.abs()).to_radians().cos().max(1e-3);
@@ -107,8 +106,7 @@ mod tests {
     use locdiff_sphere::LatLon;
 
     fn window(places: &[(f64, f64)]) -> Window {
-        let points: Vec<UnitVec> =
-            places.iter().map(|(lat, lon)| LatLon::new(*lat, *lon).unwrap().to_unit()).collect();
+        let points: Vec<UnitVec> = places.iter().map(|(lat, lon)| LatLon::new(*lat, *lon).unwrap().to_unit()).collect();
         around(&points, 0.5).unwrap()
     }
 
@@ -122,8 +120,7 @@ mod tests {
         assert!(fiji.width_deg() < 4.0 && fiji.west_deg() > 177.0 && fiji.east_deg() > 180.0);
         let pole = window(&[(89.9, 0.0), (89.0, 100.0), (89.0, -100.0)]);
         assert_eq!((pole.north_deg(), pole.width_deg()), (90.0, 360.0));
-        let world =
-            window(&[(-80.0, -170.0), (80.0, -50.0), (0.0, 70.0), (0.0, 175.0), (5.0, 0.0), (5.0, 120.0)]);
+        let world = window(&[(-80.0, -170.0), (80.0, -50.0), (0.0, 70.0), (0.0, 175.0), (5.0, 0.0), (5.0, 120.0)]);
         assert!(world.len() <= 64_800 && world.len() > 40_000);
         assert_eq!(window(&[(1.0, 2.0)]).len(), 16);
     }

@@ -104,8 +104,7 @@ pub fn open_retriever(
     let gallery = gallery.as_ref();
     let Some(folder) = geoclip else {
         if !gallery.is_dir() {
-            let remedy =
-                "it is no folder: build a gallery from photos, or give GeoCLIP's folder for a file of places";
+            let remedy = "it is no folder: build a gallery from photos, or give GeoCLIP's folder for a file of places";
             return Err(setting("gallery", gallery.display(), remedy));
         }
         return Ok(Box::new(PhotoRetriever::new(Gallery::open(gallery)?)?));
@@ -114,8 +113,7 @@ pub fn open_retriever(
     let gallery = if gallery.is_dir() {
         Gallery::open(gallery)?
     } else {
-        let cache =
-            GeoClipCache { places: gallery.to_owned(), model: folder.to_owned(), vectors: VectorType::F16 };
+        let cache = GeoClipCache { places: gallery.to_owned(), model: folder.to_owned(), vectors: VectorType::F16 };
         open_geoclip_gallery(&cache, &model, progress)?
     };
     Ok(Box::new(GeoClipRetriever::new(model, gallery)?))

@@ -1,8 +1,6 @@
 //! A model judged on photos whose places are known.
 
-use crate::calibrate::check_rows;
-use crate::locator::open_model;
-use crate::{Control, LocateError, Progress};
+use crate::{Control, LocateError, Progress, calibrate::check_rows, locator::open_model};
 use locdiff_answer::{Answer, FromDensity, Globe, LEVELS, ReadOptions, Reader, ReliabilityCurve, Verdict};
 use locdiff_base::setting;
 use locdiff_data::RowFile;
@@ -11,9 +9,7 @@ use locdiff_model::{Predictor, Reading, SampleOptions};
 use locdiff_nn::Device;
 use locdiff_sphere::LatLon;
 use serde_json::{Value, json};
-use std::fmt::Write;
-use std::path::Path;
-use std::sync::Arc;
+use std::{fmt::Write, path::Path, sync::Arc};
 
 /// A photo's place; what the model says about its truth, where there is one and the model is calibrated.
 pub type JudgedPlace = (LatLon, Option<Verdict>);

@@ -119,13 +119,13 @@ pub mod parts {
     pub use crate::retrieval::neighbours;
     pub use crate::table::{ANSWER_COLUMNS, FoundRow, GALLERY_COLUMNS, failure_json, gallery_fields};
     pub use locdiff_album::{
-        Album, AlbumPhoto, AlbumScores, AlbumTrip, Judging, Outlier, TimeSource, TravelSettings, Traveller,
-        iso_time, parse_time, set_clocks,
+        Album, AlbumPhoto, AlbumScores, AlbumTrip, Judging, Outlier, TimeSource, TravelSettings, Traveller, iso_time,
+        parse_time, set_clocks,
     };
     pub use locdiff_answer::{
-        AnswerError, AnsweredBy, BACKGROUND_DRAWS, CALIBRATION_FILE, Evidence, FEWEST_TO_CALIBRATE, Factors,
-        FitReport, GalleryMix, Globe, LEVELS, MOST_NEIGHBOURS, Match, ModelShape, Neighbour, Observation,
-        OutOfDomain, Peak, Probe, ReadOptions, Reader, ReliabilityCurve, Verdict, fit, fit_gallery,
+        AnswerError, AnsweredBy, BACKGROUND_DRAWS, CALIBRATION_FILE, Evidence, FEWEST_TO_CALIBRATE, Factors, FitReport,
+        GalleryMix, Globe, LEVELS, MOST_NEIGHBOURS, Match, ModelShape, Neighbour, Observation, OutOfDomain, Peak,
+        Probe, ReadOptions, Reader, ReliabilityCurve, Verdict, fit, fit_gallery,
     };
     pub use locdiff_base::BadSetting;
     #[cfg(feature = "gallery")]

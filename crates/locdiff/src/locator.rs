@@ -54,11 +54,7 @@ impl Locator {
     ///
     /// # Errors
     /// An encoder that does not fit the model, or a model whose network gives no densities.
-    pub fn new(
-        model: Model,
-        calibration: Option<Calibration>,
-        encoder: Option<Encoder>,
-    ) -> Result<Self, LocateError> {
+    pub fn new(model: Model, calibration: Option<Calibration>, encoder: Option<Encoder>) -> Result<Self, LocateError> {
         let config = model.config();
         if !config.loss.has_quadrature() {
             return Err(LocateError::NoDensities { loss: format!("{:?}", config.loss).to_lowercase() });
@@ -131,8 +127,7 @@ impl Locator {
             return checked.into_iter().map(|photo| self.answer(&photo?, options)).collect();
         };
         let mut said = said.into_iter();
-        let pairs: Vec<_> =
-            checked.into_iter().map(|photo| photo.map(|photo| (photo, said.next()))).collect();
+        let pairs: Vec<_> = checked.into_iter().map(|photo| photo.map(|photo| (photo, said.next()))).collect();
         pairs
             .into_par_iter()
             .map(|pair| match pair? {
@@ -146,11 +141,7 @@ impl Locator {
     ///
     /// # Errors
     /// As [`Locator::answer`].
-    pub fn trace(
-        &self,
-        photo: &EmbeddedPhoto,
-        options: &LocateOptions,
-    ) -> Result<Vec<TraceStep>, LocateError> {
+    pub fn trace(&self, photo: &EmbeddedPhoto, options: &LocateOptions) -> Result<Vec<TraceStep>, LocateError> {
         Ok(self.predictor.trace(photo.query(), &options.sampling)?)
     }
 
@@ -181,11 +172,7 @@ impl Locator {
 
     /// What the model says: the evidence from one evaluation of the network, without sampling, unless retrieval wants
     /// samples.
-    fn ask(
-        &self,
-        photos: &[&EmbeddedPhoto],
-        options: &LocateOptions,
-    ) -> Result<Vec<PhotoEvidence>, LocateError> {
+    fn ask(&self, photos: &[&EmbeddedPhoto], options: &LocateOptions) -> Result<Vec<PhotoEvidence>, LocateError> {
         let queries: Vec<Query<'_>> = photos.iter().map(|photo| photo.query()).collect();
         if let Some(pooling) = options.pooling {
             return self.sample(&queries, pooling, options);
@@ -250,8 +237,7 @@ impl Locator {
     #[cfg(feature = "gallery")]
     fn search(&self, photos: &[&EmbeddedPhoto]) -> Result<Vec<Retrieved>, LocateError> {
         use crate::retrieval::Found;
-        let (Some(GalleryUse::Mix { retriever, .. }), Some(mix)) =
-            (&self.gallery, &self.reader.calibration().gallery)
+        let (Some(GalleryUse::Mix { retriever, .. }), Some(mix)) = (&self.gallery, &self.reader.calibration().gallery)
         else {
             return Ok(photos.iter().map(|_| Retrieved::Nothing).collect());
         };
@@ -275,8 +261,7 @@ impl Locator {
     ) -> Result<Answer, LocateError> {
         let views = photo.views.iter().map(Embedding::values);
         let neighbours = said.retrieved.neighbours();
-        let evidence =
-            self.reader.calibration().evidence_of(&said.evidence, views).with_neighbours(neighbours);
+        let evidence = self.reader.calibration().evidence_of(&said.evidence, views).with_neighbours(neighbours);
         let density = self.reader.density(evidence, options.knowledge.clone())?;
         let settled = said.retrieved.place();
         let mut answer = self.reader.answer_from(density, evidence.ood, settled, &options.reading);
@@ -319,10 +304,7 @@ impl Locator {
 ///
 /// # Errors
 /// A folder that cannot be used.
-pub fn open_model(
-    folder: impl AsRef<Path>,
-    device: &Device,
-) -> Result<(Model, Option<Calibration>), LocateError> {
+pub fn open_model(folder: impl AsRef<Path>, device: &Device) -> Result<(Model, Option<Calibration>), LocateError> {
     let model = Model::load(device, folder.as_ref())?;
     let calibration = Calibration::load(folder, &shape_of(&model))?;
     Ok((model, calibration))

@@ -44,8 +44,7 @@ impl Locator {
         self.check_encoder(retriever.encoder())?;
         let calibration = self.reader.calibration().clone();
         let fitted = calibration.gallery.clone().filter(|mix| mix.key == retriever.identity());
-        let mix =
-            fitted.unwrap_or_else(|| GalleryMix::unfitted(retriever.temperature(), calibration.window_km));
+        let mix = fitted.unwrap_or_else(|| GalleryMix::unfitted(retriever.temperature(), calibration.window_km));
         self.reader = Reader::new(self.reader.globe().clone(), calibration.with_gallery(mix))?;
         self.gallery = Some(GalleryUse::Mix { retriever, names });
         Ok(self)

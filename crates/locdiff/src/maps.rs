@@ -1,10 +1,9 @@
 //! Answers as maps: GeoJSON, KML, a page, a picture, a film of the backward process.
 
-use crate::grid::worth_drawing;
-use crate::{Answer, Codec, Density, DensityGrid, LocateError};
+use crate::{Answer, Codec, Density, DensityGrid, LocateError, grid::worth_drawing};
 use locdiff_map::{
-    CrowdMap, CrowdPhoto, FeatureCollection, Heat, HtmlMap, HtmlMarker, HtmlPhoto, KmlDocument, KmlFolder,
-    MapImage, MapLabel, MapPage, Marker, Raster, Trace, Window, contour_polygons, geotiff,
+    CrowdMap, CrowdPhoto, FeatureCollection, Heat, HtmlMap, HtmlMarker, HtmlPhoto, KmlDocument, KmlFolder, MapImage,
+    MapLabel, MapPage, Marker, Raster, Trace, Window, contour_polygons, geotiff,
 };
 use locdiff_model::TraceStep;
 use locdiff_places::{PlaceKind, place_names};
@@ -76,8 +75,7 @@ impl Atlas {
         let fine = is_finer.then(|| self::raster(density, window, &window.points())).transpose()?;
         let regions = PROBABILITIES.iter().map(|&p| {
             let region = density.region(p);
-            let whole =
-                fine.as_ref().filter(|fine| region.log_density > fine.max() - DensityGrid::DEPTH_NATS);
+            let whole = fine.as_ref().filter(|fine| region.log_density > fine.max() - DensityGrid::DEPTH_NATS);
             (p, region.area_km2, contour_polygons(whole.unwrap_or(&raster), region.log_density))
         });
         Ok(AnswerMap { answer, regions: regions.collect(), raster })
@@ -189,11 +187,8 @@ impl AnswerMap<'_> {
     /// Adds regions and places to a collection.
     pub fn add_features(&self, features: &mut FeatureCollection) {
         for (p, area_km2, outline) in &self.regions {
-            let properties = [
-                ("photo", name(self.answer).into()),
-                ("probability", (*p).into()),
-                ("area_km2", (*area_km2).into()),
-            ];
+            let properties =
+                [("photo", name(self.answer).into()), ("probability", (*p).into()), ("area_km2", (*area_km2).into())];
             features.push_region(outline, &properties);
         }
         add_places(self.answer, features);

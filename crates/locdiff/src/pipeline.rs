@@ -83,8 +83,7 @@ impl<'a> EmbedSources<'a> {
     pub fn next_block(&mut self) -> Result<Option<Vec<Read>>, LocateError> {
         let first = self.next;
         let numbered = |(k, source)| (first + k, source);
-        let block: Vec<(usize, Source)> =
-            self.sources.by_ref().take(self.most).enumerate().map(numbered).collect();
+        let block: Vec<(usize, Source)> = self.sources.by_ref().take(self.most).enumerate().map(numbered).collect();
         if block.is_empty() || self.is_stopped() {
             return Ok(None);
         }
@@ -189,12 +188,7 @@ impl Embedder<'_> {
     }
 
     /// The photo under its name, with what is known of it.
-    fn done(
-        &self,
-        origin: Origin,
-        photo: Result<EmbeddedPhoto, LocateError>,
-        thumbnail: Option<Vec<u8>>,
-    ) -> Read {
+    fn done(&self, origin: Origin, photo: Result<EmbeddedPhoto, LocateError>, thumbnail: Option<Vec<u8>>) -> Read {
         let photo = photo.map(|mut photo| {
             photo.name.clone_from(&origin.name);
             let Known { gps, camera, time_text, .. } = &origin.known;

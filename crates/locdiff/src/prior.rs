@@ -14,11 +14,7 @@ const LARGEST_RASTER_BYTES: u64 = 1 << 31;
 ///
 /// # Errors
 /// A file that cannot be read, or that weighs nothing.
-pub fn with_prior(
-    knowledge: Knowledge,
-    path: impl AsRef<Path>,
-    spread_km: f64,
-) -> Result<Knowledge, LocateError> {
+pub fn with_prior(knowledge: Knowledge, path: impl AsRef<Path>, spread_km: f64) -> Result<Knowledge, LocateError> {
     let path = path.as_ref();
     let bad = |reason: String| LocateError::Prior { file: path.display().to_string(), reason };
     if path.extension().is_some_and(|end| end.eq_ignore_ascii_case("asc")) {
@@ -50,8 +46,7 @@ pub fn with_prior(
 
 #[cfg(feature = "maps")]
 fn raster(knowledge: Knowledge, path: &Path) -> Result<Knowledge, String> {
-    let text =
-        locdiff_base::read_text_bounded(path, LARGEST_RASTER_BYTES).map_err(|error| error.to_string())?;
+    let text = locdiff_base::read_text_bounded(path, LARGEST_RASTER_BYTES).map_err(|error| error.to_string())?;
     let raster = locdiff_map::parse_ascii_grid(&text).map_err(|error| error.to_string())?;
     // 0 outside the raster and where it has no value.
     let value = move |place: LatLon| {

@@ -1,7 +1,7 @@
 //! What is asked of photos. Every default of every door stands here.
 
 use crate::{Knowledge, LocateError, LocateOptions, Pooling, Region, SampleOptions, Sampler};
-use locdiff_base::Named;
+use locdiff_base::{Named, named};
 use locdiff_nn::DeviceSpec;
 use locdiff_vision::PhotoLimits;
 use serde::{Deserialize, Serialize};
@@ -84,25 +84,16 @@ pub struct Request {
     pub trust_clocks: bool,
 }
 
-/// What a gallery does for an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum GalleryRule {
-    /// Its density is mixed with the model's: LocDiff+kNN.
-    #[default]
-    Mix,
-    /// It settles the place near the samples, by density times retrieval: LocDiff-H.
-    Hybrid,
-    /// The same by the paper's rule: the best match near a sample.
-    Paper,
-}
-
-impl Named for GalleryRule {
-    const WHAT: &'static str = "gallery rule";
-    const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::Mix, "mix", "one density of the model and the gallery (LocDiff+kNN)"),
-        (Self::Hybrid, "hybrid", "retrieval near the samples, times the model's density (LocDiff-H)"),
-        (Self::Paper, "paper", "the best match near a sample: LocDiff-H as the paper has it"),
-    ];
+named! {
+    /// What a gallery does for an answer.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum GalleryRule: "gallery rule" {
+        #[default]
+        Mix = "mix", "one density of the model and the gallery (LocDiff+kNN)";
+        /// It settles the place near the samples, by density times retrieval: LocDiff-H.
+        Hybrid = "hybrid", "retrieval near the samples, times the model's density (LocDiff-H)";
+        Paper = "paper", "the best match near a sample: LocDiff-H as the paper has it";
+    }
 }
 
 /// Changes to LocDiff-H; what is absent is the rule's own.
@@ -186,9 +177,7 @@ impl Request {
     /// The same with whole paths, so that they mean the same wherever it is answered.
     #[must_use]
     pub fn anchored(mut self, base: &Path) -> Self {
-        for path in
-            [&mut self.model, &mut self.encoder, &mut self.gallery, &mut self.geoclip, &mut self.prior]
-        {
+        for path in [&mut self.model, &mut self.encoder, &mut self.gallery, &mut self.geoclip, &mut self.prior] {
             *path = path.take().map(|path| base.join(path));
         }
         for text in &mut self.within {

@@ -41,9 +41,7 @@ impl Found {
 /// A gallery's hits as what densities are made of.
 #[cfg(feature = "gallery")]
 pub fn neighbours(hits: &[Hit]) -> Vec<Neighbour> {
-    hits.iter()
-        .map(|hit| Neighbour { place: hit.place.to_unit(), similarity: f64::from(hit.score) })
-        .collect()
+    hits.iter().map(|hit| Neighbour { place: hit.place.to_unit(), similarity: f64::from(hit.score) }).collect()
 }
 
 impl Retrieved {
@@ -78,13 +76,9 @@ impl Retrieved {
                 let own = density.gallery_mass_within_km(best, window_km).unwrap_or(0.0);
                 let all = density.mass_within_km(best, window_km);
                 let near = found.hits.iter().find(|hit| haversine_km(hit.place, best) <= window_km);
-                let matched = near
-                    .or(found.hits.first())
-                    .map(|hit| matching(hit.row, hit.place, f64::from(hit.score), best));
-                Some(GalleryContribution::new(
-                    if all > 0.0 { (own / all).clamp(0.0, 1.0) } else { 0.0 },
-                    matched,
-                ))
+                let matched =
+                    near.or(found.hits.first()).map(|hit| matching(hit.row, hit.place, f64::from(hit.score), best));
+                Some(GalleryContribution::new(if all > 0.0 { (own / all).clamp(0.0, 1.0) } else { 0.0 }, matched))
             }
             #[cfg(feature = "gallery")]
             Self::Settled(settled) => {

@@ -1,15 +1,11 @@
 //! The front desk: photos in, a result for each, in blocks.
 
 use crate::pipeline::{EmbedSources, Read};
-use crate::source::Origin;
-use crate::table::failure_json;
-use crate::{Control, LocateError, LocateOptions, Locator, Request, Source};
+use crate::{Control, LocateError, LocateOptions, Locator, Request, Source, source::Origin, table::failure_json};
 use locdiff_answer::Answer;
 use locdiff_model::{SampleOptions, TraceStep};
 use serde_json::Value;
-use std::collections::VecDeque;
-use std::path::Path;
-use std::sync::Arc;
+use std::{collections::VecDeque, path::Path, sync::Arc};
 
 /// A photo and its answer, or why it has none.
 pub struct Located {
@@ -106,8 +102,7 @@ impl Locator {
         control: Control<'a>,
     ) -> EmbedSources<'a> {
         let in_batches = self.model().params().device().is_cuda();
-        EmbedSources::new(self.encoder(), in_batches, sources, options, control)
-            .with_block(self.photos_per_block())
+        EmbedSources::new(self.encoder(), in_batches, sources, options, control).with_block(self.photos_per_block())
     }
 
     /// One answer for photos of one place, from the geometric mean of their densities.
@@ -149,9 +144,7 @@ impl Run<'_> {
             return Ok(None);
         }
         let block = match self.photos.next_block() {
-            Ok(Some(read)) => {
-                self.locator.answer_read(read, self.photos.options(), self.with_trace).map(Some)
-            }
+            Ok(Some(read)) => self.locator.answer_read(read, self.photos.options(), self.with_trace).map(Some),
             Ok(None) => Ok(None),
             Err(error) => Err(error),
         };

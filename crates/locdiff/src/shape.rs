@@ -6,9 +6,5 @@ use locdiff_model::Model;
 /// A model as its calibration knows it.
 pub(crate) fn shape_of(model: &Model) -> ModelShape<'_> {
     let config = model.config();
-    ModelShape {
-        degree: config.degree,
-        embedding_dim: config.embedding_dim,
-        encoder: config.encoder.as_ref(),
-    }
+    ModelShape { degree: config.degree, embedding_dim: config.embedding_dim, encoder: config.encoder.as_ref() }
 }

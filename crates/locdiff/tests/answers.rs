@@ -1,9 +1,8 @@
 //! Answers agree with their densities, and with each other, whatever else is asked.
 
-use locdiff::parts::ModelConfig;
 use locdiff::{
-    Device, EmbeddedPhoto, Embedding, Fingerprint, Knowledge, LatLon, LocateOptions, Locator, Model,
-    SampleOptions,
+    Device, EmbeddedPhoto, Embedding, Fingerprint, Knowledge, LatLon, LocateOptions, Locator, Model, SampleOptions,
+    parts::ModelConfig,
 };
 use std::sync::Arc;
 

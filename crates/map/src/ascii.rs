@@ -84,8 +84,7 @@ pub fn parse_ascii_grid(text: &str) -> Result<Raster, MapError> {
     let (rows, columns) = (rows as usize, columns as usize);
     // A cell size of few digits may put the far edge past the pole by a rounding.
     let north = (south + cell * rows as f64).min(90.0);
-    let window =
-        Window::new(south.max(-90.0), north, west, west + (cell * columns as f64).min(360.0), rows, columns)?;
+    let window = Window::new(south.max(-90.0), north, west, west + (cell * columns as f64).min(360.0), rows, columns)?;
     let values = words.map(|word| match word.parse::<f64>() {
         Ok(value) if value == no_data => Ok(f64::NAN),
         Ok(value) => Ok(value),
@@ -103,17 +102,14 @@ mod tests {
         let values = [1e-300, -3.0, 0.1 + 0.2, 2.0, f64::NEG_INFINITY, 12345.678];
         let window = Window::new(-1.0, 1.0, 179.0, 182.0, 2, 3).unwrap();
         let text = ascii_grid(&Raster::new(window, values.to_vec()).unwrap()).unwrap();
-        let back: Vec<f64> =
-            text.lines().skip(6).flat_map(str::split_whitespace).map(|v| v.parse().unwrap()).collect();
+        let back: Vec<f64> = text.lines().skip(6).flat_map(str::split_whitespace).map(|v| v.parse().unwrap()).collect();
         assert_eq!(back, [1e-300, -3.0, 0.1 + 0.2, 2.0, NO_DATA, 12345.678]);
         assert!(text.contains("xllcorner 179\nyllcorner -1\ncellsize 1\n"), "{text}");
     }
 
     #[test]
     fn cells_must_be_square() {
-        let raster = |rows, columns| {
-            Raster::from_fn(Window::globe(rows, columns).unwrap(), locdiff_sphere::UnitVec::z)
-        };
+        let raster = |rows, columns| Raster::from_fn(Window::globe(rows, columns).unwrap(), locdiff_sphere::UnitVec::z);
         assert!(ascii_grid(&raster(10, 20)).is_ok());
         assert!(matches!(ascii_grid(&raster(10, 10)), Err(MapError::NotSquare { .. })));
         let third = Window::new(0.0, 1.0 / 3.0, 0.0, 1.0, 7, 21).unwrap();

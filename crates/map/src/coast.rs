@@ -82,13 +82,7 @@ mod tests {
             let closed: Vec<_> = ring.points.iter().chain(ring.points.first()).copied().collect();
             [-360.0, 0.0, 360.0].iter().any(|turn| ring_contains(&closed, [lon + turn, lat]))
         };
-        coast
-            .land
-            .iter()
-            .filter(|ring| inside(ring))
-            .map(|ring| if ring.is_hole { -1 } else { 1 })
-            .sum::<i32>()
-            > 0
+        coast.land.iter().filter(|ring| inside(ring)).map(|ring| if ring.is_hole { -1 } else { 1 }).sum::<i32>() > 0
     }
 
     #[test]

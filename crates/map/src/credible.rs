@@ -57,8 +57,7 @@ fn clusters(mut cells: Vec<RegionCell>) -> Vec<Vec<RegionCell>> {
         while next < cluster.len() {
             let here: RegionCell = cluster[next];
             next += 1;
-            let touches =
-                |c: &RegionCell| here.center.angle_rad(c.center) <= 1.05 * (here.radius_rad + c.radius_rad);
+            let touches = |c: &RegionCell| here.center.angle_rad(c.center) <= 1.05 * (here.radius_rad + c.radius_rad);
             cluster.extend(cells.extract_if(.., |cell| touches(cell)));
         }
         clusters.push(cluster);
@@ -100,9 +99,7 @@ mod tests {
     /// The outlined area is the region's area, wherever the peak is.
     #[test]
     fn outlines_have_the_area_of_the_region() {
-        for (degree, lat, lon) in
-            [(47, 40.0, 116.3), (47, -17.8, 179.99), (23, 89.9, 20.0), (11, -70.0, -100.0)]
-        {
+        for (degree, lat, lon) in [(47, 40.0, 116.3), (47, -17.8, 179.99), (23, 89.9, 20.0), (11, -70.0, -100.0)] {
             let codec = Codec::new(Degree::new(degree).unwrap());
             let code = codec.encode(LatLon::new(lat, lon).unwrap());
             let density = codec.density(&code).unwrap();
@@ -110,21 +107,15 @@ mod tests {
                 let region = density.credible_region(p).unwrap();
                 let polygons = region_polygons(&density, &region).unwrap();
                 let area: f64 = polygons.iter().map(Polygon::area_km2).sum();
-                assert!(
-                    (area / region.area_km2 - 1.0).abs() < 0.03,
-                    "{lat} {lon} {p}: {area} {}",
-                    region.area_km2
-                );
+                assert!((area / region.area_km2 - 1.0).abs() < 0.03, "{lat} {lon} {p}: {area} {}", region.area_km2);
             }
         }
     }
 
     #[test]
     fn separate_cells_make_separate_parts() {
-        let cell = |lat: f64, lon: f64| RegionCell {
-            center: LatLon::new(lat, lon).unwrap().to_unit(),
-            radius_rad: 0.02,
-        };
+        let cell =
+            |lat: f64, lon: f64| RegionCell { center: LatLon::new(lat, lon).unwrap().to_unit(), radius_rad: 0.02 };
         let parts = clusters(vec![cell(0.0, 179.0), cell(0.0, -179.5), cell(50.0, 0.0)]);
         assert_eq!(parts.len(), 2);
         assert_eq!(parts.iter().map(Vec::len).max(), Some(2));

@@ -8,9 +8,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum MapError {
     /// The latitudes are not two numbers in −90…90, south first.
-    #[error(
-        "a window cannot reach from latitude {south_deg} to {north_deg}: give -90 <= south < north <= 90"
-    )]
+    #[error("a window cannot reach from latitude {south_deg} to {north_deg}: give -90 <= south < north <= 90")]
     Latitudes { south_deg: f64, north_deg: f64 },
     /// The longitudes are not finite, not in order, or more than a full turn apart.
     #[error(

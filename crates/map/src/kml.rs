@@ -5,8 +5,7 @@ use locdiff_sphere::{LatLon, Polygon};
 use std::fmt::{self, Write};
 
 /// Colours of regions in the order in which a folder gets them, as KML writes them: opacity, blue, green, red.
-const REGIONS: [(&str, &str); 3] =
-    [("ff6b3008", "556b3008"), ("ffc8781f", "33c8781f"), ("ffe6b35f", "22e6b35f")];
+const REGIONS: [(&str, &str); 3] = [("ff6b3008", "556b3008"), ("ffc8781f", "33c8781f"), ("ffe6b35f", "22e6b35f")];
 const PIN: &str = "ff3a26b3";
 
 /// A document of folders; [`fmt::Display`] writes the file's text.
@@ -121,12 +120,7 @@ impl fmt::Display for KmlDocument {
             )?;
         }
         for folder in &self.folders {
-            write!(
-                f,
-                "<Folder><name>{}</name>\n{}</Folder>\n",
-                escape_markup(&folder.name),
-                folder.placemarks
-            )?;
+            write!(f, "<Folder><name>{}</name>\n{}</Folder>\n", escape_markup(&folder.name), folder.placemarks)?;
         }
         writeln!(f, "</Document>\n</kml>")
     }
@@ -166,11 +160,8 @@ mod tests {
         assert_eq!(all("Placemark").len(), 3);
         assert_eq!((all("Polygon").len(), all("innerBoundaryIs").len()), (3, 1));
         // Every style that is used is there.
-        let styles: Vec<_> =
-            all("Style").iter().map(|node| format!("#{}", node.attribute("id").unwrap())).collect();
-        assert!(
-            all("styleUrl").iter().all(|node| styles.iter().any(|style| Some(style.as_str()) == node.text()))
-        );
+        let styles: Vec<_> = all("Style").iter().map(|node| format!("#{}", node.attribute("id").unwrap())).collect();
+        assert!(all("styleUrl").iter().all(|node| styles.iter().any(|style| Some(style.as_str()) == node.text())));
         // Every ring is closed and made of places.
         for node in all("LinearRing") {
             let text = node.descendants().find_map(|part| part.text()).unwrap();

@@ -61,9 +61,7 @@ pub use error::MapError;
 pub use geojson::FeatureCollection;
 pub use geotiff::geotiff;
 pub use gpx::{GpxPoint, gpx};
-pub use html::{
-    CrowdMap, CrowdPhoto, HtmlMap, HtmlMarker, HtmlPhoto, MapLabel, MapPage, TrackMap, TrackPhoto,
-};
+pub use html::{CrowdMap, CrowdPhoto, HtmlMap, HtmlMarker, HtmlPhoto, MapLabel, MapPage, TrackMap, TrackPhoto};
 pub use kml::{KmlDocument, KmlFolder};
 pub use raster::Raster;
 pub use render::{Colour, Heat, MapImage, Marker, MarkerShape, sheet_png};

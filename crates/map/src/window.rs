@@ -52,11 +52,9 @@ impl Window {
         if !rows.checked_mul(columns).is_some_and(|cells| (1..=Self::MOST_CELLS).contains(&cells)) {
             return Err(MapError::Cells { rows, columns });
         }
-        let turns =
-            if (-180.0..=180.0).contains(&west_deg) { 0.0 } else { ((west_deg + 180.0) / 360.0).floor() };
+        let turns = if (-180.0..=180.0).contains(&west_deg) { 0.0 } else { ((west_deg + 180.0) / 360.0).floor() };
         let shift_deg = 360.0 * turns;
-        let (west_deg, east_deg) =
-            (west_deg - shift_deg, (east_deg - shift_deg).min(west_deg - shift_deg + 360.0));
+        let (west_deg, east_deg) = (west_deg - shift_deg, (east_deg - shift_deg).min(west_deg - shift_deg + 360.0));
         Ok(Self { south_deg, north_deg, west_deg, east_deg, rows, columns })
     }
 
@@ -216,14 +214,11 @@ mod tests {
     #[test]
     fn bad_windows_are_refused() {
         let nan = f64::NAN;
-        for (south, north) in [(10.0, 10.0), (10.0, -10.0), (-90.1, 0.0), (0.0, 90.1), (nan, 0.0), (0.0, nan)]
-        {
+        for (south, north) in [(10.0, 10.0), (10.0, -10.0), (-90.1, 0.0), (0.0, 90.1), (nan, 0.0), (0.0, nan)] {
             let error = Window::new(south, north, 0.0, 1.0, 2, 2).unwrap_err();
             assert!(matches!(error, MapError::Latitudes { .. }), "{south} {north}");
         }
-        for (west, east) in
-            [(1.0, 1.0), (170.0, -170.0), (0.0, 361.0), (nan, 0.0), (0.0, nan), (0.0, f64::INFINITY)]
-        {
+        for (west, east) in [(1.0, 1.0), (170.0, -170.0), (0.0, 361.0), (nan, 0.0), (0.0, nan), (0.0, f64::INFINITY)] {
             let error = Window::new(0.0, 1.0, west, east, 2, 2).unwrap_err();
             assert!(matches!(error, MapError::Longitudes { .. }), "{west} {east}");
         }

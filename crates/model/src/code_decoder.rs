@@ -64,8 +64,7 @@ impl CodeDecoder {
     /// Vectors of another degree, or more than asked for.
     pub fn decode(&mut self, vectors: &[Coefficients]) -> Result<Vec<Mode>, ModelError> {
         let Some(gpu) = &mut self.gpu else { return Ok(self.codec.decode_batch(vectors, &self.decoder)?) };
-        let codes: Vec<f32> =
-            vectors.iter().flat_map(Coefficients::as_slice).map(|value| *value as f32).collect();
+        let codes: Vec<f32> = vectors.iter().flat_map(Coefficients::as_slice).map(|value| *value as f32).collect();
         let places = gpu.decode(&codes)?;
         // Heights and widths of the peaks are the CPU's, in f64.
         let modes = vectors.par_iter().zip(places).map(|(e, place)| self.codec.mode_at(e, place));

@@ -1,7 +1,7 @@
 //! Every choice that makes a model, as it stands in `config.json`.
 
 use crate::ModelError;
-use locdiff_base::{Named, setting};
+use locdiff_base::{named, setting};
 use locdiff_data::Fingerprint;
 use locdiff_diffusion::{Prediction, Schedule};
 use locdiff_nn::layers::{CsUnetConfig, Layout};
@@ -11,35 +11,19 @@ use serde::{Deserialize, Serialize};
 /// The version of the model folder that this crate writes and reads.
 pub const MODEL_VERSION: u32 = 1;
 
-/// A training loss.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LossKind {
-    /// `−log q_e(x0)`: the forward KL to a point.
-    #[default]
-    Nll,
-    /// The paper's reverse KL, over a quadrature that resolves it.
-    Kl,
-    /// The paper's reverse KL over 2048 fresh uniform random anchors a step.
-    KlPaper,
-    /// `1 − cos(e, y)`.
-    Cosine,
-    /// Mean absolute difference.
-    L1,
-    /// Mean squared difference.
-    L2,
-}
-
-impl Named for LossKind {
-    const WHAT: &'static str = "loss";
-    const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::Nll, "nll", "the forward KL to the true place: its negative log-likelihood"),
-        (Self::Kl, "kl", "the paper's reverse KL, over a quadrature that resolves it"),
-        (Self::KlPaper, "kl-paper", "the paper's reverse KL over 2048 fresh random anchors a step"),
-        (Self::Cosine, "cosine", "one less the cosine between the codes"),
-        (Self::L1, "l1", "the mean absolute difference of the codes"),
-        (Self::L2, "l2", "the mean squared difference of the codes"),
-    ];
+named! {
+    /// A training loss.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum LossKind: "loss" {
+        #[default]
+        Nll = "nll", "the forward KL to the true place: its negative log-likelihood";
+        Kl = "kl", "the paper's reverse KL, over a quadrature that resolves it";
+        KlPaper = "kl-paper", "the paper's reverse KL over 2048 fresh random anchors a step";
+        Cosine = "cosine", "one less the cosine between the codes";
+        L1 = "l1", "the mean absolute difference of the codes";
+        L2 = "l2", "the mean squared difference of the codes";
+    }
 }
 
 impl LossKind {
@@ -54,103 +38,61 @@ impl LossKind {
     }
 }
 
-/// Which network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum NetworkKind {
-    /// The paper's conditional Siren U-Network, which learns to denoise at every time step.
-    #[default]
-    CsUnet,
-    /// An image network that gives the photo's own density; noisy codes join by Bayes' rule, without parameters.
-    Bayes,
+named! {
+    /// Which network.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum NetworkKind: "network" {
+        #[default]
+        CsUnet = "cs-unet", "the paper's: denoises at every time step";
+        Bayes = "bayes", "the photo's own density; noisy codes join by Bayes' rule";
+    }
 }
 
-impl Named for NetworkKind {
-    const WHAT: &'static str = "network";
-    const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::CsUnet, "cs-unet", "the paper's: denoises at every time step"),
-        (Self::Bayes, "bayes", "the photo's own density; noisy codes join by Bayes' rule"),
-    ];
+named! {
+    /// How the network's widths go.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum LayoutKind: "layout" {
+        #[default]
+        Funnel = "funnel", "down to the narrow width and up again, with skips";
+        Constant = "constant", "all of one width, with skips";
+        Bottleneck = "bottleneck", "blocks that narrow inside, no skips";
+    }
 }
 
-/// How the network's widths go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LayoutKind {
-    /// Down to the narrow width and up again, with skips.
-    #[default]
-    Funnel,
-    /// All of one width, with skips.
-    Constant,
-    /// Blocks that narrow inside, no skips.
-    Bottleneck,
+named! {
+    /// A noise schedule.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum ScheduleKind: "schedule" {
+        #[default]
+        Cosine = "cosine", "of Nichol and Dhariwal";
+        Linear = "linear", "of Ho et al.";
+    }
 }
 
-impl Named for LayoutKind {
-    const WHAT: &'static str = "layout";
-    const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::Funnel, "funnel", "down to the narrow width and up again, with skips"),
-        (Self::Constant, "constant", "all of one width, with skips"),
-        (Self::Bottleneck, "bottleneck", "blocks that narrow inside, no skips"),
-    ];
+named! {
+    /// What the network predicts.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum PredictionKind: "prediction" {
+        #[default]
+        X0 = "x0", "the clean code";
+        Noise = "noise", "the noise";
+        V = "v", "√ᾱ·noise − √(1−ᾱ)·code";
+    }
 }
 
-/// A noise schedule.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ScheduleKind {
-    /// Nichol and Dhariwal.
-    #[default]
-    Cosine,
-    /// Ho et al.
-    Linear,
-}
-
-impl Named for ScheduleKind {
-    const WHAT: &'static str = "schedule";
-    const ALL: &'static [(Self, &'static str, &'static str)] =
-        &[(Self::Cosine, "cosine", "of Nichol and Dhariwal"), (Self::Linear, "linear", "of Ho et al.")];
-}
-
-/// What the network predicts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PredictionKind {
-    /// The clean code.
-    #[default]
-    X0,
-    /// The noise.
-    Noise,
-    /// v.
-    V,
-}
-
-impl Named for PredictionKind {
-    const WHAT: &'static str = "prediction";
-    const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::X0, "x0", "the clean code"),
-        (Self::Noise, "noise", "the noise"),
-        (Self::V, "v", "√ᾱ·noise − √(1−ᾱ)·code"),
-    ];
-}
-
-/// The size codes have in the diffusion.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum CodeScale {
-    /// Times √4π: a root mean square of one.
-    #[default]
-    UnitRms,
-    /// As they are, as in the paper: 0.28.
-    Paper,
-}
-
-impl Named for CodeScale {
-    const WHAT: &'static str = "code scale";
-    const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::UnitRms, "unit-rms", "times √4π: a root mean square of one"),
-        (Self::Paper, "paper", "as they are: a root mean square of 0.28"),
-    ];
+named! {
+    /// The size codes have in the diffusion.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum CodeScale: "code scale" {
+        #[default]
+        UnitRms = "unit-rms", "times √4π: a root mean square of one";
+        Paper = "paper", "as they are: a root mean square of 0.28";
+    }
 }
 
 impl CodeScale {
@@ -335,11 +277,7 @@ impl ModelConfig {
         }
         self.degree()?;
         if !(1..=MOST_EMBEDDING_NUMBERS).contains(&self.embedding_dim) {
-            return Err(setting(
-                "embedding_dim",
-                self.embedding_dim,
-                format!("1 to {MOST_EMBEDDING_NUMBERS}"),
-            ));
+            return Err(setting("embedding_dim", self.embedding_dim, format!("1 to {MOST_EMBEDDING_NUMBERS}")));
         }
         if !(1..=MOST_DIFFUSION_STEPS).contains(&self.diffusion_steps) {
             let remedy = format!("1 to {MOST_DIFFUSION_STEPS}");
@@ -451,21 +389,11 @@ mod tests {
             (ModelConfig { diffusion_steps: usize::MAX, ..base.clone() }, "diffusion_steps"),
             (ModelConfig { embedding_dim: usize::MAX, ..base.clone() }, "embedding_dim"),
             (ModelConfig { time_dim: 1 << 40, ..base.clone() }, "time_dim"),
-            (
-                ModelConfig { quadrature: QuadratureRecipe::Pool { points: usize::MAX }, ..base.clone() },
-                "quadrature",
-            ),
-            (
-                ModelConfig { quadrature: QuadratureRecipe::Fibonacci { points: 0 }, ..base.clone() },
-                "quadrature",
-            ),
+            (ModelConfig { quadrature: QuadratureRecipe::Pool { points: usize::MAX }, ..base.clone() }, "quadrature"),
+            (ModelConfig { quadrature: QuadratureRecipe::Fibonacci { points: 0 }, ..base.clone() }, "quadrature"),
             (ModelConfig::new(511, 4), "quadrature"),
             (
-                ModelConfig {
-                    loss: LossKind::Cosine,
-                    quadrature: QuadratureRecipe::None,
-                    ..ModelConfig::new(511, 4)
-                },
+                ModelConfig { loss: LossKind::Cosine, quadrature: QuadratureRecipe::None, ..ModelConfig::new(511, 4) },
                 "network",
             ),
         ] {

@@ -36,12 +36,7 @@ impl DeviceDecoder {
     ///
     /// # Errors
     /// The CPU, a degree out of range, or too little device memory.
-    pub fn anchors(
-        device: &Device,
-        degree: usize,
-        anchors: &[UnitVec],
-        most: usize,
-    ) -> Result<Self, ModelError> {
+    pub fn anchors(device: &Device, degree: usize, anchors: &[UnitVec], most: usize) -> Result<Self, ModelError> {
         let harmonics = Self::harmonics(device, degree)?;
         let points: Vec<[f64; 3]> = anchors.iter().map(|point| point.to_array()).collect();
         let points = feed::Points::from_slice(device, &points)?;
@@ -85,9 +80,7 @@ impl DeviceDecoder {
 impl Kind {
     fn decode(&mut self, harmonics: &feed::Harmonics, codes: View<'_>) -> Result<Vec<UnitVec>, ModelError> {
         match self {
-            Self::Anchors(search, anchors) => {
-                Ok(search.run(codes)?.into_iter().map(|k| anchors[k as usize]).collect())
-            }
+            Self::Anchors(search, anchors) => Ok(search.run(codes)?.into_iter().map(|k| anchors[k as usize]).collect()),
             Self::Exact(search) => {
                 let found = search.run(harmonics, codes)?;
                 Ok(found.into_iter().map(|[x, y, z, _]| UnitVec::new(x, y, z)).collect::<Result<_, _>>()?)

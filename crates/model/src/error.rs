@@ -14,9 +14,7 @@ pub enum ModelError {
     #[error("{path}: {reason}", path = path.display())]
     Folder { path: PathBuf, reason: String },
     /// The network gave a number that is not finite.
-    #[error(
-        "photo {photo}: the sample is not finite; the model diverged in training, or the embedding is far off"
-    )]
+    #[error("photo {photo}: the sample is not finite; the model diverged in training, or the embedding is far off")]
     NotFinite { photo: usize },
     /// An embedding that is not as long as the model's.
     #[error("an embedding of {met} numbers, the model takes {model}: use the encoder it was trained with")]

@@ -24,11 +24,7 @@ impl ModelConfig {
         let whole = Self { kept: None, ..self };
         let dimension = whole.code_dim();
         if !(1..=dimension).contains(&count) || places.is_empty() {
-            return Err(setting(
-                "kept dimensions",
-                count,
-                format!("1 to {dimension}, of one or more places"),
-            ));
+            return Err(setting("kept dimensions", count, format!("1 to {dimension}, of one or more places")));
         }
         let writer = CodeWriter::new(&whole)?;
         let mut squares = vec![0.0_f64; dimension];
@@ -75,11 +71,7 @@ impl ModelConfig {
         let rises = kept.windows(2).all(|pair| pair[0] < pair[1]);
         match kept.last() {
             Some(last) if rises && (*last as usize) < self.whole_dim() => Ok(()),
-            _ => Err(setting(
-                "kept",
-                format!("{} numbers", kept.len()),
-                "rising indices of a code's coefficients",
-            )),
+            _ => Err(setting("kept", format!("{} numbers", kept.len()), "rising indices of a code's coefficients")),
         }
     }
 }

@@ -26,8 +26,8 @@ mod quadrature;
 pub use code_decoder::CodeDecoder;
 pub use codes::CodeWriter;
 pub use config::{
-    CodeScale, LayoutKind, LossKind, MODEL_VERSION, ModelConfig, NetworkKind, PredictionKind,
-    QuadratureRecipe, ScheduleKind,
+    CodeScale, LayoutKind, LossKind, MODEL_VERSION, ModelConfig, NetworkKind, PredictionKind, QuadratureRecipe,
+    ScheduleKind,
 };
 pub use decode::DeviceDecoder;
 pub use error::ModelError;

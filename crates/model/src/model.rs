@@ -178,9 +178,10 @@ impl Model {
         if let Some(grid) = self.grid.get() {
             return Ok(Arc::clone(grid));
         }
-        let points = self.quadrature.as_ref().ok_or_else(|| {
-            BadSetting::new("quadrature", "none", "the model lacks its quadrature's points")
-        })?;
+        let points = self
+            .quadrature
+            .as_ref()
+            .ok_or_else(|| BadSetting::new("quadrature", "none", "the model lacks its quadrature's points"))?;
         let made = Arc::new(points.on_device(self.params.device(), &CodeWriter::new(&self.config)?)?);
         Ok(Arc::clone(self.grid.get_or_init(|| made)))
     }
@@ -215,8 +216,7 @@ impl Model {
         file.set(DEVIATION, &self.standardisation.deviation)?;
         if file.find(POINTS).is_some() {
             let quadrature = self.quadrature.as_ref();
-            let quadrature =
-                quadrature.ok_or_else(|| BadSetting::new("quadrature", "pool", "set its points first"))?;
+            let quadrature = quadrature.ok_or_else(|| BadSetting::new("quadrature", "pool", "set its points first"))?;
             let points: Vec<f32> =
                 quadrature.points.iter().flat_map(|p| p.to_array().map(|value| value as f32)).collect();
             file.set(POINTS, &points)?;
@@ -249,13 +249,8 @@ impl Model {
     ///
     /// # Errors
     /// As [`Model::load`].
-    pub fn from_bytes(
-        device: &Device,
-        config: (&Path, &[u8]),
-        weights: (&Path, &[u8]),
-    ) -> Result<Self, ModelError> {
-        let bad =
-            |reason: String| ModelError::Folder { path: config.0.to_owned(), reason: one_line(&reason) };
+    pub fn from_bytes(device: &Device, config: (&Path, &[u8]), weights: (&Path, &[u8])) -> Result<Self, ModelError> {
+        let bad = |reason: String| ModelError::Folder { path: config.0.to_owned(), reason: one_line(&reason) };
         // The version first: the rest of another version's settings may not be readable.
         let value: serde_json::Value =
             serde_json::from_slice(config.1).map_err(|error| bad(format!("not JSON: {error}")))?;
@@ -263,10 +258,7 @@ impl Model {
             Some(version) if version == u64::from(crate::MODEL_VERSION) => {}
             version => {
                 let version = version.map_or("none".to_owned(), |version| version.to_string());
-                return Err(bad(format!(
-                    "version {version}, but this program reads version {}",
-                    crate::MODEL_VERSION
-                )));
+                return Err(bad(format!("version {version}, but this program reads version {}", crate::MODEL_VERSION)));
             }
         }
         let config: ModelConfig =
@@ -300,10 +292,8 @@ impl Model {
             && let QuadratureRecipe::Pool { points } = model.config.quadrature
         {
             let flat = take(3 * points);
-            let points_at: Result<Vec<UnitVec>, _> = flat
-                .chunks_exact(3)
-                .map(|p| UnitVec::new(f64::from(p[0]), f64::from(p[1]), f64::from(p[2])))
-                .collect();
+            let points_at: Result<Vec<UnitVec>, _> =
+                flat.chunks_exact(3).map(|p| UnitVec::new(f64::from(p[0]), f64::from(p[1]), f64::from(p[2]))).collect();
             model.quadrature = Some(QuadraturePoints { points: points_at?, log_weights: take(points) });
         }
         Ok(model)

@@ -113,12 +113,8 @@ impl Network {
         d_out: View<'_>,
     ) -> Result<(), NnError> {
         match (self, work) {
-            (Self::CsUnet(net), NetworkBuffers::CsUnet(work)) => {
-                net.backward(params, grads, work, x, cond, d_out)
-            }
-            (Self::Bayes(net), NetworkBuffers::Bayes(work)) => {
-                net.backward(params, grads, work, cond, d_out, None)
-            }
+            (Self::CsUnet(net), NetworkBuffers::CsUnet(work)) => net.backward(params, grads, work, x, cond, d_out),
+            (Self::Bayes(net), NetworkBuffers::Bayes(work)) => net.backward(params, grads, work, cond, d_out, None),
             _ => panic!("storage of another network"),
         }
     }
@@ -159,12 +155,8 @@ impl Denoising {
     /// Replaces the embeddings, in place.
     pub(crate) fn set_cond(&mut self, net: &Network, params: &Params, cond: View<'_>) -> Result<(), NnError> {
         match (net, self) {
-            (Network::CsUnet(net), Self::CsUnet { conditioning, .. }) => {
-                net.set_cond(params, conditioning, cond)
-            }
-            (Network::Bayes(net), Self::Bayes { work, image, .. }) => {
-                net.infer(params, work, image.view_mut(), cond)
-            }
+            (Network::CsUnet(net), Self::CsUnet { conditioning, .. }) => net.set_cond(params, conditioning, cond),
+            (Network::Bayes(net), Self::Bayes { work, image, .. }) => net.infer(params, work, image.view_mut(), cond),
             _ => unreachable!("made for another network"),
         }
     }
@@ -205,11 +197,8 @@ fn joining(config: &ModelConfig, device: &Device, timesteps: &[f32]) -> Result<T
     for t in timesteps {
         let t = *t as usize;
         let (signal, noise) = (schedule.signal(t), schedule.noise(t));
-        let gain = if t + 1 == schedule.steps() {
-            0.0
-        } else {
-            (signal * scale / (noise * noise)).min(MOST_CODES / scale)
-        };
+        let gain =
+            if t + 1 == schedule.steps() { 0.0 } else { (signal * scale / (noise * noise)).min(MOST_CODES / scale) };
         for (block, factor) in config.degree_blocks().iter().zip(&low_pass) {
             rows.extend(std::iter::repeat_n((gain * factor) as f32 - 1.0, block.len()));
         }

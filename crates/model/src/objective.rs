@@ -1,7 +1,6 @@
 //! The training losses on the device.
 
-use crate::quadrature::integrals;
-use crate::{CodeWriter, LossKind, ModelConfig, ModelError, QuadraturePoints, QuadratureRecipe};
+use crate::{CodeWriter, LossKind, ModelConfig, ModelError, QuadraturePoints, QuadratureRecipe, quadrature::integrals};
 use locdiff_nn::{
     Device, NnError, View, ViewMut,
     losses::{Quadrature, QuadratureGrid},
@@ -97,9 +96,7 @@ impl Objective {
     ) -> Result<(), NnError> {
         match (self.kind, &mut self.quadrature) {
             (LossKind::Nll, Some(quadrature)) => quadrature.nll(de, loss, e, target, scale),
-            (LossKind::Kl | LossKind::KlPaper, Some(quadrature)) => {
-                quadrature.reverse_kl(de, loss, e, target, scale)
-            }
+            (LossKind::Kl | LossKind::KlPaper, Some(quadrature)) => quadrature.reverse_kl(de, loss, e, target, scale),
             (LossKind::L1, _) => ops::point_loss(ops::PointLoss::L1, de, loss, e, target, scale),
             (LossKind::L2, _) => ops::point_loss(ops::PointLoss::L2, de, loss, e, target, scale),
             _ => ops::point_loss(ops::PointLoss::Cosine, de, loss, e, target, scale),

@@ -11,8 +11,7 @@ fn device() -> Option<Device> {
 }
 
 fn points(count: u64) -> Vec<UnitVec> {
-    let poles =
-        [UnitVec::NORTH, UnitVec::new(0.0, 0.0, -1.0).unwrap(), UnitVec::new(1e-9, 0.0, 1.0).unwrap()];
+    let poles = [UnitVec::NORTH, UnitVec::new(0.0, 0.0, -1.0).unwrap(), UnitVec::new(1e-9, 0.0, 1.0).unwrap()];
     poles.into_iter().chain((0..count).map(|k| chance::point([5, 6, k]))).collect()
 }
 
@@ -91,8 +90,7 @@ fn rows_anchors_and_embeddings_are_the_hosts() {
                 let count = if first == 0 { 600 } else { 400 };
                 let range = (copy * rows + first) * cols..(copy * rows + first + count) * cols;
                 let floats: Vec<f32> = halves[range.clone()].iter().map(|bits| value(*bits)).collect();
-                let values =
-                    if half { TableValues::Half(&halves[range]) } else { TableValues::Full(&floats) };
+                let values = if half { TableValues::Half(&halves[range]) } else { TableValues::Full(&floats) };
                 table.upload(copy, first, values).unwrap();
             }
         }
@@ -117,8 +115,7 @@ fn quadratures_are_the_hosts() {
     let Some(device) = device() else { return };
     let writer = CodeWriter::new(&ModelConfig::new(11, 8)).unwrap();
     let pool = QuadraturePoints::pool(11, &points(50), 500, 3).unwrap();
-    let (there, here) =
-        (pool.on_device(&device, &writer).unwrap(), pool.on_device(&Device::cpu(), &writer).unwrap());
+    let (there, here) = (pool.on_device(&device, &writer).unwrap(), pool.on_device(&Device::cpu(), &writer).unwrap());
     assert_eq!(there.points(), here.points());
 }
 
@@ -151,8 +148,7 @@ fn decoders_answer_as_on_the_host() {
         }
         let grid = Grid::fibonacci(21_000).unwrap();
         let anchors = Anchors::new(&grid, 0.0).unwrap();
-        let found =
-            DeviceDecoder::anchors(&device, degree, grid.points(), 128).unwrap().decode(&codes).unwrap();
+        let found = DeviceDecoder::anchors(&device, degree, grid.points(), 128).unwrap().decode(&codes).unwrap();
         let expected = codec.decode_batch(&fields, &Decoder::Anchors(anchors)).unwrap();
         for ((found, mode), e) in found.iter().zip(&expected).zip(&fields) {
             // Two anchors may be equally high in f32.

@@ -37,8 +37,7 @@ fn a_folder_gives_back_the_same_model_and_samples() {
         assert_eq!(back.config(), model.config());
         assert_eq!(back.params().to_vec().unwrap(), model.params().to_vec().unwrap());
         assert_eq!(back.standardisation(), model.standardisation());
-        let options =
-            SampleOptions { samples: 3, steps: 5, guidance: 0.5, seed: 4, ..SampleOptions::default() };
+        let options = SampleOptions { samples: 3, steps: 5, guidance: 0.5, seed: 4, ..SampleOptions::default() };
         let photos: Vec<Embedding> =
             embeddings.chunks(7).map(|row| Embedding::new(row.to_vec(), None).unwrap()).collect();
         let codes = |model: &Model| -> Vec<f64> {
@@ -56,9 +55,7 @@ fn a_folder_gives_back_the_same_model_and_samples() {
 #[test]
 fn damaged_folders_are_named() {
     let folder = tempfile::tempdir().unwrap();
-    let load = || {
-        Model::load(&Device::cpu(), folder.path()).err().map(|error| error.to_string()).unwrap_or_default()
-    };
+    let load = || Model::load(&Device::cpu(), folder.path()).err().map(|error| error.to_string()).unwrap_or_default();
     assert!(load().contains("a model is a folder with config.json"), "{}", load());
     model(LossKind::Nll, QuadratureRecipe::Fibonacci { points: 500 }).save(folder.path()).unwrap();
     let (config, weights) = (folder.path().join(CONFIG_FILE), folder.path().join(WEIGHTS_FILE));

@@ -67,8 +67,7 @@ fn samples_are_spread_over_views() {
     let model = model(LossKind::Nll);
     let predictor = Predictor::new(&model).unwrap();
     let views = [embedding(0), embedding(1)];
-    let spread =
-        predictor.predict(&[Query { views: &views, key: 0 }], &OPTIONS, EVERY).unwrap().remove(0).samples;
+    let spread = predictor.predict(&[Query { views: &views, key: 0 }], &OPTIONS, EVERY).unwrap().remove(0).samples;
     // Sample k is drawn for view k mod 2, with the noise it has anyway.
     let alone: Vec<Prediction> = predict(&predictor, &views, OPTIONS);
     for (k, place) in spread.iter().enumerate() {

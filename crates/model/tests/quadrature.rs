@@ -49,8 +49,7 @@ fn compare(degree: usize, anchors: &QuadraturePoints, truths: &[UnitVec], sharpn
         let ours = &gradient[k * dim..(k + 1) * dim];
         let dot: f64 = exact.gradient.iter().zip(ours).map(|(a, b)| a * f64::from(*b)).sum();
         let norm = |values: &mut dyn Iterator<Item = f64>| values.map(|v| v * v).sum::<f64>().sqrt();
-        let product =
-            norm(&mut exact.gradient.iter().copied()) * norm(&mut ours.iter().map(|v| f64::from(*v)));
+        let product = norm(&mut exact.gradient.iter().copied()) * norm(&mut ours.iter().map(|v| f64::from(*v)));
         cosine = cosine.min(dot / product);
     }
     (worst, cosine)
@@ -60,8 +59,7 @@ fn compare(degree: usize, anchors: &QuadraturePoints, truths: &[UnitVec], sharpn
 fn a_fibonacci_grid_is_exact_where_it_resolves_the_density() {
     let truths: Vec<UnitVec> = (0..6).map(|k| chance::point([9, 9, k])).collect();
     for degree in [7, 23, 31] {
-        let locdiff_model::QuadratureRecipe::Fibonacci { points } = ModelConfig::new(degree, 4).quadrature
-        else {
+        let locdiff_model::QuadratureRecipe::Fibonacci { points } = ModelConfig::new(degree, 4).quadrature else {
             panic!("degree {degree} takes a Fibonacci grid");
         };
         // The usual grid: exact for densities with half a clean code's sharpness or less. (A clean code at L = 23 has

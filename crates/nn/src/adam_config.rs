@@ -29,11 +29,7 @@ impl LrSchedule {
         match *self {
             Self::Constant => 1.0,
             Self::WarmupCosine { warmup_steps, total_steps, final_fraction } => {
-                let rise = if warmup_steps == 0 {
-                    1.0
-                } else {
-                    (f64::from(step) / f64::from(warmup_steps)).min(1.0)
-                };
+                let rise = if warmup_steps == 0 { 1.0 } else { (f64::from(step) / f64::from(warmup_steps)).min(1.0) };
                 let progress = (f64::from(step - 1) / f64::from(total_steps.max(1))).min(1.0);
                 let low = final_fraction;
                 rise * (low + (1.0 - low) * (0.5 + 0.5 * (std::f64::consts::PI * progress).cos()))
@@ -149,20 +145,13 @@ impl Control {
     }
 
     pub(crate) fn write(&self, slots: &mut [f32]) {
-        let values = [
-            self.lr,
-            self.step_size,
-            self.inv_sqrt_correction2,
-            self.clip_scale,
-            self.ema_rate,
-            self.grad_norm,
-        ];
+        let values =
+            [self.lr, self.step_size, self.inv_sqrt_correction2, self.clip_scale, self.ema_rate, self.grad_norm];
         slots[..values.len()].copy_from_slice(&values);
     }
 
     pub(crate) fn read(slots: &[f32]) -> Self {
-        let [lr, step_size, inv_sqrt_correction2, clip_scale, ema_rate, grad_norm] =
-            std::array::from_fn(|i| slots[i]);
+        let [lr, step_size, inv_sqrt_correction2, clip_scale, ema_rate, grad_norm] = std::array::from_fn(|i| slots[i]);
         Self { lr, step_size, inv_sqrt_correction2, clip_scale, ema_rate, grad_norm }
     }
 }

@@ -58,8 +58,7 @@ pub fn patches(out: ViewMut<'_>, pixels: View<'_>, walk: Walk) -> Result<()> {
     walk.check(OP)?;
     pixels.expect_shape(OP, "pixels", pixels.rows, walk.side * walk.side * 3)?;
     out.expect_shape(OP, "out", pixels.rows * walk.out_side().pow(2), walk.kernel * walk.kernel * 3)?;
-    let args =
-        args!(&out, pixels, out.cols, walk.side, walk.out_side(), walk.kernel, walk.step, walk.before());
+    let args = args!(&out, pixels, out.cols, walk.side, walk.out_side(), walk.kernel, walk.step, walk.before());
     context(OP, &out)?.launch("conv_patches", Grid::each(&out), &args)
 }
 
@@ -68,14 +67,7 @@ pub fn patches(out: ViewMut<'_>, pixels: View<'_>, walk: Walk) -> Result<()> {
 ///
 /// # Errors
 /// Shapes that do not fit, or operands that are not on one CUDA device.
-pub fn depthwise(
-    out: ViewMut<'_>,
-    x: View<'_>,
-    taps: View<'_>,
-    bias: View<'_>,
-    walk: Walk,
-    clamp: bool,
-) -> Result<()> {
+pub fn depthwise(out: ViewMut<'_>, x: View<'_>, taps: View<'_>, bias: View<'_>, walk: Walk, clamp: bool) -> Result<()> {
     const OP: &str = "conv::depthwise";
     walk.check(OP)?;
     let pictures = x.rows / walk.side.pow(2);

@@ -60,22 +60,11 @@ impl AnchorSearch {
         // In full precision: the highest score is the answer.
         let precision = context.precision();
         context.set_precision(Precision::F32);
-        let product = ops::gemm(
-            scores.reborrow(),
-            codes,
-            Transpose::No,
-            self.anchors.view(),
-            Transpose::Yes,
-            0.0,
-            None,
-        );
+        let product =
+            ops::gemm(scores.reborrow(), codes, Transpose::No, self.anchors.view(), Transpose::Yes, 0.0, None);
         context.set_precision(precision);
         product?;
-        context.launch(
-            "row_argmax",
-            Grid::Rows(rows),
-            &args!(&self.best, scores.as_view(), scores.cols()),
-        )?;
+        context.launch("row_argmax", Grid::Rows(rows), &args!(&self.best, scores.as_view(), scores.cols()))?;
         let mut best = self.best.to_vec()?;
         best.truncate(rows);
         Ok(best)
@@ -107,13 +96,7 @@ impl ExactSearch {
     ///
     /// # Errors
     /// The CPU, sizes that do not fit, or too little device memory.
-    pub fn new(
-        device: &Device,
-        harmonics: &Harmonics,
-        grid: RingGrid,
-        points: &Points,
-        most: usize,
-    ) -> Result<Self> {
+    pub fn new(device: &Device, harmonics: &Harmonics, grid: RingGrid, points: &Points, most: usize) -> Result<Self> {
         const OP: &str = "decode::ExactSearch";
         let (context, dim, degree) = (context(device, OP)?, harmonics.numbers(), harmonics.degree());
         check_shape(

@@ -162,13 +162,7 @@ impl DrawnRows {
     ///
     /// # Errors
     /// The CPU, or too little device memory.
-    pub fn new(
-        device: &Device,
-        pool: &[u32],
-        copies: usize,
-        count: usize,
-        streams: [u32; 2],
-    ) -> Result<Self> {
+    pub fn new(device: &Device, pool: &[u32], copies: usize, count: usize, streams: [u32; 2]) -> Result<Self> {
         let context = Arc::clone(context(device, "feed::DrawnRows")?);
         let zeros = || Indices::from_slice(device, &vec![0; count]);
         let pool = Indices::from_slice(device, pool)?;
@@ -310,8 +304,7 @@ impl Harmonics {
             kept.iter().enumerate().for_each(|(k, place)| columns[*place as usize] = k as u32 + 1);
             Indices::from_slice(device, &columns)
         });
-        let factors =
-            if factors.is_empty() { None } else { Some(Tensor::from_slice(device, 1, dim, factors)?) };
+        let factors = if factors.is_empty() { None } else { Some(Tensor::from_slice(device, 1, dim, factors)?) };
         Ok(Self {
             steps: doubles(steps.as_flattened())?,
             diagonal: doubles(diagonal)?,

@@ -146,9 +146,7 @@ impl<'a> ViewMut<'a> {
     fn window(self, skip: usize, rows: usize, cols: usize) -> ViewMut<'a> {
         let extent = extent(rows, cols, self.stride);
         let data = match self.data {
-            DataMut::Cpu(values) => {
-                DataMut::Cpu(if extent == 0 { &mut [] } else { &mut values[skip..skip + extent] })
-            }
+            DataMut::Cpu(values) => DataMut::Cpu(if extent == 0 { &mut [] } else { &mut values[skip..skip + extent] }),
             DataMut::Cuda { buffer, offset } => DataMut::Cuda { buffer, offset: offset + skip },
         };
         ViewMut { data, rows, cols, stride: self.stride }
@@ -156,9 +154,7 @@ impl<'a> ViewMut<'a> {
 
     pub(crate) fn cpu(self, op: &'static str) -> Result<cpu::MatMut<'a>> {
         match self.data {
-            DataMut::Cpu(data) => {
-                Ok(cpu::MatMut { data, rows: self.rows, cols: self.cols, stride: self.stride })
-            }
+            DataMut::Cpu(data) => Ok(cpu::MatMut { data, rows: self.rows, cols: self.cols, stride: self.stride }),
             DataMut::Cuda { .. } => Err(NnError::DeviceMismatch { op }),
         }
     }

@@ -63,8 +63,7 @@ impl Params {
             .map(|entry| {
                 let values = &values[entry.range()];
                 let narrow = is_half(&entry.name);
-                let (dtype, data) =
-                    if narrow { (Dtype::F16, half_bytes(values)) } else { (Dtype::F32, bytes(values)) };
+                let (dtype, data) = if narrow { (Dtype::F16, half_bytes(values)) } else { (Dtype::F32, bytes(values)) };
                 (entry, dtype, data)
             })
             .collect();
@@ -171,9 +170,8 @@ impl TrainingState {
     /// [`NnError::Write`] if the file cannot be written.
     pub fn save(&self, path: &Path, mut metadata: HashMap<String, String>) -> Result<()> {
         metadata.insert("step".to_owned(), self.step.to_string());
-        let parts =
-            [("weights", &self.weights), ("adam.m", &self.m), ("adam.v", &self.v), ("ema", &self.ema)]
-                .map(|(name, values)| (name, values.len(), bytes(values)));
+        let parts = [("weights", &self.weights), ("adam.m", &self.m), ("adam.v", &self.v), ("ema", &self.ema)]
+            .map(|(name, values)| (name, values.len(), bytes(values)));
         let views = parts
             .iter()
             .map(|(name, len, data)| {
@@ -197,8 +195,7 @@ impl TrainingState {
             let tensor = file.header().find(name).ok_or_else(|| bad(path, format!("no tensor `{name}`")))?;
             file.values(&tensor).map_err(failed(path))
         };
-        let state =
-            Self { weights: get("weights")?, m: get("adam.m")?, v: get("adam.v")?, ema: get("ema")?, step };
+        let state = Self { weights: get("weights")?, m: get("adam.m")?, v: get("adam.v")?, ema: get("ema")?, step };
         Ok((state, metadata))
     }
 }

@@ -89,9 +89,8 @@ fn products_of_rounded_matrices() {
         let mut sum = Tensor::from_slice(&device, m, n, &before).unwrap();
         let target = sum.view_mut().every_row(2);
         inference::linear_f32(target, x.view().every_row(2), w.view(), 1.0, None).unwrap();
-        let want: Vec<f32> = (0..m * n)
-            .map(|i| before[i] + if (i / n).is_multiple_of(2) { product[i] } else { 0.0 })
-            .collect();
+        let want: Vec<f32> =
+            (0..m * n).map(|i| before[i] + if (i / n).is_multiple_of(2) { product[i] } else { 0.0 }).collect();
         close("every second", &sum.to_vec().unwrap(), &want, 1e-5);
         assert!(inference::linear(y.rows_mut(m), w.view(), w.view(), None).is_err() || m == n);
     }
@@ -123,8 +122,7 @@ fn norms_patches_and_activations() {
         let mut tokens = Tensor::zeros(&device, 6, cols).unwrap();
         let on_device = Bf16Tensor::from_slice(&device, 4, cols, &patches).unwrap();
         let place = on(3, cols, &positions);
-        inference::embed_tokens(tokens.view_mut(), on_device.view(), place.view(), norm.view(), 1e-5)
-            .unwrap();
+        inference::embed_tokens(tokens.view_mut(), on_device.view(), place.view(), norm.view(), 1e-5).unwrap();
         let patches = rounded(&patches);
         let sums: Vec<f32> = (0..6 * cols)
             .map(|i| {
@@ -186,8 +184,7 @@ fn attention_of_every_head_size() {
             for h in 0..heads {
                 let query = &q[row * width + h * head..][..head];
                 let key = |t: usize| &kv[(row / queries * tokens + t) * 2 * width + h * head..][..head];
-                let value =
-                    |t: usize| &kv[(row / queries * tokens + t) * 2 * width + width + h * head..][..head];
+                let value = |t: usize| &kv[(row / queries * tokens + t) * 2 * width + width + h * head..][..head];
                 let dot = |t: usize| query.iter().zip(key(t)).map(|(a, b)| f64::from(a * b)).sum::<f64>();
                 let weights: Vec<f64> = (0..tokens).map(|t| (dot(t) / (head as f64).sqrt()).exp()).collect();
                 let total: f64 = weights.iter().sum();
@@ -235,12 +232,10 @@ fn convolutions() {
             let mut out = Tensor::zeros(&device, rows, cols).unwrap();
             let (taps_on, bias_on) = (on(kernel * kernel, cols, &taps), on(1, cols, &bias));
             let x_on = on(2 * side * side, cols, &x);
-            conv::depthwise(out.view_mut(), x_on.view(), taps_on.view(), bias_on.view(), walk, clamp)
-                .unwrap();
+            conv::depthwise(out.view_mut(), x_on.view(), taps_on.view(), bias_on.view(), walk, clamp).unwrap();
             let at = |i: usize| {
                 let (row, c) = (i / cols, i % cols);
-                let (picture, y, x_at) =
-                    (row / out_side / out_side, row / out_side % out_side, row % out_side);
+                let (picture, y, x_at) = (row / out_side / out_side, row / out_side % out_side, row % out_side);
                 let mut sum = bias[c];
                 for tap in 0..kernel * kernel {
                     if let Some((y, x_at)) = inside(y, tap / kernel).zip(inside(x_at, tap % kernel)) {

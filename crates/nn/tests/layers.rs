@@ -22,12 +22,9 @@ fn linear_matches_pytorch() {
         params.set("l.bias", &f.values("lin.b")).unwrap();
         let mut grads = Gradients::new(&params).unwrap();
         let (x, dy) = (f.tensor(&device, "lin.x"), f.tensor(&device, "lin.dy"));
-        let (mut y, mut dx) =
-            (Tensor::zeros(&device, 9, 14).unwrap(), Tensor::zeros(&device, 9, 21).unwrap());
+        let (mut y, mut dx) = (Tensor::zeros(&device, 9, 14).unwrap(), Tensor::zeros(&device, 9, 21).unwrap());
         layer.forward(&params, y.view_mut(), x.view()).unwrap();
-        layer
-            .backward(&params, &mut grads, x.view(), dy.view(), Some((dx.view_mut(), Accumulate::No)))
-            .unwrap();
+        layer.backward(&params, &mut grads, x.view(), dy.view(), Some((dx.view_mut(), Accumulate::No))).unwrap();
         close("y", &y.to_vec().unwrap(), &f.values("lin.y"), TOLERANCE);
         close("dx", &dx.to_vec().unwrap(), &f.values("lin.d_x"), TOLERANCE);
         close("dw", &grads.by_name("l.weight").unwrap(), &f.values("lin.d_w"), TOLERANCE);
@@ -44,19 +41,10 @@ struct Case {
 }
 
 fn cases() -> [Case; 3] {
-    let base = CsUnetConfig {
-        time_dim: 8,
-        width: 5,
-        w0: 1.25,
-        width_multiple: 1,
-        dropout: 0.3,
-        ..CsUnetConfig::new(20, 12)
-    };
+    let base =
+        CsUnetConfig { time_dim: 8, width: 5, w0: 1.25, width_multiple: 1, dropout: 0.3, ..CsUnetConfig::new(20, 12) };
     [
-        Case {
-            fixture: Fixture::new(include_bytes!("../../../fixtures/nn/csunet_funnel.safetensors")),
-            config: base,
-        },
+        Case { fixture: Fixture::new(include_bytes!("../../../fixtures/nn/csunet_funnel.safetensors")), config: base },
         Case {
             fixture: Fixture::new(include_bytes!("../../../fixtures/nn/csunet_constant.safetensors")),
             config: CsUnetConfig { layout: Layout::Constant, hidden: Some(14), ..base },
@@ -92,20 +80,14 @@ fn csunet_matches_pytorch_in_every_layout_with_and_without_dropout() {
             let mut rng = Rng::new(&device, 0).unwrap();
             rng.set(77 + (5 << 32), 11).unwrap();
             let mut work = net.workspace(&device, 6, true).unwrap();
-            for (name, mode) in [
-                ("train", ForwardMode::Train { rng: &rng, first_stream: 40 }),
-                ("eval", ForwardMode::Evaluate),
-            ] {
+            for (name, mode) in
+                [("train", ForwardMode::Train { rng: &rng, first_stream: 40 }), ("eval", ForwardMode::Evaluate)]
+            {
                 let mut grads = Gradients::new(&params).unwrap();
                 net.forward(&params, &mut work, x.view(), cond.view(), t.view(), mode).unwrap();
                 net.backward(&params, &mut grads, &mut work, x.view(), cond.view(), d_out.view()).unwrap();
                 let what = format!("{:?} {name}", case.config.layout);
-                close(
-                    &what,
-                    &work.output_tensor().to_vec().unwrap(),
-                    &f.values(&format!("{name}.out")),
-                    TOLERANCE,
-                );
+                close(&what, &work.output_tensor().to_vec().unwrap(), &f.values(&format!("{name}.out")), TOLERANCE);
                 for (param, _, _) in params.names() {
                     let want = f.values(&format!("{name}.grad.{param}"));
                     close(&format!("{what} {param}"), &grads.by_name(param).unwrap(), &want, TOLERANCE);
@@ -155,8 +137,7 @@ fn prediction_with_tabulated_time_equals_the_forward_pass() {
             let each = net.conditioning(&params, cond.view(), &steps).unwrap();
             let first = cond.view().row_range(0..1);
             let one = net.conditioning(&params, first, &steps).unwrap();
-            let repeated =
-                Tensor::from_slice(&device, 6, 12, &cond.to_vec().unwrap()[..12].repeat(6)).unwrap();
+            let repeated = Tensor::from_slice(&device, 6, 12, &cond.to_vec().unwrap()[..12].repeat(6)).unwrap();
             for (k, step) in steps.iter().enumerate() {
                 let t = Tensor::from_slice(&device, 6, 1, &[*step; 6]).unwrap();
                 for (table, cond) in [(&each, &cond), (&one, &repeated)] {
@@ -216,8 +197,7 @@ fn huge_logits_stay_finite() {
         // exp(183) overflows f32: the field of a clean code of degree 47 at its peak.
         let mut q = Quadrature::new(&device, 2, &[183.0, 0.0, 0.0, 183.0, 91.0, 91.0], None, 1, 100).unwrap();
         let e = Tensor::from_slice(&device, 1, 2, &[1.0, 0.5]).unwrap();
-        let (mut de, mut loss) =
-            (Tensor::zeros(&device, 1, 2).unwrap(), Tensor::zeros(&device, 1, 1).unwrap());
+        let (mut de, mut loss) = (Tensor::zeros(&device, 1, 2).unwrap(), Tensor::zeros(&device, 1, 1).unwrap());
         q.nll(de.view_mut(), loss.view_mut(), e.view(), e.view(), 1.0).unwrap();
         close("loss", &loss.to_vec().unwrap(), &[183.0 - 1.25], 1e-6);
         q.reverse_kl(de.view_mut(), loss.view_mut(), e.view(), e.view(), 1.0).unwrap();
@@ -234,8 +214,7 @@ fn a_larger_network_gives_the_same_on_every_device() {
         let mut builder = ParamsBuilder::new();
         let net = config.register(&mut builder).unwrap();
         let params = builder.build(&device, 3).unwrap();
-        let tensor =
-            |cols: usize, key: u32| Tensor::from_slice(&device, 150, cols, &noise(150 * cols, key)).unwrap();
+        let tensor = |cols: usize, key: u32| Tensor::from_slice(&device, 150, cols, &noise(150 * cols, key)).unwrap();
         let (x, cond, d_out) = (tensor(100, 1), tensor(64, 2), tensor(100, 3));
         let steps: Vec<f32> = (0..150).map(|i| i as f32).collect();
         let t = Tensor::from_slice(&device, 150, 1, &steps).unwrap();

@@ -89,13 +89,11 @@ fn layer_norms_match_pytorch() {
     for device in devices() {
         let (x, dy) = (f.tensor(&device, "ln.x"), f.tensor(&device, "ln.dy"));
         let (plain, adaptive) = (f.tensor(&device, "ln.gs"), f.tensor(&device, "adaln.ss"));
-        for (name, gs, gain) in [
-            ("ln", plain.view().broadcast_rows(0, 6), NormGain::Plain),
-            ("adaln", adaptive.view(), NormGain::OnePlus),
-        ] {
+        for (name, gs, gain) in
+            [("ln", plain.view().broadcast_rows(0, 6), NormGain::Plain), ("adaln", adaptive.view(), NormGain::OnePlus)]
+        {
             let (mut y, mut stats) = (zeros(&device, 6, 33), zeros(&device, 6, 2));
-            let (mut dx, mut dgs, mut sums) =
-                (zeros(&device, 6, 33), zeros(&device, 6, 66), zeros(&device, 1, 66));
+            let (mut dx, mut dgs, mut sums) = (zeros(&device, 6, 33), zeros(&device, 6, 66), zeros(&device, 1, 66));
             ops::layer_norm(y.view_mut(), stats.view_mut(), x.view(), gs, gain, 1e-5).unwrap();
             let (d, s) = (dy.view(), stats.view());
             ops::layer_norm_backward(dx.view_mut(), dgs.view_mut(), d, x.view(), s, gs, gain).unwrap();
@@ -128,13 +126,11 @@ fn norm_gradients_match_differences() {
             ops::layer_norm(y.view_mut(), stats, x.view(), gs.view(), NormGain::OnePlus, 1e-5).unwrap();
             weighted(&y.to_vec().unwrap(), &weights)
         };
-        let (mut stats, mut dx, mut dgs) =
-            (zeros(&device, 3, 2), zeros(&device, 3, 30), zeros(&device, 3, 60));
+        let (mut stats, mut dx, mut dgs) = (zeros(&device, 3, 2), zeros(&device, 3, 30), zeros(&device, 3, 60));
         forward(&values, stats.view_mut());
         let x = tensor(30, &values);
         let (s, g) = (stats.view(), gs.view());
-        ops::layer_norm_backward(dx.view_mut(), dgs.view_mut(), dy.view(), x.view(), s, g, NormGain::OnePlus)
-            .unwrap();
+        ops::layer_norm_backward(dx.view_mut(), dgs.view_mut(), dy.view(), x.view(), s, g, NormGain::OnePlus).unwrap();
         let mut spare = zeros(&device, 3, 2);
         check_gradient("layer norm", &values, &dx.to_vec().unwrap(), |m| forward(m, spare.view_mut()));
 
@@ -216,11 +212,7 @@ fn products_match(device: &Device, rounded: fn(f32) -> f32) {
                         let sum: f64 = (0..k)
                             .map(|i| {
                                 let x = if op_a { av[i * (m + 8) + 4 + r] } else { av[r * (k + 8) + 4 + i] };
-                                let y = if op_b {
-                                    bv[(j - 4) * (k + 8) + 8 + i]
-                                } else {
-                                    bv[i * (n + 8) + 8 + j - 4]
-                                };
+                                let y = if op_b { bv[(j - 4) * (k + 8) + 8 + i] } else { bv[i * (n + 8) + 8 + j - 4] };
                                 f64::from(rounded(x)) * f64::from(rounded(y))
                             })
                             .sum();
@@ -229,10 +221,7 @@ fn products_match(device: &Device, rounded: fn(f32) -> f32) {
                         old
                     };
                     let got = f64::from(got[r * (n + 8) + j]);
-                    assert!(
-                        (got - want).abs() < 1e-5 * (k as f64).sqrt(),
-                        "{m}×{n}×{k} case {case}: {got} {want}"
-                    );
+                    assert!((got - want).abs() < 1e-5 * (k as f64).sqrt(), "{m}×{n}×{k} case {case}: {got} {want}");
                 }
             }
         }
@@ -404,10 +393,8 @@ fn the_sampler_step_is_its_formula() {
         rng.set(3, 8).unwrap();
         ops::fill_normal(all.view_mut(), &rng, 12).unwrap();
         assert_eq!(z[..300], all.to_vec().unwrap()[300..], "{device}");
-        let clean: Vec<f32> =
-            x.iter().zip(&p).map(|(x, p)| s.x0_from_x * x + s.x0_from_prediction * p).collect();
-        let next: Vec<f32> =
-            (0..600).map(|i| 0.9 * x[i] + 0.4 * clean[i] - 0.2 * old[i] + 0.5 * z[i]).collect();
+        let clean: Vec<f32> = x.iter().zip(&p).map(|(x, p)| s.x0_from_x * x + s.x0_from_prediction * p).collect();
+        let next: Vec<f32> = (0..600).map(|i| 0.9 * x[i] + 0.4 * clean[i] - 0.2 * old[i] + 0.5 * z[i]).collect();
         close("x0", &x0.to_vec().unwrap(), &clean, 1e-6);
         close("x", &xt.to_vec().unwrap(), &next, 1e-6);
     }
@@ -441,8 +428,7 @@ fn wrong_shapes_are_named() {
     let device = Device::cpu();
     let (a, b) = (zeros(&device, 2, 3), zeros(&device, 2, 4));
     let mut c = zeros(&device, 2, 2);
-    let error =
-        ops::gemm(c.view_mut(), a.view(), Transpose::No, b.view(), Transpose::Yes, 0.0, None).unwrap_err();
+    let error = ops::gemm(c.view_mut(), a.view(), Transpose::No, b.view(), Transpose::Yes, 0.0, None).unwrap_err();
     assert!(error.to_string().contains("2×3 times 4×2"), "{error}");
     assert!(ops::copy(c.view_mut(), a.view()).is_err());
     assert!(Tensor::from_slice(&device, 2, 2, &[0.0; 3]).is_err());

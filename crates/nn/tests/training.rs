@@ -4,8 +4,8 @@ mod common;
 
 use common::{Fixture, close, devices, noise};
 use locdiff_nn::{
-    Adam, AdamConfig, Device, Gradients, Init, LrSchedule, NnError, Params, ParamsBuilder, Recorded, Rng,
-    Snapshot, Tensor, TrainingState,
+    Adam, AdamConfig, Device, Gradients, Init, LrSchedule, NnError, Params, ParamsBuilder, Recorded, Rng, Snapshot,
+    Tensor, TrainingState,
     layers::{CsUnet, CsUnetConfig, CsUnetWorkspace, ForwardMode},
     losses::Quadrature,
     ops,
@@ -26,11 +26,9 @@ fn adam_matches_pytorch_over_several_steps() {
     let decayed = AdamConfig { weight_decay: 0.05, clip_norm: 1.0, ..base };
     let schedule = LrSchedule::WarmupCosine { warmup_steps: 3, total_steps: 6, final_fraction: 0.1 };
     for device in devices() {
-        for (name, config) in [
-            ("plain", base),
-            ("l2", decayed),
-            ("decoupled", AdamConfig { decoupled_decay: true, schedule, ..decayed }),
-        ] {
+        for (name, config) in
+            [("plain", base), ("l2", decayed), ("decoupled", AdamConfig { decoupled_decay: true, schedule, ..decayed })]
+        {
             let mut builder = ParamsBuilder::new();
             let w = builder.add("w", 1, 45, Init::Zero);
             let mut params = builder.build(&device, 0).unwrap();
@@ -81,9 +79,8 @@ impl Trainer {
         let net = config.register(&mut builder).unwrap();
         let params = builder.build(device, 1).unwrap();
         let adam = Adam::new(AdamConfig { lr: 3e-3, ..AdamConfig::default() }, &params).unwrap();
-        let tensor = |cols: usize, key: u32| {
-            Tensor::from_slice(device, BATCH, cols, &noise(BATCH * cols, key)).unwrap()
-        };
+        let tensor =
+            |cols: usize, key: u32| Tensor::from_slice(device, BATCH, cols, &noise(BATCH * cols, key)).unwrap();
         Self {
             grads: Gradients::new(&params).unwrap(),
             work: net.workspace(device, BATCH, true).unwrap(),
@@ -151,11 +148,7 @@ fn a_recorded_step_equals_a_plain_one_bit_for_bit() {
             plain.step().unwrap();
             record.run(|| recorded.step()).unwrap();
         }
-        assert_eq!(
-            bits(&plain.params.to_vec().unwrap()),
-            bits(&recorded.params.to_vec().unwrap()),
-            "{device}"
-        );
+        assert_eq!(bits(&plain.params.to_vec().unwrap()), bits(&recorded.params.to_vec().unwrap()), "{device}");
         assert_eq!(bits(&plain.loss.to_vec().unwrap()), bits(&recorded.loss.to_vec().unwrap()), "{device}");
     }
 }
@@ -216,10 +209,8 @@ fn a_resumed_run_continues_bit_for_bit() {
         for step in 0..7 {
             if step == 4 {
                 let (seed, counter) = straight.rng.get().unwrap();
-                let metadata = HashMap::from([
-                    ("seed".to_owned(), seed.to_string()),
-                    ("counter".to_owned(), counter.to_string()),
-                ]);
+                let metadata =
+                    HashMap::from([("seed".to_owned(), seed.to_string()), ("counter".to_owned(), counter.to_string())]);
                 straight.adam.export_state(&straight.params).unwrap().save(&path, metadata).unwrap();
             }
             straight.step().unwrap();
@@ -238,10 +229,7 @@ fn a_resumed_run_continues_bit_for_bit() {
             resumed.adam.export_state(&resumed.params).unwrap(),
         );
         assert_eq!(bits(&a.weights), bits(&b.weights), "{device}");
-        assert_eq!(
-            (bits(&a.m), bits(&a.v), bits(&a.ema), a.step),
-            (bits(&b.m), bits(&b.v), bits(&b.ema), b.step)
-        );
+        assert_eq!((bits(&a.m), bits(&a.v), bits(&a.ema), a.step), (bits(&b.m), bits(&b.v), bits(&b.ema), b.step));
         std::fs::remove_file(&path).unwrap();
     }
 }

@@ -22,9 +22,7 @@ pub enum TagError {
     )]
     HasXmpLocation { file: String },
     /// Not a kind of file that can hold EXIF.
-    #[error(
-        "{file} is not a JPEG, PNG, WebP or TIFF picture, so it cannot hold a tag: write an XMP sidecar instead"
-    )]
+    #[error("{file} is not a JPEG, PNG, WebP or TIFF picture, so it cannot hold a tag: write an XMP sidecar instead")]
     UnknownFormat { file: String },
     /// Damaged, or beyond what its format can hold.
     #[error("{file} cannot take a tag: {reason}; write an XMP sidecar instead")]

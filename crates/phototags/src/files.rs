@@ -76,8 +76,7 @@ pub fn prepare_copy(photo: &Path, copy: &Path, tag: &GeoTag, overwrite: Overwrit
     if change == Change::Replace && !overwrite.files {
         return Err(TagError::Exists { file: target() });
     }
-    let like =
-        fs::metadata(photo).map_err(|source| TagError::Read { file: photo.display().to_string(), source })?;
+    let like = fs::metadata(photo).map_err(|source| TagError::Read { file: photo.display().to_string(), source })?;
     Ok(Prepared { file: copy.to_owned(), contents, like: Some(like), change })
 }
 

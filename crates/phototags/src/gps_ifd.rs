@@ -36,9 +36,7 @@ impl From<Reason> for Refusal {
 
 /// Whether a structure's GPS directory holds a position.
 pub(crate) fn has_location(tiff: &Tiff) -> bool {
-    tiff.first()
-        .and_then(|first| gps(tiff, &first))
-        .is_ok_and(|gps| gps.is_some_and(|gps| holds_position(&gps)))
+    tiff.first().and_then(|first| gps(tiff, &first)).is_ok_and(|gps| gps.is_some_and(|gps| holds_position(&gps)))
 }
 
 /// Writes a place into EXIF data. Other GPS tags, such as the time, stay where there was no position; with an old

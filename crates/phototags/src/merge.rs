@@ -31,8 +31,7 @@ pub(crate) fn merged(sidecar: &[u8], tag: &GeoTag, overwrite: Overwrite) -> Resu
     let goes = |name: &str| {
         if has_position { name.starts_with("GPS") } else { ours.iter().any(|(other, _)| *other == name) }
     };
-    let mut cuts: Vec<Range<usize>> =
-        descriptions.iter().flat_map(|node| cuts_in(*node, text, goes)).collect();
+    let mut cuts: Vec<Range<usize>> = descriptions.iter().flat_map(|node| cuts_in(*node, text, goes)).collect();
     cuts.sort_by_key(|cut| cut.start);
     let about = descriptions.iter().find_map(|node| node.attribute((RDF, "about"))).unwrap_or_default();
     let (at, (before, after)) = insertion(root, text);

@@ -1,8 +1,8 @@
 //! Places into copies of photos, sidecars and exiftool's table: what people can trust, see first and take back.
 
 use crate::{
-    Change, EXIFTOOL_COLUMNS, GeoTag, Journal, Overwrite, Prepared, Result, TagError, exiftool_row,
-    prepare_copy, prepare_sidecar,
+    Change, EXIFTOOL_COLUMNS, GeoTag, Journal, Overwrite, Prepared, Result, TagError, exiftool_row, prepare_copy,
+    prepare_sidecar,
 };
 use locdiff_base::WriteError;
 use locdiff_data::TableWriter;
@@ -121,18 +121,10 @@ impl Tagger {
         let mut prepared: Vec<Result<Prepared>> = Vec::new();
         if let Some(folder) = self.plan.copies.clone() {
             let copy = self.copy_name(&folder, photo)?;
-            prepared.push(if has_gps {
-                located()
-            } else {
-                prepare_copy(photo, &copy, &tag, self.plan.overwrite)
-            });
+            prepared.push(if has_gps { located() } else { prepare_copy(photo, &copy, &tag, self.plan.overwrite) });
         }
         if self.plan.sidecars {
-            prepared.push(if has_gps {
-                located()
-            } else {
-                prepare_sidecar(photo, &tag, self.plan.overwrite)
-            });
+            prepared.push(if has_gps { located() } else { prepare_sidecar(photo, &tag, self.plan.overwrite) });
         }
         let mut is_located = has_gps;
         let mut steps = Vec::new();

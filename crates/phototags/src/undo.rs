@@ -69,9 +69,9 @@ pub fn undo(journal: &Path, dry_run: bool) -> Result<Vec<(PathBuf, Undo)>> {
     for entry in list.entries()?.into_iter().rev() {
         let file = base.join(&entry.file);
         let kept = entry.kept.as_ref().map(|name| kept_folder(&journal).join(name));
-        let old = kept.as_deref().map_or(Before::Absent, |kept| {
-            fs::read(kept).map_or(Before::Lost, |old| Before::Was(hash(&old)))
-        });
+        let old = kept
+            .as_deref()
+            .map_or(Before::Absent, |kept| fs::read(kept).map_or(Before::Lost, |old| Before::Was(hash(&old))));
         let now = match seen.get(&file) {
             Some(now) => now.clone(),
             None => current(&file)?,

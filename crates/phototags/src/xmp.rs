@@ -76,8 +76,7 @@ mod tests {
         let packet = packet(&tag);
         let xml = roxmltree::Document::parse(&packet).unwrap();
         let text = |name| {
-            let found =
-                xml.descendants().find(|node| node.has_tag_name(("http://ns.adobe.com/exif/1.0/", name)));
+            let found = xml.descendants().find(|node| node.has_tag_name(("http://ns.adobe.com/exif/1.0/", name)));
             found.and_then(|node| node.text()).unwrap()
         };
         assert_eq!(text("GPSLatitude"), "12,3.00000000S");

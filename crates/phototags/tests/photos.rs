@@ -1,9 +1,7 @@
 //! Tags written into real files and read back: by this project's own reader, by the crate `exif`, and as pixels.
 
 use exif::{In, Reader, Tag, Value};
-use locdiff_phototags::{
-    GeoTag, Overwrite, TagError, has_location, sidecar_path, tagged, write_copy, write_sidecar,
-};
+use locdiff_phototags::{GeoTag, Overwrite, TagError, has_location, sidecar_path, tagged, write_copy, write_sidecar};
 use locdiff_sphere::{EARTH_RADIUS_KM, LatLon};
 use locdiff_vision::{Photo, PhotoLimits};
 use proptest::prelude::*;
@@ -59,16 +57,10 @@ fn the_place_reads_back_and_all_else_stays() {
         assert!(!has_location(&photo) && gps(&photo).is_none(), "{name}");
         let copy = tagged(&photo, name, &beijing(), Overwrite::NEVER).unwrap();
         let place = gps(&copy).unwrap();
-        assert!(
-            (place.lat_deg() - 39.999).abs() < 1e-8 && (place.lon_deg() - 116.275).abs() < 1e-8,
-            "{name}"
-        );
+        assert!((place.lat_deg() - 39.999).abs() < 1e-8 && (place.lon_deg() - 116.275).abs() < 1e-8, "{name}");
         assert_eq!(pixels(&copy), pixels(&photo), "{name}");
         let fields = other_fields(&photo);
-        assert!(
-            fields.len() >= 9 && fields.iter().any(|field| field.contains("37500")),
-            "{name}: {fields:?}"
-        );
+        assert!(fields.len() >= 9 && fields.iter().any(|field| field.contains("37500")), "{name}: {fields:?}");
         assert_eq!(other_fields(&copy), fields, "{name}");
         assert!(has_location(&copy));
     }
@@ -85,14 +77,8 @@ fn all_gps_tags_are_there() {
             Value::Undefined(bytes, _) => bytes.clone(),
             other => panic!("{other:?}"),
         };
-        assert_eq!(
-            exif.get_field(Tag::GPSLatitudeRef, In::PRIMARY).unwrap().display_value().to_string(),
-            "S"
-        );
-        assert_eq!(
-            exif.get_field(Tag::GPSLongitudeRef, In::PRIMARY).unwrap().display_value().to_string(),
-            "W"
-        );
+        assert_eq!(exif.get_field(Tag::GPSLatitudeRef, In::PRIMARY).unwrap().display_value().to_string(), "S");
+        assert_eq!(exif.get_field(Tag::GPSLongitudeRef, In::PRIMARY).unwrap().display_value().to_string(), "W");
         let Value::Rational(metres) = field(Tag::GPSHPositioningError) else { panic!() };
         assert_eq!((metres[0].num, metres[0].denom), (123, 1));
         assert!(text(Tag::GPSProcessingMethod).starts_with(b"ASCII\0\0\0LocDiff"), "{name}");
@@ -104,10 +90,7 @@ fn all_gps_tags_are_there() {
                 if exif.little_endian() { u16::from_le_bytes(pair) } else { u16::from_be_bytes(pair) }
             })
             .collect();
-        assert_eq!(
-            (&area[..8], String::from_utf16(&units).unwrap().as_str()),
-            (&b"UNICODE\0"[..], "près de Santiago")
-        );
+        assert_eq!((&area[..8], String::from_utf16(&units).unwrap().as_str()), (&b"UNICODE\0"[..], "près de Santiago"));
     }
 }
 
@@ -128,8 +111,7 @@ fn a_jpeg_keeps_its_other_bytes() {
 
 #[test]
 fn photos_without_exif_get_it() {
-    let names =
-        "rgb.jpg grey.jpg progressive.jpg rgb.png palette.png lossy.webp lossless.webp rgba.webp lzw.tiff";
+    let names = "rgb.jpg grey.jpg progressive.jpg rgb.png palette.png lossy.webp lossless.webp rgba.webp lzw.tiff";
     for name in names.split(' ') {
         let photo = bare(name);
         let copy = tagged(&photo, name, &beijing(), Overwrite::NEVER).unwrap();
@@ -170,8 +152,7 @@ fn what_cannot_hold_a_tag_is_named() {
         assert!(message.contains(part) && message.contains(name) && message.contains("sidecar"), "{message}");
     }
     let long = beijing().area(&"long ".repeat(14_000));
-    let message =
-        tagged(&fixture("camera.jpg"), "camera.jpg", &long, Overwrite::NEVER).unwrap_err().to_string();
+    let message = tagged(&fixture("camera.jpg"), "camera.jpg", &long, Overwrite::NEVER).unwrap_err().to_string();
     assert!(message.contains("no room"), "{message}");
 }
 
@@ -206,8 +187,7 @@ fn files_are_never_overwritten_unasked() {
     write_copy(&photo, &copy, &beijing(), Overwrite::NEVER).unwrap();
     assert!(has_location(&fs::read(&copy).unwrap()));
     assert_eq!(fs::read(&photo).unwrap(), fixture("camera.jpg"));
-    let refused =
-        |target: &PathBuf, overwrite| write_copy(&photo, target, &beijing(), overwrite).unwrap_err();
+    let refused = |target: &PathBuf, overwrite| write_copy(&photo, target, &beijing(), overwrite).unwrap_err();
     assert!(matches!(refused(&copy, Overwrite::NEVER), TagError::Exists { .. }));
     assert!(matches!(refused(&photo, Overwrite::FORCE), TagError::IsOriginal { .. }));
     assert!(matches!(refused(&path("./a.jpg"), Overwrite::FORCE), TagError::IsOriginal { .. }));

@@ -1,8 +1,6 @@
 //! What was written is taken back to the byte, and what others changed since stays.
 
-use locdiff_phototags::{
-    Change, GeoTag, JOURNAL_NAME, Journal, Overwrite, Undo, prepare_copy, prepare_sidecar, undo,
-};
+use locdiff_phototags::{Change, GeoTag, JOURNAL_NAME, Journal, Overwrite, Undo, prepare_copy, prepare_sidecar, undo};
 use locdiff_sphere::LatLon;
 use std::time::{Duration, SystemTime};
 use std::{fs, path::Path};
@@ -64,8 +62,7 @@ fn all_is_as_before() {
     let words: Vec<Undo> = done.iter().map(|(_, what)| *what).collect();
     assert_eq!(words, [Undo::Restored, Undo::Restored, Undo::Removed, Undo::Removed]);
     assert_eq!(fs::read_to_string(path("b.jpg.xmp")).unwrap(), RATED);
-    let mut left: Vec<_> =
-        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     left.sort();
     assert_eq!(left, ["a.jpg", "b.jpg", "b.jpg.xmp"], "no journal, nothing kept");
 }

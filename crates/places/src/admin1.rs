@@ -57,8 +57,7 @@ fn units() -> &'static [Unit] {
 pub(crate) fn find(name: &str, country: Option<&str>) -> Vec<Found> {
     let wanted = folded(name);
     let here = |unit: &&Unit| country.is_none_or(|code| unit.country == code);
-    if let Some(unit) =
-        units().iter().find(|unit| !unit.code.is_empty() && unit.code.eq_ignore_ascii_case(name.trim()))
+    if let Some(unit) = units().iter().find(|unit| !unit.code.is_empty() && unit.code.eq_ignore_ascii_case(name.trim()))
     {
         return vec![found(unit)];
     }
@@ -81,8 +80,7 @@ pub(crate) fn find(name: &str, country: Option<&str>) -> Vec<Found> {
     let also_named = |unit: &Unit| unit.other_names.iter().any(|other| folded(other) == wanted);
     // Other names only where none has it as its own: they are many and loose.
     let is_own = units().iter().filter(here).any(named);
-    let units =
-        units().iter().filter(here).filter(|unit| if is_own { named(unit) } else { also_named(unit) });
+    let units = units().iter().filter(here).filter(|unit| if is_own { named(unit) } else { also_named(unit) });
     all.extend(units.filter(|unit| !of_groups.contains(&unit.country)).map(found));
     all
 }
@@ -103,8 +101,7 @@ pub(crate) fn near(name: &str) -> Vec<String> {
 }
 
 fn found(unit: &Unit) -> Found {
-    let handle =
-        if unit.code.is_empty() { format!("{}, {}", unit.name, unit.country) } else { unit.code.clone() };
+    let handle = if unit.code.is_empty() { format!("{}, {}", unit.name, unit.country) } else { unit.code.clone() };
     Found { name: unit.name.clone(), country: unit.country.clone(), handle, polygons: unit.polygons.clone() }
 }
 
@@ -123,12 +120,7 @@ mod tests {
             ("Hokkaido", 78_420.0),
         ] {
             let found = find(name, None);
-            assert_eq!(
-                found.len(),
-                1,
-                "{name}: {:?}",
-                found.iter().map(|one| &one.handle).collect::<Vec<_>>()
-            );
+            assert_eq!(found.len(), 1, "{name}: {:?}", found.iter().map(|one| &one.handle).collect::<Vec<_>>());
             let area: f64 = found[0].polygons.iter().map(|polygon| polygon.area_km2().abs()).sum();
             assert!((area / area_km2 - 1.0).abs() < 0.05, "{name}: {area}");
         }

@@ -1,8 +1,7 @@
 //! Countries by point, name and code.
 
-use crate::PlacesError;
-use crate::folded::folded;
 use crate::inflate::{inflate, unpack_polygons};
+use crate::{PlacesError, folded::folded};
 use locdiff_sphere::{LatLon, Polygon, PolygonIndex, Unpacker};
 use std::sync::OnceLock;
 

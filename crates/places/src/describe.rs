@@ -65,9 +65,7 @@ impl Description {
     /// Whether the town's country is shown on the map as a part of the point's country.
     fn is_overseas(&self) -> bool {
         let countries = Countries::bundled();
-        countries
-            .by_code(&self.town.country_code)
-            .is_some_and(|country| countries.polygons(country).is_empty())
+        countries.by_code(&self.town.country_code).is_some_and(|country| countries.polygons(country).is_empty())
     }
 }
 

@@ -9,10 +9,7 @@ use thiserror::Error;
 #[non_exhaustive]
 pub enum PlacesError {
     /// No country has this name or code.
-    #[error(
-        "no country is called \"{name}\"{}: give an English name or an ISO 3166 code such as FR",
-        hint(near)
-    )]
+    #[error("no country is called \"{name}\"{}: give an English name or an ISO 3166 code such as FR", hint(near))]
     UnknownCountry { name: String, near: Vec<String> },
     /// The country's outline is part of another's.
     #[error(

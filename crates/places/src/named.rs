@@ -38,10 +38,8 @@ pub(crate) fn find(text: &str) -> Result<(String, Vec<Polygon>), PlacesError> {
     let own_area: f64 = polygons.iter().map(|polygon| polygon.area_sr().abs()).sum();
     // A country goes before parts of itself, and before places of its name that are not much larger: Georgia in the United
     // States is, Luxembourg in Belgium is not.
-    let rivals: Vec<_> = parts
-        .into_iter()
-        .filter(|part| part.country != country.code() && part.area_sr() >= 2.0 * own_area)
-        .collect();
+    let rivals: Vec<_> =
+        parts.into_iter().filter(|part| part.country != country.code() && part.area_sr() >= 2.0 * own_area).collect();
     let is_code = text.trim().len() == 3 && text.trim().eq_ignore_ascii_case(country.code3());
     if !rivals.is_empty() && !polygons.is_empty() && !is_code {
         let mut choices = vec![format!("{} for the country", country.code())];
@@ -95,16 +93,17 @@ fn continent(text: &str) -> Option<(String, Vec<Polygon>)> {
         let place = LatLon::new((sum[1] / count).clamp(-90.0, 90.0), sum[0] / count).ok();
         place.and_then(continents::continent).is_some_and(|name| names.contains(&name))
     };
-    let polygons =
-        countries.all().iter().flat_map(|country| {
-            // A country with one part, or on one continent, needs no looking at the towns nearby.
-            let home = continents::of_code(country.code());
-            let is_home = home.is_some_and(|home| names.contains(&home));
-            let outline = countries.polygons(country);
-            let largest = outline.iter().map(|polygon| polygon.area_sr().abs()).fold(0.0, f64::max);
-            outline.iter().filter(move |polygon| {
+    let polygons = countries.all().iter().flat_map(|country| {
+        // A country with one part, or on one continent, needs no looking at the towns nearby.
+        let home = continents::of_code(country.code());
+        let is_home = home.is_some_and(|home| names.contains(&home));
+        let outline = countries.polygons(country);
+        let largest = outline.iter().map(|polygon| polygon.area_sr().abs()).fold(0.0, f64::max);
+        outline.iter().filter(
+            move |polygon| {
                 if polygon.area_sr().abs() == largest { is_home } else { lies_there(polygon) }
-            })
-        });
+            },
+        )
+    });
     Some((names.join(" and "), polygons.cloned().collect()))
 }

@@ -32,9 +32,9 @@ impl Region {
             // A file of that name is meant only where nothing else is.
             Err(PlacesError::UnknownRegion { text, near }) => {
                 let path = Path::new(&text);
-                let looks_like_file = path.extension().is_some_and(|end| {
-                    end.eq_ignore_ascii_case("geojson") || end.eq_ignore_ascii_case("json")
-                });
+                let looks_like_file = path
+                    .extension()
+                    .is_some_and(|end| end.eq_ignore_ascii_case("geojson") || end.eq_ignore_ascii_case("json"));
                 if looks_like_file || path.is_file() {
                     Self::open(path)
                 } else {
@@ -148,8 +148,7 @@ impl Region {
     /// [`PlacesError::Read`] or [`PlacesError::GeoJson`].
     pub fn open(path: &Path) -> Result<Self, PlacesError> {
         let file = path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| PlacesError::Read { file: file.clone(), source })?;
+        let text = std::fs::read_to_string(path).map_err(|source| PlacesError::Read { file: file.clone(), source })?;
         Self::from_geojson(&text, &file)
     }
 
@@ -192,15 +191,9 @@ mod tests {
     #[test]
     fn boxes_of_every_kind() {
         let europe = Region::parse(" 71, -10, 35, 40 ").unwrap();
-        assert!(
-            contains(&europe, 48.0, 2.0) && !contains(&europe, 48.0, 50.0) && !contains(&europe, 20.0, 2.0)
-        );
+        assert!(contains(&europe, 48.0, 2.0) && !contains(&europe, 48.0, 50.0) && !contains(&europe, 20.0, 2.0));
         let pacific = Region::parse("-10,170,10,190").unwrap();
-        assert!(
-            contains(&pacific, 0.0, -175.0)
-                && contains(&pacific, 0.0, 180.0)
-                && !contains(&pacific, 0.0, 0.0)
-        );
+        assert!(contains(&pacific, 0.0, -175.0) && contains(&pacific, 0.0, 180.0) && !contains(&pacific, 0.0, 0.0));
         let world = Region::parse("-90,-180,90,180").unwrap();
         assert!(
             [(-90.0, 0.0), (90.0, 0.0), (0.0, 180.0), (0.0, -180.0), (5.0, 5.0)]
@@ -216,11 +209,7 @@ mod tests {
     #[test]
     fn countries_cross_the_antimeridian() {
         let russia = Region::parse("Russia").unwrap();
-        assert!(
-            contains(&russia, 66.0, -175.0)
-                && contains(&russia, 55.7, 37.6)
-                && !contains(&russia, 64.0, -150.0)
-        );
+        assert!(contains(&russia, 66.0, -175.0) && contains(&russia, 55.7, 37.6) && !contains(&russia, 64.0, -150.0));
         // Shown as a part of France among the countries, but with an outline among the departments.
         let guiana = Region::parse("GF").unwrap();
         assert!(contains(&guiana, 4.9, -52.4) && !contains(&guiana, 48.9, 2.4));
@@ -262,11 +251,7 @@ mod tests {
             message("Georgia"),
             "\"Georgia\" is the name of several regions: say GE for the country, or US-GA for Georgia in United States"
         );
-        assert!(
-            message("Punjab").contains("IN-PB") && message("Punjab").contains("PK-PB"),
-            "{}",
-            message("Punjab")
-        );
+        assert!(message("Punjab").contains("IN-PB") && message("Punjab").contains("PK-PB"), "{}", message("Punjab"));
         assert!(message("Bavria").contains("did you mean Bavaria"), "{}", message("Bavria"));
     }
 
@@ -279,16 +264,9 @@ mod tests {
             {"type":"Feature","geometry":{"type":"MultiPolygon","coordinates":[
                 [[[175,-20],[-175,-20,7],[-175,-10],[175,-10],[175,-20]]]]}}]}"#;
         let region = Region::from_geojson(text, "x").unwrap();
-        assert!(
-            contains(&region, 5.0, 5.0) && !contains(&region, 15.0, 15.0) && contains(&region, 15.0, 25.0)
-        );
-        assert!(
-            contains(&region, -15.0, 179.0)
-                && contains(&region, -15.0, -179.0)
-                && !contains(&region, -15.0, 0.0)
-        );
-        let world =
-            r#"{"type":"Polygon","coordinates":[[[-180,-90],[180,-90],[180,90],[-180,90],[-180,-90]]]}"#;
+        assert!(contains(&region, 5.0, 5.0) && !contains(&region, 15.0, 15.0) && contains(&region, 15.0, 25.0));
+        assert!(contains(&region, -15.0, 179.0) && contains(&region, -15.0, -179.0) && !contains(&region, -15.0, 0.0));
+        let world = r#"{"type":"Polygon","coordinates":[[[-180,-90],[180,-90],[180,90],[-180,90],[-180,-90]]]}"#;
         assert!(contains(&Region::from_geojson(world, "x").unwrap(), 12.0, 34.0));
     }
 
@@ -303,10 +281,7 @@ mod tests {
             (r#"{"type":"Polygon","coordinates":[]}"#, "no ring"),
             (r#"{"type":"Polygon","coordinates":[[[0,0],[1,1],[0,0]]]}"#, "3 positions"),
             (r#"{"type":"Polygon","coordinates":[[[0,0],[1,0],[1,1],[0,1]]]}"#, "does not end"),
-            (
-                r#"{"type":"Polygon","coordinates":[[[0,95],[1,0],[1,1],[0,95]]]}"#,
-                "no longitude and latitude",
-            ),
+            (r#"{"type":"Polygon","coordinates":[[[0,95],[1,0],[1,1],[0,95]]]}"#, "no longitude and latitude"),
             (r#"{"type":"Polygon","coordinates":[[["a",5],[1,0],[1,1],[0,1]]]}"#, "no position"),
             (r#"{"type":"Polygon","coordinates":7}"#, "no list"),
         ] {
@@ -326,8 +301,7 @@ mod tests {
         let path = folder.path().join("area.geojson");
         let message = Region::parse(path.to_str().unwrap()).unwrap_err().to_string();
         assert!(message.starts_with("cannot read") && message.contains("area.geojson"), "{message}");
-        std::fs::write(&path, r#"{"type":"Polygon","coordinates":[[[0,0],[9,0],[9,9],[0,9],[0,0]]]}"#)
-            .unwrap();
+        std::fs::write(&path, r#"{"type":"Polygon","coordinates":[[[0,0],[9,0],[9,9],[0,9],[0,0]]]}"#).unwrap();
         assert!(contains(&Region::parse(path.to_str().unwrap()).unwrap(), 5.0, 5.0));
     }
 }

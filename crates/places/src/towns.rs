@@ -1,11 +1,9 @@
 //! Towns, and the one nearest to a point.
 
-use crate::inflate::inflate;
-use crate::{Compass, Countries, Country};
+use crate::{Compass, Countries, Country, inflate::inflate};
 use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, LatitudeIndex, UnitVec, Unpacker};
 use serde::{Deserialize, Serialize};
-use std::ops::Range;
-use std::sync::OnceLock;
+use std::{ops::Range, sync::OnceLock};
 
 /// A town and where a point lies from it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -101,8 +99,7 @@ impl Places {
         let mut towns: Vec<Town> = (0..count)
             .map(|index| {
                 let degrees = |units: i32| f64::from(units) / UNITS_PER_DEGREE;
-                let place =
-                    LatLon::new(degrees(lats[index]), degrees(lons[index])).expect("towns are places");
+                let place = LatLon::new(degrees(lats[index]), degrees(lons[index])).expect("towns are places");
                 let start = names.len() as u32;
                 unpacker.push_string(&mut names);
                 Town {
@@ -217,8 +214,7 @@ mod tests {
         let places = Places::bundled();
         for (lat, lon) in [(90.0, 0.0), (-90.0, 45.0), (-16.8, 180.0), (-16.8, -180.0), (65.0, -179.99)] {
             let point = place(lat, lon).to_unit();
-            let least =
-                places.towns.iter().map(|t| t.place.to_unit().angle_rad(point)).fold(f64::INFINITY, f64::min);
+            let least = places.towns.iter().map(|t| t.place.to_unit().angle_rad(point)).fold(f64::INFINITY, f64::min);
             let found = places.nearest(place(lat, lon));
             assert!((found.distance_km - least * EARTH_RADIUS_KM).abs() < 1e-6, "{lat} {lon}");
         }

@@ -1,7 +1,6 @@
 //! The report as rows: section, group, metric, value, low, high, n.
 
-use crate::Report;
-use crate::words::short;
+use crate::{Report, words::short};
 use locdiff_eval::{Estimate, ReliabilityCurve, Scores};
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
 //! What one density says about where: in words, as JSON, as GeoJSON and as a picture.
 
 use crate::ReportError;
-use locdiff_base::Named;
+use locdiff_base::named;
 use locdiff_map::{FeatureCollection, Heat, MapImage, Raster, Window, globe_log_density, region_polygons};
 use locdiff_shdd::{CodeDensity, Codec, CredibleRegion, WeightedMode};
 use locdiff_sphere::{LatLon, Polygon};
@@ -11,24 +11,14 @@ use std::fmt::Write;
 /// The regions that are drawn, written and printed.
 pub const REGION_PROBABILITIES: [f64; 2] = [0.5, 0.9];
 
-/// What a picture of a density shows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MapView {
-    /// The 90 % region where it is small, else the world.
-    Auto,
-    /// The whole world.
-    World,
-    /// The 90 % region.
-    Region,
-}
-
-impl Named for MapView {
-    const WHAT: &'static str = "view";
-    const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::Auto, "auto", "the 90 % region where it is small, else the world"),
-        (Self::World, "world", "the whole world"),
-        (Self::Region, "region", "the 90 % region"),
-    ];
+named! {
+    /// What a picture of a density shows.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum MapView: "view" {
+        Auto = "auto", "the 90 % region where it is small, else the world";
+        World = "world", "the whole world";
+        Region = "region", "the 90 % region";
+    }
 }
 
 /// A density's regions, modes and numbers.
@@ -129,10 +119,8 @@ impl DensitySummary {
         }
         for region in &self.regions {
             let (p, radius, area) = (100.0 * region.probability, region.radius_km, region.area_km2);
-            let _ = writeln!(
-                out,
-                "{p:.0} % within {radius:>6.0} km of the highest mode; smallest region {area:.0} km²"
-            );
+            let _ =
+                writeln!(out, "{p:.0} % within {radius:>6.0} km of the highest mode; smallest region {area:.0} km²");
         }
         let _ = writeln!(
             out,
@@ -141,8 +129,7 @@ impl DensitySummary {
         );
         if self.modes.len() > 1 {
             let header = ["probability", "place", "spread_km", "log_density"];
-            let _ =
-                writeln!(out, "\n{:>12} {:>24} {:>10} {:>12}", header[0], header[1], header[2], header[3]);
+            let _ = writeln!(out, "\n{:>12} {:>24} {:>10} {:>12}", header[0], header[1], header[2], header[3]);
             for m in &self.modes {
                 let (place, spread) = (m.mode.place(), m.mode.spread_km());
                 let _ = writeln!(out, "{:>12.4} {place:>24} {spread:>10.1} {:>12.3}", m.mass, m.log_density);

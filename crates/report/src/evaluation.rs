@@ -2,10 +2,10 @@
 
 use crate::report::{Breakdown, PrdcReport, Report, Rival};
 use crate::{ReportError, System};
-use locdiff_base::Named;
+use locdiff_base::{Named, named};
 use locdiff_eval::{
-    Bootstrap, Correlogram, Likelihood, Nearby, PRDC_CHUNKS, PRDC_NEIGHBOURS, Paired, Prdc, Preset,
-    ReliabilityCurve, Rules, Scores, by_label, by_novelty,
+    Bootstrap, Correlogram, Likelihood, Nearby, PRDC_CHUNKS, PRDC_NEIGHBOURS, Paired, Prdc, Preset, ReliabilityCurve,
+    Rules, Scores, by_label, by_novelty,
 };
 use locdiff_places::{Countries, Places, continent};
 use locdiff_sphere::LatLon;
@@ -14,66 +14,36 @@ use rayon::prelude::*;
 /// PRDC of all photos at once is quadratic: 20,000 take about 2 seconds, 100,000 a minute.
 const MOST_FOR_WHOLE_PRDC: usize = 20_000;
 
-/// What a photo without an answer is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum MissingRule {
-    /// Within no radius.
-    #[default]
-    Miss,
-    /// Left out, as plonk does.
-    Skip,
+named! {
+    /// What a photo without an answer is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum MissingRule: "rule for missing answers" {
+        #[default]
+        Miss = "miss", "a photo without an answer is within no radius";
+        Skip = "skip", "it is left out, as plonk does";
+    }
 }
 
-impl Named for MissingRule {
-    const WHAT: &'static str = "rule for missing answers";
-    const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::Miss, "miss", "a photo without an answer is within no radius"),
-        (Self::Skip, "skip", "it is left out, as plonk does"),
-    ];
+named! {
+    /// Of which photos precision, recall, density and coverage are computed.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum PrdcChoice: "PRDC" {
+        #[default]
+        Auto = "auto", "all photos up to 20,000, and in 20 chunks";
+        All = "all", "all photos however many, and in 20 chunks";
+        Chunks = "chunks", "in 20 chunks only";
+        None = "none", "not at all";
+    }
 }
 
-/// Of which photos precision, recall, density and coverage are computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum PrdcChoice {
-    /// All photos up to 20,000, and in 20 chunks.
-    #[default]
-    Auto,
-    /// All photos however many, and in 20 chunks.
-    All,
-    /// In 20 chunks only.
-    Chunks,
-    /// Not at all.
-    None,
-}
-
-impl Named for PrdcChoice {
-    const WHAT: &'static str = "PRDC";
-    const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::Auto, "auto", "all photos up to 20,000, and in 20 chunks"),
-        (Self::All, "all", "all photos however many, and in 20 chunks"),
-        (Self::Chunks, "chunks", "in 20 chunks only"),
-        (Self::None, "none", "not at all"),
-    ];
-}
-
-/// What the photos are divided by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Division {
-    /// Continents.
-    Continent,
-    /// Countries.
-    Country,
-    /// Nothing.
-    None,
-}
-
-impl Named for Division {
-    const WHAT: &'static str = "division";
-    const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::Continent, "continent", "by continent"),
-        (Self::Country, "country", "by country"),
-        (Self::None, "none", "not at all"),
-    ];
+named! {
+    /// What the photos are divided by.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Division: "division" {
+        Continent = "continent", "by continent";
+        Country = "country", "by country";
+        None = "none", "not at all";
+    }
 }
 
 impl Division {
@@ -216,9 +186,7 @@ impl Evaluation {
         }
         report.correlogram = Some(correlogram);
         if system.strange > 0 {
-            report
-                .notes
-                .push(format!("{} predictions are for photos without a truth: left out", system.strange));
+            report.notes.push(format!("{} predictions are for photos without a truth: left out", system.strange));
         }
         report.points = truths.iter().copied().zip(errors_km.iter().copied()).collect();
         Ok(report)
@@ -233,19 +201,13 @@ impl Evaluation {
     ) -> Result<(), ReportError> {
         let Some(training) = &self.training else { return Ok(()) };
         let nearby = Nearby::new(training, rules);
-        let nearest: Vec<f64> =
-            truths.par_iter().map(|truth| nearby.nearest_km(*truth).unwrap_or(f64::NAN)).collect();
+        let nearest: Vec<f64> = truths.par_iter().map(|truth| nearby.nearest_km(*truth).unwrap_or(f64::NAN)).collect();
         let groups = by_novelty(&nearest, errors_km, rules, &self.bootstrap)?;
         report.breakdowns.push(Breakdown { by: "distance to the nearest training photo".to_owned(), groups });
         Ok(())
     }
 
-    fn add_prdc(
-        &self,
-        report: &mut Report,
-        truths: &[LatLon],
-        answers: &[Option<LatLon>],
-    ) -> Result<(), ReportError> {
+    fn add_prdc(&self, report: &mut Report, truths: &[LatLon], answers: &[Option<LatLon>]) -> Result<(), ReportError> {
         if self.prdc == PrdcChoice::None {
             return Ok(());
         }
@@ -263,8 +225,7 @@ impl Evaluation {
                 real.len()
             ));
         }
-        let whole =
-            (whole && enough(real.len())).then(|| Prdc::new(&real, &fake, PRDC_NEIGHBOURS)).transpose()?;
+        let whole = (whole && enough(real.len())).then(|| Prdc::new(&real, &fake, PRDC_NEIGHBOURS)).transpose()?;
         let chunked = enough(real.len().div_ceil(PRDC_CHUNKS))
             .then(|| Prdc::chunked(&real, &fake, PRDC_NEIGHBOURS, PRDC_CHUNKS))
             .transpose()?;

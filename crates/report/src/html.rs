@@ -1,9 +1,8 @@
 //! The report as one page.
 
-use crate::page::Page;
 use crate::plots::{self, ERROR_CLASSES, MOST_DOTS, error_class};
 use crate::words::{km, km_interval, p_value, percent, percent_interval};
-use crate::{Breakdown, PrdcReport, Report, Rival};
+use crate::{Breakdown, PrdcReport, Report, Rival, page::Page};
 use locdiff_eval::{RADIUS_NAMES, ReliabilityCurve, Scores};
 
 type Cell = (String, String);
@@ -33,9 +32,7 @@ fn html(report: &Report) -> String {
         page.paragraph(note);
     }
     let version = env!("CARGO_PKG_VERSION");
-    page.finish(&format!(
-        "Made by locdiff evaluate {version}. Coastlines: Natural Earth. The page needs no network."
-    ))
+    page.finish(&format!("Made by locdiff evaluate {version}. Coastlines: Natural Earth. The page needs no network."))
 }
 
 fn tiles(page: &mut Page, scores: &Scores) {
@@ -70,10 +67,8 @@ fn curves(page: &mut Page, report: &Report) {
                 )
             })
         };
-        let parts = [
-            told("Credible regions (first colour)", &report.regions),
-            told("Radii (second colour)", &report.radii),
-        ];
+        let parts =
+            [told("Credible regions (first colour)", &report.regions), told("Radii (second colour)", &report.radii)];
         let caption = parts.into_iter().flatten().collect::<Vec<_>>().join(" ");
         let plot = plots::reliability(report.regions.as_ref(), report.radii.as_ref());
         figures.push((
@@ -134,10 +129,7 @@ fn scores_table(page: &mut Page, report: &Report) {
             (format!("{:.3}", n.value), interval),
         ]);
         let uniform = "uniform 1.217".to_owned();
-        rows.push(vec![
-            plain("plonk’s likelihood figure".into()),
-            (format!("{:.3}", likelihood.plonk), uniform),
-        ]);
+        rows.push(vec![plain("plonk’s likelihood figure".into()), (format!("{:.3}", likelihood.plonk), uniform)]);
     }
     page.heading("Numbers");
     page.table(&["measure", "value"], &rows);
@@ -147,8 +139,7 @@ fn scores_table(page: &mut Page, report: &Report) {
 }
 
 fn spread_table(page: &mut Page, prdc: &PrdcReport) {
-    let parts =
-        [("all photos".to_owned(), prdc.whole), (format!("mean of {} chunks", prdc.chunks), prdc.chunked)];
+    let parts = [("all photos".to_owned(), prdc.whole), (format!("mean of {} chunks", prdc.chunks), prdc.chunked)];
     let rows: Vec<Vec<Cell>> = parts
         .into_iter()
         .filter_map(|(what, found)| {
@@ -160,10 +151,7 @@ fn spread_table(page: &mut Page, prdc: &PrdcReport) {
         .collect();
     page.heading("Whether answers are spread as truths are");
     page.table(&["", "precision", "recall", "density", "coverage"], &rows);
-    page.paragraph(&format!(
-        "Balls reach to the {} nearest neighbours (PRDC, Naeem et al. 2020).",
-        prdc.neighbours
-    ));
+    page.paragraph(&format!("Balls reach to the {} nearest neighbours (PRDC, Naeem et al. 2020).", prdc.neighbours));
 }
 
 fn comparison(page: &mut Page, report: &Report, rival: &Rival) {
@@ -203,8 +191,7 @@ fn groups(page: &mut Page, breakdown: &Breakdown) {
         .groups
         .iter()
         .map(|group| {
-            let mut row =
-                vec![(group.name.clone(), String::new()), (group.scores.n.to_string(), String::new())];
+            let mut row = vec![(group.name.clone(), String::new()), (group.scores.n.to_string(), String::new())];
             let shares = &group.scores.radii;
             row.extend(shares.iter().map(|r| (percent(r.share.value), percent_interval(&r.share))));
             let median = group.scores.median_km();

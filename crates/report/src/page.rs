@@ -35,11 +35,8 @@ impl Page {
     pub(crate) fn tiles(&mut self, tiles: &[(String, String, String)]) {
         self.html.push_str("<div class=tiles>");
         for (value, name, interval) in tiles {
-            let (value, name, interval) =
-                (escape_markup(value), escape_markup(name), escape_markup(interval));
-            self.put(&format!(
-                "<div class=tile><span>{name}</span><b>{value}</b><span>{interval}</span></div>"
-            ));
+            let (value, name, interval) = (escape_markup(value), escape_markup(name), escape_markup(interval));
+            self.put(&format!("<div class=tile><span>{name}</span><b>{value}</b><span>{interval}</span></div>"));
         }
         self.html.push_str("</div>\n");
     }
@@ -48,10 +45,7 @@ impl Page {
     pub(crate) fn figures(&mut self, figures: &[(String, String)]) {
         self.html.push_str("<div class=pair>");
         for (picture, caption) in figures {
-            self.put(&format!(
-                "<figure>{picture}<figcaption>{}</figcaption></figure>",
-                escape_markup(caption)
-            ));
+            self.put(&format!("<figure>{picture}<figcaption>{}</figcaption></figure>", escape_markup(caption)));
         }
         self.html.push_str("</div>\n");
     }
@@ -75,11 +69,8 @@ impl Page {
         for row in rows {
             self.html.push_str("<tr>");
             for (text, small) in row {
-                let small = if small.is_empty() {
-                    String::new()
-                } else {
-                    format!("<small>{}</small>", escape_markup(small))
-                };
+                let small =
+                    if small.is_empty() { String::new() } else { format!("<small>{}</small>", escape_markup(small)) };
                 self.put(&format!("<td>{}{small}</td>", escape_markup(text)));
             }
             self.html.push_str("</tr>");

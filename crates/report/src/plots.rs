@@ -1,8 +1,7 @@
 //! The plots of the page.
 
-use crate::Report;
 use crate::svg::{Axis, Plot};
-use crate::words::percent;
+use crate::{Report, words::percent};
 use locdiff_eval::{RADII_KM, ReliabilityCurve, Scores};
 use locdiff_map::{Coast, Detail};
 use std::fmt::Write;
@@ -79,8 +78,7 @@ pub(crate) const MOST_DOTS: usize = 5000;
 
 /// Where the photos are and how far off their answers.
 pub(crate) fn error_map(report: &Report) -> String {
-    let mut out =
-        String::from("<svg class=map viewBox='-180 -85 360 145' role=img aria-label='Map of errors'>");
+    let mut out = String::from("<svg class=map viewBox='-180 -85 360 145' role=img aria-label='Map of errors'>");
     out.push_str("<rect class=sea x=-180 y=-90 width=360 height=180 /><path class=land d='");
     for ring in Coast::load(Detail::Coarse).land {
         // What leaves the map on one side comes in on the other.
@@ -107,8 +105,7 @@ pub(crate) fn error_map(report: &Report) -> String {
     shown.sort_by(|a, b| b.1.total_cmp(&a.1));
     for (place, km) in shown {
         let class = ERROR_CLASSES[error_class(*km)].1;
-        let _ =
-            write!(out, "<circle class={class} cx={:.2} cy={:.2} r=1 />", place.lon_deg(), -place.lat_deg());
+        let _ = write!(out, "<circle class={class} cx={:.2} cy={:.2} r=1 />", place.lon_deg(), -place.lat_deg());
     }
     out.push_str("</svg>");
     out
@@ -123,10 +120,8 @@ pub(crate) fn correlogram(report: &Report) -> Option<String> {
     let x_ticks = [10.0, 100.0, 1000.0, 10_000.0].iter().map(|km| (*km, format!("{km}"))).collect();
     let y_ticks = (-5..=5).map(|k| f64::from(k) * 0.2).filter(|v| (low..=high).contains(v));
     let y_ticks = y_ticks.map(|v| (v, format!("{v:.1}"))).collect();
-    let x =
-        Axis { from: 5.0, to: 20_016.0, is_log: true, ticks: x_ticks, label: "distance between photos, km" };
-    let y =
-        Axis { from: low, to: high, is_log: false, ticks: y_ticks, label: "Moran’s I of ln(1 + error)" };
+    let x = Axis { from: 5.0, to: 20_016.0, is_log: true, ticks: x_ticks, label: "distance between photos, km" };
+    let y = Axis { from: low, to: high, is_log: false, ticks: y_ticks, label: "Moran’s I of ln(1 + error)" };
     let mut plot = Plot::new(x, y);
     plot.line("diagonal", [(5.0, 0.0), (20_016.0, 0.0)].into_iter());
     plot.line("line first", found.lags.iter().map(|lag| (middle(lag.from_km, lag.to_km), lag.moran_i)));

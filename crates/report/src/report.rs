@@ -1,8 +1,6 @@
 //! Everything that was found out, to be read by people and by programs.
 
-use locdiff_eval::{
-    Bootstrap, Correlogram, Group, Likelihood, Paired, Prdc, Preset, ReliabilityCurve, Rules, Scores,
-};
+use locdiff_eval::{Bootstrap, Correlogram, Group, Likelihood, Paired, Prdc, Preset, ReliabilityCurve, Rules, Scores};
 use locdiff_sphere::LatLon;
 use serde::Serialize;
 

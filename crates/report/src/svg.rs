@@ -75,12 +75,7 @@ impl Plot {
         for (value, text) in std::mem::take(&mut plot.x.ticks) {
             let x = plot.px(value);
             draw!(plot, "<line class='grid' x1='{x:.1}' y1='{TOP}' x2='{x:.1}' y2='{bottom}' />");
-            draw!(
-                plot,
-                "<text x='{x:.1}' y='{}' text-anchor='middle'>{}</text>",
-                bottom + 18.0,
-                escape_markup(&text)
-            );
+            draw!(plot, "<text x='{x:.1}' y='{}' text-anchor='middle'>{}</text>", bottom + 18.0, escape_markup(&text));
         }
         for (value, text) in std::mem::take(&mut plot.y.ticks) {
             let y = plot.py(value);
@@ -93,12 +88,7 @@ impl Plot {
                 escape_markup(&text)
             );
         }
-        draw!(
-            plot,
-            "<rect class='frame' x='{LEFT}' y='{TOP}' width='{}' height='{}' />",
-            right - LEFT,
-            bottom - TOP
-        );
+        draw!(plot, "<rect class='frame' x='{LEFT}' y='{TOP}' width='{}' height='{}' />", right - LEFT, bottom - TOP);
         let (middle, down) = (0.5 * (LEFT + right), HEIGHT - 10.0);
         draw!(
             plot,
@@ -164,9 +154,7 @@ impl Plot {
     /// The finished picture with a text for those who cannot see it.
     pub fn finish(self, description: &str) -> String {
         let (text, body) = (escape_markup(description), self.body);
-        format!(
-            "<svg class='plot' viewBox='0 0 {WIDTH} {HEIGHT}' role='img' aria-label='{text}'>{body}</svg>"
-        )
+        format!("<svg class='plot' viewBox='0 0 {WIDTH} {HEIGHT}' role='img' aria-label='{text}'>{body}</svg>")
     }
 
     /// The finished picture as a file of its own, on white.
@@ -190,8 +178,7 @@ mod tests {
 
     #[test]
     fn values_lie_between_the_axes() {
-        let axis =
-            |is_log| Axis { from: 1.0, to: 100.0, is_log, ticks: vec![(10.0, "<10>".into())], label: "km" };
+        let axis = |is_log| Axis { from: 1.0, to: 100.0, is_log, ticks: vec![(10.0, "<10>".into())], label: "km" };
         let mut plot = Plot::new(axis(true), axis(false));
         assert!((plot.px(10.0) - 0.5 * (LEFT + WIDTH - RIGHT)).abs() < 1e-9);
         assert_eq!(plot.py(1e9), TOP);
@@ -202,8 +189,6 @@ mod tests {
         let parsed = roxmltree::Document::parse(&file).expect("well-formed XML");
         assert!(parsed.descendants().any(|node| node.text() == Some("a 'dot' & <more>")));
         let picture = plot.finish("a <plot>");
-        assert!(
-            picture.contains("&lt;10&gt;") && !picture.contains("NaN") && picture.contains("a &lt;plot&gt;")
-        );
+        assert!(picture.contains("&lt;10&gt;") && !picture.contains("NaN") && picture.contains("a &lt;plot&gt;"));
     }
 }

@@ -39,11 +39,8 @@ impl System {
     /// The rows of a table in the order of the truths, as [`crate::match_rows`] found them.
     pub fn from_table(name: String, table: &PlaceTable, rows: &[Option<usize>], strange: usize) -> Self {
         let pick = |values: &[f64]| rows.iter().map(|row| row.map_or(f64::NAN, |row| values[row])).collect();
-        let column = |name: &str| {
-            table.numbers.iter().find(|(found, _)| found == name).map(|(_, values)| pick(values))
-        };
-        let radii =
-            table.numbers.iter().filter_map(|(name, values)| Some((radius_probability(name)?, pick(values))));
+        let column = |name: &str| table.numbers.iter().find(|(found, _)| found == name).map(|(_, values)| pick(values));
+        let radii = table.numbers.iter().filter_map(|(name, values)| Some((radius_probability(name)?, pick(values))));
         Self {
             name,
             answers: rows.iter().map(|row| row.and_then(|row| table.places[row])).collect(),
@@ -57,9 +54,8 @@ impl System {
     /// Puts what densities say about the truths beside the answers.
     #[must_use]
     pub fn with_densities(mut self, found: &[Option<TruthInDensity>]) -> Self {
-        let list = |value: fn(&TruthInDensity) -> f64| {
-            found.iter().map(|f| f.as_ref().map_or(f64::NAN, value)).collect()
-        };
+        let list =
+            |value: fn(&TruthInDensity) -> f64| found.iter().map(|f| f.as_ref().map_or(f64::NAN, value)).collect();
         self.log_density = Some(list(|found| found.log_density));
         self.region_level = Some(list(|found| found.region_level));
         self

@@ -41,9 +41,10 @@ impl Table {
             })
             .collect();
         let line = |row: &[String]| {
-            let cells = row.iter().zip(&widths).enumerate().map(|(c, (cell, &width))| {
-                if c == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
-            });
+            let cells =
+                row.iter().zip(&widths).enumerate().map(|(c, (cell, &width))| {
+                    if c == 0 { format!("{cell:<width$}") } else { format!("{cell:>width$}") }
+                });
             cells.collect::<Vec<_>>().join("  ").trim_end().to_owned() + "\n"
         };
         std::iter::once(&self.header).chain(&self.rows).map(|row| line(row)).collect()

@@ -40,10 +40,9 @@ fn text(report: &Report) -> String {
     line!(out, "{:<20} {} km", "error quantiles", quantiles.join(", "));
     if let Some(prdc) = &report.prdc {
         let k = prdc.neighbours;
-        for (what, found) in [
-            (format!("all, k = {k}"), prdc.whole),
-            (format!("{} chunks, k = {k}", prdc.chunks), prdc.chunked),
-        ] {
+        for (what, found) in
+            [(format!("all, k = {k}"), prdc.whole), (format!("{} chunks, k = {k}", prdc.chunks), prdc.chunked)]
+        {
             if let Some(p) = found {
                 line!(
                     out,

@@ -30,11 +30,7 @@ impl Access {
         };
         // Every key is compared, each in a time that does not depend on where it differs.
         let fits = self.keys.iter().fold(false, |fits, key| fits | constant_time_eq(key.as_bytes(), given));
-        if fits {
-            Ok(())
-        } else {
-            Err(Problem::new(Kind::Unauthorized, "the key is not one of this server's"))
-        }
+        if fits { Ok(()) } else { Err(Problem::new(Kind::Unauthorized, "the key is not one of this server's")) }
     }
 
     /// The origin to allow, where the request comes from a page that may ask.
@@ -73,11 +69,9 @@ mod tests {
             keys: vec!["first-key".to_owned(), "second-key".to_owned()],
             origins: vec!["https://a.example".to_owned()],
         };
-        for good in [
-            ("authorization", "Bearer second-key"),
-            ("authorization", "bearer first-key"),
-            ("x-api-key", "first-key"),
-        ] {
+        for good in
+            [("authorization", "Bearer second-key"), ("authorization", "bearer first-key"), ("x-api-key", "first-key")]
+        {
             assert!(access.check_key(&headers(&[good])).is_ok(), "{good:?}");
         }
         for bad in [

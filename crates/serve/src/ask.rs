@@ -1,7 +1,6 @@
 //! What a request asks for.
 
-use crate::problem::Problem;
-use crate::query;
+use crate::{problem::Problem, query};
 use locdiff::Request;
 use std::str::FromStr;
 
@@ -14,37 +13,17 @@ pub(crate) struct Parameter {
     pub(crate) meaning: &'static str,
 }
 
-const fn parameter(
-    name: &'static str,
-    kind: &'static str,
-    default: &'static str,
-    meaning: &'static str,
-) -> Parameter {
+const fn parameter(name: &'static str, kind: &'static str, default: &'static str, meaning: &'static str) -> Parameter {
     Parameter { name, kind, choices: &[], default, meaning }
 }
 
 /// How a photo is answered: parameters of the routes that compute; `is_for` says which mean something where.
 pub(crate) const PARAMETERS: [Parameter; 10] = [
-    parameter(
-        "name",
-        "string",
-        "",
-        "What the photo is called in the answer; parts of a form have their own names",
-    ),
-    parameter(
-        "views",
-        "integer",
-        "1",
-        "Views of each photo (crops, colours) that one density is made of, 1 to 16",
-    ),
+    parameter("name", "string", "", "What the photo is called in the answer; parts of a form have their own names"),
+    parameter("views", "integer", "1", "Views of each photo (crops, colours) that one density is made of, 1 to 16"),
     parameter("seed", "integer", "0", "Seed of noise and views"),
     parameter("hypotheses", "integer", "5", "The most places to list, 1 to 100"),
-    parameter(
-        "window_km",
-        "number",
-        "",
-        "The radius of the window that the density is seen through, 1 to 20000",
-    ),
+    parameter("window_km", "number", "", "The radius of the window that the density is seen through, 1 to 20000"),
     parameter(
         "within",
         "array",
@@ -181,10 +160,7 @@ impl Ask {
                 }
                 _ => {
                     let known: Vec<&str> = PARAMETERS.iter().map(|known| known.name).collect();
-                    return Err(Problem::bad(format!(
-                        "'{name}' is no parameter: there are {}",
-                        known.join(", ")
-                    )));
+                    return Err(Problem::bad(format!("'{name}' is no parameter: there are {}", known.join(", "))));
                 }
             }
             seen.push(name);

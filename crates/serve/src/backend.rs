@@ -3,9 +3,7 @@
 use crate::job::{Done, Job, Times, Work};
 use crate::metrics::{Metrics, Stage};
 use crate::problem::{Kind, Problem};
-use crate::queue::Queue;
-use crate::render::Renderer;
-use crate::trips;
+use crate::{queue::Queue, render::Renderer, trips};
 use locdiff::parts::{Read, StageTimes};
 use locdiff::{Control, LocateError, LocateOptions, Located, Locator, Request, Source};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -27,12 +25,7 @@ pub(crate) struct Backend {
 }
 
 impl Backend {
-    pub(crate) fn new(
-        locator: Arc<Locator>,
-        max_megapixels: u32,
-        queue: Arc<Queue>,
-        metrics: Arc<Metrics>,
-    ) -> Self {
+    pub(crate) fn new(locator: Arc<Locator>, max_megapixels: u32, queue: Arc<Queue>, metrics: Arc<Metrics>) -> Self {
         let (kept, renderer) = (RwLock::default(), Renderer::default());
         Self { locator, max_megapixels, queue, metrics, kept, renderer }
     }
@@ -75,8 +68,7 @@ impl Backend {
     fn compute(&self, jobs: Vec<Job>) {
         let begin = Instant::now();
         let prepared = jobs.first().ok_or(LocateError::Stopped).and_then(|first| {
-            let sources: Vec<Vec<Source>> =
-                jobs.iter().map(|job| job.work.sources()).collect::<Result<_, _>>()?;
+            let sources: Vec<Vec<Source>> = jobs.iter().map(|job| job.work.sources()).collect::<Result<_, _>>()?;
             Ok((self.options(&first.ask.request)?, sources.into_iter().flatten().collect::<Vec<_>>()))
         });
         let (options, sources) = match prepared {
@@ -116,9 +108,7 @@ impl Backend {
             }
             Work::Locate(_) | Work::LocateEmbeddings(_) => {
                 let found = self.located(sources, options, control);
-                self.settle(jobs, found, begin, &stages, |renderer, job, found| {
-                    renderer.answers(&job.ask, found)
-                });
+                self.settle(jobs, found, begin, &stages, |renderer, job, found| renderer.answers(&job.ask, found));
             }
         }
     }

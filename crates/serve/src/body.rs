@@ -26,9 +26,8 @@ pub(crate) async fn read(
     reserved: &mut Reserved,
     wait_s: impl Fn() -> u64,
 ) -> Result<Bytes, Problem> {
-    let too_large = || {
-        Problem::new(Kind::TooLarge, format!("the body is larger than the limit of {} bytes", limits.bytes))
-    };
+    let too_large =
+        || Problem::new(Kind::TooLarge, format!("the body is larger than the limit of {} bytes", limits.bytes));
     if body.size_hint().lower() > limits.bytes {
         return Err(too_large());
     }
@@ -37,16 +36,12 @@ pub(crate) async fn read(
     let mut first: Option<Bytes> = None;
     loop {
         let frame = timeout_at(deadline, body.frame()).await.map_err(|_| {
-            Problem::new(
-                Kind::BodyTimeout,
-                format!("the body was not here after {} s", limits.time.as_secs()),
-            )
+            Problem::new(Kind::BodyTimeout, format!("the body was not here after {} s", limits.time.as_secs()))
         })?;
         let Some(frame) = frame else { break };
         let frame = frame.map_err(|error| Problem::bad(format!("the body broke off: {error}")))?;
         let Ok(data) = frame.into_data() else { continue };
-        if whole.len() as u64 + first.as_ref().map_or(0, |first| first.len() as u64) + data.len() as u64
-            > limits.bytes
+        if whole.len() as u64 + first.as_ref().map_or(0, |first| first.len() as u64) + data.len() as u64 > limits.bytes
         {
             return Err(too_large());
         }

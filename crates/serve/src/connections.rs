@@ -1,24 +1,15 @@
 //! Connections: a bounded number, each with times, and an end that loses nothing.
 
-use crate::ServeOptions;
-use crate::stall::Stall;
+use crate::{ServeOptions, stall::Stall};
 use bytes::Bytes;
 use http_body_util::Full;
-use hyper::body::Incoming;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper::{Request, Response};
+use hyper::{Request, Response, body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
-use std::convert::Infallible;
-use std::net::TcpListener;
-use std::pin::pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
-use tokio::net::TcpStream;
+use std::{convert::Infallible, net::TcpListener, pin::pin, sync::Arc, time::Duration};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+use tokio::{net::TcpStream, task::JoinSet};
 
 /// How often it is asked whether to stop.
 pub(crate) const TICK: Duration = Duration::from_millis(50);

@@ -1,8 +1,7 @@
 //! The document for people: a page without scripts.
 
-use crate::ask::PARAMETERS;
 use crate::openapi::{is_for, problems};
-use crate::routes::ROUTES;
+use crate::{ask::PARAMETERS, routes::ROUTES};
 use std::fmt::Write;
 
 const HEAD: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" \
@@ -17,8 +16,7 @@ pub(crate) fn page() -> String {
     let mut out = HEAD.to_owned();
     for route in &ROUTES {
         let method = if route.is_post { "POST" } else { "GET" };
-        let _ =
-            write!(out, "<h2><code>{method} {}</code></h2><p>{}.</p>", route.path, escaped(route.summary));
+        let _ = write!(out, "<h2><code>{method} {}</code></h2><p>{}.</p>", route.path, escaped(route.summary));
         let known: Vec<_> = PARAMETERS.iter().filter(|parameter| is_for(parameter, route.endpoint)).collect();
         if !known.is_empty() {
             out += "<table><thead><tr><th>parameter<th>type<th>default<th>meaning</thead><tbody>";

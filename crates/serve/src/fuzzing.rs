@@ -2,9 +2,7 @@
 //! what is read must be sound, and every refusal is one line. `fuzz/` runs them under libFuzzer, the command's test
 //! `fuzz_smoke` on a stable toolchain.
 
-use crate::ask::Ask;
-use crate::multipart as form;
-use crate::problem::Problem;
+use crate::{ask::Ask, multipart as form, problem::Problem};
 use bytes::Bytes;
 
 /// The most parts of a form.

@@ -1,8 +1,6 @@
 //! What the backend is asked, and what it says.
 
-use crate::ask::Ask;
-use crate::budget::Reserved;
-use crate::problem::Problem;
+use crate::{ask::Ask, budget::Reserved, problem::Problem};
 use bytes::Bytes;
 use locdiff::{EmbeddedPhoto, Embedding, LatLon, LocateError, Source};
 use std::time::{Duration, Instant};

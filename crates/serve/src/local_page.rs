@@ -1,25 +1,17 @@
 //! A page on this machine, for its user alone.
 
 use crate::body::{self, BodyLimits};
-use crate::budget::Budget;
 use crate::connections::{TICK, listen};
-use crate::reply::protect;
-use crate::{ServeError, ServeOptions};
+use crate::{ServeError, ServeOptions, budget::Budget, reply::protect};
 use bytes::Bytes;
 use constant_time_eq::constant_time_eq;
 use http_body_util::Full;
-use hyper::body::Incoming;
-use hyper::header::{
-    CONNECTION, CONTENT_TYPE, COOKIE, HOST, HeaderName, HeaderValue, LOCATION, ORIGIN, SET_COOKIE,
-};
-use hyper::http::request::Parts;
-use hyper::{Method, Request, Response};
+use hyper::header::{CONNECTION, CONTENT_TYPE, COOKIE, HOST, HeaderName, HeaderValue, LOCATION, ORIGIN, SET_COOKIE};
+use hyper::{Method, Request, Response, body::Incoming, http::request::Parts};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::ops::ControlFlow;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::time::Duration;
+use std::{ops::ControlFlow, sync::Arc, time::Duration};
 use tokio::sync::oneshot;
 
 /// The most bytes of a request's body, and of all that wait.
@@ -59,8 +51,7 @@ impl LocalPage {
         let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
         let listener = TcpListener::bind(address).map_err(|source| ServeError::Bind { address, source })?;
         let address = listener.local_addr()?;
-        let gate =
-            Gate { address, token: secret()?, is_token_used: AtomicBool::new(false), session: secret()? };
+        let gate = Gate { address, token: secret()?, is_token_used: AtomicBool::new(false), session: secret()? };
         Ok(Self { listener, gate })
     }
 
@@ -79,13 +70,9 @@ impl LocalPage {
         stop: impl Fn() -> bool,
         handler: impl FnMut(&Request<Vec<u8>>) -> Result<ControlFlow<Response<Vec<u8>>, Response<Vec<u8>>>, E>,
     ) -> Result<(), E> {
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ServeError::from)?;
-        let options = ServeOptions {
-            connections: 64,
-            shutdown_timeout: Duration::from_secs(2),
-            ..ServeOptions::default()
-        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(ServeError::from)?;
+        let options =
+            ServeOptions { connections: 64, shutdown_timeout: Duration::from_secs(2), ..ServeOptions::default() };
         let limits = BodyLimits { bytes: BODY_BYTES, time: options.body_timeout };
         let (ask, asked) = mpsc::channel();
         let page = Arc::new(Page { gate: self.gate, ask, budget: Budget::new(BODIES_BYTES), limits });
@@ -98,9 +85,8 @@ impl LocalPage {
         let watched = Arc::downgrade(&alive);
         std::thread::scope(|scope| {
             let ended = move || watched.strong_count() == 0;
-            let listening = scope.spawn(move || {
-                runtime.block_on(listen(self.listener, &options, Arc::default(), answer, ended))
-            });
+            let listening =
+                scope.spawn(move || runtime.block_on(listen(self.listener, &options, Arc::default(), answer, ended)));
             let handled = handle(&asked, stop, handler);
             drop((alive, asked));
             match listening.join() {
@@ -152,8 +138,7 @@ impl Gate {
         let mut given = values(HOST);
         let is_host = given.next().is_some_and(|host| hosts.iter().any(|own| own.as_bytes() == host));
         let origin = values(ORIGIN).next();
-        let is_own =
-            origin.is_some_and(|given| hosts.iter().any(|host| format!("http://{host}").as_bytes() == given));
+        let is_own = origin.is_some_and(|given| hosts.iter().any(|host| format!("http://{host}").as_bytes() == given));
         // A browser names the origin of everything that changes something.
         let is_origin = is_own || (origin.is_none() && head.method == Method::GET);
         if !is_host || given.next().is_some() || !is_origin {
@@ -174,10 +159,7 @@ impl Gate {
             let cookie = format!("{cookie}; Path=/; HttpOnly; SameSite=Lax");
             onward.headers_mut().extend(HeaderValue::from_str(&cookie).ok().map(|value| (SET_COOKIE, value)));
         } else if !has_cookie {
-            return Some(text(
-                403,
-                "this address was used already, or is of another run: start the command again",
-            ));
+            return Some(text(403, "this address was used already, or is of another run: start the command again"));
         }
         onward.headers_mut().insert(LOCATION, HeaderValue::from_static("/"));
         Some(onward)

@@ -1,10 +1,8 @@
 //! Counters as Prometheus reads them.
 
-use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::{collections::BTreeMap, fmt::Write, time::Duration};
 
 /// The stages of a photo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,11 +129,7 @@ impl Metrics {
         let _ = writeln!(text, "locdiff_connections {connections}");
         text += &head("photos_answered_total", "counter", "Photos and embeddings that were answered.");
         let _ = writeln!(text, "locdiff_photos_answered_total {}", self.answered.load(Ordering::Relaxed));
-        text += &head(
-            "photos_dropped_total",
-            "counter",
-            "Photos that were not computed: client gone, or too late.",
-        );
+        text += &head("photos_dropped_total", "counter", "Photos that were not computed: client gone, or too late.");
         for (reason, count) in [("gone", &self.gone), ("late", &self.late)] {
             let count = count.load(Ordering::Relaxed);
             let _ = writeln!(text, "locdiff_photos_dropped_total{{reason=\"{reason}\"}} {count}");

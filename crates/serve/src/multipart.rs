@@ -65,8 +65,7 @@ fn check_head(head: &HeaderMap) -> Result<(), String> {
     if !disposition.get(..9).is_some_and(|kind| kind.eq_ignore_ascii_case(b"form-data")) {
         return Err("a part is no form-data".to_owned());
     }
-    let encoding =
-        head.get("content-transfer-encoding").map(|value| String::from_utf8_lossy(value.as_bytes()));
+    let encoding = head.get("content-transfer-encoding").map(|value| String::from_utf8_lossy(value.as_bytes()));
     match encoding {
         Some(other) if !["binary", "8bit", "7bit"].contains(&&*other.to_ascii_lowercase()) => {
             Err(format!("a part is encoded as {other}: send the bytes as they are"))

@@ -37,11 +37,7 @@ pub(crate) fn document() -> Value {
 /// The problems that a route can answer with.
 pub(crate) fn problems(endpoint: Endpoint) -> Vec<Kind> {
     let own: &[Kind] = match endpoint {
-        Endpoint::Locate
-        | Endpoint::LocateEmbeddings
-        | Endpoint::Embed
-        | Endpoint::Steps
-        | Endpoint::Album => &[
+        Endpoint::Locate | Endpoint::LocateEmbeddings | Endpoint::Embed | Endpoint::Steps | Endpoint::Album => &[
             Kind::BadRequest,
             Kind::Unauthorized,
             Kind::CrossSite,
@@ -63,13 +59,11 @@ pub(crate) fn problems(endpoint: Endpoint) -> Vec<Kind> {
 
 fn operation(route: &Route) -> Value {
     let mut responses = Map::new();
-    responses
-        .insert("200".to_owned(), json!({ "description": "Success", "content": content(route.endpoint) }));
+    responses.insert("200".to_owned(), json!({ "description": "Success", "content": content(route.endpoint) }));
     for kind in problems(route.endpoint) {
         let status = kind.status().to_string();
         let known = responses.get(&status).and_then(|known| known["description"].as_str());
-        let description =
-            known.map_or(kind.title().to_owned(), |known| format!("{known}; or: {}", kind.title()));
+        let description = known.map_or(kind.title().to_owned(), |known| format!("{known}; or: {}", kind.title()));
         let mut response = json!({
             "description": description,
             "content": { "application/problem+json": { "schema": { "$ref": "#/components/schemas/Problem" } } },
@@ -198,8 +192,7 @@ fn steps_schema() -> Value {
 }
 
 fn problem_schema() -> Value {
-    let kinds: Vec<String> =
-        Kind::ALL.iter().map(|kind| format!("urn:locdiff:problem:{}", kind.name())).collect();
+    let kinds: Vec<String> = Kind::ALL.iter().map(|kind| format!("urn:locdiff:problem:{}", kind.name())).collect();
     json!({
         "type": "object",
         "description": "RFC 9457",
@@ -295,11 +288,7 @@ mod tests {
             for kind in problems(route.endpoint) {
                 let status = kind.status().to_string();
                 let response = &operation["responses"][&status];
-                assert!(
-                    response["description"].as_str().unwrap().contains(kind.title()),
-                    "{} {status}",
-                    route.path
-                );
+                assert!(response["description"].as_str().unwrap().contains(kind.title()), "{} {status}", route.path);
                 seen.push(kind);
             }
             assert_eq!(operation["security"].is_array(), !route.needs_key, "{}", route.path);

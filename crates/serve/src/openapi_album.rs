@@ -4,8 +4,7 @@ use serde_json::{Value, json};
 
 /// The form that an album is sent as.
 pub(crate) fn album_form() -> Value {
-    let text =
-        |meaning: &str| json!({ "type": "array", "items": { "type": "string" }, "description": meaning });
+    let text = |meaning: &str| json!({ "type": "array", "items": { "type": "string" }, "description": meaning });
     json!({
         "schema": {
             "type": "object",

@@ -108,13 +108,9 @@ impl Problem {
 impl From<&LocateError> for Problem {
     fn from(error: &LocateError) -> Self {
         let kind = match error {
-            LocateError::Vision(VisionError::TooManyPixels { .. } | VisionError::TooManyBytes { .. }) => {
-                Kind::TooLarge
-            }
+            LocateError::Vision(VisionError::TooManyPixels { .. } | VisionError::TooManyBytes { .. }) => Kind::TooLarge,
             LocateError::Vision(
-                VisionError::UnknownFormat { .. }
-                | VisionError::NoLibheif { .. }
-                | VisionError::NoHeifCodec { .. },
+                VisionError::UnknownFormat { .. } | VisionError::NoLibheif { .. } | VisionError::NoHeifCodec { .. },
             ) => Kind::UnknownFormat,
             LocateError::Vision(VisionError::Device(_)) => Kind::Internal,
             LocateError::Vision(_)
@@ -122,9 +118,7 @@ impl From<&LocateError> for Problem {
             | LocateError::Data(_)
             | LocateError::OtherEncoder { .. }
             | LocateError::Model(ModelError::NotFinite { .. }) => Kind::Unusable,
-            LocateError::Setting(_) | LocateError::Places(_) | LocateError::Mismatch { .. } => {
-                Kind::BadRequest
-            }
+            LocateError::Setting(_) | LocateError::Places(_) | LocateError::Mismatch { .. } => Kind::BadRequest,
             _ => Kind::Internal,
         };
         if let LocateError::Places(PlacesError::UnknownRegion { text, near }) = error {

@@ -1,9 +1,8 @@
 //! What waits for the backend: bounded, and it knows how long the wait is.
 
 use crate::job::Job;
-use std::collections::VecDeque;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::{collections::VecDeque, time::Duration};
 
 /// Photos that wait.
 #[derive(Debug)]
@@ -127,9 +126,7 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ask::Ask;
-    use crate::budget::Budget;
-    use crate::job::Work;
+    use crate::{ask::Ask, budget::Budget, job::Work};
     use std::time::Instant;
     use tokio::sync::oneshot;
 

@@ -3,8 +3,7 @@
 use crate::ask::{Ask, Extra, Format};
 use crate::problem::{Kind, Problem};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
-use locdiff::parts::Read;
-use locdiff::{Answer, Atlas, DensityGrid, Embedding, LatLon, LocateError, Located, SampledStep};
+use locdiff::{Answer, Atlas, DensityGrid, Embedding, LatLon, LocateError, Located, SampledStep, parts::Read};
 use serde_json::{Value, json};
 use std::sync::OnceLock;
 
@@ -76,11 +75,11 @@ impl Renderer {
     /// The way of a job's samples from noise to places.
     #[expect(clippy::unused_self, reason = "one of the renderer's ways")]
     pub(crate) fn steps(&self, steps: Vec<Result<Vec<SampledStep>, LocateError>>) -> Rendered {
-        let steps =
-            steps.into_iter().collect::<Result<Vec<_>, _>>().map_err(|error| Problem::from(&error))?;
+        let steps = steps.into_iter().collect::<Result<Vec<_>, _>>().map_err(|error| Problem::from(&error))?;
         // A thousandth of a degree is less than a dot.
         let place = |at: &LatLon| [at.lon_deg(), at.lat_deg()].map(|deg| (1000.0 * deg).round() / 1000.0);
-        let step = |step: &SampledStep| json!({ "t": step.t, "places": step.places.iter().map(place).collect::<Vec<_>>() });
+        let step =
+            |step: &SampledStep| json!({ "t": step.t, "places": step.places.iter().map(place).collect::<Vec<_>>() });
         let object = json!({ "steps": steps.iter().flatten().map(step).collect::<Vec<_>>() });
         Ok((format!("{object}\n").into_bytes(), JSON))
     }
@@ -97,8 +96,8 @@ impl Renderer {
         }
         if extra.geojson {
             let text = self.drawn(answer, Format::GeoJson)?;
-            object["density"] = serde_json::from_slice(&text)
-                .map_err(|error| Problem::new(Kind::Internal, error.to_string()))?;
+            object["density"] =
+                serde_json::from_slice(&text).map_err(|error| Problem::new(Kind::Internal, error.to_string()))?;
         }
         Ok(object)
     }

@@ -1,7 +1,6 @@
 //! Responses.
 
-use crate::job::Times;
-use crate::problem::Problem;
+use crate::{job::Times, problem::Problem};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::Response;
@@ -34,8 +33,7 @@ impl Reply {
     pub(crate) fn problem(problem: &Problem, request_id: &str) -> Self {
         let body = problem.to_json(request_id).to_string();
         let status = problem.kind.status();
-        let reply =
-            Self { status, content_type: "application/problem+json", body: body.into(), headers: Vec::new() };
+        let reply = Self { status, content_type: "application/problem+json", body: body.into(), headers: Vec::new() };
         match problem.retry_after_s {
             Some(seconds) => reply.with("retry-after", seconds.to_string()),
             None => reply,

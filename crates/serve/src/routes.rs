@@ -43,11 +43,7 @@ const fn post(path: &'static str, endpoint: Endpoint, summary: &'static str) -> 
 /// All routes but the page's files.
 pub(crate) const ROUTES: [Route; 12] = [
     post("/v1/locate", Endpoint::Locate, "Where photos were taken: one as the body, or several as a form"),
-    post(
-        "/v1/locate/embeddings",
-        Endpoint::LocateEmbeddings,
-        "Where photos were taken, from their embeddings",
-    ),
+    post("/v1/locate/embeddings", Endpoint::LocateEmbeddings, "Where photos were taken, from their embeddings"),
     post("/v1/embed", Endpoint::Embed, "The embeddings of photos: one as the body, or several as a form"),
     post(
         "/v1/steps",
@@ -111,7 +107,6 @@ pub(crate) enum Found {
 pub(crate) fn find(method: &Method, path: &str) -> Found {
     let all = ROUTES.iter().copied().chain(PAGE.iter().map(|file| file.route));
     let Some(route) = all.into_iter().find(|route| route.path == path) else { return Found::Nothing };
-    let fits =
-        if route.is_post { method == Method::POST } else { method == Method::GET || method == Method::HEAD };
+    let fits = if route.is_post { method == Method::POST } else { method == Method::GET || method == Method::HEAD };
     if fits { Found::Route(route) } else { Found::OtherMethod(route) }
 }

@@ -1,14 +1,9 @@
 //! A server: the backend's thread, and connections.
 
-use crate::access::Access;
-use crate::backend::Backend;
-use crate::budget::Budget;
-use crate::connections::listen;
-use crate::log::RequestIds;
-use crate::metrics::Metrics;
-use crate::queue::Queue;
-use crate::service::Service;
-use crate::{ServeError, ServeOptions};
+use crate::{
+    ServeError, ServeOptions, access::Access, backend::Backend, budget::Budget, connections::listen, log::RequestIds,
+    metrics::Metrics, queue::Queue, service::Service,
+};
 use locdiff::{Locator, PhotoLimits};
 use serde_json::{Value, json};
 use std::net::{SocketAddr, TcpListener};
@@ -79,8 +74,7 @@ impl Server {
             service.is_stopping.fetch_or(stops, Ordering::SeqCst);
             stops
         };
-        let ended =
-            runtime.block_on(listen(listener, &service.options, metrics.connections.clone(), answer, stop));
+        let ended = runtime.block_on(listen(listener, &service.options, metrics.connections.clone(), answer, stop));
         queue.close();
         // It catches its own faults.
         let _ = backend.join();

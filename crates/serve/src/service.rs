@@ -1,32 +1,24 @@
 //! From a request to its response.
 
-use crate::access::Access;
 use crate::ask::{Ask, PARAMETERS};
 use crate::body::{self, BodyLimits};
-use crate::budget::Budget;
 use crate::job::{Job, Work};
 use crate::log::{self, Line, RequestIds};
-use crate::metrics::Metrics;
 use crate::problem::{Kind, Problem};
-use crate::queue::Queue;
-use crate::reply::Reply;
 use crate::routes::{self, Endpoint, Found, PAGE, Route};
 use crate::uploads::{self, BodyKind};
-use crate::{ServeOptions, docs, openapi, query};
+use crate::{
+    ServeOptions, access::Access, budget::Budget, docs, metrics::Metrics, openapi, query, queue::Queue, reply::Reply,
+};
 use bytes::Bytes;
 use http_body_util::Full;
-use hyper::body::Incoming;
-use hyper::header::CONTENT_TYPE;
-use hyper::http::request::Parts;
-use hyper::{Method, Request, Response};
+use hyper::{Method, Request, Response, body::Incoming, header::CONTENT_TYPE, http::request::Parts};
 use locdiff::PhotoLimits;
 use locdiff_places::Countries;
 use serde_json::{Value, json};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
-use tokio::sync::oneshot;
-use tokio::time::timeout_at;
+use std::{sync::Arc, time::Instant};
+use tokio::{sync::oneshot, time::timeout_at};
 
 /// What all requests share.
 pub(crate) struct Service {
@@ -105,19 +97,15 @@ impl Service {
             Found::OtherMethod(route) => {
                 let is_asking_first = head.method == Method::OPTIONS;
                 if is_asking_first && self.access.allowed_origin(&head.headers).is_some() {
-                    return Ok(Reply::empty().with("access-control-allow-methods", "GET, POST").with(
-                        "access-control-allow-headers",
-                        "authorization, content-type, x-api-key, x-request-id",
-                    ));
+                    return Ok(Reply::empty()
+                        .with("access-control-allow-methods", "GET, POST")
+                        .with("access-control-allow-headers", "authorization, content-type, x-api-key, x-request-id"));
                 }
                 let method = if route.is_post { "POST" } else { "GET" };
                 return Err(Problem::new(Kind::MethodNotAllowed, format!("{} takes {method}", route.path)));
             }
             Found::Nothing => {
-                return Err(Problem::new(
-                    Kind::NotFound,
-                    "the routes are listed at /docs and in /openapi.json",
-                ));
+                return Err(Problem::new(Kind::NotFound, "the routes are listed at /docs and in /openapi.json"));
             }
         };
         // The page may be reached by a link from anywhere; it is what it asks for that is guarded.
@@ -126,11 +114,9 @@ impl Service {
             self.access.check_key(&head.headers)?;
         }
         match route.endpoint {
-            Endpoint::Locate
-            | Endpoint::LocateEmbeddings
-            | Endpoint::Embed
-            | Endpoint::Steps
-            | Endpoint::Album => self.compute(head, body, route, bytes_in).await,
+            Endpoint::Locate | Endpoint::LocateEmbeddings | Endpoint::Embed | Endpoint::Steps | Endpoint::Album => {
+                self.compute(head, body, route, bytes_in).await
+            }
             Endpoint::Info => Ok(Reply::ok(JSON, self.info.to_string())),
             Endpoint::Regions => Ok(Reply::ok(JSON, regions().to_string())),
             Endpoint::Live => Ok(Reply::ok(JSON, "{\"status\":\"live\"}")),
@@ -138,9 +124,7 @@ impl Service {
                 Err(Problem::new(Kind::Stopping, "requests that are under way are finished"))
             }
             Endpoint::Ready => Ok(Reply::ok(JSON, "{\"status\":\"ready\"}")),
-            Endpoint::Metrics => {
-                Ok(Reply::ok("text/plain; version=0.0.4; charset=utf-8", self.metrics_text()))
-            }
+            Endpoint::Metrics => Ok(Reply::ok("text/plain; version=0.0.4; charset=utf-8", self.metrics_text())),
             Endpoint::OpenApi => Ok(Reply::ok(JSON, openapi::document().to_string())),
             Endpoint::Docs => Ok(Reply::ok("text/html; charset=utf-8", docs::page())),
             Endpoint::Page(k) => {
@@ -198,9 +182,7 @@ impl Service {
                 let done = done?;
                 Ok(Reply::ok(done.content_type, done.body).with_times(&done.times))
             }
-            Ok(Err(_)) => {
-                Err(Problem::new(Kind::Internal, "the model failed on this batch; the server goes on"))
-            }
+            Ok(Err(_)) => Err(Problem::new(Kind::Internal, "the model failed on this batch; the server goes on")),
             Err(_) => {
                 let seconds = self.options.request_timeout.as_secs();
                 let late = Problem::new(Kind::Late, format!("there was no answer within {seconds} s"));

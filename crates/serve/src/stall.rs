@@ -1,9 +1,7 @@
 //! A connection that is closed when its client reads nothing for too long.
 
-use std::io;
-use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::{io, pin::Pin, time::Duration};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
@@ -36,11 +34,7 @@ impl Stall {
 }
 
 impl AsyncRead for Stall {
-    fn poll_read(
-        self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        into: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
+    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.get_mut().stream).poll_read(context, into)
     }
 }

@@ -1,8 +1,7 @@
 //! The photos of one trip, as one object.
 
 use crate::problem::Problem;
-use locdiff::parts::iso_time;
-use locdiff::{AlbumAnswer, AlbumFiles, AlbumLocated, AlbumRun};
+use locdiff::{AlbumAnswer, AlbumFiles, AlbumLocated, AlbumRun, parts::iso_time};
 use serde_json::{Value, json};
 
 /// The answer to a form of photos: an object with a photo's answer for each, in the order they were sent. Where none can be used, the
@@ -13,8 +12,7 @@ pub(crate) fn object(run: &AlbumRun) -> Result<Value, Problem> {
         return Err(Problem::from(error));
     }
     let answers: Vec<AlbumAnswer> = run.answers().cloned().collect();
-    let track: Value =
-        serde_json::from_str(&AlbumFiles::new("album", &answers).geojson()).unwrap_or_default();
+    let track: Value = serde_json::from_str(&AlbumFiles::new("album", &answers).geojson()).unwrap_or_default();
     let photos: Vec<Value> = run.photos.iter().map(photo).collect();
     Ok(json!({ "photos": photos, "clocks": run.clocks, "track": track }))
 }

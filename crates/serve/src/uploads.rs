@@ -4,8 +4,7 @@ use crate::job::{GivenFacts, Upload, Work};
 use crate::multipart;
 use crate::problem::{Kind, Problem};
 use bytes::Bytes;
-use locdiff::parts::parse_time;
-use locdiff::{LatLon, LocateError, Photo, PhotoLimits};
+use locdiff::{LatLon, LocateError, Photo, PhotoLimits, parts::parse_time};
 use locdiff_base::excerpt;
 use serde::Deserialize;
 
@@ -23,18 +22,14 @@ impl BodyKind {
         let Some(given) = content_type else { return Ok(Self::Photo) };
         let kind = essence(given);
         if kind == "multipart/form-data" {
-            let boundary = multipart::boundary(given).ok_or_else(|| {
-                Problem::bad("the Content-Type of the form has no boundary of 1 to 70 characters")
-            })?;
+            let boundary = multipart::boundary(given)
+                .ok_or_else(|| Problem::bad("the Content-Type of the form has no boundary of 1 to 70 characters"))?;
             return Ok(Self::Form { boundary });
         }
         if kind.starts_with("image/") || kind == "application/octet-stream" {
             return Ok(Self::Photo);
         }
-        Err(unknown(
-            given,
-            "image/jpeg (or another image type), application/octet-stream or multipart/form-data",
-        ))
+        Err(unknown(given, "image/jpeg (or another image type), application/octet-stream or multipart/form-data"))
     }
 
     /// Of an album, which is a form.
@@ -78,8 +73,7 @@ pub(crate) fn photos(
             let parts = multipart::parts(body, boundary, most)
                 .map_err(|reason| Problem::bad(format!("the form cannot be read: {reason}")))?;
             if let Some(other) = parts.iter().find(|part| part.field != "photo") {
-                let detail =
-                    format!("the form has a field '{}': photos are fields called 'photo'", other.field);
+                let detail = format!("the form has a field '{}': photos are fields called 'photo'", other.field);
                 return Err(Problem::bad(detail));
             }
             parts.into_iter().map(|part| (part.file_name, part.contents)).collect()
@@ -93,12 +87,7 @@ pub(crate) fn photos(
     named.into_iter().map(|(name, contents)| upload(name, contents, is_one, limits)).collect()
 }
 
-fn upload(
-    name: Option<String>,
-    contents: Bytes,
-    is_one: bool,
-    limits: &PhotoLimits,
-) -> Result<Upload, Problem> {
+fn upload(name: Option<String>, contents: Bytes, is_one: bool, limits: &PhotoLimits) -> Result<Upload, Problem> {
     let called = name.as_deref().unwrap_or("the photo");
     let pixels = match Photo::size(&contents, called, limits) {
         Ok(Some((width, height))) => u64::from(width) * u64::from(height),
@@ -117,12 +106,7 @@ const FIELDS: usize = 4;
 const LONGEST_FIELD: usize = 100;
 
 /// The photos of an album's form, each followed by its fields.
-pub(crate) fn album(
-    body: Bytes,
-    kind: &BodyKind,
-    most: usize,
-    limits: &PhotoLimits,
-) -> Result<Vec<Upload>, Problem> {
+pub(crate) fn album(body: Bytes, kind: &BodyKind, most: usize, limits: &PhotoLimits) -> Result<Vec<Upload>, Problem> {
     let BodyKind::Form { boundary } = kind else { return Err(Problem::bad("an album is a form")) };
     let parts = multipart::parts(body, boundary, FIELDS * most)
         .map_err(|reason| Problem::bad(format!("the form cannot be read: {reason}")))?;
@@ -150,9 +134,8 @@ pub(crate) fn album(
                 photo.given.time.replace(value.to_owned()).is_none()
             }
             "gps" => {
-                let place = place(value).ok_or_else(|| {
-                    bad(format!("'{}' is no place: write it as 48.85,2.35", excerpt(value)))
-                })?;
+                let place = place(value)
+                    .ok_or_else(|| bad(format!("'{}' is no place: write it as 48.85,2.35", excerpt(value))))?;
                 photo.given.gps.replace(place).is_none()
             }
             "camera" => photo.given.camera.replace(value.to_owned()).is_none(),
@@ -185,9 +168,8 @@ struct Rows {
 
 /// The embeddings of a body, each of so many numbers.
 pub(crate) fn embeddings(body: &[u8], columns: usize, most: usize) -> Result<Work, Problem> {
-    let rows: Rows = serde_json::from_slice(body).map_err(|error| {
-        Problem::bad(format!("the body is no object with 'embeddings', lists of numbers: {error}"))
-    })?;
+    let rows: Rows = serde_json::from_slice(body)
+        .map_err(|error| Problem::bad(format!("the body is no object with 'embeddings', lists of numbers: {error}")))?;
     let count = rows.embeddings.len();
     if count == 0 || count > most {
         return Err(Problem::bad(format!("the body has {count} embeddings: send 1 to {most}")));

@@ -65,9 +65,7 @@ fn a_form_of_several_photos_is_a_line_each() {
     assert_eq!(lines.len(), 4);
     assert_eq!(lines[0], expected("china.jpg").trim_end());
     assert_eq!(lines[3], lines[0]);
-    assert!(
-        lines[1].starts_with("{\"error\":\"cut.jpg is cut off") && lines[2].contains("no.jpg is not a JPEG")
-    );
+    assert!(lines[1].starts_with("{\"error\":\"cut.jpg is cut off") && lines[2].contains("no.jpg is not a JPEG"));
     // One alone in a form is one answer.
     let response = server.post("/v1/locate", FORM, &form(&[(&china, &good)]));
     assert_eq!(response.text(), expected("china.jpg"));
@@ -80,8 +78,7 @@ fn embeddings_there_and_back() {
     let embedded = response.json();
     assert_eq!(embedded["photo"], "china.jpg");
     assert_eq!(embedded["encoder"], server.get("/v1/info").json()["encoder"]);
-    let body =
-        serde_json::json!({ "embeddings": [embedded["embedding"], embedded["embedding"]] }).to_string();
+    let body = serde_json::json!({ "embeddings": [embedded["embedding"], embedded["embedding"]] }).to_string();
     let response = server.post("/v1/locate/embeddings", "application/json", body.as_bytes());
     let wanted: serde_json::Value = serde_json::from_str(&expected("china.jpg")).unwrap();
     for (k, line) in response.text().lines().enumerate() {
@@ -100,10 +97,8 @@ fn embeddings_there_and_back() {
         let response = server.post("/v1/locate/embeddings", "application/json", body.as_bytes());
         assert_eq!((response.status, &*response.problem()), (status, "bad-request"), "{body}");
     }
-    let wide = format!(
-        "{{\"embeddings\":[[{}1e39]]}}",
-        "0,".repeat(embedded["embedding"].as_array().unwrap().len() - 1)
-    );
+    let wide =
+        format!("{{\"embeddings\":[[{}1e39]]}}", "0,".repeat(embedded["embedding"].as_array().unwrap().len() - 1));
     let response = server.post("/v1/locate/embeddings", "application/json", wide.as_bytes());
     assert!([400, 422].contains(&response.status), "{}", response.text());
 }
@@ -122,8 +117,7 @@ fn maps_and_options() {
         assert_eq!((response.status, response.header("content-type")), (200, Some(content_type)));
         assert!(response.body.starts_with(begin), "{format}");
     }
-    let response =
-        server.post("/v1/locate?density=geojson&hypotheses=2&within=JP&within=KR", "image/jpeg", &china);
+    let response = server.post("/v1/locate?density=geojson&hypotheses=2&within=JP&within=KR", "image/jpeg", &china);
     let answer = response.json();
     assert!(["JP", "KR"].contains(&answer["country_code"].as_str().unwrap()));
     assert!(answer["hypotheses"].as_array().unwrap().len() <= 2);
@@ -163,9 +157,8 @@ fn photos_of_one_place_have_one_answer() {
     let wanted = locator.answer(&wanted, &options).unwrap().to_json();
     assert_eq!((&both["best"], &both["hypotheses"]), (&wanted["best"], &wanted["hypotheses"]));
     let turned = ask(&[("b.png", &flower), ("a.jpg", &china)]).json();
-    let near = |a: &Value, b: &Value, key: &str| {
-        (a[key].as_f64().unwrap() / b[key].as_f64().unwrap() - 1.0).abs() < 1e-3
-    };
+    let near =
+        |a: &Value, b: &Value, key: &str| (a[key].as_f64().unwrap() / b[key].as_f64().unwrap() - 1.0).abs() < 1e-3;
     assert!(near(&both, &turned, "area_90_km2") && near(&both, &turned, "locatability"));
     let alone = server.post("/v1/locate", "image/jpeg", &china).json();
     let twice = ask(&[("a.jpg", &china), ("a.jpg", &china)]).json();
@@ -184,8 +177,7 @@ fn photos_of_one_place_have_one_answer() {
 #[test]
 fn the_density_as_a_grid() {
     let server = Running::new(|_| {});
-    let ask =
-        |query: &str| server.post(&format!("/v1/locate?{query}"), "image/jpeg", &photo("china.jpg")).json();
+    let ask = |query: &str| server.post(&format!("/v1/locate?{query}"), "image/jpeg", &photo("china.jpg")).json();
     let both = ask("density=all");
     assert_eq!(both["density"]["type"], "FeatureCollection");
     assert_eq!(ask("density=grid")["density"], Value::Null);
@@ -226,8 +218,7 @@ fn area_km2(geometry: &Value) -> f64 {
 #[test]
 fn outlines_of_a_small_country_hold_its_area() {
     let server = Running::new(|_| {});
-    let answer =
-        server.post("/v1/locate?density=geojson&within=Fiji", "image/jpeg", &photo("china.jpg")).json();
+    let answer = server.post("/v1/locate?density=geojson&within=Fiji", "image/jpeg", &photo("china.jpg")).json();
     let regions = answer["density"]["features"].as_array().unwrap();
     let regions: Vec<&Value> = regions.iter().filter(|one| one["geometry"]["type"] != "Point").collect();
     assert_eq!(regions.len(), 2);
@@ -247,14 +238,12 @@ fn samples_on_their_way() {
     let steps = film["steps"].as_array().unwrap();
     let places = |k: usize| -> Vec<UnitVec> {
         let all = steps[k]["places"].as_array().unwrap().iter();
-        all.map(|at| LatLon::new(at[1].as_f64().unwrap(), at[0].as_f64().unwrap()).unwrap().to_unit())
-            .collect()
+        all.map(|at| LatLon::new(at[1].as_f64().unwrap(), at[0].as_f64().unwrap()).unwrap().to_unit()).collect()
     };
     // All over the world at first, where the answer is likely at last.
     let spread = |points: &[UnitVec]| {
-        let sum = points
-            .iter()
-            .fold([0.0; 3], |sum, point| [sum[0] + point.x(), sum[1] + point.y(), sum[2] + point.z()]);
+        let sum =
+            points.iter().fold([0.0; 3], |sum, point| [sum[0] + point.x(), sum[1] + point.y(), sum[2] + point.z()]);
         1.0 - sum.iter().map(|part| part * part).sum::<f64>().sqrt() / points.len() as f64
     };
     let (first, last) = (places(0), places(steps.len() - 1));

@@ -59,9 +59,7 @@ fn clients_that_are_gone_are_not_computed() {
     until("three wait", || server.metric("locdiff_queue_photos") == Some(3.0));
     drop(gone);
     assert_eq!(Response::read(&mut first).unwrap().status, 200);
-    until("three are dropped", || {
-        server.metric("locdiff_photos_dropped_total{reason=\"gone\"}") == Some(3.0)
-    });
+    until("three are dropped", || server.metric("locdiff_photos_dropped_total{reason=\"gone\"}") == Some(3.0));
     assert_eq!(server.metric("locdiff_photos_answered_total"), Some(1.0));
     assert_eq!(server.metric("locdiff_body_bytes"), Some(0.0));
 }
@@ -77,9 +75,7 @@ fn late_answers_are_refused_and_never_computed() {
     assert_eq!((second.status, &*second.problem()), (503, "late"));
     assert!(begin.elapsed() < Duration::from_secs(5) && second.header("retry-after").is_some());
     assert_eq!(Response::read(&mut first).unwrap().status, 503);
-    until("the second is dropped", || {
-        server.metric("locdiff_photos_dropped_total{reason=\"late\"}") == Some(1.0)
-    });
+    until("the second is dropped", || server.metric("locdiff_photos_dropped_total{reason=\"late\"}") == Some(1.0));
 }
 
 #[test]
@@ -90,7 +86,8 @@ fn slow_clients_are_closed_and_others_are_served() {
     });
     let begin = Instant::now();
     let half_head = b"POST /v1/locate HTTP/1.1\r\nHost: x\r\nConte";
-    let half_body = b"POST /v1/locate HTTP/1.1\r\nHost: x\r\nContent-Type: image/jpeg\r\nContent-Length: 50000\r\n\r\nabc";
+    let half_body =
+        b"POST /v1/locate HTTP/1.1\r\nHost: x\r\nContent-Type: image/jpeg\r\nContent-Length: 50000\r\n\r\nabc";
     let open = |bytes: &[u8]| {
         let mut stream = server.connect();
         stream.write_all(bytes).unwrap();
@@ -134,8 +131,7 @@ fn stopping_finishes_what_was_accepted() {
     idle.write_all(b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
     assert_eq!(Response::read(&mut idle).unwrap().status, 200);
     until("eight are there", || {
-        server.metric("locdiff_queue_photos").unwrap() + server.metric("locdiff_batch_photos_sum").unwrap()
-            >= 8.0
+        server.metric("locdiff_queue_photos").unwrap() + server.metric("locdiff_batch_photos_sum").unwrap() >= 8.0
     });
     server.ask_to_stop();
     for client in &mut clients {

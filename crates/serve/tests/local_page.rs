@@ -23,8 +23,7 @@ fn ask(host: &str, request: &str, headers: &str, body: &str) -> Response {
 fn announce(host: &str, request: &str, headers: &str, length: usize, body: &str) -> Response {
     let mut stream = TcpStream::connect(host).unwrap();
     let headers = headers.replace("HOST", host);
-    let text =
-        format!("{request} HTTP/1.1\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}");
+    let text = format!("{request} HTTP/1.1\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n{body}");
     stream.write_all(text.as_bytes()).unwrap();
     Response::read(&mut stream).unwrap()
 }
@@ -109,9 +108,8 @@ fn the_stop_flag_and_the_handlers_error_end_it() {
     let stop = AtomicBool::new(false);
     let (host, _) = parts(&page);
     std::thread::scope(|scope| {
-        let running = scope.spawn(|| {
-            page.run(|| stop.load(Ordering::SeqCst), |_| -> Result<_, ServeError> { unreachable!() })
-        });
+        let running =
+            scope.spawn(|| page.run(|| stop.load(Ordering::SeqCst), |_| -> Result<_, ServeError> { unreachable!() }));
         // An open connection that asks nothing does not hold it up.
         let _idle = TcpStream::connect(&host).unwrap();
         stop.store(true, Ordering::SeqCst);

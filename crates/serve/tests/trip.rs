@@ -78,8 +78,7 @@ fn times_come_from_names_and_the_order_where_nothing_else_says_them() {
         described("y.jpg", &china, &[("time", "1715521510")]),
     ]);
     let answer = server.post("/v1/album?trust_clocks=true", FORM, &body).json();
-    let times: Vec<&Value> =
-        answer["photos"].as_array().unwrap().iter().map(|photo| &photo["time"]).collect();
+    let times: Vec<&Value> = answer["photos"].as_array().unwrap().iter().map(|photo| &photo["time"]).collect();
     assert_eq!(
         times.iter().map(|time| time["source"].as_str().unwrap()).collect::<Vec<_>>(),
         ["name", "order", "table"]
@@ -108,12 +107,7 @@ fn what_is_no_album_is_refused() {
         ("too many", form(&[one(), one(), one(), one()]), 400, "more than 3 photos"),
         ("too many fields", with(&[("camera", "a"); 20]), 400, "more than 12 parts"),
         ("no picture", form(&[described("no.jpg", b"text", &[])]), 415, "no.jpg is not a JPEG"),
-        (
-            "two that are none",
-            form(&[described("a", b"x", &[]), described("b", b"y", &[])]),
-            415,
-            "a is not a JPEG",
-        ),
+        ("two that are none", form(&[described("a", b"x", &[]), described("b", b"y", &[])]), 415, "a is not a JPEG"),
         ("time first", form(&[part("time", None, b"0"), one()]), 400, "photos come first"),
         ("no time", with(&[("time", "yesterday")]), 400, "'yesterday' is no time"),
         ("no day", with(&[("time", "2024-02-30T00:00:00Z")]), 400, "is no time"),
@@ -165,8 +159,7 @@ fn albums_wait_in_the_same_queue() {
     });
     let body = form(&vec![described("a.jpg", &photo("rgb.jpg"), &[]); 4]);
     let statuses: Vec<u16> = std::thread::scope(|scope| {
-        let all: Vec<_> =
-            (0..6).map(|_| scope.spawn(|| server.ask(&post("/v1/album", FORM, &body)).status)).collect();
+        let all: Vec<_> = (0..6).map(|_| scope.spawn(|| server.ask(&post("/v1/album", FORM, &body)).status)).collect();
         all.into_iter().map(|one| one.join().unwrap()).collect()
     });
     assert!(statuses.iter().all(|status| [200, 429].contains(status)), "{statuses:?}");
@@ -176,10 +169,9 @@ fn albums_wait_in_the_same_queue() {
 #[test]
 fn every_field_of_an_album_is_described() {
     let server = Running::new(|_| {});
-    let schema = &server.get("/openapi.json").json()["paths"]["/v1/album"]["post"]["responses"]["200"]["content"]
-        ["application/json"]["schema"]["properties"];
-    let body =
-        form(&[described("a.jpg", &photo("rgb.jpg"), &[("gps", "0,0")]), described("b.jpg", b"no", &[])]);
+    let schema = &server.get("/openapi.json").json()["paths"]["/v1/album"]["post"]["responses"]["200"]["content"]["application/json"]
+        ["schema"]["properties"];
+    let body = form(&[described("a.jpg", &photo("rgb.jpg"), &[("gps", "0,0")]), described("b.jpg", b"no", &[])]);
     let answer = server.post("/v1/album", FORM, &body).json();
     for name in answer.as_object().unwrap().keys() {
         assert!(schema[name].is_object(), "{name}");

@@ -95,8 +95,7 @@ impl Cell {
     pub(crate) fn push_nodes(self, points: &mut Vec<UnitVec>, weights: &mut Vec<f64>) {
         let (shares, rule) = &*RULE;
         let width = Self::width_rad(self.level);
-        let tangents =
-            |index: u32| shares.map(|share| (-FRAC_PI_4 + (f64::from(index) + share) * width).tan());
+        let tangents = |index: u32| shares.map(|share| (-FRAC_PI_4 + (f64::from(index) + share) * width).tan());
         let (xs, ys) = (tangents(self.i), tangents(self.j));
         for (y, wy) in ys.iter().zip(rule) {
             for (x, wx) in xs.iter().zip(rule) {

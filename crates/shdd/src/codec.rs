@@ -1,8 +1,6 @@
 //! Everything that depends on the degree alone, made once: the codec.
 
-use crate::divergence::Zonal;
-use crate::search::Search;
-use crate::{Coefficients, ShddError};
+use crate::{Coefficients, ShddError, divergence::Zonal, search::Search};
 use locdiff_sphere::{Degree, Field, FieldPlan, Harmonics, JetPlan, LatLon, Scalar, UnitVec};
 use std::sync::OnceLock;
 

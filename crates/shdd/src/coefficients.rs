@@ -31,9 +31,7 @@ impl Coefficients {
     pub fn new(values: Vec<f64>) -> Result<Self, ShddError> {
         let degree = Degree::from_dimension(values.len())?;
         match values.iter().position(|v| v.is_nan() || v.abs() > LARGEST) {
-            Some(index) if values[index].is_finite() => {
-                Err(ShddError::TooLarge { index, value: values[index] })
-            }
+            Some(index) if values[index].is_finite() => Err(ShddError::TooLarge { index, value: values[index] }),
             Some(index) => Err(ShddError::NotFinite { index, value: values[index] }),
             None => Ok(Self { degree, values }),
         }

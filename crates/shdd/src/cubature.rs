@@ -4,8 +4,7 @@
 //! search grid says where the mass can be; only those cells are split, until Gauss–Legendre nodes resolve each.
 
 use crate::cell::{Cell, NODES};
-use crate::search::SearchScratch;
-use crate::{Codec, Coefficients, Mode, ShddError};
+use crate::{Codec, Coefficients, Mode, ShddError, search::SearchScratch};
 use locdiff_sphere::{Field, UnitVec};
 use std::collections::HashSet;
 
@@ -124,8 +123,7 @@ fn resolve(field: &Field, field_level: u8, mut cells: Vec<Cell>, top: f64) -> Ve
             // Between nodes F may be higher than at them, by no more than it varies.
             let bound = (high - top) + 0.5 * (high - low) + area.ln();
             let negligible = bound < reference - NEGLIGIBLE_NATS - 3.0;
-            let resolved =
-                leaf.cell.level() >= field_level && high - low <= RESOLVED_NATS + RESOLVED_SLACK * below;
+            let resolved = leaf.cell.level() >= field_level && high - low <= RESOLVED_NATS + RESOLVED_SLACK * below;
             if negligible || resolved || leaf.cell.level() >= FINEST_LEVEL {
                 total += leaf.mass(top);
                 done.push(leaf);

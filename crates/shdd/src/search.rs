@@ -1,12 +1,10 @@
 //! Finding the maxima of a field: a coarse synthesis on a 2× oversampled ring grid, in f32 since it only points the
 //! way, then Newton steps in f64 on the sphere. No grid remains in the answer.
 
-use crate::refine::refine;
-use crate::{Coefficients, Mode, ShddError};
+use crate::{Coefficients, Mode, ShddError, refine::refine};
 use locdiff_sphere::{Degree, Harmonics, JetField, JetPlan, UnitVec};
 use pulp::{Simd, WithSimd};
-use rustfft::Fft;
-use rustfft::num_complex::Complex;
+use rustfft::{Fft, num_complex::Complex};
 use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
 
@@ -86,9 +84,7 @@ impl Search {
         for m in 0..=lmax {
             for first in (0..half).step_by(LANES) {
                 legendre.extend((m..=lmax).map(|l| {
-                    CacheLine(std::array::from_fn(|i| {
-                        north.get(first + i).map_or(0.0, |y| flush(y[l * l + l + m]))
-                    }))
+                    CacheLine(std::array::from_fn(|i| north.get(first + i).map_or(0.0, |y| flush(y[l * l + l + m]))))
                 }));
             }
         }
@@ -130,11 +126,7 @@ impl Search {
                 scratch.packed.push([(scale * e[centre + m]) as f32, sine as f32]);
             }
         }
-        pulp::Arch::new().dispatch(LegendreSums {
-            search: self,
-            packed: &scratch.packed,
-            rows: &mut scratch.rows,
-        });
+        pulp::Arch::new().dispatch(LegendreSums { search: self, packed: &scratch.packed, rows: &mut scratch.rows });
         self.fft.process_with_scratch(&mut scratch.rows, &mut scratch.fft);
         pulp::Arch::new().dispatch(RowMaxima {
             longitudes: self.longitudes,
@@ -216,11 +208,7 @@ impl Search {
         let vertex = |before: f64, here: f64, after: f64| {
             let bend = before - 2.0 * here + after;
             let slope = 0.5 * (after - before);
-            if bend < 0.0 {
-                ((-slope / bend).clamp(-0.5, 0.5), -0.5 * slope * slope / bend)
-            } else {
-                (0.0, 0.0)
-            }
+            if bend < 0.0 { ((-slope / bend).clamp(-0.5, 0.5), -0.5 * slope * slope / bend) } else { (0.0, 0.0) }
         };
         let n = self.longitudes;
         let here = value(at.ring, at.longitude);
@@ -364,13 +352,7 @@ impl WithSimd for LegendreSums<'_> {
 
 /// The four sums of one order on one register of rings.
 #[inline(always)]
-fn order_sums<S: Simd>(
-    simd: S,
-    packed: &[[f32; 2]],
-    table: &[CacheLine],
-    lane: usize,
-    sums: &mut [[f32; LANES]; 4],
-) {
+fn order_sums<S: Simd>(simd: S, packed: &[[f32; 2]], table: &[CacheLine], lane: usize, sums: &mut [[f32; LANES]; 4]) {
     let zero = simd.splat_f32s(0.0);
     let (mut even_cos, mut even_sin, mut odd_cos, mut odd_sin) = (zero, zero, zero, zero);
     let mut lines = table.chunks_exact(2);
@@ -455,8 +437,7 @@ mod tests {
     #[test]
     fn processors_without_avx_find_the_same_values() {
         for len in [8, 64, 96, 192, 250, 512] {
-            let wave =
-                |i: usize| Complex::new((i * 37 % 101) as f32 / 50.0 - 1.0, (i * 53 % 97) as f32 / 48.0);
+            let wave = |i: usize| Complex::new((i * 37 % 101) as f32 / 50.0 - 1.0, (i * 53 % 97) as f32 / 48.0);
             let mut values: Vec<Complex<f32>> = (0..2 * len).map(wave).collect();
             let mut plain = values.clone();
             inverse_fft(len).process(&mut values);

@@ -29,8 +29,7 @@ fn clean_codes_decode_to_within_a_metre() {
         let codec = codec(l);
         let mut rng = rng(l as u64);
         let n = if l <= 127 { 10_000 } else { 500 };
-        let places: Vec<LatLon> =
-            awkward_places().into_iter().chain((0..n).map(|_| random_place(&mut rng))).collect();
+        let places: Vec<LatLon> = awkward_places().into_iter().chain((0..n).map(|_| random_place(&mut rng))).collect();
         let mut worst = 0f64;
         for places in places.chunks(512) {
             let codes: Vec<Coefficients> = places.iter().map(|p| codec.encode(*p)).collect();

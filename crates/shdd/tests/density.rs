@@ -12,8 +12,7 @@ fn mixture(codec: &Codec) -> Coefficients {
     let mut rng = rng(41);
     let a = codec.encode(LatLon::new(60.0, 178.0).unwrap()).into_vec();
     let b = codec.encode(LatLon::new(-20.0, 30.0).unwrap()).into_vec();
-    let values =
-        a.iter().zip(&b).map(|(a, b)| 0.30 * a + 0.29 * b + 0.1 * common::normal(&mut rng)).collect();
+    let values = a.iter().zip(&b).map(|(a, b)| 0.30 * a + 0.29 * b + 0.1 * common::normal(&mut rng)).collect();
     Coefficients::new(values).unwrap()
 }
 
@@ -39,18 +38,13 @@ fn known_densities_have_known_constants() {
 fn constants_do_not_depend_on_where_the_peak_is() {
     // Poles, faces' edges and corners of the cells, the antimeridian.
     let codec = codec(31);
-    for (lat, lon) in [(90.0, 0.0), (-90.0, 0.0), (45.0, 0.0), (35.2643897, 45.0), (0.0, 180.0), (0.0, 45.0)]
-    {
+    for (lat, lon) in [(90.0, 0.0), (-90.0, 0.0), (45.0, 0.0), (35.2643897, 45.0), (0.0, 180.0), (0.0, 45.0)] {
         let clean = codec.encode(LatLon::new(lat, lon).unwrap());
         let density = codec.density(&clean).unwrap();
         assert!((density.log_z() - codec.zonal().log_z).abs() < 1e-7, "{lat} {lon}");
         let region = density.credible_region(0.9).unwrap();
         let expected = EARTH_RADIUS_KM / codec.degree().curvature().sqrt() * (2.0 * 10f64.ln()).sqrt();
-        assert!(
-            (region.radius_km / expected - 1.0).abs() < 0.02,
-            "{lat} {lon}: {} {expected}",
-            region.radius_km
-        );
+        assert!((region.radius_km / expected - 1.0).abs() < 0.02, "{lat} {lon}: {} {expected}", region.radius_km);
     }
 }
 
@@ -66,8 +60,7 @@ fn cap_masses_match_a_fine_quadrature_and_fill_the_sphere() {
     assert!((total - 1.0).abs() < 1e-7, "{total}");
     for (lat, lon, radius) in [(60.0, 178.0, 0.1), (-20.0, 30.0, 0.2), (0.0, 100.0, 1.0), (80.0, 40.0, 0.6)] {
         let center = LatLon::new(lat, lon).unwrap().to_unit();
-        let exact: f64 =
-            points.iter().zip(&q).filter(|(p, _)| p.angle_rad(center) <= radius).map(|(_, q)| q).sum();
+        let exact: f64 = points.iter().zip(&q).filter(|(p, _)| p.angle_rad(center) <= radius).map(|(_, q)| q).sum();
         let ours = density.cap_mass(center, radius).unwrap();
         assert!((ours - exact).abs() < 1e-3, "{lat} {lon} {radius}: {ours} {exact}");
     }
@@ -150,8 +143,7 @@ fn credible_regions_cover_what_they_claim() {
         for p in [0.1, 0.25, 0.5, 0.75, 0.9, 0.95] {
             let region = density.credible_region(p).unwrap();
             let inside = log_q.iter().filter(|v| **v >= region.log_density).count() as f64 / 1e4;
-            let near =
-                points.iter().filter(|q| q.angle_rad(center) * EARTH_RADIUS_KM <= region.radius_km).count();
+            let near = points.iter().filter(|q| q.angle_rad(center) * EARTH_RADIUS_KM <= region.radius_km).count();
             let near = near as f64 / 1e4;
             println!(
                 "{name} L={l} p={p}: region covers {inside:.4}, radius {:.0} km covers {near:.4}",

@@ -68,13 +68,11 @@ fn gradients_match_brute_force() {
             let loss = |kind: Divergence| codec.divergence(&kind, &e, place.to_unit()).unwrap();
             let (reverse, forward, nll) =
                 (loss(Divergence::ReverseKl), loss(Divergence::ForwardKl), loss(Divergence::Nll));
-            let shift =
-                |target: &[f64]| -> Vec<f64> { exact.mean.iter().zip(target).map(|(a, b)| a - b).collect() };
+            let shift = |target: &[f64]| -> Vec<f64> { exact.mean.iter().zip(target).map(|(a, b)| a - b).collect() };
             let exact_nll = shift(&code);
             let exact_forward = shift(&codec.zonal().mean_parameters(&code));
             let size = dot(&code, &code).sqrt();
-            let mut report =
-                format!("L={l} {name}: log Z {:+.1e}", nll.value + dot(e.as_slice(), &code) - exact.log_z);
+            let mut report = format!("L={l} {name}: log Z {:+.1e}", nll.value + dot(e.as_slice(), &code) - exact.log_z);
             for (kind, ours, reference) in [
                 ("reverse", &reverse.gradient, &exact.reverse_gradient),
                 ("forward", &forward.gradient, &exact_forward),
@@ -88,18 +86,12 @@ fn gradients_match_brute_force() {
                     let cos = cosine(ours, reference);
                     let norm = (dot(ours, ours) / dot(reference, reference)).sqrt();
                     write!(report, ", {kind} 1-cos {:.0e} norm {norm:.6}", 1.0 - cos).unwrap();
-                    assert!(
-                        cos > 0.999_999 && (norm - 1.0).abs() < 1e-4,
-                        "L={l} {name} {kind}: {cos} {norm}"
-                    );
+                    assert!(cos > 0.999_999 && (norm - 1.0).abs() < 1e-4, "L={l} {name} {kind}: {cos} {norm}");
                 }
             }
             println!("{report}");
             assert!((nll.value + dot(e.as_slice(), &code) - exact.log_z).abs() < 1e-6, "L={l} {name}: log Z");
-            assert!(
-                (reverse.value - exact.reverse_value).abs() < 1e-5 * (1.0 + exact.reverse_value),
-                "L={l} {name}"
-            );
+            assert!((reverse.value - exact.reverse_value).abs() < 1e-5 * (1.0 + exact.reverse_value), "L={l} {name}");
             assert!(reverse.value > -1e-7 && forward.value > -1e-7, "KL must not be negative");
         }
     }

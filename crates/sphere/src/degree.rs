@@ -24,11 +24,7 @@ impl Degree {
     /// # Errors
     /// When L is 0 or above [`Degree::MAX`].
     pub fn new(l: usize) -> Result<Self, SphereError> {
-        if (1..=usize::from(Self::MAX.0)).contains(&l) {
-            Ok(Self(l as u16))
-        } else {
-            Err(SphereError::Degree(l))
-        }
+        if (1..=usize::from(Self::MAX.0)).contains(&l) { Ok(Self(l as u16)) } else { Err(SphereError::Degree(l)) }
     }
 
     /// The degree whose expansion has `dimension` coefficients.

@@ -1,9 +1,7 @@
 //! A field `F(x) = Σ e_lm Y_lm(x)` evaluated at many points without ever storing Y.
 
-use crate::error::expect_len;
-use crate::recurrence::OrderTable;
 use crate::simd::{dispatch, vectors, vectors_mut};
-use crate::{Degree, SphereError, UnitVec};
+use crate::{Degree, SphereError, UnitVec, error::expect_len, recurrence::OrderTable};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 use std::sync::Arc;

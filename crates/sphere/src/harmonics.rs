@@ -1,12 +1,8 @@
 //! Real orthonormal spherical harmonics at points: the SHDD code of the paper's Eq. for PE_SHDD.
 
-use crate::aligned::Aligned;
-use crate::error::expect_len;
-use crate::lanes;
 use crate::recurrence::{self, FLUSH, OrderTable, RowTable};
-use crate::scalar::Number;
 use crate::simd::{dispatch, vectors, vectors_mut};
-use crate::{Degree, SphereError, UnitVec};
+use crate::{Degree, SphereError, UnitVec, aligned::Aligned, error::expect_len, lanes, scalar::Number};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
@@ -108,11 +104,7 @@ impl Harmonics {
     ///
     /// # Errors
     /// When `out` has another length.
-    pub fn write_single_thread<T: Scalar>(
-        &self,
-        points: &[UnitVec],
-        out: &mut [T],
-    ) -> Result<(), SphereError> {
+    pub fn write_single_thread<T: Scalar>(&self, points: &[UnitVec], out: &mut [T]) -> Result<(), SphereError> {
         expect_len("harmonics output", out.len(), points.len() * self.degree.dimension())?;
         T::write_rows(self, points, out);
         Ok(())

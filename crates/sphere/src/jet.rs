@@ -1,11 +1,9 @@
 //! Value, gradient and Hessian of a field at a point of the sphere, pole-safe.
 
-use crate::aligned::Aligned;
-use crate::error::expect_len;
-use crate::harmonics::PlanePowers;
-use crate::recurrence::RowTable;
 use crate::simd::{dispatch, vectors, vectors_mut};
-use crate::{Degree, SphereError, UnitVec};
+use crate::{
+    Degree, SphereError, UnitVec, aligned::Aligned, error::expect_len, harmonics::PlanePowers, recurrence::RowTable,
+};
 use pulp::{Simd, WithSimd};
 
 /// A field's second-order behaviour at a point, in the frame (u, v) of [`UnitVec::tangents`].

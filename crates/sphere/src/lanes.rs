@@ -1,11 +1,9 @@
 //! Harmonics of several points at once, a point in each lane of a register: for low degrees, whose rows of orders are too short to
 //! fill one. The same operations in the same order as one point at a time, so the same bits.
 
-use crate::UnitVec;
-use crate::aligned::Aligned;
 use crate::recurrence::{FLUSH, OrderTable};
-use crate::scalar::Number;
 use crate::simd::{vectors, vectors_mut};
+use crate::{UnitVec, aligned::Aligned, scalar::Number};
 use pulp::{Simd, WithSimd};
 
 /// The highest degree for which this is the faster way; measured, see `bench/benches/codec.rs`.
@@ -30,8 +28,7 @@ impl<T: Number> WithSimd for WriteLanes<'_, T> {
         for (points, rows) in self.points.chunks(lanes).zip(self.out.chunks_mut(lanes * dimension)) {
             for lane in 0..lanes {
                 let point = points[lane.min(points.len() - 1)];
-                (place[lane], place[lanes + lane], place[2 * lanes + lane]) =
-                    (point.x(), point.y(), point.z());
+                (place[lane], place[lanes + lane], place[2 * lanes + lane]) = (point.x(), point.y(), point.z());
             }
             let xyz = vectors::<S>(&place);
             fill(simd, self.table, [xyz[0], xyz[1], xyz[2]], vectors_mut::<S>(&mut columns));

@@ -270,9 +270,7 @@ mod tests {
 
     #[test]
     fn longitudes_wrap() {
-        for (lon, wrapped) in
-            [(180.0, 180.0), (-180.0, -180.0), (181.0, -179.0), (-541.0, 179.0), (360.0, 0.0)]
-        {
+        for (lon, wrapped) in [(180.0, 180.0), (-180.0, -180.0), (181.0, -179.0), (-541.0, 179.0), (360.0, 0.0)] {
             assert_eq!(LatLon::new(0.0, lon).unwrap().lon_deg(), wrapped);
         }
         assert!(LatLon::new(0.0, -1e-300 - 180.0).unwrap().lon_deg() <= 180.0);

@@ -5,8 +5,7 @@
 //! `Q_l = a·z·Q_{l−1} + c·Q_{l−2}`, from `Q_mm = diagonal_m`: exact to rounding at every degree, unlike the paper's
 //! closed form, whose power sum cancels away all digits near l = 47. There is no singular point at the poles.
 
-use crate::aligned::Aligned;
-use crate::simd::vectors;
+use crate::{aligned::Aligned, simd::vectors};
 use pulp::Simd;
 use std::f64::consts::PI;
 

@@ -1,14 +1,11 @@
 //! Iso-latitude grids and the fast transform between coefficients and values on them (Legendre sums + real FFT).
 
-use crate::error::expect_len;
 use crate::field::{order_sums, packed_start};
-use crate::recurrence::OrderTable;
 use crate::simd::{dispatch, vectors, vectors_mut};
-use crate::{Field, FieldPlan, SphereError, UnitVec, gauss_legendre};
+use crate::{Field, FieldPlan, SphereError, UnitVec, error::expect_len, gauss_legendre, recurrence::OrderTable};
 use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
-use realfft::RealFftPlanner;
-use realfft::num_complex::Complex;
+use realfft::{RealFftPlanner, num_complex::Complex};
 use std::f64::consts::{PI, TAU};
 
 /// Rings a tile: one vector lane each.
@@ -86,10 +83,7 @@ impl Rings {
     /// One point.
     #[inline]
     pub fn point(&self, ring: usize, longitude: usize) -> UnitVec {
-        UnitVec::from_z_lon(
-            self.z[ring],
-            self.first_lon_rad + TAU * longitude as f64 / self.longitudes as f64,
-        )
+        UnitVec::from_z_lon(self.z[ring], self.first_lon_rad + TAU * longitude as f64 / self.longitudes as f64)
     }
 
     /// All points, in the order of the values.
@@ -105,9 +99,7 @@ impl Rings {
 
     /// Area weights in steradian, one a point.
     pub fn point_weights(&self) -> Vec<f64> {
-        (0..self.z.len())
-            .flat_map(|r| std::iter::repeat_n(self.ring_point_weight(r), self.longitudes))
-            .collect()
+        (0..self.z.len()).flat_map(|r| std::iter::repeat_n(self.ring_point_weight(r), self.longitudes)).collect()
     }
 
     /// Values of a field at every point, on all threads.
@@ -116,22 +108,20 @@ impl Rings {
         let fft = RealFftPlanner::<f64>::new().plan_fft_inverse(self.longitudes);
         let turns = self.turns(table.lmax);
         let mut values = vec![0.0; self.len()];
-        values.par_chunks_mut(LANES * self.longitudes).zip(self.z.par_chunks(LANES)).for_each(
-            |(values, z)| {
-                let sums = dispatch(Legendre { table, weights, z });
-                let mut spectrum = fft.make_input_vec();
-                let mut scratch = fft.make_scratch_vec();
-                for (lane, ring) in values.chunks_exact_mut(self.longitudes).enumerate() {
-                    spectrum.fill(Complex::default());
-                    for (m, (cos, sin)) in sums.iter().enumerate() {
-                        let value = Complex::new(cos[lane], -sin[lane]) * turns[m];
-                        add_order(&mut spectrum, self.longitudes, m, value);
-                    }
-                    fft.process_with_scratch(&mut spectrum, ring, &mut scratch)
-                        .expect("plan and buffers have one length, and the end bins are real");
+        values.par_chunks_mut(LANES * self.longitudes).zip(self.z.par_chunks(LANES)).for_each(|(values, z)| {
+            let sums = dispatch(Legendre { table, weights, z });
+            let mut spectrum = fft.make_input_vec();
+            let mut scratch = fft.make_scratch_vec();
+            for (lane, ring) in values.chunks_exact_mut(self.longitudes).enumerate() {
+                spectrum.fill(Complex::default());
+                for (m, (cos, sin)) in sums.iter().enumerate() {
+                    let value = Complex::new(cos[lane], -sin[lane]) * turns[m];
+                    add_order(&mut spectrum, self.longitudes, m, value);
                 }
-            },
-        );
+                fft.process_with_scratch(&mut spectrum, ring, &mut scratch)
+                    .expect("plan and buffers have one length, and the end bins are real");
+            }
+        });
         values
     }
 
@@ -212,8 +202,7 @@ pub(crate) fn add_order(spectrum: &mut [Complex<f64>], n: usize, m: usize, value
 fn lanes(z: &[f64]) -> ([f64; LANES], [f64; LANES], f64) {
     let mut heights = [0.0; LANES];
     heights[..z.len()].copy_from_slice(z);
-    let sine: [f64; LANES] =
-        std::array::from_fn(|i| ((1.0 - heights[i]) * (1.0 + heights[i])).max(0.0).sqrt());
+    let sine: [f64; LANES] = std::array::from_fn(|i| ((1.0 - heights[i]) * (1.0 + heights[i])).max(0.0).sqrt());
     let widest = sine[..z.len()].iter().fold(0.0, |a: f64, b| a.max(*b));
     (heights, sine, widest)
 }

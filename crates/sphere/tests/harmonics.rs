@@ -113,8 +113,7 @@ fn one_and_many_points_on_one_and_many_threads_agree_to_the_bit() {
 #[test]
 fn fused_values_equal_the_scalar_product_with_the_harmonics() {
     for l in [1, 8, 15, 47, 127, 255] {
-        let (e, harmonics, plan) =
-            (coefficients(l, 11), Harmonics::new(degree(l)), FieldPlan::new(degree(l)));
+        let (e, harmonics, plan) = (coefficients(l, 11), Harmonics::new(degree(l)), FieldPlan::new(degree(l)));
         let points: Vec<_> = random_points(301, 13).into_iter().chain(awkward_points()).collect();
         let values = plan.values(&e, &points).unwrap();
         let norm = dot(&e, &e).sqrt();
@@ -148,8 +147,7 @@ fn jets_match_finite_differences_everywhere() {
             let f = |a: f64, b: f64| plan.values(&e, &[point.step(a * h, b * h)]).unwrap()[0];
             let scale = dot(&e, &e).sqrt() * l as f64;
             assert!((jet.value - f(0.0, 0.0)).abs() < 1e-12 * scale);
-            let gradient =
-                [(f(1.0, 0.0) - f(-1.0, 0.0)) / (2.0 * h), (f(0.0, 1.0) - f(0.0, -1.0)) / (2.0 * h)];
+            let gradient = [(f(1.0, 0.0) - f(-1.0, 0.0)) / (2.0 * h), (f(0.0, 1.0) - f(0.0, -1.0)) / (2.0 * h)];
             assert!(max_difference(&jet.gradient, &gradient) < 1e-5 * scale * l as f64, "L={l}");
             let second = |a: f64, b: f64| (f(a, b) - 2.0 * f(0.0, 0.0) + f(-a, -b)) / (h * h);
             let mixed = (f(1.0, 1.0) - f(1.0, -1.0) - f(-1.0, 1.0) + f(-1.0, -1.0)) / (4.0 * h * h);

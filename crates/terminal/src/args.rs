@@ -40,10 +40,8 @@ pub fn parse_device(text: &str) -> Result<DeviceSpec, String> {
 
 /// "LAT,LON" in degrees.
 pub fn parse_place(text: &str) -> Result<LatLon, String> {
-    let (lat, lon) =
-        text.split_once(',').ok_or("give latitude and longitude as LAT,LON, such as 48.86,2.35")?;
-    let number =
-        |part: &str| part.trim().parse::<f64>().map_err(|_| format!("'{part}' is not a number of degrees"));
+    let (lat, lon) = text.split_once(',').ok_or("give latitude and longitude as LAT,LON, such as 48.86,2.35")?;
+    let number = |part: &str| part.trim().parse::<f64>().map_err(|_| format!("'{part}' is not a number of degrees"));
     LatLon::new(number(lat)?, number(lon)?).map_err(|error| error.to_string())
 }
 
@@ -102,8 +100,7 @@ impl PointsInput {
             let count = at.len() as u64;
             return Ok((Box::new(at.into_iter().map(Ok)), Some(count)));
         };
-        let columns =
-            PointColumns { lat: self.lat_column.clone(), lon: self.lon_column.clone(), tensor: None };
+        let columns = PointColumns { lat: self.lat_column.clone(), lon: self.lon_column.clone(), tensor: None };
         let reader = PointReader::open(path, self.from, &columns)?;
         let count = reader.rows();
         Ok((Box::new(reader.map(|item| Ok(item?.1))), count))
@@ -135,12 +132,7 @@ impl VectorsInput {
 }
 
 /// Reads up to `most` vectors of a file of which `before` rows are read already.
-pub fn read_vectors(
-    reader: &mut MatrixReader,
-    most: usize,
-    path: &Path,
-    before: u64,
-) -> Result<Vec<Coefficients>> {
+pub fn read_vectors(reader: &mut MatrixReader, most: usize, path: &Path, before: u64) -> Result<Vec<Coefficients>> {
     let mut flat = Vec::new();
     let columns = reader.columns();
     reader.read_rows(most, &mut flat)?;
@@ -205,15 +197,12 @@ impl DecoderArgs {
 
 /// A grid by its name, or the places of a file.
 pub fn parse_grid(text: &str, seed: u64) -> Result<Grid> {
-    let size = |part: &str| {
-        part.parse::<usize>().with_context(|| format!("anchors '{text}': '{part}' is not a whole number"))
-    };
+    let size =
+        |part: &str| part.parse::<usize>().with_context(|| format!("anchors '{text}': '{part}' is not a whole number"));
     Ok(match text.split_once(':') {
         Some(("fibonacci", n)) => Grid::fibonacci(size(n)?)?,
         Some(("healpix", depth)) => Grid::healpix(u8::try_from(size(depth)?).unwrap_or(u8::MAX))?,
-        Some(("random", n)) => {
-            Grid::uniform_random(size(n)?, &mut rand_chacha::ChaCha8Rng::seed_from_u64(seed))?
-        }
+        Some(("random", n)) => Grid::uniform_random(size(n)?, &mut rand_chacha::ChaCha8Rng::seed_from_u64(seed))?,
         _ => {
             let gallery = locdiff_data::read_points(Path::new(text), None, &PointColumns::default())
                 .context("anchors are fibonacci:N, healpix:DEPTH, random:N or a file of places")?;

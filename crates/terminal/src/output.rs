@@ -8,9 +8,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use locdiff_base::{AtomicFile, WriteError};
 use serde_json::Value;
-use std::fmt;
-use std::io::Write;
-use std::path::Path;
+use std::{fmt, io::Write, path::Path};
 
 /// Flags that do not go together: exit code 2.
 #[derive(Debug)]
@@ -40,13 +38,11 @@ pub fn claim<'a>(outputs: impl IntoIterator<Item = &'a Path>, prints: bool) -> R
     for path in outputs {
         if is_stdout(path) {
             if prints {
-                let message =
-                    "--json and an output to - would both go to standard output: name a file for one of them";
+                let message = "--json and an output to - would both go to standard output: name a file for one of them";
                 return Err(Usage(message.to_owned()).into());
             }
             if Call::current().take_stdout() {
-                let message =
-                    "two outputs to - would be mixed on standard output: name a file for one of them";
+                let message = "two outputs to - would be mixed on standard output: name a file for one of them";
                 return Err(Usage(message.to_owned()).into());
             }
         } else {

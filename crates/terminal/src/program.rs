@@ -1,16 +1,11 @@
 //! A program of commands: what it is given is parsed, one command runs, and an exit code comes back. Nothing here ends the process.
 
-use crate::call::Call;
-use crate::interrupt::Interrupted;
-use crate::output::Usage;
 use crate::verbosity::{self, Colours};
-use crate::{examples, say};
+use crate::{call::Call, examples, interrupt::Interrupted, output::Usage, say};
 use anyhow::Result;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Command, CommandFactory, FromArgMatches};
-use std::ffi::OsString;
-use std::num::NonZeroUsize;
-use std::time::Instant;
+use std::{ffi::OsString, num::NonZeroUsize, time::Instant};
 
 /// A program: what its command line is, and what its commands do.
 pub trait Program: CommandFactory + FromArgMatches + Send {
@@ -63,14 +58,7 @@ pub struct Everywhere {
     #[arg(short, long, global = true)]
     verbose: bool,
     /// When to use colours
-    #[arg(
-        long,
-        global = true,
-        value_name = "WHEN",
-        default_value = "auto",
-        hide_possible_values = true,
-        value_enum
-    )]
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", hide_possible_values = true, value_enum)]
     color: Colours,
     /// Overwrite files and folders that exist
     #[arg(long, global = true)]
@@ -153,11 +141,7 @@ fn exit_code<P: Program>(error: &anyhow::Error) -> u8 {
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause.downcast_ref::<locdiff_data::DataError>().is_some_and(locdiff_data::DataError::is_broken_pipe)
-            || cause
-                .downcast_ref::<locdiff_base::WriteError>()
-                .is_some_and(locdiff_base::WriteError::is_broken_pipe)
-            || cause
-                .downcast_ref::<std::io::Error>()
-                .is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
+            || cause.downcast_ref::<locdiff_base::WriteError>().is_some_and(locdiff_base::WriteError::is_broken_pipe)
+            || cause.downcast_ref::<std::io::Error>().is_some_and(|e| e.kind() == std::io::ErrorKind::BrokenPipe)
     })
 }

@@ -13,8 +13,7 @@ pub fn bar(what: &'static str, count: Option<u64>) -> ProgressBar {
         "{prefix} {spinner} {human_pos} {per_sec}"
     };
     // Draws nothing where stderr is not a terminal.
-    let target =
-        if is_quiet() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(8) };
+    let target = if is_quiet() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(8) };
     bar.set_draw_target(target);
     bar.set_style(ProgressStyle::with_template(template).expect("the template is valid"));
     bar.set_prefix(what);

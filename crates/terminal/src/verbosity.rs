@@ -42,8 +42,7 @@ impl Colours {
     pub(crate) fn on_stderr(self) -> bool {
         match self {
             Self::Auto => {
-                std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-                    && std::io::stderr().is_terminal()
+                std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty()) && std::io::stderr().is_terminal()
             }
             Self::Always => true,
             Self::Never => false,

@@ -39,9 +39,8 @@ impl BatchMaker<'_> {
     /// Fills `out` for a step.
     pub(crate) fn fill(&self, step: u32, out: &mut Batch) -> Result<(), TrainError> {
         let (data, columns) = (self.rows.data, self.rows.data.columns());
-        let draw = |what: u64, k: usize, bound: usize| {
-            chance::below(&[self.seed, what, u64::from(step), k as u64], bound)
-        };
+        let draw =
+            |what: u64, k: usize, bound: usize| chance::below(&[self.seed, what, u64::from(step), k as u64], bound);
         let rows: Vec<usize> =
             (0..self.batch).map(|k| self.rows.rows[draw(ROW, k, self.rows.rows.len())] as usize).collect();
         out.cond.resize(rows.len() * columns, 0.0);

@@ -38,8 +38,7 @@ impl Checkpoints {
     /// In a run's folder.
     pub(crate) fn new(run: &Path, keep: usize) -> Result<Self, TrainError> {
         let path = run.join("checkpoints");
-        fs::create_dir_all(&path)
-            .map_err(|error| folder(&path, format!("cannot create this folder: {error}")))?;
+        fs::create_dir_all(&path).map_err(|error| folder(&path, format!("cannot create this folder: {error}")))?;
         Ok(Self { folder: path, keep })
     }
 
@@ -72,10 +71,8 @@ impl Checkpoints {
     /// Writes one, then removes those beyond the number kept.
     pub(crate) fn save(&self, state: &TrainingState, standing: Standing) -> Result<(), TrainError> {
         let path = self.path(state.step);
-        let mut metadata = HashMap::from([
-            ("checksum".to_owned(), checksum(state)),
-            ("stale".to_owned(), standing.stale.to_string()),
-        ]);
+        let mut metadata =
+            HashMap::from([("checksum".to_owned(), checksum(state)), ("stale".to_owned(), standing.stale.to_string())]);
         if let Some((score, step)) = standing.best {
             metadata.insert("best_score".to_owned(), format!("{:016x}", score.to_bits()));
             metadata.insert("best_step".to_owned(), step.to_string());
@@ -85,10 +82,7 @@ impl Checkpoints {
                 NnError::Write(error) => error.reason.to_string(), // the path is named already
                 other => other.to_string(),
             };
-            return Err(folder(
-                &path,
-                format!("{reason}; make room and resume the run: older checkpoints are whole"),
-            ));
+            return Err(folder(&path, format!("{reason}; make room and resume the run: older checkpoints are whole")));
         }
         for step in self.steps().into_iter().skip(self.keep) {
             let _ = fs::remove_file(self.path(step)); // one too many does no harm
@@ -102,10 +96,9 @@ impl Checkpoints {
             let path = self.path(step);
             match load(&path) {
                 Ok(found) => return Some(found),
-                Err(reason) => say(format!(
-                    "{}: damaged ({reason}); going back to the checkpoint before it",
-                    path.display()
-                )),
+                Err(reason) => {
+                    say(format!("{}: damaged ({reason}); going back to the checkpoint before it", path.display()))
+                }
             }
         }
         None

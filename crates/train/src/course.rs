@@ -112,11 +112,7 @@ pub(crate) struct Course<'a> {
 }
 
 impl Course<'_> {
-    pub(crate) fn all(
-        &mut self,
-        batches: Option<&Batches>,
-        stop: &AtomicBool,
-    ) -> Result<Outcome, TrainError> {
+    pub(crate) fn all(&mut self, batches: Option<&Batches>, stop: &AtomicBool) -> Result<Outcome, TrainError> {
         let settings = &self.config.train;
         let startup_seconds = self.called.elapsed().as_secs_f64();
         let (mut since, mut logged_at) = (Instant::now(), self.done);
@@ -140,8 +136,7 @@ impl Course<'_> {
             self.done += 1;
             let end = self.done == settings.steps;
             let due = |every: u32| every > 0 && self.done.is_multiple_of(every);
-            let (validate, checkpoint) =
-                (due(settings.validate_every) || end, due(settings.checkpoint_every));
+            let (validate, checkpoint) = (due(settings.validate_every) || end, due(settings.checkpoint_every));
             if due(settings.log_every) || validate {
                 // The clock is read when the steps are done, not when they are given to the device.
                 self.step.wait()?;
@@ -222,9 +217,7 @@ impl Course<'_> {
         // What is read is a density where the model gives one.
         let (step, score) = (self.done, nll_nats.map_or(accuracy.score(), |nll| -nll));
         let keeper = &mut self.keeper;
-        keeper
-            .metrics
-            .write(&json!({"step": step, "validation": accuracy, "nll_nats": nll_nats, "score": score}))?;
+        keeper.metrics.write(&json!({"step": step, "validation": accuracy, "nll_nats": nll_nats, "score": score}))?;
         if keeper.standing.best.is_none_or(|(best, _)| score > best) {
             keeper.standing = Standing { best: Some((score, step)), stale: 0 };
             self.model.save(&keeper.out.join(BEST_FOLDER))?;

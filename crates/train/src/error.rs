@@ -12,9 +12,7 @@ pub enum TrainError {
     #[error(transparent)]
     Locked(#[from] locdiff_base::LockError),
     /// Files that should have the same rows and have not.
-    #[error(
-        "{first} has {first_rows} rows, {second} has {second_rows}: row k of both must be the same photo"
-    )]
+    #[error("{first} has {first_rows} rows, {second} has {second_rows}: row k of both must be the same photo")]
     RowCounts { first: String, first_rows: usize, second: String, second_rows: usize },
     /// Embeddings of different sizes.
     #[error(
@@ -22,9 +20,7 @@ pub enum TrainError {
     )]
     Columns { first: String, first_columns: usize, second: String, second_columns: usize },
     /// Embeddings of different encoders.
-    #[error(
-        "{first} was made by the encoder {first_encoder}, {second} by {second_encoder}: one encoder must make all"
-    )]
+    #[error("{first} was made by the encoder {first_encoder}, {second} by {second_encoder}: one encoder must make all")]
     Encoders { first: String, first_encoder: String, second: String, second_encoder: String },
     /// A validation that cannot be read.
     #[error(transparent)]
@@ -39,9 +35,7 @@ pub enum TrainError {
     #[error("{path} holds a run already: resume it, or choose another folder", path = path.display())]
     HoldsRun { path: PathBuf },
     /// The loss is no number any more.
-    #[error(
-        "the loss is {loss} at step {step}: lower the learning rate; the checkpoints before it are sound"
-    )]
+    #[error("the loss is {loss} at step {step}: lower the learning rate; the checkpoints before it are sound")]
     Diverged { step: u32, loss: f64 },
     /// A failure of the model.
     #[error(transparent)]

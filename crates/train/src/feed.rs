@@ -89,10 +89,7 @@ fn load(device: &Device, plan: &FeedPlan<'_>) -> Result<Table, TrainError> {
         for first in (0..data.len()).step_by(BLOCK) {
             let rows = BLOCK.min(data.len() - first);
             let values = &mut values[..rows * columns];
-            values
-                .par_chunks_mut(columns)
-                .enumerate()
-                .try_for_each(|(k, row)| data.read(first + k, copy, row))?;
+            values.par_chunks_mut(columns).enumerate().try_for_each(|(k, row)| data.read(first + k, copy, row))?;
             if data.is_half() {
                 let halves: Vec<u16> = values.par_iter().map(|v| half::f16::from_f32(*v).to_bits()).collect();
                 table.upload(copy, first, TableValues::Half(&halves))?;

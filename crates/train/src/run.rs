@@ -81,17 +81,14 @@ pub fn train(job: Job<'_>, mut on_event: impl FnMut(Event)) -> Result<Outcome, T
     model.set_quadrature(make_quadrature(&config.model, &training.points())?);
     let codes = CodeWriter::new(&config.model)?;
     let mut step = TrainStep::new(device, &model, &codes, &config.train)?;
-    std::fs::create_dir_all(out)
-        .map_err(|error| folder(out, format!("cannot create this folder: {error}")))?;
+    std::fs::create_dir_all(out).map_err(|error| folder(out, format!("cannot create this folder: {error}")))?;
     let lock = OutputLock::folder(out)?;
     let checkpoints = Checkpoints::new(out, config.train.keep_checkpoints)?;
     claim_folder(out, &config, resume, &checkpoints)?;
-    let start =
-        if resume { Start::at(&checkpoints, config.train.steps, &mut on_event) } else { Start::default() };
+    let start = if resume { Start::at(&checkpoints, config.train.steps, &mut on_event) } else { Start::default() };
     let metrics = Metrics::open(out, start.step())?;
     let (standing, snapshot) = (start.standing, Some(step.snapshot()));
-    let keeper =
-        Keeper { checkpoints, metrics, validation, out, standing, snapshot, saving: None, _lock: lock };
+    let keeper = Keeper { checkpoints, metrics, validation, out, standing, snapshot, saving: None, _lock: lock };
     if let Some(state) = &start.state {
         step.import(state)?;
     }
@@ -133,11 +130,7 @@ pub fn train(job: Job<'_>, mut on_event: impl FnMut(Event)) -> Result<Outcome, T
     })
 }
 
-fn check_data(
-    config: &RunConfig,
-    training: Rows<'_>,
-    validation: Option<Rows<'_>>,
-) -> Result<(), TrainError> {
+fn check_data(config: &RunConfig, training: Rows<'_>, validation: Option<Rows<'_>>) -> Result<(), TrainError> {
     if training.rows.is_empty() {
         return Err(setting("training rows", 0, "at least one; lower the share for validation"));
     }
@@ -167,8 +160,7 @@ struct Start {
 impl Start {
     /// At the newest checkpoint that is whole.
     fn at(checkpoints: &Checkpoints, steps: u32, on_event: &mut impl FnMut(Event)) -> Self {
-        let Some((state, standing)) = checkpoints.load_newest(|message| on_event(Event::Message(message)))
-        else {
+        let Some((state, standing)) = checkpoints.load_newest(|message| on_event(Event::Message(message))) else {
             on_event(Event::Message("no checkpoint yet: starting at step 0".to_owned()));
             return Self::default();
         };
@@ -195,12 +187,7 @@ pub fn clear_run(out: &Path) -> Result<(), TrainError> {
 }
 
 /// Sees that the folder is free, or belongs to this run.
-fn claim_folder(
-    out: &Path,
-    config: &RunConfig,
-    resume: bool,
-    checkpoints: &Checkpoints,
-) -> Result<(), TrainError> {
+fn claim_folder(out: &Path, config: &RunConfig, resume: bool, checkpoints: &Checkpoints) -> Result<(), TrainError> {
     let path = out.join(RUN_FILE);
     if let Ok(text) = locdiff_base::read_text_bounded(&path, 1 << 20) {
         if !resume && !checkpoints.steps().is_empty() {

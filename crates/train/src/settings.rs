@@ -1,28 +1,20 @@
 //! How to train: settings and presets.
 
 use crate::TrainError;
-use locdiff_base::{Named, setting};
+use locdiff_base::{named, setting};
 use locdiff_model::{CodeScale, LossKind, ModelConfig, NetworkKind, QuadratureRecipe};
 use locdiff_nn::{AdamConfig, LrSchedule};
 use serde::{Deserialize, Serialize};
 
-/// How the learning rate goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RateKind {
-    /// A linear rise, then half a cosine down to 0.
-    #[default]
-    Cosine,
-    /// Always the same.
-    Constant,
-}
-
-impl Named for RateKind {
-    const WHAT: &'static str = "rate";
-    const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::Cosine, "cosine", "a linear rise, then half a cosine down to 0"),
-        (Self::Constant, "constant", "always the same"),
-    ];
+named! {
+    /// How the learning rate goes.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum RateKind: "rate" {
+        #[default]
+        Cosine = "cosine", "a linear rise, then half a cosine down to 0";
+        Constant = "constant", "always the same";
+    }
 }
 
 /// How to train.
@@ -113,16 +105,13 @@ impl TrainSettings {
         if let Some((what, value, most)) = most.into_iter().find(|(_, value, most)| value > most) {
             return Err(setting(what, value, format!("at most {most}")));
         }
-        let shares =
-            [("condition_dropout", self.condition_dropout), ("embedding_noise", self.embedding_noise)];
+        let shares = [("condition_dropout", self.condition_dropout), ("embedding_noise", self.embedding_noise)];
         for (what, value) in shares {
             if !(0.0..=10.0).contains(&value) || (what == "condition_dropout" && value > 1.0) {
                 return Err(setting(what, value, "0 to 1 (noise: to 10)"));
             }
         }
-        for (what, value) in
-            [("lr", self.lr), ("weight_decay", self.weight_decay), ("clip_norm", self.clip_norm)]
-        {
+        for (what, value) in [("lr", self.lr), ("weight_decay", self.weight_decay), ("clip_norm", self.clip_norm)] {
             if !(value >= 0.0 && value.is_finite()) {
                 return Err(setting(what, value, "a finite number, 0 or more"));
             }
@@ -169,31 +158,21 @@ pub struct RunConfig {
     pub train: TrainSettings,
 }
 
-/// A named set of choices.
-///
-/// ```
-/// use locdiff_train::TrainPreset;
-/// let run = TrainPreset::Paper.run_config(768);
-/// assert_eq!((run.model.degree, run.train.steps), (47, 750_000));
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum TrainPreset {
-    /// What was most accurate on validation.
-    #[default]
-    Default,
-    /// The paper's own settings.
-    Paper,
-    /// A quick run on a CPU.
-    Small,
-}
-
-impl Named for TrainPreset {
-    const WHAT: &'static str = "preset";
-    const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::Default, "default", "what was most accurate on validation"),
-        (Self::Paper, "paper", "the paper's own settings"),
-        (Self::Small, "small", "a quick run on a CPU"),
-    ];
+named! {
+    /// A named set of choices.
+    ///
+    /// ```
+    /// use locdiff_train::TrainPreset;
+    /// let run = TrainPreset::Paper.run_config(768);
+    /// assert_eq!((run.model.degree, run.train.steps), (47, 750_000));
+    /// ```
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum TrainPreset: "preset" {
+        #[default]
+        Default = "default", "what was most accurate on validation";
+        Paper = "paper", "the paper's own settings";
+        Small = "small", "a quick run on a CPU";
+    }
 }
 
 impl TrainPreset {

@@ -4,8 +4,8 @@ use crate::{TrainError, TrainSettings, batches::Batch, feed::DeviceFeed};
 use locdiff_diffusion::TrainingTables;
 use locdiff_model::{CodeWriter, Model, Network, NetworkBuffers, Objective};
 use locdiff_nn::{
-    Adam, Device, Gradients, Indices, NnError, Params, Recorded, Rng, Snapshot, Tensor, TrainingState,
-    feed::Inbox, layers::ForwardMode, ops,
+    Adam, Device, Gradients, Indices, NnError, Params, Recorded, Rng, Snapshot, Tensor, TrainingState, feed::Inbox,
+    layers::ForwardMode, ops,
 };
 use std::ops::Range;
 
@@ -85,13 +85,7 @@ impl TrainStep {
             adam: Adam::new(settings.adam(), &params)?,
             objective: Objective::new(device, config, codes, model.quadrature(), pass)?,
             work: model.net().work(device, pass)?,
-            tables: TrainingTables::new(
-                device,
-                &schedule,
-                config.prediction(),
-                config.code_scale.factor(),
-                repeats,
-            )?,
+            tables: TrainingTables::new(device, &schedule, config.prediction(), config.code_scale.factor(), repeats)?,
             rng: Rng::new(device, config.seed)?,
             seed: config.seed,
             batch: settings.batch,
@@ -217,13 +211,7 @@ impl TrainStep {
         let noisy = self.noisy.view();
         self.net.forward(&self.params, &mut self.work, noisy, cond, self.t_value.view(), mode)?;
         let target = if self.pointwise {
-            ops::mix_rows(
-                self.target.view_mut(),
-                code,
-                self.noise.view(),
-                self.tables.target.view(),
-                &self.t,
-            )?;
+            ops::mix_rows(self.target.view_mut(), code, self.noise.view(), self.tables.target.view(), &self.t)?;
             self.target.view()
         } else {
             code

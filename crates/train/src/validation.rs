@@ -20,11 +20,7 @@ pub(crate) struct Validation {
 
 /// Looks at no more than `validation_rows` rows, evenly spread: the evidence at pure noise, tempered, or pooled samples where a
 /// model gives no densities.
-pub(crate) fn validate(
-    model: &Model,
-    rows: Rows<'_>,
-    settings: &TrainSettings,
-) -> Result<Validation, TrainError> {
+pub(crate) fn validate(model: &Model, rows: Rows<'_>, settings: &TrainSettings) -> Result<Validation, TrainError> {
     let options = SampleOptions {
         samples: settings.validation_samples,
         steps: settings.validation_steps.min(model.config().diffusion_steps),
@@ -37,8 +33,7 @@ pub(crate) fn validate(
     let truths: Vec<LatLon> = chosen.iter().map(|&row| rows.data.places()[row]).collect();
     let (mut places, mut evidence): (Vec<LatLon>, Vec<Coefficients>) = (Vec::new(), Vec::new());
     for block in chosen.chunks(BLOCK) {
-        let embeddings =
-            block.iter().map(|row| rows.data.embedding(*row)).collect::<Result<Vec<_>, TrainError>>()?;
+        let embeddings = block.iter().map(|row| rows.data.embedding(*row)).collect::<Result<Vec<_>, TrainError>>()?;
         let queries: Vec<Query<'_>> = embeddings.iter().map(Query::from).collect();
         if gives_densities {
             evidence.extend(predictor.evidence(&queries, &options)?);

@@ -89,8 +89,7 @@ fn a_gpu_ends_where_the_cpu_does_whatever_feeds_it() {
             assert_eq!(bits(&there), bits(&streamed));
             // The CPU draws the same rows, noise and anchors.
             let (here, expected) = run(&Device::cpu(), config.clone(), &data, false);
-            let apart =
-                losses.iter().zip(&expected).map(|(a, b)| (a - b).abs() / b.abs()).fold(0.0, f64::max);
+            let apart = losses.iter().zip(&expected).map(|(a, b)| (a - b).abs() / b.abs()).fold(0.0, f64::max);
             println!("{dtype} {loss:?}: weights {:.1e}, losses {apart:.1e}", largest(&there, &here));
             assert!(apart < 1e-3, "{losses:?} {expected:?}");
             // In several passes.

@@ -90,8 +90,7 @@ fn weights(run: &Path) -> Vec<f32> {
 fn every_loss_falls() {
     let folder = tempfile::tempdir().unwrap();
     let data = open(&toy(folder.path(), "train", 300, 1)).unwrap();
-    for loss in [LossKind::Nll, LossKind::Kl, LossKind::KlPaper, LossKind::Cosine, LossKind::L1, LossKind::L2]
-    {
+    for loss in [LossKind::Nll, LossKind::Kl, LossKind::KlPaper, LossKind::Cosine, LossKind::L1, LossKind::L2] {
         let out = folder.path().join(format!("{loss:?}"));
         let mut losses = Vec::new();
         run(tiny(loss), &data, None, &out, false, |event, _| {

@@ -35,14 +35,10 @@ pub enum VisionError {
     )]
     NoHeifCodec { file: String, format: &'static str, codec: &'static str },
     /// More pixels than the limit allows.
-    #[error(
-        "{file} has {width}×{height} pixels, above the limit of {max_pixels}: make it smaller or raise the limit"
-    )]
+    #[error("{file} has {width}×{height} pixels, above the limit of {max_pixels}: make it smaller or raise the limit")]
     TooManyPixels { file: String, width: u32, height: u32, max_pixels: u64 },
     /// More bytes than the limit allows, in the file or once decoded.
-    #[error(
-        "{file} needs {bytes} bytes of memory, above the limit of {max_bytes}: make it smaller or raise the limit"
-    )]
+    #[error("{file} needs {bytes} bytes of memory, above the limit of {max_bytes}: make it smaller or raise the limit")]
     TooManyBytes { file: String, bytes: u64, max_bytes: u64 },
     /// The file ends before its picture does.
     #[error("{file} is cut off before the end of its picture: copy or download it again")]

@@ -41,8 +41,7 @@ impl<'a> Inspection<'a> {
     /// As one object.
     pub fn to_json(&self) -> Value {
         let (encoder, p, times) = (self.encoder, self.encoder.preprocessing(), &self.times);
-        let files: Vec<_> =
-            self.files.iter().map(|(name, bytes)| json!({"name": name, "bytes": bytes})).collect();
+        let files: Vec<_> = self.files.iter().map(|(name, bytes)| json!({"name": name, "bytes": bytes})).collect();
         json!({
             "folder": self.folder, "family": encoder.family(), "architecture": encoder.architecture(),
             "licence": encoder.licence(), "fingerprint": encoder.fingerprint().to_string(), "parameters": encoder.parameters(),
@@ -100,8 +99,7 @@ fn check(encoder: &Encoder) -> Result<()> {
     let grey = Photo::from_rgb(64, 48, vec![127; 3 * 64 * 48])?;
     let embedded = encoder.embed(std::slice::from_ref(&picture)).map_err(|error| match error {
         VisionError::Data(_) => {
-            let fault =
-                "the encoder's answer is not finite: its weights are damaged or of another architecture";
+            let fault = "the encoder's answer is not finite: its weights are damaged or of another architecture";
             VisionError::Unsound { fault }
         }
         error => error,
@@ -112,13 +110,9 @@ fn check(encoder: &Encoder) -> Result<()> {
         again[0] != again[1],
         "the encoder gives the same answer to every picture: its weights are damaged or not trained",
     )?;
-    ensure(
-        first.iter().any(|&value| value != 0.0),
-        "the encoder's answer is all zeros: its weights are damaged",
-    )?;
+    ensure(first.iter().any(|&value| value != 0.0), "the encoder's answer is all zeros: its weights are damaged")?;
     // A batch may round otherwise on a GPU; the same place in the same batch may not.
-    let difference =
-        again[1].values().iter().zip(first).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>().sqrt();
+    let difference = again[1].values().iter().zip(first).map(|(a, b)| f64::from(a - b).powi(2)).sum::<f64>().sqrt();
     let size = first.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt();
     ensure(
         again[0] == again[2] && again[1] == again[3] && difference <= 1e-2 * size,

@@ -97,14 +97,10 @@ fn nothing_is_mirrored_unless_asked() {
 fn colours_stay_within_their_ranges() {
     let grey = Photo::from_rgb(64, 64, vec![100; 3 * 64 * 64]).unwrap();
     let bright = Augmentation { brightness: 0.2, ..plain_colours() };
-    let values: Vec<f64> =
-        (1..=400).map(|k| f64::from(bright.view(&grey, 1, 0, k).unwrap().rgb()[0])).collect();
+    let values: Vec<f64> = (1..=400).map(|k| f64::from(bright.view(&grey, 1, 0, k).unwrap().rgb()[0])).collect();
     assert!(values.iter().all(|value| (79.0..=120.0).contains(value)));
     let (mean, deviation) = moments(&values);
-    assert!(
-        (mean - 99.5).abs() < 3.0 && (deviation - 40.0 / 12.0_f64.sqrt()).abs() < 1.5,
-        "{mean} {deviation}"
-    );
+    assert!((mean - 99.5).abs() < 3.0 && (deviation - 40.0 / 12.0_f64.sqrt()).abs() < 1.5, "{mean} {deviation}");
     // Contrast and saturation leave a grey picture grey.
     let others = Augmentation { contrast: 0.5, saturation: 0.5, hue: 0.5, ..plain_colours() };
     assert!((1..50).all(|k| others.view(&grey, 1, 0, k).unwrap().rgb().iter().all(|&value| value == 100)));

@@ -30,8 +30,8 @@ fn bits(encoder: &Encoder, photos: &[Photo]) -> Vec<Vec<u32>> {
 fn has_the_same_bytes_everywhere(folder: &str) {
     let encoder = Encoder::open(&fixtures(folder)).unwrap();
     let photos = photos(11);
-    let alone: Vec<Vec<u32>> = threads(1)
-        .install(|| photos.iter().flat_map(|photo| bits(&encoder, std::slice::from_ref(photo))).collect());
+    let alone: Vec<Vec<u32>> =
+        threads(1).install(|| photos.iter().flat_map(|photo| bits(&encoder, std::slice::from_ref(photo))).collect());
     for count in 1..=3 {
         threads(count).install(|| {
             for size in [1, 2, 3, 5, 8, 9, 11] {
@@ -39,10 +39,7 @@ fn has_the_same_bytes_everywhere(folder: &str) {
                     let order: Vec<usize> = (0..size).map(|i| (start + 7 * i) % photos.len()).collect();
                     let batch: Vec<Photo> = order.iter().map(|&i| photos[i].clone()).collect();
                     for (place, (got, &i)) in bits(&encoder, &batch).iter().zip(&order).enumerate() {
-                        assert!(
-                            *got == alone[i],
-                            "{folder}: photo {i} at {place} of {size}, {count} threads"
-                        );
+                        assert!(*got == alone[i], "{folder}: photo {i} at {place} of {size}, {count} threads");
                     }
                 }
             }

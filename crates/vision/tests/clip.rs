@@ -49,8 +49,7 @@ fn features_agree_with_transformers() {
             let photos = ["wide", "small"].map(picture);
             let got = encoder.embed(&photos).unwrap();
             for (name, got) in ["wide", "small"].iter().zip(&got) {
-                let error =
-                    relative_error(got.values(), &floats(&expected, &format!("{folder}/{name}/features")));
+                let error = relative_error(got.values(), &floats(&expected, &format!("{folder}/{name}/features")));
                 println!("{device}, {folder}, {name}: {error:.1e} relative");
                 assert!(error < bound, "{device}, {folder}, {name}: {error:e}");
             }
@@ -143,9 +142,8 @@ fn rewrite(folder: &Path, change: impl Fn(&str, &mut Vec<f32>), dtype: Dtype) {
             (name, tensor.shape().to_vec(), bytes)
         })
         .collect();
-    let views = tensors
-        .iter()
-        .map(|(name, shape, bytes)| (name, TensorView::new(dtype, shape.clone(), bytes).unwrap()));
+    let views =
+        tensors.iter().map(|(name, shape, bytes)| (name, TensorView::new(dtype, shape.clone(), bytes).unwrap()));
     let bytes = safetensors::serialize(views, None).unwrap();
     fs::write(path, bytes).unwrap();
 }
@@ -157,10 +155,7 @@ fn f32_weights_give_the_same_features() {
     let photos = [picture("wide")];
     let (a, b) = (Encoder::open(&fixture("whole")).unwrap(), Encoder::open(folder.path()).unwrap());
     assert_eq!(a.embed(&photos).unwrap()[0].values(), b.embed(&photos).unwrap()[0].values());
-    assert!(
-        !a.fingerprint().is_same_encoder(b.fingerprint()),
-        "the fingerprint is of the file's own numbers"
-    );
+    assert!(!a.fingerprint().is_same_encoder(b.fingerprint()), "the fingerprint is of the file's own numbers");
     assert!(b.file_bytes() > a.file_bytes());
 }
 
@@ -189,20 +184,10 @@ fn folders_that_do_not_fit_are_refused() {
             "no tensor `vision_model.encoder.layers.3.",
         ),
         ("config.json", "{", "", "config.json"),
-        (
-            "preprocessor_config.json",
-            "\"height\": 32",
-            "\"height\": 40",
-            "40 pixels, config.json wants 32×32",
-        ),
+        ("preprocessor_config.json", "\"height\": 32", "\"height\": 40", "40 pixels, config.json wants 32×32"),
         ("preprocessor_config.json", "\"resample\": 3", "\"resample\": 1", "resample = 1"),
         ("preprocessor_config.json", "\"shortest_edge\": 36", "\"longest_edge\": 36", "shortest_edge"),
-        (
-            "preprocessor_config.json",
-            "\"shortest_edge\": 36",
-            "\"shortest_edge\": 0",
-            "0 pixels is out of range",
-        ),
+        ("preprocessor_config.json", "\"shortest_edge\": 36", "\"shortest_edge\": 0", "0 pixels is out of range"),
         ("preprocessor_config.json", "0.27577711", "0", "std must be above 0"),
         ("preprocessor_config.json", "\"do_center_crop\": true", "\"do_center_crop\": false", "any size"),
     ] {

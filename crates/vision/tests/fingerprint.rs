@@ -15,11 +15,9 @@ fn a_folder_its_bytes_and_every_device_agree() {
     let read = |name: &str| fs::read(Path::new(FOLDER).join(name)).unwrap();
     let (description, weights) = (read("encoder.json"), read("model.safetensors"));
     let name = Path::new("somewhere/streetview-lite2");
-    let bytes = Encoder::from_bytes(
-        (&name.join("encoder.json"), &description),
-        (&name.join("model.safetensors"), &weights),
-    )
-    .unwrap();
+    let bytes =
+        Encoder::from_bytes((&name.join("encoder.json"), &description), (&name.join("model.safetensors"), &weights))
+            .unwrap();
     assert_eq!(folder.fingerprint(), bytes.fingerprint());
     let spelled = Encoder::open(&Path::new(FOLDER).join("../streetview-lite2/.")).unwrap();
     assert_eq!(folder.fingerprint(), spelled.fingerprint());
@@ -47,12 +45,7 @@ fn still_the_same(folder: &Path, change: impl FnOnce(&Path)) -> bool {
 fn the_name_and_what_is_not_used_do_not_matter() {
     let (own, clip) = (Path::new(FOLDER), fixtures("clip/whole"));
     assert!(still_the_same(own, |_| {}));
-    assert!(still_the_same(own, |copy| replace(
-        copy,
-        "encoder.json",
-        "\"licence\": \"",
-        "\"licence\": \"not "
-    )));
+    assert!(still_the_same(own, |copy| replace(copy, "encoder.json", "\"licence\": \"", "\"licence\": \"not ")));
     assert!(still_the_same(&clip, |copy| fs::write(copy.join("README.md"), "changed").unwrap()));
 }
 

@@ -87,8 +87,7 @@ fn without_the_library_the_message_names_the_package() {
     }
     for (name, kind) in [("turned.heic", "HEIC"), ("turned.avif", "AVIF")] {
         let message = Photo::open(&fixture(name), &PhotoLimits::default()).unwrap_err().to_string();
-        for part in [name, kind, "apt install libheif1", "brew install libheif", "LOCDIFF_LIBHEIF = /nowhere"]
-        {
+        for part in [name, kind, "apt install libheif1", "brew install libheif", "LOCDIFF_LIBHEIF = /nowhere"] {
             assert!(message.contains(part), "{part}: {message}");
         }
         assert!(!message.contains('\n'));

@@ -29,8 +29,8 @@ fn picture(k: u64) -> Photo {
     };
     let byte = |i: u64| {
         let (y, x, c) = (i / 3 / width, i / 3 % width, i % 3);
-        let wave = triangle(x * (k % 5 + 1) + y * (c + 1), 90 + 13 * c) * 2
-            + triangle(y * (k % 3 + 1) + x * c, 60 + 7 * k);
+        let wave =
+            triangle(x * (k % 5 + 1) + y * (c + 1), 90 + 13 * c) * 2 + triangle(y * (k % 3 + 1) + x * c, 60 + 7 * k);
         let board = (x / (20 + k) + y / (15 + 2 * c)) % 2 * (8 * (k % 7));
         let mixed = x * 7919 + y * 104_729 + c * 1_299_709 + k * 15_485_863;
         let grain = ((mixed * 2_654_435_761) & 0xffff_ffff) >> 27;
@@ -60,11 +60,8 @@ fn agrees_on(device: &Device, bound: f64) {
     }
     let photos: Vec<Photo> = (0..20).map(picture).collect();
     let (got, wanted) = (encoder.embed(&photos).unwrap(), expected("pictures"));
-    let errors: Vec<f64> = got
-        .iter()
-        .zip(wanted.chunks_exact(512))
-        .map(|(got, want)| relative_error(got.values(), want))
-        .collect();
+    let errors: Vec<f64> =
+        got.iter().zip(wanted.chunks_exact(512)).map(|(got, want)| relative_error(got.values(), want)).collect();
     let worst = errors.iter().copied().fold(0.0, f64::max);
     println!("{device}: 20 pictures: at most {worst:.2e} relative");
     assert!(errors.len() == 20 && worst <= bound, "{worst:e}");

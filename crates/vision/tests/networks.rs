@@ -20,13 +20,7 @@ struct Case {
 
 impl Case {
     fn config(&self) -> EfficientNetLiteConfig {
-        let stage = |&[repeat, kernel, stride, expand, out]: &[usize; 5]| Stage {
-            repeat,
-            kernel,
-            stride,
-            expand,
-            out,
-        };
+        let stage = |&[repeat, kernel, stride, expand, out]: &[usize; 5]| Stage { repeat, kernel, stride, expand, out };
         EfficientNetLiteConfig {
             stem: self.stem,
             stages: self.blocks.iter().map(stage).collect(),
@@ -73,9 +67,7 @@ fn small_networks_agree_with_pytorch() {
 #[test]
 fn every_version_runs_and_has_its_published_parameters() {
     // Published as 4.7, 5.4, 6.1, 8.2 and 13.0 millions.
-    for (version, published) in
-        [4_652_008, 5_416_680, 6_092_072, 8_197_096, 13_006_568].into_iter().enumerate()
-    {
+    for (version, published) in [4_652_008, 5_416_680, 6_092_072, 8_197_096, 13_006_568].into_iter().enumerate() {
         let config = EfficientNetLiteConfig::lite(version, 1000).unwrap();
         let mut count = 0;
         let made_up = |name: &str, shape: &[usize]| {

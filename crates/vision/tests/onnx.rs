@@ -17,9 +17,7 @@ fn runtime() -> bool {
     let missing = |message: &str| message.contains("ONNX Runtime library, which was not found");
     let found = !Encoder::open(&folder()).is_err_and(|error| missing(&error.to_string()));
     if !found {
-        skipped(
-            "ONNX encoders: there is no ONNX Runtime library (pip install onnxruntime, or set ORT_DYLIB_PATH)",
-        );
+        skipped("ONNX encoders: there is no ONNX Runtime library (pip install onnxruntime, or set ORT_DYLIB_PATH)");
     }
     found
 }
@@ -34,8 +32,7 @@ fn agrees_with_pytorch() {
     // Convolution, bias and the last product.
     assert_eq!(encoder.parameters(), 8 * 27 + 8 + 12 * 8);
     let side = encoder.input_side();
-    let value =
-        |i: usize| (((i / 3 % side) * 7 + (i / 3 / side) * 13 + (i % 3) * 50) % 256) as f32 / 128.0 - 1.0;
+    let value = |i: usize| (((i / 3 % side) * 7 + (i / 3 / side) * 13 + (i % 3) * 50) % 256) as f32 / 128.0 - 1.0;
     let pixels: Vec<f32> = (0..side * side * 3).map(value).collect();
     let contents = fs::read(folder().join("expected.safetensors")).unwrap();
     let file = safetensors::SafeTensors::deserialize(&contents).unwrap();
@@ -66,11 +63,7 @@ fn folders_that_do_not_fit_are_refused() {
     let json = fs::read_to_string(folder().join("encoder.json")).unwrap();
     for (from, to, words) in [
         ("\"embedding\": 12", "\"embedding\": 13", "12 values, encoder.json says 13"),
-        (
-            "\"output\": \"embedding\"",
-            "\"output\": \"logits\"",
-            "no output `logits`, only `pooled`, `embedding`",
-        ),
+        ("\"output\": \"embedding\"", "\"output\": \"logits\"", "no output `logits`, only `pooled`, `embedding`"),
         ("\"output\": \"embedding\"", "\"outputs\": \"embedding\"", "outputs"),
     ] {
         let folder = copy();
@@ -88,8 +81,7 @@ fn folders_that_do_not_fit_are_refused() {
     }
     // Another size of pictures than the file's.
     let other = copy();
-    fs::write(other.path().join("encoder.json"), json.replace("\"input_side\": 20", "\"input_side\": 19"))
-        .unwrap();
+    fs::write(other.path().join("encoder.json"), json.replace("\"input_side\": 20", "\"input_side\": 19")).unwrap();
     refused(other.path(), &["model.onnx", "ONNX Runtime cannot use this file"]);
     fs::remove_file(folder.path().join("model.onnx")).unwrap();
     refused(folder.path(), &["model.onnx", "check the path"]);

@@ -21,9 +21,8 @@ fn every_kind_of_picture_has_pillows_pixels() {
         assert_eq!(shape, tensor.shape(), "{name}");
         let differences = || photo.rgb().iter().zip(tensor.data()).map(|(a, b)| a.abs_diff(*b));
         // Lossless files are exact; decoders of lossy ones round differently.
-        let lossy = matches!(name.rsplit_once('.'), Some((_, "jpg")))
-            || name == "lossy.webp"
-            || name.starts_with("cmyk");
+        let lossy =
+            matches!(name.rsplit_once('.'), Some((_, "jpg"))) || name == "lossy.webp" || name.starts_with("cmyk");
         let (most, mean) = if lossy { (6, 1.0) } else { (0, 0.0) };
         let average = differences().map(f64::from).sum::<f64>() / tensor.data().len() as f64;
         let worst = differences().max().unwrap();
@@ -94,9 +93,7 @@ fn bad_files_get_one_line_that_names_them() {
         let named = message.contains(&format!("is {kind}, which needs the library libheif"));
         assert!(named || message.contains("again"), "{message}");
     }
-    for name in
-        ["rgb.jpg", "progressive.jpg", "rgb.png", "lossless.webp", "lossy.webp", "lzw.tiff", "rgb.bmp"]
-    {
+    for name in ["rgb.jpg", "progressive.jpg", "rgb.png", "lossless.webp", "lossy.webp", "lzw.tiff", "rgb.bmp"] {
         let whole = bytes(name);
         // TIFF keeps its directory at the end or its strips there: either way something is missing.
         std::fs::write(&path, &whole[..whole.len() * 2 / 3]).unwrap();

@@ -1,13 +1,10 @@
 //! The factors on evidence and background, and the floor.
 
 use super::observation::{Observation, shares_within_levels};
-use crate::pixel_sums::log_integral;
-use crate::{AnswerError, Factors, Globe, LEVELS};
+use crate::{AnswerError, Factors, Globe, LEVELS, pixel_sums::log_integral};
 use locdiff_shdd::Coefficients;
 use rayon::prelude::*;
-use std::collections::BTreeMap;
-use std::f64::consts::PI;
-use std::sync::Arc;
+use std::{collections::BTreeMap, f64::consts::PI, sync::Arc};
 
 /// Factors on the evidence that are tried, and on the background.
 const EVIDENCE: std::ops::Range<u32> = 2..25; // of 0.05

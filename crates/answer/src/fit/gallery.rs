@@ -50,11 +50,7 @@ pub fn choose_mix(
         .iter()
         .flat_map(|&neighbours| widths.clone().map(move |width_km| (neighbours, width_km)))
         .flat_map(|(neighbours, width_km)| {
-            TEMPERATURES.map(|factor| KernelSettings {
-                neighbours,
-                width_km,
-                temperature: factor * temperature,
-            })
+            TEMPERATURES.map(|factor| KernelSettings { neighbours, width_km, temperature: factor * temperature })
         })
         .collect();
     let model: Vec<f64> = photos.iter().map(|photo| photo.0).collect();
@@ -111,11 +107,7 @@ pub fn fit_gallery(
     let same = observations.iter().filter(is_same).count();
     if same as f64 > MOST_SAME * observations.len() as f64 {
         let remedy = "it holds the photos that it is fitted on; build it from others".to_owned();
-        return Err(locdiff_base::setting(
-            "gallery",
-            format!("{same} photos of {}", observations.len()),
-            remedy,
-        ));
+        return Err(locdiff_base::setting("gallery", format!("{same} photos of {}", observations.len()), remedy));
     }
     let plain = Calibration { gallery: None, ..calibration.clone() };
     let model = |photos: &[Observation]| -> Result<Vec<f64>, AnswerError> {
@@ -127,11 +119,8 @@ pub fn fit_gallery(
     };
     let weights = group_weights(observations);
     let own = model(observations)?;
-    let photos: Vec<_> = observations
-        .iter()
-        .zip(own)
-        .map(|(s, log)| (log, s.neighbours.as_slice(), s.truth.to_unit()))
-        .collect();
+    let photos: Vec<_> =
+        observations.iter().zip(own).map(|(s, log)| (log, s.neighbours.as_slice(), s.truth.to_unit())).collect();
     let (kernels, share, nll_nats) = choose_mix(globe, &photos, &weights, temperature);
     let mut out_of_domain_share = share;
     if !out_of_domain.is_empty() {

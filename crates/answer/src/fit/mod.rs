@@ -37,9 +37,7 @@ pub fn fit(
     samples: usize,
     seed: u64,
 ) -> Result<Calibration, AnswerError> {
-    for photos in
-        [observations, out_of_domain].into_iter().filter(|photos| !photos.is_empty()).chain([observations])
-    {
+    for photos in [observations, out_of_domain].into_iter().filter(|photos| !photos.is_empty()).chain([observations]) {
         if photos.len() < FEWEST_TO_CALIBRATE {
             let remedy = format!("a calibration needs {FEWEST_TO_CALIBRATE} or more");
             return Err(locdiff_base::setting("photos with known places", photos.len(), remedy));
@@ -50,8 +48,7 @@ pub fn fit(
     let mut calibration = Calibration { factors: chosen.factors, ..Calibration::none(background.clone()) };
     let equal = vec![1.0 / out_of_domain.len().max(1) as f64; out_of_domain.len()];
     if !out_of_domain.is_empty() {
-        let rows =
-            |photos: &[Observation]| photos.iter().map(|seen| seen.embedding.clone()).collect::<Vec<_>>();
+        let rows = |photos: &[Observation]| photos.iter().map(|seen| seen.embedding.clone()).collect::<Vec<_>>();
         calibration.out_of_domain = Some(OutOfDomain {
             probe: Probe::fit(&rows(observations), &rows(out_of_domain))?,
             factors: choose_factors(globe, background, out_of_domain, &equal)?.factors,

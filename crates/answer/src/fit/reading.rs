@@ -1,8 +1,7 @@
 //! The window, the radii about the place that it gives, and when to say "I can't tell".
 
 use super::observation::{Observation, shares_within_levels};
-use crate::calibration::Calibration;
-use crate::{AnswerError, Density, Globe, LEVELS};
+use crate::{AnswerError, Density, Globe, LEVELS, calibration::Calibration};
 use locdiff_sphere::haversine_km;
 use rayon::prelude::*;
 use std::sync::Arc;

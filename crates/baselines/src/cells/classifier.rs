@@ -40,12 +40,10 @@ impl CellScheme {
         let most = |cells: usize| (points.len() * 4 / (3 * cells)).max(1);
         match self {
             Self::Hard | Self::Smooth => Ok(vec![Partition::new(points, most(CELLS), None)?]),
-            Self::Combined => (0..COMBINED.0 as u64)
-                .map(|k| Partition::new(points, most(COMBINED.1), Some(seed << 8 | k)))
-                .collect(),
-            Self::Hierarchy => {
-                NESTED.iter().map(|cells| Partition::new(points, most(*cells), None)).collect()
+            Self::Combined => {
+                (0..COMBINED.0 as u64).map(|k| Partition::new(points, most(COMBINED.1), Some(seed << 8 | k))).collect()
             }
+            Self::Hierarchy => NESTED.iter().map(|cells| Partition::new(points, most(*cells), None)).collect(),
         }
     }
 }

@@ -62,8 +62,7 @@ impl Towers {
         let device = params.device();
         let mut all = Tensor::zeros(device, points.len(), VECTOR)?;
         for (k, block) in points.chunks(BLOCK).enumerate() {
-            let inputs =
-                Tensor::from_slice(device, block.len(), FourierFeatures::SIZE, &self.features.of(block))?;
+            let inputs = Tensor::from_slice(device, block.len(), FourierFeatures::SIZE, &self.features.of(block))?;
             let rows = k * BLOCK..k * BLOCK + block.len();
             let vectors = normalised(&self.location.run(params, inputs.view())?)?;
             ops::copy(all.view_mut().row_range(rows), vectors.view())?;
@@ -95,11 +94,7 @@ fn for_cosines(images: &Tensor, vectors: &Tensor, mut each: impl FnMut(&[f32])) 
 
 impl Contrastive {
     /// Trains both networks.
-    pub(crate) fn fit(
-        task: Task<'_>,
-        gallery: RetrievalGallery,
-        progress: &mut dyn FnMut(f64),
-    ) -> Result<Self> {
+    pub(crate) fn fit(task: Task<'_>, gallery: RetrievalGallery, progress: &mut dyn FnMut(f64)) -> Result<Self> {
         let Task { device, effort, seed, data, .. } = task;
         let (training, batch, width) = (data.training, effort.batch, effort.width);
         let bank = Bank::new(device, training)?;
@@ -120,8 +115,7 @@ impl Contrastive {
             if batch.tells_loss { training.loss() } else { Ok(0.0) }
         };
         let validate = |params: &Params| {
-            let (vectors, images) =
-                (towers.places(params, &places)?, towers.images(params, validation.view())?);
+            let (vectors, images) = (towers.places(params, &places)?, towers.images(params, validation.view())?);
             Ok(score(&nearest(&images, &vectors, &places)?, data.validation.points()))
         };
         learn(&mut weights, task, &bank, gradients, validate, progress)?;
@@ -247,9 +241,7 @@ impl Training {
             ops::gemm(own.view_mut(), location.logits.view(), transposes[1], other, no, 1.0, None)?;
             ops::scale(own.view_mut(), COSINE_SCALE)?;
         }
-        for (side, mlp, x) in
-            [(image, &towers.image, batch.inputs), (location, &towers.location, features.view())]
-        {
+        for (side, mlp, x) in [(image, &towers.image, batch.inputs), (location, &towers.location, features.view())] {
             let Side { work, unit, norms, d_unit, d_out, .. } = side;
             ops::normalise_backward(d_out.view_mut(), d_unit.view(), unit.view(), norms.view())?;
             mlp.backward(params, grads, work, x, d_out.view(), None)?;
@@ -336,8 +328,7 @@ mod tests {
         let mut builder = ParamsBuilder::new();
         let image = Mlp::new(&mut builder, "image", &[training.columns(), 5, VECTOR], 0.0);
         let location = Mlp::new(&mut builder, "location", &[FourierFeatures::SIZE, VECTOR], 0.0);
-        let mut weights =
-            Weights::new(builder, toy::task(&device, &effort, 4, &training, &training)).unwrap();
+        let mut weights = Weights::new(builder, toy::task(&device, &effort, 4, &training, &training)).unwrap();
         let towers = Towers { image, location, features: FourierFeatures::new(3) };
         let mut sides = Training::new(&device, &towers, 6, training.points()).unwrap();
         sides.place_numbers = vec![0, 1, 1, 2, 3, 4];
@@ -377,9 +368,10 @@ mod tests {
         let task = toy::task(&device, &effort, 5, &training, &validation);
         let fit = |gallery| Contrastive::fit(task, gallery, &mut |_| ()).unwrap();
         let share_within = |answers: Vec<LatLon>, test: &Examples, km: f64| {
-            let near = answers.iter().zip(test.points()).filter(|(answer, truth)| {
-                answer.to_unit().angle_rad(**truth) * locdiff_sphere::EARTH_RADIUS_KM < km
-            });
+            let near = answers
+                .iter()
+                .zip(test.points())
+                .filter(|(answer, truth)| answer.to_unit().angle_rad(**truth) * locdiff_sphere::EARTH_RADIUS_KM < km);
             near.count() as f64 / test.len() as f64
         };
         let method = fit(RetrievalGallery::TrainingPlaces);

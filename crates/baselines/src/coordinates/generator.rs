@@ -92,8 +92,7 @@ impl PathSampler {
         let mut x = Tensor::zeros(device, rows, 3)?;
         let mut answer = Tensor::zeros(device, rows, 3)?;
         let start = |k: usize| normals([chance::hash(&[self.seed, START, block as u64]), k as u64]);
-        let mut particles: Vec<Particle> =
-            (0..rows).map(|k| Particle::at(self.path.start(start(k)))).collect();
+        let mut particles: Vec<Particle> = (0..rows).map(|k| Particle::at(self.path.start(start(k)))).collect();
         for step in 0..times.len() {
             let flat: Vec<f32> = particles.iter().flat_map(|p| p.x.map(|x| x as f32)).collect();
             x.upload(&flat)?;
@@ -179,9 +178,7 @@ mod tests {
                 samples.iter().partition(|p| p.dot(centres[0]) > p.dot(centres[1]));
             let share = first.len() as f64 / samples.len() as f64;
             assert!((share - 0.3).abs() < 0.08, "{path:?}: {share}");
-            for (own, centre, kappa) in
-                [(first, centres[0], toy::KAPPAS[0]), (second, centres[1], toy::KAPPAS[1])]
-            {
+            for (own, centre, kappa) in [(first, centres[0], toy::KAPPAS[0]), (second, centres[1], toy::KAPPAS[1])] {
                 // Half of a density of concentration κ has 1 − cos below ln 2/κ (the antipode left out).
                 let mut heights: Vec<f64> = own.iter().map(|p| 1.0 - p.dot(centre)).collect();
                 heights.sort_by(f64::total_cmp);

@@ -126,8 +126,7 @@ impl Plan {
                 let Particle { x, clean } = *particle;
                 let [from_x, from_clean, from_previous, _] = step.next; // this sampler draws no fresh noise
                 let now: [f64; 3] = std::array::from_fn(|i| step.x0.0 * x[i] + step.x0.1 * answer[i]);
-                particle.x =
-                    std::array::from_fn(|i| from_x * x[i] + from_clean * now[i] + from_previous * clean[i]);
+                particle.x = std::array::from_fn(|i| from_x * x[i] + from_clean * now[i] + from_previous * clean[i]);
                 particle.clean = now;
             }
             Self::Flow { steps, on_sphere: false } => {
@@ -190,9 +189,7 @@ mod tests {
                             // From the clean place and x the noise, and from both v.
                             let t = time as usize;
                             let (signal, level) = (schedule.signal(t), schedule.noise(t));
-                            std::array::from_fn(|i| {
-                                signal * (x[i] - signal * clean[i]) / level - level * clean[i]
-                            })
+                            std::array::from_fn(|i| signal * (x[i] - signal * clean[i]) / level - level * clean[i])
                         }
                         CoordinatePath::FlowR3 => std::array::from_fn(|i| (clean[i] - x[i]) / left),
                         CoordinatePath::FlowS2 => {

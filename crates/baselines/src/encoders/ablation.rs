@@ -1,9 +1,6 @@
 //! Diffusion of encodings instead of SHDD codes.
 
-use super::decoder::NnDecoder;
-use super::decoder::columns_of;
-use super::features::LocationEncoder;
-use super::kind::EncoderKind;
+use super::{decoder::NnDecoder, decoder::columns_of, features::LocationEncoder, kind::EncoderKind};
 use crate::{
     baseline::Task,
     error::Result,
@@ -11,9 +8,7 @@ use crate::{
     learner::{Batch, Weights, learn},
     sampled::{FittedSampler, PlaceSampler, QuickValidation, SamplerSettings, network, repeated_blocks},
 };
-use locdiff_diffusion::{
-    Denoiser, Prediction, SampleState, Sampler, SamplerPlan, Schedule, TrainingTables, sample,
-};
+use locdiff_diffusion::{Denoiser, Prediction, SampleState, Sampler, SamplerPlan, Schedule, TrainingTables, sample};
 use locdiff_model::Standardisation;
 use locdiff_nn::{
     Indices, NnError, Params, ParamsBuilder, RowKey, RowNoise, Tensor, View, ViewMut,
@@ -69,8 +64,7 @@ impl PlaceSampler for Generator {
         settings: SamplerSettings,
     ) -> Result<Vec<UnitVec>> {
         let columns = self.net.config().cond_dim;
-        let plan =
-            SamplerPlan::new(&self.schedule, Sampler::DpmSolverPlusPlus2M, settings.steps, Prediction::X0)?;
+        let plan = SamplerPlan::new(&self.schedule, Sampler::DpmSolverPlusPlus2M, settings.steps, Prediction::X0)?;
         let device = params.device();
         let mut places = Vec::new();
         for (block, rows) in repeated_blocks(inputs, columns, samples, BLOCK).enumerate() {
@@ -83,8 +77,7 @@ impl PlaceSampler for Generator {
                 conditioning: self.net.conditioning(params, cond.view(), &plan.timesteps())?,
             };
             let mut state = SampleState::new(device, count, self.net.config().code_dim)?;
-            let keys: Vec<RowKey> =
-                (0..count as u32).map(|number| RowKey { key: block as u64, number }).collect();
+            let keys: Vec<RowKey> = (0..count as u32).map(|number| RowKey { key: block as u64, number }).collect();
             let mut noise = RowNoise::new(device, count)?;
             noise.set(self.seed, &keys)?;
             sample(&plan, &mut head, &mut state, &noise)?;

@@ -55,8 +55,7 @@ impl NnDecoder {
             let mut rows = encoder.encode_all(&points);
             standardisation.apply(&mut rows);
             inputs.upload(&rows)?;
-            target
-                .upload(&points.iter().flat_map(|p| p.to_array().map(|x| x as f32)).collect::<Vec<f32>>())?;
+            target.upload(&points.iter().flat_map(|p| p.to_array().map(|x| x as f32)).collect::<Vec<f32>>())?;
             mlp.forward(&weights.params, &mut work, inputs.view(), ForwardMode::Evaluate)?;
             let scale = 1.0 / effort.batch as f32;
             let (output, kind) = (work.output.view(), ops::PointLoss::L2);

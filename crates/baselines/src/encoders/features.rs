@@ -64,9 +64,8 @@ impl LocationEncoder {
                 let harmonics = Harmonics::new(Degree::new(SIREN_DEGREE)?);
                 let inputs = harmonics.degree().dimension();
                 // Sitzmann's first layer: uniform in ±1/inputs.
-                let draw = |k: usize, what: u64| {
-                    (2.0 * chance::uniform(&[seed, 0x51E, what, k as u64]) - 1.0) / inputs as f64
-                };
+                let draw =
+                    |k: usize, what: u64| (2.0 * chance::uniform(&[seed, 0x51E, what, k as u64]) - 1.0) / inputs as f64;
                 State::Siren {
                     harmonics,
                     weights: (0..RANDOM_SIZE * inputs).map(|k| draw(k, 0)).collect(),
@@ -121,14 +120,11 @@ impl LocationEncoder {
             (State::None, EncoderKind::Theory) => {
                 let half = 3f64.sqrt() / 2.0;
                 let along = [lon, -0.5 * lon + half * lat, -0.5 * lon - half * lat];
-                let pairs =
-                    scales(SCALES).flat_map(|scale| along.map(|x| <[f64; 2]>::from((x / scale).sin_cos())));
+                let pairs = scales(SCALES).flat_map(|scale| along.map(|x| <[f64; 2]>::from((x / scale).sin_cos())));
                 pairs.flatten().collect()
             }
             (State::None, EncoderKind::Nerf) => (0..OCTAVES)
-                .flat_map(|s| {
-                    point.to_array().map(|x| <[f64; 2]>::from((2f64.powi(s as i32) * PI * x).sin_cos()))
-                })
+                .flat_map(|s| point.to_array().map(|x| <[f64; 2]>::from((2f64.powi(s as i32) * PI * x).sin_cos())))
                 .flatten()
                 .collect(),
             (State::None, EncoderKind::Dfs) => double_fourier(lon, lat),
@@ -208,13 +204,10 @@ mod tests {
     }
 
     fn with_state(kind: EncoderKind, fixture: &Value) -> LocationEncoder {
-        let rows =
-            |name: &str| -> Vec<Vec<f64>> { fixture[name].as_array().unwrap().iter().map(numbers).collect() };
+        let rows = |name: &str| -> Vec<Vec<f64>> { fixture[name].as_array().unwrap().iter().map(numbers).collect() };
         let state = match kind {
             EncoderKind::Rbf => State::Anchors(rows("anchors").iter().map(|r| [r[0], r[1]]).collect()),
-            EncoderKind::Rff => {
-                State::Frequencies(rows("frequencies").iter().map(|r| [r[0], r[1], r[2]]).collect())
-            }
+            EncoderKind::Rff => State::Frequencies(rows("frequencies").iter().map(|r| [r[0], r[1], r[2]]).collect()),
             EncoderKind::SirenSh => State::Siren {
                 harmonics: Harmonics::new(Degree::new(SIREN_DEGREE).unwrap()),
                 weights: rows("siren_weights").concat(),

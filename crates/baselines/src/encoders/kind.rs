@@ -1,39 +1,38 @@
 //! The encoders by name.
 
-use locdiff_base::Named;
+use locdiff_base::{Named, named};
 
-/// A location encoder of the paper's appendix. λ is the longitude and φ the latitude in radians; λˢ and φˢ are these divided by
-/// the scale αˢ, one of 16 (8 for `dfs`) from 0.05 to 1 in geometric steps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum EncoderKind {
-    /// One number for each cell of a grid of 15°: 1 inside, 0 outside.
-    Tile,
-    /// sin and cos of πλ/180° and of πφ/90° (Mac Aodha et al.).
-    Wrap,
-    /// Gaussian kernels about random training places, in the plane of longitude and latitude (Space2Vec).
-    Rbf,
-    /// √(2/W)·cos(ω·x + b) with random ω and b, in the same plane (Rahimi and Recht).
-    Rff,
-    /// sin and cos of λˢ and φˢ (Space2Vec).
-    Grid,
-    /// sin and cos along three directions 120° apart (Space2Vec).
-    Theory,
-    /// The unit vector.
-    Xyz,
-    /// sin and cos of 2ˢπ times each coordinate of the unit vector (NeRF).
-    Nerf,
-    /// sin φˢ, cos φˢ cos λˢ, cos φˢ sin λˢ (Sphere2Vec).
-    SphereC,
-    /// The same with the grid's.
-    SphereCPlus,
-    /// sin φˢ, cos φˢ cos λ, cos φ cos λˢ, cos φˢ sin λ, cos φ sin λˢ (Sphere2Vec).
-    SphereM,
-    /// The same with the grid's.
-    SphereMPlus,
-    /// All products of sines and cosines of φⁿ and λᵐ: the double Fourier sphere.
-    Dfs,
-    /// A sine layer on spherical harmonics (Rußwurm et al.).
-    SirenSh,
+named! {
+    /// A location encoder of the paper's appendix. λ is the longitude and φ the latitude in radians; λˢ and φˢ are these divided by
+    /// the scale αˢ, one of 16 (8 for `dfs`) from 0.05 to 1 in geometric steps.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum EncoderKind: "location encoder" {
+        /// One number for each cell of a grid of 15°: 1 inside, 0 outside.
+        Tile = "encoder-tile", "tile + NN";
+        /// sin and cos of πλ/180° and of πφ/90° (Mac Aodha et al.).
+        Wrap = "encoder-wrap", "wrap + NN";
+        /// Gaussian kernels about random training places, in the plane of longitude and latitude (Space2Vec).
+        Rbf = "encoder-rbf", "rbf + NN";
+        /// √(2/W)·cos(ω·x + b) with random ω and b, in the same plane (Rahimi and Recht).
+        Rff = "encoder-rff", "rff + NN";
+        /// sin and cos of λˢ and φˢ (Space2Vec).
+        Grid = "encoder-grid", "Space2Vec-grid + NN";
+        /// sin and cos along three directions 120° apart (Space2Vec).
+        Theory = "encoder-theory", "Space2Vec-theory + NN";
+        Xyz = "encoder-xyz", "xyz + NN";
+        /// sin and cos of 2ˢπ times each coordinate of the unit vector (NeRF).
+        Nerf = "encoder-nerf", "NeRF + NN";
+        /// sin φˢ, cos φˢ cos λˢ, cos φˢ sin λˢ (Sphere2Vec).
+        SphereC = "encoder-sphere-c", "Sphere2Vec-sphereC + NN";
+        SphereCPlus = "encoder-sphere-c-plus", "Sphere2Vec-sphereC+ + NN";
+        /// sin φˢ, cos φˢ cos λ, cos φ cos λˢ, cos φˢ sin λ, cos φ sin λˢ (Sphere2Vec).
+        SphereM = "encoder-sphere-m", "Sphere2Vec-sphereM + NN";
+        SphereMPlus = "encoder-sphere-m-plus", "Sphere2Vec-sphereM+ + NN";
+        /// All products of sines and cosines of φⁿ and λᵐ: the double Fourier sphere.
+        Dfs = "encoder-dfs", "Sphere2Vec-dfs + NN";
+        /// A sine layer on spherical harmonics (Rußwurm et al.).
+        SirenSh = "encoder-siren-sh", "Siren (SH) + NN";
+    }
 }
 
 /// Scales of the multi-scale encoders, and of the double Fourier sphere, whose size goes with their square.
@@ -52,26 +51,6 @@ pub(crate) const TILE_DEG: f64 = 15.0;
 pub(crate) const SIREN_DEGREE: usize = 9;
 
 /// In the appendix's order, with the names on the command line and in the paper.
-impl Named for EncoderKind {
-    const WHAT: &'static str = "location encoder";
-    const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::Tile, "encoder-tile", "tile + NN"),
-        (Self::Wrap, "encoder-wrap", "wrap + NN"),
-        (Self::Rbf, "encoder-rbf", "rbf + NN"),
-        (Self::Rff, "encoder-rff", "rff + NN"),
-        (Self::Grid, "encoder-grid", "Space2Vec-grid + NN"),
-        (Self::Theory, "encoder-theory", "Space2Vec-theory + NN"),
-        (Self::Xyz, "encoder-xyz", "xyz + NN"),
-        (Self::Nerf, "encoder-nerf", "NeRF + NN"),
-        (Self::SphereC, "encoder-sphere-c", "Sphere2Vec-sphereC + NN"),
-        (Self::SphereCPlus, "encoder-sphere-c-plus", "Sphere2Vec-sphereC+ + NN"),
-        (Self::SphereM, "encoder-sphere-m", "Sphere2Vec-sphereM + NN"),
-        (Self::SphereMPlus, "encoder-sphere-m-plus", "Sphere2Vec-sphereM+ + NN"),
-        (Self::Dfs, "encoder-dfs", "Sphere2Vec-dfs + NN"),
-        (Self::SirenSh, "encoder-siren-sh", "Siren (SH) + NN"),
-    ];
-}
-
 impl EncoderKind {
     /// Numbers in an encoding.
     pub(crate) fn dimension(self) -> usize {

@@ -1,10 +1,9 @@
 //! The generalizability table: answers from a gallery against answers from even grids.
 
 use super::{Experiment, paper_cell, share_cells};
-use crate::comparison::TABLE_RADII_KM;
 use crate::{
-    Baseline, FitData, RetrievalGallery, Trial, baseline::Task, contrastive::Contrastive, error::Result,
-    locdiff::LocDiff,
+    Baseline, FitData, RetrievalGallery, Trial, baseline::Task, comparison::TABLE_RADII_KM, contrastive::Contrastive,
+    error::Result, locdiff::LocDiff,
 };
 use locdiff_eval::Bootstrap;
 use locdiff_report::Table;
@@ -96,8 +95,7 @@ impl AnchorTable {
                 progress((s as f64 + 0.5 * (part + share)) / seeds.len() as f64);
             };
             let task = Task { method: "geoclip-gallery", device, effort: &effort, seed, data };
-            let method =
-                Contrastive::fit(task, RetrievalGallery::TrainingPlaces, &mut |share| tell(0.0, share))?;
+            let method = Contrastive::fit(task, RetrievalGallery::TrainingPlaces, &mut |share| tell(0.0, share))?;
             for (row, grid) in retrieval.iter_mut().zip(&grids) {
                 if let Some(grid) = grid {
                     row.trial.record(&method.predict_among(photos, grid.points())?, splits);
@@ -128,8 +126,7 @@ impl AnchorTable {
 
     /// The table with what was done above it, as text or as Markdown.
     pub fn render(&self, markdown: bool) -> String {
-        let mut table =
-            Table::new(&["", "paper 25/200/750/2500 km", "1 km", "25 km", "200 km", "750 km", "2500 km"]);
+        let mut table = Table::new(&["", "paper 25/200/750/2500 km", "1 km", "25 km", "200 km", "750 km", "2500 km"]);
         for row in &self.rows {
             let mut cells = vec![row.name.clone(), paper_cell(row.paper)];
             cells.extend(share_cells(&row.trial, &self.photos));

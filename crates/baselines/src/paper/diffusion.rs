@@ -179,8 +179,7 @@ impl DiffusionTable {
     ) -> Result<Self> {
         let Experiment { device, splits, effort, seeds, .. } = *experiment;
         let mut models: Vec<(usize, f64)> = degrees.iter().map(|degree| (*degree, 1.0)).collect();
-        models
-            .extend(shares.iter().filter(|share| **share < 1.0).map(|share| (effort.locdiff_degree, *share)));
+        models.extend(shares.iter().filter(|share| **share < 1.0).map(|share| (effort.locdiff_degree, *share)));
         let globe = Arc::new(Globe::new(READ_DEGREE)?);
         let mut rows: Vec<Row> = Vec::new();
         for (k, (degree, share)) in models.iter().enumerate() {
@@ -225,8 +224,7 @@ impl DiffusionTable {
                 }
             }
         }
-        let title =
-            format!("Where diffusion pays, network {}: {}, {device}", network.name(), experiment.in_words());
+        let title = format!("Where diffusion pays, network {}: {}, {device}", network.name(), experiment.in_words());
         Ok(Self { title, rows })
     }
 
@@ -235,8 +233,7 @@ impl DiffusionTable {
         let header = ["", "200 km", "750 km", "2500 km", "NLL", "Δ 200", "Δ 750", "Δ 2500", "Δ NLL", "s"];
         let mut table = Table::new(&header);
         let nats = |e: Estimate| format!("{:+.3} [{:+.3}, {:+.3}]", e.value, e.low, e.high);
-        let points =
-            |e: Estimate| format!("{:+.1} [{:+.1}, {:+.1}]", 100.0 * e.value, 100.0 * e.low, 100.0 * e.high);
+        let points = |e: Estimate| format!("{:+.1} [{:+.1}, {:+.1}]", 100.0 * e.value, 100.0 * e.low, 100.0 * e.high);
         for row in &self.rows {
             let mut cells = vec![format!("{}: {}", row.model, row.way)];
             cells.extend(RADII_KM.map(|km| percent_interval(row.share(km))));
@@ -275,13 +272,10 @@ mod tests {
     #[test]
     fn every_way_is_read_off_every_model() {
         let splits = Splits::new(toy::cities(80, 1), toy::cities(12, 2), toy::cities(8, 3)).unwrap();
-        let effort =
-            Effort { locdiff_degree: 7, steps: 10, batch: 16, samples: 2, validations: 1, ..Effort::tiny() };
+        let effort = Effort { locdiff_degree: 7, steps: 10, batch: 16, samples: 2, validations: 1, ..Effort::tiny() };
         let device = Device::cpu();
-        let experiment =
-            Experiment { device: &device, splits: &splits, effort, effort_name: "tiny", seeds: &[1] };
-        let table =
-            DiffusionTable::make(&experiment, NetworkKind::CsUnet, &[5], &[0.5, 1.0], &|_, _| ()).unwrap();
+        let experiment = Experiment { device: &device, splits: &splits, effort, effort_name: "tiny", seeds: &[1] };
+        let table = DiffusionTable::make(&experiment, NetworkKind::CsUnet, &[5], &[0.5, 1.0], &|_, _| ()).unwrap();
         assert_eq!(table.rows.len(), 2 * WAYS.len());
         let text = table.render(true);
         assert!(text.contains("L = 5, 80 photos: one look") && text.contains("L = 7, 40 photos"), "{text}");

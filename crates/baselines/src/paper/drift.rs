@@ -6,8 +6,7 @@ use locdiff_sphere::EARTH_RADIUS_KM;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
-use std::f64::consts::FRAC_PI_2;
-use std::fmt::Write;
+use std::{f64::consts::FRAC_PI_2, fmt::Write};
 
 /// The paper's SHDD row: L = 47, variance 0.01.
 const PAPER_KM: f64 = 5.3;
@@ -67,8 +66,7 @@ impl PerturbationDrift {
             seed,
             mean_km,
             half_width_km: 1.96 * (spread / count).sqrt(),
-            limit_km: variance.sqrt() * FRAC_PI_2.sqrt() * EARTH_RADIUS_KM
-                / codec.degree().curvature().sqrt(),
+            limit_km: variance.sqrt() * FRAC_PI_2.sqrt() * EARTH_RADIUS_KM / codec.degree().curvature().sqrt(),
             drifts_km,
         })
     }

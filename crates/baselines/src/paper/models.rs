@@ -201,11 +201,7 @@ impl ModelTable {
     ///
     /// # Errors
     /// A training that fails, with the row it was of.
-    pub fn make(
-        kind: ModelTableKind,
-        experiment: &Experiment<'_>,
-        progress: &dyn Fn(&str, u64, f64),
-    ) -> Result<Self> {
+    pub fn make(kind: ModelTableKind, experiment: &Experiment<'_>, progress: &dyn Fn(&str, u64, f64)) -> Result<Self> {
         let rows = kind.rows(&experiment.effort);
         let total = (rows.len() * experiment.seeds.len()) as f64;
         let mut done = 0.0;

@@ -117,8 +117,7 @@ impl ReducedDrift {
             self.plain_km.len(),
             self.seed
         );
-        let _ =
-            writeln!(out, "{:<24} {:>9} {:>9} {:>9} {:>9}", "drift (km)", "mean", "median", "90 %", "worst");
+        let _ = writeln!(out, "{:<24} {:>9} {:>9} {:>9} {:>9}", "drift (km)", "mean", "median", "90 %", "worst");
         let noise = format!("noise of variance {}", self.variance);
         for (name, km) in [("no noise", &self.plain_km), (&noise, &self.noisy_km)] {
             let [mean, median, most, worst] = figures(km);
@@ -170,9 +169,8 @@ mod tests {
 
     #[test]
     fn fewer_numbers_drift_further_and_all_of_them_not_at_all() {
-        let places: Vec<LatLon> = (0..60)
-            .map(|k| LatLon::new(f64::from(k) - 30.0, f64::from(k * 7 % 360) - 180.0).unwrap())
-            .collect();
+        let places: Vec<LatLon> =
+            (0..60).map(|k| LatLon::new(f64::from(k) - 30.0, f64::from(k * 7 % 360) - 180.0).unwrap()).collect();
         let codec = Codec::new(Degree::new(15).unwrap());
         let exact = Decoder::Exact { window_rad: None };
         let mean = |count| {

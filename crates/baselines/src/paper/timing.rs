@@ -10,8 +10,7 @@ use locdiff_shdd::{Anchors, Codec, Coefficients, Decoder};
 use locdiff_sphere::{Degree, Grid, LatLon, UnitVec};
 use locdiff_train::{Dataset, Job, Rows, TrainPreset, train};
 use serde_json::{Value, json};
-use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::{sync::atomic::AtomicBool, time::Instant};
 
 const DIFFERENCE: &str = "The paper: four NVIDIA RTX 5500 (the table says on which its parts ran), PyTorch. Ours: this machine, on the device \
 named; encoding and decoding always on the CPU. Memory is what the whole device has in use.";
@@ -20,8 +19,7 @@ const EMBEDDING: usize = 768;
 /// Steps of an epoch in the paper's table.
 const EPOCH_STEPS: f64 = 1500.0;
 /// The paper's training: degree, seconds an epoch, MB.
-const PAPER_TRAINING: [(usize, f64, f64); 3] =
-    [(15, 130.0, 5691.0), (23, 212.0, 10_599.0), (31, 388.0, 17_407.0)];
+const PAPER_TRAINING: [(usize, f64, f64); 3] = [(15, 130.0, 5691.0), (23, 212.0, 10_599.0), (31, 388.0, 17_407.0)];
 
 /// One operation's time or memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -80,15 +78,8 @@ impl TimingTable {
         let mut table = Table::new(&["", "paper", "ours", "unit", "times faster"]);
         for row in &self.rows {
             let number = |x: f64| if x < 0.01 { format!("{x:.2e}") } else { format!("{x:.3}") };
-            let ratio =
-                if row.unit == "s" { format!("{:.2}", row.paper / row.ours) } else { "–".to_owned() };
-            table.push(vec![
-                row.what.clone(),
-                number(row.paper),
-                number(row.ours),
-                row.unit.to_owned(),
-                ratio,
-            ]);
+            let ratio = if row.unit == "s" { format!("{:.2}", row.paper / row.ours) } else { "–".to_owned() };
+            table.push(vec![row.what.clone(), number(row.paper), number(row.ours), row.unit.to_owned(), ratio]);
         }
         let table = table.render(markdown);
         format!(
@@ -111,11 +102,9 @@ impl TimingTable {
 /// 200 DDPM steps, 16 samples per photo, L = 23, random weights: the time does not depend on them.
 fn sampling(device: &Device, photos: usize) -> Result<TimedOperation> {
     let model = Model::new(device, ModelConfig::new(23, EMBEDDING))?;
-    let options =
-        SampleOptions { samples: 16, sampler: Sampler::Ddpm, steps: 200, ..SampleOptions::default() };
+    let options = SampleOptions { samples: 16, sampler: Sampler::Ddpm, steps: 200, ..SampleOptions::default() };
     let embedding = |photo: usize| {
-        let numbers =
-            (0..EMBEDDING).map(|k| chance::normals([1, 2, (photo * EMBEDDING + k) as u64]).0 as f32);
+        let numbers = (0..EMBEDDING).map(|k| chance::normals([1, 2, (photo * EMBEDDING + k) as u64]).0 as f32);
         Embedding::new(numbers.collect(), None)
     };
     let embeddings = (0..photos).map(embedding).collect::<Result<Vec<_>, _>>()?;
@@ -195,12 +184,7 @@ fn decoding() -> Result<Vec<TimedOperation>> {
             let start = Instant::now();
             codec.decode_batch(&codes, &decoder)?;
             let ours = start.elapsed().as_secs_f64();
-            Ok(TimedOperation {
-                what: format!("decoding 512 codes, L = 23, {name}"),
-                paper: 0.0012,
-                ours,
-                unit: "s",
-            })
+            Ok(TimedOperation { what: format!("decoding 512 codes, L = 23, {name}"), paper: 0.0012, ours, unit: "s" })
         })
         .collect()
 }

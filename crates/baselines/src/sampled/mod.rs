@@ -117,12 +117,7 @@ const STEP_FACTORS: [f64; 3] = [0.5, 1.0, 2.0];
 
 impl<S: PlaceSampler> FittedSampler<S> {
     /// Chooses steps and guidance, and how the samples become one answer: the same few settings for every method.
-    pub(crate) fn choose(
-        sampler: S,
-        params: Params,
-        standardisation: Standardisation,
-        task: Task<'_>,
-    ) -> Result<Self> {
+    pub(crate) fn choose(sampler: S, params: Params, standardisation: Standardisation, task: Task<'_>) -> Result<Self> {
         let (validation, effort) = (task.data.validation, task.effort);
         let samples = effort.samples;
         let tried = STEP_FACTORS.iter().flat_map(|factor| {
@@ -163,8 +158,7 @@ impl<S: PlaceSampler> Baseline for FittedSampler<S> {
     fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
         const WIDTH_KM: f64 = 300.0;
         let samples = self.samples(embeddings)?;
-        let own =
-            samples.chunks_exact(self.samples).map(|own| own.iter().map(|place| (*place, 1.0)).collect());
+        let own = samples.chunks_exact(self.samples).map(|own| own.iter().map(|place| (*place, 1.0)).collect());
         Ok(own.map(|own| kernels(own, WIDTH_KM)).collect())
     }
 

@@ -121,8 +121,7 @@ impl Components {
             .iter()
             .flat_map(|point| {
                 let pairs = self.centres.iter().zip(&kappas);
-                pairs
-                    .map(|(centre, kappa)| (log_normaliser(*kappa) + kappa * centre.dot(*point)).exp() as f32)
+                pairs.map(|(centre, kappa)| (log_normaliser(*kappa) + kappa * centre.dot(*point)).exp() as f32)
             })
             .collect();
         let at_centres = Tensor::from_slice(&device, count, count, &at_centres)?;
@@ -218,8 +217,7 @@ impl Network {
         let start = |(sum, photos): &(f64, f64)| {
             ((1.0 / (1.0 - sum / photos).max(1e-9)).clamp(START_KAPPA.0, START_KAPPA.1).ln() / RATE) as f32
         };
-        let flat: Vec<f32> =
-            cells.centres().iter().flat_map(|c| c.to_array().map(|x| (x / RATE) as f32)).collect();
+        let flat: Vec<f32> = cells.centres().iter().flat_map(|c| c.to_array().map(|x| (x / RATE) as f32)).collect();
         params.set("directions", &flat)?;
         params.set("log_kappas", &cosines.iter().map(start).collect::<Vec<f32>>())?;
         Ok((Self { mlp, directions, log_kappas }, Weights::of(params, effort, seed)?))
@@ -242,9 +240,7 @@ impl Baseline for VmfMixture {
                 .iter()
                 .zip(&components.kappas)
                 .zip(weights)
-                .map(|((centre, kappa), weight)| {
-                    (*centre, *kappa, (weight / total).ln() + log_normaliser(*kappa))
-                })
+                .map(|((centre, kappa), weight)| (*centre, *kappa, (weight / total).ln() + log_normaliser(*kappa)))
                 .filter(|(_, kappa, log)| log + kappa > -30.0)
                 .collect();
             Box::new(move |points| {
@@ -283,8 +279,7 @@ mod tests {
         let logs = toy::log_densities(&method, validation.photos(), validation.points());
         let true_log = |point: &UnitVec| {
             let centres = toy::mixture_centres().into_iter().zip(toy::KAPPAS).zip([0.3_f64, 0.7]);
-            let each =
-                centres.map(|((c, kappa), w)| w * (log_normaliser(kappa) + kappa * c.dot(*point)).exp());
+            let each = centres.map(|((c, kappa), w)| w * (log_normaliser(kappa) + kappa * c.dot(*point)).exp());
             each.sum::<f64>().ln()
         };
         let n = logs.len() as f64;

@@ -41,9 +41,7 @@ impl VonMisesFisher {
             let scale = 1.0 / batch.photos.len() as f64;
             let mut gradient = vec![0.0_f32; output.len()];
             let mut loss = 0.0;
-            for ((out, d_out), &photo) in
-                output.chunks_exact(3).zip(gradient.chunks_exact_mut(3)).zip(batch.photos)
-            {
+            for ((out, d_out), &photo) in output.chunks_exact(3).zip(gradient.chunks_exact_mut(3)).zip(batch.photos) {
                 let (natural, point) = (scaled(out), data.training.points()[photo as usize]);
                 let kappa = length(natural);
                 loss -= scale * (log_normaliser(kappa) + along(natural, point));
@@ -56,9 +54,8 @@ impl VonMisesFisher {
             weights.backward(&mlp, &mut work, batch.inputs, d_out.view())?;
             Ok(loss)
         };
-        let validate = |params: &Params| {
-            Ok(score(&places(&natural(&mlp, params, validation.view())?), data.validation.points()))
-        };
+        let validate =
+            |params: &Params| Ok(score(&places(&natural(&mlp, params, validation.view())?), data.validation.points()));
         learn(&mut weights, task, &bank, gradients, validate, progress)?;
         Ok(Self { mlp, params: weights.params, standardisation: bank.standardisation })
     }

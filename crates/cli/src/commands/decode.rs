@@ -69,11 +69,7 @@ impl Sink {
 
 impl Decode {
     pub(crate) fn run(self) -> Result<()> {
-        let path = self
-            .input
-            .vectors
-            .clone()
-            .context("give a file of coefficient vectors, or - for standard input")?;
+        let path = self.input.vectors.clone().context("give a file of coefficient vectors, or - for standard input")?;
         output::claim(self.out.as_deref(), false)?;
         let (mut reader, degree) = self.input.open(&path)?;
         let decoder = self.decoder.decoder()?;
@@ -82,8 +78,7 @@ impl Decode {
             Some(out) => Sink::File(Box::new(PointWriter::create(out, self.to, &COLUMNS)?)),
             None if self.json => Sink::Json,
             None => {
-                let header =
-                    format!("{:>8} {:>11} {:>12} {:>10} {:>10}", "row", "lat", "lon", "peak", "spread_km");
+                let header = format!("{:>8} {:>11} {:>12} {:>10} {:>10}", "row", "lat", "lon", "peak", "spread_km");
                 writeln!(std::io::stdout(), "{header}")?;
                 Sink::Table
             }

@@ -87,8 +87,7 @@ impl DensityArgs {
             let e = codec.encode(place);
             return Ok((codec, e));
         }
-        let path =
-            self.input.vectors.as_ref().context("give a file of coefficient vectors, or --at LAT,LON")?;
+        let path = self.input.vectors.as_ref().context("give a file of coefficient vectors, or --at LAT,LON")?;
         let (mut reader, degree) = self.input.open(path)?;
         let mut found = None;
         for read in 1..=self.row {

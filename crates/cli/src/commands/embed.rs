@@ -1,22 +1,16 @@
 //! `locdiff embed`: photos in, embeddings and locations out.
 
-use crate::args::parse_dtype;
 use crate::interrupt::{InterruptGuard, Interrupted};
 use crate::output::{self, is_stdout};
-use crate::photos::PhotoArgs;
-use crate::progress;
-use crate::request::EncoderArg;
+use crate::{args::parse_dtype, photos::PhotoArgs, progress, request::EncoderArg};
 use anyhow::{Result, anyhow, ensure};
 use clap::Args;
 use locdiff_data::Dtype;
-use locdiff_ingest::{
-    EmbedCounts, EmbedFiles, EmbedOutput, EmbedRun, EmbedSettings, IngestError, Photos, Progress,
-};
+use locdiff_ingest::{EmbedCounts, EmbedFiles, EmbedOutput, EmbedRun, EmbedSettings, IngestError, Photos, Progress};
 use locdiff_vision::{Augmentation, Encoder};
 use serde_json::json;
-use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::{path::PathBuf, time::Instant};
 
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
@@ -67,20 +61,14 @@ pub(crate) struct Embed {
 impl Embed {
     pub(crate) fn run(self) -> Result<()> {
         for path in [Some(&self.out), self.locations.as_ref(), self.bad.as_ref()].into_iter().flatten() {
-            ensure!(
-                !is_stdout(path),
-                "embed writes files that a run can be resumed with, not -: name a file"
-            );
+            ensure!(!is_stdout(path), "embed writes files that a run can be resumed with, not -: name a file");
         }
         let photos = self.reading.gather(&self.photos)?;
         let (files, settings) = (self.files(), self.settings());
         let run = EmbedRun { photos: &photos, files: &files, settings: &settings, resume: self.resume };
         run.check(&self.photos).map_err(with_flags)?;
         let bad = files.always_list_bad.then_some(&files.bad);
-        output::claim(
-            [&files.embeddings, &files.locations].into_iter().chain(bad).map(PathBuf::as_path),
-            false,
-        )?;
+        output::claim([&files.embeddings, &files.locations].into_iter().chain(bad).map(PathBuf::as_path), false)?;
         let encoder = self.encoder.open()?;
         let start = Instant::now();
         let (counts, progress) = embed(&run, &encoder)?;
@@ -147,9 +135,7 @@ impl Embed {
             );
         }
         if without_place > 0 {
-            println!(
-                "{without_place} have no location: --require-gps would leave them out, as `locdiff train` needs"
-            );
+            println!("{without_place} have no location: --require-gps would leave them out, as `locdiff train` needs");
         }
     }
 }
@@ -195,11 +181,9 @@ pub(crate) fn with_flags(error: IngestError) -> anyhow::Error {
         IngestError::SameFile { first, second, path } => {
             anyhow!("{} and {} are both {}: name two files", output(first), output(second), path.display())
         }
-        IngestError::Overwrites { output: which, path } => anyhow!(
-            "{} is a photo or list to read and {} at once: name another file",
-            path.display(),
-            output(which)
-        ),
+        IngestError::Overwrites { output: which, path } => {
+            anyhow!("{} is a photo or list to read and {} at once: name another file", path.display(), output(which))
+        }
         IngestError::Unfinished { path } => anyhow!(
             "{} holds an unfinished run: add --resume to go on with it, or delete it to begin anew",
             path.display()

@@ -64,11 +64,7 @@ impl Encode {
             });
             println!("{summary}");
         } else if !to_stdout {
-            println!(
-                "{rows} codes of degree {} ({dimension} numbers each) in {}",
-                codec.degree(),
-                self.out.display()
-            );
+            println!("{rows} codes of degree {} ({dimension} numbers each) in {}", codec.degree(), self.out.display());
         }
         Ok(())
     }

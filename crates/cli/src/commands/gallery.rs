@@ -3,9 +3,7 @@
 use crate::args::{DeviceArg, named};
 use crate::commands::embed::{embed, with_flags};
 use crate::output::{self, status};
-use crate::photos::PhotoArgs;
-use crate::progress;
-use crate::request::EncoderArg;
+use crate::{photos::PhotoArgs, progress, request::EncoderArg};
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use locdiff::parts::{check_embeddings, open_retriever};
@@ -80,8 +78,7 @@ impl Build {
         let (mut bad, mut count) = (0, 0);
         let (gallery, folder) = match (&self.geoclip, &self.locations, &self.out) {
             (Some(model), Some(locations), _) => {
-                let cache =
-                    GeoClipCache { places: locations.clone(), model: model.clone(), vectors: self.dtype };
+                let cache = GeoClipCache { places: locations.clone(), model: model.clone(), vectors: self.dtype };
                 let device = Device::open(self.encoder.device.device)?;
                 let model = GeoClip::open(model, &device).context("--geoclip")?;
                 (open_places(&cache, &model)?, cache.folder())
@@ -105,10 +102,7 @@ impl Build {
         };
         let (places, dimension) = (gallery.len(), gallery.dimension());
         if self.json {
-            println!(
-                "{}",
-                json!({"places": places, "dimension": dimension, "kind": gallery.kind(), "out": folder})
-            );
+            println!("{}", json!({"places": places, "dimension": dimension, "kind": gallery.kind(), "out": folder}));
         } else {
             println!("a gallery of {places} places with {dimension} numbers each in {}", folder.display());
         }
@@ -120,8 +114,7 @@ impl Build {
         std::fs::create_dir_all(out).with_context(|| format!("cannot create {}", out.display()))?;
         let photos = self.reading.gather(&self.photos)?;
         let files = EmbedFiles::beside(out.join("photos.safetensors"));
-        let settings =
-            EmbedSettings { require_place: true, limits: self.reading.limits(), ..EmbedSettings::default() };
+        let settings = EmbedSettings { require_place: true, limits: self.reading.limits(), ..EmbedSettings::default() };
         let run = EmbedRun { photos: &photos, files: &files, settings: &settings, resume: self.resume };
         run.check(&self.photos).map_err(with_flags)?;
         let (counts, progress) = embed(&run, &self.encoder.open()?)?;
@@ -138,12 +131,7 @@ pub(crate) fn open_places(cache: &GeoClipCache, model: &GeoClip) -> Result<Galle
 }
 
 /// A gallery of photos from their embeddings and places.
-pub(crate) fn build_photos(
-    embeddings: &RowFile,
-    places: &[LatLon],
-    vectors: VectorType,
-    out: &Path,
-) -> Result<()> {
+pub(crate) fn build_photos(embeddings: &RowFile, places: &[LatLon], vectors: VectorType, out: &Path) -> Result<()> {
     anyhow::ensure!(
         embeddings.rows() == places.len(),
         "{} has {} rows, --locations has {}: row k of both must be the same photo",

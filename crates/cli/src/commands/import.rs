@@ -40,8 +40,7 @@ impl ImportGeoclip {
         if self.json {
             println!("{}", serde_json::json!({"out": self.out, "gallery_places": places}));
         } else {
-            let gallery =
-                places.map_or("no gallery".to_owned(), |places| format!("a gallery of {places} places"));
+            let gallery = places.map_or("no gallery".to_owned(), |places| format!("a gallery of {places} places"));
             println!("GeoCLIP with {gallery} in {}", self.out.display());
         }
         Ok(())

@@ -13,8 +13,7 @@ use locdiff_base::Named;
 use locdiff_data::{Dtype, MatrixWriter, PointWriter};
 use locdiff_eval::Accuracy;
 use serde_json::json;
-use std::io::Write;
-use std::path::PathBuf;
+use std::{io::Write, path::PathBuf};
 
 #[derive(Debug, Args)]
 pub(crate) struct Sample {

@@ -1,15 +1,10 @@
 //! `locdiff serve`: answers over HTTP.
 
-use crate::interrupt::InterruptGuard;
-use crate::request::ModelArgs;
-use crate::verbosity;
+use crate::{interrupt::InterruptGuard, request::ModelArgs, verbosity};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use locdiff_serve::{ServeOptions, Server};
-use std::net::SocketAddr;
-use std::path::PathBuf;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::{net::SocketAddr, path::PathBuf, sync::atomic::Ordering, time::Duration};
 
 #[derive(Debug, Args)]
 #[command(
@@ -30,13 +25,7 @@ pub(crate) struct Serve {
     #[command(flatten)]
     model: ModelArgs,
     /// Keys that may ask, one a line (or one in LOCDIFF_KEY): `Authorization: Bearer KEY` or `x-api-key: KEY`
-    #[arg(
-        long,
-        value_name = "FILE",
-        env = "LOCDIFF_KEY_FILE",
-        hide_env_values = true,
-        help_heading = "Access"
-    )]
+    #[arg(long, value_name = "FILE", env = "LOCDIFF_KEY_FILE", hide_env_values = true, help_heading = "Access")]
     key_file: Option<PathBuf>,
     /// Listen on an address that others reach, without a key
     #[arg(long, env = "LOCDIFF_INSECURE", hide_env_values = true, help_heading = "Access")]
@@ -77,13 +66,7 @@ struct Limits {
     #[arg(long, value_name = "N", default_value_t = 64, env = "LOCDIFF_QUEUE", hide_env_values = true)]
     queue: usize,
     /// Connections at a time
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 2048,
-        env = "LOCDIFF_CONNECTIONS",
-        hide_env_values = true
-    )]
+    #[arg(long, value_name = "N", default_value_t = 2048, env = "LOCDIFF_CONNECTIONS", hide_env_values = true)]
     connections: usize,
     /// Seconds for a request's head
     #[arg(long, value_name = "S", default_value = "10", value_parser = seconds, env = "LOCDIFF_HEADER_TIMEOUT", hide_env_values = true)]
@@ -148,8 +131,8 @@ impl Serve {
     fn keys(&self) -> Result<Vec<String>> {
         let mut keys: Vec<String> = std::env::var(KEY).into_iter().collect();
         if let Some(path) = &self.key_file {
-            let text = std::fs::read_to_string(path)
-                .with_context(|| format!("cannot read the keys in {}", path.display()))?;
+            let text =
+                std::fs::read_to_string(path).with_context(|| format!("cannot read the keys in {}", path.display()))?;
             let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
             let before = keys.len();
             keys.extend(lines.map(str::to_owned));

@@ -4,8 +4,7 @@ use anyhow::{Result, ensure};
 use clap::Args;
 use locdiff_phototags::undo;
 use serde_json::json;
-use std::io::Write;
-use std::path::PathBuf;
+use std::{io::Write, path::PathBuf};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -29,11 +28,7 @@ impl UndoArgs {
         let mut out = std::io::stdout().lock();
         for (file, what) in &done {
             if self.json {
-                writeln!(
-                    out,
-                    "{}",
-                    json!({"file": file, "done": what.word(), "refused": what.is_refusal()})
-                )?;
+                writeln!(out, "{}", json!({"file": file, "done": what.word(), "refused": what.is_refusal()}))?;
             } else {
                 writeln!(out, "{}: {}", file.display(), what.word())?;
             }

@@ -42,11 +42,10 @@ impl Arguments for Vec<&str> {
 }
 
 /// The program of the package that a test belongs to.
-pub const PROGRAM: &str =
-    match (option_env!("CARGO_BIN_EXE_locdiff"), option_env!("CARGO_BIN_EXE_locdiff-lab")) {
-        (Some(program), _) | (None, Some(program)) => program,
-        (None, None) => panic!("a test of a package with a program"),
-    };
+pub const PROGRAM: &str = match (option_env!("CARGO_BIN_EXE_locdiff"), option_env!("CARGO_BIN_EXE_locdiff-lab")) {
+    (Some(program), _) | (None, Some(program)) => program,
+    (None, None) => panic!("a test of a package with a program"),
+};
 
 /// The program with arguments, in a folder, with nothing to read and 100 columns to write.
 pub fn command(folder: &Path, arguments: &(impl Arguments + ?Sized)) -> Command {
@@ -136,8 +135,7 @@ pub fn fixture(name: &str) -> PathBuf {
 pub fn skipped(what: &str) {
     println!("skipped: {what}");
     if let Some(list) = std::env::var_os("LOCDIFF_SKIPPED") {
-        let mut file =
-            fs::OpenOptions::new().create(true).append(true).open(list).expect("the list of skips");
+        let mut file = fs::OpenOptions::new().create(true).append(true).open(list).expect("the list of skips");
         writeln!(file, "{what}").expect("the list of skips");
     }
 }
@@ -154,8 +152,7 @@ pub fn csv(path: impl AsRef<Path>) -> Vec<Vec<String>> {
 /// Rows of f32 as a .npy file.
 pub fn write_npy(path: impl AsRef<Path>, rows: &[Vec<f32>]) {
     let shape = format!("({}, {})", rows.len(), rows[0].len());
-    let header =
-        format!("{:<117}\n", format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}"));
+    let header = format!("{:<117}\n", format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}"));
     let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
     bytes.extend((header.len() as u16).to_le_bytes());
     bytes.extend(header.as_bytes());
@@ -201,8 +198,7 @@ pub fn photos_of_towns(folder: &Path) {
 }
 
 /// How the small models of the tests are trained.
-pub const TRAIN: &str =
-    "train --preset small --degree 7 --width 32 --batch 64 --steps 200 --device cpu --out run";
+pub const TRAIN: &str = "train --preset small --degree 7 --width 32 --batch 64 --steps 200 --device cpu --out run";
 
 /// [`photos_of_towns`] and a model of them in the folder `run`.
 #[track_caller]

@@ -130,10 +130,7 @@ pub(crate) fn benchmarks(data: &Path, count: usize) {
     for k in 6000..6000 + count {
         let Photo { jpeg, lat, lon } = photo(k);
         members.push((format!("{k}.jpg"), jpeg));
-        members.push((
-            format!("{k}.json"),
-            format!("{{\"latitude\": {lat}, \"longitude\": {lon}}}").into_bytes(),
-        ));
+        members.push((format!("{k}.json"), format!("{{\"latitude\": {lat}, \"longitude\": {lon}}}").into_bytes()));
     }
     write_tar(&data.join("yfcc26k/00000.tar"), &members);
     // Parquet.

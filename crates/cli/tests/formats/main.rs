@@ -16,8 +16,7 @@ fn a_photo_is_the_same_in_every_format() {
     let folder = folder.path();
     datasets::all(&folder.join("data"));
     let embed = |words: &str, out: &str| {
-        let output =
-            run(folder, &format!("embed {words} --out {out}.jsonl --device cpu --allow-bad --force"));
+        let output = run(folder, &format!("embed {words} --out {out}.jsonl --device cpu --allow-bad --force"));
         assert!(output.status.success(), "{words}: {}", stderr(&output));
         read(folder.join(format!("{out}.jsonl")))
     };
@@ -39,18 +38,11 @@ fn a_photo_is_the_same_in_every_format() {
     }
     assert_eq!(embed("data/gws15k/test-00000-of-00001.parquet", "parquet"), plain);
     let places = common::csv(folder.join("parquet.csv"));
-    assert_eq!(
-        (places[6][1].as_str(), places[6][2].clone()),
-        ("7005.jpg", datasets::photo(7005).lat.to_string())
-    );
+    assert_eq!((places[6][1].as_str(), places[6][2].clone()), ("7005.jpg", datasets::photo(7005).lat.to_string()));
     // What is cut off is said; what is not there, too.
     let zip = fs::read(folder.join("data/im2gps3k/im2gps3ktest.zip")).unwrap();
     fs::write(folder.join("cut.zip"), &zip[..zip.len() / 2]).unwrap();
-    refused_with(
-        folder,
-        "embed cut.zip --out x.npy",
-        "cut.zip is not a whole zip file: copy or download it again",
-    );
+    refused_with(folder, "embed cut.zip --out x.npy", "cut.zip is not a whole zip file: copy or download it again");
     let parquet = fs::read(folder.join("data/gws15k/test-00000-of-00001.parquet")).unwrap();
     fs::write(folder.join("cut.parquet"), &parquet[..parquet.len() / 2]).unwrap();
     refused_with(folder, "embed cut.parquet --out x.npy", "cut.parquet is not a whole Parquet file");

@@ -70,13 +70,10 @@ fn names_a_flag(text: &str) -> bool {
 #[test]
 fn libraries_name_no_flags() {
     let mut wrong = Vec::new();
-    for own in
-        crates(&common::root()).iter().filter(|own| !["terminal", "cli", "lab"].contains(&own.name.as_str()))
-    {
+    for own in crates(&common::root()).iter().filter(|own| !["terminal", "cli", "lab"].contains(&own.name.as_str())) {
         for file in &own.files {
-            let foreign = |text: &str| {
-                FOREIGN_FLAGS.iter().any(|(name, flag)| own.name == *name && text.contains(flag))
-            };
+            let foreign =
+                |text: &str| FOREIGN_FLAGS.iter().any(|(name, flag)| own.name == *name && text.contains(flag));
             for text in file.strings.iter().filter(|text| names_a_flag(text) && !foreign(text)) {
                 wrong.push(format!("{}/{}: {text}", own.name, file.path.display()));
             }
@@ -89,11 +86,9 @@ fn libraries_name_no_flags() {
 fn nothing_cites_a_document_that_is_not_here() {
     let root = common::root();
     let folders = ["crates", "bench", "docs", "scripts", "fuzz/fuzz_targets"];
-    let files =
-        folders.iter().flat_map(|folder| files_below(&root.join(folder), &["rs", "md", "py", "sh", "cu"]));
+    let files = folders.iter().flat_map(|folder| files_below(&root.join(folder), &["rs", "md", "py", "sh", "cu"]));
     let cited = concat!("METHOD", " §");
-    let wrong: Vec<_> =
-        files.filter(|file| fs::read_to_string(file).is_ok_and(|text| text.contains(cited))).collect();
+    let wrong: Vec<_> = files.filter(|file| fs::read_to_string(file).is_ok_and(|text| text.contains(cited))).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
@@ -119,10 +114,8 @@ fn the_command_is_thin() {
     let total: usize = files.iter().map(|file| fs::read_to_string(file).unwrap().lines().count()).sum();
     assert!(total <= MOST_LINES, "{total} lines, at most {MOST_LINES}: move what is no skin into a library");
     for file in files_below(&source.join("commands"), &["rs"]) {
-        let (lines, name) =
-            (lines_without_tests(&file), file.strip_prefix(&source).unwrap().display().to_string());
-        let most =
-            LONG_FILES.iter().find(|(long, _)| *long == name).map_or(MOST_LINES_OF_A_FILE, |(_, most)| *most);
+        let (lines, name) = (lines_without_tests(&file), file.strip_prefix(&source).unwrap().display().to_string());
+        let most = LONG_FILES.iter().find(|(long, _)| *long == name).map_or(MOST_LINES_OF_A_FILE, |(_, most)| *most);
         assert!(lines <= most, "{name} has {lines} lines, at most {most}");
     }
 }

@@ -76,8 +76,7 @@ impl Crate {
         for path in files_below(&source, &["rs"]) {
             let text = fs::read_to_string(&path).expect("a source file");
             let tokens: TokenStream = text.parse().unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-            let mut file =
-                File { path: path.strip_prefix(&source).expect("inside").into(), ..File::default() };
+            let mut file = File { path: path.strip_prefix(&source).expect("inside").into(), ..File::default() };
             let module = module_of(&file.path);
             // Names of modules are known only when all files are read: see `resolve`.
             scan(&mut file, tokens, &module);
@@ -109,8 +108,7 @@ impl Crate {
         loop {
             let before: usize = reach.iter().map(BTreeSet::len).sum();
             for k in 0..reach.len() {
-                let further: BTreeSet<usize> =
-                    reach[k].iter().flat_map(|other| reach[*other].clone()).collect();
+                let further: BTreeSet<usize> = reach[k].iter().flat_map(|other| reach[*other].clone()).collect();
                 reach[k].extend(further);
             }
             if before == reach.iter().map(BTreeSet::len).sum::<usize>() {
@@ -168,10 +166,7 @@ fn needs(manifest: &str) -> Vec<String> {
 fn module_of(path: &Path) -> Vec<String> {
     let mut parts: Vec<String> =
         path.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).collect();
-    if parts
-        .last()
-        .is_some_and(|last| last == "mod" || (parts.len() == 1 && (last == "lib" || last == "main")))
-    {
+    if parts.last().is_some_and(|last| last == "mod" || (parts.len() == 1 && (last == "lib" || last == "main"))) {
         parts.pop();
     }
     parts
@@ -258,10 +253,7 @@ fn attribute(file: &mut File, tokens: &[TokenTree], k: usize) -> (usize, bool) {
     if !text.starts_with("doc") {
         scan(file, group.stream(), &[]);
     }
-    (
-        body + 1,
-        matches!(&*text.replace(' ', ""), "cfg(test)") || text.replace(' ', "").starts_with("cfg(all(test"),
-    )
+    (body + 1, matches!(&*text.replace(' ', ""), "cfg(test)") || text.replace(' ', "").starts_with("cfg(all(test"))
 }
 
 /// Passes over the item after `#[cfg(test)]`, and remembers it if it is a module of its own file.

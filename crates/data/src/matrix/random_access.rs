@@ -1,15 +1,12 @@
 //! Reading any row of a binary matrix at any time.
 
-use crate::array::ArrayLayout;
-use crate::array_file::read_layout;
-use crate::error::At;
-use crate::input::Input;
-use crate::safetensors_header::TensorChoice;
-use crate::{DataError, Embedding, Fingerprint, Format, PositionedFile};
+use crate::{
+    DataError, Embedding, Fingerprint, Format, PositionedFile, array::ArrayLayout, array_file::read_layout, error::At,
+    input::Input, safetensors_header::TensorChoice,
+};
 use locdiff_base::{Element, excerpt};
 use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
-use std::sync::Arc;
+use std::{path::Path, sync::Arc};
 
 /// Files up to this size are read into memory once.
 const SMALL_BYTES: u64 = 256 << 20;

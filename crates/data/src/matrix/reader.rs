@@ -1,14 +1,10 @@
 //! Reading matrices row by row.
 
-use crate::array::ArrayReader;
-use crate::array_file::open_array;
-use crate::csv_dialect::Dialect;
-use crate::csv_text::CsvRows;
-use crate::error::At;
-use crate::input::Input;
 use crate::json_lines::{JsonLines, json_reason};
-use crate::safetensors_header::TensorChoice;
-use crate::{DataError, Fingerprint, Format};
+use crate::{
+    DataError, Fingerprint, Format, array::ArrayReader, array_file::open_array, csv_dialect::Dialect,
+    csv_text::CsvRows, error::At, input::Input, safetensors_header::TensorChoice,
+};
 use locdiff_base::{Element, excerpt};
 use std::path::Path;
 
@@ -60,12 +56,7 @@ impl MatrixReader {
     ///
     /// # Errors
     /// As [`MatrixReader::open`].
-    pub fn from_bytes(
-        file: &str,
-        bytes: Vec<u8>,
-        format: Format,
-        tensor: Option<&str>,
-    ) -> Result<Self, DataError> {
+    pub fn from_bytes(file: &str, bytes: Vec<u8>, format: Format, tensor: Option<&str>) -> Result<Self, DataError> {
         Self::new(Input::from_bytes(bytes, format), file.to_owned(), format, tensor)
     }
 
@@ -85,9 +76,7 @@ impl MatrixReader {
         if !source.read_row(&mut first)? {
             return Err(match source {
                 Source::Csv(rows) => DataError::NoRows { file: rows.file().to_owned() },
-                Source::Jsonl(lines) => {
-                    DataError::Empty { file: lines.file().to_owned(), expected: ARRAY_EXPECTED }
-                }
+                Source::Jsonl(lines) => DataError::Empty { file: lines.file().to_owned(), expected: ARRAY_EXPECTED },
                 Source::Array { file, .. } => DataError::NoRows { file },
             });
         }
@@ -185,9 +174,7 @@ impl Source {
         match self {
             Self::Csv(rows) => rows.at(),
             Self::Jsonl(lines) => lines.at(),
-            Self::Array { reader, file, .. } => {
-                At { file: file.clone(), row: reader.rows_read(), line: None }
-            }
+            Self::Array { reader, file, .. } => At { file: file.clone(), row: reader.rows_read(), line: None },
         }
     }
 
@@ -359,8 +346,7 @@ a,b\n => x has a header but no rows of data: add at least one row
 
     #[test]
     fn a_wrong_row_appends_nothing_and_reading_goes_on() {
-        let mut reader =
-            MatrixReader::from_bytes("x", b"[1,2]\n[3]\n[5,6]".to_vec(), Format::Jsonl, None).unwrap();
+        let mut reader = MatrixReader::from_bytes("x", b"[1,2]\n[3]\n[5,6]".to_vec(), Format::Jsonl, None).unwrap();
         let mut values = Vec::new();
         assert!(reader.read_row(&mut values).unwrap());
         assert!(reader.read_row(&mut values).is_err());

@@ -1,10 +1,8 @@
 //! Writing matrices row by row.
 
-use crate::array::Dtype;
-use crate::error::At;
 use crate::output::{Output, push_number, push_number_f32};
 use crate::safetensors_header::{self, OutputTensor};
-use crate::{DataError, Fingerprint, Format, npy};
+use crate::{DataError, Fingerprint, Format, array::Dtype, error::At, npy};
 use half::f16;
 use locdiff_base::display_name;
 use std::path::Path;
@@ -106,10 +104,7 @@ impl MatrixWriter {
         if tensors.len() != 1 && format != Format::Safetensors {
             return Err(DataError::OutputColumns {
                 file: display_name(path, "standard output"),
-                reason: format!(
-                    "{format} holds one matrix, not {}: write a .safetensors file",
-                    tensors.len()
-                ),
+                reason: format!("{format} holds one matrix, not {}: write a .safetensors file", tensors.len()),
             });
         }
         let output = Output::create(path, format)?;
@@ -202,12 +197,7 @@ mod tests {
     use crate::MatrixReader;
     use proptest::prelude::*;
 
-    fn round_trip(
-        format: Format,
-        dtype: Dtype,
-        columns: usize,
-        rows: &[Vec<f64>],
-    ) -> (Vec<Vec<f64>>, Vec<u8>) {
+    fn round_trip(format: Format, dtype: Dtype, columns: usize, rows: &[Vec<f64>]) -> (Vec<Vec<f64>>, Vec<u8>) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(format!("x.{format}"));
         let mut writer = MatrixWriter::create(&path, None, columns, dtype, "codes").unwrap();
@@ -270,9 +260,8 @@ mod tests {
     fn several_tensors_of_f16_lie_one_after_another() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.safetensors");
-        let create = |path: &Path| {
-            MatrixWriter::create_tensors(path, None, 2, Dtype::F16, &["embeddings", "augmented_1"])
-        };
+        let create =
+            |path: &Path| MatrixWriter::create_tensors(path, None, 2, Dtype::F16, &["embeddings", "augmented_1"]);
         let mut writer = create(&path).unwrap();
         for row in [[1.0, 0.1], [2.0, 3.0], [4.0, -5.0], [6.0, 1e-9]] {
             writer.write_row(&row).unwrap();
@@ -281,8 +270,7 @@ mod tests {
         assert_eq!(writer.finish().unwrap(), 4);
         let bytes = std::fs::read(&path).unwrap();
         let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
-        for (name, expected) in [("embeddings", [1.0, 0.1, 2.0, 3.0]), ("augmented_1", [4.0, -5.0, 6.0, 0.0])]
-        {
+        for (name, expected) in [("embeddings", [1.0, 0.1, 2.0, 3.0]), ("augmented_1", [4.0, -5.0, 6.0, 0.0])] {
             let tensor = file.tensor(name).unwrap();
             assert_eq!((tensor.dtype(), tensor.shape()), (safetensors::Dtype::F16, &[2, 2][..]));
             let expected: Vec<u8> = expected.iter().flat_map(|&v| f16::from_f64(v).to_le_bytes()).collect();
@@ -305,14 +293,8 @@ mod tests {
             writer.write_row(&[1.0, 2.0]).unwrap();
             let name = path.display();
             for (row, rest) in [
-                (
-                    &[1.0][..],
-                    ": expected 2 fields as in the first row or header, found 1; every row needs the same",
-                ),
-                (
-                    &[1.0, f64::NAN],
-                    ", column 2: NaN is not a finite number of type f32; correct or remove the row",
-                ),
+                (&[1.0][..], ": expected 2 fields as in the first row or header, found 1; every row needs the same"),
+                (&[1.0, f64::NAN], ", column 2: NaN is not a finite number of type f32; correct or remove the row"),
                 (
                     &[1e39, 2.0],
                     ", column 1: 1000000000000000000000000000000000000000 is not a finite number of type f32; correct or remove the row",

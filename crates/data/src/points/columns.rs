@@ -41,8 +41,7 @@ impl Wanted {
 
     /// What names rows: the column given, or one of the usual ones.
     pub(crate) fn for_ids(given: Option<&str>) -> Self {
-        let usual =
-            ["id", "image_id", "img_id", "photo_id", "image", "photo", "filename", "file", "path", "key"];
+        let usual = ["id", "image_id", "img_id", "photo_id", "image", "photo", "filename", "file", "path", "key"];
         Self::new(given.map(str::to_owned).as_ref(), &usual)
     }
 
@@ -64,8 +63,7 @@ impl Wanted {
     pub(crate) fn find(&self, names: &[String]) -> Result<usize, NotFound> {
         let ranks = || names.iter().enumerate().filter_map(|(index, name)| Some((self.rank(name)?, index)));
         let (best, index) = ranks().min().ok_or(NotFound::Missing)?;
-        let equals: Vec<&str> =
-            ranks().filter(|&(rank, _)| rank == best).map(|(_, i)| names[i].as_str()).collect();
+        let equals: Vec<&str> = ranks().filter(|&(rank, _)| rank == best).map(|(_, i)| names[i].as_str()).collect();
         if equals.len() > 1 { Err(NotFound::Several(list_names(equals))) } else { Ok(index) }
     }
 }
@@ -97,10 +95,7 @@ mod tests {
         assert_eq!(find(&default, &["latitude", "longitude", "lat", "lon"]), [Ok(2), Ok(3)]);
         assert_eq!(find(&default, &["Lat", "lat", "LON", "lon"]), [Ok(1), Ok(3)]);
         assert_eq!(find(&default, &["x", "y"]), [Err(NotFound::Missing), Err(NotFound::Missing)]);
-        assert_eq!(
-            find(&default, &["lat", "lat", "lon"])[0],
-            Err(NotFound::Several("'lat', 'lat'".to_owned()))
-        );
+        assert_eq!(find(&default, &["lat", "lat", "lon"])[0], Err(NotFound::Several("'lat', 'lat'".to_owned())));
     }
 
     #[test]

@@ -3,8 +3,7 @@
 use super::columns::{PointColumns, Wanted};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::{Map, Value};
-use std::borrow::Cow;
-use std::fmt;
+use std::{borrow::Cow, fmt};
 
 /// What an object says about the two coordinates: the values of the best-fitting keys.
 #[derive(Debug, Default, PartialEq)]
@@ -113,9 +112,7 @@ mod tests {
 
     #[test]
     fn the_best_key_wins_and_the_rest_is_skipped() {
-        let found =
-            read(r#"{"longitude":9,"embedding":[[1],{"lat":7}],"l\u0061t":1.5,"Lon":2,"latitude":8}"#)
-                .unwrap();
+        let found = read(r#"{"longitude":9,"embedding":[[1],{"lat":7}],"l\u0061t":1.5,"Lon":2,"latitude":8}"#).unwrap();
         assert_eq!(found.lat, Some(("lat".to_owned(), Value::from(1.5))));
         assert_eq!(found.lon, Some(("Lon".to_owned(), Value::from(2))));
         assert_eq!(read("{}").unwrap(), Coordinates::default());

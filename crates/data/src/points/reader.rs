@@ -2,14 +2,12 @@
 
 use super::columns::{NotFound, PointColumns, Wanted};
 use super::{POINTS_TENSOR, json};
-use crate::array::ArrayReader;
-use crate::array_file::open_array;
-use crate::csv_text::CsvRows;
 use crate::error::{At, list_names};
-use crate::input::Input;
 use crate::json_lines::{JsonLines, json_reason};
-use crate::safetensors_header::TensorChoice;
-use crate::{DataError, Format};
+use crate::{
+    DataError, Format, array::ArrayReader, array_file::open_array, csv_text::CsvRows, input::Input,
+    safetensors_header::TensorChoice,
+};
 use locdiff_base::excerpt;
 use locdiff_sphere::LatLon;
 use std::path::Path;
@@ -30,11 +28,7 @@ const OBJECT_EXPECTED: &str = "one object like {\"lat\": 48.86, \"lon\": 2.35}";
 /// assert_eq!(places[1].lon_deg(), -77.04);
 /// # Ok::<(), locdiff_data::DataError>(())
 /// ```
-pub fn read_points(
-    path: &Path,
-    format: Option<Format>,
-    columns: &PointColumns,
-) -> Result<Vec<LatLon>, DataError> {
+pub fn read_points(path: &Path, format: Option<Format>, columns: &PointColumns) -> Result<Vec<LatLon>, DataError> {
     PointReader::open(path, format, columns)?.map(|item| item.map(|(_, place)| place)).collect()
 }
 
@@ -84,21 +78,11 @@ impl PointReader {
     ///
     /// # Errors
     /// As [`PointReader::open`].
-    pub fn from_bytes(
-        file: &str,
-        bytes: Vec<u8>,
-        format: Format,
-        columns: &PointColumns,
-    ) -> Result<Self, DataError> {
+    pub fn from_bytes(file: &str, bytes: Vec<u8>, format: Format, columns: &PointColumns) -> Result<Self, DataError> {
         Self::new(Input::from_bytes(bytes, format), file.to_owned(), format, columns)
     }
 
-    pub(super) fn new(
-        input: Input,
-        file: String,
-        format: Format,
-        columns: &PointColumns,
-    ) -> Result<Self, DataError> {
+    pub(super) fn new(input: Input, file: String, format: Format, columns: &PointColumns) -> Result<Self, DataError> {
         let (lat, lon) = (columns.lat_names(), columns.lon_names());
         let source = match input {
             Input::Text(text) if format == Format::Csv => open_csv(CsvRows::new(text, file), &lat, &lon)?,
@@ -199,10 +183,7 @@ impl Source {
 fn open_csv(mut rows: CsvRows, lat: &Wanted, lon: &Wanted) -> Result<Source, DataError> {
     let file = rows.file().to_owned();
     if !rows.read_header()? {
-        return Err(DataError::Empty {
-            file,
-            expected: "a header line with the columns lat and lon, then rows",
-        });
+        return Err(DataError::Empty { file, expected: "a header line with the columns lat and lon, then rows" });
     }
     let names: Vec<String> = rows.fields().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
     let find = |wanted: &Wanted| {
@@ -312,9 +293,7 @@ lat,lon\n1,inf\n => x, row 1 (line 2): longitude inf is not a finite number of d
         assert_error(
             "[1,2]",
             jsonl,
-            &format!(
-                "x, row 1 (line 1): invalid type: sequence, expected an object at character 0: {expected} a line"
-            ),
+            &format!("x, row 1 (line 1): invalid type: sequence, expected an object at character 0: {expected} a line"),
         );
         assert_errors(
             jsonl,
@@ -328,17 +307,14 @@ lat,lon\n1,inf\n => x, row 1 (line 2): longitude inf is not a finite number of d
     fn arrays_must_have_two_columns() {
         let mut bytes = npy::header_bytes(crate::Dtype::F32, 2, 3);
         bytes.resize(bytes.len() + 24, 0);
-        let error =
-            PointReader::from_bytes("x.npy", bytes, Format::Npy, &PointColumns::default()).err().unwrap();
-        let expected =
-            "x.npy: the array has shape [2, 3]: expected [N, 2], latitude and longitude in degrees";
+        let error = PointReader::from_bytes("x.npy", bytes, Format::Npy, &PointColumns::default()).err().unwrap();
+        let expected = "x.npy: the array has shape [2, 3]: expected [N, 2], latitude and longitude in degrees";
         assert_eq!(error.to_string(), expected);
     }
 
     #[test]
     fn an_empty_file_is_one_error_then_the_end() {
-        let mut reader =
-            PointReader::from_bytes("x", vec![], Format::Jsonl, &PointColumns::default()).unwrap();
+        let mut reader = PointReader::from_bytes("x", vec![], Format::Jsonl, &PointColumns::default()).unwrap();
         assert!(reader.next().unwrap().is_err() && reader.next().is_none());
     }
 }

@@ -1,14 +1,10 @@
 //! Places with names and numbers beside them: the predictions of any system.
 
 use super::columns::{NotFound, PointColumns, Wanted};
-use super::json;
-use super::reader::PointReader;
-use crate::csv_text::CsvRows;
+use super::{json, reader::PointReader};
 use crate::error::{At, list_names};
-use crate::input::Input;
 use crate::json_lines::{JsonLines, json_reason};
-use crate::spreadsheet::unguarded;
-use crate::{DataError, Format};
+use crate::{DataError, Format, csv_text::CsvRows, input::Input, spreadsheet::unguarded};
 use locdiff_base::excerpt;
 use locdiff_sphere::{LatLon, SphereError};
 use serde_json::{Map, Value};
@@ -75,9 +71,10 @@ impl PlaceTable {
 impl PlaceTable {
     /// Rows called `row 1`, `row 2` … have no names: `locate` calls rows of embeddings so.
     fn without_row_numbers(self) -> Self {
-        let are_numbers = self.ids.as_ref().is_some_and(|(_, names)| {
-            names.iter().enumerate().all(|(k, name)| *name == format!("row {}", k + 1))
-        });
+        let are_numbers = self
+            .ids
+            .as_ref()
+            .is_some_and(|(_, names)| names.iter().enumerate().all(|(k, name)| *name == format!("row {}", k + 1)));
         if are_numbers { Self { ids: None, ..self } } else { self }
     }
 }
@@ -198,8 +195,7 @@ fn read_json(
             let index = wanted.find(&keys).map_err(|_| missing_key(wanted))?;
             number(&keys[index])
         };
-        let found =
-            place(|| lines.at(), coordinate(&columns.lat_names())?, coordinate(&columns.lon_names())?)?;
+        let found = place(|| lines.at(), coordinate(&columns.lat_names())?, coordinate(&columns.lon_names())?)?;
         if table.places.is_empty() {
             let id = ids.wanted.find(&keys).ok().map(|index| keys[index].clone());
             if id.is_none() && ids.is_required {
@@ -225,7 +221,8 @@ fn read_json(
 }
 
 fn read_array(reader: PointReader) -> Result<PlaceTable, DataError> {
-    let is_nan = |source: &SphereError| matches!(source, SphereError::Latitude(v) | SphereError::Longitude(v) if v.is_nan());
+    let is_nan =
+        |source: &SphereError| matches!(source, SphereError::Latitude(v) | SphereError::Longitude(v) if v.is_nan());
     let places = reader
         .map(|item| match item {
             Ok((_, place)) => Ok(Some(place)),
@@ -244,15 +241,13 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(name);
         std::fs::write(&path, text).unwrap();
-        let table =
-            PlaceTable::read(&path, None, &PointColumns::default(), id, |name| name.starts_with("r_"));
+        let table = PlaceTable::read(&path, None, &PointColumns::default(), id, |name| name.starts_with("r_"));
         table.map_err(|error| error.to_string().replace(path.to_str().unwrap(), name))
     }
 
     #[test]
     fn text_formats_agree() {
-        let csv =
-            read("p.csv", "lon,Image_ID,lat,r_a,x\n2,a,1,7,q\nNaN,b,3,,q\n-4,c, 5 ,1e3,q\n", None).unwrap();
+        let csv = read("p.csv", "lon,Image_ID,lat,r_a,x\n2,a,1,7,q\nNaN,b,3,,q\n-4,c, 5 ,1e3,q\n", None).unwrap();
         let jsonl = "{\"lon\":2,\"Image_ID\":\"a\",\"lat\":1,\"r_a\":7}\n\
                      {\"lon\":null,\"Image_ID\":\"b\",\"lat\":3}\n\
                      {\"lon\":-4,\"Image_ID\":\"c\",\"lat\":5,\"r_a\":1000}\n";
@@ -301,11 +296,7 @@ mod tests {
             ("p.csv", "lat,x\n1,2\n", "has no column 'lon'"),
             ("p.csv", "id,id,lat,lon\n1,1,1,2\n", "several columns for 'id'"),
             ("p.jsonl", "{\"lat\":1}\n", "no key 'lon'"),
-            (
-                "p.jsonl",
-                "{\"id\":1,\"lat\":1,\"lon\":2}\n{\"lat\":1,\"lon\":2}\n",
-                "row 2 (line 2): no key 'id'",
-            ),
+            ("p.jsonl", "{\"id\":1,\"lat\":1,\"lon\":2}\n{\"lat\":1,\"lon\":2}\n", "row 2 (line 2): no key 'id'"),
             ("p.jsonl", "{\"lat\":1,\"lon\":\"x\"}\n", "'\"x\"' is not a number"),
             ("p.jsonl", "[1,2]\n", "expected one object like"),
         ] {

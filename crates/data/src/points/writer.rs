@@ -1,11 +1,9 @@
 //! Writing points, with numbers about each.
 
 use super::POINTS_TENSOR;
-use crate::array::Dtype;
-use crate::csv_text::push_record;
 use crate::output::{Output, push_number};
 use crate::safetensors_header::{self, OutputTensor};
-use crate::{DataError, Format, npy};
+use crate::{DataError, Format, array::Dtype, csv_text::push_record, npy};
 use locdiff_base::excerpt;
 use locdiff_sphere::LatLon;
 use std::path::Path;
@@ -52,10 +50,8 @@ impl PointWriter {
     /// When the format is unknown, the output cannot be created, or the columns lack `lat` or `lon` or repeat a name.
     pub fn create(path: &Path, format: Option<Format>, columns: &[&str]) -> Result<Self, DataError> {
         let format = Format::of_output(path, format, Format::Csv)?;
-        let columns = check_columns(columns, format).map_err(|reason| DataError::OutputColumns {
-            file: locdiff_base::display_name(path, "-"),
-            reason,
-        })?;
+        let columns = check_columns(columns, format)
+            .map_err(|reason| DataError::OutputColumns { file: locdiff_base::display_name(path, "-"), reason })?;
         let extras = columns.iter().filter(|column| matches!(column, Column::Extra(_))).count();
         let output = Output::create(path, format)?;
         let extra_tensors = vec![Vec::new(); if format == Format::Safetensors { extras } else { 0 }];
@@ -154,8 +150,7 @@ impl PointWriter {
 
     /// Always of the same length, whatever the number of rows.
     fn safetensors_header(&self) -> Vec<u8> {
-        let mut tensors =
-            vec![OutputTensor { name: POINTS_TENSOR, dtype: Dtype::F64, shape: vec![self.rows, 2] }];
+        let mut tensors = vec![OutputTensor { name: POINTS_TENSOR, dtype: Dtype::F64, shape: vec![self.rows, 2] }];
         for column in &self.columns {
             if let Column::Extra(name) = column {
                 tensors.push(OutputTensor { name, dtype: Dtype::F64, shape: vec![self.rows] });
@@ -232,8 +227,7 @@ mod tests {
 
     #[test]
     fn extra_numbers_arrive() {
-        let rows =
-            [(LatLon::new(1.0, -2.5).unwrap(), 1.0, f64::NAN), (LatLon::new(3.0, 4.0).unwrap(), 2.0, -0.5)];
+        let rows = [(LatLon::new(1.0, -2.5).unwrap(), 1.0, f64::NAN), (LatLon::new(3.0, 4.0).unwrap(), 2.0, -0.5)];
         let columns = ["row", "lat", "lon", "score"];
         let text = |format| String::from_utf8(round_trip(format, &rows, &columns).1).unwrap();
         assert_eq!(text(Format::Csv), "row,lat,lon,score\n1,1,-2.5,NaN\n2,3,4,-0.5\n");

@@ -29,8 +29,7 @@ impl<'a> Archive<'a> {
         if zip.len() > MOST_MEMBERS {
             return Err(format!("it has {} members, no archive of weights has so many", zip.len()));
         }
-        let names =
-            zip.file_names().map(|name| Ok(name?.into_owned())).collect::<zip::result::ZipResult<_>>();
+        let names = zip.file_names().map(|name| Ok(name?.into_owned())).collect::<zip::result::ZipResult<_>>();
         let names = names.map_err(|error| format!("its members have no proper names ({error})"))?;
         Ok(Self { zip, names, stored_left: bytes.len() as u64 })
     }
@@ -47,8 +46,7 @@ impl<'a> Archive<'a> {
     pub(crate) fn stored(&mut self, name: &str) -> Result<Vec<u8>, String> {
         let size = {
             let member = self.member(name)?;
-            if member.compression() != CompressionMethod::Stored || member.size() != member.compressed_size()
-            {
+            if member.compression() != CompressionMethod::Stored || member.size() != member.compressed_size() {
                 return Err(format!(
                     "its member {name} is compressed to {} of {} bytes, which PyTorch never does",
                     member.compressed_size(),

@@ -46,12 +46,7 @@ fn pickle(count: i32, offset: u8, shape: &[i32], stride: &[i32]) -> Vec<u8> {
 
 fn with_pickle(pickle: &[u8]) -> Vec<u8> {
     let numbers: Vec<u8> = (0..6).flat_map(|k| (k as f32).to_le_bytes()).collect();
-    archive(&[
-        ("a/data.pkl", pickle),
-        ("a/byteorder", b"little"),
-        ("a/data/0", &numbers),
-        ("a/version", b"3\n"),
-    ])
+    archive(&[("a/data.pkl", pickle), ("a/byteorder", b"little"), ("a/data/0", &numbers), ("a/version", b"3\n")])
 }
 
 fn refusal(bytes: &[u8]) -> String {
@@ -73,12 +68,7 @@ fn big_endian_numbers_are_turned() {
     let numbers: Vec<u8> = (0..6).flat_map(|k| (k as f32).to_be_bytes()).collect();
     let sound = pickle(6, 0, &[6], &[1]);
     let file = |order: &[u8]| {
-        archive(&[
-            ("a/data.pkl", &sound[..]),
-            ("a/byteorder", order),
-            ("a/data/0", &numbers),
-            ("a/version", b"3\n"),
-        ])
+        archive(&[("a/data.pkl", &sound[..]), ("a/byteorder", order), ("a/data/0", &numbers), ("a/version", b"3\n")])
     };
     assert_eq!(read_pth("w.pth", &file(b"big")).unwrap()["w"].values, [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
     assert!(refusal(&file(b"middle\n")).contains("byte order is 'middle\\n'"));
@@ -160,9 +150,7 @@ fn bombs_and_other_archives_are_refused() {
     assert_eq!(wheel.unpacked("w/sound.pth").unwrap(), sound);
 
     assert!(refusal(&archive(&[("a/x", b"")])).contains("0 members called data.pkl"));
-    assert!(
-        refusal(&archive(&[("a/data.pkl", b""), ("b/data.pkl", b"")])).contains("2 members called data.pkl")
-    );
+    assert!(refusal(&archive(&[("a/data.pkl", b""), ("b/data.pkl", b"")])).contains("2 members called data.pkl"));
     assert!(refusal(&archive(&[("a/data.pkl", b""), ("a/constants.pkl", b"")])).contains("TorchScript"));
     assert!(refusal(&archive(&[("a/data.pkl", &sound)])).contains("a/data/0 cannot be read"));
     assert!(Archive::open(b"PK").is_err());

@@ -114,9 +114,7 @@ pub(crate) fn tensors(pickle: &[u8]) -> Result<Vec<(String, Rc<TensorInfo>)>, St
             .into_iter()
             .map(|(name, value)| match value {
                 Value::Tensor(tensor) => Ok((name.to_string(), tensor)),
-                other => {
-                    Err(format!("'{}' is {}: a state_dict holds tensors only", excerpt(&name), other.kind()))
-                }
+                other => Err(format!("'{}' is {}: a state_dict holds tensors only", excerpt(&name), other.kind())),
             })
             .collect(),
         other => Err(format!("it holds {}, not a state_dict of tensors", other.kind())),
@@ -149,9 +147,7 @@ impl<'a> Machine<'a> {
 
     fn pop(&mut self) -> Result<Value, String> {
         match self.stack.pop() {
-            Some(Value::Mark) | None => {
-                Err("its pickle takes more from the stack than it put there".to_owned())
-            }
+            Some(Value::Mark) | None => Err("its pickle takes more from the stack than it put there".to_owned()),
             Some(value) => Ok(value),
         }
     }
@@ -342,10 +338,11 @@ impl<'a> Machine<'a> {
                 shape: shape.counts("a tensor's shape")?,
                 stride: stride.counts("a tensor's stride")?,
             })),
-            (
-                Value::Global(Global::RebuildParameter),
-                [Value::Tensor(tensor), Value::Bool, Value::Dict(hooks, _)],
-            ) if hooks.is_empty() => Value::Tensor(Rc::clone(tensor)),
+            (Value::Global(Global::RebuildParameter), [Value::Tensor(tensor), Value::Bool, Value::Dict(hooks, _)])
+                if hooks.is_empty() =>
+            {
+                Value::Tensor(Rc::clone(tensor))
+            }
             (function, _) => {
                 return Err(format!("its pickle calls {} in a way torch.save never does", function.kind()));
             }
@@ -359,21 +356,13 @@ impl<'a> Machine<'a> {
 fn storage(id: &Value) -> Result<StorageInfo, String> {
     match id {
         Value::Tuple(items, _) => match &items[..] {
-            [
-                Value::Text(tag),
-                Value::Global(Global::Storage(element)),
-                Value::Text(key),
-                Value::Text(_),
-                count,
-            ] if &**tag == "storage" => {
+            [Value::Text(tag), Value::Global(Global::Storage(element)), Value::Text(key), Value::Text(_), count]
+                if &**tag == "storage" =>
+            {
                 if key.is_empty() || key.len() > 20 || !key.bytes().all(|byte| byte.is_ascii_digit()) {
                     return Err(format!("a storage is called '{}', not by a number", excerpt(key)));
                 }
-                Ok(StorageInfo {
-                    element: *element,
-                    key: key.to_string(),
-                    count: count.count("a storage's size")?,
-                })
+                Ok(StorageInfo { element: *element, key: key.to_string(), count: count.count("a storage's size")? })
             }
             _ => Err("its pickle refers to something that is no storage of numbers".to_owned()),
         },

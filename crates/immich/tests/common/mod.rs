@@ -49,8 +49,7 @@ impl Fake {
             time: format!("2024-05-12T{:02}:00:00.000Z", 8 + k),
             place: *place,
         });
-        let state =
-            State { assets: assets.collect(), photo: b"\xff\xd8 no photo".to_vec(), ..State::default() };
+        let state = State { assets: assets.collect(), photo: b"\xff\xd8 no photo".to_vec(), ..State::default() };
         let state = Arc::new(Mutex::new(state));
         let server = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", server.local_addr().unwrap());
@@ -123,10 +122,10 @@ fn route(line: &str, body: &Value, state: &mut State) -> (u16, Vec<u8>) {
     match parts.as_slice() {
         ["POST", "", "api", "search", "metadata"] => {
             let page = body["page"].as_u64().unwrap_or(1) as usize;
-            let items: Vec<Value> =
-                state.assets.iter().skip((page - 1) * PAGE).take(PAGE).map(described).collect();
+            let items: Vec<Value> = state.assets.iter().skip((page - 1) * PAGE).take(PAGE).map(described).collect();
             let next = (page * PAGE < state.assets.len()).then(|| (page + 1).to_string());
-            let assets = json!({"total": items.len(), "count": items.len(), "items": items, "facets": [], "nextPage": next});
+            let assets =
+                json!({"total": items.len(), "count": items.len(), "items": items, "facets": [], "nextPage": next});
             (200, json!({"albums": {"items": []}, "assets": assets}).to_string().into_bytes())
         }
         ["GET", "", "api", "assets", id] => match state.assets.iter().find(|asset| asset.id == *id) {
@@ -141,8 +140,7 @@ fn route(line: &str, body: &Value, state: &mut State) -> (u16, Vec<u8>) {
             let Some((lat, lon)) = place.filter(|(lat, lon)| lat.abs() <= 90.0 && lon.abs() <= 180.0) else {
                 return (400, br#"{"message":["latitude must be a latitude string or number"]}"#.to_vec());
             };
-            let ids: Vec<&str> =
-                body["ids"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+            let ids: Vec<&str> = body["ids"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
             for asset in state.assets.iter_mut().filter(|asset| ids.contains(&asset.id.as_str())) {
                 asset.place = Some((lat, lon));
             }

@@ -15,9 +15,7 @@ pub enum ParquetError {
     #[error("{file} is not a whole Parquet file ({reason}); copy or download it again")]
     Damaged { file: String, reason: String },
     /// A file in a way that this reader does not know.
-    #[error(
-        "{file} {what}; write it anew with pyarrow's usual settings, or unpack its pictures to a folder or a .tar"
-    )]
+    #[error("{file} {what}; write it anew with pyarrow's usual settings, or unpack its pictures to a folder or a .tar")]
     Unknown { file: String, what: String },
 }
 

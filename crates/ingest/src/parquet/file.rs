@@ -97,8 +97,7 @@ impl ParquetFile {
 
     fn column(&self, names: &[&str], fits: impl Fn(Type) -> bool) -> Option<Column> {
         let at = |name: &&str| {
-            let is_it =
-                |leaf: &Leaf| !leaf.repeated && fits(leaf.kind) && leaf.name.eq_ignore_ascii_case(name);
+            let is_it = |leaf: &Leaf| !leaf.repeated && fits(leaf.kind) && leaf.name.eq_ignore_ascii_case(name);
             self.footer.leaves.iter().position(is_it)
         };
         names.iter().find_map(at).map(Column)

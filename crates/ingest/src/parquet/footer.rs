@@ -106,8 +106,7 @@ impl Footer {
             if group.chunks.len() != leaves.len() || group.rows > MOST_ROWS_OF_A_GROUP {
                 return Err(damaged("a row group has not the columns and rows of the file"));
             }
-            let inside =
-                |chunk: &Chunk| chunk.begin.checked_add(chunk.bytes).is_some_and(|end| end <= file_bytes);
+            let inside = |chunk: &Chunk| chunk.begin.checked_add(chunk.bytes).is_some_and(|end| end <= file_bytes);
             if !group.chunks.iter().all(inside) {
                 return Err(damaged("its pages lie beyond its end"));
             }
@@ -166,11 +165,8 @@ fn leaves(elements: &[Element]) -> Result<Vec<Leaf>, Reason> {
             return Err(damaged("its columns are no tree"));
         };
         parent.left -= 1;
-        let name = if parent.prefix.is_empty() {
-            element.name.clone()
-        } else {
-            format!("{}.{}", parent.prefix, element.name)
-        };
+        let name =
+            if parent.prefix.is_empty() { element.name.clone() } else { format!("{}.{}", parent.prefix, element.name) };
         let levels = parent.levels + u8::from(element.repetition != 0);
         let repeated = parent.repeated || element.repetition == 2;
         if element.children > 0 {

@@ -144,17 +144,14 @@ impl Values {
                 let mut numbers = hybrid(rest, width, there)?.into_iter();
                 let cell = |there: bool| {
                     let number = if there { numbers.next() } else { return Ok(None) };
-                    let cell =
-                        number.and_then(|number| dictionary.cells.get(number as usize).cloned().flatten());
+                    let cell = number.and_then(|number| dictionary.cells.get(number as usize).cloned().flatten());
                     cell.map(Some).ok_or_else(|| damaged("a value is not in its dictionary"))
                 };
                 let cells = present.into_iter().map(cell).collect::<Result<_, Reason>>()?;
                 Ok(Self { bytes: Arc::clone(&dictionary.bytes), cells })
             }
             (2 | 8, None) => Err(damaged("a column's dictionary is missing")),
-            (code, _) => {
-                Err(Reason::Unknown(format!("has values in encoding {code}, which is not read here")))
-            }
+            (code, _) => Err(Reason::Unknown(format!("has values in encoding {code}, which is not read here"))),
         }
     }
 

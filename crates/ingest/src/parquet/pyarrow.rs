@@ -12,10 +12,7 @@ fn fixture(name: &str) -> PathBuf {
 fn rows_are_those_that_were_written() {
     for name in ["snappy", "plain", "gzip", "v2", "groups", "pages"] {
         let mut file = ParquetFile::open(&fixture(name)).unwrap();
-        assert_eq!(
-            file.columns().collect::<Vec<_>>(),
-            ["image.bytes", "image.path", "latitude", "longitude", "id"]
-        );
+        assert_eq!(file.columns().collect::<Vec<_>>(), ["image.bytes", "image.path", "latitude", "longitude", "id"]);
         assert_eq!(file.rows(), 8, "{name}");
         let [bytes, path] = ["image.bytes", "image.path"].map(|name| file.bytes_column(&[name]).unwrap());
         let [lat, lon, id] = ["LATITUDE", "longitude", "id"].map(|name| file.number_column(&[name]).unwrap());
@@ -23,9 +20,7 @@ fn rows_are_those_that_were_written() {
         for row in [7, 0, 5, 6, 3, 1, 2, 4] {
             let picture = file.bytes(bytes, row).unwrap().map(<[u8]>::to_vec);
             assert_eq!(picture.is_some(), row != 5 && row != 6, "{name}, row {row}");
-            assert!(
-                picture.is_none_or(|bytes| bytes.starts_with(b"\xff\xd8") && bytes.ends_with(b"\xff\xd9"))
-            );
+            assert!(picture.is_none_or(|bytes| bytes.starts_with(b"\xff\xd8") && bytes.ends_with(b"\xff\xd9")));
             let expected = match row {
                 5 => None,
                 6 => Some("six".to_owned()),
@@ -33,11 +28,7 @@ fn rows_are_those_that_were_written() {
             };
             let found = file.bytes(path, row).unwrap().map(|text| String::from_utf8(text.to_vec()).unwrap());
             assert_eq!(found, expected, "{name}, row {row}");
-            assert_eq!(
-                file.number(lat, row).unwrap(),
-                (row != 3).then_some(1.5 * row as f64),
-                "{name}, row {row}"
-            );
+            assert_eq!(file.number(lat, row).unwrap(), (row != 3).then_some(1.5 * row as f64), "{name}, row {row}");
             assert_eq!(file.number(lon, row).unwrap(), Some(-2.0 * row as f64), "{name}, row {row}");
             assert_eq!(file.number(id, row).unwrap(), Some(row as f64), "{name}, row {row}");
         }
@@ -71,8 +62,7 @@ fn cuts_and_flips_are_errors_or_other_values() {
             flipped[at] ^= 1 << (at % 8);
             fs::write(&path, flipped).unwrap();
             let Ok(mut file) = ParquetFile::open(&path) else { continue };
-            for column in
-                [file.bytes_column(&["image.bytes"]), file.number_column(&["latitude"])].into_iter().flatten()
+            for column in [file.bytes_column(&["image.bytes"]), file.number_column(&["latitude"])].into_iter().flatten()
             {
                 for row in 0..9 {
                     let _ = file.bytes(column, row);

@@ -91,10 +91,7 @@ impl<'a> Thrift<'a> {
     }
 
     /// A list: calls `item` for each.
-    pub(crate) fn list(
-        &mut self,
-        mut item: impl FnMut(&mut Self, Kind) -> Result<(), Reason>,
-    ) -> Result<(), Reason> {
+    pub(crate) fn list(&mut self, mut item: impl FnMut(&mut Self, Kind) -> Result<(), Reason>) -> Result<(), Reason> {
         let head = self.byte()?;
         let count = if head >> 4 == 15 { self.unsigned()? } else { u64::from(head >> 4) };
         // Every item takes a byte at least.

@@ -3,8 +3,7 @@
 use crate::recipe::dataset::{Dataset, Missing, Photos, TrainingSet, find_encoder, test_set};
 use crate::recipe::error::{RecipeError, Result};
 use crate::recipe::stage::{Input, Stage, Step, Work};
-use crate::recipe::tables::Judged;
-use crate::recipe::task::Task;
+use crate::{recipe::tables::Judged, recipe::task::Task};
 use locdiff_base::{Named, setting};
 use locdiff_eval::Benchmark;
 use serde_json::{Value, json};
@@ -102,16 +101,13 @@ impl Chain {
     /// [`RecipeError::Missing`]; also where nothing is left to train on.
     pub(crate) fn check(&self, settings: &Settings) -> Result<()> {
         let can_train = self.stages.iter().any(|stage| matches!(stage.work, Work::Train { .. }));
-        let needs_encoder =
-            self.missing.first().is_some_and(|missing| Some(&missing.at) == settings.encoder.as_ref());
+        let needs_encoder = self.missing.first().is_some_and(|missing| Some(&missing.at) == settings.encoder.as_ref());
         match self.missing.first() {
-            Some(first) if !settings.skip_missing || !can_train || needs_encoder => {
-                Err(RecipeError::Missing {
-                    count: self.missing.len(),
-                    data: settings.data.clone(),
-                    first: first.what.clone(),
-                })
-            }
+            Some(first) if !settings.skip_missing || !can_train || needs_encoder => Err(RecipeError::Missing {
+                count: self.missing.len(),
+                data: settings.data.clone(),
+                first: first.what.clone(),
+            }),
             _ => Ok(()),
         }
     }
@@ -205,8 +201,7 @@ impl Builder<'_> {
     fn train(&mut self, set: TrainingSet) {
         let (name, from) = (format!("train-{}", set.name()), format!("embed-{}", set.name()));
         let run = self.of(&name, "run");
-        let (embeddings, locations) =
-            (self.of(&from, "embeddings.safetensors"), self.of(&from, "embeddings.csv"));
+        let (embeddings, locations) = (self.of(&from, "embeddings.safetensors"), self.of(&from, "embeddings.csv"));
         let Settings { held_out, seed, train, .. } = self.settings;
         let mut given = train.clone();
         if !train.iter().any(|(key, _)| key == "loss") {
@@ -241,8 +236,7 @@ impl Builder<'_> {
             out: rows.clone(),
         }];
         steps.extend(
-            MODEL_FILES
-                .map(|file| Step::Copy { from: self.of(&trained, "run").join(file), to: model.join(file) }),
+            MODEL_FILES.map(|file| Step::Copy { from: self.of(&trained, "run").join(file), to: model.join(file) }),
         );
         steps.push(task(Task::Calibrate { model, embeddings, locations, rows, seed }));
         let photos = (self.embedded(&embedded) as f64 * held_out) as u64;
@@ -297,20 +291,12 @@ impl Builder<'_> {
     fn tables(&mut self) {
         let name = "tables".to_owned();
         let (degree, steps) = (self.degree(), self.training_setting("steps", PAPER.1));
-        let others = self
-            .settings
-            .train
-            .iter()
-            .filter(|(key, _)| !["degree", "steps", "loss"].contains(&key.as_str()));
+        let others = self.settings.train.iter().filter(|(key, _)| !["degree", "steps", "loss"].contains(&key.as_str()));
         let others: Vec<String> = others.map(|(key, value)| format!(", {key} = {value}")).collect();
         let others = others.concat();
-        let read = if self.has_densities() {
-            "read off the calibrated density"
-        } else {
-            "decoded from 16 samples together"
-        };
-        let encoder =
-            if self.settings.encoder.is_some() { "an encoder of the user's" } else { "the bundled encoder" };
+        let read =
+            if self.has_densities() { "read off the calibrated density" } else { "decoded from 16 samples together" };
+        let encoder = if self.settings.encoder.is_some() { "an encoder of the user's" } else { "the bundled encoder" };
         let about = format!(
             "LocDiff, L = {degree}, {steps} steps, loss {}, else the paper's settings{others}, {encoder}, answers {read}; OSV-5M by a model trained on it, all others by one trained on MP16 (the paper's YFCC4k is of a model trained on YFCC)",
             self.loss()

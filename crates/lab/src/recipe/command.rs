@@ -2,10 +2,8 @@
 
 use crate::recipe::chain::{Chain, Settings, paper};
 use crate::recipe::dataset::{Missing, TrainingSet};
-use crate::recipe::estimate::Rates;
 use crate::recipe::run::{Run, Standing};
-use crate::recipe::stage::Stage;
-use crate::recipe::work;
+use crate::{recipe::estimate::Rates, recipe::stage::Stage, recipe::work};
 use anyhow::Result;
 use clap::{Args, Subcommand};
 use locdiff_base::{Named, one_line};
@@ -14,9 +12,7 @@ use locdiff_nn::DeviceSpec;
 use locdiff_terminal::args::{DeviceArg, named};
 use locdiff_terminal::{output, say};
 use serde_json::{Value, json};
-use std::fmt::Write as _;
-use std::io::Write as _;
-use std::path::PathBuf;
+use std::{fmt::Write as _, io::Write as _, path::PathBuf};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Recipe {
@@ -163,10 +159,8 @@ impl Paper {
         for stage in &chain.stages {
             let standing = run.standing(stage)?;
             let is_done = standing == Standing::Done;
-            let seconds: Vec<Option<f64>> = rates
-                .iter()
-                .map(|(_, rates)| if is_done { Some(0.0) } else { rates.seconds(stage) })
-                .collect();
+            let seconds: Vec<Option<f64>> =
+                rates.iter().map(|(_, rates)| if is_done { Some(0.0) } else { rates.seconds(stage) }).collect();
             stages.push((stage, standing, seconds));
         }
         let mut out = std::io::stdout().lock();

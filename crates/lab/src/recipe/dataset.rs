@@ -1,26 +1,20 @@
 //! The sets of photos that the paper trains and tests on: which files, how large, where their authors publish them, and whether
 //! they are there.
 
-use locdiff_base::Named;
+use locdiff_base::named;
 use locdiff_eval::Benchmark;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What the model is trained on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum TrainingSet {
-    /// MediaEval's placing task of 2016, photos of Flickr: the paper's main table.
-    Mp16,
-    /// OpenStreetView-5M, street views: its row of the table of generative methods.
-    Osv5m,
-}
-
-impl Named for TrainingSet {
-    const WHAT: &'static str = "training set";
-    const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::Mp16, "mp16", "4.1 to 4.7 million photos of Flickr; tested on all but osv5m"),
-        (Self::Osv5m, "osv5m", "4.9 million street views; tested on osv5m"),
-    ];
+named! {
+    /// What the model is trained on.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub(crate) enum TrainingSet: "training set" {
+        /// MediaEval's placing task of 2016, photos of Flickr: the paper's main table.
+        Mp16 = "mp16", "4.1 to 4.7 million photos of Flickr; tested on all but osv5m";
+        /// OpenStreetView-5M, street views: its row of the table of generative methods.
+        Osv5m = "osv5m", "4.9 million street views; tested on osv5m";
+    }
 }
 
 impl TrainingSet {
@@ -182,23 +176,15 @@ impl Dataset {
     /// What is missing.
     pub(crate) fn find(&self, data: &Path) -> Result<Photos, Missing> {
         let folder = data.join(self.folder);
-        let missing = |what: String| Missing {
-            what,
-            at: folder.clone(),
-            gigabytes: self.gigabytes,
-            from: self.from.to_owned(),
-        };
+        let missing =
+            |what: String| Missing { what, at: folder.clone(), gigabytes: self.gigabytes, from: self.from.to_owned() };
         let places = [folder.clone(), folder.join("metadata")];
-        let list =
-            self.lists.iter().find_map(|list| places.iter().map(|at| at.join(list)).find(|at| at.is_file()));
+        let list = self.lists.iter().find_map(|list| places.iter().map(|at| at.join(list)).find(|at| at.is_file()));
         let pictures = folder.join(self.pictures);
         if let Some(list) = list {
             if !holds_pictures(&pictures) {
-                let joined = if folder.join("mp-16-images00").exists() {
-                    ", whose parts are to be joined first"
-                } else {
-                    ""
-                };
+                let joined =
+                    if folder.join("mp-16-images00").exists() { ", whose parts are to be joined first" } else { "" };
                 return Err(missing(format!("the pictures of {}{joined}", self.name)));
             }
             return Ok(Photos::Listed { list, pictures });
@@ -239,8 +225,7 @@ fn holds_pictures(folder: &Path) -> bool {
     entries.flatten().any(|entry| {
         let path = entry.path();
         let end = path.extension().and_then(|end| end.to_str()).unwrap_or_default().to_ascii_lowercase();
-        let is_shard_or_picture =
-            ["zip", "tar", "parquet", "jpg", "jpeg", "png", "webp"].contains(&end.as_str());
+        let is_shard_or_picture = ["zip", "tar", "parquet", "jpg", "jpeg", "png", "webp"].contains(&end.as_str());
         is_shard_or_picture || (path.is_dir() && !path.ends_with("metadata"))
     })
 }

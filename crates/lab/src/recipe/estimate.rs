@@ -54,9 +54,7 @@ impl Rates {
             Work::Embed { photos, is_clip: true } => Some(photos as f64 / self.clip_photos?),
             Work::Embed { photos, is_clip: false } => Some(photos as f64 / self.bundled_photos?),
             Work::Train { steps, degree } => Some(steps as f64 / scaled(&self.train_steps, degree, -2)?),
-            Work::Calibrate { photos, degree } => {
-                Some(photos as f64 / scaled(&self.calibrate_photos, degree, -2)?)
-            }
+            Work::Calibrate { photos, degree } => Some(photos as f64 / scaled(&self.calibrate_photos, degree, -2)?),
             Work::Answer { photos, degree } => Some(photos as f64 / scaled(&self.answer_photos, degree, -2)?),
             Work::Little => Some(0.0),
         }

@@ -1,11 +1,9 @@
 //! What tells inputs apart: the names, sizes and times of files, and checksums of what stages make.
 
-use crate::recipe::error::Result;
-use crate::recipe::error::cannot;
+use crate::{recipe::error::Result, recipe::error::cannot};
 use std::fs::{self, File};
-use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::{io::Read, time::UNIX_EPOCH};
 use twox_hash::XxHash3_128;
 
 /// A checksum in words.

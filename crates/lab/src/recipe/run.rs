@@ -1,17 +1,13 @@
 //! Stages one after another: those that are done are passed over, one that was cut off goes on.
 
-use crate::recipe::error::cannot;
 use crate::recipe::error::{RecipeError, Result};
 use crate::recipe::identity::{of_path, sum};
 use crate::recipe::stage::{Input, Stage};
-use crate::recipe::stamp::Stamp;
-use crate::recipe::steps::perform;
-use crate::recipe::task::Task;
+use crate::{recipe::error::cannot, recipe::stamp::Stamp, recipe::steps::perform, recipe::task::Task};
 use locdiff_base::{AtomicFile, OutputLock};
 use serde_json::json;
-use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{collections::BTreeMap, fs};
 
 /// The file that makes a folder a recipe's.
 const MARK: &str = "recipe.json";

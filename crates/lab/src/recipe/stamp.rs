@@ -1,13 +1,11 @@
 //! How far a stage is: files beside its folder, whole or not there.
 
-use crate::recipe::error::Result;
-use crate::recipe::error::cannot;
 use crate::recipe::identity::{sum, sum_of_files};
+use crate::{recipe::error::Result, recipe::error::cannot};
 use locdiff_base::{AtomicFile, read_bounded};
 use serde::{Deserialize, Serialize};
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::{fs, time::UNIX_EPOCH};
 
 /// No stamp is longer.
 const LONGEST: u64 = 1 << 20;
@@ -35,8 +33,7 @@ impl Stamp {
     /// Writes it with a seal.
     pub(crate) fn write(&self, path: &Path) -> Result<()> {
         let body = serde_json::to_string(self).expect("texts and numbers");
-        let text =
-            format!("{{\"format\": \"locdiff-stage\", \"xxh3\": \"{}\"}}\n{body}\n", sum(body.as_bytes()));
+        let text = format!("{{\"format\": \"locdiff-stage\", \"xxh3\": \"{}\"}}\n{body}\n", sum(body.as_bytes()));
         Ok(AtomicFile::write_whole(path, text.as_bytes())?)
     }
 

@@ -1,17 +1,13 @@
 //! What a stage does: tasks are the caller's, the rest is done here.
 
-use crate::recipe::dataset::Photos;
-use crate::recipe::error::cannot;
 use crate::recipe::error::{RecipeError, Result};
-use crate::recipe::stage::Step;
-use crate::recipe::task::Task;
+use crate::{recipe::dataset::Photos, recipe::error::cannot, recipe::stage::Step, recipe::task::Task};
 use locdiff_base::AtomicFile;
 use locdiff_data::{PointColumns, TableWriter, read_points};
 use locdiff_ingest::PhotoList;
 use locdiff_sphere::LatLon;
 use locdiff_train::split_by_blocks;
-use std::fs;
-use std::path::Path;
+use std::{fs, path::Path};
 
 /// Does a step.
 pub(crate) fn perform<E: From<RecipeError>>(
@@ -34,8 +30,7 @@ pub(crate) fn perform<E: From<RecipeError>>(
         }
         Step::Tables { reports, about, json, markdown } => {
             let tables = crate::recipe::tables::Tables::read(about, reports)?;
-            AtomicFile::write_whole(json, tables.to_json().to_string().as_bytes())
-                .map_err(RecipeError::from)?;
+            AtomicFile::write_whole(json, tables.to_json().to_string().as_bytes()).map_err(RecipeError::from)?;
             AtomicFile::write_whole(markdown, tables.to_markdown().as_bytes()).map_err(RecipeError::from)?;
         }
     }
@@ -45,9 +40,8 @@ pub(crate) fn perform<E: From<RecipeError>>(
 /// Writes id, lat and lon of every photo of a set, those whose pictures are missing too.
 fn truth(photos: &Photos, out: &Path) -> Result<()> {
     let mut table = TableWriter::create(out, &["id", "lat", "lon"])?;
-    let mut write = |id: &str, place: LatLon| {
-        table.write(&[id, &place.lat_deg().to_string(), &place.lon_deg().to_string()])
-    };
+    let mut write =
+        |id: &str, place: LatLon| table.write(&[id, &place.lat_deg().to_string(), &place.lon_deg().to_string()]);
     match photos {
         Photos::Listed { list, .. } => {
             for photo in PhotoList::read(list)?.photos() {

@@ -6,9 +6,8 @@ use locdiff_base::Named;
 use locdiff_data::TableReader;
 use locdiff_eval::{Benchmark, RADII_KM};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
-use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::{collections::BTreeMap, fmt::Write};
 
 /// A benchmark and where its report is; none where it was left out.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,8 +95,7 @@ fn block(text: &mut String, benchmark: Benchmark, ours: Option<&Ours>) {
     let head: Vec<&str> = std::iter::once("%").chain(systems).chain(["**ours**"]).collect();
     let _ = writeln!(text, "| {} |\n|{}", head.join(" | "), "---|".repeat(head.len()));
     let mut line = |name: &str, cells: Vec<Option<f64>>, metric: &str, scale: f64, digits: usize| {
-        let cells =
-            cells.into_iter().map(|cell| cell.map_or("–".to_owned(), |cell| format!("{cell:.digits$}")));
+        let cells = cells.into_iter().map(|cell| cell.map_or("–".to_owned(), |cell| format!("{cell:.digits$}")));
         let own = ours.and_then(|ours| ours.get(metric)).map_or("–".to_owned(), |figure| {
             let value = format!("{:.digits$}", scale * figure.value);
             figure.interval.map_or(value.clone(), |(low, high)| {
@@ -111,9 +109,7 @@ fn block(text: &mut String, benchmark: Benchmark, ours: Option<&Ours>) {
         let cells = rows.iter().map(|row| row.within[k]).collect();
         line(&format!("{radius} km"), cells, &format!("within_{radius}_km"), 100.0, 1);
     }
-    let prdc = |pick: fn((f64, f64)) -> f64| {
-        rows.iter().map(|row: &Published| row.prdc.map(pick)).collect::<Vec<_>>()
-    };
+    let prdc = |pick: fn((f64, f64)) -> f64| rows.iter().map(|row: &Published| row.prdc.map(pick)).collect::<Vec<_>>();
     if rows.iter().any(|row| row.prdc.is_some()) {
         line("density", prdc(|found| found.0), "density", 1.0, 3);
         line("coverage", prdc(|found| found.1), "coverage", 1.0, 3);
@@ -127,8 +123,7 @@ fn block(text: &mut String, benchmark: Benchmark, ours: Option<&Ours>) {
 fn figures(report: &Path) -> Result<Ours> {
     let mut table = TableReader::open(report)?;
     let columns = ["section", "group", "metric", "value", "low", "high", "n"];
-    let at: Vec<usize> =
-        columns.iter().map(|name| table.column(&[name])).collect::<std::result::Result<_, _>>()?;
+    let at: Vec<usize> = columns.iter().map(|name| table.column(&[name])).collect::<std::result::Result<_, _>>()?;
     let mut found = Ours::new();
     while let Some((_, fields)) = table.next_row()? {
         let [section, group, metric] = [0, 1, 2].map(|k| fields[at[k]].as_str());

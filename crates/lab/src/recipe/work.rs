@@ -1,22 +1,19 @@
 //! What a recipe has the other libraries do, done with the code of `locdiff`'s own commands.
 
-use crate::recipe::dataset::Photos;
-use crate::recipe::task::Task;
+use crate::{recipe::dataset::Photos, recipe::task::Task};
 use anyhow::Result;
 use clap::Parser;
 use locdiff::{CalibrateRequest, Control, EmbeddingRows, Request, calibrate};
 use locdiff_batch::{Job, merge_as, plan};
-use locdiff_cli::commands::batch::RunArgs;
 use locdiff_cli::commands::evaluate::{ModelOnRows, check_count, embedded_rows};
 use locdiff_cli::commands::train::{ModelArgs, Train, TrainingArgs};
-use locdiff_cli::photos::PhotoArgs;
+use locdiff_cli::{commands::batch::RunArgs, photos::PhotoArgs};
 use locdiff_data::{Dtype, PlaceTable, PointColumns};
 use locdiff_eval::{Benchmark, Bootstrap};
 use locdiff_model::SampleOptions;
 use locdiff_report::{Division, Evaluation, System};
-use locdiff_terminal::args::DeviceArg;
 use locdiff_terminal::output::{Usage, write_file};
-use locdiff_terminal::{progress, verbosity};
+use locdiff_terminal::{args::DeviceArg, progress, verbosity};
 use locdiff_train::TrainPreset;
 use std::path::{Path, PathBuf};
 
@@ -78,8 +75,7 @@ pub(crate) fn perform(task: &Task, device: &DeviceArg) -> Result<()> {
             train.run()
         }
         Task::Calibrate { model, embeddings, locations, rows, seed } => {
-            let known =
-                EmbeddingRows { embeddings: embeddings.clone(), tensor: None, truth: locations.clone() };
+            let known = EmbeddingRows { embeddings: embeddings.clone(), tensor: None, truth: locations.clone() };
             let mut request = CalibrateRequest::new(model, known);
             (request.rows, request.seed, request.device) = (Some(rows.clone()), *seed, device.device);
             calibrate(&request, Control::new())?;

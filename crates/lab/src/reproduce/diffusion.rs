@@ -5,9 +5,7 @@ use anyhow::Result;
 use clap::Args;
 use locdiff_baselines::DiffusionTable;
 use locdiff_model::NetworkKind;
-use locdiff_terminal::args::named;
-use locdiff_terminal::output::TableFormat;
-use locdiff_terminal::progress;
+use locdiff_terminal::{args::named, output::TableFormat, progress};
 
 #[derive(Debug, Args)]
 pub(crate) struct ReproduceDiffusion {
@@ -29,19 +27,16 @@ pub(crate) struct ReproduceDiffusion {
 impl ReproduceDiffusion {
     pub(super) fn run(self) -> Result<()> {
         for share in &self.shares {
-            anyhow::ensure!(
-                *share > 0.0 && *share <= 1.0,
-                "--shares {share}: give numbers above 0 and up to 1"
-            );
+            anyhow::ensure!(*share > 0.0 && *share <= 1.0, "--shares {share}: give numbers above 0 and up to 1");
         }
         let bar = progress::share_bar("reproducing");
         let tell = |what: &str, share: f64| {
             bar.set_message(what.to_owned());
             progress::set_share(&bar, share);
         };
-        let table = self.experiment.make(|experiment| {
-            DiffusionTable::make(experiment, self.network, &self.degrees, &self.shares, &tell)
-        })?;
+        let table = self
+            .experiment
+            .make(|experiment| DiffusionTable::make(experiment, self.network, &self.degrees, &self.shares, &tell))?;
         bar.finish_and_clear();
         self.format.print(|| table.to_json(), |markdown| table.render(markdown))
     }

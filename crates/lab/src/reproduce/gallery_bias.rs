@@ -5,8 +5,7 @@ use clap::Args;
 use locdiff_data::{PointColumns, read_points};
 use locdiff_eval::{Nearby, Rules};
 use locdiff_sphere::LatLon;
-use locdiff_terminal::args::parse_grid;
-use locdiff_terminal::progress;
+use locdiff_terminal::{args::parse_grid, progress};
 use rayon::prelude::*;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -52,9 +51,7 @@ impl GalleryBias {
         // What was named must be there; what was not may be absent where the project was only cloned.
         let gallery = self.gallery.clone().unwrap_or_else(|| GALLERY.into());
         if self.gallery.is_none() && !gallery.exists() {
-            println!(
-                "skipped gallery-bias: {GALLERY} is absent: run scripts/fetch_gallery.py, or give --gallery FILE"
-            );
+            println!("skipped gallery-bias: {GALLERY} is absent: run scripts/fetch_gallery.py, or give --gallery FILE");
             return Ok(());
         }
         let truth = self.truth.as_ref().context("give the places of the test photos: --truth FILE")?;
@@ -109,8 +106,7 @@ fn shares(truths: &[LatLon], places: &[LatLon], done: impl Fn()) -> Shares {
     let nearby = Nearby::new(places, Rules::default());
     let mut shares = Shares { at_least: [[0.0; 4]; 2], more_than: [[0.0; 4]; 2] };
     for (k, radius_km) in RADII_KM.into_iter().enumerate() {
-        let counts: Vec<usize> =
-            truths.par_iter().map(|truth| nearby.count_within(*truth, radius_km)).collect();
+        let counts: Vec<usize> = truths.par_iter().map(|truth| nearby.count_within(*truth, radius_km)).collect();
         let percent = |hit: &dyn Fn(usize) -> bool| {
             100.0 * counts.iter().filter(|count| hit(**count)).count() as f64 / truths.len() as f64
         };

@@ -88,13 +88,9 @@ impl Grid<'_> {
             (true, true, false, true) => [Some((south, east)), None],
             (true, true, true, false) => [Some((west, south)), None],
             // Saddles: the middle decides whether the two inner nodes are joined.
-            (true, false, true, false) if self.middle_inside(nodes) => {
-                [Some((east, north)), Some((west, south))]
-            }
+            (true, false, true, false) if self.middle_inside(nodes) => [Some((east, north)), Some((west, south))],
             (true, false, true, false) => [Some((west, north)), Some((east, south))],
-            (false, true, false, true) if self.middle_inside(nodes) => {
-                [Some((north, west)), Some((south, east))]
-            }
+            (false, true, false, true) if self.middle_inside(nodes) => [Some((north, west)), Some((south, east))],
             (false, true, false, true) => [Some((north, east)), Some((south, west))],
         }
     }

@@ -52,9 +52,7 @@ mod tests {
             assert!(ring_area_sr(&polygon.outer) > 0.0, "outer rings are counterclockwise");
             for hole in &polygon.holes {
                 assert!(ring_area_sr(hole) < 0.0, "holes are clockwise");
-                assert!(
-                    hole.iter().all(|p| { ring_contains(&polygon.outer, *p) || polygon.outer.contains(p) })
-                );
+                assert!(hole.iter().all(|p| { ring_contains(&polygon.outer, *p) || polygon.outer.contains(p) }));
             }
             for ring in polygon.rings() {
                 assert!(ring.len() >= 4 && ring.first() == ring.last());
@@ -68,15 +66,9 @@ mod tests {
     fn caps_have_their_area_at_poles_and_the_antimeridian() {
         let globe = Window::globe(360, 720).unwrap();
         let shifted = Window::new(-90.0, 90.0, 33.3, 393.3, 360, 720).unwrap();
-        for (lat, lon) in [
-            (0.0, 0.0),
-            (45.0, 179.0),
-            (-17.0, -180.0),
-            (90.0, 0.0),
-            (-90.0, 0.0),
-            (84.0, 120.0),
-            (-80.0, 178.0),
-        ] {
+        for (lat, lon) in
+            [(0.0, 0.0), (45.0, 179.0), (-17.0, -180.0), (90.0, 0.0), (-90.0, 0.0), (84.0, 120.0), (-80.0, 178.0)]
+        {
             for radius_rad in [0.1f64, 0.3, 1.0, 2.5] {
                 for window in [globe, shifted] {
                     let polygons = cap(window, lat, lon, radius_rad);
@@ -97,8 +89,7 @@ mod tests {
             let polygons = cap(window, 0.0, 180.0, 0.2);
             assert_eq!(polygons.len(), 2);
             let on_cut = |polygon: &Polygon| {
-                let mut lats: Vec<f64> =
-                    polygon.outer.iter().filter(|p| p[0].abs() == 180.0).map(|p| p[1]).collect();
+                let mut lats: Vec<f64> = polygon.outer.iter().filter(|p| p[0].abs() == 180.0).map(|p| p[1]).collect();
                 lats.sort_by(f64::total_cmp);
                 lats.dedup();
                 lats

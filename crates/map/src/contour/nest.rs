@@ -5,12 +5,10 @@ use locdiff_sphere::{Polygon, Ring, ring_area_sr, ring_contains};
 /// Polygons from rings of one grid: counterclockwise rings are outer, each clockwise ring is a hole of the smallest
 /// outer ring around it.
 pub(super) fn polygons(rings: Vec<Ring>) -> Vec<Polygon> {
-    let (outers, holes): (Vec<Ring>, Vec<Ring>) =
-        rings.into_iter().partition(|ring| ring_area_sr(ring) > 0.0);
+    let (outers, holes): (Vec<Ring>, Vec<Ring>) = rings.into_iter().partition(|ring| ring_area_sr(ring) > 0.0);
     let boxes: Vec<[f64; 4]> = outers.iter().map(|ring| bounds(ring)).collect();
     let areas: Vec<f64> = outers.iter().map(|ring| ring_area_sr(ring)).collect();
-    let mut polygons: Vec<Polygon> =
-        outers.into_iter().map(|outer| Polygon { outer, holes: Vec::new() }).collect();
+    let mut polygons: Vec<Polygon> = outers.into_iter().map(|outer| Polygon { outer, holes: Vec::new() }).collect();
     for hole in holes {
         // The middle of an edge: a corner of a hole may also be a corner of the outer ring.
         let point = [0.5 * (hole[0][0] + hole[1][0]), 0.5 * (hole[0][1] + hole[1][1])];
@@ -26,10 +24,9 @@ pub(super) fn polygons(rings: Vec<Ring>) -> Vec<Polygon> {
 
 /// West, south, east, north.
 fn bounds(ring: &[[f64; 2]]) -> [f64; 4] {
-    ring.iter().fold(
-        [f64::INFINITY, f64::INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY],
-        |[w, s, e, n], &[x, y]| [w.min(x), s.min(y), e.max(x), n.max(y)],
-    )
+    ring.iter().fold([f64::INFINITY, f64::INFINITY, f64::NEG_INFINITY, f64::NEG_INFINITY], |[w, s, e, n], &[x, y]| {
+        [w.min(x), s.min(y), e.max(x), n.max(y)]
+    })
 }
 
 fn in_box([west, south, east, north]: [f64; 4], [x, y]: [f64; 2]) -> bool {
@@ -50,12 +47,8 @@ mod tests {
 
     #[test]
     fn holes_go_to_the_smallest_ring_around_them() {
-        let rings = vec![
-            square(-4.0, 4.0, true),
-            square(-1.0, 1.0, true),
-            square(-5.0, 5.0, false),
-            square(-3.0, 3.0, false),
-        ];
+        let rings =
+            vec![square(-4.0, 4.0, true), square(-1.0, 1.0, true), square(-5.0, 5.0, false), square(-3.0, 3.0, false)];
         let polygons = polygons(rings);
         assert_eq!(polygons.len(), 2);
         assert_eq!((polygons[0].holes.len(), polygons[0].holes[0][0]), (1, [-4.0, -4.0]));

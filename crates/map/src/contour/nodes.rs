@@ -47,8 +47,7 @@ pub(super) fn node_grids(raster: &Raster) -> Vec<NodeGrid> {
     if west < 180.0 && 180.0 < east {
         let (left, right) = (cut.saturating_sub(1), cut.min(count - 1));
         let gap = window.column_lon_deg(right) - window.column_lon_deg(left);
-        let share =
-            if gap > 0.0 { ((180.0 - window.column_lon_deg(left)) / gap).clamp(0.0, 1.0) } else { 0.0 };
+        let share = if gap > 0.0 { ((180.0 - window.column_lon_deg(left)) / gap).clamp(0.0, 1.0) } else { 0.0 };
         let edge = |x| Column { x, left, right, share };
         let western = [at(0, west)].into_iter().chain(before).chain([edge(180.0)]).collect();
         let eastern = [edge(-180.0)].into_iter().chain(beyond).chain([at(count - 1, east - 360.0)]).collect();

@@ -1,7 +1,6 @@
 //! A density as a picture in Mercator's projection, ready to be stretched over a map.
 
-use crate::render::heat_colour;
-use crate::{Heat, Raster};
+use crate::{Heat, Raster, render::heat_colour};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use serde_json::{Value, json};
 use std::f64::consts::{PI, TAU};

@@ -11,8 +11,7 @@ pub use label::MapLabel;
 pub use page::MapPage;
 pub use track::{TrackMap, TrackPhoto};
 
-use crate::seam::is_edge_of_region;
-use crate::{Heat, Raster};
+use crate::{Heat, Raster, seam::is_edge_of_region};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use heat_image::HeatImage;
 use label::{degrees, rounded};
@@ -276,8 +275,7 @@ mod tests {
         assert_eq!(photo["thumbnail"], "data:image/png;base64,AA==");
         // No line runs along the cut.
         for line in photo["outlines"][0]["lines"].as_array().unwrap() {
-            let lons: Vec<f64> =
-                line.as_array().unwrap().iter().step_by(2).map(|v| v.as_f64().unwrap()).collect();
+            let lons: Vec<f64> = line.as_array().unwrap().iter().step_by(2).map(|v| v.as_f64().unwrap()).collect();
             assert!(lons.windows(2).all(|pair| !(pair[0].abs() == 180.0 && pair[1].abs() == 180.0)));
         }
         let heat = &photo["frames"][0]["heat"];

@@ -41,12 +41,7 @@ impl MapPage {
     }
 
     /// Writes the page with `data` of its kind.
-    pub(super) fn write(
-        &self,
-        out: &mut impl Write,
-        mut data: Value,
-        more: Option<More<'_>>,
-    ) -> io::Result<()> {
+    pub(super) fn write(&self, out: &mut impl Write, mut data: Value, more: Option<More<'_>>) -> io::Result<()> {
         data["credit"] = self.credit.as_str().into();
         data["labels"] = labels_json(&self.labels).into();
         write(out, &self.title, &data, more)

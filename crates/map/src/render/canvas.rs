@@ -65,14 +65,12 @@ impl Mask {
         let (dx, dy) = (to[0] - ax, to[1] - ay);
         let length_squared = dx * dx + dy * dy;
         let distance = |x: f64, y: f64| {
-            let along =
-                if length_squared > 0.0 { ((x - ax) * dx + (y - ay) * dy) / length_squared } else { 0.0 };
+            let along = if length_squared > 0.0 { ((x - ax) * dx + (y - ay) * dy) / length_squared } else { 0.0 };
             let along = along.clamp(0.0, 1.0);
             (x - ax - along * dx).hypot(y - ay - along * dy)
         };
         let reach = 0.5 * line_width + 1.0;
-        let bounds =
-            [ax.min(to[0]) - reach, ay.min(to[1]) - reach, ax.max(to[0]) + reach, ay.max(to[1]) + reach];
+        let bounds = [ax.min(to[0]) - reach, ay.min(to[1]) - reach, ax.max(to[0]) + reach, ay.max(to[1]) + reach];
         self.shape(bounds, |x, y| 0.5 * line_width - distance(x, y));
     }
 

@@ -1,8 +1,6 @@
 //! A density as colour.
 
-use super::canvas::Canvas;
-use super::colour::heat_colour;
-use super::view::View;
+use super::{canvas::Canvas, colour::heat_colour, view::View};
 use crate::Raster;
 
 /// How a raster's values become colour: what is at the top is dark, what is `range_nats` below it or less is transparent.

@@ -1,9 +1,8 @@
 //! The panel at the lower left: a title, the colour scale and the outlines.
 
-use super::canvas::Canvas;
 use super::colour::{Colour, heat_colour};
-use super::heat::Heat;
 use super::text::{draw_text, line_height, text_width};
+use super::{canvas::Canvas, heat::Heat};
 
 pub(super) const OUTLINE_WIDTH: f64 = 1.8;
 const INK: Colour = Colour::from_hex(0x1d2a33);
@@ -17,8 +16,7 @@ const BETWEEN: f64 = 18.0;
 /// Draws what there is; nothing when there is nothing.
 pub(super) fn draw(canvas: &mut Canvas, title: &str, heat: Option<&Heat>, outlines: &[(&str, Colour)]) {
     let scale = heat.map(|heat| (share_text(heat.floor_share()), "1 × peak density"));
-    let scale_width =
-        scale.as_ref().map(|(low, high)| text_width(low) + BAR_WIDTH + text_width(high) + 2.0 * GAP);
+    let scale_width = scale.as_ref().map(|(low, high)| text_width(low) + BAR_WIDTH + text_width(high) + 2.0 * GAP);
     let outline_widths = outlines.iter().map(|(label, _)| SWATCH_WIDTH + GAP + text_width(label));
     let items: Vec<f64> = scale_width.into_iter().chain(outline_widths).collect();
     let items_width = items.iter().sum::<f64>() + BETWEEN * items.len().saturating_sub(1) as f64;

@@ -1,9 +1,8 @@
 //! Marked places.
 
 use super::canvas::{Canvas, Mask};
-use super::colour::Colour;
 use super::text::{draw_text, line_height, text_width};
-use super::view::View;
+use super::{colour::Colour, view::View};
 use locdiff_sphere::LatLon;
 
 /// The shape of a marker.
@@ -45,12 +44,7 @@ impl From<LatLon> for Marker {
 impl Marker {
     /// A dark crosshair without a label.
     pub fn new(place: LatLon) -> Self {
-        Self {
-            place,
-            shape: MarkerShape::Crosshair,
-            colour: Colour::from_hex(0x14202b),
-            label: String::new(),
-        }
+        Self { place, shape: MarkerShape::Crosshair, colour: Colour::from_hex(0x14202b), label: String::new() }
     }
 
     /// Sets the shape.
@@ -103,8 +97,7 @@ impl Marker {
         let width = text_width(&self.label);
         // To the right, or to the left where the image ends.
         let left = if x + 20.0 + width < canvas.width as f64 { x + 17.0 } else { x - 17.0 - width };
-        let top =
-            (y - 0.5 * line_height()).clamp(0.0, (canvas.height as f64 - line_height()).max(0.0)).round();
+        let top = (y - 0.5 * line_height()).clamp(0.0, (canvas.height as f64 - line_height()).max(0.0)).round();
         let mut panel = canvas.mask();
         panel.panel([left - 4.0, top, left + width + 4.0, top + line_height()], 4.0);
         canvas.paint(&panel, Colour::WHITE, 0.8);

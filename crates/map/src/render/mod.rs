@@ -15,8 +15,7 @@ pub use heat::Heat;
 pub use marker::{Marker, MarkerShape};
 pub use sheet::sheet_png;
 
-use crate::seam::is_edge_of_region;
-use crate::{Coast, Detail, Raster, Window};
+use crate::{Coast, Detail, Raster, Window, seam::is_edge_of_region};
 use canvas::Canvas;
 use locdiff_sphere::Polygon;
 use view::View;
@@ -27,8 +26,7 @@ const SHORE: Colour = Colour::from_hex(0x7c8a94);
 const BORDER: Colour = Colour::from_hex(0xa9a294);
 const GRID: Colour = Colour::from_hex(0x44525c);
 /// Outlines in the order in which they are added, dark to light.
-const OUTLINES: [Colour; 3] =
-    [Colour::from_hex(0x08306b), Colour::from_hex(0x1f78c8), Colour::from_hex(0x5fb3e6)];
+const OUTLINES: [Colour; 3] = [Colour::from_hex(0x08306b), Colour::from_hex(0x1f78c8), Colour::from_hex(0x5fb3e6)];
 
 /// A map to be drawn. Its window's cells are the pixels; heat may have any other window.
 ///
@@ -225,8 +223,7 @@ mod tests {
 
     #[test]
     fn a_plain_map_shows_land_and_sea() {
-        let (width, height, pixels) =
-            decode(&MapImage::new(Window::globe(360, 720).unwrap()).graticule(0.0).to_png());
+        let (width, height, pixels) = decode(&MapImage::new(Window::globe(360, 720).unwrap()).graticule(0.0).to_png());
         assert_eq!((width, height), (720, 360));
         let pixel = |lat: f64, lon: f64| {
             let index = 3 * ((90.0 - lat) as usize * 2 * 720 + (lon + 180.0) as usize * 2);
@@ -239,8 +236,7 @@ mod tests {
     #[test]
     fn everything_at_once_draws_in_any_window() {
         let place = LatLon::new(-17.8, 178.5).unwrap();
-        let raster =
-            Raster::from_fn(Window::globe(60, 120).unwrap(), |point| 40.0 * point.dot(place.to_unit()));
+        let raster = Raster::from_fn(Window::globe(60, 120).unwrap(), |point| 40.0 * point.dot(place.to_unit()));
         for window in [
             Window::globe(90, 180).unwrap(),
             Window::around(place, 2000.0, 120).unwrap(),
@@ -253,9 +249,7 @@ mod tests {
                 .outline(contour_polygons(&raster, raster.log_level_of_mass(0.5)), "50 %")
                 .outline(contour_polygons(&raster, raster.log_level_of_mass(0.9)), "90 %")
                 .marker(place)
-                .marker(
-                    Marker::new(LatLon::new(89.0, 0.0).unwrap()).shape(MarkerShape::Circle).label("far away"),
-                )
+                .marker(Marker::new(LatLon::new(89.0, 0.0).unwrap()).shape(MarkerShape::Circle).label("far away"))
                 .title("Fiji – λ unknown");
             let (width, height, _) = decode(&image.to_png());
             assert_eq!((width as usize, height as usize), (window.columns(), window.rows()));

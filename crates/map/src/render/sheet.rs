@@ -20,10 +20,8 @@ const WHITE: u8 = 255;
 /// # Errors
 /// When there are no maps, they differ in size, or `columns` is 0.
 pub fn sheet_png(images: &[MapImage], columns: usize) -> Result<Vec<u8>, MapError> {
-    let sizes: Vec<(usize, usize)> =
-        images.iter().map(|image| (image.window.columns(), image.window.rows())).collect();
-    let Some(&(width, height)) = sizes.first().filter(|size| columns > 0 && sizes.iter().all(|s| s == *size))
-    else {
+    let sizes: Vec<(usize, usize)> = images.iter().map(|image| (image.window.columns(), image.window.rows())).collect();
+    let Some(&(width, height)) = sizes.first().filter(|size| columns > 0 && sizes.iter().all(|s| s == *size)) else {
         return Err(MapError::Sheet { maps: images.len(), columns });
     };
     let columns = columns.min(images.len());

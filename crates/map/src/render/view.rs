@@ -25,8 +25,7 @@ impl View {
     pub(super) fn place(&self, place: LatLon) -> Option<[f64; 2]> {
         let [x, y] = self.pixel([place.lon_deg(), place.lat_deg()]);
         let x = x.rem_euclid(self.turn_pixels());
-        (x <= self.window.columns() as f64 && (0.0..=self.window.rows() as f64).contains(&y))
-            .then_some([x, y])
+        (x <= self.window.columns() as f64 && (0.0..=self.window.rows() as f64).contains(&y)).then_some([x, y])
     }
 
     fn turn_pixels(&self) -> f64 {
@@ -98,8 +97,7 @@ impl View {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Detail;
-    use crate::render::colour::Colour;
+    use crate::{Detail, render::colour::Colour};
 
     #[test]
     fn places_find_their_pixel_across_the_antimeridian() {

@@ -27,8 +27,7 @@ pub(super) struct Drawing<M> {
 impl<M: Deref<Target = Model> + Clone> Engine<M> for Drawing<M> {
     fn new(model: &M, photos: usize, options: SampleOptions) -> Result<Self, ModelError> {
         let (config, device, rows) = (model.config(), model.params().device(), photos * options.samples);
-        let plan =
-            SamplerPlan::new(&config.schedule()?, options.sampler, options.steps, config.prediction())?;
+        let plan = SamplerPlan::new(&config.schedule()?, options.sampler, options.steps, config.prediction())?;
         let cond = Tensor::zeros(device, rows, config.embedding_dim)?;
         Ok(Self {
             photos,
@@ -52,12 +51,7 @@ impl<M: Deref<Target = Model> + Clone> Engine<M> for Drawing<M> {
 
 impl<M: Deref<Target = Model> + Clone> Drawing<M> {
     /// Samples for as many photos as the engine has places for, or fewer.
-    pub(super) fn draw(
-        &mut self,
-        model: &Model,
-        queries: &[Query<'_>],
-        seed: u64,
-    ) -> Result<Vec<Drawn>, ModelError> {
+    pub(super) fn draw(&mut self, model: &Model, queries: &[Query<'_>], seed: u64) -> Result<Vec<Drawn>, ModelError> {
         prepare(model, &mut self.cond, &mut self.noise, self.options.samples, queries, seed)?;
         let Self { plan, head, cond, state, noise, recorded, .. } = self;
         recorded.run(|| {
@@ -84,12 +78,7 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
     }
 
     /// The samples of one photo at every step, and their pooled clean estimates.
-    pub(super) fn trace(
-        &mut self,
-        model: &Model,
-        query: Query<'_>,
-        seed: u64,
-    ) -> Result<Vec<TraceStep>, ModelError> {
+    pub(super) fn trace(&mut self, model: &Model, query: Query<'_>, seed: u64) -> Result<Vec<TraceStep>, ModelError> {
         prepare(model, &mut self.cond, &mut self.noise, self.options.samples, &[query], seed)?;
         let Self { plan, head, cond, state, noise, .. } = self;
         head.set_cond(cond.view())?;
@@ -100,8 +89,7 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
         })?;
         let dim = model.config().whole_dim();
         let used = self.options.samples * dim;
-        let code =
-            |values: Vec<f64>| Coefficients::new(values).map_err(|_| ModelError::NotFinite { photo: 1 });
+        let code = |values: Vec<f64>| Coefficients::new(values).map_err(|_| ModelError::NotFinite { photo: 1 });
         steps
             .into_iter()
             .map(|(t, clean, noisy)| {

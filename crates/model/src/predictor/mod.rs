@@ -86,11 +86,7 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
     ///
     /// # Errors
     /// As [`Predictor::predict`]; a model whose network gives no densities.
-    pub fn evidence(
-        &self,
-        photos: &[Query<'_>],
-        options: &SampleOptions,
-    ) -> Result<Vec<Coefficients>, ModelError> {
+    pub fn evidence(&self, photos: &[Query<'_>], options: &SampleOptions) -> Result<Vec<Coefficients>, ModelError> {
         if !self.model.config().loss.has_quadrature() {
             let loss = format!("{:?}", self.model.config().loss);
             return Err(setting("loss", loss, "only models trained with nll or kl give densities"));
@@ -116,8 +112,7 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
     /// # Errors
     /// As [`Predictor::evidence`].
     pub fn background(&self, draws: usize) -> Result<Coefficients, ModelError> {
-        let options =
-            SampleOptions { samples: draws, steps: 1, guidance: 0.0, seed: 0, ..SampleOptions::default() };
+        let options = SampleOptions { samples: draws, steps: 1, guidance: 0.0, seed: 0, ..SampleOptions::default() };
         // The mean embedding becomes zeros, which training puts where it drops the condition.
         let nothing = Embedding::new(self.model.standardisation().mean.clone(), None)?;
         Ok(self.evidence(&[(&nothing).into()], &options)?.swap_remove(0))

@@ -1,7 +1,7 @@
 //! How to sample, and how to read the samples.
 
 use crate::ModelError;
-use locdiff_base::{Named, setting};
+use locdiff_base::{named, setting};
 use locdiff_diffusion::Sampler;
 
 /// The most codes that are sampled at a time: memory stays at one block.
@@ -44,25 +44,15 @@ impl SampleOptions {
     }
 }
 
-/// How the samples of a photo become one place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Pooling {
-    /// The mean of the samples' codes, decoded once: the most accurate on validation.
-    #[default]
-    Pool,
-    /// The spherical mean of the decoded samples: the paper's.
-    Mean,
-    /// The first sample.
-    Single,
-}
-
-impl Named for Pooling {
-    const WHAT: &'static str = "pooling";
-    const ALL: &'static [(Self, &'static str, &'static str)] = &[
-        (Self::Pool, "pool", "the mean of the samples' codes, decoded once"),
-        (Self::Mean, "mean", "the paper's mean of the samples' places"),
-        (Self::Single, "single", "the first sample"),
-    ];
+named! {
+    /// How the samples of a photo become one place.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum Pooling: "pooling" {
+        #[default]
+        Pool = "pool", "the mean of the samples' codes, decoded once";
+        Mean = "mean", "the paper's mean of the samples' places";
+        Single = "single", "the first sample";
+    }
 }
 
 /// The window where none is given.

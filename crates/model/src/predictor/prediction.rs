@@ -53,10 +53,8 @@ pub(super) fn read(
     let places = |vectors: &[Coefficients]| -> Result<Vec<UnitVec>, ModelError> {
         Ok(codec.decode_batch(vectors, &decoder)?.into_iter().map(|mode| mode.point).collect())
     };
-    let pooled: Vec<Coefficients> = photos
-        .iter()
-        .map(|photo| Coefficients::new(mean_row(&photo.codes, dim)))
-        .collect::<Result<_, _>>()?;
+    let pooled: Vec<Coefficients> =
+        photos.iter().map(|photo| Coefficients::new(mean_row(&photo.codes, dim))).collect::<Result<_, _>>()?;
     let decoded = match reading.pooling {
         Pooling::Mean => samples,
         _ if reading.every_sample => samples,

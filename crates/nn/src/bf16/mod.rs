@@ -29,12 +29,7 @@ fn check_product(op: &'static str, (m, n): (usize, usize), x: &Bf16View<'_>, w: 
 ///
 /// # Errors
 /// Shapes that do not fit, or operands on different devices.
-pub fn linear(
-    y: Bf16ViewMut<'_>,
-    x: Bf16View<'_>,
-    w: Bf16View<'_>,
-    bias: Option<Bf16View<'_>>,
-) -> Result<()> {
+pub fn linear(y: Bf16ViewMut<'_>, x: Bf16View<'_>, w: Bf16View<'_>, bias: Option<Bf16View<'_>>) -> Result<()> {
     const OP: &str = "bf16::linear";
     let y = y.0;
     check_product(OP, (y.rows, y.cols), &x, &w)?;
@@ -48,13 +43,7 @@ pub fn linear(
 ///
 /// # Errors
 /// Shapes that do not fit, or operands on different devices.
-pub fn linear_f32(
-    y: ViewMut<'_>,
-    x: Bf16View<'_>,
-    w: Bf16View<'_>,
-    beta: f32,
-    bias: Option<View<'_>>,
-) -> Result<()> {
+pub fn linear_f32(y: ViewMut<'_>, x: Bf16View<'_>, w: Bf16View<'_>, beta: f32, bias: Option<View<'_>>) -> Result<()> {
     const OP: &str = "bf16::linear_f32";
     check_product(OP, (y.rows, y.cols), &x, &w)?;
     if let Some(bias) = &bias {
@@ -98,9 +87,7 @@ pub fn embed_tokens(
 ) -> Result<()> {
     const OP: &str = "bf16::embed_tokens";
     let tokens = positions.rows;
-    check_shape(tokens > 0 && x.rows.is_multiple_of(tokens), OP, || {
-        format!("{} rows of {tokens} tokens", x.rows)
-    })?;
+    check_shape(tokens > 0 && x.rows.is_multiple_of(tokens), OP, || format!("{} rows of {tokens} tokens", x.rows))?;
     positions.expect_shape(OP, "positions", tokens, x.cols)?;
     patches.expect_shape(OP, "patches", x.rows / tokens * (tokens - 1), x.cols)?;
     check_norm(OP, x.cols, &gain_shift)?;
@@ -138,13 +125,7 @@ pub fn activate(kind: Gelu, x: Bf16ViewMut<'_>) -> Result<()> {
 ///
 /// # Errors
 /// Shapes that do not fit, heads that are no multiple of 8 or above 128 values, or operands on different devices.
-pub fn attention(
-    out: Bf16ViewMut<'_>,
-    q: Bf16View<'_>,
-    kv: Bf16View<'_>,
-    pictures: usize,
-    heads: usize,
-) -> Result<()> {
+pub fn attention(out: Bf16ViewMut<'_>, q: Bf16View<'_>, kv: Bf16View<'_>, pictures: usize, heads: usize) -> Result<()> {
     const OP: &str = "bf16::attention";
     let out = out.0;
     check_shape(pictures > 0 && heads > 0 && q.cols.is_multiple_of(heads), OP, || {

@@ -17,13 +17,7 @@ simd_kernel! {
 }
 
 /// `h = (1 + α)⊙hx + ε + hi` with `[α | ε]` the row of `ss` that `of_row` names.
-pub(crate) fn film(
-    h: MatMut<'_>,
-    hx: Mat<'_>,
-    ss: Mat<'_>,
-    hi: Mat<'_>,
-    of_row: impl Fn(usize) -> usize + Sync,
-) {
+pub(crate) fn film(h: MatMut<'_>, hx: Mat<'_>, ss: Mat<'_>, hi: Mat<'_>, of_row: impl Fn(usize) -> usize + Sync) {
     for_rows(h, |r, h| {
         let (scale, shift) = ss.row(of_row(r)).split_at(h.len());
         film_row(h, hx.row(r), scale, shift, hi.row(r));
@@ -57,12 +51,7 @@ simd_kernel! {
 }
 
 /// `dhx = dh⊙(1 + α)`, α in the row of `ss` that `of_row` names.
-pub(crate) fn film_input_gradient(
-    dhx: MatMut<'_>,
-    dh: Mat<'_>,
-    ss: Mat<'_>,
-    of_row: impl Fn(usize) -> usize + Sync,
-) {
+pub(crate) fn film_input_gradient(dhx: MatMut<'_>, dh: Mat<'_>, ss: Mat<'_>, of_row: impl Fn(usize) -> usize + Sync) {
     for_rows(dhx, |r, dhx| film_input_gradient_row(dhx, dh.row(r), ss.row(of_row(r))));
 }
 

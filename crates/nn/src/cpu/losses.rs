@@ -91,14 +91,7 @@ simd_kernel! {
 }
 
 /// `loss` per row and `scale` times its gradient.
-pub(crate) fn point_loss(
-    kind: PointLoss,
-    de: MatMut<'_>,
-    loss: MatMut<'_>,
-    e: Mat<'_>,
-    y: Mat<'_>,
-    scale: f32,
-) {
+pub(crate) fn point_loss(kind: PointLoss, de: MatMut<'_>, loss: MatMut<'_>, e: Mat<'_>, y: Mat<'_>, scale: f32) {
     let n = e.cols as f32;
     for_rows2(de, loss, |r, de, loss| {
         let (e, y) = (e.row(r), y.row(r));

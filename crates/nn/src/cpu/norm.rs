@@ -21,14 +21,7 @@ simd_kernel! {
 }
 
 /// `y = (offset + gain)⊙x̂ + shift`; `stats` keeps each row's mean and reciprocal deviation.
-pub(crate) fn layer_norm(
-    y: MatMut<'_>,
-    stats: MatMut<'_>,
-    x: Mat<'_>,
-    gain_shift: Mat<'_>,
-    offset: f32,
-    eps: f32,
-) {
+pub(crate) fn layer_norm(y: MatMut<'_>, stats: MatMut<'_>, x: Mat<'_>, gain_shift: Mat<'_>, offset: f32, eps: f32) {
     for_rows2(y, stats, |r, y, stats| {
         let (gain, shift) = gain_shift.row(r).split_at(x.cols);
         (stats[0], stats[1]) = layer_norm_row(y, x.row(r), gain, shift, offset, eps);

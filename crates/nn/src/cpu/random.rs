@@ -23,12 +23,7 @@ pub(crate) fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
         }
         let a = u64::from(counter[0]) * 0xD251_1F53;
         let b = u64::from(counter[2]) * 0xCD9E_8D57;
-        counter = [
-            (b >> 32) as u32 ^ counter[1] ^ key[0],
-            b as u32,
-            (a >> 32) as u32 ^ counter[3] ^ key[1],
-            a as u32,
-        ];
+        counter = [(b >> 32) as u32 ^ counter[1] ^ key[0], b as u32, (a >> 32) as u32 ^ counter[3] ^ key[1], a as u32];
     }
     counter
 }
@@ -120,13 +115,7 @@ fn for_words(
 }
 
 /// Fills `row`, whose first value has number `first`.
-fn fill_row(
-    state: State,
-    stream: u32,
-    first: usize,
-    row: &mut [f32],
-    transform: fn(&mut [f32; WORDS], &[u32; WORDS]),
-) {
+fn fill_row(state: State, stream: u32, first: usize, row: &mut [f32], transform: fn(&mut [f32; WORDS], &[u32; WORDS])) {
     let mut values = [0.0; WORDS];
     for_words(state, stream, first, row.len(), |piece, words, skip| {
         transform(&mut values, words);
@@ -265,10 +254,7 @@ mod tests {
     fn philox_matches_the_published_vectors() {
         // Random123's kat_vectors for philox4x32-10.
         assert_eq!(philox([0; 4], [0; 2]), [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]);
-        assert_eq!(
-            philox([u32::MAX; 4], [u32::MAX; 2]),
-            [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]
-        );
+        assert_eq!(philox([u32::MAX; 4], [u32::MAX; 2]), [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]);
         assert_eq!(
             philox([0x243f_6a88, 0x85a3_08d3, 0x1319_8a2e, 0x0370_7344], [0xa409_3822, 0x299f_31d0]),
             [0xd16c_fe09, 0x94fd_cceb, 0x5001_e420, 0x2412_6ea1]

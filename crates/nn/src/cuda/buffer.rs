@@ -14,8 +14,7 @@ pub(crate) struct Buffer<T> {
 
 impl<T: DeviceRepr + ValidAsZeroBits> Buffer<T> {
     pub(crate) fn zeros(context: &Arc<Context>, len: usize) -> Result<Arc<Self>> {
-        let slice =
-            context.stream().alloc_zeros::<T>(len.max(1)).map_err(failed("allocating device memory"))?;
+        let slice = context.stream().alloc_zeros::<T>(len.max(1)).map_err(failed("allocating device memory"))?;
         let pointer = slice.device_ptr(context.stream()).0;
         Ok(Arc::new(Self { context: Arc::clone(context), slice, pointer }))
     }

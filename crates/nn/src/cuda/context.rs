@@ -97,9 +97,8 @@ fn unavailable(reason: String) -> NnError {
 /// Whether the libraries can be loaded at all; cudarc panics on first use where they cannot.
 fn check_libraries() -> Result<()> {
     // SAFETY: these only try to open shared libraries by name.
-    let (driver, blas, compiler) = unsafe {
-        (driver::sys::is_culib_present(), cublaslt::sys::is_culib_present(), nvrtc::sys::is_culib_present())
-    };
+    let (driver, blas, compiler) =
+        unsafe { (driver::sys::is_culib_present(), cublaslt::sys::is_culib_present(), nvrtc::sys::is_culib_present()) };
     for (present, what) in [(driver, "the driver, libcuda"), (blas, "libcublasLt"), (compiler, "libnvrtc")] {
         if !present {
             return Err(unavailable(format!("{what} was not found")));
@@ -223,8 +222,7 @@ impl Context {
         if functions.get().is_some() {
             return Ok(());
         }
-        let capability =
-            self.device.compute_capability().map_err(failed("asking for the compute capability"))?;
+        let capability = self.device.compute_capability().map_err(failed("asking for the compute capability"))?;
         if capability < least {
             return Err(setting(
                 "the compute capability",
@@ -275,8 +273,7 @@ impl Context {
         let outcome = operations();
         self.leave_lane();
         let kept = self.recording.lock().unwrap_or_else(PoisonError::into_inner).take().unwrap_or_default();
-        let graph =
-            self.main.end_capture(sys::CUgraphInstantiate_flags(0)).map_err(failed("ending a recording"));
+        let graph = self.main.end_capture(sys::CUgraphInstantiate_flags(0)).map_err(failed("ending a recording"));
         outcome?;
         let graph = graph?.ok_or_else(|| failed("ending a recording")("nothing was recorded"))?;
         graph.upload().map_err(failed("preparing a graph"))?;
@@ -294,13 +291,9 @@ fn compile(
         options: vec![format!("--gpu-architecture=compute_{major}{minor}"), "--std=c++17".to_owned()],
         ..CompileOptions::default()
     };
-    let ptx =
-        nvrtc::compile_ptx_with_opts(sources.concat(), options).map_err(failed("compiling the kernels"))?;
+    let ptx = nvrtc::compile_ptx_with_opts(sources.concat(), options).map_err(failed("compiling the kernels"))?;
     let module = context.load_module(ptx).map_err(failed("loading the kernels"))?;
-    kernels
-        .split(' ')
-        .map(|name| Ok((name, module.load_function(name).map_err(failed("finding a kernel"))?)))
-        .collect()
+    kernels.split(' ').map(|name| Ok((name, module.load_function(name).map_err(failed("finding a kernel"))?))).collect()
 }
 
 /// A recorded sequence, with everything it uses kept alive.

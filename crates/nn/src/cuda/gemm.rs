@@ -40,9 +40,7 @@ impl Context {
             return check_shape(k != 0, "gemm", || "an empty inner dimension on CUDA".to_owned());
         }
         for view in [&a, &b] {
-            check_shape(view.rows <= 1 || view.stride >= view.cols, "gemm", || {
-                "a repeated row on CUDA".to_owned()
-            })?;
+            check_shape(view.rows <= 1 || view.stride >= view.cols, "gemm", || "a repeated row on CUDA".to_owned())?;
         }
         let precision = self.precision();
         let ((a_at, a_stride), (b_at, b_stride)) = if precision == Precision::Bf16 {

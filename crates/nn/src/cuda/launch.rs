@@ -84,8 +84,7 @@ impl Context {
         if blocks.0 == 0 || blocks.1 == 0 {
             return Ok(());
         }
-        let mut pointers: Vec<*mut c_void> =
-            slots.iter_mut().map(|slot| std::ptr::from_mut(slot).cast()).collect();
+        let mut pointers: Vec<*mut c_void> = slots.iter_mut().map(|slot| std::ptr::from_mut(slot).cast()).collect();
         self.bind()?;
         let (_, stream) = self.current();
         let function = self.function(kernel).cu_function();

@@ -75,11 +75,7 @@ impl Products {
     pub(super) fn new(stream: &Arc<CudaStream>, streams: usize) -> Result<Self> {
         let handle = lt::create_handle().map_err(failed("starting cuBLASLt"))?;
         let workspaces = (0..streams)
-            .map(|_| {
-                stream
-                    .alloc_zeros::<u8>(WORKSPACE_BYTES)
-                    .map_err(failed("allocating cuBLASLt's scratch memory"))
-            })
+            .map(|_| stream.alloc_zeros::<u8>(WORKSPACE_BYTES).map_err(failed("allocating cuBLASLt's scratch memory")))
             .collect::<Result<Vec<_>>>()?;
         let rounded = Mutex::new(vec![[None, None]; streams]);
         Ok(Self { state: Mutex::new(State { plans: HashMap::new(), handle }), workspaces, rounded })
@@ -109,12 +105,7 @@ pub(super) fn set_attribute<T>(
 ) -> Result<()> {
     // SAFETY: `value` lives through the call and has the type the attribute is documented with.
     unsafe {
-        lt::set_matmul_desc_attribute(
-            desc,
-            attribute,
-            std::ptr::from_ref(value).cast::<c_void>(),
-            size_of::<T>(),
-        )
+        lt::set_matmul_desc_attribute(desc, attribute, std::ptr::from_ref(value).cast::<c_void>(), size_of::<T>())
     }
     .map_err(failed("describing a product"))
 }

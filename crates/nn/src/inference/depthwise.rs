@@ -23,9 +23,7 @@ impl Depthwise {
     pub fn new(channels: usize, kernel: usize, stride: usize, weights: &[f32], bias: &[f32]) -> Self {
         let area = kernel * kernel;
         assert!(
-            matches!((kernel, stride), (3 | 5, 1 | 2))
-                && weights.len() == channels * area
-                && bias.len() == channels
+            matches!((kernel, stride), (3 | 5, 1 | 2)) && weights.len() == channels * area && bias.len() == channels
         );
         let width = padded(channels);
         let mut taps = Aligned::zeros(width * area);

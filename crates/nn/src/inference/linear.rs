@@ -165,9 +165,7 @@ mod tests {
             let linear = Packed::new(inputs, &weights, &bias);
             let (stride, output_stride) = (inputs + 3, padded(outputs) + 16);
             let input: Vec<f32> = (0..rows * stride).map(|i| wave(i + 11)).collect();
-            for finish in
-                [Finish::Store, Finish::Add, Finish::Activate(Gelu::Quick), Finish::Activate(Gelu::Exact)]
-            {
+            for finish in [Finish::Store, Finish::Add, Finish::Activate(Gelu::Quick), Finish::Activate(Gelu::Exact)] {
                 for set in InstructionSet::ALL {
                     let mut output = vec![2.0; rows * output_stride];
                     let (layer, input) = (&linear, &input[..]);

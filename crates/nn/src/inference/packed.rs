@@ -40,12 +40,7 @@ impl Packed {
     }
 
     /// Other weights, no bias, in memory that is kept: `row(o)` leads from all inputs to output `o`.
-    pub(super) fn pack_outputs<'a>(
-        &mut self,
-        inputs: usize,
-        outputs: usize,
-        row: impl Fn(usize) -> &'a [f32],
-    ) {
+    pub(super) fn pack_outputs<'a>(&mut self, inputs: usize, outputs: usize, row: impl Fn(usize) -> &'a [f32]) {
         self.clear(inputs, outputs);
         let width = self.width();
         for o in 0..outputs {
@@ -59,12 +54,7 @@ impl Packed {
     }
 
     /// As [`Packed::pack_outputs`], but `row(i)` leads from input `i` to all outputs.
-    pub(super) fn pack_inputs<'a>(
-        &mut self,
-        inputs: usize,
-        outputs: usize,
-        row: impl Fn(usize) -> &'a [f32],
-    ) {
+    pub(super) fn pack_inputs<'a>(&mut self, inputs: usize, outputs: usize, row: impl Fn(usize) -> &'a [f32]) {
         self.clear(inputs, outputs);
         let width = self.width();
         for first in (0..outputs).step_by(PANEL * BLOCK) {
@@ -215,8 +205,7 @@ mod tests {
         let wave = |i: usize| ((i * 37 % 101) as f32 - 50.0) / 60.0;
         for (inputs, outputs) in [(1, 1), (5, 47), (7, 48), (64, 50), (50, 64), (3, 130)] {
             let weights: Vec<f32> = (0..inputs * outputs).map(wave).collect();
-            let turned: Vec<f32> =
-                (0..inputs * outputs).map(|k| weights[k % outputs * inputs + k / outputs]).collect();
+            let turned: Vec<f32> = (0..inputs * outputs).map(|k| weights[k % outputs * inputs + k / outputs]).collect();
             let (mut by_output, mut by_input) = (Packed::default(), Packed::new(9, &[3.0; 90], &[1.0; 10]));
             by_output.pack_outputs(inputs, outputs, |o| &weights[o * inputs..]);
             by_input.pack_inputs(inputs, outputs, |i| &turned[i * outputs..]);

@@ -36,14 +36,7 @@ impl Pointwise {
     ///
     /// # Panics
     /// When the buffers are too short for that.
-    pub fn run(
-        &self,
-        input: &[f32],
-        stride: usize,
-        output: &mut [f32],
-        grid: Grid,
-        residual: Option<&[f32]>,
-    ) {
+    pub fn run(&self, input: &[f32], stride: usize, output: &mut [f32], grid: Grid, residual: Option<&[f32]>) {
         pulp::Arch::new().dispatch(Run { layer: self, input, stride, output, grid, residual });
     }
 }
@@ -227,10 +220,7 @@ mod tests {
                         let row = weights[o * inputs..][..inputs].iter().zip(&input[p * stride..]);
                         let sum: f32 = row.map(|(w, x)| w * x).sum();
                         let expected = sum + bias[o] + residual[p * channels + o];
-                        assert!(
-                            (output[p * channels + o] - expected).abs() < 1e-5,
-                            "{inputs} {outputs} {p} {o}"
-                        );
+                        assert!((output[p * channels + o] - expected).abs() < 1e-5, "{inputs} {outputs} {p} {o}");
                     }
                 }
             }

@@ -151,8 +151,7 @@ mod tests {
         assert_eq!(CsUnetConfig::new(576, 768).widths(), [576, 352, 208, 128]);
         assert_eq!(CsUnetConfig::new(2304, 768).widths(), [2304, 880, 336, 128]);
         assert_eq!(
-            CsUnetConfig { layout: Layout::Constant, hidden: Some(96), ..CsUnetConfig::new(576, 768) }
-                .widths(),
+            CsUnetConfig { layout: Layout::Constant, hidden: Some(96), ..CsUnetConfig::new(576, 768) }.widths(),
             [96; 4]
         );
     }

@@ -66,11 +66,9 @@ impl CsUnet {
                 }
                 let dropout = match mode {
                     ForwardMode::Evaluate => None,
-                    ForwardMode::Train { rng, first_stream } => Some(Dropout {
-                        probability: self.config().dropout,
-                        rng,
-                        stream: first_stream + k as u32,
-                    }),
+                    ForwardMode::Train { rng, first_stream } => {
+                        Some(Dropout { probability: self.config().dropout, rng, stream: first_stream + k as u32 })
+                    }
                 };
                 let (from, to) = two(&mut work.buffers, wired.from.buffer, wired.to.buffer);
                 wired.block.forward(
@@ -108,8 +106,7 @@ impl CsUnet {
             let (dropout, times) = (work.dropout, &work.times);
             let back = work.backward.as_mut().ok_or_else(CsUnetWorkspace::forward_only)?;
             let out_in = self.out_from.read(&work.buffers);
-            let d_out_in =
-                back.buffers[self.out_from.buffer].view_mut().columns(self.out_from.columns.clone());
+            let d_out_in = back.buffers[self.out_from.buffer].view_mut().columns(self.out_from.columns.clone());
             device.on_lane(0, || self.out.weight_gradient(grads, out_in, d_out))?;
             self.out.input_gradient(params, d_out_in, d_out, Accumulate::No)?;
             for (k, wired) in self.blocks.iter().enumerate().rev() {

@@ -28,14 +28,7 @@ impl Linear {
     /// A layer named `name` (parameters `name.weight` and `name.bias`) that starts like `PyTorch`'s: uniform in
     /// ±1/√inputs.
     pub fn new(builder: &mut ParamsBuilder, name: &str, inputs: usize, outputs: usize) -> Self {
-        Self::with_init(
-            builder,
-            name,
-            inputs,
-            outputs,
-            Init::linear_default(inputs),
-            Init::linear_default(inputs),
-        )
+        Self::with_init(builder, name, inputs, outputs, Init::linear_default(inputs), Init::linear_default(inputs))
     }
 
     /// A layer with start values of one's own choice.
@@ -128,13 +121,7 @@ impl Linear {
     ///
     /// # Errors
     /// Shapes that do not fit.
-    pub fn input_gradient(
-        &self,
-        params: &Params,
-        dx: ViewMut<'_>,
-        dy: View<'_>,
-        accumulate: Accumulate,
-    ) -> Result<()> {
+    pub fn input_gradient(&self, params: &Params, dx: ViewMut<'_>, dy: View<'_>, accumulate: Accumulate) -> Result<()> {
         let beta = if accumulate == Accumulate::Yes { 1.0 } else { 0.0 };
         ops::gemm(dx, dy, Transpose::No, params.get(self.weight), Transpose::No, beta, None)
     }

@@ -69,13 +69,7 @@ impl Mlp {
     ///
     /// # Errors
     /// Shapes that do not fit.
-    pub fn forward(
-        &self,
-        params: &Params,
-        work: &mut MlpWork,
-        x: View<'_>,
-        mode: ForwardMode<'_>,
-    ) -> Result<()> {
+    pub fn forward(&self, params: &Params, work: &mut MlpWork, x: View<'_>, mode: ForwardMode<'_>) -> Result<()> {
         let MlpWork { pre, post, output, dropped, .. } = work;
         *dropped = if matches!(mode, ForwardMode::Train { .. }) { self.dropout } else { 0.0 };
         let (last, hidden) = self.layers.split_last().expect("an MLP has layers");

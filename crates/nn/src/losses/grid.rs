@@ -114,9 +114,7 @@ impl QuadratureGrid {
     /// `logits = e·gridᵀ`.
     pub(super) fn logits(&self, logits: ViewMut<'_>, e: View<'_>) -> Result<()> {
         match &self.codes {
-            Codes::Plain(codes) => {
-                ops::gemm(logits, e, Transpose::No, codes.view(), Transpose::Yes, 0.0, None)
-            }
+            Codes::Plain(codes) => ops::gemm(logits, e, Transpose::No, codes.view(), Transpose::Yes, 0.0, None),
             Codes::Packed { across, .. } => ops::gemm_packed(logits, e, across, false, None),
         }
     }

@@ -155,13 +155,7 @@ impl Quadrature {
                 let (e, y) = (e.row_range(range.clone()), y.row_range(range.clone()));
                 grid.logits(q.reborrow(), e)?;
                 grid.logits(p.reborrow(), y)?;
-                ops::reverse_kl(
-                    q.reborrow(),
-                    p,
-                    grid.log_weights(),
-                    loss.reborrow().row_range(range.clone()),
-                    scale,
-                )?;
+                ops::reverse_kl(q.reborrow(), p, grid.log_weights(), loss.reborrow().row_range(range.clone()), scale)?;
                 let de = de.reborrow().row_range(range);
                 grid.mean(de, q.as_view(), false)?;
             }

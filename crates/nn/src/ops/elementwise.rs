@@ -73,13 +73,7 @@ pub fn dropout_sine(y: ViewMut<'_>, z: ViewMut<'_>, w0: f32, dropout: Option<Dro
 ///
 /// # Errors
 /// Shapes that differ, or operands on different devices.
-pub fn dropout_sine_backward(
-    dz: ViewMut<'_>,
-    z: View<'_>,
-    dy: View<'_>,
-    w0: f32,
-    probability: f32,
-) -> Result<()> {
+pub fn dropout_sine_backward(dz: ViewMut<'_>, z: View<'_>, dy: View<'_>, w0: f32, probability: f32) -> Result<()> {
     const OP: &str = "dropout_sine_backward";
     if probability <= 0.0 {
         return activate_backward(Activation::Sine { w0 }, dz, z, dy);
@@ -159,13 +153,7 @@ pub fn film(h: ViewMut<'_>, hx: View<'_>, ss: View<'_>, hi: View<'_>) -> Result<
 ///
 /// # Errors
 /// Shapes that do not fit, or operands on different devices.
-pub fn film_backward(
-    dhx: ViewMut<'_>,
-    dss: ViewMut<'_>,
-    dh: View<'_>,
-    hx: View<'_>,
-    ss: View<'_>,
-) -> Result<()> {
+pub fn film_backward(dhx: ViewMut<'_>, dss: ViewMut<'_>, dh: View<'_>, hx: View<'_>, ss: View<'_>) -> Result<()> {
     const OP: &str = "film_backward";
     dh.expect_shape(OP, "dh", dhx.rows, dhx.cols)?;
     hx.expect_shape(OP, "hx", dhx.rows, dhx.cols)?;
@@ -231,9 +219,7 @@ pub fn copy(y: ViewMut<'_>, x: View<'_>) -> Result<()> {
 pub fn gather_rows(out: ViewMut<'_>, table: View<'_>, indices: &Indices) -> Result<()> {
     const OP: &str = "gather_rows";
     table.expect_shape(OP, "table", table.rows, out.cols)?;
-    check_shape(indices.len() == out.rows, OP, || {
-        format!("{} indices for {} rows", indices.len(), out.rows)
-    })?;
+    check_shape(indices.len() == out.rows, OP, || format!("{} indices for {} rows", indices.len(), out.rows))?;
     if let Some(context) = out.cuda() {
         let args = args!(&out, table, indices, out.cols, table.rows);
         return context.launch("gather_rows", Grid::each(&out), &args);
@@ -248,13 +234,7 @@ pub fn gather_rows(out: ViewMut<'_>, table: View<'_>, indices: &Indices) -> Resu
 ///
 /// # Errors
 /// Shapes that do not fit, an index out of range, or operands on different devices.
-pub fn mix_rows(
-    out: ViewMut<'_>,
-    a: View<'_>,
-    b: View<'_>,
-    coefficients: View<'_>,
-    t: &Indices,
-) -> Result<()> {
+pub fn mix_rows(out: ViewMut<'_>, a: View<'_>, b: View<'_>, coefficients: View<'_>, t: &Indices) -> Result<()> {
     const OP: &str = "mix_rows";
     a.expect_shape(OP, "a", out.rows, out.cols)?;
     b.expect_shape(OP, "b", out.rows, out.cols)?;

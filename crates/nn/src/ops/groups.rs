@@ -122,14 +122,12 @@ mod tests {
         let args = (dh.view(), hx.view(), ss.view());
         film_by_group_backward(dhx.view_mut(), dss.view_mut(), args.0, args.1, args.2, &groups).unwrap();
         let (mut dhx_each, mut dss_each) = (zeros(rows, cols), zeros(rows, 2 * cols));
-        ops::film_backward(dhx_each.view_mut(), dss_each.view_mut(), dh.view(), hx.view(), each.view())
-            .unwrap();
+        ops::film_backward(dhx_each.view_mut(), dss_each.view_mut(), dh.view(), hx.view(), each.view()).unwrap();
         assert_eq!(dhx.to_vec().unwrap(), dhx_each.to_vec().unwrap());
         let (dss, dss_each) = (dss.to_vec().unwrap(), dss_each.to_vec().unwrap());
         for group in 0..count {
             for c in 0..2 * cols {
-                let sum: f32 =
-                    groups.members(group).iter().map(|r| dss_each[*r as usize * 2 * cols + c]).sum();
+                let sum: f32 = groups.members(group).iter().map(|r| dss_each[*r as usize * 2 * cols + c]).sum();
                 assert!((dss[group * 2 * cols + c] - sum).abs() < 1e-6);
             }
         }

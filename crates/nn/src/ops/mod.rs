@@ -14,8 +14,8 @@ mod reduce;
 
 pub use crate::kinds::{Activation, PointLoss, SamplerStep, Transpose};
 pub use elementwise::{
-    activate, activate_backward, axpby, copy, dropout, dropout_backward, dropout_sine, dropout_sine_backward,
-    film, film_backward, gather_rows, mix_rows, scale, sinusoidal,
+    activate, activate_backward, axpby, copy, dropout, dropout_backward, dropout_sine, dropout_sine_backward, film,
+    film_backward, gather_rows, mix_rows, scale, sinusoidal,
 };
 pub(crate) use gemm::gemm_packed;
 pub use gemm::{gemm, weight_gradient};

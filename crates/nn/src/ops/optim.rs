@@ -42,11 +42,7 @@ pub(crate) fn adam_step(config: &AdamConfig, buffers: &mut AdamBuffers<'_>) -> R
     if let Some(context) = w.cuda() {
         if config.clip_norm > 0.0 {
             let args = args!(&*scratch, *g, Arg::Long(len));
-            context.launch(
-                "squared_norm_partials",
-                Grid::Blocks { blocks: NORM_PARTIALS, threads: 256 },
-                &args,
-            )?;
+            context.launch("squared_norm_partials", Grid::Blocks { blocks: NORM_PARTIALS, threads: 256 }, &args)?;
         }
         let (warmup, total, low) = match config.schedule {
             LrSchedule::Constant => (-1, 0, 0.0),

@@ -89,10 +89,7 @@ pub fn check_gradient(what: &str, x: &[f32], gradient: &[f32], mut f: impl FnMut
         let size: f64 = gradient.iter().map(|g| f64::from(*g).powi(2)).sum::<f64>().sqrt();
         let error = (difference - slope).abs();
         let allowed = 4e-3 * size + 2e-4;
-        assert!(
-            error < allowed,
-            "{what}: difference {difference}, gradient {slope}, error {error:.1e} of {size}"
-        );
+        assert!(error < allowed, "{what}: difference {difference}, gradient {slope}, error {error:.1e} of {size}");
     }
 }
 

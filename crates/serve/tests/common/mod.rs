@@ -120,11 +120,8 @@ impl Response {
         loop {
             if let Some(end) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
                 let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
-                let mut found = Self {
-                    status: head.split(' ').nth(1)?.parse().ok()?,
-                    head,
-                    body: bytes[end + 4..].to_vec(),
-                };
+                let mut found =
+                    Self { status: head.split(' ').nth(1)?.parse().ok()?, head, body: bytes[end + 4..].to_vec() };
                 let length = found.header("content-length").and_then(|text| text.parse().ok()).unwrap_or(0);
                 while found.body.len() < length {
                     let count = stream.read(&mut buffer).ok().filter(|count| *count > 0)?;

@@ -1,7 +1,6 @@
 //! The decoder at the theoretical limit: the continuous maximum of the field.
 
-use crate::search::SearchScratch;
-use crate::{Codec, Coefficients, Mode, ShddError};
+use crate::{Codec, Coefficients, Mode, ShddError, search::SearchScratch};
 
 /// At most this many peaks are refined.
 const MOST_PEAKS: usize = 32;
@@ -19,9 +18,7 @@ pub(super) fn decode(
     let e = windowed.as_ref().unwrap_or(e);
     codec.search.synthesize(e.as_slice(), scratch);
     let mean = e.as_slice()[0] / (4.0 * std::f64::consts::PI).sqrt();
-    let modes = codec
-        .search
-        .modes(&codec.jets, e, scratch, MOST_PEAKS, |highest| mean + COMPETE * (highest - mean))?;
+    let modes = codec.search.modes(&codec.jets, e, scratch, MOST_PEAKS, |highest| mean + COMPETE * (highest - mean))?;
     let rank = |mode: &Mode| if window_rad.is_some() { mode.value } else { mode.log_mass(None) };
     let heaviest = modes.into_iter().max_by(|a, b| rank(a).total_cmp(&rank(b)));
     // A field without a maximum is constant: any point is as good as another.

@@ -78,11 +78,7 @@ impl Codec {
     ///
     /// # Errors
     /// When a vector has another degree.
-    pub fn decode_single_thread(
-        &self,
-        vectors: &[Coefficients],
-        decoder: &Decoder,
-    ) -> Result<Vec<Mode>, ShddError> {
+    pub fn decode_single_thread(&self, vectors: &[Coefficients], decoder: &Decoder) -> Result<Vec<Mode>, ShddError> {
         vectors.iter().try_for_each(|e| self.check(e))?;
         let mut scratch = self.search.scratch();
         vectors.iter().map(|e| self.decode_with(e, decoder, &mut scratch)).collect()

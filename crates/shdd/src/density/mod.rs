@@ -136,8 +136,7 @@ impl CodeDensity<'_> {
             let (mut split, mut done): (Vec<Leaf>, Vec<Leaf>) = self.leaves.iter().cloned().partition(heavy);
             while !split.is_empty() {
                 let cells: Vec<_> = split.iter().flat_map(|leaf| leaf.cell.children()).collect();
-                let (again, fine): (Vec<Leaf>, Vec<Leaf>) =
-                    evaluate(&self.field, &cells).into_iter().partition(heavy);
+                let (again, fine): (Vec<Leaf>, Vec<Leaf>) = evaluate(&self.field, &cells).into_iter().partition(heavy);
                 done.extend(fine);
                 split = again;
             }

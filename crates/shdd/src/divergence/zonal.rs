@@ -25,8 +25,7 @@ impl Zonal {
         let near = (14.0 * sigma).min(PI);
         let panels = |from: f64, to: f64, width: f64| {
             let count = ((to - from) / width).ceil().max(0.0) as usize;
-            (0..count)
-                .map(move |k| (from + (to - from) * k as f64 / count as f64, (to - from) / count as f64))
+            (0..count).map(move |k| (from + (to - from) * k as f64 / count as f64, (to - from) / count as f64))
         };
         let top = degree.peak();
         let (mut z, mut mean) = (0.0, 0.0);
@@ -37,8 +36,7 @@ impl Zonal {
                 let angle: f64 = start + 0.5 * (1.0 + x) * width;
                 legendre_at(angle.cos(), &mut legendre);
                 let field: f64 =
-                    legendre.iter().enumerate().map(|(l, p)| (2 * l + 1) as f64 * p).sum::<f64>()
-                        / (2.0 * TAU);
+                    legendre.iter().enumerate().map(|(l, p)| (2 * l + 1) as f64 * p).sum::<f64>() / (2.0 * TAU);
                 let mass = 0.5 * w * width * TAU * angle.sin() * (field - top).exp();
                 z += mass;
                 mean += mass * field;

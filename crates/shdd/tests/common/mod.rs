@@ -25,13 +25,7 @@ pub(crate) fn random_place(rng: &mut ChaCha8Rng) -> LatLon {
 }
 
 /// `scale·Y(place) + sigma·noise`.
-pub(crate) fn noisy(
-    codec: &Codec,
-    place: LatLon,
-    scale: f64,
-    sigma: f64,
-    rng: &mut ChaCha8Rng,
-) -> Coefficients {
+pub(crate) fn noisy(codec: &Codec, place: LatLon, scale: f64, sigma: f64, rng: &mut ChaCha8Rng) -> Coefficients {
     let clean = codec.encode(place).into_vec();
     Coefficients::new(clean.into_iter().map(|v| scale * v + sigma * normal(rng)).collect()).unwrap()
 }

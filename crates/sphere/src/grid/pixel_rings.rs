@@ -2,13 +2,10 @@
 //! a ring's and not a pixel's, and a real FFT does the rest.
 
 use crate::rings::{LANES, Legendre, add_order};
-use crate::simd::dispatch;
-use crate::{Field, UnitVec};
+use crate::{Field, UnitVec, simd::dispatch};
 use rayon::prelude::*;
-use realfft::num_complex::Complex;
-use realfft::{ComplexToReal, RealFftPlanner};
-use std::f64::consts::TAU;
-use std::sync::Arc;
+use realfft::{ComplexToReal, RealFftPlanner, num_complex::Complex};
+use std::{f64::consts::TAU, sync::Arc};
 
 /// Heights nearer than this are of one ring; rings of the finest pixels are 5e-9 apart.
 const SAME_HEIGHT: f64 = 1e-10;

@@ -1,11 +1,8 @@
 //! HEALPix pixels.
 
-use super::healpix;
-use super::pixel_rings::PixelRings;
+use super::{healpix, pixel_rings::PixelRings};
 use crate::{Field, LatLon, SphereError, UnitVec};
-use std::f64::consts::PI;
-use std::fmt;
-use std::sync::OnceLock;
+use std::{f64::consts::PI, fmt, sync::OnceLock};
 
 /// The 12·4^depth equal-area pixels of HEALPix, in nested order: a partition of the sphere on which densities are summed.
 ///

@@ -112,18 +112,12 @@ mod tests {
     #[test]
     fn holes_turns_and_poles() {
         let shape = PolygonIndex::new(vec![
-            Polygon {
-                outer: rectangle(170.0, -20.0, 200.0, 10.0),
-                holes: vec![rectangle(-176.0, -5.0, -172.0, 5.0)],
-            },
+            Polygon { outer: rectangle(170.0, -20.0, 200.0, 10.0), holes: vec![rectangle(-176.0, -5.0, -172.0, 5.0)] },
             Polygon { outer: rectangle(-180.0, 80.0, 180.0, 90.0), holes: vec![] },
             Polygon { outer: rectangle(-180.0, -90.0, 180.0, -80.0), holes: vec![] },
         ]);
         let at = |lat, lon| shape.polygon_at(LatLon::new(lat, lon).unwrap());
-        assert_eq!(
-            (at(0.0, 175.0), at(-10.0, -174.0), at(0.0, -174.0), at(0.0, 0.0)),
-            (Some(0), Some(0), None, None)
-        );
+        assert_eq!((at(0.0, 175.0), at(-10.0, -174.0), at(0.0, -174.0), at(0.0, 0.0)), (Some(0), Some(0), None, None));
         assert_eq!((at(90.0, 0.0), at(-90.0, 77.0), at(85.0, 180.0)), (Some(1), Some(2), Some(1)));
     }
 }

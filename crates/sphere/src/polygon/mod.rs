@@ -53,8 +53,7 @@ pub fn ring_area_sr(ring: &[[f64; 2]]) -> f64 {
     ring.windows(2)
         .map(|edge| {
             let ([lon_a, lat_a], [lon_b, lat_b]) = (edge[0], edge[1]);
-            let (middle_rad, half_rad) =
-                ((0.5 * (lat_a + lat_b)).to_radians(), (0.5 * (lat_b - lat_a)).to_radians());
+            let (middle_rad, half_rad) = ((0.5 * (lat_a + lat_b)).to_radians(), (0.5 * (lat_b - lat_a)).to_radians());
             let slack = if half_rad.abs() < 1e-8 { 1.0 } else { half_rad.sin() / half_rad };
             -(lon_b - lon_a).to_radians() * middle_rad.sin() * slack // the mean of the sine along the edge
         })

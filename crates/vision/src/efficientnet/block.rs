@@ -90,8 +90,7 @@ impl Block {
         if inside.is_empty() {
             return;
         }
-        let input_channels =
-            padded(self.expand.as_ref().map_or(self.depthwise.channels(), Pointwise::inputs));
+        let input_channels = padded(self.expand.as_ref().map_or(self.depthwise.channels(), Pointwise::inputs));
         let input = &input[(inside.start - before) * width * input_channels..];
         let first = (inside.start - start) * row + left;
         if let Some(expand) = &self.expand {

@@ -57,9 +57,7 @@ impl EfficientNetLiteConfig {
         ];
         const WIDTH_DEPTH: [(f64, f64); 5] = [(1.0, 1.0), (1.0, 1.1), (1.1, 1.2), (1.2, 1.4), (1.4, 1.8)];
         let Some(&(width, depth)) = WIDTH_DEPTH.get(version) else {
-            return Err(VisionError::Architecture(format!(
-                "the version Lite{version}: choose Lite0 … Lite4"
-            )));
+            return Err(VisionError::Architecture(format!("the version Lite{version}: choose Lite0 … Lite4")));
         };
         let last = LITE0.len() - 1;
         let stage = |(i, &[repeat, kernel, stride, expand, out]): (usize, &[usize; 5])| {
@@ -113,8 +111,7 @@ mod tests {
             for _ in 0..stage.repeat {
                 let inner = channels * stage.expand;
                 count += if stage.expand == 1 { 0 } else { channels * inner + norm(inner) };
-                count +=
-                    inner * stage.kernel * stage.kernel + norm(inner) + inner * stage.out + norm(stage.out);
+                count += inner * stage.kernel * stage.kernel + norm(inner) + inner * stage.out + norm(stage.out);
                 channels = stage.out;
             }
         }

@@ -40,9 +40,8 @@ impl EfficientNetLite {
     ) -> Result<Self> {
         config.check()?;
         let mut reader = EfficientNetReader { config, tensor };
-        let pointwise = |inputs, (weight, bias): (Vec<f32>, Vec<f32>), relu6| {
-            Pointwise::new(inputs, &weight, &bias, relu6)
-        };
+        let pointwise =
+            |inputs, (weight, bias): (Vec<f32>, Vec<f32>), relu6| Pointwise::new(inputs, &weight, &bias, relu6);
         let stem = pointwise(STEM_KERNEL * STEM_KERNEL * RGB, reader.stem()?, true);
         let mut blocks = Vec::new();
         for shape in config.blocks() {
@@ -105,13 +104,7 @@ impl EfficientNetLite {
     }
 
     /// The first convolution, as a product over patches; returns the size of `space.input`, its output.
-    fn run_stem(
-        &self,
-        space: &mut Workspace,
-        picture: &[f32],
-        height: usize,
-        width: usize,
-    ) -> (usize, usize) {
+    fn run_stem(&self, space: &mut Workspace, picture: &[f32], height: usize, width: usize) -> (usize, usize) {
         const PATCH: usize = STEM_KERNEL * STEM_KERNEL * RGB;
         let down = Same::new(height, STEM_KERNEL, STEM_STRIDE);
         let across = Same::new(width, STEM_KERNEL, STEM_STRIDE);

@@ -1,8 +1,7 @@
 //! `encoder.json`: what LocDiff's own encoder folders say of themselves.
 
 use crate::{
-    CentreCrop, CropRounding, Preprocessing, ResizeRule, Result, VisionError, preprocessing::MAX_SIDE,
-    resize::Filter,
+    CentreCrop, CropRounding, Preprocessing, ResizeRule, Result, VisionError, preprocessing::MAX_SIDE, resize::Filter,
 };
 use serde::Deserialize;
 use std::path::Path;
@@ -29,8 +28,8 @@ pub(crate) struct Description {
 
 impl Description {
     pub(crate) fn parse(path: &Path, contents: &[u8]) -> Result<Self> {
-        let description: Self = serde_json::from_slice(contents)
-            .map_err(|error| VisionError::encoder(path, error.to_string()))?;
+        let description: Self =
+            serde_json::from_slice(contents).map_err(|error| VisionError::encoder(path, error.to_string()))?;
         description.check().map_err(|detail| VisionError::encoder(path, detail))?;
         Ok(description)
     }
@@ -39,11 +38,7 @@ impl Description {
         Preprocessing {
             resize: ResizeRule::ShortSide(self.short_side),
             filter: self.resize_filter,
-            crop: Some(CentreCrop {
-                width: self.centre_crop,
-                height: self.centre_crop,
-                rounding: CropRounding::Even,
-            }),
+            crop: Some(CentreCrop { width: self.centre_crop, height: self.centre_crop, rounding: CropRounding::Even }),
             input_side: self.input_side,
             scale: 1.0,
             mean: self.mean,
@@ -52,11 +47,8 @@ impl Description {
     }
 
     fn check(&self) -> std::result::Result<(), String> {
-        let sides = [
-            ("short_side", self.short_side),
-            ("centre_crop", self.centre_crop),
-            ("input_side", self.input_side),
-        ];
+        let sides =
+            [("short_side", self.short_side), ("centre_crop", self.centre_crop), ("input_side", self.input_side)];
         for (name, side) in sides {
             if side == 0 || side > MAX_SIDE {
                 return Err(format!("{name} = {side} is out of range: choose 1 … {MAX_SIDE}"));

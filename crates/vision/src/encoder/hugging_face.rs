@@ -136,8 +136,7 @@ impl Folder {
         let projection = projection_dim.or(tower.projection_dim).unwrap_or(512);
         let config = tower.config(projected.then_some(projection)).map_err(bad)?;
         config.check().map_err(|error| bad(error.to_string()))?;
-        let architecture =
-            format!("clip-vit-{}-patch{}-{}", size_name(config.width), config.patch, config.side);
+        let architecture = format!("clip-vit-{}-patch{}-{}", size_name(config.width), config.patch, config.side);
         let preprocessing = preprocessing(folder, &config)?;
         Ok(Self { architecture, licence: licence(folder), preprocessing, config, weights, prefix })
     }
@@ -223,13 +222,11 @@ fn preprocessing(folder: &Path, config: &VitConfig) -> Result<Preprocessing> {
         _ => None,
     });
     if ends_with != Some((side, side)) {
-        let met =
-            ends_with.map_or("any size".to_owned(), |(width, height)| format!("{width}×{height} pixels"));
+        let met = ends_with.map_or("any size".to_owned(), |(width, height)| format!("{width}×{height} pixels"));
         return Err(bad(format!("it makes pictures of {met}, config.json wants {side}×{side}")));
     }
     let scale = if given.do_rescale { given.rescale_factor } else { 1.0 };
-    let (mean, std) =
-        if given.do_normalize { (given.image_mean, given.image_std) } else { ([0.0; 3], [1.0; 3]) };
+    let (mean, std) = if given.do_normalize { (given.image_mean, given.image_std) } else { ([0.0; 3], [1.0; 3]) };
     let preprocessing = Preprocessing { resize, filter, crop, input_side: side, scale, mean, std };
     preprocessing.check().map_err(bad)?;
     Ok(preprocessing)
@@ -272,10 +269,7 @@ fn open_weights(folder: &Path) -> Result<Weights<'static>> {
     let mut shards = BTreeSet::new();
     for shard in weight_map.into_values() {
         if Path::new(&shard).components().count() != 1 || shard.contains('\\') {
-            return Err(VisionError::encoder(
-                &index,
-                format!("`{shard}` is not the name of a file beside it"),
-            ));
+            return Err(VisionError::encoder(&index, format!("`{shard}` is not the name of a file beside it")));
         }
         shards.insert(folder.join(shard));
     }
@@ -288,11 +282,9 @@ fn open_weights(folder: &Path) -> Result<Weights<'static>> {
 /// What the model card says: the line `license:` of its header.
 fn licence(folder: &Path) -> String {
     let card = locdiff_base::read_text_bounded(&folder.join("README.md"), 1 << 20).unwrap_or_default();
-    let header =
-        card.lines().skip_while(|line| line.trim() != "---").skip(1).take_while(|line| line.trim() != "---");
+    let header = card.lines().skip_while(|line| line.trim() != "---").skip(1).take_while(|line| line.trim() != "---");
     let mut named = header.filter_map(|line| line.strip_prefix("license:"));
-    let name =
-        named.next().map(|name| name.trim().trim_matches('"').to_owned()).filter(|name| !name.is_empty());
+    let name = named.next().map(|name| name.trim().trim_matches('"').to_owned()).filter(|name| !name.is_empty());
     name.unwrap_or_else(|| "not stated in the folder: see where it came from".to_owned())
 }
 

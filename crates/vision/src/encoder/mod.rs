@@ -10,8 +10,8 @@ mod onnx;
 mod weights;
 
 use crate::{
-    EfficientNetLite, EfficientNetLiteConfig, EfficientNetLiteCuda, Photo, Preprocessing, Result,
-    VisionError, VisionTransformer, VisionTransformerCuda,
+    EfficientNetLite, EfficientNetLiteConfig, EfficientNetLiteCuda, Photo, Preprocessing, Result, VisionError,
+    VisionTransformer, VisionTransformerCuda,
     network::Network,
     pixels::{RGB, count_pictures},
 };
@@ -82,11 +82,7 @@ impl Encoder {
     ///
     /// # Errors
     /// Its errors, and [`VisionError::Device`] if the device's memory does not suffice.
-    pub fn from_bytes_on(
-        description: (&Path, &[u8]),
-        weights: (&Path, &[u8]),
-        device: &Device,
-    ) -> Result<Self> {
+    pub fn from_bytes_on(description: (&Path, &[u8]), weights: (&Path, &[u8]), device: &Device) -> Result<Self> {
         let (path, contents) = description;
         let description = Description::parse(path, contents)?;
         Self::described(path, &description, || Weights::parse(weights.0, weights.1), device)
@@ -144,13 +140,10 @@ impl Encoder {
     ) -> Result<Self> {
         let version = description.architecture.strip_prefix("efficientnet-lite");
         // One digit and nothing else: a number would also be read from "+2" or "02".
-        let Some(version) =
-            version.and_then(|text| text.parse::<u8>().ok().filter(|v| v.to_string() == text))
-        else {
+        let Some(version) = version.and_then(|text| text.parse::<u8>().ok().filter(|v| v.to_string() == text)) else {
             let met = &description.architecture;
-            let detail = format!(
-                "unknown architecture `{met}`: known are efficientnet-lite0 … efficientnet-lite4 and onnx"
-            );
+            let detail =
+                format!("unknown architecture `{met}`: known are efficientnet-lite0 … efficientnet-lite4 and onnx");
             return Err(VisionError::encoder(path, detail));
         };
         let config = EfficientNetLiteConfig::lite(version.into(), description.embedding)
@@ -240,8 +233,7 @@ impl Encoder {
         let side = self.input_side();
         let mut embeddings = Vec::with_capacity(photos.len());
         for batch in photos.chunks(self.network.batch()) {
-            let pictures =
-                batch.par_iter().map(|photo| self.preprocess(photo)).collect::<Result<Vec<_>>>()?.concat();
+            let pictures = batch.par_iter().map(|photo| self.preprocess(photo)).collect::<Result<Vec<_>>>()?.concat();
             for values in self.network.forward(&pictures, side)? {
                 embeddings.push(Embedding::new(values, Some(self.fingerprint.clone()))?);
             }

@@ -97,8 +97,7 @@ impl<'a> Weights<'a> {
     fn plain(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
         let Some((part, place)) = self.find(name) else {
             let path = self.parts.first().map_or_else(PathBuf::new, |part| part.path.clone());
-            let detail =
-                format!("no tensor `{name}`: the file belongs to another architecture than its folder names");
+            let detail = format!("no tensor `{name}`: the file belongs to another architecture than its folder names");
             return Err(VisionError::Encoder { path, detail });
         };
         let bad = |detail: String| VisionError::Encoder { path: part.path.clone(), detail };

@@ -19,8 +19,7 @@ pub(crate) fn to_srgb(rgb: &mut [u8], icc: &[u8]) {
         _ => return,
     };
     let srgb = ColorProfile::new_srgb();
-    let options =
-        TransformOptions { rendering_intent: profile.rendering_intent, ..TransformOptions::default() };
+    let options = TransformOptions { rendering_intent: profile.rendering_intent, ..TransformOptions::default() };
     let Ok(transform) = profile.create_transform_8bit(layout, &srgb, Layout::Rgb, options) else { return };
     let mut probe = probe(layout);
     let before = probe.clone();

@@ -70,9 +70,7 @@ mod tests {
         let of = |lat: &[u8; 2], lon: &[u8; 2]| place(exif(*lat, *lon)).map(|p| (p.lat_deg(), p.lon_deg()));
         assert_eq!(of(b"N\0", b"E\0"), Some((10.5, 20.25)));
         assert_eq!(of(b"s\0", b"w\0"), Some((-10.5, -20.25)));
-        for (lat, lon) in
-            [(b"X\0", b"E\0"), (b"N\0", b"Y\0"), (b"E\0", b"N\0"), (b"\0\0", b"E\0"), (b"+\0", b"+\0")]
-        {
+        for (lat, lon) in [(b"X\0", b"E\0"), (b"N\0", b"Y\0"), (b"E\0", b"N\0"), (b"\0\0", b"E\0"), (b"+\0", b"+\0")] {
             assert_eq!(of(lat, lon), None, "{lat:?} {lon:?}");
         }
     }

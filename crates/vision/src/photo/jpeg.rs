@@ -25,9 +25,7 @@ pub(crate) fn is_whole(bytes: &[u8]) -> bool {
         if code == START_OF_SCAN {
             // Compressed data: 0xFF 0x00 is a plain 0xFF, 0xFF 0xD0…0xD7 a restart; any other marker ends it.
             let Some(data) = bytes.get(at..) else { return false };
-            let end = data
-                .windows(2)
-                .position(|pair| pair[0] == 0xFF && !matches!(pair[1], 0 | 0xD0..=0xD7 | 0xFF));
+            let end = data.windows(2).position(|pair| pair[0] == 0xFF && !matches!(pair[1], 0 | 0xD0..=0xD7 | 0xFF));
             let Some(end) = end else { return false };
             at += end;
         }

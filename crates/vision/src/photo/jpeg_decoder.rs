@@ -87,9 +87,7 @@ fn failure(error: DecodeErrors) -> ImageError {
             format,
             UnsupportedErrorKind::GenericFeature(format!("{what:?}")),
         )),
-        DecodeErrors::LargeDimensions(_) => {
-            ImageError::Limits(LimitError::from_kind(LimitErrorKind::DimensionError))
-        }
+        DecodeErrors::LargeDimensions(_) => ImageError::Limits(LimitError::from_kind(LimitErrorKind::DimensionError)),
         error => ImageError::Decoding(DecodingError::new(format, error)),
     }
 }

@@ -20,9 +20,7 @@ pub use taken::Taken;
 
 use crate::{Result, VisionError};
 use image::error::ImageFormatHint;
-use image::{
-    DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageResult, Limits as DecoderLimits, codecs,
-};
+use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageResult, Limits as DecoderLimits, codecs};
 use locdiff_sphere::LatLon;
 use std::{fs, io::Cursor, path::Path};
 

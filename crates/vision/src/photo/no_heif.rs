@@ -13,12 +13,7 @@ pub(super) struct Decoded {
 }
 
 /// Refuses the file.
-pub(super) fn decode(
-    _contents: &[u8],
-    name: &str,
-    format: &'static str,
-    _limits: &PhotoLimits,
-) -> Result<Decoded> {
+pub(super) fn decode(_contents: &[u8], name: &str, format: &'static str, _limits: &PhotoLimits) -> Result<Decoded> {
     let reason = "this build is without the feature `heif`".to_owned();
     Err(VisionError::NoLibheif { file: name.to_owned(), format, reason })
 }

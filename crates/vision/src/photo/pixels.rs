@@ -43,9 +43,7 @@ pub(super) fn upright(picture: RgbImage, orientation: Orientation) -> (u32, u32,
         Orientation::Rotate90 => (height, width, turned(&rgb, w, [h, w], |x, y| (y, h - 1 - x))),
         Orientation::Rotate270 => (height, width, turned(&rgb, w, [h, w], |x, y| (w - 1 - y, x))),
         Orientation::Rotate90FlipH => (height, width, turned(&rgb, w, [h, w], |x, y| (y, x))),
-        Orientation::Rotate270FlipH => {
-            (height, width, turned(&rgb, w, [h, w], |x, y| (w - 1 - y, h - 1 - x)))
-        }
+        Orientation::Rotate270FlipH => (height, width, turned(&rgb, w, [h, w], |x, y| (w - 1 - y, h - 1 - x))),
     }
 }
 
@@ -100,10 +98,9 @@ mod tests {
             let bytes: Vec<u8> = kind.to_rgb16().iter().map(|value| (value >> 8) as u8).collect();
             assert_eq!(to_rgb(kind).into_raw(), bytes);
         }
-        for kind in [
-            DynamicImage::ImageLuma16(picture.to_luma16()),
-            DynamicImage::ImageLumaA16(picture.to_luma_alpha16()),
-        ] {
+        for kind in
+            [DynamicImage::ImageLuma16(picture.to_luma16()), DynamicImage::ImageLumaA16(picture.to_luma_alpha16())]
+        {
             let bytes: Vec<u8> = kind.to_luma16().iter().flat_map(|value| [(value >> 8) as u8; 3]).collect();
             assert_eq!(to_rgb(kind).into_raw(), bytes);
         }

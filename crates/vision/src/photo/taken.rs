@@ -37,11 +37,8 @@ impl Taken {
 
 fn text(exif: &Exif, tag: Tag) -> Option<String> {
     let Value::Ascii(lines) = &exif.get_field(tag, In::PRIMARY)?.value else { return None };
-    let line = String::from_utf8_lossy(lines.first()?)
-        .chars()
-        .filter(|c| !c.is_control())
-        .take(LONGEST)
-        .collect::<String>();
+    let line =
+        String::from_utf8_lossy(lines.first()?).chars().filter(|c| !c.is_control()).take(LONGEST).collect::<String>();
     let line = line.trim();
     (!line.is_empty()).then(|| line.to_owned())
 }

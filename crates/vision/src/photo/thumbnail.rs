@@ -20,12 +20,10 @@ impl Photo {
         let (width, height) = if longer <= side {
             (self.width(), self.height())
         } else {
-            let scaled =
-                |length: u32| (u64::from(length) * u64::from(side) / u64::from(longer)).max(1) as u32;
+            let scaled = |length: u32| (u64::from(length) * u64::from(side) / u64::from(longer)).max(1) as u32;
             (scaled(self.width()), scaled(self.height()))
         };
-        let full =
-            image::ImageBuffer::<image::Rgb<u8>, &[u8]>::from_raw(self.width(), self.height(), self.rgb())?;
+        let full = image::ImageBuffer::<image::Rgb<u8>, &[u8]>::from_raw(self.width(), self.height(), self.rgb())?;
         let small: RgbImage = imageops::thumbnail(&full, width, height);
         QUALITIES.iter().find_map(|&quality| {
             let mut file = Vec::new();

@@ -77,9 +77,7 @@ impl Preprocessing {
             // Bytes still: each has one value.
             let table: [[f32; 256]; 3] = from_fn(|c| from_fn(|byte| normal(byte as f32, c)));
             let pixels = picture.rgb().as_chunks::<3>().0.iter();
-            return Ok(pixels
-                .flat_map(|pixel| from_fn::<_, 3, _>(|c| table[c][usize::from(pixel[c])]))
-                .collect());
+            return Ok(pixels.flat_map(|pixel| from_fn::<_, 3, _>(|c| table[c][usize::from(pixel[c])])).collect());
         }
         let mut pixels = half_pixel_bilinear(&picture, self.input_side, self.input_side);
         for pixel in pixels.as_chunks_mut::<3>().0 {
@@ -130,9 +128,7 @@ impl Preprocessing {
         let finite = self.mean.iter().chain(&self.std).chain([&self.scale]).all(|value| value.is_finite());
         if !finite || self.std.iter().any(|&std| std <= 0.0) || self.scale <= 0.0 {
             let Self { mean, std, scale, .. } = self;
-            return Err(format!(
-                "mean = {mean:?}, std = {std:?}, scale = {scale}: scale and std must be above 0"
-            ));
+            return Err(format!("mean = {mean:?}, std = {std:?}, scale = {scale}: scale and std must be above 0"));
         }
         Ok(())
     }

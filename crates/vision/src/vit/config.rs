@@ -53,10 +53,7 @@ impl VitConfig {
             Gelu::Quick => "quick_gelu",
             Gelu::Exact => "gelu",
         };
-        format!(
-            "clip {side} {patch} {width} {inner} {layers} {heads} {activation} {eps:?} {}",
-            projection.unwrap_or(0)
-        )
+        format!("clip {side} {patch} {width} {inner} {layers} {heads} {activation} {eps:?} {}", projection.unwrap_or(0))
     }
 
     /// Refuses shapes without meaning, or of a size that no tower has.

@@ -47,8 +47,7 @@ impl VisionTransformer {
         let patches = PackedLinear::new(RGB * patch * patch, &reader.patch_weights()?, &vec![0.0; width]);
         let positions = reader.positions()?;
         let before = reader.norm("pre_layrnorm")?;
-        let layers =
-            (0..config.layers).map(|i| Ok(Layer::new(config, reader.layer(i)?))).collect::<Result<_>>()?;
+        let layers = (0..config.layers).map(|i| Ok(Layer::new(config, reader.layer(i)?))).collect::<Result<_>>()?;
         let after = reader.norm("post_layernorm")?;
         let projection = reader.projection()?;
         Ok(Self {
@@ -58,8 +57,7 @@ impl VisionTransformer {
             before,
             layers,
             after,
-            projection: projection
-                .map(|weight| PackedLinear::new(width, &weight, &vec![0.0; config.embedding()])),
+            projection: projection.map(|weight| PackedLinear::new(width, &weight, &vec![0.0; config.embedding()])),
             workspaces: Pool::default(),
             scratches: Pool::default(),
         })
@@ -86,9 +84,8 @@ impl VisionTransformer {
         // Whole groups on threads of their own need no waiting; with fewer pictures than threads, threads share one.
         let alone = count >= threads;
         let group = if alone { count.div_ceil(threads).min(GROUP) } else { count };
-        let run = |pictures: &[f32]| {
-            self.workspaces.with(|space| self.run(space, pictures, pictures.len() / one, !alone))
-        };
+        let run =
+            |pictures: &[f32]| self.workspaces.with(|space| self.run(space, pictures, pictures.len() / one, !alone));
         let groups: Vec<Vec<Vec<f32>>> = pictures.par_chunks(group * one).map(run).collect();
         Ok(groups.concat())
     }

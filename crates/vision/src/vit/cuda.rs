@@ -118,8 +118,7 @@ impl VisionTransformerCuda {
         let one = self.config.side * self.config.side * RGB;
         let count = pictures.len() / one;
         if !pictures.len().is_multiple_of(one) || count > self.batch {
-            let what =
-                format!("pictures of {0}×{0} RGB pixels (or up to {1} times)", self.config.side, self.batch);
+            let what = format!("pictures of {0}×{0} RGB pixels (or up to {1} times)", self.config.side, self.batch);
             return Err(VisionError::InputSize { what, wanted: one, got: pictures.len() });
         }
         if count == 0 {
@@ -182,13 +181,7 @@ impl VisionTransformerCuda {
     }
 
     /// One layer, of every `step`-th token.
-    fn layer(
-        &self,
-        buffers: &mut Buffers,
-        layer: &Layer,
-        count: usize,
-        step: usize,
-    ) -> locdiff_nn::Result<()> {
+    fn layer(&self, buffers: &mut Buffers, layer: &Layer, count: usize, step: usize) -> locdiff_nn::Result<()> {
         let eps = self.config.eps;
         let rows = count * self.config.tokens();
         let queries = rows / step;

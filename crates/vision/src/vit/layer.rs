@@ -108,8 +108,7 @@ impl Pass<'_> {
         };
         let input = &space.tokens[..rows * stride];
         if shared {
-            let pieces =
-                query.par_chunks_mut(chunk * stride).zip(key_value.par_chunks_mut(chunk * kv_stride));
+            let pieces = query.par_chunks_mut(chunk * stride).zip(key_value.par_chunks_mut(chunk * kv_stride));
             pieces.zip(input.par_chunks(chunk * stride)).for_each(work);
         } else {
             let pieces = query.chunks_mut(chunk * stride).zip(key_value.chunks_mut(chunk * kv_stride));
@@ -117,10 +116,7 @@ impl Pass<'_> {
         }
         if queries < tokens {
             for picture in 1..count {
-                space.tokens.copy_within(
-                    picture * tokens * stride..(picture * tokens + 1) * stride,
-                    picture * stride,
-                );
+                space.tokens.copy_within(picture * tokens * stride..(picture * tokens + 1) * stride, picture * stride);
             }
             scratches.with(|scratch| {
                 let input = &space.tokens[..count * stride];
@@ -167,8 +163,7 @@ impl Pass<'_> {
                 for (i, row) in joined.chunks_exact_mut(stride).enumerate() {
                     let (picture, query) = ((number * chunk + i) / queries, (number * chunk + i) % queries);
                     for h in 0..heads {
-                        let from =
-                            &attended[((picture * heads + h) * queries + query) * head_stride..][..head];
+                        let from = &attended[((picture * heads + h) * queries + query) * head_stride..][..head];
                         row[h * head..][..head].copy_from_slice(from);
                     }
                 }

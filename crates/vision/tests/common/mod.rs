@@ -39,8 +39,7 @@ pub(crate) fn replace(folder: &Path, file: &str, from: &str, to: &str) {
 pub(crate) fn skipped(what: &str) {
     println!("skipped: {what}");
     if let Some(list) = std::env::var_os("LOCDIFF_SKIPPED") {
-        let mut file =
-            fs::OpenOptions::new().create(true).append(true).open(list).expect("the list of skips");
+        let mut file = fs::OpenOptions::new().create(true).append(true).open(list).expect("the list of skips");
         writeln!(file, "{what}").expect("the list of skips");
     }
 }

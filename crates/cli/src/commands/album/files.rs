@@ -3,8 +3,7 @@
 use crate::output::{self, write_file};
 use anyhow::{Result, bail};
 use clap::Args;
-use locdiff::parts::iso_time;
-use locdiff::{AlbumAnswer, AlbumFiles};
+use locdiff::{AlbumAnswer, AlbumFiles, parts::iso_time};
 use locdiff_data::TableWriter;
 use std::path::{Path, PathBuf};
 

@@ -6,18 +6,16 @@ pub(crate) mod print;
 use super::locate::tag_args::TagArgs;
 use super::locate::tagging::{Tagging, of_answer};
 use crate::interrupt::{InterruptGuard, Interrupted};
-use crate::photos::PhotoArgs;
 use crate::request::{ModelArgs, open};
-use crate::{hints, output, progress, say, verbosity};
+use crate::{hints, output, photos::PhotoArgs, progress, say, verbosity};
 use anyhow::{Context, Result};
 use clap::Args;
 use files::FileArgs;
 use locdiff::parts::{AlbumRow, TimeSource};
 use locdiff::{AlbumAnswer, AlbumRun, AlbumSettings, Control, LocateError, Progress, Request, Source};
 use locdiff_data::RowFile;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::{io::Write, sync::Arc};
 
 #[derive(Debug, Args)]
 #[command(
@@ -48,13 +46,7 @@ pub(crate) struct Album {
     #[arg(long, default_value_t = Request::default().seed, env = "LOCDIFF_SEED", hide_env_values = true)]
     seed: u64,
     /// Embeddings instead of photos: .safetensors or .npy
-    #[arg(
-        long,
-        value_name = "FILE",
-        conflicts_with = "photos",
-        requires = "times",
-        help_heading = "Embeddings"
-    )]
+    #[arg(long, value_name = "FILE", conflicts_with = "photos", requires = "times", help_heading = "Embeddings")]
     embeddings: Option<PathBuf>,
     /// Tensor of a safetensors file that holds several
     #[arg(long, value_name = "NAME", requires = "embeddings", help_heading = "Embeddings")]
@@ -147,8 +139,7 @@ impl Album {
         if !self.files.json && !self.tags.dry_run && !answers.is_empty() {
             write!(out, "{}", print::summary(&answers))?;
         }
-        let written =
-            if self.tags.dry_run || answers.is_empty() { Vec::new() } else { self.files.write(&answers)? };
+        let written = if self.tags.dry_run || answers.is_empty() { Vec::new() } else { self.files.write(&answers)? };
         tagging.finish(&written)?;
         Ok(run.photos.len() - answers.len())
     }

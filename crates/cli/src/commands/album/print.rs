@@ -19,10 +19,7 @@ pub(super) fn text(answer: &AlbumAnswer, as_json: bool) -> String {
     };
     line("taken", format!("{} by {}", iso_time(answer.time.seconds), answer.time.source.words()));
     line("best place", format!("{}   {}", answer.best, answer.place));
-    line(
-        "radius",
-        format!("50 % within {} km, 90 % within {} km", km(answer.radius_50_km), km(answer.radius_90_km)),
-    );
+    line("radius", format!("50 % within {} km, 90 % within {} km", km(answer.radius_50_km), km(answer.radius_90_km)));
     line("because", one_line(&answer.because));
     for other in answer.alternatives().iter().filter(|other| other.probability >= WORTH_A_LINE) {
         line("or", format!("{:>3.0} %   {}", 100.0 * other.probability, other.place));

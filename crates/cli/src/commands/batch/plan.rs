@@ -1,10 +1,8 @@
 //! `locdiff batch plan`: photos into shards.
 
-use crate::args::named;
 use crate::output::{self, status};
-use crate::photos::PhotoArgs;
 use crate::request::{AnswerArgs, GalleryRuleArgs, PoolArg, SamplingArgs};
-use crate::verbosity;
+use crate::{args::named, photos::PhotoArgs, verbosity};
 use anyhow::Result;
 use clap::Args;
 use locdiff::{GalleryRule, Request};
@@ -69,10 +67,7 @@ impl Plan {
         let job = plan(&photos, &self.out, self.task, self.request()?, self.shard_photos)?;
         let (count, shards) = (job.photos(), job.shards());
         if self.json {
-            status!(
-                "{}",
-                json!({ "job": self.out, "task": self.task.name(), "photos": count, "shards": shards })
-            );
+            status!("{}", json!({ "job": self.out, "task": self.task.name(), "photos": count, "shards": shards }));
             return Ok(());
         }
         let folder = one_line(&self.out.to_string_lossy());

@@ -1,11 +1,8 @@
 //! `locdiff calibrate`: makes a model's probabilities hold.
 
-use crate::args::DeviceArg;
-use crate::embeddings::EmbeddingsArgs;
 use crate::interrupt::{InterruptGuard, Interrupted};
 use crate::output::{self, status};
-use crate::request::GalleryArgs;
-use crate::{progress, say};
+use crate::{args::DeviceArg, embeddings::EmbeddingsArgs, progress, request::GalleryArgs, say};
 use anyhow::Result;
 use clap::Args;
 use locdiff::{CalibrateRequest, Control, EmbeddingRows, LocateError, Progress, Request, calibrate};

@@ -1,8 +1,7 @@
 //! Albums with known places, judged beside what photo managers do.
 
 use super::model::ModelArgs;
-use crate::commands::album::settings;
-use crate::progress;
+use crate::{commands::album::settings, progress};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use locdiff::parts::{AlbumScores, AlbumTrip, Judging, by_album};
@@ -41,9 +40,7 @@ pub(super) fn judge(
     let options = LocateOptions::default();
     let (photos, rows) = locator.album_table(embeddings, model.tensor.as_deref(), table, &options)?;
     let truth = |k: usize| -> Result<LatLon> {
-        rows[k]
-            .truth
-            .with_context(|| format!("{}: row {} has no lat and lon to judge by", table.display(), k + 1))
+        rows[k].truth.with_context(|| format!("{}: row {} has no lat and lon to judge by", table.display(), k + 1))
     };
     let mut trips = Vec::new();
     for (name, members) in by_album(&rows) {

@@ -1,7 +1,6 @@
 //! Densities in a file, judged by the truths.
 
-use crate::args::read_vectors;
-use crate::progress;
+use crate::{args::read_vectors, progress};
 use anyhow::{Context, Result, ensure};
 use locdiff_data::MatrixReader;
 use locdiff_eval::{TruthInDensity, truths_in_densities};

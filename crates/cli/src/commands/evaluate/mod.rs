@@ -4,9 +4,8 @@ mod album;
 mod codes;
 mod model;
 
-use crate::args::named;
 use crate::output::{self, write_file};
-use crate::{progress, say};
+use crate::{args::named, progress, say};
 use album::AlbumArgs;
 use anyhow::{Context, Result};
 use clap::Args;
@@ -110,8 +109,7 @@ impl Evaluate {
             check_count(benchmark, truth.places.len());
         }
         let first = self.first(truth_file, &truth)?;
-        let second =
-            self.predictions_b.as_ref().map(|path| self.system(path, truth_file, &truth)).transpose()?;
+        let second = self.predictions_b.as_ref().map(|path| self.system(path, truth_file, &truth)).transpose()?;
         let steps = 4 + self.by.len() + usize::from(second.is_some());
         let bar = progress::bar("evaluating", Some(steps as u64));
         let name = short_name(truth_file);
@@ -153,11 +151,7 @@ impl Evaluate {
         let training = self.train.as_ref().map(|path| read_points(path, None, &PointColumns::default()));
         Ok(Evaluation {
             preset: self.preset.or(self.benchmark.map(Benchmark::preset)).unwrap_or_default(),
-            bootstrap: Bootstrap {
-                replicates: self.replicates,
-                confidence: self.confidence,
-                seed: self.seed,
-            },
+            bootstrap: Bootstrap { replicates: self.replicates, confidence: self.confidence, seed: self.seed },
             missing: self.missing,
             divisions: self.by.clone(),
             prdc: self.prdc,
@@ -166,20 +160,14 @@ impl Evaluate {
     }
 
     fn read(&self, path: &Path) -> Result<PlaceTable> {
-        let columns =
-            PointColumns { lat: self.lat_column.clone(), lon: self.lon_column.clone(), tensor: None };
+        let columns = PointColumns { lat: self.lat_column.clone(), lon: self.lon_column.clone(), tensor: None };
         Ok(PlaceTable::read(path, None, &columns, self.id_column.as_deref(), System::judges_column)?)
     }
 
     /// The system to be judged.
     fn first(&self, truth_file: &Path, truth: &PlaceTable) -> Result<System> {
         if let Some(folder) = &self.model.model {
-            let rows = self
-                .model
-                .embedded
-                .as_ref()
-                .map(|path| embedded_rows(path, truth_file, truth))
-                .transpose()?;
+            let rows = self.model.embedded.as_ref().map(|path| embedded_rows(path, truth_file, truth)).transpose()?;
             return self.model.on_rows(folder, self.seed)?.system(&truth.places, rows);
         }
         if let Some(path) = &self.predictions {
@@ -224,9 +212,7 @@ fn file_rows<'a>(file: &'a str, table: &'a PlaceTable) -> FileRows<'a> {
 pub fn check_count(benchmark: Benchmark, photos: usize) {
     let (title, published) = (benchmark.title(), benchmark.photos());
     if photos != published {
-        say::warning(&format!(
-            "{title} has {published} photos, here are {photos}: not comparable with its tables"
-        ));
+        say::warning(&format!("{title} has {published} photos, here are {photos}: not comparable with its tables"));
     }
 }
 

@@ -1,8 +1,7 @@
 //! Answers of a trained model, and where it is calibrated its densities at the truths, to be judged.
 
-use crate::args::DeviceArg;
-use crate::progress;
 use crate::request::{SamplingArgs, open};
+use crate::{args::DeviceArg, progress};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff::parts::{JudgedPlace, Verdict, judge_rows};
@@ -101,8 +100,7 @@ impl ModelOnRows<'_> {
         };
         let places = judged.iter().map(|one| one.as_ref().map(|(place, _)| *place));
         let mut system = System::of_places(short_name(self.folder), places.collect());
-        let judged: Vec<Option<Verdict>> =
-            judged.into_iter().map(|one| one.and_then(|(_, verdict)| verdict)).collect();
+        let judged: Vec<Option<Verdict>> = judged.into_iter().map(|one| one.and_then(|(_, verdict)| verdict)).collect();
         if judged.iter().any(Option::is_some) {
             let of = |pick: &dyn Fn(&Verdict) -> f64| -> Vec<f64> {
                 judged.iter().map(|verdict| verdict.as_ref().map_or(f64::NAN, pick)).collect()

@@ -3,8 +3,7 @@
 mod file_arg;
 mod suggest;
 
-use crate::interrupt::InterruptGuard;
-use crate::{progress, verbosity};
+use crate::{interrupt::InterruptGuard, progress, verbosity};
 use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
 use file_arg::FileArg;
@@ -12,8 +11,7 @@ use locdiff_immich::{ApiKey, Immich, Journal, Review, Suggestions, apply, undo};
 use locdiff_serve::LocalPage;
 use serde_json::json;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::{sync::Arc, sync::atomic::Ordering};
 
 #[derive(Debug, Args)]
 #[command(
@@ -105,11 +103,7 @@ fn write(server: &Immich, args: &ApplyArgs) -> Result<()> {
     let suggestions = Suggestions::read(&args.file.file, server.server())?;
     let ticked = suggestions.taken();
     if args.dry_run {
-        println!(
-            "{ticked} of {} suggestions would be written to {}",
-            suggestions.suggestions.len(),
-            server.server()
-        );
+        println!("{ticked} of {} suggestions would be written to {}", suggestions.suggestions.len(), server.server());
         return Ok(());
     }
     let guard = InterruptGuard::begin();

@@ -1,15 +1,12 @@
 //! Suggestions: the server's photos, trip by trip, answered together.
 
 use super::file_arg::FileArg;
-use crate::interrupt::InterruptGuard;
-use crate::request::ModelArgs;
-use crate::{output, progress, say, verbosity};
+use crate::{interrupt::InterruptGuard, output, progress, request::ModelArgs, say, verbosity};
 use anyhow::{Result, bail, ensure};
 use clap::Args;
-use locdiff::parts::parse_time;
 use locdiff::{
-    AlbumAnswer, Control, EmbeddedPhoto, Embedding, LocateError, Locator, Origin, Photo, PhotoTime, Progress,
-    Request, Source,
+    AlbumAnswer, Control, EmbeddedPhoto, Embedding, LocateError, Locator, Origin, Photo, PhotoTime, Progress, Request,
+    Source, parts::parse_time,
 };
 use locdiff_immich::{Asset, Filter, Immich, ImmichError, KeptEmbeddings, Suggestion, Suggestions, trips};
 use std::sync::atomic::AtomicBool;
@@ -48,8 +45,7 @@ impl Suggest {
         ensure!(self.pause > 0.0 && self.sure_km > 0.0, "--pause and --sure-km must be more than 0");
         let locator = self.model.open()?;
         let mut filter = Filter::default();
-        (filter.after, filter.before, filter.album) =
-            (self.after.clone(), self.before.clone(), self.album.clone());
+        (filter.after, filter.before, filter.album) = (self.after.clone(), self.before.clone(), self.album.clone());
         let bar = progress::bar("asking", None);
         let assets = server.assets(&filter, |seen| bar.set_position(seen as u64));
         bar.finish_and_clear();
@@ -91,9 +87,7 @@ impl Suggest {
             file.display()
         );
         let url = server.server();
-        verbosity::note(&format!(
-            "`locdiff immich {url} review` shows them, `apply` writes those that are ticked"
-        ));
+        verbosity::note(&format!("`locdiff immich {url} review` shows them, `apply` writes those that are ticked"));
         Ok(())
     }
 
@@ -185,8 +179,7 @@ impl Looking {
         } else {
             let (server, id, name) = (self.server.clone(), asset.id.clone(), asset.name.clone());
             Source::reader(None, move |limits| {
-                let bytes =
-                    server.preview(&id, false).map_err(|error| LocateError::Source(Box::new(error)))?;
+                let bytes = server.preview(&id, false).map_err(|error| LocateError::Source(Box::new(error)))?;
                 Ok(Photo::decode(&bytes, &name, limits)?)
             })
         };

@@ -2,8 +2,7 @@
 
 use crate::photos::PhotoArgs;
 use anyhow::{Result, ensure};
-use locdiff::parts::check_rows;
-use locdiff::{Locator, Source};
+use locdiff::{Locator, Source, parts::check_rows};
 use locdiff_data::RowFile;
 use locdiff_ingest::Photos;
 use std::path::{Path, PathBuf};

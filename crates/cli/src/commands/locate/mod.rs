@@ -7,19 +7,15 @@ pub(crate) mod tag_args;
 pub(crate) mod tagging;
 mod target;
 
-use crate::embeddings::read_truth;
 use crate::interrupt::{InterruptGuard, Interrupted};
-use crate::photos::PhotoArgs;
 use crate::request::{AnswerArgs, GalleryRuleArgs, ModelArgs, PoolArg, SamplingArgs, open};
-use crate::{hints, output, progress, say, verbosity};
+use crate::{embeddings::read_truth, hints, output, photos::PhotoArgs, progress, say, verbosity};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use inputs::Inputs;
-use locdiff::parts::AnswerScore;
-use locdiff::{Control, GalleryRule, LatLon, Located, Locator, Progress, Request};
+use locdiff::{Control, GalleryRule, LatLon, Located, Locator, Progress, Request, parts::AnswerScore};
 use sinks::Sinks;
-use std::io::Write;
-use std::path::PathBuf;
+use std::{io::Write, path::PathBuf};
 use tagging::{Tagging, of_answer};
 use target::OutputArgs;
 
@@ -51,13 +47,7 @@ pub(crate) struct Locate {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["photos", "views"], help_heading = "Embeddings", hide_short_help = true)]
     embeddings: Option<PathBuf>,
     /// Tensor of a safetensors file that holds several
-    #[arg(
-        long,
-        value_name = "NAME",
-        requires = "embeddings",
-        help_heading = "Embeddings",
-        hide_short_help = true
-    )]
+    #[arg(long, value_name = "NAME", requires = "embeddings", help_heading = "Embeddings", hide_short_help = true)]
     tensor: Option<String>,
     /// True locations of the photos or embeddings, row by row: says how good the answers are
     #[arg(long, value_name = "FILE", help_heading = "Embeddings", hide_short_help = true)]
@@ -137,8 +127,7 @@ impl Locate {
         mut score: Option<(&[LatLon], &mut AnswerScore)>,
     ) -> Result<Tally> {
         let (count, dry_run) = (inputs.count(), self.output.tags.dry_run);
-        let mut sinks =
-            if dry_run { None } else { Some(Sinks::new(&self.output, count, self.gallery.is_given())?) };
+        let mut sinks = if dry_run { None } else { Some(Sinks::new(&self.output, count, self.gallery.is_given())?) };
         let mut tagging = Tagging::new(&self.output.tags, self.output.json)?;
         let is_quiet = dry_run || (score.is_some() && !self.output.json);
         let bar = progress::bar("locating", Some(count as u64));
@@ -210,13 +199,9 @@ fn say_what_answers(locator: &Locator, count: usize) {
     });
     let calibration = locator.reader().calibration();
     if !calibration.is_fitted() {
-        verbosity::note(
-            "this model was never calibrated, its probabilities may not hold: see `locdiff calibrate`",
-        );
+        verbosity::note("this model was never calibrated, its probabilities may not hold: see `locdiff calibrate`");
     }
     if calibration.gallery.as_ref().is_some_and(|mix| locator.has_gallery() && !mix.is_fitted()) {
-        verbosity::note(
-            "this model was never calibrated with this gallery: see `locdiff calibrate --gallery`",
-        );
+        verbosity::note("this model was never calibrated with this gallery: see `locdiff calibrate --gallery`");
     }
 }

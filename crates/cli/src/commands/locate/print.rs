@@ -1,7 +1,6 @@
 //! Answers for people and for programs.
 
-use locdiff::parts::kilometres;
-use locdiff::{Answer, haversine_km};
+use locdiff::{Answer, haversine_km, parts::kilometres};
 use locdiff_base::one_line;
 use std::fmt::Write;
 

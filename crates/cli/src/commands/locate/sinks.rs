@@ -4,16 +4,15 @@ use super::target::{OutputArgs, Target};
 use crate::output::{claim_file, write_file};
 use anyhow::Result;
 use locdiff::parts::{
-    ANSWER_COLUMNS, GALLERY_COLUMNS, TraceStep, add_places, answers_page, crowd_page, crowd_photo,
-    gallery_fields, places_folder,
+    ANSWER_COLUMNS, GALLERY_COLUMNS, TraceStep, add_places, answers_page, crowd_page, crowd_photo, gallery_fields,
+    places_folder,
 };
 use locdiff::{Answer, AnswerMap, AnswerRow, Atlas, Codec, GalleryContribution};
 use locdiff_base::AtomicFile;
 use locdiff_data::TableWriter;
 use locdiff_map::{CrowdMap, FeatureCollection, HtmlMap, HtmlPhoto, KmlDocument};
-use std::fs::File;
-use std::io::BufWriter;
 use std::path::{Path, PathBuf};
+use std::{fs::File, io::BufWriter};
 
 /// Where answers go.
 pub(crate) struct Sinks<'a> {

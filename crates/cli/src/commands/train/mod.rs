@@ -132,10 +132,7 @@ impl Train {
             _ => None,
         };
         let share = self.validation_share.unwrap_or(0.0);
-        anyhow::ensure!(
-            (0.0..1.0).contains(&share),
-            "--validation-share {share}: give 0 up to but not including 1"
-        );
+        anyhow::ensure!((0.0..1.0).contains(&share), "--validation-share {share}: give 0 up to but not including 1");
         let split = split_by_blocks(data.places(), share, self.seed);
         let other_rows: Vec<u32> = (0..other.as_ref().map_or(0, Dataset::len) as u32).collect();
         let validation = match &other {
@@ -174,9 +171,7 @@ impl Train {
                 bar.set_position(u64::from(step));
                 let left = f64::from(steps - step) / steps_per_second.max(1e-9);
                 let left = indicatif::HumanDuration(std::time::Duration::from_secs_f64(left.min(1e9)));
-                bar.set_message(format!(
-                    "loss {loss:.3} lr {lr:.1e} {steps_per_second:.1}/s {left} left{accuracy}"
-                ));
+                bar.set_message(format!("loss {loss:.3} lr {lr:.1e} {steps_per_second:.1}/s {left} left{accuracy}"));
             }
             Event::Validation { step, accuracy: found } => {
                 accuracy = format!(" | {}", percentages(&found));
@@ -213,7 +208,6 @@ impl Train {
 
 /// "25/200/750/2500 km: 1.0 5.2 30.1 50.3 %".
 fn percentages(accuracy: &Accuracy) -> String {
-    let shares: Vec<String> =
-        accuracy.within[1..].iter().map(|share| format!("{:.1}", 100.0 * share)).collect();
+    let shares: Vec<String> = accuracy.within[1..].iter().map(|share| format!("{:.1}", 100.0 * share)).collect();
     format!("25/200/750/2500 km: {} %", shares.join(" "))
 }

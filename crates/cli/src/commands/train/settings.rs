@@ -125,11 +125,8 @@ impl ModelArgs {
     /// What was given, in the stead of a preset's.
     pub(super) fn apply(&self, base: ModelConfig) -> ModelConfig {
         let degree = self.degree.unwrap_or(base.degree);
-        let mut config = ModelConfig {
-            degree,
-            quadrature: ModelConfig::new(degree, base.embedding_dim).quadrature,
-            ..base
-        };
+        let mut config =
+            ModelConfig { degree, quadrature: ModelConfig::new(degree, base.embedding_dim).quadrature, ..base };
         set(&mut config.loss, self.loss);
         set(&mut config.network, self.network);
         set(&mut config.layout, self.layout);
@@ -144,9 +141,7 @@ impl ModelArgs {
         config.low_pass_km = match self.low_pass_km {
             Some(km) => (km != 0.0).then_some(km),
             // The preset's, for this degree; measured for nll only.
-            None if config.loss == LossKind::Nll => {
-                config.low_pass_km.map(|_| ModelConfig::usual_low_pass_km(degree))
-            }
+            None if config.loss == LossKind::Nll => config.low_pass_km.map(|_| ModelConfig::usual_low_pass_km(degree)),
             None => None,
         };
         config.standardise &= !self.no_standardise;

@@ -70,13 +70,7 @@ simd_kernel! {
 
 /// Columns `block` of some rows of `x`, [`ROWS`] rows side by side in `size` numbers, so that a tile reads them in one stream;
 /// rows that are not there repeat the last one or are 0, and what they give is dropped.
-pub(super) fn lay_rows(
-    x: Side<'_>,
-    rows: Range<usize>,
-    block: Range<usize>,
-    packed: &mut [f32],
-    size: usize,
-) {
+pub(super) fn lay_rows(x: Side<'_>, rows: Range<usize>, block: Range<usize>, packed: &mut [f32], size: usize) {
     let groups = rows.len().div_ceil(ROWS);
     debug_assert!(packed.len() >= groups * size && size >= block.len() * ROWS);
     if x.transposed {
@@ -97,8 +91,7 @@ pub(super) fn lay_rows(
     }
     for (group, out) in packed.chunks_mut(size).take(groups).enumerate() {
         let first = rows.start + group * ROWS;
-        let lines: [&[f32]; ROWS] =
-            std::array::from_fn(|r| &x.mat.row((first + r).min(rows.end - 1))[block.clone()]);
+        let lines: [&[f32]; ROWS] = std::array::from_fn(|r| &x.mat.row((first + r).min(rows.end - 1))[block.clone()]);
         for (k, out) in out.chunks_exact_mut(ROWS).take(block.len()).enumerate() {
             out.iter_mut().zip(lines).for_each(|(out, line)| *out = line[k]);
         }

@@ -50,11 +50,7 @@ impl Packed {
     /// `c = x·w`, or `c += x·w` with `accumulate`.
     pub(crate) fn product(&self, c: &mut MatMut<'_>, x: Mat<'_>, accumulate: bool) {
         let (rows, cols, depth) = (x.rows, self.cols, self.depth);
-        assert!(
-            c.rows == rows && c.cols == cols && x.cols == depth,
-            "x is {rows}×{}, w {depth}×{cols}",
-            x.cols
-        );
+        assert!(c.rows == rows && c.cols == cols && x.cols == depth, "x is {rows}×{}, w {depth}×{cols}", x.cols);
         if rows == 0 || cols == 0 {
             return;
         }
@@ -165,10 +161,7 @@ mod tests {
                 }
             }
             for (first, m) in [(0, 16), (16, 16), (3, 1), (100, 64), (20, 130)] {
-                assert!(
-                    run(first, m) == all[first * n..(first + m) * n],
-                    "{n} {k} {transposed}: {first} {m}"
-                );
+                assert!(run(first, m) == all[first * n..(first + m) * n], "{n} {k} {transposed}: {first} {m}");
             }
         }
     }
@@ -176,8 +169,7 @@ mod tests {
     #[test]
     fn accumulating_adds_to_what_is_there() {
         let (x, w) = (numbers(3 * 4, 1), numbers(4 * 50, 2));
-        let packed =
-            Packed::new(Side { mat: Mat { data: &w, rows: 4, cols: 50, stride: 50 }, transposed: false });
+        let packed = Packed::new(Side { mat: Mat { data: &w, rows: 4, cols: 50, stride: 50 }, transposed: false });
         let x = Mat { data: &x, rows: 3, cols: 4, stride: 4 };
         let (mut once, mut twice) = (vec![0.0; 3 * 60], vec![0.0; 3 * 60]);
         packed.product(&mut MatMut { data: &mut once, rows: 3, cols: 50, stride: 60 }, x, false);

@@ -126,8 +126,7 @@ impl Parts<'_> {
         let (_, k, a_rs, a_cs) = a.layout();
         let (.., b_rs, b_cs) = b.layout();
         // SAFETY: guaranteed by the caller; offsets stay inside the operands' extents.
-        let (a, b) =
-            unsafe { (a.mat.data.as_ptr().offset(row * a_rs), b.mat.data.as_ptr().offset(col * b_cs)) };
+        let (a, b) = unsafe { (a.mat.data.as_ptr().offset(row * a_rs), b.mat.data.as_ptr().offset(col * b_cs)) };
         let accumulate = matches!(start, Start::Kept);
         if kernel == Kernel::Skinny {
             let sizes = (rows.len(), cols.len(), k);

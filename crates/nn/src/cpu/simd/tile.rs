@@ -45,8 +45,7 @@ impl Tile {
             };
         }
         // SAFETY: the caller's promise.
-        let line =
-            |r: usize| unsafe { std::slice::from_raw_parts_mut(self.c.add(r * self.stride), self.cols) };
+        let line = |r: usize| unsafe { std::slice::from_raw_parts_mut(self.c.add(r * self.stride), self.cols) };
         let mut sums = [[0.0; WIDTH]; ROWS];
         match self.start {
             TileStart::Zero => {}
@@ -82,9 +81,9 @@ fn plain(sums: &mut Sums, weights: &[f32], x: &[f32]) {
 mod wide {
     use super::{ROWS, Sums, Tile, TileStart, WIDTH};
     use std::arch::x86_64::{
-        __m256, __m512, __mmask16, _MM_HINT_T0, _mm_prefetch, _mm256_broadcast_ss, _mm256_fmadd_ps,
-        _mm256_loadu_ps, _mm256_storeu_ps, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_mask_storeu_ps,
-        _mm512_maskz_loadu_ps, _mm512_set1_ps, _mm512_setzero_ps,
+        __m256, __m512, __mmask16, _MM_HINT_T0, _mm_prefetch, _mm256_broadcast_ss, _mm256_fmadd_ps, _mm256_loadu_ps,
+        _mm256_storeu_ps, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_mask_storeu_ps, _mm512_maskz_loadu_ps,
+        _mm512_set1_ps, _mm512_setzero_ps,
     };
 
     /// Weights are fetched from the second cache this many rows before their turn: ten per cent faster, measured.
@@ -124,8 +123,7 @@ mod wide {
                 for v in 0..WIDE {
                     _mm_prefetch::<_MM_HINT_T0>(weights.as_ptr().wrapping_add(AHEAD * WIDTH + 16 * v).cast());
                 }
-                let weights: [__m512; WIDE] =
-                    std::array::from_fn(|v| _mm512_loadu_ps(weights.as_ptr().add(16 * v)));
+                let weights: [__m512; WIDE] = std::array::from_fn(|v| _mm512_loadu_ps(weights.as_ptr().add(16 * v)));
                 for r in 0..ROWS {
                     let value = _mm512_set1_ps(*x.get_unchecked(r));
                     for v in 0..WIDE {
@@ -192,9 +190,7 @@ mod tests {
         let (weights, x, start) = (numbers(97 * WIDTH, 3), numbers(97 * ROWS, 4), numbers(ROWS * WIDTH, 5));
         let run = |kernel: &dyn Fn(&mut Sums)| {
             let mut sums = [[0.0; WIDTH]; ROWS];
-            sums.iter_mut()
-                .zip(start.chunks_exact(WIDTH))
-                .for_each(|(sums, start)| sums.copy_from_slice(start));
+            sums.iter_mut().zip(start.chunks_exact(WIDTH)).for_each(|(sums, start)| sums.copy_from_slice(start));
             kernel(&mut sums);
             sums
         };

@@ -27,13 +27,7 @@ pub(super) fn to_strides(
 }
 
 /// Writes number `k` of row `r` to `out[r / 8 · size + 8·k + r % 8]`; a last group that is not full repeats its last row.
-pub(super) fn to_groups(
-    mat: Mat<'_>,
-    rows: Range<usize>,
-    block: Range<usize>,
-    out: &mut [f32],
-    size: usize,
-) -> bool {
+pub(super) fn to_groups(mat: Mat<'_>, rows: Range<usize>, block: Range<usize>, out: &mut [f32], size: usize) -> bool {
     #[cfg(target_arch = "x86_64")]
     if super::level() == super::Level::Avx512 && !rows.is_empty() && !block.is_empty() {
         let groups = rows.len().div_ceil(ROWS);
@@ -64,8 +58,8 @@ mod avx512 {
     use super::ROWS;
     use std::arch::x86_64::{
         __m512, __mmask16, _mm256_storeu_ps, _mm512_castpd_ps, _mm512_castps_pd, _mm512_castps512_ps256,
-        _mm512_extractf32x8_ps, _mm512_maskz_loadu_ps, _mm512_setzero_ps, _mm512_shuffle_f32x4,
-        _mm512_storeu_ps, _mm512_unpackhi_pd, _mm512_unpackhi_ps, _mm512_unpacklo_pd, _mm512_unpacklo_ps,
+        _mm512_extractf32x8_ps, _mm512_maskz_loadu_ps, _mm512_setzero_ps, _mm512_shuffle_f32x4, _mm512_storeu_ps,
+        _mm512_unpackhi_pd, _mm512_unpackhi_ps, _mm512_unpacklo_pd, _mm512_unpacklo_ps,
     };
 
     /// # Safety

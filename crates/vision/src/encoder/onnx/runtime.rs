@@ -30,8 +30,7 @@ pub(super) fn environment() -> Result<&'static Environment, String> {
 fn load() -> Result<Environment, String> {
     let started = |builder: ort::environment::EnvironmentBuilder| {
         let environment = builder.with_telemetry(false).build();
-        let environment =
-            environment.map_err(|error| format!("ONNX Runtime does not start: {}", line(&error)))?;
+        let environment = environment.map_err(|error| format!("ONNX Runtime does not start: {}", line(&error)))?;
         // Everything that matters comes back as an error.
         environment.set_log_level(LogLevel::Fatal);
         Ok(environment)
@@ -86,9 +85,8 @@ fn candidates() -> Vec<PathBuf> {
 /// The libraries of pip's package `onnxruntime` below a folder such as a virtual environment.
 fn in_python(root: &Path) -> Vec<PathBuf> {
     let pythons = sorted(&root.join("lib")).into_iter().filter(|folder| named(folder, "python"));
-    let mut packages: Vec<PathBuf> = pythons
-        .flat_map(|python| ["site-packages", "dist-packages"].map(|packages| python.join(packages)))
-        .collect();
+    let mut packages: Vec<PathBuf> =
+        pythons.flat_map(|python| ["site-packages", "dist-packages"].map(|packages| python.join(packages))).collect();
     packages.push(root.join("Lib/site-packages")); // Windows
     let capi = packages.iter().map(|packages| packages.join("onnxruntime/capi"));
     let library = |file: &PathBuf| {
@@ -122,11 +120,7 @@ mod tests {
         assert!(in_python(root.path()).is_empty());
         let capi = root.path().join("lib/python3.11/site-packages/onnxruntime/capi");
         fs::create_dir_all(&capi).unwrap();
-        let files = [
-            "libonnxruntime.so.1.31.1",
-            "libonnxruntime_providers_shared.so",
-            "onnxruntime_pybind11_state.so",
-        ];
+        let files = ["libonnxruntime.so.1.31.1", "libonnxruntime_providers_shared.so", "onnxruntime_pybind11_state.so"];
         for name in files {
             fs::write(capi.join(name), "").unwrap();
         }

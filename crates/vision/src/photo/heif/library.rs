@@ -71,13 +71,7 @@ pub(super) struct Library {
     profile: unsafe extern "C" fn(*const Opaque, *mut c_void) -> HeifError,
     options_alloc: unsafe extern "C" fn() -> *mut DecodingOptions,
     options_free: unsafe extern "C" fn(*mut DecodingOptions),
-    decode: unsafe extern "C" fn(
-        *const Opaque,
-        *mut *mut Opaque,
-        c_int,
-        c_int,
-        *const DecodingOptions,
-    ) -> HeifError,
+    decode: unsafe extern "C" fn(*const Opaque, *mut *mut Opaque, c_int, c_int, *const DecodingOptions) -> HeifError,
     image_width: unsafe extern "C" fn(*const Opaque, c_int) -> c_int,
     image_height: unsafe extern "C" fn(*const Opaque, c_int) -> c_int,
     plane: unsafe extern "C" fn(*const Opaque, c_int, *mut c_int) -> *const u8,
@@ -109,8 +103,7 @@ pub(super) fn library() -> &'static std::result::Result<Library, String> {
 
 impl Library {
     fn load(name: &std::ffi::OsStr) -> std::result::Result<Self, String> {
-        let line =
-            |error: libloading::Error| error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
+        let line = |error: libloading::Error| error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
         // SAFETY: libheif's initialisers set up tables of its own and have no demands.
         let file = unsafe { Dynamic::new(name) }.map_err(line)?;
         macro_rules! function {
@@ -121,15 +114,12 @@ impl Library {
         }
         // Since 1.13 it loads the decoders that are files of their own.
         // SAFETY: the type is that of heif.h.
-        if let Ok(init) =
-            unsafe { file.get::<unsafe extern "C" fn(*mut c_void) -> HeifError>(b"heif_init\0") }
-        {
+        if let Ok(init) = unsafe { file.get::<unsafe extern "C" fn(*mut c_void) -> HeifError>(b"heif_init\0") } {
             // SAFETY: no parameters are allowed, and it is called once, before all else.
             unsafe { init(null_mut()) };
         }
         // SAFETY: the type is that of heif.h; absent before 1.13.
-        let set_threads =
-            unsafe { file.get(b"heif_context_set_max_decoding_threads\0") }.ok().map(|found| *found);
+        let set_threads = unsafe { file.get(b"heif_context_set_max_decoding_threads\0") }.ok().map(|found| *found);
         Ok(Self {
             context_alloc: function!("heif_context_alloc"),
             context_free: function!("heif_context_free"),
@@ -192,8 +182,7 @@ impl<'a> Picture<'a> {
     /// Width and height of the picture as it is shown.
     pub(super) fn size(&self) -> (u32, u32) {
         // SAFETY: the handle is alive.
-        let (width, height) =
-            unsafe { ((self.library.width)(self.handle), (self.library.height)(self.handle)) };
+        let (width, height) = unsafe { ((self.library.width)(self.handle), (self.library.height)(self.handle)) };
         (width.max(0).cast_unsigned(), height.max(0).cast_unsigned())
     }
 
@@ -201,8 +190,7 @@ impl<'a> Picture<'a> {
     pub(super) fn coded_size(&self) -> (u32, u32) {
         let library = self.library;
         // SAFETY: the handle is alive.
-        let (width, height) =
-            unsafe { ((library.coded_width)(self.handle), (library.coded_height)(self.handle)) };
+        let (width, height) = unsafe { ((library.coded_width)(self.handle), (library.coded_height)(self.handle)) };
         (width.max(0).cast_unsigned(), height.max(0).cast_unsigned())
     }
 
@@ -253,9 +241,8 @@ impl<'a> Picture<'a> {
         }
         let mut image = null_mut();
         // SAFETY: the handle and the options are alive, the target is a pointer of ours.
-        let error = unsafe {
-            (library.decode)(self.handle, &raw mut image, COLORSPACE_RGB, CHROMA_INTERLEAVED_RGB, options)
-        };
+        let error =
+            unsafe { (library.decode)(self.handle, &raw mut image, COLORSPACE_RGB, CHROMA_INTERLEAVED_RGB, options) };
         if !options.is_null() {
             // SAFETY: it is alive and not used again.
             unsafe { (library.options_free)(options) };
@@ -294,8 +281,7 @@ impl Image<'_> {
         let mut stride = 0;
         // SAFETY: the image is alive, the target is a number of ours.
         let (width, height, plane) = unsafe {
-            let size =
-                |of: unsafe extern "C" fn(*const Opaque, c_int) -> c_int| of(self.image, CHANNEL_INTERLEAVED);
+            let size = |of: unsafe extern "C" fn(*const Opaque, c_int) -> c_int| of(self.image, CHANNEL_INTERLEAVED);
             let plane = (library.plane)(self.image, CHANNEL_INTERLEAVED, &raw mut stride);
             (size(library.image_width), size(library.image_height), plane)
         };

@@ -15,18 +15,10 @@ pub(super) struct Decoded {
 }
 
 /// Decodes a file of the kind `format` by its brands; sizes are compared with the limits before any pixel is.
-pub(super) fn decode(
-    contents: &[u8],
-    name: &str,
-    format: &'static str,
-    limits: &PhotoLimits,
-) -> Result<Decoded> {
+pub(super) fn decode(contents: &[u8], name: &str, format: &'static str, limits: &PhotoLimits) -> Result<Decoded> {
     let file = || name.to_owned();
-    let library = library().as_ref().map_err(|reason| VisionError::NoLibheif {
-        file: file(),
-        format,
-        reason: reason.clone(),
-    })?;
+    let library =
+        library().as_ref().map_err(|reason| VisionError::NoLibheif { file: file(), format, reason: reason.clone() })?;
     let failed = |failure| match failure {
         Failure::NoCodec => VisionError::NoHeifCodec { file: file(), format, codec: codec(format) },
         Failure::Cut => VisionError::Truncated { file: file() },
@@ -37,12 +29,7 @@ pub(super) fn decode(
     for (width, height) in [picture.coded_size(), picture.size()] {
         let pixels = u64::from(width) * u64::from(height);
         if pixels > limits.max_pixels {
-            return Err(VisionError::TooManyPixels {
-                file: file(),
-                width,
-                height,
-                max_pixels: limits.max_pixels,
-            });
+            return Err(VisionError::TooManyPixels { file: file(), width, height, max_pixels: limits.max_pixels });
         }
         let bytes = 3 * pixels;
         if bytes > limits.max_bytes {
