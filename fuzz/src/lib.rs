@@ -26,7 +26,7 @@ pub use locdiff_serve::fuzzing::{multipart, query};
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 33] = [
+pub const TARGETS: [Target; 34] = [
     ("points_csv", points_csv),
     ("points_jsonl", points_jsonl),
     ("matrix_csv", matrix_csv),
@@ -60,6 +60,7 @@ pub const TARGETS: [Target; 33] = [
     ("batch_part", batch_part),
     ("multipart", multipart),
     ("query", query),
+    ("undo", undo),
 ];
 
 /// A folder of this process, and the file in it that inputs are written to.
@@ -103,6 +104,11 @@ pub fn exif(bytes: &[u8]) {
         assert!(!before && copy.len() < bytes.len() + (1 << 20));
     }
     checked(locdiff_phototags::tagged(bytes, "fuzz", &tag, Overwrite::FORCE));
+}
+
+/// A journal of tags: whatever it says, nothing outside its folder is touched.
+pub fn undo(bytes: &[u8]) {
+    locdiff_phototags::fuzzing::undo_journal(bytes);
 }
 
 /// A CSV file as columns of text.

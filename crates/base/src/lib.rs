@@ -5,6 +5,7 @@
 //! | an output file that appears whole or not at all | [`AtomicFile`] |
 //! | why it could not be written, in one line | [`WriteError`] |
 //! | acts in a file, so that they can be undone | [`Journal`], [`JournalError`] |
+//! | the file that a name in such a file means, never one outside a folder | [`inside`] |
 //! | an output that no other run writes to meanwhile | [`OutputLock`], [`LockError`] |
 //! | the error for a setting out of range | [`BadSetting`], [`setting`] |
 //! | an enum whose values a user chooses by name | [`Named`] |
@@ -17,6 +18,7 @@
 mod atomic;
 mod bounded;
 mod element;
+mod inside;
 mod journal;
 mod lock;
 mod markup;
@@ -28,6 +30,7 @@ mod tensor_file;
 pub use atomic::{AtomicFile, WriteError};
 pub use bounded::{read_bounded, read_text_bounded, special_kind};
 pub use element::Element;
+pub use inside::inside;
 pub use journal::{Journal, JournalError};
 pub use lock::{LockError, OutputLock};
 pub use markup::escape_markup;

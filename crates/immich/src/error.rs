@@ -29,6 +29,9 @@ pub enum ImmichError {
     /// A file that cannot be written.
     #[error(transparent)]
     Write(#[from] locdiff_base::WriteError),
+    /// Another run writes there.
+    #[error(transparent)]
+    Lock(#[from] locdiff_base::LockError),
     /// Suggestions or a journal of another server.
     #[error("{file} is about {theirs}, not {ours}: give the address it was made for", file = file.display())]
     OtherServer { file: PathBuf, theirs: String, ours: String },

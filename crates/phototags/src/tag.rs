@@ -1,5 +1,6 @@
 //! What is written.
 
+use crate::place_names::PlaceNames;
 use locdiff_sphere::LatLon;
 
 /// An estimated place, marked as LocDiff's.
@@ -8,10 +9,11 @@ pub struct GeoTag {
     pub(crate) place: LatLon,
     pub(crate) radius_km: Option<f64>,
     pub(crate) area: Option<String>,
+    pub(crate) names: Option<PlaceNames>,
 }
 
 /// What may be replaced; what may not is an error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Overwrite {
     /// A file of the copy's name.
     pub files: bool,
@@ -29,7 +31,7 @@ impl Overwrite {
 impl GeoTag {
     /// A place alone.
     pub fn new(place: LatLon) -> Self {
-        Self { place, radius_km: None, area: None }
+        Self { place, radius_km: None, area: None, names: None }
     }
 
     /// How far off it may be: `GPSHPositioningError`. Numbers that are not positive are left out.
@@ -43,6 +45,13 @@ impl GeoTag {
     #[must_use]
     pub fn area(mut self, area: &str) -> Self {
         self.area = Some(area.to_owned());
+        self
+    }
+
+    /// City, state and country, into XMP alone: no EXIF field is for them.
+    #[must_use]
+    pub fn names(mut self, names: Option<PlaceNames>) -> Self {
+        self.names = names;
         self
     }
 

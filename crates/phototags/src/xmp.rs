@@ -1,7 +1,7 @@
 //! The same facts as an XMP packet.
 
-use crate::GeoTag;
 use crate::tag::{DATUM, METHOD};
+use crate::{GeoTag, place_names};
 use locdiff_base::escape_markup;
 
 /// The namespace of EXIF's properties.
@@ -10,28 +10,41 @@ pub(crate) const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 
 /// An XMP file with a location.
 pub(crate) fn packet(tag: &GeoTag) -> String {
+    packet_of(&description(tag, ""))
+}
+
+/// An XMP file with a description.
+pub(crate) fn packet_of(description: &str) -> String {
     format!(
         "<?xpacket begin=\"\u{feff}\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>\n\
          <x:xmpmeta xmlns:x=\"adobe:ns:meta/\" x:xmptk=\"LocDiff\">\n \
           <rdf:RDF xmlns:rdf=\"{RDF}\">\n\
-         {} \
+         {description} \
           </rdf:RDF>\n\
          </x:xmpmeta>\n\
-         <?xpacket end=\"w\"?>\n",
-        description(tag, "")
+         <?xpacket end=\"w\"?>\n"
     )
 }
 
 /// The element with the location of the resource `about`; it brings its namespaces along.
 pub(crate) fn description(tag: &GeoTag, about: &str) -> String {
-    let properties: Vec<String> = properties(tag)
+    let mut lines: String = properties(tag)
         .iter()
         .map(|(name, value)| format!("   <exif:{name}>{}</exif:{name}>\n", escape_markup(value)))
         .collect();
+    let mut namespaces = format!(" xmlns:exif=\"{EXIF}\"");
+    if let Some(names) = &tag.names {
+        lines += &place_names::properties(names);
+        namespaces += &place_names::namespaces();
+    }
+    description_of(about, &namespaces, &lines)
+}
+
+/// An element of properties with their namespaces.
+pub(crate) fn description_of(about: &str, namespaces: &str, properties: &str) -> String {
+    let about = escape_markup(about);
     format!(
-        "  <rdf:Description rdf:about=\"{}\" xmlns:rdf=\"{RDF}\" xmlns:exif=\"{EXIF}\">\n{}  </rdf:Description>\n",
-        escape_markup(about),
-        properties.concat()
+        "  <rdf:Description rdf:about=\"{about}\" xmlns:rdf=\"{RDF}\"{namespaces}>\n{properties}  </rdf:Description>\n"
     )
 }
 
