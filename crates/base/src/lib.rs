@@ -13,7 +13,7 @@
 //! | floating-point numbers as files hold them | [`Element`] |
 //! | a file of a user's, regular and no larger than agreed | [`read_bounded`], [`read_text_bounded`], [`special_kind`] |
 //! | text inside HTML, SVG and XML | [`escape_markup`] |
-//! | text from outside on one line of a message | [`one_line`], [`excerpt`], [`display_name`] |
+//! | text from outside on one line of a message | [`one_line`], [`excerpt`], [`display_name`], [`counted`] |
 
 mod atomic;
 mod bounded;
@@ -35,6 +35,6 @@ pub use journal::{Journal, JournalError};
 pub use lock::{LockError, OutputLock};
 pub use markup::escape_markup;
 pub use named::Named;
-pub use one_line::{display_name, excerpt, one_line};
+pub use one_line::{counted, display_name, excerpt, one_line};
 pub use setting::{BadSetting, setting};
 pub use tensor_file::{TensorFile, TensorFileError, TensorHeader, TensorPlace};

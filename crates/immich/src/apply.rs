@@ -2,10 +2,11 @@
 
 use crate::{Immich, Journal, Result, Suggestions, Written};
 use locdiff_base::OutputLock;
+use serde::Serialize;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What became of the suggestions.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Applied {
     /// Written.
     pub written: usize,

@@ -32,6 +32,9 @@ pub enum ImmichError {
     /// Another run writes there.
     #[error(transparent)]
     Lock(#[from] locdiff_base::LockError),
+    /// A model that fails, or was stopped.
+    #[error(transparent)]
+    Locate(#[from] locdiff::LocateError),
     /// Suggestions or a journal of another server.
     #[error("{file} is about {theirs}, not {ours}: give the address it was made for", file = file.display())]
     OtherServer { file: PathBuf, theirs: String, ours: String },

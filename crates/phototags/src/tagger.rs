@@ -6,7 +6,7 @@ use crate::{
     EXIFTOOL_COLUMNS, GeoTag, JOURNAL_NAME, Journal, Overwrite, PlaceNames, Prepared, Result, TagError, TagRule,
     exiftool_row, prepare_copy, prepare_in_place, prepare_plain_copy, prepare_sidecar, sidecar_path,
 };
-use locdiff_base::{OutputLock, WriteError, one_line};
+use locdiff_base::{OutputLock, WriteError, counted, one_line};
 use locdiff_data::TableWriter;
 use locdiff_sphere::LatLon;
 use serde::Serialize;
@@ -16,6 +16,7 @@ use std::{fmt, fs};
 
 /// What is written about photos, and where.
 #[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a wish of its own")]
 pub struct TagPlan {
     /// What was given: trees of copies begin at these folders.
     pub given: Vec<PathBuf>,
@@ -141,10 +142,10 @@ impl fmt::Display for Tagged {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { tagged, unsure, already_tagged, cannot_hold, .. } = self;
         let all = tagged + unsure + already_tagged + cannot_hold;
-        let (photos, would) = (if all == 1 { "photo" } else { "photos" }, if self.dry_run { "would be " } else { "" });
+        let (photos, would) = (counted(all, "photo"), if self.dry_run { "would be " } else { "" });
         write!(
             f,
-            "{all} {photos}: {tagged} {would}tagged, {unsure} unsure, {already_tagged} already tagged, {cannot_hold} cannot hold a tag"
+            "{photos}: {tagged} {would}tagged, {unsure} unsure, {already_tagged} already tagged, {cannot_hold} cannot hold a tag"
         )
     }
 }

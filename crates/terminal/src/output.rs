@@ -81,6 +81,11 @@ pub fn finish_files() {
     Call::current().writes_files.store(true, Ordering::SeqCst);
 }
 
+/// Whether files are written beside what is printed.
+pub(crate) fn writes_files() -> bool {
+    Call::current().writes_files.load(Ordering::SeqCst)
+}
+
 /// Whether nobody read all that was printed while files were written.
 pub(crate) fn was_closed() -> bool {
     Call::current().stdout_closed.load(Ordering::SeqCst)
@@ -101,10 +106,9 @@ impl Write for Out {
 
 /// What was done, or `done` where nobody reads any more and files are to be finished.
 fn unless_closed<T>(result: io::Result<T>, done: T) -> io::Result<T> {
-    let call = Call::current();
     match result {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe && call.writes_files.load(Ordering::SeqCst) => {
-            call.stdout_closed.store(true, Ordering::SeqCst);
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe && writes_files() => {
+            Call::current().stdout_closed.store(true, Ordering::SeqCst);
             Ok(done)
         }
         result => result,

@@ -137,7 +137,7 @@ fn exit_code<P: Program>(error: &anyhow::Error) -> u8 {
     if error.is::<Interrupted>() {
         return 130;
     }
-    if is_broken_pipe(error) {
+    if is_broken_pipe(error) && !output::writes_files() {
         return 0;
     }
     let flag = P::flag(error).map_or(String::new(), |flag| format!(" ({flag})"));
