@@ -5,6 +5,7 @@ use crate::{interrupt::InterruptGuard, output, progress, request::ModelArgs, say
 use anyhow::{Result, bail, ensure};
 use clap::Args;
 use locdiff::{LocateError, Progress};
+use locdiff_base::counted;
 use locdiff_immich::{Filter, Immich, ImmichError, Suggester, Suggestions, Trips};
 use std::{path::PathBuf, sync::Arc};
 
@@ -54,14 +55,19 @@ impl Suggest {
         bar.finish_and_clear();
         let trips = Trips::of(assets?, 3600.0 * self.pause);
         if trips.untimed > 0 {
-            verbosity::note(&format!("{} photos have no time and are left out", trips.untimed));
+            verbosity::note(&format!("without a time, and left out: {}", counted(trips.untimed, "photo")));
         }
         let [all, without, count, wanted] = trips.counts();
-        verbosity::note(&format!("{all} photos, {without} without a place, in {count} trips of {wanted} photos"));
+        verbosity::note(&format!(
+            "{}, {without} without a place, in {} of {}",
+            counted(all, "photo"),
+            counted(count, "trip"),
+            counted(wanted, "photo")
+        ));
         let guard = InterruptGuard::begin();
         let suggester = Suggester::new(&locator, server.clone(), file, self.rule.rule(), self.trust_clocks)?;
         if suggester.known() > 0 {
-            verbosity::note(&format!("going on: {} photos were looked at before", suggester.known()));
+            verbosity::note(&format!("going on after {} of an earlier run", counted(suggester.known(), "photo")));
         }
         let bar = progress::bar("looking", Some(wanted as u64));
         let advance = |stage: Progress| bar.inc(u64::from(stage == Progress::Read));
@@ -82,7 +88,7 @@ impl Suggest {
         suggestions.write(file)?;
         suggester.done()?;
         let (count, taken) = (suggestions.suggestions.len(), suggestions.taken());
-        println!("{count} suggestions, {taken} of them ticked, are in {}", file.display());
+        println!("{}, {taken} of them ticked: {}", counted(count, "suggestion"), file.display());
         verbosity::note(&format!("`locdiff immich {url} review` shows them, `apply` writes those that are ticked"));
         Ok(())
     }

@@ -12,6 +12,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use locdiff::parts::{AnswerFiles, AnswerScore, Document, Inputs};
 use locdiff::{Control, GalleryRule, LatLon, Located, Locator, Progress, Request};
+use locdiff_base::counted;
 use locdiff_data::RowFile;
 use std::{io::Write, path::PathBuf, sync::Arc};
 use tag_args::untagged_is_bad;
@@ -215,7 +216,7 @@ fn say_what_answers(locator: &Locator, count: usize) {
     verbosity::detail(|| {
         let (degree, device) = (locator.model().config().degree, locator.model().params().device());
         let encoder = locator.encoder().map_or("none".to_owned(), |one| one.fingerprint().to_string());
-        format!("{count} photos; model of degree {degree}, encoder {encoder}, on {device}")
+        format!("{}; model of degree {degree}, encoder {encoder}, on {device}", counted(count, "photo"))
     });
     let calibration = locator.reader().calibration();
     if !calibration.is_fitted() {
