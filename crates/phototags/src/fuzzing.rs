@@ -181,7 +181,8 @@ mod tests {
                     2 if !is_sound => line["more"] = json!(outside),
                     _ => {}
                 }
-                lines += &format!("{line}\n");
+                lines.push_str(&line.to_string());
+                lines.push('\n');
             }
             match undo_journal(lines.as_bytes()) {
                 None => refused += 1,

@@ -23,7 +23,8 @@ pub struct PlaceNames {
 pub(crate) fn properties(names: &PlaceNames) -> String {
     let lines = |fields: [(&str, &String); 4], indent: &str| -> String {
         let said = fields.into_iter().filter(|(_, text)| !text.is_empty());
-        said.map(|(name, text)| format!("{indent}<{name}>{}</{name}>\n", escape_markup(text))).collect()
+        let lines = said.map(|(name, text)| format!("{indent}<{name}>{}</{name}>\n", escape_markup(text)));
+        lines.collect::<Vec<_>>().concat()
     };
     let PlaceNames { city, state, country, country_code } = names;
     let plain = [

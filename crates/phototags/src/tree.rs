@@ -76,7 +76,7 @@ mod tests {
         let (a, b) = (folder.path().join("a"), folder.path().join("b"));
         fs::create_dir_all(a.join("sub")).unwrap();
         fs::create_dir_all(&b).unwrap();
-        let mut one = Tree::of(&[a.clone()]);
+        let mut one = Tree::of(std::slice::from_ref(&a));
         let mut name = |file: &Path| one.name(file).unwrap();
         assert_eq!(name(&a.join("sub/x.jpg")), Path::new("sub/x.jpg"));
         assert_eq!(name(&a.join("sub/x.jpg")), Path::new("sub/x-2.jpg"));

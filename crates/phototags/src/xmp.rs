@@ -28,10 +28,9 @@ pub(crate) fn packet_of(description: &str) -> String {
 
 /// The element with the location of the resource `about`; it brings its namespaces along.
 pub(crate) fn description(tag: &GeoTag, about: &str) -> String {
-    let mut lines: String = properties(tag)
-        .iter()
-        .map(|(name, value)| format!("   <exif:{name}>{}</exif:{name}>\n", escape_markup(value)))
-        .collect();
+    let lines = properties(tag);
+    let lines = lines.iter().map(|(name, value)| format!("   <exif:{name}>{}</exif:{name}>\n", escape_markup(value)));
+    let mut lines = lines.collect::<Vec<_>>().concat();
     let mut namespaces = format!(" xmlns:exif=\"{EXIF}\"");
     if let Some(names) = &tag.names {
         lines += &place_names::properties(names);

@@ -16,7 +16,9 @@ pub fn bar(what: &'static str, count: Option<u64>) -> ProgressBar {
     let target = if is_quiet() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(8) };
     bar.set_draw_target(target);
     let style = ProgressStyle::with_template(template).expect("the template is valid");
-    let rate = |state: &ProgressState, out: &mut dyn fmt::Write| drop(out.write_str(&rate(state.per_sec())));
+    let rate = |state: &ProgressState, out: &mut dyn fmt::Write| {
+        let _ = out.write_str(&rate(state.per_sec())); // a bar that is not drawn is no loss
+    };
     bar.set_style(style.with_key("rate", rate));
     bar.set_prefix(what);
     bar.enable_steady_tick(Duration::from_millis(250));

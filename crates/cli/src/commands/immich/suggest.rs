@@ -35,11 +35,11 @@ pub(super) struct Suggest {
     /// A pause of so many hours ends a trip
     #[arg(long, value_name = "HOURS", default_value_t = 36.0)]
     pause: f64,
-    #[command(flatten)]
-    rule: RuleArgs,
     /// Take the clocks of all cameras as they are
     #[arg(long)]
     trust_clocks: bool,
+    #[command(flatten)]
+    rule: RuleArgs,
 }
 
 impl Suggest {

@@ -43,11 +43,14 @@ fn names(place: &TagPlace) -> PlaceNames {
     PlaceNames { city, state, country, country_code }
 }
 
+/// A photo of a plan: what is to be written, where it has an answer, and its file.
+type Planned = (Option<TagPlace>, Option<PathBuf>);
+
 /// The tags of a run.
 pub(crate) struct Tagging {
     tagger: Tagger,
     /// What is done once the user has said yes to what was planned, with the photos it is about.
-    asked: Option<(TagPlan, Vec<(Option<TagPlace>, Option<PathBuf>)>)>,
+    asked: Option<(TagPlan, Vec<Planned>)>,
     plan: Vec<String>,
     dry_run: bool,
     as_json: bool,
