@@ -19,7 +19,7 @@ type Timed = (Asset, f64);
 #[derive(Debug)]
 pub struct Trips {
     photos: Vec<Timed>,
-    trips: Vec<Vec<usize>>,
+    members: Vec<Vec<usize>>,
     /// Photos without a time, which cannot be part of a trip.
     pub untimed: usize,
 }
@@ -31,20 +31,20 @@ impl Trips {
         let read = |asset: &Asset| parse_time(asset.time.as_deref()?, None).ok().map(|(seconds, _)| seconds);
         let photos: Vec<Timed> =
             assets.into_iter().filter_map(|asset| read(&asset).map(|time| (asset, time))).collect();
-        let mut trips = trips(&photos.iter().map(|(_, time)| *time).collect::<Vec<_>>(), pause_s);
-        trips.retain(|trip| trip.iter().any(|k| photos[*k].0.place.is_none()));
-        Self { untimed: count - photos.len(), photos, trips }
+        let mut members = trips(&photos.iter().map(|(_, time)| *time).collect::<Vec<_>>(), pause_s);
+        members.retain(|trip| trip.iter().any(|k| photos[*k].0.place.is_none()));
+        Self { untimed: count - photos.len(), photos, members }
     }
 
     /// All photos, those without a place, trips, photos of trips.
     pub fn counts(&self) -> [usize; 4] {
         let without = self.photos.iter().filter(|(asset, _)| asset.place.is_none()).count();
-        [self.photos.len(), without, self.trips.len(), self.trips.iter().map(Vec::len).sum()]
+        [self.photos.len(), without, self.members.len(), self.members.iter().map(Vec::len).sum()]
     }
 
     /// The photos of each.
     pub fn photos_by_trip(&self) -> impl Iterator<Item = Vec<&Timed>> {
-        self.trips.iter().map(|trip| trip.iter().map(|k| &self.photos[*k]).collect())
+        self.members.iter().map(|trip| trip.iter().map(|k| &self.photos[*k]).collect())
     }
 }
 
