@@ -38,6 +38,7 @@ pub use encoder::Encoder;
 pub use error::{Result, VisionError};
 pub use inspection::Inspection;
 pub use locdiff_nn::Gelu;
-pub use photo::{Photo, PhotoLimits, Taken};
+pub use locdiff_phototags::{PhotoFacts, Taken};
+pub use photo::{Photo, PhotoLimits};
 pub use preprocessing::{Augmentation, CentreCrop, Crop, CropRounding, Preprocessing, ResizeRule, resize};
 pub use vit::{VisionTransformer, VisionTransformerCuda, VitConfig};
