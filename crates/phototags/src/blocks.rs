@@ -4,6 +4,7 @@ use crate::heif::{Heif, heif_kind};
 use crate::jpeg;
 use crate::raw::{cr3_xmp, raw_kind, raw_preview};
 use crate::tiff::{BYTE, Tiff, UNDEFINED};
+use crate::xmp_facts::MOST_PACKET;
 use std::borrow::Cow;
 
 /// Some WebP, PNG and HEIC writers put JPEG's prefix before the structure.
@@ -33,7 +34,7 @@ pub(crate) fn blocks(photo: &[u8]) -> Blocks<'_> {
         return if kind == "RAF" { preview() } else { Blocks { exif: None, xmp: cr3_xmp(photo).map(Cow::Borrowed) } };
     }
     if let Ok(tiff) = Tiff::parse(photo) {
-        let packet = tiff.first().ok().and_then(|first| tiff.value(&first, XMP_TAG, &[BYTE, UNDEFINED]));
+        let packet = tiff.first().ok().and_then(|first| tiff.value(&first, XMP_TAG, &[BYTE, UNDEFINED], MOST_PACKET));
         return Blocks { exif: Some(Cow::Borrowed(photo)), xmp: packet.map(Cow::Owned) };
     }
     if heif_kind(photo).is_some() {

@@ -1,7 +1,7 @@
 //! What EXIF data say.
 
 use crate::facts::{PhotoFacts, Taken, real_place, tidy};
-use crate::tiff::{ASCII, Directory, RATIONAL, Tiff};
+use crate::tiff::{ASCII, Directory, MOST_TEXT, RATIONAL, Tiff};
 use locdiff_sphere::LatLon;
 
 pub(crate) const EXIF_POINTER: u16 = 0x8769;
@@ -18,7 +18,7 @@ const OFFSETS: [u16; 2] = [0x9011, 0x9010]; // of the original, of the file
 const SERIAL: u16 = 0xa431;
 
 /// A directory and the structure that it stands in.
-pub(crate) type Part<'a> = Option<(&'a Tiff<'a>, Directory)>;
+type Part<'a> = Option<(&'a Tiff<'a>, Directory)>;
 
 /// What a TIFF structure says. Faults elsewhere in it, which widespread writers leave, do not matter.
 pub(crate) fn facts(tiff: &Tiff<'_>) -> PhotoFacts {
@@ -47,7 +47,7 @@ pub(crate) fn facts_of([first, exif, gps]: [Part<'_>; 3]) -> PhotoFacts {
 }
 
 fn text(tiff: &Tiff<'_>, directory: &Directory, tag: u16) -> Option<String> {
-    let bytes = tiff.value(directory, tag, &[ASCII])?;
+    let bytes = tiff.value(directory, tag, &[ASCII], MOST_TEXT)?;
     tidy(&String::from_utf8_lossy(bytes.split(|&byte| byte == 0).next()?))
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn place(tiff: &Tiff<'_>, gps: &Directory) -> Option<LatLon> {
 /// Degrees, minutes and seconds as signed degrees: positive and negative where the reference begins with the one or the
 /// other letter, nothing where it begins with neither.
 fn degrees(tiff: &Tiff<'_>, gps: &Directory, (tag, reference): (u16, u16), sides: [u8; 2]) -> Option<f64> {
-    let bytes = tiff.value(gps, tag, &[RATIONAL])?;
+    let bytes = tiff.value(gps, tag, &[RATIONAL], MOST_TEXT)?;
     let number = |four: &[u8]| four.first_chunk().map_or(0, |four| tiff.order().read_u32(*four));
     let mut sum = 0.0;
     let mut unit = 1.0;
@@ -72,7 +72,7 @@ fn degrees(tiff: &Tiff<'_>, gps: &Directory, (tag, reference): (u16, u16), sides
         }
         unit *= 60.0;
     }
-    let letter = tiff.value(gps, reference, &[ASCII])?.first()?.to_ascii_uppercase();
+    let letter = tiff.value(gps, reference, &[ASCII], MOST_TEXT)?.first()?.to_ascii_uppercase();
     let sign = if letter == sides[0] { 1.0 } else { -1.0 };
     (!bytes.is_empty() && f64::is_finite(sum) && sides.contains(&letter)).then_some(sign * sum)
 }

@@ -76,18 +76,18 @@ impl<'a> Heif<'a> {
         Ok(heif)
     }
 
-    fn child(&self, kind: &[u8; 4]) -> Option<&IsoBox> {
-        self.children.iter().find(|child| child.kind == *kind)
+    fn child(&self, kind: [u8; 4]) -> Option<&IsoBox> {
+        self.children.iter().find(|child| child.kind == kind)
     }
 
     /// A child's version, and the numbers after its flags.
-    fn table(&self, kind: &[u8; 4]) -> Option<(u64, Numbers<'a>)> {
+    fn table(&self, kind: [u8; 4]) -> Option<(u64, Numbers<'a>)> {
         let mut numbers = Numbers(self.child(kind)?.of(self.file));
         Some((numbers.next(4)? >> 24, numbers))
     }
 
     fn read_items(&self) -> Option<Vec<Item>> {
-        let (version, mut numbers) = self.table(b"iinf")?;
+        let (version, mut numbers) = self.table(*b"iinf")?;
         let count = numbers.next(if version == 0 { 2 } else { 4 })?;
         let (entries, is_whole) = boxes(&mut Cursor::new(numbers.0), 0..numbers.0.len() as u64);
         if !is_whole || entries.len() as u64 != count || entries.iter().any(|entry| entry.kind != *b"infe") {
@@ -106,7 +106,7 @@ impl<'a> Heif<'a> {
     }
 
     fn read_locations(&mut self) -> Option<()> {
-        let (version, mut numbers) = self.table(b"iloc")?;
+        let (version, mut numbers) = self.table(*b"iloc")?;
         let sizes = numbers.next(2)? as usize;
         let [offset, length, base, mut index] = [12, 8, 4, 0].map(|shift| (sizes >> shift) & 15);
         if version == 0 {
@@ -143,7 +143,7 @@ impl<'a> Heif<'a> {
         let location = self.locations.iter().find(|location| location.id == id)?;
         let source = match location.method {
             0 if location.reference == 0 => self.file,
-            1 => self.child(b"idat")?.of(self.file),
+            1 => self.child(*b"idat")?.of(self.file),
             _ => return None,
         };
         let mut bytes = Vec::new();
@@ -200,7 +200,7 @@ impl<'a> Heif<'a> {
         let length = self.meta_with(id, own, (0, payload.len() as u64))?.len() as u64;
         let (start, end) = (self.meta.start as usize, self.meta.body.end as usize);
         let meta = self.meta_with(id, own, (length, payload.len() as u64))?;
-        let data = sized(b"mdat", &payload)?;
+        let data = sized(*b"mdat", &payload)?;
         let copy = [&self.file[..start], &meta, &data, &self.file[end..]].concat();
         let is_there = Heif::parse(&copy)?.exif()?.is_some_and(|read| read == exif);
         if is_there { Ok(copy) } else { Err("its tables cannot take another item".to_owned()) }
@@ -208,7 +208,7 @@ impl<'a> Heif<'a> {
 
     /// A number that no item and no group of items has.
     fn free_id(&self) -> Option<u64> {
-        let groups = self.child(b"grpl").map(|groups| groups.of(self.file)).unwrap_or_default();
+        let groups = self.child(*b"grpl").map(|groups| groups.of(self.file)).unwrap_or_default();
         let (groups_in, _) = boxes(&mut Cursor::new(groups), 0..groups.len() as u64);
         let groups = groups_in.iter().filter_map(|group| Numbers(group.of(groups).get(4..)?).next(4));
         let items = self.items.iter().map(|item| item.id).chain(self.locations.iter().map(|location| location.id));
@@ -241,38 +241,38 @@ impl<'a> Heif<'a> {
         let mut has_references = false;
         for child in &self.children {
             match (&child.kind, own) {
-                (b"iloc", _) => body.extend(sized(b"iloc", &self.location_table(&locations)?)?),
-                (b"iinf", None) => body.extend(sized(b"iinf", &self.item_table(id)?)?),
+                (b"iloc", _) => body.extend(sized(*b"iloc", &self.location_table(&locations)?)?),
+                (b"iinf", None) => body.extend(sized(*b"iinf", &self.item_table(id)?)?),
                 (b"iref", None) => {
                     has_references = true;
                     let old = child.of(self.file);
-                    body.extend(sized(b"iref", &[old, &self.description(id, old.first() == Some(&1))?].concat())?);
+                    body.extend(sized(*b"iref", &[old, &self.description(id, old.first() == Some(&1))?].concat())?);
                 }
                 _ => body.extend(&self.file[child.start as usize..child.body.end as usize]),
             }
         }
         if own.is_none() && !has_references {
-            body.extend(sized(b"iref", &[&[0; 4], &self.description(id, false)?[..]].concat())?);
+            body.extend(sized(*b"iref", &[&[0; 4], &self.description(id, false)?[..]].concat())?);
         }
-        sized(b"meta", &body)
+        sized(*b"meta", &body)
     }
 
     /// The box that says that an item describes the main picture.
     fn description(&self, id: u64, is_wide: bool) -> Result<Vec<u8>, Reason> {
         let main = || {
-            let (version, mut numbers) = self.table(b"pitm")?;
+            let (version, mut numbers) = self.table(*b"pitm")?;
             numbers.next(if version == 0 { 2 } else { 4 })
         };
         let main = main().ok_or("it names no main picture")?;
         let number = |id: u64| number(id, if is_wide { 4 } else { 2 });
-        sized(b"cdsc", &[number(id)?, vec![0, 1], number(main)?].concat())
+        sized(*b"cdsc", &[number(id)?, vec![0, 1], number(main)?].concat())
     }
 
     fn item_table(&self, id: u64) -> Result<Vec<u8>, Reason> {
-        let old = self.child(b"iinf").map(|table| table.of(self.file)).unwrap_or_default();
+        let old = self.child(*b"iinf").map(|table| table.of(self.file)).unwrap_or_default();
         let wide = if old.first() == Some(&0) { 2 } else { 4 };
         let count = number(self.items.len() as u64 + 1, wide)?;
-        let entry = sized(b"infe", &[&[2, 0, 0, 1], &number(id, 2)?[..], b"\0\0Exif\0"].concat())?;
+        let entry = sized(*b"infe", &[&[2, 0, 0, 1], &number(id, 2)?[..], b"\0\0Exif\0"].concat())?;
         Ok([&old[..4], &count, &old[4 + wide..], &entry].concat())
     }
 
@@ -310,8 +310,8 @@ fn number(value: u64, bytes: usize) -> Result<Vec<u8>, Reason> {
     Ok(number.to_vec())
 }
 
-fn sized(kind: &[u8; 4], body: &[u8]) -> Result<Vec<u8>, Reason> {
-    Ok([&number(body.len() as u64 + 8, 4)?[..], kind, body].concat())
+fn sized(kind: [u8; 4], body: &[u8]) -> Result<Vec<u8>, Reason> {
+    Ok([&number(body.len() as u64 + 8, 4)?[..], &kind, body].concat())
 }
 
 #[cfg(test)]
@@ -340,7 +340,7 @@ mod tests {
             let mut iinf = [&[0; 4], &n(items.len() as u64, 2)[..]].concat();
             for (id, method, extents) in items {
                 let kind = if id == 3 { b"Exif" } else { b"hvc1" };
-                iinf.extend(sized(b"infe", &[&[2, 0, 0, 0], &n(id, 2)[..], &[0, 0], kind, &[0]].concat()).unwrap());
+                iinf.extend(sized(*b"infe", &[&[2, 0, 0, 0], &n(id, 2)[..], &[0, 0], kind, &[0]].concat()).unwrap());
                 iloc.extend(n(id, wide));
                 iloc.extend(n(method, if version > 0 { 2 } else { 0 }));
                 let (from, base) = if method == 0 { (data_at, base) } else { (0, 0) };
@@ -350,26 +350,26 @@ mod tests {
                 }
             }
             let iref = sized(
-                b"iref",
-                &[&[1, 0, 0, 0], &sized(b"cdsc", &[0, 0, 0, 2, 0, 1, 0, 0, 0, 1]).unwrap()[..]].concat(),
+                *b"iref",
+                &[&[1, 0, 0, 0], &sized(*b"cdsc", &[0, 0, 0, 2, 0, 1, 0, 0, 0, 1]).unwrap()[..]].concat(),
             );
             let grpl =
-                sized(b"grpl", &sized(b"altr", &[0, 0, 0, 0, 0, 0, 0, if exif.is_some() { 9 } else { 3 }]).unwrap())
+                sized(*b"grpl", &sized(*b"altr", &[0, 0, 0, 0, 0, 0, 0, if exif.is_some() { 9 } else { 3 }]).unwrap())
                     .unwrap();
             let children = [
-                sized(b"pitm", &[0, 0, 0, 0, 0, 1]).unwrap(),
-                sized(b"iloc", &iloc).unwrap(),
-                sized(b"iinf", &iinf).unwrap(),
+                sized(*b"pitm", &[0, 0, 0, 0, 0, 1]).unwrap(),
+                sized(*b"iloc", &iloc).unwrap(),
+                sized(*b"iinf", &iinf).unwrap(),
                 if version == 1 { iref.unwrap() } else { Vec::new() },
-                sized(b"idat", b"abcdef").unwrap(),
+                sized(*b"idat", b"abcdef").unwrap(),
                 grpl,
             ];
-            sized(b"meta", &[&[0; 4], &children.concat()[..]].concat()).unwrap()
+            sized(*b"meta", &[&[0; 4], &children.concat()[..]].concat()).unwrap()
         };
-        let head = sized(b"ftyp", b"heic\0\0\0\0mif1").unwrap();
-        let mdat = sized(b"mdat", &data).unwrap();
+        let head = sized(*b"ftyp", b"heic\0\0\0\0mif1").unwrap();
+        let mdat = sized(*b"mdat", &data).unwrap();
         let at = head.len() as u64 + 8;
-        let (length, tail) = (meta(200).len() as u64, sized(b"free", b"tail").unwrap());
+        let (length, tail) = (meta(200).len() as u64, sized(*b"free", b"tail").unwrap());
         if first { [head, meta(at + length), mdat, tail].concat() } else { [head, mdat, meta(at), tail].concat() }
     }
 
@@ -430,7 +430,7 @@ mod tests {
                 }
             }
         }
-        let film = [file, sized(b"moov", b"").unwrap()].concat();
+        let film = [file, sized(*b"moov", b"").unwrap()].concat();
         assert!(Heif::parse(&film).unwrap().with_exif(b"x").unwrap_err().contains("film"));
     }
 }

@@ -1,6 +1,6 @@
 //! RAW files of cameras: the JPEG preview in them, and what they say. They are never written: their places go into sidecars.
 
-use crate::exif::{EXIF_POINTER, Part, facts_of};
+use crate::exif::{EXIF_POINTER, facts_of};
 use crate::facts::PhotoFacts;
 use crate::iso::{IsoBox, boxes};
 use crate::jpeg;
@@ -154,8 +154,8 @@ pub(crate) fn cr3_facts(file: &[u8]) -> PhotoFacts {
         let found = all.iter().find(|found| found.kind == *kind)?;
         Tiff::parse(found.of(file)).ok()
     });
-    fn part<'a>(tiff: &'a Option<Tiff<'a>>) -> Part<'a> {
-        tiff.as_ref().and_then(|tiff| Some((tiff, tiff.first().ok()?)))
-    }
-    facts_of(tiffs.each_ref().map(part))
+    facts_of(tiffs.each_ref().map(|tiff| {
+        let tiff = tiff.as_ref()?;
+        Some((tiff, tiff.first().ok()?))
+    }))
 }

@@ -4,11 +4,9 @@ use crate::blocks::blocks;
 use crate::facts::PhotoFacts;
 use crate::sidecar::{adobe_sidecar_path, sidecar_path};
 use crate::tiff::{BYTE, Tiff, UNDEFINED};
-use crate::{exif, raw, xmp_facts};
+use crate::xmp_facts::{self, MOST_PACKET};
+use crate::{exif, raw};
 use std::path::Path;
-
-/// No sidecar is larger.
-const MOST_SIDECAR: u64 = 16 << 20;
 
 impl PhotoFacts {
     /// What a photo in memory says: JPEG, PNG, WebP, TIFF, HEIC, AVIF and RAW files.
@@ -30,7 +28,7 @@ impl PhotoFacts {
     /// These facts of the photo at a path, as the XMP files beside it correct them; sidecars that cannot be read are not there.
     #[must_use]
     pub fn with_sidecars(self, photo: &Path) -> Self {
-        let read = |path| locdiff_base::read_bounded(path, MOST_SIDECAR).map(|packet| xmp_facts::facts(&packet));
+        let read = |path| locdiff_base::read_bounded(path, MOST_PACKET as u64).map(|packet| xmp_facts::facts(&packet));
         let sidecars = [adobe_sidecar_path(photo), sidecar_path(photo)];
         sidecars.iter().filter_map(|path| read(path).ok()).fold(self, Self::corrected_by)
     }
@@ -49,5 +47,5 @@ pub(crate) fn has_xmp_location(photo: &[u8]) -> bool {
 /// The bytes of a tag in a TIFF file's first directory, such as its colour profile.
 pub fn tiff_bytes(file: &[u8], tag: u16) -> Option<Vec<u8>> {
     let tiff = Tiff::parse(file).ok()?;
-    tiff.value(&tiff.first().ok()?, tag, &[BYTE, UNDEFINED])
+    tiff.value(&tiff.first().ok()?, tag, &[BYTE, UNDEFINED], file.len())
 }

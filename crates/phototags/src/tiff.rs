@@ -11,6 +11,9 @@ pub(crate) const RATIONAL: u16 = 5;
 pub(crate) const UNDEFINED: u16 = 7;
 pub(crate) const IFD: u16 = 13;
 
+/// Texts and lists of numbers that are read are shorter, in bytes.
+pub(crate) const MOST_TEXT: usize = 1 << 12;
+
 /// What is wrong with a structure, in words.
 pub(crate) type Reason = String;
 
@@ -132,8 +135,8 @@ impl<'a> Tiff<'a> {
         self.order.read_u32(value)
     }
 
-    /// The bytes of a tag's value, where it is of one of these types and lies inside.
-    pub(crate) fn value(&self, directory: &Directory, tag: u16, kinds: &[u16]) -> Option<Vec<u8>> {
+    /// The bytes of a tag's value, where it is of one of these types, no longer than `most`, and lies inside.
+    pub(crate) fn value(&self, directory: &Directory, tag: u16, kinds: &[u16], most: usize) -> Option<Vec<u8>> {
         let [a, b, c, d, e, f, value @ ..] = directory.find(tag)?.rest;
         let kind = self.order.read_u16([a, b]);
         let size = match kind {
@@ -144,7 +147,7 @@ impl<'a> Tiff<'a> {
             _ => return None,
         };
         let length = (self.order.read_u32([c, d, e, f]) as usize).checked_mul(size)?;
-        if !kinds.contains(&kind) {
+        if !kinds.contains(&kind) || length > most {
             return None;
         }
         if length <= 4 {
@@ -158,8 +161,8 @@ impl<'a> Tiff<'a> {
     pub(crate) fn numbers(&self, directory: &Directory, tag: u16) -> Vec<u32> {
         let longs = |bytes: Vec<u8>| bytes.as_chunks().0.iter().map(|&four| self.order.read_u32(four)).collect();
         let shorts = |bytes: Vec<u8>| bytes.as_chunks().0.iter().map(|&two| self.order.read_u16(two).into()).collect();
-        let value = self.value(directory, tag, &[LONG, IFD]).map(longs);
-        value.or_else(|| self.value(directory, tag, &[SHORT]).map(shorts)).unwrap_or_default()
+        let value = self.value(directory, tag, &[LONG, IFD], MOST_TEXT).map(longs);
+        value.or_else(|| self.value(directory, tag, &[SHORT], MOST_TEXT).map(shorts)).unwrap_or_default()
     }
 
     /// The directory that a tag points to.

@@ -147,10 +147,10 @@ fn degrees(text: &str, digits: usize) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::Cursor;
+    use std::io::{Cursor, Write};
 
-    fn sized(kind: &[u8; 4], body: &[u8]) -> Vec<u8> {
-        [&(body.len() as u32 + 8).to_be_bytes(), &kind[..], body].concat()
+    fn sized(kind: &[u8], body: &[u8]) -> Vec<u8> {
+        [&(body.len() as u32 + 8).to_be_bytes(), kind, body].concat()
     }
 
     fn film(apple: bool, seconds: u32) -> Vec<u8> {
@@ -172,7 +172,6 @@ mod tests {
         let meta = [sized(b"hdlr", &[0; 25]), sized(b"keys", &keys), sized(b"ilst", &ilst)].concat();
         let meta = if apple { sized(b"meta", &meta) } else { Vec::new() };
         let moov = sized(b"moov", &[mvhd, udta, meta].concat());
-        // A film of 5 GiB before the tables, of which nothing is there.
         [sized(b"ftyp", b"qt  \0\0\0\0"), sized(b"mdat", &[7; 99]), moov].concat()
     }
 
@@ -202,7 +201,11 @@ mod tests {
         }
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.mov");
-        std::fs::write(&path, &whole).unwrap();
+        // Five GiB of film before the tables, which are a hole on the disk.
+        let mut file = File::create(&path).unwrap();
+        file.write_all(&[&[0, 0, 0, 1], &b"mdat"[..], &(5_u64 << 30).to_be_bytes()].concat()).unwrap();
+        file.seek(SeekFrom::Start(5 << 30)).unwrap();
+        file.write_all(&whole).unwrap();
         assert_eq!(PhotoFacts::of_video(&path).unwrap(), read(&whole));
         assert!(PhotoFacts::of_video(&folder.path().join("none.mov")).is_err());
     }

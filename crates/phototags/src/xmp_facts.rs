@@ -7,6 +7,9 @@ use roxmltree::{Document, Node};
 const TIFF: &str = "http://ns.adobe.com/tiff/1.0/";
 const AUX: &str = "http://ns.adobe.com/exif/1.0/aux/";
 
+/// No packet and no sidecar is larger, in bytes.
+pub(crate) const MOST_PACKET: usize = 4 << 20;
+
 /// What a packet says; nothing where it is no XMP.
 pub(crate) fn facts(packet: &[u8]) -> PhotoFacts {
     read(packet).unwrap_or_default()
@@ -14,6 +17,9 @@ pub(crate) fn facts(packet: &[u8]) -> PhotoFacts {
 
 /// The same; `None` where it is no XML.
 fn read(packet: &[u8]) -> Option<PhotoFacts> {
+    if packet.len() > MOST_PACKET {
+        return None;
+    }
     let text = String::from_utf8_lossy(packet);
     // Packets in files end in blanks or zeros, to be edited in place.
     let xml = Document::parse(text.trim_matches(['\0', '\u{feff}'])).ok()?;
@@ -41,6 +47,9 @@ fn read(packet: &[u8]) -> Option<PhotoFacts> {
 
 /// Whether a packet gives a place, also in a way that cannot be read here; 0, 0 is none.
 pub(crate) fn has_location(packet: &[u8]) -> bool {
+    if packet.len() > MOST_PACKET {
+        return true; // who knows
+    }
     let names_one = ["GPSLatitude", "GPSLongitude"].iter().all(|name| {
         packet.windows(name.len()).any(|window| window == name.as_bytes()) // whatever prefix stands before it
     });

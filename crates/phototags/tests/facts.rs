@@ -37,7 +37,7 @@ fn webp_with(photo: &[u8], packet: &str) -> Vec<u8> {
 }
 
 fn lat(facts: &PhotoFacts) -> Option<f64> {
-    facts.gps.map(|place| place.lat_deg())
+    facts.gps.map(LatLon::lat_deg)
 }
 
 #[test]

@@ -74,14 +74,5 @@ fn bad_boxes_are_clear_errors() {
             let refused = tagged(&photo[..end], name, &tag, Overwrite::FORCE).unwrap_err().to_string();
             assert!(refused.contains(name) && !refused.contains('\n'), "{refused}");
         }
-        for at in 0..photo.len().min(500) {
-            for bits in [1, 0x80, 0xff] {
-                let mut damaged = photo.clone();
-                damaged[at] ^= bits;
-                if let Ok(copy) = tagged(&damaged, name, &tag, Overwrite::FORCE) {
-                    assert_eq!(PhotoFacts::read(&copy).gps.map(|place| place.lat_deg().round()), Some(-34.0), "{at}");
-                }
-            }
-        }
     }
 }
