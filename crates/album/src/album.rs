@@ -4,7 +4,7 @@ use crate::answer::{AlbumAnswer, Outlier};
 use crate::chain::{Chain, PhotoPosterior};
 use crate::explain::{because, distance, duration};
 use crate::{AlbumError, cloud::Cloud, earth::Earth, message::Message, photo::AlbumPhoto, settings::AlbumSettings};
-use locdiff_answer::{Answer, Calibration, Hypothesis, LEVELS, Verdict};
+use locdiff_answer::{Answer, Calibration, Hypothesis, LEVELS, Verdict, interpolated_level};
 use locdiff_places::describe;
 use locdiff_sphere::{LatLon, haversine_km};
 
@@ -277,19 +277,10 @@ fn hint(answer: &AlbumAnswer) -> Option<Outlier> {
 
 /// The probability that must be held for a radius to hold a share, by fitted levels.
 fn level(share: f64, levels: &[f64; 9]) -> f64 {
-    between(share, &LEVELS, levels)
+    interpolated_level(share, LEVELS, *levels)
 }
 
 /// The other way around.
 fn share(level: f64, levels: &[f64; 9]) -> f64 {
-    between(level, levels, &LEVELS)
-}
-
-/// Linear between the points of two rising lists, from 0 to 1.
-fn between(x: f64, from: &[f64; 9], to: &[f64; 9]) -> f64 {
-    let k = from.partition_point(|value| *value <= x);
-    let end = |list: &[f64; 9], k: usize| if k == 0 { 0.0 } else { list.get(k - 1).copied().unwrap_or(1.0) };
-    let (a, b) = (end(from, k), end(from, k + 1));
-    let part = if b > a { ((x - a) / (b - a)).clamp(0.0, 1.0) } else { 1.0 };
-    end(to, k) + part * (end(to, k + 1) - end(to, k))
+    interpolated_level(level, *levels, LEVELS)
 }

@@ -2,8 +2,8 @@
 
 use crate::folder::{self, PassedOver, Skipped};
 use crate::{
-    IngestError, PhotoLimits, PhotoSource, PhotoStream, PlaceSource, Result, index::PictureIndex, list::PhotoList,
-    parquet, shard, table, zipped,
+    IngestError, PhotoLimits, PhotoSource, PlaceSource, Result, index::PictureIndex, list::PhotoList, parquet, shard,
+    table, zipped,
 };
 use locdiff_phototags::MediaKind;
 use std::path::{Component, Path, PathBuf};
@@ -152,11 +152,6 @@ impl Photos {
     /// The photos of a list whose pictures are not there, by name.
     pub fn absent(&self) -> &[String] {
         &self.absent
-    }
-
-    /// All photos decoded one after the other.
-    pub fn into_stream(self, limits: PhotoLimits) -> PhotoStream {
-        PhotoStream::new(self.sources, limits)
     }
 }
 

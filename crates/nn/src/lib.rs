@@ -15,6 +15,11 @@
 //!
 //! The engine knows no geography: quadrature grids come in as matrices.
 //!
+//! # Errors
+//! Operations fail where shapes do not fit or operands live on different devices, whatever allocates where the device's memory
+//! does not suffice, whatever waits for a CUDA device where an earlier operation failed; see [`NnError`]. Functions that can
+//! fail for another reason say so.
+//!
 //! # Example
 //! Fit a line with one [`layers::Linear`]:
 //! ```
@@ -40,6 +45,8 @@
 //! assert!((weights[0] - 2.0).abs() < 1e-2 && loss.to_vec()?.iter().all(|&l| l < 1e-3));
 //! # Ok::<(), locdiff_nn::NnError>(())
 //! ```
+
+#![allow(clippy::missing_errors_doc)] // reason: said once for all above
 
 mod adam_config;
 mod aligned;
