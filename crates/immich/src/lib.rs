@@ -32,7 +32,6 @@ pub use asset::Asset;
 pub use client::{Filter, Immich};
 pub use error::ImmichError;
 pub use journal::{Journal, Written};
-use kept::KeptEmbeddings;
 pub use key::ApiKey;
 pub use review::Review;
 pub use suggest::{Suggester, TripSuggestions, Trips};
