@@ -1,7 +1,6 @@
 //! Suggestions: the server's photos, trip by trip, answered together.
 
-use crate::kept::KeptEmbeddings;
-use crate::{Asset, Immich, ImmichError, Result, Suggestion, trips};
+use crate::{Asset, Immich, ImmichError, Result, Suggestion, kept::KeptEmbeddings, trips};
 use locdiff::parts::parse_time;
 use locdiff::{
     AlbumAnswer, Control, EmbeddedPhoto, Embedding, LocateError, Locator, Origin, Photo, PhotoTime, Progress, Request,

@@ -40,7 +40,7 @@ mod zipped_bytes;
 
 pub use error::{IngestError, Result};
 pub use files::EmbedFiles;
-pub use folder::Skipped;
+pub use folder::{PassedOver, Skipped};
 pub use list::{ListedPhoto, PhotoList};
 pub use locdiff_vision::PhotoLimits;
 pub use parquet::ParquetError;

@@ -144,5 +144,5 @@ pub mod parts {
     pub use locdiff_nn::NnError;
     pub use locdiff_shdd::ShddError;
     pub use locdiff_sphere::UnitVec;
-    pub use locdiff_vision::{Taken, VisionError};
+    pub use locdiff_vision::{PhotoFacts, Taken, VisionError};
 }

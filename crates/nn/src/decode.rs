@@ -4,7 +4,8 @@ use crate::{
     Device, Indices, Precision, Result, Tensor, View, cuda,
     error::check_shape,
     feed::{Harmonics, Points},
-    kernel_args::{Grid, Kernels, args},
+    kernel_args::{Grid, args},
+    kernels::Kernels,
     ops::{self, Transpose},
 };
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Where tensors live and operations run.
 
-use crate::{NnError, Precision, Result, cuda, kernel_args::Kernels};
+use crate::{NnError, Precision, Result, cuda, kernels::Kernels};
 use std::{fmt, str::FromStr, sync::Arc};
 
 /// A device named but not opened yet: as a user names it.

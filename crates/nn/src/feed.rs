@@ -5,7 +5,8 @@
 use crate::{
     Device, Indices, NnError, Result, Rng, Tensor, ViewMut, cuda,
     error::check_shape,
-    kernel_args::{Arg, Grid, Kernels, args},
+    kernel_args::{Arg, Grid, args},
+    kernels::Kernels,
 };
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! What operations hand to kernels and products on CUDA.
 #![cfg_attr(not(feature = "cuda"), allow(dead_code))] // reason: without CUDA nothing reads them
 
-use crate::{Indices, Rng, RowNoise, View, ViewMut, bf16::Bf16View, conv::Walk, cuda::Buffer, kinds::SamplerStep};
+use crate::{Indices, Rng, RowNoise, View, ViewMut, bf16::Bf16View, cuda::Buffer, kinds::SamplerStep, walk::Walk};
 use std::sync::Arc;
 
 /// One kernel argument. Views become a pointer and a row stride.
@@ -88,19 +88,6 @@ macro_rules! expect_shapes {
     };
 }
 pub(crate) use expect_shapes;
-
-/// Kernels that are compiled only for those who ask.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Kernels {
-    /// Inference in bf16.
-    Bf16,
-    /// Convolutions.
-    Conv,
-    /// What a training step reads.
-    Feed,
-    /// Searches for maxima.
-    Decode,
-}
 
 /// How a kernel spreads over its data.
 #[derive(Debug, Clone, Copy)]

@@ -66,6 +66,7 @@ mod gelu;
 mod graph;
 pub mod inference;
 mod kernel_args;
+mod kernels;
 mod kinds;
 pub mod layers;
 pub mod losses;
@@ -77,6 +78,7 @@ mod random;
 mod snapshot;
 mod tensor;
 mod view;
+mod walk;
 mod weight_file;
 
 /// Branch-free f32 functions that LLVM can vectorise inside a kernel compiled for wide registers.

@@ -1,12 +1,6 @@
 //! The generators' states on the device.
 
-use crate::{
-    Device, Indices, NnError, Result,
-    cpu::random::RowStates,
-    error::check_shape,
-    kernel_args::{Arg, Grid},
-    tensor::IndexStorage,
-};
+use crate::{Device, Indices, NnError, Result, cpu::random::RowStates, error::check_shape};
 
 /// A counter-based generator (Philox4x32-10): the number drawn at a place depends on (seed, counter, stream, index) and
 /// nothing else, with the same integers on the CPU and on CUDA.
@@ -75,22 +69,12 @@ impl Rng {
         Ok((words[0] | words[1] << 32, words[2] | words[3] << 32))
     }
 
-    /// Adds one to the counter, on the device.
-    pub fn advance(&mut self) -> Result<()> {
-        if let Some(context) = self.state.cuda() {
-            let grid = Grid::Blocks { blocks: 1, threads: 1 };
-            return context.launch("advance_counter", grid, &[Arg::Indices(&self.state)]);
-        }
-        if let IndexStorage::Cpu(state) = &mut self.state.storage {
-            let counter = (u64::from(state[2]) | u64::from(state[3]) << 32).wrapping_add(1);
-            state[2] = counter as u32;
-            state[3] = (counter >> 32) as u32;
-        }
-        Ok(())
-    }
-
     pub(crate) fn state(&self) -> &Indices {
         &self.state
+    }
+
+    pub(crate) fn state_mut(&mut self) -> &mut Indices {
+        &mut self.state
     }
 
     pub(crate) fn first_row(&self) -> usize {

@@ -2,10 +2,13 @@
 
 use crate::journal::{hash, original_path};
 use crate::merge::{self, merged};
-use crate::{GeoTag, Journal, Overwrite, Result, TagError, has_location, jpeg_names, place_names, tagged, xmp};
+use crate::{
+    GeoTag, Journal, Overwrite, PlaceNames, Result, TagError, adobe_sidecar_path, has_location, jpeg_names,
+    sidecar_only, sidecar_path, tagged, xmp,
+};
 use locdiff_base::{AtomicFile, WriteError};
 use std::path::{Path, PathBuf};
-use std::{ffi::OsString, fs, io::Write};
+use std::{fs, io::Write};
 
 /// A file ready to be written: all that can be in the way was looked at, nothing on disk has changed.
 #[derive(Debug)]
@@ -139,7 +142,8 @@ pub fn prepare_in_place(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Res
 /// The photo with the tag, and with the names of the place where it has room for them.
 fn with_tag(contents: &[u8], photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<Vec<u8>> {
     let contents = tagged(contents, &photo.display().to_string(), tag, overwrite)?;
-    let named = tag.names.as_ref().and_then(|names| jpeg_names::in_jpeg(&contents, names));
+    let named = Some(&tag.names).filter(|names| **names != PlaceNames::default());
+    let named = named.and_then(|names| jpeg_names::in_jpeg(&contents, names));
     Ok(named.unwrap_or(contents))
 }
 
@@ -162,27 +166,25 @@ fn attributes(photo: &Path) -> Result<fs::Metadata> {
     fs::metadata(photo).map_err(|source| TagError::Read { file: photo.display().to_string(), source })
 }
 
-/// Makes [`sidecar_path`] with the place in it ready. An existing sidecar keeps its other properties.
+/// Makes [`sidecar_path`] with the place in it ready, or [`adobe_sidecar_path`] of a RAW file that has that one. An existing sidecar
+/// keeps its other properties.
 ///
 /// # Errors
 /// When the photo cannot be read, or it or the sidecar has a location already and may not get another, or the sidecar is
 /// no XMP.
 pub fn prepare_sidecar(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<Prepared> {
     let contents = read(photo)?;
-    let file = sidecar_path(photo);
+    let mut file = sidecar_path(photo);
+    let adobe = adobe_sidecar_path(photo);
+    if sidecar_only(photo) && adobe.is_file() && fs::symlink_metadata(&file).is_err() {
+        file = adobe;
+    }
     let name = || file.display().to_string();
     if !overwrite.locations && has_location(&contents) {
         return Err(TagError::HasLocation { file: photo.display().to_string() });
     }
     let (contents, change) = if fs::symlink_metadata(&file).is_ok() {
-        let old = read(&file)?;
-        let mut tag = tag.clone();
-        // Names that are there are somebody's: they stay.
-        let text = str::from_utf8(&old).ok();
-        if text.and_then(|text| roxmltree::Document::parse(text).ok()).is_some_and(|xml| place_names::are_in(&xml)) {
-            tag.names = None;
-        }
-        let merged = merged(&old, &tag, overwrite).map_err(|refusal| match refusal {
+        let merged = merged(&read(&file)?, tag, overwrite).map_err(|refusal| match refusal {
             merge::Refusal::HasLocation => TagError::HasLocation { file: name() },
             merge::Refusal::Unfit(reason) => TagError::Sidecar { file: name(), reason },
         })?;
@@ -207,18 +209,6 @@ pub fn write_copy(photo: &Path, copy: &Path, tag: &GeoTag, overwrite: Overwrite)
 /// As [`prepare_sidecar`] and [`Prepared::write`].
 pub fn write_sidecar(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<PathBuf> {
     prepare_sidecar(photo, tag, overwrite)?.write(None)
-}
-
-/// The photo's path with `.xmp` after it, as darktable and digiKam look for it.
-///
-/// ```
-/// use std::path::Path;
-/// assert_eq!(locdiff_phototags::sidecar_path(Path::new("a/b.jpg")), Path::new("a/b.jpg.xmp"));
-/// ```
-pub fn sidecar_path(photo: &Path) -> PathBuf {
-    let mut path: OsString = photo.as_os_str().to_owned();
-    path.push(".xmp");
-    path.into()
 }
 
 fn read(photo: &Path) -> Result<Vec<u8>> {

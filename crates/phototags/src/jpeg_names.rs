@@ -1,7 +1,7 @@
 //! Names of a place in the XMP part of a JPEG.
 
-use crate::place_names::{PlaceNames, are_in, namespaces, properties};
-use crate::xmp::{RDF, description_of, packet_of};
+use crate::PlaceNames;
+use crate::xmp::{NAMES, RDF, description_of, name_properties, packet_of};
 use img_parts::jpeg::{Jpeg, JpegSegment, markers::APP1, markers::APP2};
 use img_parts::{Bytes, ImageEXIF};
 use roxmltree::Document;
@@ -11,11 +11,18 @@ const XMP_HEAD: &[u8] = b"http://ns.adobe.com/xap/1.0/\0";
 /// The most that a part of a JPEG holds.
 const MOST_BYTES: usize = 65_533;
 
+/// Whether XMP names a place already, in whatever field: that stays.
+fn are_in(xml: &Document<'_>) -> bool {
+    xml.descendants().any(|node| {
+        NAMES.iter().any(|(space, _, name)| node.has_tag_name((*space, *name)) || node.has_attribute((*space, *name)))
+    })
+}
+
 /// A JPEG with the names in its XMP part. `None` where it is no JPEG, names a place already, or has XMP that is not simply added to.
 pub(crate) fn in_jpeg(photo: &[u8], names: &PlaceNames) -> Option<Vec<u8>> {
     let mut jpeg = Jpeg::from_bytes(Bytes::copy_from_slice(photo)).ok()?;
     let is_xmp = |segment: &JpegSegment| segment.marker() == APP1 && segment.contents().starts_with(XMP_HEAD);
-    let describe = |about: &str| description_of(about, &namespaces(), &properties(names));
+    let describe = |about: &str| description_of(about, "", &name_properties(names));
     let old = jpeg.segments().iter().position(is_xmp);
     let xmp = match old {
         None => packet_of(&describe("")),

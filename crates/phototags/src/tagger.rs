@@ -4,7 +4,8 @@ use crate::rule::distance;
 use crate::tree::Tree;
 use crate::{
     EXIFTOOL_COLUMNS, GeoTag, JOURNAL_NAME, Journal, Overwrite, PlaceNames, Prepared, Result, TagError, TagRule,
-    exiftool_row, prepare_copy, prepare_in_place, prepare_plain_copy, prepare_sidecar, sidecar_path,
+    adobe_sidecar_path, exiftool_row, prepare_copy, prepare_in_place, prepare_plain_copy, prepare_sidecar,
+    sidecar_path,
 };
 use locdiff_base::{OutputLock, WriteError, counted, one_line};
 use locdiff_data::TableWriter;
@@ -253,7 +254,8 @@ impl Tagger {
         // Names of towns are for what is sure, also where guesses are tagged.
         let is_sure = TagRule::default().doubt(place.can_tell, place.radius_90_km, None).is_none();
         let names = place.names.clone().filter(|_| is_sure || self.plan.rule.sure_within_km.is_some());
-        let tag = GeoTag::new(place.best).radius_km(place.radius_90_km).area(&place.place).names(names);
+        let tag =
+            GeoTag::new(place.best).radius_km(place.radius_90_km).area(&place.place).names(names.unwrap_or_default());
         let overwrite = self.plan.overwrite;
         let mut prepared: Vec<Result<Prepared>> = Vec::new();
         prepared.extend(copy.map(|copy| prepare_copy(photo, copy, &tag, overwrite)));
@@ -292,8 +294,7 @@ impl Tagger {
 
     /// A plain copy of a photo, unless a tagged one is made, and of what lies beside it and speaks of it; whether the photo was copied.
     fn copy_album(&mut self, photo: &Path, copy: &Path, is_copied: bool) -> Result<bool> {
-        let beside =
-            [(sidecar_path(photo), sidecar_path(copy)), (photo.with_extension("xmp"), copy.with_extension("xmp"))];
+        let beside = [(sidecar_path(photo), sidecar_path(copy)), (adobe_sidecar_path(photo), adobe_sidecar_path(copy))];
         for (from, to) in beside {
             if from.is_file() && self.beside.insert(to.clone()) {
                 self.copy(&from, &to)?;

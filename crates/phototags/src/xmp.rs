@@ -1,12 +1,22 @@
 //! The same facts as an XMP packet.
 
 use crate::tag::{DATUM, METHOD};
-use crate::{GeoTag, place_names};
+use crate::{GeoTag, PlaceNames};
 use locdiff_base::escape_markup;
 
 /// The namespace of EXIF's properties.
 pub(crate) const EXIF: &str = "http://ns.adobe.com/exif/1.0/";
 pub(crate) const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
+/// Namespaces, prefixes and properties of the names of places.
+pub(crate) const NAMES: [(&str, &str, &str); 5] = [
+    (PHOTOSHOP, "photoshop", "City"),
+    (PHOTOSHOP, "photoshop", "State"),
+    (PHOTOSHOP, "photoshop", "Country"),
+    ("http://iptc.org/std/Iptc4xmpCore/1.0/xmlns/", "Iptc4xmpCore", "CountryCode"),
+    (EXTENSION, "Iptc4xmpExt", "LocationCreated"),
+];
+const EXTENSION: &str = "http://iptc.org/std/Iptc4xmpExt/2008-02-29/";
+pub(crate) const PHOTOSHOP: &str = "http://ns.adobe.com/photoshop/1.0/";
 
 /// An XMP file with a location.
 pub(crate) fn packet(tag: &GeoTag) -> String {
@@ -30,13 +40,30 @@ pub(crate) fn packet_of(description: &str) -> String {
 pub(crate) fn description(tag: &GeoTag, about: &str) -> String {
     let lines = properties(tag);
     let lines = lines.iter().map(|(name, value)| format!("   <exif:{name}>{}</exif:{name}>\n", escape_markup(value)));
-    let mut lines = lines.collect::<Vec<_>>().concat();
-    let mut namespaces = format!(" xmlns:exif=\"{EXIF}\"");
-    if let Some(names) = &tag.names {
-        lines += &place_names::properties(names);
-        namespaces += &place_names::namespaces();
+    let lines = lines.collect::<Vec<_>>().concat() + &name_properties(&tag.names);
+    description_of(about, &format!(" xmlns:exif=\"{EXIF}\""), &lines)
+}
+
+/// The names of a place: those that most programs show, and IPTC's of today. They bring their namespaces along.
+pub(crate) fn name_properties(names: &PlaceNames) -> String {
+    let values = [&names.city, &names.state, &names.country, &names.country_code];
+    let plain = NAMES.iter().zip(values).filter_map(|((space, prefix, name), value)| {
+        let value = escape_markup(value.as_deref()?);
+        Some(format!("   <{prefix}:{name} xmlns:{prefix}=\"{space}\">{value}</{prefix}:{name}>\n"))
+    });
+    let mut lines = plain.collect::<Vec<_>>();
+    if !lines.is_empty() {
+        let parts = ["City", "ProvinceState", "CountryName", "CountryCode"].iter().zip(values);
+        let parts = parts.filter_map(|(name, value)| {
+            let value = escape_markup(value.as_deref()?);
+            Some(format!("    <Iptc4xmpExt:{name}>{value}</Iptc4xmpExt:{name}>\n"))
+        });
+        lines.push(format!(
+            "   <Iptc4xmpExt:LocationCreated xmlns:Iptc4xmpExt=\"{EXTENSION}\"><rdf:Bag><rdf:li rdf:parseType=\"Resource\">\n{}   </rdf:li></rdf:Bag></Iptc4xmpExt:LocationCreated>\n",
+            parts.collect::<Vec<_>>().concat()
+        ));
     }
-    description_of(about, &namespaces, &lines)
+    lines.concat()
 }
 
 /// An element of properties with their namespaces.

@@ -215,10 +215,10 @@ fn names_of_places_are_written() {
     for (name, radius) in [("a.jpg", 3.0), ("day 2/a.jpg", 3.0), ("day 2/b.png", 4000.0)] {
         let photo = album.join(name);
         let names = PlaceNames {
-            city: "Paris".into(),
-            state: "Île-de-France & <co>".into(),
-            country: "France".into(),
-            country_code: "FR".into(),
+            city: Some("Paris".into()),
+            state: Some("Île-de-France & <co>".into()),
+            country: Some("France".into()),
+            country_code: Some("FR".into()),
         };
         tagger.tag(&TagPlace { names: Some(names), ..place(&photo, radius) }, Some(&photo)).unwrap();
     }

@@ -37,5 +37,6 @@ pub use efficientnet::{EfficientNetLite, EfficientNetLiteConfig, EfficientNetLit
 pub use encoder::Encoder;
 pub use error::{Result, VisionError};
 pub use inspection::Inspection;
-pub use photo::{Photo, PhotoLimits, Taken};
+pub use locdiff_phototags::{PhotoFacts, Taken};
+pub use photo::{Photo, PhotoLimits};
 pub use preprocessing::{Augmentation, CentreCrop, Crop, CropRounding, Preprocessing, ResizeRule, resize};

@@ -1,7 +1,7 @@
 //! A device, its streams, its compiled kernels, and recorded graphs.
 
 use super::{failed, products::Products};
-use crate::{NnError, Precision, Result, kernel_args::Kernels};
+use crate::{NnError, Precision, Result, kernels::Kernels};
 use cudarc::{
     cublaslt,
     driver::{self, CudaContext, CudaEvent, CudaFunction, CudaGraph, CudaStream, sys},

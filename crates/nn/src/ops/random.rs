@@ -3,9 +3,26 @@
 use crate::{
     Indices, NnError, Result, Rng, RowNoise, View, ViewMut, cpu,
     error::check_shape,
-    kernel_args::{Grid, expect_shapes, on_cuda},
+    kernel_args::{Arg, Grid, expect_shapes, on_cuda},
     ops::SamplerStep,
+    tensor::IndexStorage,
 };
+
+impl Rng {
+    /// Adds one to the counter, on the device.
+    pub fn advance(&mut self) -> Result<()> {
+        if let Some(context) = self.state().cuda() {
+            let grid = Grid::Blocks { blocks: 1, threads: 1 };
+            return context.launch("advance_counter", grid, &[Arg::Indices(self.state())]);
+        }
+        if let IndexStorage::Cpu(state) = &mut self.state_mut().storage {
+            let counter = (u64::from(state[2]) | u64::from(state[3]) << 32).wrapping_add(1);
+            state[2] = counter as u32;
+            state[3] = (counter >> 32) as u32;
+        }
+        Ok(())
+    }
+}
 
 /// Where a dropout mask comes from.
 #[derive(Clone, Copy)]

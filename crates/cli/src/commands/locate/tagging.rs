@@ -37,10 +37,10 @@ fn names(place: &TagPlace) -> PlaceNames {
     const NEAR_KM: f64 = 25.0;
     let said = locdiff_places::describe(place.best);
     let is_near = said.in_town || said.town.distance_km <= NEAR_KM;
-    let town = Some(said.town).filter(|_| is_near);
-    let (city, state) = town.map(|town| (town.name, town.region)).unwrap_or_default();
-    let (country, country_code) = (said.country.unwrap_or_default(), said.country_code.unwrap_or_default());
-    PlaceNames { city, state, country, country_code }
+    let said_of = |name: String| Some(name).filter(|name| is_near && !name.is_empty());
+    let (city, state) = (said_of(said.town.name), said_of(said.town.region));
+    let country_code = said.country_code.filter(|code| !code.is_empty());
+    PlaceNames { city, state, country: said.country, country_code }
 }
 
 /// A photo of a plan: what is to be written, where it has an answer, and its file.
