@@ -228,7 +228,7 @@ fn names_of_places_are_written() {
     let (kept, new, guess) = (read("trip/a.jpg.xmp"), read("trip/day 2/a.jpg.xmp"), read("trip/day 2/b.png.xmp"));
     assert!(kept.contains("Lutetia") && kept.contains("GPSLatitude") && !kept.contains("Paris</"), "{kept}");
     assert!(
-        new.contains("<photoshop:City>Paris</photoshop:City>")
+        new.contains(">Paris</photoshop:City>")
             && new.contains("<Iptc4xmpExt:ProvinceState>Île-de-France &amp; &lt;co&gt;</"),
         "{new}"
     );
@@ -236,7 +236,7 @@ fn names_of_places_are_written() {
         guess.contains("GPSLatitude") && !guess.contains("photoshop:City"),
         "no town is named for a guess: {guess}"
     );
-    assert!(read("t/day 2/a.jpg").contains("<Iptc4xmpCore:CountryCode>FR<"));
+    assert!(read("t/day 2/a.jpg").contains(">FR</Iptc4xmpCore:CountryCode>"));
     let fields = [
         "-s3",
         "-XMP-photoshop:City",
