@@ -143,6 +143,9 @@ fn the_summer_palace_gets_an_answer_and_maps() {
     assert!(error.contains("bad.jpg") && error.contains("1 of 2 photos could not be used"), "{error}");
     let lines = String::from_utf8(output.stdout).unwrap();
     let answer: Value = serde_json::from_str(lines.lines().next().unwrap()).unwrap();
+    // The sidecar beside the original is what the photo says of itself, too.
+    assert!(json(path, "locate china.jpg --device cpu")["gps"]["lat"].is_number());
+    fs::remove_file(path.join("china.jpg.xmp")).unwrap();
     let plain = json(path, "locate china.jpg --device cpu");
     assert_eq!(answer["best"], plain["best"]);
     let gps = (answer["gps"]["lat"].as_f64().unwrap(), answer["best"]["lat"].as_f64().unwrap());
