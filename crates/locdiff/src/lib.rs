@@ -119,7 +119,7 @@ pub mod parts {
     pub use crate::retrieval::neighbours;
     pub use crate::table::{ANSWER_COLUMNS, FoundRow, GALLERY_COLUMNS, failure_json, gallery_fields};
     pub use locdiff_album::{
-        Album, AlbumPhoto, AlbumScores, AlbumTrip, Judging, Outlier, TimeSource, TravelSettings, Traveller, iso_time,
+        Album, AlbumPhoto, AlbumScores, AlbumTrip, Judging, Outlier, TimeSource, Traveller, iso_time,
         parse_time, set_clocks,
     };
     pub use locdiff_answer::{
