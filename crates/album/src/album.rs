@@ -123,6 +123,24 @@ impl Album {
             .collect())
     }
 
+    /// The place of each photo by the tags of the others and how people travel alone, whatever the photos look like; `None` where there are
+    /// no other tags.
+    ///
+    /// # Errors
+    /// As [`Album::answers`].
+    pub fn by_travel(&self, photos: &[AlbumPhoto]) -> Result<Vec<Option<LatLon>>, AlbumError> {
+        let order = in_time(photos);
+        let times = order.iter().map(|k| photos[*k].time.seconds).collect();
+        let chain = self.chain(order.iter().map(|k| &photos[*k]).collect(), times, &self.settings)?;
+        let mut places = vec![None; photos.len()];
+        for (at, k) in order.iter().enumerate() {
+            let by_tags = chain.by_tags(at)?;
+            let cloud = by_tags.map(|message| Cloud::of(&message, &self.earth));
+            places[*k] = cloud.and_then(|cloud| Some(cloud.spots(1).first()?.at.to_latlon()));
+        }
+        Ok(places)
+    }
+
     /// The log likelihood of the album as its times stand: how well evidence, tags and travel agree.
     ///
     /// # Errors

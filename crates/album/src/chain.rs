@@ -1,11 +1,10 @@
 //! What photos without a place say to each other: forward–backward over the grid in order of time, linear in the photos, with memory of
 //! the order of their root; and what that makes of each photo together with the places known of other times.
 
-use crate::evidence::{Evidence, one_moment, weights as weights_of};
+use crate::evidence::{EVEN, Evidence, one_moment, weights as weights_of};
 use crate::likeness::{self, Similarities};
 use crate::message::{Message, Return};
 use crate::prior::{Anchor, Anchors, Prior};
-use crate::roaming::Towards;
 use crate::{AlbumError, blob::Blob, earth::Earth, photo::AlbumPhoto, settings::AlbumSettings};
 use locdiff_answer::Calibration;
 use rayon::prelude::*;
@@ -41,7 +40,7 @@ pub(crate) struct PhotoPosterior {
     pub(crate) alike: Option<Return>,
 }
 
-/// A grid for each kind of traveller.
+/// A ratio against knowing nothing, on the grid, for each kind of traveller.
 type Grids = Vec<Vec<f64>>;
 
 impl<'a> Chain<'a> {
@@ -183,7 +182,7 @@ impl<'a> Chain<'a> {
 
     /// The pass in order of time: `each` sees what the photos before each say of its place.
     fn forward(&self, mut each: impl FnMut(usize, &Grids), sums: &mut [f64]) -> Result<(), AlbumError> {
-        let mut now: Grids = vec![self.earth.usual.clone(); sums.len()];
+        let mut now: Grids = vec![vec![1.0; self.earth.points.len()]; sums.len()];
         for k in 0..self.photos.len() {
             self.step(k, &mut now, &mut each, sums)?;
         }
@@ -198,16 +197,16 @@ impl<'a> Chain<'a> {
         sums: &mut [f64],
     ) -> Result<(), AlbumError> {
         if k > 0 {
-            self.roam(now, self.times[k] - self.times[k - 1], Towards::Later)?;
+            self.roam(now, self.times[k] - self.times[k - 1])?;
         }
         each(k, now);
         self.hear(k, now, sums)
     }
 
-    fn roam(&self, grids: &mut Grids, seconds: f64, towards: Towards) -> Result<(), AlbumError> {
+    fn roam(&self, grids: &mut Grids, seconds: f64) -> Result<(), AlbumError> {
         let hours = seconds.abs() / 3600.0;
         let roam = |(grid, kind): (&mut Vec<f64>, &crate::Traveller)| {
-            *grid = kind.roam(grid, hours, towards, self.earth)?;
+            *grid = kind.roam(grid, hours, self.earth)?;
             Ok(())
         };
         grids.par_iter_mut().zip(&self.settings.travellers).try_for_each(roam)
@@ -222,7 +221,7 @@ impl<'a> Chain<'a> {
                 let floored = |ratio: f64| (1.0 - stray) * ratio + stray;
                 grid.iter_mut().zip(&evidence.grid).for_each(|(value, ratio)| *value *= floored(*ratio));
             }
-            let total = self.earth.integral(grid).max(f64::MIN_POSITIVE);
+            let total = self.earth.expected(grid).max(f64::MIN_POSITIVE);
             grid.iter_mut().for_each(|value| *value /= total);
             *sum += total.ln();
         }
@@ -260,7 +259,7 @@ impl<'a> Chain<'a> {
             let mut expected: Vec<Vec<Vec<f32>>> = Vec::with_capacity(end - start);
             for k in start..end {
                 if k > start {
-                    self.roam(&mut now, self.times[k] - self.times[k - 1], Towards::Later)?;
+                    self.roam(&mut now, self.times[k] - self.times[k - 1])?;
                 }
                 expected.push(single(&now));
                 self.hear(k, &mut now, &mut none)?;
@@ -270,7 +269,7 @@ impl<'a> Chain<'a> {
                 each(k, self.word(k, &self.ratio(&shares, &before, &after))?)?;
                 if k > 0 {
                     self.hear(k, &mut after, &mut none)?;
-                    self.roam(&mut after, self.times[k] - self.times[k - 1], Towards::Earlier)?;
+                    self.roam(&mut after, self.times[k] - self.times[k - 1])?;
                 }
             }
         }
@@ -282,10 +281,10 @@ impl<'a> Chain<'a> {
         let mut sum = vec![0.0; self.earth.points.len()];
         for ((share, before), after) in shares.iter().zip(before).zip(after) {
             let both: Vec<f64> = before.iter().zip(after).map(|(a, b)| a * b).collect();
-            let scale = share / self.earth.integral(&both).max(f64::MIN_POSITIVE);
+            let scale = share / self.earth.expected(&both).max(f64::MIN_POSITIVE);
             sum.iter_mut().zip(&both).for_each(|(sum, both)| *sum += scale * both);
         }
-        sum.iter().zip(&self.earth.usual).map(|(sum, usual)| sum / usual).collect()
+        sum
     }
 
     /// What all photos say when they are of one place.
@@ -302,7 +301,7 @@ impl<'a> Chain<'a> {
     }
 
     fn evidence(&self, k: usize) -> Result<Evidence, AlbumError> {
-        Evidence::of(self.photos[k], self.weights[k], self.earth, self.calibration)
+        Evidence::of(self.photos[k], (self.weights[k], EVEN), self.earth, self.calibration)
     }
 
     fn tag(&self, k: usize) -> Option<Blob> {
@@ -316,6 +315,12 @@ impl<'a> Chain<'a> {
         let neighbour_similarity = self.neighbour_similarity[k].unwrap_or(usual);
         let log_odds = constant - by_fit * fit_nats - by_neighbour_similarity * (neighbour_similarity - usual);
         1.0 / (1.0 + (-log_odds).exp())
+    }
+
+    /// What the tags of other photos say of photo `k`'s place; `None` where there are none.
+    pub(crate) fn by_tags(&self, k: usize) -> Result<Option<Message>, AlbumError> {
+        let prior = self.anchors.prior(self.times[k], Some(k));
+        prior.map(|prior| Message::of_prior(prior, self.earth)).transpose()
     }
 
     /// What the others say of photo `k`'s place: tags of other times, and with a `ratio` what other photos look like.
@@ -344,10 +349,13 @@ impl<'a> Chain<'a> {
     fn word(&self, k: usize, ratio: &[f64]) -> Result<PhotoPosterior, AlbumError> {
         let others = self.others(k, Some(ratio))?;
         // How well its own word fits what the others say: its whole word, for it is one against all.
-        let own = Evidence::of(self.photos[k], 1.0, self.earth, self.calibration)?;
+        let own = Evidence::of(self.photos[k], (1.0, 0.0), self.earth, self.calibration)?;
         let mut heard = others.clone();
+        let sharp = others.sharp();
         heard.hear(&own, 0.0, self.earth);
-        let fit = heard.total(self.earth).max(f64::MIN_POSITIVE).ln();
+        // Where they are sure, by that alone: a look from elsewhere always fits being anywhere.
+        let fits = if sharp > 0.5 { heard.sharp() / sharp } else { heard.total(self.earth) };
+        let fit = fits.max(f64::MIN_POSITIVE).ln();
         let stray = self.elsewhere(k, fit);
         let wrong_tag = self.wrong_tag(k, &others);
         let mut place = others;
@@ -362,6 +370,10 @@ impl<'a> Chain<'a> {
         let mut alone = Message::usual(self.earth);
         alone.hear(&own, 0.0, self.earth);
         alone.normalise(self.earth);
+        // Nothing but itself speaks of a photo that is an album of its own.
+        if self.photos.len() == 1 && self.anchors.all().is_empty() {
+            place = alone.clone();
+        }
         let alike = self.returns[k].iter().copied().max_by(|a, b| a.log_odds.total_cmp(&b.log_odds));
         Ok(PhotoPosterior { place, alone, stray, wrong_tag, alike })
     }

@@ -85,6 +85,11 @@ impl Earth {
         field.values(points).into_iter().map(|value| (value + log_scale).exp() + even).collect()
     }
 
+    /// The mean over where photos are taken.
+    pub(crate) fn expected(&self, values: &[f64]) -> f64 {
+        values.iter().zip(&self.usual).zip(&self.areas).map(|((value, usual), area)| value * usual * area).sum()
+    }
+
     pub(crate) fn integral(&self, values: &[f64]) -> f64 {
         values.iter().zip(&self.areas).map(|(value, area)| value * area).sum()
     }

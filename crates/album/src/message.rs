@@ -1,14 +1,11 @@
 //! What is known of a photo's place from one side: a grid for what is broad, blobs for what is sharp.
 
-use crate::blob::{Blob, thinned, variance_of_km};
-use crate::earth::{AT_SEA, Earth, is_land};
-use crate::{AlbumError, evidence::Evidence, prior::Prior};
+use crate::blob::{Blob, thinned};
+use crate::{AlbumError, earth::Earth, evidence::Evidence, prior::Prior};
 use std::f64::consts::PI;
 
 /// Blobs that are kept of a message.
 const MOST_BLOBS: usize = 32;
-/// Blobs wider than this, km, are no place that somebody was at: they may lie at sea by chance.
-const SEEN_AT_SEA_KM: f64 = 30.0;
 /// Blobs with less of the mass are dropped.
 const LIGHTEST: f64 = 1e-9;
 
@@ -44,11 +41,7 @@ impl Message {
         for (value, usual) in grid.iter_mut().zip(&earth.usual) {
             *value = scale * *value + prior.anywhere * usual;
         }
-        let mut blobs = narrow;
-        for blob in blobs.iter_mut().filter(|blob| blob.variance > variance_of_km(SEEN_AT_SEA_KM)) {
-            blob.mass *= if is_land(blob.centre) { 1.0 } else { AT_SEA };
-        }
-        let mut message = Self { grid, blobs };
+        let mut message = Self { grid, blobs: narrow };
         message.thin_to(2 * MOST_BLOBS, earth);
         message.normalise(earth);
         Ok(message)
@@ -73,7 +66,12 @@ impl Message {
     }
 
     pub(crate) fn total(&self, earth: &Earth) -> f64 {
-        earth.integral(&self.grid) + self.blobs.iter().map(|blob| blob.mass).sum::<f64>()
+        earth.integral(&self.grid) + self.sharp()
+    }
+
+    /// The mass of the blobs.
+    pub(crate) fn sharp(&self) -> f64 {
+        self.blobs.iter().map(|blob| blob.mass).sum()
     }
 
     /// Brings the integral to 1; returns the log of what it was.

@@ -7,6 +7,7 @@
 //! place, or on the way between them.
 
 use crate::blob::{Blob, variance_of_km};
+use crate::earth::{AT_SEA, is_land};
 use locdiff_sphere::{EARTH_RADIUS_KM, UnitVec, interpolate};
 use serde::Deserialize;
 use std::sync::LazyLock;
@@ -218,9 +219,13 @@ impl<'a> Around<'a> {
         let nearest = |k: usize| if self.hours[k] <= self.shortest_h { fitted.far_nearest } else { 0.0 };
         let mut weights: Vec<f64> =
             ends.iter().flat_map(|k| fitted.far.iter().map(move |row| dot(row, features) + nearest(*k))).collect();
-        let way = self.bracket.filter(|(distance, ..)| *distance > 1.0);
-        if way.is_some() {
-            weights.extend(fitted.on_the_way.iter().map(|row| dot(row, features)));
+        let way = self.bracket.filter(|(distance, ..)| *distance > 1.0).map(|(distance, _, part)| {
+            (distance, interpolate(self.anchors[self.before - 1].place, self.anchors[self.before].place, part))
+        });
+        if let Some((_, middle)) = way {
+            // Few photos are taken on the way over a sea.
+            let at_sea = if is_land(middle) { 0.0 } else { AT_SEA.ln() };
+            weights.extend(fitted.on_the_way.iter().map(|row| dot(row, features) + at_sea));
         }
         weights.push(fitted.anywhere);
         softmax(&mut weights);
@@ -228,11 +233,9 @@ impl<'a> Around<'a> {
         for (k, own) in ends.iter().zip(far.chunks(fitted.far.len())) {
             blobs.extend(own.iter().zip(&fitted.far_km).map(|(weight, km)| self.blob(*k, *km, mass * weight)));
         }
-        if let Some((distance, _, part)) = way {
-            let (last, next) = (self.anchors[self.before - 1].place, self.anchors[self.before].place);
-            let centre = interpolate(last, next, part);
+        if let Some((distance, middle)) = way {
             for (weight, width) in rest.iter().zip(&fitted.between) {
-                blobs.push(Blob::at_km(centre, (width * distance).max(0.3), mass * weight));
+                blobs.push(Blob::at_km(middle, (width * distance).max(0.3), mass * weight));
             }
         }
         mass * rest.last().copied().unwrap_or(0.0)

@@ -1,7 +1,7 @@
 //! Published sets of test photos, and the rules by which they are reported.
 
 use crate::Preset;
-use locdiff_base::{Named, named};
+use locdiff_base::named;
 use serde::Serialize;
 
 named! {
