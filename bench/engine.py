@@ -20,6 +20,7 @@ import resource
 import statistics
 import subprocess
 import time
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -240,8 +241,17 @@ class Engine:
         return answer[3:]
 
     def run(s, key, n):
+        before = s.cpu_ms()
         words = s.ask(f"run {key} {n}").split()
-        return {k: float(v) for k, v in zip(words[::2], words[1::2])}
+        return {k: float(v) for k, v in zip(words[::2], words[1::2])} | {"cpu_ms": (s.cpu_ms() - before) / n}
+
+    def cpu_ms(s):
+        """Time that all its threads ran."""
+        return sum(int(task.read_text().split()[0]) for task in Path(f"/proc/{s.p.pid}/task").glob("*/schedstat")) / 1e6
+
+    def peak_rss_mib(s):
+        status = Path(f"/proc/{s.p.pid}/status").read_text().splitlines()
+        return int(next(line.split()[1] for line in status if line.startswith("VmHWM"))) / 1024
 
 
 def compare(title, engine, ours, torch_side, theirs, rounds, iters, field, scale=1.0):
@@ -323,7 +333,7 @@ def main():
                     compare(f"sampler {batch} samples {tag}, ms per {T} steps", engine, {"cached": ("s", f"sample {d} {mode} {batch} {steps}")}, side, theirs, a.rounds, iters, field, T / steps)
                 if "full" in what:
                     train(True)
-        print("memory ours:", engine.ask("memory"))
+        print(f"memory ours: peak_rss_mib {engine.peak_rss_mib():.0f}")
         rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         gpu = f" gpu_allocated_mib {torch.cuda.max_memory_allocated() / 2**20:.0f} gpu_reserved_mib {torch.cuda.max_memory_reserved() / 2**20:.0f}" if cuda else ""
         print(f"memory torch: peak_rss_mib {rss:.0f}{gpu}")

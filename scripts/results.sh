@@ -62,7 +62,7 @@ if [ ! -e "$parts/76" ] && [[ -z "${TABLES:-}" || " $TABLES " == *" 76 "* ]]; th
 fi
 running=()
 looks() { # NAME WHAT NETWORK DEGREE SHARE
-  table "$1" "Sampling or one look, $2" reproduce diffusion --network "$3" "${split[@]}" --degrees "$4" --shares "$5" --seeds 1 --markdown
+  table "$1" "Sampling or a single evaluation, $2" reproduce diffusion --network "$3" "${split[@]}" --degrees "$4" --shares "$5" --seeds 1 --markdown
 }
 looks 71 "the default network" bayes 31 1 & running+=($!)
 looks 72 "the paper's CS-UNet: L = 15, and L = 31 with a tenth of the photos" cs-unet 15 0.1 & running+=($!)

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""The same encoder in onnxruntime, fed by Pillow: the peer of crates/vision/examples/encoder_bench.rs on one thread, and
-of the whole of `locdiff embed` on all cores.
+"""The same encoder in onnxruntime, fed by Pillow: the peer of `cargo bench -p locdiff-bench --bench vision` on one thread,
+and of the whole of `locdiff embed` on all cores.
 
     pip install onnx onnxruntime pillow numpy safetensors
     python scripts/vision_bench.py [PHOTO] [ROUNDS]
-    python scripts/vision_bench.py --versus ENCODER_BENCH [PHOTO] [TURNS]
+    python scripts/vision_bench.py --versus [TURNS]
     python scripts/vision_bench.py --pipeline LOCDIFF [PHOTOS] [ROUNDS] [THREADS]
 
 Reads the encoder's folder named by the variable ENCODER (models/streetview-lite2) and prints the distance to the
-fixture's embedding beside the times. The second form takes TURNS (5) with the example encoder_bench on one thread. The
+fixture's embedding beside the times. The second form takes TURNS (5) with that bench on one thread. The
 third makes PHOTOS (200; or the name of a folder of JPEGs to use instead) JPEGs of 1 to 2 megapixels from fixtures/vision/china.jpg in a temporary folder and takes turns:
 LOCDIFF (the binary) embeds them, then THREADS processes (as many as there are cores) each decode, resize and encode
 photo after photo. Starting up is counted in locdiff's processor time only. On a shared machine the processor time of a
@@ -18,6 +18,7 @@ import json
 import math
 import multiprocessing
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -194,15 +195,25 @@ def fastest(call):
     return (time.perf_counter() - start) * 1e3
 
 
-def versus(binary, path=ROOT / "fixtures/vision/china.jpg", turns=5):
+BENCHES = {"decode": "decode_jpeg", "resize": "preprocess", "encode": "├─ 1"}
+
+
+def our_bench():
+    """Milliseconds of the fastest runs of our benches, on one thread."""
+    command = ["cargo", "bench", "-q", "-p", "locdiff-bench", "--bench", "vision"]
+    env = os.environ | {"RAYON_NUM_THREADS": "1", "ENCODER": str(ENCODER)}
+    table = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True, env=env).stdout
+    rows = {name: re.search(rf"{row} +([\d.]+) (ns|µs|ms|s)\b", table).groups() for name, row in BENCHES.items()}
+    return {name: float(number) * {"ns": 1e-6, "µs": 1e-3, "ms": 1, "s": 1e3}[unit] for name, (number, unit) in rows.items()}
+
+
+def versus(turns=5):
     """Decode, resize and encode on one thread, turn by turn; the fastest of all rounds of each."""
+    path = ROOT / "fixtures/vision/china.jpg"
     session, ours, peers = session_on_one_thread(), {}, {}
     for _ in range(int(turns)):
-        run = subprocess.run([binary, path, "20", ENCODER], check=True, capture_output=True, text=True)
-        for line in run.stdout.splitlines():
-            if " fastest " in line:
-                name = line[:10].strip()
-                ours[name] = min(ours.get(name, 1e9), float(line.split()[-2]))
+        for name, ms in our_bench().items():
+            ours[name] = min(ours.get(name, 1e9), ms)
         image = Image.open(path).convert("RGB")
         pixels = preprocess(image)
         calls = {
@@ -214,14 +225,14 @@ def versus(binary, path=ROOT / "fixtures/vision/china.jpg", turns=5):
     for name, peer in peers.items():
         print(f"{name:<8} {ours[name]:8.2f} ms, onnxruntime + Pillow {peer:8.2f} ms ({peer / ours[name]:.2f} times)")
     a, b = sum(ours[name] for name in peers), sum(peers.values())
-    print(f"{'all':<8} {a:8.2f} ms, onnxruntime + Pillow {b:8.2f} ms ({b / a:.2f} times), fastest of {turns} turns of 20, one thread")
+    print(f"{'all':<8} {a:8.2f} ms, onnxruntime + Pillow {b:8.2f} ms ({b / a:.2f} times), fastest of {turns} turns, one thread")
 
 
 def main():
     if sys.argv[1:2] == ["--pipeline"]:
         return pipeline(sys.argv[2], *sys.argv[3:4], *map(int, sys.argv[4:6]))
     if sys.argv[1:2] == ["--versus"]:
-        return versus(sys.argv[2], *sys.argv[3:5])
+        return versus(*sys.argv[2:3])
     path = Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "fixtures/vision/china.jpg"
     rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 50
     session = session_on_one_thread()

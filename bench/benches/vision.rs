@@ -1,4 +1,4 @@
-//! From photo to embedding with the bundled encoder: decode, resize, network. Items are photos.
+//! From photo to embedding with an encoder: decode, resize, network. Items are photos.
 
 use divan::{Bencher, black_box, counter::ItemsCount};
 use locdiff_vision::resize::{Filter, resize_short_side};
@@ -17,8 +17,10 @@ fn photo() -> Photo {
     Photo::open(&file("fixtures/vision/china.jpg"), &PhotoLimits::default()).expect("a photo")
 }
 
+/// The one whose folder the variable ENCODER names, or the bundled one.
 fn encoder() -> Encoder {
-    Encoder::open(&file("models/streetview-lite2")).expect("the bundled encoder")
+    let folder = std::env::var_os("ENCODER").map_or_else(|| file("models/streetview-lite2"), PathBuf::from);
+    Encoder::open(&folder).expect("an encoder")
 }
 
 #[divan::bench]

@@ -25,42 +25,57 @@ pub use locdiff_serve::fuzzing::{multipart, query};
 /// A body, with the name of its target and of its folder of seeds.
 pub type Target = (&'static str, fn(&[u8]));
 
+macro_rules! named {
+    ($($body:ident),*) => {
+        [$((stringify!($body), $body as fn(&[u8]))),*]
+    };
+}
+
 /// Every target.
-pub const TARGETS: [Target; 33] = [
-    ("points_csv", points_csv),
-    ("points_jsonl", points_jsonl),
-    ("matrix_csv", matrix_csv),
-    ("matrix_jsonl", matrix_jsonl),
-    ("npy", npy),
-    ("safetensors", safetensors),
-    ("format", format),
-    ("pth", pth),
-    ("photo", photo),
-    ("exif", exif),
-    ("table", table),
-    ("places_csv", places_csv),
-    ("places_jsonl", places_jsonl),
-    ("embeddings", embeddings),
-    ("photo_list", photo_list),
-    ("shard", shard),
-    ("zip_shard", zip_shard),
-    ("parquet", parquet),
-    ("published_list", published_list),
-    ("model_config", model_config),
-    ("model_weights", model_weights),
-    ("calibration", calibration),
-    ("encoder", encoder),
-    ("hugging_face", hugging_face),
-    ("gallery", gallery),
-    ("gallery_index", gallery_index),
-    ("geojson", geojson),
-    ("raster", raster),
-    ("batch_job", batch_job),
-    ("batch_manifest", batch_manifest),
-    ("batch_part", batch_part),
-    ("multipart", multipart),
-    ("query", query),
+pub const TARGETS: [Target; 33] = named![
+    points_csv,
+    points_jsonl,
+    matrix_csv,
+    matrix_jsonl,
+    npy,
+    safetensors,
+    format,
+    pth,
+    photo,
+    exif,
+    table,
+    places_csv,
+    places_jsonl,
+    embeddings,
+    photo_list,
+    shard,
+    zip_shard,
+    parquet,
+    published_list,
+    model_config,
+    model_weights,
+    calibration,
+    encoder,
+    hugging_face,
+    gallery,
+    gallery_index,
+    geojson,
+    raster,
+    batch_job,
+    batch_manifest,
+    batch_part,
+    multipart,
+    query
 ];
+
+/// Runs the target of a name.
+///
+/// # Panics
+/// Where there is none, or where it fails.
+pub fn run(name: &str, bytes: &[u8]) {
+    let target = TARGETS.iter().find(|(known, _)| *known == name);
+    target.expect("a target of this name").1(bytes);
+}
 
 /// A folder of this process, and the file in it that inputs are written to.
 struct Place {
@@ -154,22 +169,24 @@ pub fn photo_list(bytes: &[u8]) {
     checked(Photos::gather(&[PLACE.write("x.csv", bytes)], None));
 }
 
+/// The first photos of a shard.
+fn first_photos(path: &Path) {
+    let Some(photos) = checked(Photos::gather(&[path], None)) else { return };
+    for source in photos.sources().iter().take(4) {
+        checked(source.read(&PhotoLimits { max_pixels: 1 << 16, max_bytes: 1 << 20 }));
+    }
+}
+
 /// A tar file of photos.
 pub fn shard(bytes: &[u8]) {
     static PLACE: LazyLock<Place> = LazyLock::new(|| Place::new("shard"));
-    let Some(photos) = checked(Photos::gather(&[PLACE.write("x.tar", bytes)], None)) else { return };
-    for photo in photos.into_stream(PhotoLimits { max_pixels: 1 << 16, max_bytes: 1 << 20 }).take(4) {
-        checked(photo.photo);
-    }
+    first_photos(&PLACE.write("x.tar", bytes));
 }
 
 /// A zip file of photos.
 pub fn zip_shard(bytes: &[u8]) {
     static PLACE: LazyLock<Place> = LazyLock::new(|| Place::new("zip"));
-    let Some(photos) = checked(Photos::gather(&[PLACE.write("x.zip", bytes)], None)) else { return };
-    for photo in photos.into_stream(PhotoLimits { max_pixels: 1 << 16, max_bytes: 1 << 20 }).take(4) {
-        checked(photo.photo);
-    }
+    first_photos(&PLACE.write("x.zip", bytes));
 }
 
 /// A Parquet file, and the photos in it.
@@ -180,11 +197,7 @@ pub fn parquet(bytes: &[u8]) {
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
     let path = PLACE.write(&format!("{number}.parquet"), bytes);
     locdiff_ingest::fuzzing::parquet(&path);
-    if let Some(photos) = checked(Photos::gather(&[&path], None)) {
-        for photo in photos.into_stream(PhotoLimits { max_pixels: 1 << 16, max_bytes: 1 << 20 }).take(4) {
-            checked(photo.photo);
-        }
-    }
+    first_photos(&path);
     fs::remove_file(path).expect("a temporary file");
 }
 

@@ -33,8 +33,7 @@ impl Table {
     }
 
     fn rows(&self) -> FileRows<'_> {
-        let ids = self.table.ids.as_ref().map(|(_, ids)| ids.as_slice());
-        FileRows { file: &self.name, rows: self.table.places.len(), ids }
+        FileRows::of(&self.name, &self.table)
     }
 }
 

@@ -222,7 +222,9 @@ impl<'a> Chain<'a> {
                 grid.iter_mut().zip(&evidence.grid).for_each(|(value, ratio)| *value *= floored(*ratio));
             }
             let total = self.earth.expected(grid).max(f64::MIN_POSITIVE);
-            grid.iter_mut().for_each(|value| *value /= total);
+            for value in grid.iter_mut() {
+                *value /= total;
+            }
             *sum += total.ln();
         }
         Ok(())
@@ -245,7 +247,7 @@ impl<'a> Chain<'a> {
         let mut kept: Vec<Vec<Vec<f32>>> = Vec::new();
         let mut sums = vec![0.0; kinds];
         let keep = |k: usize, now: &Grids| {
-            if k % stride == 0 {
+            if k.is_multiple_of(stride) {
                 kept.push(single(now));
             }
         };
@@ -356,6 +358,7 @@ impl<'a> Chain<'a> {
         // Where they are sure, by that alone: a look from elsewhere always fits being anywhere.
         let fits = if sharp > 0.5 { heard.sharp() / sharp } else { heard.total(self.earth) };
         let fit = fits.max(f64::MIN_POSITIVE).ln();
+        eprintln!("DBG {k} sharp {sharp} heard {} total {} fit {fit}", heard.sharp(), heard.total(self.earth));
         let stray = self.elsewhere(k, fit);
         let wrong_tag = self.wrong_tag(k, &others);
         let mut place = others;

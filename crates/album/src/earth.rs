@@ -57,7 +57,9 @@ impl Earth {
         let wide = |(background, land): (&f64, &f64)| (0.8 * background + 0.2 / (4.0 * PI)) * land;
         let mut usual: Vec<f64> = background.iter().zip(&land).map(wide).collect();
         let total: f64 = usual.iter().zip(&areas).map(|(value, area)| value * area).sum();
-        usual.iter_mut().for_each(|value| *value /= total);
+        for value in &mut usual {
+            *value /= total;
+        }
         Ok(Self {
             points,
             land,

@@ -80,9 +80,13 @@ fn dot(row: &[f64], features: &[f64]) -> f64 {
 /// Brings weights given as logs to a sum of 1.
 fn softmax(logs: &mut [f64]) {
     let top = logs.iter().fold(f64::NEG_INFINITY, |a, b| a.max(*b));
-    logs.iter_mut().for_each(|log| *log = (*log - top).exp());
+    for log in &mut *logs {
+        *log = (*log - top).exp();
+    }
     let sum: f64 = logs.iter().sum();
-    logs.iter_mut().for_each(|weight| *weight /= sum);
+    for weight in logs {
+        *weight /= sum;
+    }
 }
 
 fn km(a: UnitVec, b: UnitVec) -> f64 {

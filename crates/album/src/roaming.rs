@@ -23,7 +23,9 @@ impl Traveller {
         let mut moved = earth.jumped(ratio, hours, &self.jumps)?;
         let anywhere = 1.0 - (-self.anywhere_per_h * hours).exp();
         let mean = anywhere * earth.expected(ratio);
-        moved.iter_mut().for_each(|value| *value = (1.0 - anywhere) * *value + mean);
+        for value in &mut moved {
+            *value = (1.0 - anywhere) * *value + mean;
+        }
         Ok(moved)
     }
 }
@@ -42,7 +44,9 @@ mod tests {
         let earth = Earth::new(&Calibration::none(Coefficients::new(vec![0.0; 16]).unwrap())).unwrap();
         let centre = LatLon::new(45.0, 10.0).unwrap().to_unit();
         let mut start = earth.wide(&[Blob::at_km(centre, 500.0, 1.0)]).unwrap();
-        start.iter_mut().for_each(|value| *value += 0.1);
+        for value in &mut start {
+            *value += 0.1;
+        }
         for traveller in AlbumSettings::default().travellers {
             let roam = |grid: &[f64], hours: f64| traveller.roam(grid, hours, &earth).unwrap();
             assert!(roam(&vec![1.0; start.len()], 50.0).iter().all(|value| (value - 1.0).abs() < 1e-6));

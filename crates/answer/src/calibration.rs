@@ -147,7 +147,7 @@ impl Calibration {
     /// # Ok::<(), locdiff_shdd::ShddError>(())
     /// ```
     pub fn radius_level(&self, p: f64, ood: f64) -> f64 {
-        between(p, LEVELS, self.radius_levels_for(ood))
+        interpolated_level(p, LEVELS, self.radius_levels_for(ood))
     }
 
     /// The radius levels for a photo that is a ood with this probability.
@@ -158,7 +158,7 @@ impl Calibration {
 
     /// The other way around: the share that a radius holds within which the density holds `level`.
     pub fn radius_share(&self, level: f64, ood: f64) -> f64 {
-        between(level, self.radius_levels_for(ood), LEVELS)
+        interpolated_level(level, self.radius_levels_for(ood), LEVELS)
     }
 
     /// What is said about a photo whose views have these embeddings: it is as strange as they are on the mean.
@@ -251,7 +251,7 @@ fn density_of(
 }
 
 /// Linear interpolation from one rising list to another, both with 0 before and 1 after.
-fn between(x: f64, from: [f64; 9], to: [f64; 9]) -> f64 {
+pub fn interpolated_level(x: f64, from: [f64; 9], to: [f64; 9]) -> f64 {
     let ends =
         |inner: [f64; 9]| -> Vec<f64> { std::iter::once(0.0).chain(inner).chain(std::iter::once(1.0)).collect() };
     let (from, to) = (ends(from), ends(to));

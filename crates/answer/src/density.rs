@@ -172,11 +172,6 @@ impl Density {
         self.support.area_sr()
     }
 
-    /// Differential entropy in nats, per steradian: log 4π ≈ 2.531 for the uniform density.
-    pub fn entropy_nats(&self) -> f64 {
-        -self.masses().iter().zip(self.point_log_density()).filter(|(m, _)| **m > 0.0).map(|(m, v)| m * v).sum::<f64>()
-    }
-
     /// The Kullback–Leibler divergence from another density, in nats: what this one adds to it.
     pub fn divergence_nats(&self, from: &Self) -> f64 {
         let elsewhere = match (&self.support, &from.support) {

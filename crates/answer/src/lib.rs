@@ -47,7 +47,7 @@ mod tempered;
 mod window;
 
 pub use answer::{Answer, AnsweredBy, FromDensity, GalleryContribution, Hypothesis, Match};
-pub use calibration::{Calibration, Factors, FitReport, ModelShape, OutOfDomain};
+pub use calibration::{Calibration, Factors, FitReport, ModelShape, OutOfDomain, interpolated_level};
 pub use calibration_file::CALIBRATION_FILE;
 pub use density::{Density, DensityRegion, Peak};
 pub use error::AnswerError;

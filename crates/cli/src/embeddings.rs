@@ -26,10 +26,12 @@ impl EmbeddingsArgs {
 /// The true locations of a file's rows.
 pub(crate) fn read_truth(path: &Path, name: &str, rows: usize) -> Result<Vec<LatLon>> {
     let truth = read_points(path, None, &PointColumns::default())?;
-    ensure!(
-        truth.len() == rows,
-        "{name} has {rows} rows, --truth has {}: row k of both must be the same photo",
-        truth.len()
-    );
+    same_rows((name, rows), ("--truth", truth.len()))?;
     Ok(truth)
+}
+
+/// Fails where two files, each with the number of its rows, are not of the same photos.
+pub(crate) fn same_rows((name, rows): (&str, usize), (other, others): (&str, usize)) -> Result<()> {
+    ensure!(rows == others, "{name} has {rows} rows, {other} has {others}: row k of both must be the same photo");
+    Ok(())
 }

@@ -1,7 +1,7 @@
 //! What is asked of photos, as flags: each fills its field of a [`Request`], whose defaults they show.
 
 use crate::args::{DeviceArg, named, parse_positive};
-use crate::{output::Usage, progress};
+use crate::{embeddings::same_rows, output::Usage, progress};
 use anyhow::Result;
 use clap::Args;
 use locdiff::parts::{Centres, Hybrid, HybridRule, encoder_of, open_retriever};
@@ -194,7 +194,7 @@ pub(crate) struct GalleryRuleArgs {
     pub(crate) gallery_embeddings: Option<PathBuf>,
     /// Their tensor in a safetensors file that holds several
     #[arg(long, value_name = "NAME", alias = "hybrid-tensor", requires = "gallery_embeddings", hide_short_help = true)]
-    pub(crate) gallery_tensor: Option<String>,
+    gallery_tensor: Option<String>,
     /// What candidates lie around
     #[arg(long, value_parser = named::<Centres>(), default_value = Centres::Samples.name(), alias = "hybrid-around", requires = "any_gallery", hide_short_help = true)]
     gallery_around: Centres,
@@ -216,6 +216,14 @@ impl GalleryRuleArgs {
     /// Whether a gallery is given.
     pub(crate) fn is_given(&self) -> bool {
         self.files.gallery.is_some() || self.hybrid.is_some()
+    }
+
+    /// The embeddings for the retrieval of a file's rows, where it has its own.
+    pub(crate) fn own_rows(&self, file: &RowFile) -> Result<Option<RowFile>> {
+        let Some(path) = &self.gallery_embeddings else { return Ok(None) };
+        let own = RowFile::open(path, self.gallery_tensor.as_deref())?;
+        same_rows((own.name(), own.rows()), (file.name(), file.rows()))?;
+        Ok(Some(own))
     }
 
     pub(crate) fn fill(&self, usual: GalleryRule, request: &mut Request) -> Result<()> {
@@ -273,17 +281,8 @@ pub(crate) fn hybrid(args: &GalleryRuleArgs, file: &RowFile, device: &Device) ->
         open_retriever(gallery, request.geoclip.as_deref(), device, |done, _| bar.set_position(done as u64));
     bar.finish_and_clear();
     let hybrid = Hybrid::new(retriever?, request.hybrid.apply(rule)?);
-    let tensor = args.gallery_tensor.as_deref();
-    let own = args.gallery_embeddings.as_ref().map(|path| RowFile::open(path, tensor)).transpose()?;
+    let own = args.own_rows(file)?;
     let used = own.as_ref().unwrap_or(file);
-    anyhow::ensure!(
-        used.rows() == file.rows(),
-        "{} has {} rows, {} has {}: row k of both must be the same photo",
-        used.name(),
-        used.rows(),
-        file.name(),
-        file.rows()
-    );
     hybrid.check_embeddings(used.name(), used.columns(), used.encoder())?;
     Ok(Some(RowHybrid { hybrid, own }))
 }

@@ -10,30 +10,7 @@ use rand_chacha::ChaCha8Rng;
 use std::time::{Duration, Instant};
 
 /// What structure there is in our formats.
-const TOKENS: [&[u8]; 22] = [
-    b",",
-    b"\n",
-    b"\"",
-    b"{",
-    b"}",
-    b"[",
-    b"]",
-    b"nan",
-    b"-",
-    b"1e999",
-    b"\xff\xff\xff\xff",
-    b"\0",
-    b"(",
-    b")",
-    b"'",
-    b":",
-    b"99999999999999999999",
-    b"1e12",
-    b"null",
-    b";",
-    b"\t",
-    b"-1",
-];
+const TOKENS: &[u8] = b", \n \" { } [ ] nan - 1e999 \xff\xff\xff\xff \0 ( ) ' : 99999999999999999999 1e12 null ; \t -1";
 
 /// Mutations of each target's seeds.
 const MUTATIONS: usize = 60;
@@ -45,6 +22,7 @@ const IN_MEMORY: [&str; 8] =
 
 /// Cuts, doubles, flips, overwrites and inserts.
 fn mutate(input: &mut Vec<u8>, rng: &mut ChaCha8Rng) {
+    let tokens: Vec<&[u8]> = TOKENS.split(|byte| *byte == b' ').collect();
     for _ in 0..rng.random_range(1..6) {
         let place = rng.random_range(0..=input.len());
         let end = rng.random_range(place..=input.len());
@@ -54,7 +32,7 @@ fn mutate(input: &mut Vec<u8>, rng: &mut ChaCha8Rng) {
             2 if place < input.len() => input[place] ^= 1 << rng.random_range(0..8),
             3 if place < input.len() => input[place] = rng.random(),
             4 => drop(input.drain(place..end)),
-            _ => drop(input.splice(place..place, TOKENS[rng.random_range(0..TOKENS.len())].iter().copied())),
+            _ => drop(input.splice(place..place, tokens[rng.random_range(0..tokens.len())].iter().copied())),
         }
         input.truncate(1 << 16);
     }

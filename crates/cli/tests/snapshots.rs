@@ -39,36 +39,7 @@ fn messages_about_files() {
         fs::write(path.join(name), text).unwrap();
     }
     fs::create_dir(path.join("folder")).unwrap();
-    let text = failures(
-        path,
-        &[
-            "encode absent.csv --out o.npy",
-            "encode empty.csv --out o.npy",
-            "encode nan.csv --out o.npy",
-            "encode range.csv --out o.npy",
-            "encode columns.csv --out o.npy",
-            "encode places.csv --out o.xyz",
-            "encode places.csv --out no/such/folder/o.npy",
-            "decode short.csv",
-            "decode ragged.csv --out o.csv",
-            "decode truncated.npy",
-            "density places.csv",
-            "embed folder -o e.npy",
-            "embed absent.jpg -o e.npy",
-            "embed photo.jpg -o e.npy",
-            "embed photo.jpg -o e.npy --encoder folder",
-            "locate absent.jpg",
-            "locate folder",
-            "locate photo.jpg --device cpu",
-            "locate photo.jpg --model folder",
-            "evaluate --truth absent.csv --predictions ids.csv",
-            "evaluate --truth more.csv --predictions ids.csv",
-            "evaluate --truth more.csv --predictions more.csv --html no/such/folder/r.html",
-            "train --embeddings absent.npy --locations places.csv --out run --device cpu",
-            "import geoclip absent.whl --out g",
-            "gallery search folder --embeddings truncated.npy",
-        ],
-    );
+    let text = failures(path, include_str!("messages/files.txt").lines());
     matches_snapshot("messages-files", &text);
 }
 
@@ -78,34 +49,7 @@ fn messages_about_flags() {
     fs::write(path.join("places.csv"), "lat,lon\n1,2\n3,4\n").unwrap();
     fs::copy(common::fixture("vision/rgb.png"), path.join("photo.png")).unwrap();
     ok(path, "encode places.csv -L 3 --out codes.npy");
-    let text = failures(
-        path,
-        &[
-            "frobnicate",
-            "encode",
-            "encode places.csv -L 0",
-            "encode --at 95,0",
-            "encode --at nowhere",
-            "decode codes.npy --decoder guess",
-            "decode codes.npy --window-km=-1",
-            "decode codes.npy --decoder anchors --anchors fibonacci:0",
-            "density codes.npy --row 99",
-            "locate",
-            "locate photo.png --within Atlantis",
-            "locate photo.png --steps 5",
-            "locate photo.png --pool mean --steps 0",
-            "locate photo.png --xmp",
-            "locate photo.png --trace t.mp4",
-            "locate photo.png --csv photo.png",
-            "embed photo.png -o e.npy --augment 1",
-            "embed photo.png",
-            "evaluate --truth places.csv",
-            "evaluate --truth places.csv --predictions places.csv --preset best",
-            "train --embeddings e.npy",
-            "compare --methods magic",
-            "gallery build --locations places.csv --out g",
-        ],
-    );
+    let text = failures(path, include_str!("messages/flags.txt").lines());
     matches_snapshot("messages-flags", &text);
 }
 
@@ -131,6 +75,6 @@ fn messages_about_models_and_settings() {
         "locate --model run --embeddings photos.npy --device cpu --prior photos.csv".to_owned(),
         "evaluate --truth photos.csv --model run --device cpu".to_owned(),
     ];
-    let text = failures(path, &commands.iter().map(String::as_str).collect::<Vec<_>>());
+    let text = failures(path, commands.iter().map(String::as_str));
     matches_snapshot("messages-models", &text);
 }

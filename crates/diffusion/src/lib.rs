@@ -1,4 +1,4 @@
-//! `LocDiff`'s diffusion: noise schedules, samplers and guidance over any [`Denoiser`].
+//! `LocDiff`'s diffusion: noise schedules and samplers over any [`Denoiser`].
 //!
 //! The process is variance preserving: `x_t = √ᾱ_t·x_0 + √(1−ᾱ_t)·z`. A [`Schedule`] holds ᾱ, a [`Prediction`] says
 //! what the network's output means, and a [`SamplerPlan`] is a list of steps whose coefficients are worked out once on
@@ -31,7 +31,6 @@
 
 mod denoiser;
 mod error;
-mod guidance;
 mod plan;
 mod prediction;
 mod sampling;
@@ -39,7 +38,6 @@ mod schedule;
 
 pub use denoiser::{Denoiser, PosteriorMean};
 pub use error::DiffusionError;
-pub use guidance::Guided;
 pub use plan::{PlannedStep, Sampler, SamplerPlan};
 pub use prediction::{Prediction, TrainingTables};
 pub use sampling::{SampleState, initial_noise, sample, sample_watched};

@@ -1,9 +1,8 @@
 //! Samplers as lists of coefficients.
 
 use crate::{DiffusionError, Prediction, Schedule};
-use locdiff_base::{BadSetting, Named, setting};
+use locdiff_base::{Named, setting};
 use locdiff_nn::ops::SamplerStep;
-use std::str::FromStr;
 
 /// A sampling method.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,14 +25,6 @@ impl Named for Sampler {
         (Self::Ddim { eta: 0.0 }, "ddim", "first order, no noise after the first"),
         (Self::DpmSolverPlusPlus2M, "dpmpp", "DPM-Solver++(2M): second order, for few steps"),
     ];
-}
-
-impl FromStr for Sampler {
-    type Err = BadSetting;
-
-    fn from_str(name: &str) -> Result<Self, BadSetting> {
-        Self::from_name(name)
-    }
 }
 
 /// One step: where it is in time, and its coefficients in f64.

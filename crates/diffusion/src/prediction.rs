@@ -1,13 +1,14 @@
 //! What a network's output means.
 
 use crate::Schedule;
-use locdiff_base::{BadSetting, Named, named};
+use locdiff_base::named;
 use locdiff_nn::{Device, NnError, Tensor};
-use std::str::FromStr;
+use serde::{Deserialize, Serialize};
 
 named! {
     /// What the network predicts. All three are linear in each other given `x_t`.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
     pub enum Prediction: "prediction" {
         /// The clean code `x_0` (`LocDiff`'s choice).
         #[default]
@@ -15,14 +16,6 @@ named! {
         Noise = "noise", "the noise";
         /// `v = √ᾱ·z − √(1−ᾱ)·x_0` (Salimans and Ho).
         V = "v", "√ᾱ·noise − √(1−ᾱ)·code";
-    }
-}
-
-impl FromStr for Prediction {
-    type Err = BadSetting;
-
-    fn from_str(name: &str) -> Result<Self, BadSetting> {
-        Self::from_name(name)
     }
 }
 
@@ -110,7 +103,6 @@ mod tests {
                 assert!((back - x0).abs() < 1e-9, "{prediction:?} {alpha_bar}: {back}");
             }
         }
-        assert!("eps".parse::<Prediction>().is_err());
-        assert_eq!("v".parse::<Prediction>().unwrap(), Prediction::V);
+        assert_eq!(locdiff_base::Named::from_name("v"), Ok(Prediction::V));
     }
 }

@@ -1,10 +1,10 @@
 //! The rules by which published numbers were made.
 
 use crate::EvalError;
-use locdiff_base::{BadSetting, Named, named};
+use locdiff_base::{Named, named};
 use locdiff_sphere::{LatLon, geodesic_km, haversine_km};
 use serde::Serialize;
-use std::{fmt, str::FromStr};
+use std::fmt;
 
 /// The radii in km at which accuracy is told: street, city, region, country, continent.
 pub const RADII_KM: [f64; 5] = [1.0, 25.0, 200.0, 750.0, 2500.0];
@@ -42,14 +42,6 @@ impl Preset {
 impl fmt::Display for Preset {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
-    }
-}
-
-impl FromStr for Preset {
-    type Err = BadSetting;
-
-    fn from_str(text: &str) -> Result<Self, BadSetting> {
-        Self::from_name(text)
     }
 }
 
@@ -122,10 +114,10 @@ mod tests {
     #[test]
     fn presets_have_names_and_rules() {
         for (preset, name, _) in Preset::ALL {
-            assert_eq!((name.parse::<Preset>(), preset.name()), (Ok(*preset), *name));
+            assert_eq!((Preset::from_name(name), preset.name()), (Ok(*preset), *name));
         }
         assert_eq!(
-            "im2gps".parse::<Preset>().unwrap_err().to_string(),
+            Preset::from_name("im2gps").unwrap_err().to_string(),
             "preset = im2gps cannot be used: choose plonk, osv5m, geoclip or pigeon"
         );
         let (a, b) = (LatLon::new(0.0, 0.0).unwrap(), LatLon::new(1.0, 0.0).unwrap());

@@ -1,10 +1,11 @@
 //! Writes the suggestions that are ticked.
 
 use crate::{Immich, Journal, Result, Suggestions, Written};
+use serde::Serialize;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What became of the suggestions.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Applied {
     /// Written.
     pub written: usize,

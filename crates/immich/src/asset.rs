@@ -29,7 +29,7 @@ impl Asset {
         let exif = &value["exifInfo"];
         let text = |value: &Value| value.as_str().filter(|text| !text.is_empty()).map(str::to_owned);
         let place = exif["latitude"].as_f64().zip(exif["longitude"].as_f64());
-        let place = place.filter(|place| *place != (0.0, 0.0));
+        let place = place.filter(|(lat, lon)| lat.abs().max(lon.abs()) >= 1e-6); // as in photos
         let camera: Vec<String> = [text(&exif["make"]), text(&exif["model"])].into_iter().flatten().collect();
         Some(Self {
             name: text(&value["originalFileName"]).unwrap_or_else(|| id.clone()),

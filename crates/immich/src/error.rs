@@ -29,6 +29,9 @@ pub enum ImmichError {
     /// A file that cannot be written.
     #[error(transparent)]
     Write(#[from] locdiff_base::WriteError),
+    /// A model that fails, or was stopped.
+    #[error(transparent)]
+    Locate(#[from] locdiff::LocateError),
     /// Suggestions or a journal of another server.
     #[error("{file} is about {theirs}, not {ours}: give the address it was made for", file = file.display())]
     OtherServer { file: PathBuf, theirs: String, ours: String },

@@ -18,7 +18,7 @@ struct Line {
 
 /// Embeddings by photo, in a file of lines.
 #[derive(Debug)]
-pub struct KeptEmbeddings {
+pub(crate) struct KeptEmbeddings {
     path: PathBuf,
     encoder: String,
     file: File,
@@ -30,7 +30,7 @@ impl KeptEmbeddings {
     ///
     /// # Errors
     /// A file that cannot be read or written.
-    pub fn open(path: &Path, encoder: &str) -> Result<Self> {
+    pub(crate) fn open(path: &Path, encoder: &str) -> Result<Self> {
         let mut known = HashMap::new();
         let mut cut = false;
         if path.exists() {
@@ -52,17 +52,12 @@ impl KeptEmbeddings {
     }
 
     /// How many are known.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.known.len()
     }
 
-    /// Whether none is.
-    pub fn is_empty(&self) -> bool {
-        self.known.is_empty()
-    }
-
     /// That of a photo.
-    pub fn get(&self, asset: &str) -> Option<&[f32]> {
+    pub(crate) fn get(&self, asset: &str) -> Option<&[f32]> {
         self.known.get(asset).map(Vec::as_slice)
     }
 
@@ -70,7 +65,7 @@ impl KeptEmbeddings {
     ///
     /// # Errors
     /// A file that cannot be written.
-    pub fn add(&mut self, asset: &str, embedding: &[f32]) -> Result<()> {
+    pub(crate) fn add(&mut self, asset: &str, embedding: &[f32]) -> Result<()> {
         let line = Line { encoder: self.encoder.clone(), asset: asset.to_owned(), embedding: embedding.to_vec() };
         let text = serde_json::to_string(&line).unwrap_or_default() + "\n";
         let failed = |reason| WriteError::new(&self.path.display().to_string(), reason);
@@ -83,7 +78,7 @@ impl KeptEmbeddings {
     ///
     /// # Errors
     /// A file that cannot be removed.
-    pub fn remove(self) -> Result<()> {
+    pub(crate) fn remove(self) -> Result<()> {
         let failed = |reason| WriteError::new(&self.path.display().to_string(), reason);
         Ok(std::fs::remove_file(&self.path).map_err(failed)?)
     }

@@ -4,7 +4,8 @@
 //! |---|---|
 //! | a server and a key | [`Immich`], [`ApiKey`] |
 //! | its photos | [`Immich::assets`], [`Filter`], [`Asset`] |
-//! | trips, by pauses between photos | [`trips`] |
+//! | trips, by pauses between photos | [`Trips`], [`trips`] |
+//! | places for a trip's photos | [`Suggester`] |
 //! | suggestions in a file | [`Suggestions`], [`Suggestion`] |
 //! | a page to tick them on, as a function of requests | [`Review`] |
 //! | write those that are ticked | [`apply`], [`Journal`] |
@@ -21,6 +22,7 @@ mod journal;
 mod kept;
 mod key;
 mod review;
+mod suggest;
 mod suggestions;
 mod trips;
 mod undo;
@@ -30,9 +32,9 @@ pub use asset::Asset;
 pub use client::{Filter, Immich};
 pub use error::ImmichError;
 pub use journal::{Journal, Written};
-pub use kept::KeptEmbeddings;
 pub use key::ApiKey;
 pub use review::Review;
+pub use suggest::{Suggester, TripSuggestions, Trips};
 pub use suggestions::{Suggestion, Suggestions};
 pub use trips::trips;
 pub use undo::{Undone, undo};

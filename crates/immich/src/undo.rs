@@ -2,13 +2,14 @@
 
 use crate::{Immich, ImmichError, Journal, Result, Written};
 use locdiff_sphere::haversine_km;
+use serde::Serialize;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Places are the same within this: immich writes them to sidecars with fewer digits.
 const SAME_KM: f64 = 0.02;
 
 /// What became of a journal's lines.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Undone {
     /// Places taken away.
     pub cleared: usize,

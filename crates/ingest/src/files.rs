@@ -2,7 +2,7 @@
 
 use crate::{
     EmbedCounts, EmbedOutput, EmbedSettings, EmbedTables, IngestError, PhotoSource, PlaceSource, Result,
-    journal::Journal, outcome::Outcome,
+    journal::Journal, outcome::EmbedOutcome,
 };
 use locdiff_base::AtomicFile;
 use locdiff_data::{Fingerprint, MatrixWriter};
@@ -93,7 +93,7 @@ impl EmbedFiles {
         let mut writer = self.writer(settings, columns, encoder)?;
         for view in 0..=settings.augment as usize {
             for outcome in journal.outcomes()? {
-                if let Outcome::Embedded { values, .. } = outcome {
+                if let EmbedOutcome::Embedded { values, .. } = outcome {
                     let row: Vec<f64> = values[view * columns..][..columns].iter().map(|&v| v.into()).collect();
                     writer.write_row(&row)?;
                 }
@@ -109,9 +109,9 @@ impl EmbedFiles {
         let mut tables = EmbedTables::create(&self.locations, &self.bad, self.always_list_bad)?;
         for (photo, outcome) in photos.iter().zip(journal.outcomes()?) {
             match outcome {
-                Outcome::Bad(reason) => tables.bad(photo.name(), &reason)?,
-                Outcome::WithoutPlace => tables.left_out(photo.name())?,
-                Outcome::Embedded { gps, .. } => {
+                EmbedOutcome::Bad(reason) => tables.bad(photo.name(), &reason)?,
+                EmbedOutcome::WithoutPlace => tables.left_out(photo.name())?,
+                EmbedOutcome::Embedded { gps, .. } => {
                     let own = gps.map(|place| (place, PlaceSource::Exif));
                     tables.embedded(photo.name(), photo.place().or(own))?;
                 }

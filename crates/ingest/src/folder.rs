@@ -1,9 +1,10 @@
 //! The one walk through a folder: regular files only, every folder once, and what cannot be used is named.
 
-use crate::{PhotoSource, source::is_picture};
+use crate::PhotoSource;
 use locdiff_base::special_kind;
+use locdiff_phototags::MediaKind;
 use std::path::{Path, PathBuf};
-use std::{collections::HashSet, fs};
+use std::{collections::HashSet, fmt, fs};
 
 /// A path that is passed over: the others are not stopped by it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,13 +15,65 @@ pub struct Skipped {
     pub reason: String,
 }
 
+/// Files that are passed over because they are no photos, by kind.
+///
+/// ```
+/// use locdiff_ingest::PassedOver;
+/// let mut files = PassedOver::default();
+/// assert!(files.is_empty());
+/// files.videos.push("a.mov".into());
+/// files.others = 2;
+/// files.sidecars = 5; // read with their photos, so not told
+/// assert_eq!(files.to_string(), "1 video, 2 other files");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PassedOver {
+    /// Films, whose places and times an album can use (`PhotoFacts::of_video`).
+    pub videos: Vec<PathBuf>,
+    /// XMP files.
+    pub sidecars: usize,
+    /// Other files.
+    pub others: usize,
+}
+
+impl PassedOver {
+    /// Whether there is nothing to tell.
+    pub fn is_empty(&self) -> bool {
+        self.videos.is_empty() && self.others == 0
+    }
+
+    /// How many files they are.
+    pub fn count(&self) -> usize {
+        self.videos.len() + self.sidecars + self.others
+    }
+
+    pub(crate) fn extend(&mut self, more: Self) {
+        self.videos.extend(more.videos);
+        self.sidecars += more.sidecars;
+        self.others += more.others;
+    }
+}
+
+impl fmt::Display for PassedOver {
+    /// "3 videos, 2 other files".
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counted = |count: usize, what: &str| match count {
+            0 => None,
+            1 => Some(format!("1 {what}")),
+            _ => Some(format!("{count} {what}s")),
+        };
+        let parts = [counted(self.videos.len(), "video"), counted(self.others, "other file")];
+        f.write_str(&parts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+    }
+}
+
 /// What lies below a folder.
 #[derive(Debug, Default)]
 pub(crate) struct Walk {
     /// The pictures, by name.
     pub(crate) photos: Vec<PhotoSource>,
     /// Other regular files.
-    pub(crate) other_files: usize,
+    pub(crate) passed: PassedOver,
     /// Those of them that may hold pictures: `.zip`, `.tar` and `.parquet` files.
     pub(crate) archives: Vec<PathBuf>,
     /// What is passed over, with the reason.
@@ -53,10 +106,15 @@ impl Walk {
             return self.skip(path, format!("it is {kind}, not a regular file"));
         }
         if kind.is_file() {
-            if is_picture(path) {
+            let kind = MediaKind::of(path);
+            if kind.is_photo() {
                 self.photos.push(PhotoSource::file(path));
             } else {
-                self.other_files += 1;
+                match kind {
+                    MediaKind::Video => self.passed.videos.push(path.to_owned()),
+                    MediaKind::Sidecar => self.passed.sidecars += 1,
+                    _ => self.passed.others += 1,
+                }
                 let end = path.extension().and_then(|end| end.to_str());
                 if matches!(end, Some("zip" | "tar" | "parquet")) {
                     self.archives.push(path.to_owned());

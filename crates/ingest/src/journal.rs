@@ -4,7 +4,7 @@
 //! Records are appended a batch at a time, and a batch that is not whole is made again, so that the same photos share a
 //! batch however often a run is cut.
 
-use crate::{IngestError, Result, outcome::Outcome};
+use crate::{IngestError, Result, outcome::EmbedOutcome};
 use locdiff_base::OutputLock;
 use serde_json::Value;
 use std::fs::{File, OpenOptions};
@@ -65,7 +65,7 @@ impl Journal {
     }
 
     /// Adds a batch.
-    pub(crate) fn append(&mut self, batch: &[Outcome]) -> Result<()> {
+    pub(crate) fn append(&mut self, batch: &[EmbedOutcome]) -> Result<()> {
         let mut bytes = Vec::new();
         for outcome in batch {
             let payload = outcome.to_bytes();
@@ -79,7 +79,7 @@ impl Journal {
     }
 
     /// All outcomes, in the photos' order.
-    pub(crate) fn outcomes(&self) -> Result<impl Iterator<Item = Outcome>> {
+    pub(crate) fn outcomes(&self) -> Result<impl Iterator<Item = EmbedOutcome>> {
         let failed = |reason| self.failed(reason);
         let mut file = File::open(&self.path).map_err(failed)?;
         file.seek(SeekFrom::Start(self.start)).map_err(failed)?;
@@ -122,7 +122,7 @@ struct Records<R> {
 
 impl<R: Read> Records<R> {
     /// The next record and its length in the file; `None` at the end, or where a record is cut off or damaged.
-    fn next_record(&mut self) -> Option<(u64, Outcome)> {
+    fn next_record(&mut self) -> Option<(u64, EmbedOutcome)> {
         /// No embedding is longer, however many views it has.
         const LONGEST: u32 = 1 << 30;
         let mut head = [0; 8];
@@ -137,7 +137,7 @@ impl<R: Read> Records<R> {
         if payload.len() != length as usize || crc32fast::hash(&payload) != u32::from_le_bytes(*sum) {
             return None;
         }
-        Some((8 + u64::from(length), Outcome::from_bytes(&payload)?))
+        Some((8 + u64::from(length), EmbedOutcome::from_bytes(&payload)?))
     }
 }
 
@@ -147,14 +147,14 @@ mod tests {
     use locdiff_sphere::LatLon;
     use serde_json::json;
 
-    fn outcomes() -> Vec<Outcome> {
+    fn outcomes() -> Vec<EmbedOutcome> {
         let gps = LatLon::new(-33.5, 151.25).ok();
         vec![
-            Outcome::Embedded { values: vec![1.0, -2.5], gps },
-            Outcome::Bad("cut off, Zürich".to_owned()),
-            Outcome::WithoutPlace,
-            Outcome::Embedded { values: vec![0.0, 3.0], gps: None },
-            Outcome::Bad(String::new()),
+            EmbedOutcome::Embedded { values: vec![1.0, -2.5], gps },
+            EmbedOutcome::Bad("cut off, Zürich".to_owned()),
+            EmbedOutcome::WithoutPlace,
+            EmbedOutcome::Embedded { values: vec![0.0, 3.0], gps: None },
+            EmbedOutcome::Bad(String::new()),
         ]
     }
 

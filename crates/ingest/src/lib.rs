@@ -4,7 +4,6 @@
 //! |---|---|
 //! | the photos of files, folders, lists, tables, tar and zip shards, Parquet files | [`Photos`], [`PhotoSource`], [`Skipped`] |
 //! | those of a published list, whose pictures lie in folders and archives | [`PhotoList`], [`Photos::listed`] |
-//! | each of them decoded, a result for each, few in memory at a time | [`PhotoStream`] |
 //! | the tables beside embeddings | [`EmbedTables`] |
 //! | their embeddings and places in files, by a run that can be cut off and resumed | [`EmbedRun`], [`EmbedSettings`], [`EmbedFiles`] |
 //! | what went wrong, in one line | [`IngestError`], [`ParquetError`] |
@@ -13,7 +12,7 @@
 //! use locdiff_ingest::{PhotoLimits, Photos};
 //! let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision");
 //! let photos = Photos::gather(&[folder], None)?;
-//! let decoded = photos.into_stream(PhotoLimits::default()).filter(|read| read.photo.is_ok()).count();
+//! let decoded = photos.sources().iter().filter(|source| source.read(&PhotoLimits::default()).is_ok()).count();
 //! assert!(decoded > 10);
 //! # Ok::<(), locdiff_ingest::IngestError>(())
 //! ```
@@ -34,7 +33,6 @@ mod run;
 mod settings;
 mod shard;
 mod source;
-mod stream;
 mod table;
 mod tables;
 mod zipped;
@@ -42,7 +40,7 @@ mod zipped_bytes;
 
 pub use error::{IngestError, Result};
 pub use files::EmbedFiles;
-pub use folder::Skipped;
+pub use folder::{PassedOver, Skipped};
 pub use list::{ListedPhoto, PhotoList};
 pub use locdiff_vision::PhotoLimits;
 pub use parquet::ParquetError;
@@ -50,5 +48,4 @@ pub use photos::Photos;
 pub use run::{EmbedRun, Progress};
 pub use settings::{EmbedCounts, EmbedOutput, EmbedSettings};
 pub use source::{PhotoSource, PlaceSource};
-pub use stream::{PhotoStream, ReadPhoto};
 pub use tables::EmbedTables;

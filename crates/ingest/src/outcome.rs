@@ -4,7 +4,7 @@ use locdiff_sphere::LatLon;
 
 /// What came of a photo.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Outcome {
+pub(crate) enum EmbedOutcome {
     /// The embeddings of the photo and of its other views, one after another, and the place in its EXIF data.
     Embedded { values: Vec<f32>, gps: Option<LatLon> },
     /// It could not be read, and why.
@@ -18,7 +18,7 @@ const EMBEDDED_WITH_GPS: u8 = 1;
 const BAD: u8 = 2;
 const WITHOUT_PLACE: u8 = 3;
 
-impl Outcome {
+impl EmbedOutcome {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         match self {

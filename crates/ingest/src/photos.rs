@@ -1,10 +1,11 @@
 //! Which photos: files, folders, lists, tables, shards and standard input as one list in an order that is always the same.
 
-use crate::folder::{self, Skipped};
+use crate::folder::{self, PassedOver, Skipped};
 use crate::{
-    IngestError, PhotoLimits, PhotoSource, PhotoStream, PlaceSource, Result, index::PictureIndex, list::PhotoList,
-    parquet, shard, table, zipped,
+    IngestError, PhotoLimits, PhotoSource, PlaceSource, Result, index::PictureIndex, list::PhotoList, parquet, shard,
+    table, zipped,
 };
+use locdiff_phototags::MediaKind;
 use std::path::{Component, Path, PathBuf};
 use std::{collections::HashSet, fs, io::Read};
 
@@ -12,7 +13,7 @@ use std::{collections::HashSet, fs, io::Read};
 #[derive(Debug, Clone, Default)]
 pub struct Photos {
     sources: Vec<PhotoSource>,
-    other_files: usize,
+    passed: PassedOver,
     skipped: Vec<Skipped>,
     absent: Vec<String>,
 }
@@ -23,7 +24,8 @@ impl Photos {
     /// names a table's column of paths; without it the usual names are tried.
     ///
     /// A photo that comes twice is taken once. What a folder holds beside regular files (pipes, devices, links that lead
-    /// nowhere or back, folders that may not be read) is passed over, see [`Photos::skipped`].
+    /// nowhere or back, folders that may not be read) is passed over, see [`Photos::skipped`]; so are films and other files, see
+    /// [`Photos::passed_over`].
     ///
     /// # Errors
     /// Tables, lists and shards that cannot be read, and arguments that name no picture. A photo that cannot be read is
@@ -35,7 +37,7 @@ impl Photos {
         }
         photos.take_each_once();
         if photos.sources.is_empty() {
-            let (other_files, skipped) = (photos.other_files, photos.skipped.len());
+            let (other_files, skipped) = (photos.other_files(), photos.skipped.len());
             return Err(IngestError::NoPhotos { other_files, skipped });
         }
         Ok(photos)
@@ -89,7 +91,7 @@ impl Photos {
             _ if is_folder => {
                 let walk = folder::walk(path);
                 self.sources.extend(walk.photos);
-                self.other_files += walk.other_files;
+                self.passed.extend(walk.passed);
                 self.skipped.extend(walk.skipped);
             }
             Some("gz" | "tgz" | "zst" | "xz" | "bz2") => {
@@ -100,8 +102,9 @@ impl Photos {
             Some(end @ ("tar" | "zip")) => {
                 let (found, others) = if end == "tar" { shard::photos(path)? } else { zipped::photos(path)? };
                 self.sources.extend(found);
-                self.other_files += others;
+                self.passed.others += others;
             }
+            _ if MediaKind::of(path) == MediaKind::Video => self.passed.videos.push(path.to_owned()),
             _ => self.sources.push(PhotoSource::file(path)),
         }
         Ok(())
@@ -133,7 +136,12 @@ impl Photos {
 
     /// Files in folders and shards that are no pictures by their names.
     pub fn other_files(&self) -> usize {
-        self.other_files
+        self.passed.count()
+    }
+
+    /// The same by kind, with the names of videos; its text is what a command tells: "3 videos, 2 other files".
+    pub fn passed_over(&self) -> &PassedOver {
+        &self.passed
     }
 
     /// Paths that were passed over, and why.
@@ -144,11 +152,6 @@ impl Photos {
     /// The photos of a list whose pictures are not there, by name.
     pub fn absent(&self) -> &[String] {
         &self.absent
-    }
-
-    /// All photos decoded one after the other.
-    pub fn into_stream(self, limits: PhotoLimits) -> PhotoStream {
-        PhotoStream::new(self.sources, limits)
     }
 }
 
@@ -170,4 +173,29 @@ fn true_path(photo: &PhotoSource) -> PathBuf {
     }
     let plain = || Path::new(photo.name()).components().filter(|part| *part != Component::CurDir).collect();
     resolved.unwrap_or_else(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn raw_files_are_photos_and_films_are_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let names = ["a.jpg", "b.CR2", "b.CR2.xmp", "c.MOV", "d/e.mp4", "d/f.raf", "d/notes.txt", "g.heic"];
+        fs::create_dir(folder.path().join("d")).unwrap();
+        for name in names {
+            fs::write(folder.path().join(name), b"x").unwrap();
+        }
+        let photos = Photos::gather(&[folder.path()], None).unwrap();
+        let found: Vec<&Path> =
+            photos.sources().iter().map(|photo| photo.path().strip_prefix(folder.path()).unwrap()).collect();
+        assert_eq!(found, ["a.jpg", "b.CR2", "d/f.raf", "g.heic"].map(Path::new));
+        let passed = photos.passed_over();
+        assert_eq!((passed.to_string().as_str(), passed.sidecars), ("2 videos, 1 other file", 1));
+        assert_eq!((photos.other_files(), photos.skipped().len()), (4, 0));
+        let named = ["a.jpg", "c.MOV"].map(|name| folder.path().join(name));
+        assert_eq!(Photos::gather(&named, None).unwrap().passed_over().videos, [named[1].clone()]);
+        assert!(matches!(Photos::gather(&named[1..], None), Err(IngestError::NoPhotos { other_files: 1, .. })));
+    }
 }

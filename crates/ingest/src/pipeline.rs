@@ -1,6 +1,6 @@
 //! Photos to embeddings, in batches: while one is encoded the next is decoded, and no third is begun.
 
-use crate::{EmbedSettings, PhotoSource, Result, outcome::Outcome};
+use crate::{EmbedSettings, PhotoSource, Result, outcome::EmbedOutcome};
 use locdiff_sphere::LatLon;
 use locdiff_vision::{Encoder, VisionError};
 use rayon::prelude::*;
@@ -18,7 +18,7 @@ pub(crate) struct Pipeline<'a> {
 /// A photo on its way to the encoder.
 enum Prepared {
     Pixels { pixels: Vec<f32>, gps: Option<LatLon> },
-    Done(Outcome),
+    Done(EmbedOutcome),
 }
 
 impl Pipeline<'_> {
@@ -29,7 +29,7 @@ impl Pipeline<'_> {
         photos: &[PhotoSource],
         first: usize,
         stop: &AtomicBool,
-        mut write: impl FnMut(&[Outcome]) -> Result<()>,
+        mut write: impl FnMut(&[EmbedOutcome]) -> Result<()>,
     ) -> Result<bool> {
         let batch_photos = self.settings.photos_per_batch();
         std::thread::scope(|scope| {
@@ -64,7 +64,7 @@ impl Pipeline<'_> {
             let decoded = photo.read(&self.settings.limits)?;
             let gps = decoded.gps();
             if self.settings.require_place && gps.is_none() && photo.place().is_none() {
-                return Ok(Prepared::Done(Outcome::WithoutPlace));
+                return Ok(Prepared::Done(EmbedOutcome::WithoutPlace));
             }
             let mut pixels = self.encoder.preprocess(&decoded)?;
             let EmbedSettings { augmentation, seed, augment, .. } = self.settings;
@@ -74,12 +74,12 @@ impl Pipeline<'_> {
             }
             Ok(Prepared::Pixels { pixels, gps })
         };
-        let prepared = pixels().unwrap_or_else(|error| Prepared::Done(Outcome::Bad(error.to_string())));
+        let prepared = pixels().unwrap_or_else(|error| Prepared::Done(EmbedOutcome::Bad(error.to_string())));
         (self.was_read)();
         prepared
     }
 
-    fn encode(&self, batch: Vec<Prepared>) -> Result<Vec<Outcome>> {
+    fn encode(&self, batch: Vec<Prepared>) -> Result<Vec<EmbedOutcome>> {
         let parts: Vec<&[f32]> = batch
             .iter()
             .filter_map(|photo| match photo {
@@ -94,9 +94,9 @@ impl Pipeline<'_> {
             Prepared::Pixels { gps, .. } => {
                 let values = embeddings.next().expect("an embedding for each view").concat();
                 if values.iter().all(|value| value.is_finite()) {
-                    Outcome::Embedded { values, gps }
+                    EmbedOutcome::Embedded { values, gps }
                 } else {
-                    Outcome::Bad("the encoder's answer is not finite: its weights are damaged".to_owned())
+                    EmbedOutcome::Bad("the encoder's answer is not finite: its weights are damaged".to_owned())
                 }
             }
         };

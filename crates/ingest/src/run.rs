@@ -1,7 +1,7 @@
 //! A run over photos: embedded in batches, journalled, written in the end.
 
 use crate::journal::Journal;
-use crate::outcome::Outcome;
+use crate::outcome::EmbedOutcome;
 use crate::pipeline::Pipeline;
 use crate::{EmbedCounts, EmbedFiles, EmbedSettings, IngestError, Photos, Result};
 use locdiff_vision::{Encoder, Photo};
@@ -104,7 +104,7 @@ impl EmbedRun<'_> {
         journal.remove()?;
         if counts.rows == 0 {
             let first = match first {
-                Some(Outcome::Bad(reason)) => reason,
+                Some(EmbedOutcome::Bad(reason)) => reason,
                 _ => "the first has no location, and a location was required".to_owned(),
             };
             return Err(IngestError::NoneUsable { photos: sources.len(), list: self.files.bad.clone(), first });

@@ -1,6 +1,7 @@
 //! One photo that a user named: what it is called, where its bytes lie, and the place it comes with.
 
 use crate::{parquet, zipped_bytes::inflate};
+use locdiff_phototags::MediaKind;
 use locdiff_sphere::LatLon;
 use locdiff_vision::{Photo, PhotoLimits, VisionError};
 use std::fs::{self, File};
@@ -8,22 +9,16 @@ use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::{sync::Arc, time::UNIX_EPOCH};
 
-/// Extensions of the files that a folder or a shard is searched for. HEIC and AVIF are among them so that they are
-/// listed as bad, with the remedy, and not passed over in silence.
-const EXTENSIONS: [&str; 13] =
-    ["jpg", "jpeg", "jpe", "jfif", "png", "webp", "tif", "tiff", "gif", "bmp", "heic", "heif", "avif"];
-
-/// Whether a name ends like a picture's.
+/// Whether a name ends like a picture's or a RAW file's.
 pub(crate) fn is_picture(name: &Path) -> bool {
-    let extension = name.extension().and_then(|extension| extension.to_str());
-    extension.is_some_and(|extension| EXTENSIONS.iter().any(|known| extension.eq_ignore_ascii_case(known)))
+    MediaKind::of(name).is_photo()
 }
 
 /// Where a photo's location comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PlaceSource {
-    /// The photo's own EXIF data.
+    /// The photo's own EXIF data, its XMP, or a sidecar.
     Exif,
     /// The table that names the photo.
     Csv,

@@ -26,7 +26,7 @@ fn messages() {
     fs::write(path.join("places.csv"), "lat,lon\n1,2\n3,4\n").unwrap();
     let text = failures(
         path,
-        &[
+        [
             "locate photo.jpg",
             "compare --methods magic",
             "plot resolution --out r.jpg",

@@ -1,10 +1,12 @@
 //! The answers of an album as files: a track with its uncertainty.
 
-use crate::{maps::kilometres, maps::labelled};
+use crate::{LocateError, maps::kilometres, maps::labelled};
 use locdiff_album::{AlbumAnswer, TimeSource, iso_time};
+use locdiff_data::TableWriter;
 use locdiff_map::{FeatureCollection, GpxPoint, KmlDocument, KmlFolder, TrackMap, TrackPhoto, gpx};
 use locdiff_sphere::LatLon;
 use serde_json::{Value, json};
+use std::path::Path;
 
 /// Answers in order of time, as documents.
 ///
@@ -118,4 +120,34 @@ fn time(answer: &AlbumAnswer) -> Option<String> {
 fn words(answer: &AlbumAnswer) -> String {
     let (half, most) = (kilometres(answer.radius_50_km), kilometres(answer.radius_90_km));
     format!("{}; 50 % within {half} km, 90 % within {most} km; {}", answer.place, answer.because)
+}
+
+/// Writes a table with a row for each photo, in the order of the answers.
+///
+/// # Errors
+/// A file that cannot be written.
+pub fn write_album_table(path: &Path, answers: &[AlbumAnswer]) -> Result<(), LocateError> {
+    let columns =
+        "photo time time_from lat lon radius_50_km radius_90_km probability place country gps because outlier";
+    let mut table = TableWriter::create(path, &columns.split(' ').collect::<Vec<_>>())?;
+    for answer in answers {
+        let row = [
+            answer.name().to_owned(),
+            iso_time(answer.time.seconds),
+            answer.time.source.words().to_owned(),
+            format!("{:.6}", answer.best.lat_deg()),
+            format!("{:.6}", answer.best.lon_deg()),
+            format!("{:.2}", answer.radius_50_km),
+            format!("{:.2}", answer.radius_90_km),
+            format!("{:.4}", answer.probability()),
+            answer.place.clone(),
+            answer.country.clone().unwrap_or_default(),
+            answer.gps.is_some().to_string(),
+            answer.because.clone(),
+            answer.outlier.as_ref().map_or(String::new(), |outlier| outlier.reason.clone()),
+        ];
+        table.write(&row.each_ref().map(String::as_str))?;
+    }
+    table.finish()?;
+    Ok(())
 }

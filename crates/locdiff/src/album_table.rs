@@ -1,11 +1,11 @@
 //! A table of photos with times, for albums of embeddings.
 
 use crate::{Control, EmbeddedPhoto, LocateError, LocateOptions, Locator, PhotoTime, Source, calibrate::check_rows};
-use locdiff_album::{AlbumPhoto, parse_time};
+use locdiff_album::{AlbumTrip, parse_time};
 use locdiff_base::excerpt;
 use locdiff_data::{RowFile, TableReader};
 use locdiff_sphere::LatLon;
-use std::{path::Path, sync::Arc};
+use std::{collections::HashMap, path::Path, sync::Arc};
 
 /// A row: one photo of an album.
 #[derive(Debug, Clone, PartialEq)]
@@ -96,21 +96,25 @@ impl AlbumRow {
 }
 
 impl Locator {
-    /// The photos of a table as an album sees them, with its rows: to judge albums whose places are known.
+    /// The albums of a table whose places are known, to be judged, in the order of their first rows.
     ///
     /// # Errors
-    /// Files that cannot be read or do not belong together.
-    pub fn album_table(
+    /// Files that cannot be read or do not belong together, rows without a place, a table without rows.
+    pub fn album_trips(
         &self,
         embeddings: &Path,
         tensor: Option<&str>,
         table: &Path,
-        options: &LocateOptions,
-    ) -> Result<(Vec<AlbumPhoto>, Vec<AlbumRow>), LocateError> {
+    ) -> Result<Vec<AlbumTrip>, LocateError> {
         let file = Arc::new(RowFile::open(embeddings, tensor)?);
         check_rows(&file, self.model().config())?;
         let rows = AlbumRow::read(table)?;
+        let at = table.display().to_string();
+        if rows.is_empty() {
+            return Err(LocateError::Table { at, reason: "it has no rows".to_owned() });
+        }
         let sources: Vec<Source> = rows.iter().map(|row| row.source(&file)).collect::<Result<_, _>>()?;
+        let options = LocateOptions::default();
         let mut read = self.read(sources, Arc::new(options.clone()), Control::new());
         let mut photos = Vec::with_capacity(rows.len());
         while let Some(block) = read.next_block()? {
@@ -119,21 +123,21 @@ impl Locator {
             }
         }
         let times: Vec<PhotoTime> = rows.iter().map(|row| row.time).collect();
-        let photos: Vec<&EmbeddedPhoto> = photos.iter().collect();
-        Ok((self.album_photos(&photos, &times, options)?, rows))
+        let photos = self.album_photos(&photos.iter().collect::<Vec<&EmbeddedPhoto>>(), &times, &options)?;
+        let mut trips: Vec<AlbumTrip> = Vec::new();
+        let mut known: HashMap<String, usize> = HashMap::new();
+        for (k, (row, photo)) in rows.into_iter().zip(photos).enumerate() {
+            let reason = || format!("row {} has no lat and lon to judge by", k + 1);
+            let truth = row.truth.ok_or_else(|| LocateError::Table { at: at.clone(), reason: reason() })?;
+            let trip = *known.entry(row.album).or_insert_with_key(|name| {
+                let (photos, truths, strays) = (Vec::new(), Vec::new(), Vec::new());
+                trips.push(AlbumTrip { name: name.clone(), photos, truths, strays });
+                trips.len() - 1
+            });
+            trips[trip].photos.push(photo);
+            trips[trip].truths.push(truth);
+            trips[trip].strays.push(row.is_stray);
+        }
+        Ok(trips)
     }
-}
-
-/// Positions of the rows by album, albums in the order of their first rows.
-pub fn by_album(rows: &[AlbumRow]) -> Vec<(String, Vec<usize>)> {
-    let mut albums: Vec<(String, Vec<usize>)> = Vec::new();
-    let mut at: std::collections::HashMap<&str, usize> = std::collections::HashMap::new();
-    for (k, row) in rows.iter().enumerate() {
-        let index = *at.entry(&row.album).or_insert_with(|| {
-            albums.push((row.album.clone(), Vec::new()));
-            albums.len() - 1
-        });
-        albums[index].1.push(k);
-    }
-    albums
 }

@@ -37,6 +37,8 @@ mod album;
 #[cfg(feature = "maps")]
 mod album_files;
 mod album_table;
+#[cfg(feature = "maps")]
+mod answer_files;
 mod builder;
 #[cfg(feature = "bundled")]
 mod bundled;
@@ -50,6 +52,8 @@ mod gallery_use;
 mod grid;
 #[cfg(feature = "gallery")]
 mod hybrid;
+#[cfg(feature = "gallery")]
+mod inputs;
 mod judged;
 mod locator;
 #[cfg(feature = "gallery")]
@@ -101,7 +105,11 @@ pub use table::AnswerRow;
 
 /// What programs on top of this library use beside: the doors (command, server, jobs, Python) and the laboratory. No promise is made of it.
 pub mod parts {
-    pub use crate::album_table::{AlbumRow, by_album};
+    #[cfg(feature = "maps")]
+    pub use crate::album_files::write_album_table;
+    pub use crate::album_table::AlbumRow;
+    #[cfg(feature = "maps")]
+    pub use crate::answer_files::{AnswerFiles, AnswerTargets, Document, Target};
     pub use crate::builder::{encoder_of, model_of};
     #[cfg(feature = "bundled")]
     pub use crate::bundled::{BUNDLED_MODEL_NAME, bundled_encoder, bundled_model};
@@ -109,15 +117,17 @@ pub mod parts {
     pub use crate::control::StageTimes;
     #[cfg(feature = "gallery")]
     pub use crate::hybrid::{Hybrid, check_embeddings, open_retriever};
+    #[cfg(feature = "gallery")]
+    pub use crate::inputs::Inputs;
     pub use crate::judged::{AnswerScore, JudgedPlace, judge_rows};
     pub use crate::locator::open_model;
     #[cfg(feature = "maps")]
-    pub use crate::maps::{add_places, answers_page, crowd_page, crowd_photo, kilometres, places_folder};
+    pub use crate::maps::kilometres;
     pub use crate::pipeline::{EmbedSources, Read};
     pub use crate::prior::with_prior;
     #[cfg(feature = "gallery")]
     pub use crate::retrieval::neighbours;
-    pub use crate::table::{ANSWER_COLUMNS, FoundRow, GALLERY_COLUMNS, failure_json, gallery_fields};
+    pub use crate::table::{ANSWER_COLUMNS, FoundRow, failure_json};
     pub use locdiff_album::{
         Album, AlbumPhoto, AlbumScores, AlbumTrip, Judging, Outlier, TimeSource, Traveller, iso_time,
         parse_time, set_clocks,
@@ -134,5 +144,5 @@ pub mod parts {
     pub use locdiff_nn::NnError;
     pub use locdiff_shdd::ShddError;
     pub use locdiff_sphere::UnitVec;
-    pub use locdiff_vision::{Taken, VisionError};
+    pub use locdiff_vision::{PhotoFacts, Taken, VisionError};
 }

@@ -236,14 +236,14 @@ impl Locator {
     /// What the gallery finds, where there is one.
     #[cfg(feature = "gallery")]
     fn search(&self, photos: &[&EmbeddedPhoto]) -> Result<Vec<Retrieved>, LocateError> {
-        use crate::retrieval::Found;
+        use crate::retrieval::FoundNeighbours;
         let (Some(GalleryUse::Mix { retriever, .. }), Some(mix)) = (&self.gallery, &self.reader.calibration().gallery)
         else {
             return Ok(photos.iter().map(|_| Retrieved::Nothing).collect());
         };
         let embeddings: Vec<Vec<f32>> = photos.iter().map(|photo| photo.for_retrieval()).collect();
         let hits = retriever.retrieve_many(&embeddings, mix.kernels.neighbours)?;
-        Ok(hits.into_iter().map(|hits| Retrieved::Neighbours(Found::new(hits))).collect())
+        Ok(hits.into_iter().map(|hits| Retrieved::Neighbours(FoundNeighbours::new(hits))).collect())
     }
 
     #[cfg(not(feature = "gallery"))]

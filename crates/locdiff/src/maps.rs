@@ -109,12 +109,12 @@ fn raster(density: &Density, window: Window, points: &[UnitVec]) -> Result<Raste
 }
 
 /// A page for answers, to which [`AnswerMap::html_photo`] is added.
-pub fn answers_page() -> HtmlMap {
+pub(crate) fn answers_page() -> HtmlMap {
     HtmlMap::new(labelled("LocDiff"))
 }
 
 /// A page for any number of answers, to which [`crowd_photo`] is added; their pictures wait in `spool`.
-pub fn crowd_page<S: Read + Write + Seek>(spool: S) -> CrowdMap<S> {
+pub(crate) fn crowd_page<S: Read + Write + Seek>(spool: S) -> CrowdMap<S> {
     CrowdMap::new(labelled("LocDiff"), spool)
 }
 
@@ -124,7 +124,7 @@ pub(crate) fn labelled(title: &str) -> MapPage {
 }
 
 /// The answer as one of many.
-pub fn crowd_photo(answer: &Answer) -> CrowdPhoto {
+pub(crate) fn crowd_photo(answer: &Answer) -> CrowdPhoto {
     let mut photo = CrowdPhoto::new(name(answer), answer.best, &answer.place);
     photo.radius_50_km = answer.radius_50_km;
     photo.radius_90_km = answer.radius_90_km;
@@ -134,7 +134,7 @@ pub fn crowd_photo(answer: &Answer) -> CrowdPhoto {
 }
 
 /// Adds the places of an answer to a collection, without the regions: for many photos in one file.
-pub fn add_places(answer: &Answer, features: &mut FeatureCollection) {
+pub(crate) fn add_places(answer: &Answer, features: &mut FeatureCollection) {
     for (k, hypothesis) in answer.hypotheses.iter().enumerate() {
         let mut properties = vec![
             ("photo", name(answer).into()),
@@ -152,7 +152,7 @@ pub fn add_places(answer: &Answer, features: &mut FeatureCollection) {
 }
 
 /// The same as a folder of a KML document.
-pub fn places_folder(answer: &Answer) -> KmlFolder {
+pub(crate) fn places_folder(answer: &Answer) -> KmlFolder {
     let mut folder = KmlFolder::new(name(answer));
     push_places(answer, &mut folder);
     folder

@@ -59,12 +59,6 @@ impl LocateOptions {
         Self { views, ..self }
     }
 
-    /// With the place that samples mean together.
-    #[must_use]
-    pub fn with_pooling(self, pooling: Pooling) -> Self {
-        Self { pooling: Some(pooling), ..self }
-    }
-
     /// With so many hypotheses at the most.
     #[must_use]
     pub fn with_hypotheses(self, hypotheses: usize) -> Self {

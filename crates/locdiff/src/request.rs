@@ -1,7 +1,7 @@
 //! What is asked of photos. Every default of every door stands here.
 
 use crate::{Knowledge, LocateError, LocateOptions, Pooling, Region, SampleOptions, Sampler};
-use locdiff_base::{Named, named};
+use locdiff_base::named;
 use locdiff_nn::DeviceSpec;
 use locdiff_vision::PhotoLimits;
 use serde::{Deserialize, Serialize};

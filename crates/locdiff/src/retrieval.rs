@@ -15,7 +15,7 @@ pub(crate) enum Retrieved {
     Nothing,
     /// The gallery's photos most alike: LocDiff+kNN.
     #[cfg(feature = "gallery")]
-    Neighbours(Found),
+    Neighbours(FoundNeighbours),
     /// It was not asked: the place is the one that samples mean together.
     Sampled(LatLon),
     /// The place that LocDiff-H settled.
@@ -25,13 +25,13 @@ pub(crate) enum Retrieved {
 
 /// Hits, and the same as neighbours.
 #[cfg(feature = "gallery")]
-pub(crate) struct Found {
+pub(crate) struct FoundNeighbours {
     hits: Vec<Hit>,
     neighbours: Vec<Neighbour>,
 }
 
 #[cfg(feature = "gallery")]
-impl Found {
+impl FoundNeighbours {
     pub(crate) fn new(hits: Vec<Hit>) -> Self {
         let neighbours = neighbours(&hits);
         Self { hits, neighbours }

@@ -1,7 +1,6 @@
 //! Answers as rows of a table: the columns that every table of answers has.
 
-use crate::{Answer, GalleryContribution};
-use locdiff_answer::Match;
+use crate::Answer;
 use serde_json::Value;
 
 /// The columns of a table of answers.
@@ -17,18 +16,6 @@ pub const ANSWER_COLUMNS: [&str; 11] = [
     "place",
     "country",
     "error",
-];
-
-/// What is added where a gallery takes part.
-pub const GALLERY_COLUMNS: [&str; 8] = [
-    "answered_by",
-    "gallery_share",
-    "match_row",
-    "match_name",
-    "match_lat",
-    "match_lon",
-    "match_km",
-    "match_similarity",
 ];
 
 /// A photo's row: what was found, or why nothing was.
@@ -148,19 +135,4 @@ impl AnswerRow {
 /// The JSON object of a photo that could not be used: what `locdiff locate --json` prints.
 pub fn failure_json(photo: &str, reason: &str) -> Value {
     serde_json::json!({ "photo": photo, "error": reason })
-}
-
-/// What a gallery had to do with an answer, as [`GALLERY_COLUMNS`] names it.
-pub fn gallery_fields(word: &GalleryContribution) -> [String; GALLERY_COLUMNS.len()] {
-    let of = |write: &dyn Fn(&Match) -> String| word.matched.as_ref().map_or(String::new(), write);
-    [
-        word.answered_by.name().to_owned(),
-        format!("{:.4}", word.share),
-        of(&|found| found.row.to_string()),
-        of(&|found| found.name.clone().unwrap_or_default()),
-        of(&|found| format!("{:.6}", found.at.lat_deg())),
-        of(&|found| format!("{:.6}", found.at.lon_deg())),
-        of(&|found| format!("{:.1}", found.distance_km)),
-        of(&|found| format!("{:.4}", found.similarity)),
-    ]
 }

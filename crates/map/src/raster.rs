@@ -57,39 +57,6 @@ impl Raster {
         self.values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
     }
 
-    /// The level above which the share `mass` (0…1) of the raster's total lies, when the values are log densities up
-    /// to a constant: the level of the smallest region that holds that share.
-    ///
-    /// ```
-    /// use locdiff_map::{Raster, Window};
-    /// use locdiff_sphere::UnitVec;
-    /// // A von Mises-Fisher density: half of it lies within acos(1 + ln(0.5)/κ) of its centre.
-    /// let kappa = 100.0;
-    /// let raster = Raster::from_fn(Window::globe(360, 720)?, |point| kappa * point.dot(UnitVec::NORTH));
-    /// assert!((raster.log_level_of_mass(0.5) - (kappa + 0.5f64.ln())).abs() < 0.02);
-    /// # Ok::<(), locdiff_map::MapError>(())
-    /// ```
-    pub fn log_level_of_mass(&self, mass: f64) -> f64 {
-        let top = self.max();
-        let columns = self.window.columns();
-        let area = |index: usize| self.window.cell_area_sr(index / columns);
-        let mut cells: Vec<(f64, f64)> = self
-            .values
-            .iter()
-            .enumerate()
-            .filter(|(_, value)| !value.is_nan())
-            .map(|(index, &value)| (value, (value - top).exp() * area(index)))
-            .collect();
-        cells.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let wanted = mass * cells.iter().map(|cell| cell.1).sum::<f64>();
-        let mut sum = 0.0;
-        let reached = cells.iter().find(|cell| {
-            sum += cell.1;
-            sum >= wanted
-        });
-        reached.or(cells.last()).map_or(f64::NEG_INFINITY, |cell| cell.0)
-    }
-
     /// The value at a place by bilinear interpolation between centres, constant beyond the outermost; across the
     /// seam where the window goes around. `right` and `down` count cells from the north-western corner.
     pub(crate) fn sample(&self, down: f64, right: f64) -> f64 {
@@ -131,12 +98,9 @@ mod tests {
     }
 
     #[test]
-    fn levels_of_mass_know_nan_and_minus_infinity() {
+    fn the_maximum_knows_nan_and_minus_infinity() {
         let window = Window::new(-1.0, 1.0, 0.0, 4.0, 1, 4).unwrap();
         let raster = Raster::new(window, vec![f64::NAN, 0.0, f64::NEG_INFINITY, -1.0]).unwrap();
         assert_eq!(raster.max(), 0.0);
-        assert_eq!((raster.log_level_of_mass(0.5), raster.log_level_of_mass(0.9)), (0.0, -1.0));
-        let nothing = Raster::new(window, vec![f64::NAN; 4]).unwrap();
-        assert_eq!(nothing.log_level_of_mass(0.5), f64::NEG_INFINITY);
     }
 }

@@ -50,18 +50,6 @@ named! {
 }
 
 named! {
-    /// How the network's widths go.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum LayoutKind: "layout" {
-        #[default]
-        Funnel = "funnel", "down to the narrow width and up again, with skips";
-        Constant = "constant", "all of one width, with skips";
-        Bottleneck = "bottleneck", "blocks that narrow inside, no skips";
-    }
-}
-
-named! {
     /// A noise schedule.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
     #[serde(rename_all = "kebab-case")]
@@ -69,18 +57,6 @@ named! {
         #[default]
         Cosine = "cosine", "of Nichol and Dhariwal";
         Linear = "linear", "of Ho et al.";
-    }
-}
-
-named! {
-    /// What the network predicts.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum PredictionKind: "prediction" {
-        #[default]
-        X0 = "x0", "the clean code";
-        Noise = "noise", "the noise";
-        V = "v", "√ᾱ·noise − √(1−ᾱ)·code";
     }
 }
 
@@ -172,7 +148,7 @@ pub struct ModelConfig {
     #[serde(default)]
     pub network: NetworkKind,
     /// How a CS-UNet's widths go.
-    pub layout: LayoutKind,
+    pub layout: Layout,
     /// The narrowest width.
     pub width: usize,
     /// Width after the first layer; where absent (L+1)², for `bayes` 1024.
@@ -192,7 +168,7 @@ pub struct ModelConfig {
     /// Its length T.
     pub diffusion_steps: usize,
     /// What the network predicts.
-    pub prediction: PredictionKind,
+    pub prediction: Prediction,
     /// The loss it was trained with.
     pub loss: LossKind,
     /// The size of codes in the diffusion.
@@ -225,7 +201,7 @@ impl ModelConfig {
             degree,
             embedding_dim,
             network: NetworkKind::CsUnet,
-            layout: LayoutKind::Funnel,
+            layout: Layout::Funnel,
             width: 128,
             hidden: None,
             depth: 3,
@@ -235,7 +211,7 @@ impl ModelConfig {
             w0: 1.0,
             schedule: ScheduleKind::Cosine,
             diffusion_steps: 200,
-            prediction: PredictionKind::X0,
+            prediction: Prediction::X0,
             loss: LossKind::Nll,
             code_scale: CodeScale::UnitRms,
             quadrature: QuadratureRecipe::usual(degree),
@@ -285,7 +261,7 @@ impl ModelConfig {
         }
         self.schedule()?;
         self.check_kept()?;
-        if self.prediction != PredictionKind::X0 && !self.loss.is_pointwise() {
+        if self.prediction != Prediction::X0 && !self.loss.is_pointwise() {
             let remedy = "noise and v go with the losses l1 and l2 only; the others need x0";
             return Err(setting("prediction", format!("{:?}", self.prediction), remedy));
         }
@@ -333,11 +309,7 @@ impl ModelConfig {
             hidden: self.hidden,
             width: self.width,
             depth: self.depth,
-            layout: match self.layout {
-                LayoutKind::Funnel => Layout::Funnel,
-                LayoutKind::Constant => Layout::Constant,
-                LayoutKind::Bottleneck => Layout::Bottleneck,
-            },
+            layout: self.layout,
             dropout: self.dropout,
             w0: self.w0,
             width_multiple: self.width_multiple,
@@ -356,15 +328,6 @@ impl ModelConfig {
         })
     }
 
-    /// What the network predicts.
-    pub fn prediction(&self) -> Prediction {
-        match self.prediction {
-            PredictionKind::X0 => Prediction::X0,
-            PredictionKind::Noise => Prediction::Noise,
-            PredictionKind::V => Prediction::V,
-        }
-    }
-
     /// The factor of the low-pass filter for each degree l = 0 … L: `exp(−l(l+1)σ²/2)`, all ones without a filter.
     pub fn low_pass(&self) -> Vec<f64> {
         let sigma = self.low_pass_km.unwrap_or(0.0) / EARTH_RADIUS_KM;
@@ -381,7 +344,7 @@ mod tests {
         let base = ModelConfig::new(7, 4);
         for (config, what) in [
             (ModelConfig { version: 9, ..base.clone() }, "version"),
-            (ModelConfig { prediction: PredictionKind::V, ..base.clone() }, "prediction"),
+            (ModelConfig { prediction: Prediction::V, ..base.clone() }, "prediction"),
             (ModelConfig { quadrature: QuadratureRecipe::None, ..base.clone() }, "quadrature"),
             (ModelConfig { low_pass_km: Some(-1.0), ..base.clone() }, "low_pass_km"),
             (ModelConfig { width: 0, ..base.clone() }, "width"),

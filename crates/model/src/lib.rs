@@ -25,12 +25,11 @@ mod quadrature;
 
 pub use code_decoder::CodeDecoder;
 pub use codes::CodeWriter;
-pub use config::{
-    CodeScale, LayoutKind, LossKind, MODEL_VERSION, ModelConfig, NetworkKind, PredictionKind, QuadratureRecipe,
-    ScheduleKind,
-};
+pub use config::{CodeScale, LossKind, MODEL_VERSION, ModelConfig, NetworkKind, QuadratureRecipe, ScheduleKind};
 pub use decode::DeviceDecoder;
 pub use error::ModelError;
+/// What the network predicts; [`Prediction`] is what is said of a photo.
+pub use locdiff_diffusion::Prediction as PredictionKind;
 pub use model::{CONFIG_FILE, Model, Standardisation, WEIGHTS_FILE};
 pub use network::{Network, NetworkBuffers};
 pub use objective::{Objective, PAPER_ANCHORS, make_quadrature};

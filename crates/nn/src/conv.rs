@@ -8,65 +8,30 @@ use crate::{
     NnError, Result, View, ViewMut, cuda,
     error::check_shape,
     kernel_args::{Grid, args},
+    kernels::Kernels,
 };
 use std::sync::Arc;
 
-/// A square kernel that walks over square pictures.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Walk {
-    /// Pixels along a side of a picture.
-    pub side: usize,
-    /// Pixels along a side of the kernel.
-    pub kernel: usize,
-    /// Pixels from one place of the kernel to the next.
-    pub step: usize,
-}
-
-impl Walk {
-    /// Pixels along a side of the result.
-    ///
-    /// ```
-    /// use locdiff_nn::conv::Walk;
-    /// assert_eq!(Walk { side: 13, kernel: 3, step: 2 }.out_side(), 7);
-    /// ```
-    pub fn out_side(&self) -> usize {
-        self.side.div_ceil(self.step)
-    }
-
-    /// Zeros before the first pixel.
-    fn before(&self) -> usize {
-        ((self.out_side() - 1) * self.step + self.kernel).saturating_sub(self.side) / 2
-    }
-
-    fn check(&self, op: &'static str) -> Result<()> {
-        check_shape(self.side > 0 && self.kernel > 0 && self.step > 0, op, || format!("{self:?}"))
-    }
-}
+pub use crate::walk::Walk;
 
 fn context(op: &'static str, view: &ViewMut<'_>) -> Result<Arc<cuda::Context>> {
     let context = view.cuda().ok_or(NnError::DeviceMismatch { op })?;
-    context.prepare_conv()?;
+    context.prepare(Kernels::Conv)?;
     Ok(context)
 }
 
 /// The RGB pixels under the kernel at each of its places, one row each; one picture a row of `pixels`.
-///
-/// # Errors
-/// Shapes that do not fit, or operands that are not on one CUDA device.
 pub fn patches(out: ViewMut<'_>, pixels: View<'_>, walk: Walk) -> Result<()> {
     const OP: &str = "conv::patches";
     walk.check(OP)?;
     pixels.expect_shape(OP, "pixels", pixels.rows, walk.side * walk.side * 3)?;
     out.expect_shape(OP, "out", pixels.rows * walk.out_side().pow(2), walk.kernel * walk.kernel * 3)?;
-    let args = args!(&out, pixels, out.cols, walk.side, walk.out_side(), walk.kernel, walk.step, walk.before());
+    let args = args!(&out, pixels, out.cols, walk);
     context(OP, &out)?.launch("conv_patches", Grid::each(&out), &args)
 }
 
 /// Each channel with a kernel of its own, a bias and ReLU6; with `clamp`, ReLU6 before it too. `taps` has a row for each
 /// place in the kernel.
-///
-/// # Errors
-/// Shapes that do not fit, or operands that are not on one CUDA device.
 pub fn depthwise(out: ViewMut<'_>, x: View<'_>, taps: View<'_>, bias: View<'_>, walk: Walk, clamp: bool) -> Result<()> {
     const OP: &str = "conv::depthwise";
     walk.check(OP)?;
@@ -75,34 +40,16 @@ pub fn depthwise(out: ViewMut<'_>, x: View<'_>, taps: View<'_>, bias: View<'_>, 
     out.expect_shape(OP, "out", pictures * walk.out_side().pow(2), x.cols)?;
     taps.expect_shape(OP, "taps", walk.kernel.pow(2), out.cols)?;
     bias.expect_shape(OP, "bias", 1, out.cols)?;
-    let args = args!(
-        &out,
-        x,
-        taps,
-        bias,
-        out.cols,
-        walk.side,
-        walk.out_side(),
-        walk.kernel,
-        walk.step,
-        walk.before(),
-        i32::from(clamp)
-    );
+    let args = args!(&out, x, taps, bias, out.cols, walk, i32::from(clamp));
     context(OP, &out)?.launch("depthwise", Grid::each(&out), &args)
 }
 
 /// In place `x ← min(max(x, 0), 6)`.
-///
-/// # Errors
-/// A view that is not on a CUDA device.
 pub fn relu6(x: ViewMut<'_>) -> Result<()> {
     context("conv::relu6", &x)?.launch("clamp_relu6", Grid::each(&x), &args!(&x, x.cols))
 }
 
 /// ReLU6, then the mean over the pixels of each picture; a picture a row of `out`.
-///
-/// # Errors
-/// Shapes that do not fit, or operands that are not on one CUDA device.
 pub fn mean_relu6(out: ViewMut<'_>, x: View<'_>) -> Result<()> {
     const OP: &str = "conv::mean_relu6";
     check_shape(out.rows > 0 && out.cols == x.cols && x.rows.is_multiple_of(out.rows), OP, || {

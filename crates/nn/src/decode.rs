@@ -1,11 +1,11 @@
 //! Where fields of spherical harmonics are highest, on a CUDA device: among given points, or exactly.
 
 use crate::{
-    Device, Indices, NnError, Precision, Result, Tensor, View, cuda,
-    device::Backend,
+    Device, Indices, Precision, Result, Tensor, View, cuda,
     error::check_shape,
     feed::{Harmonics, Points},
     kernel_args::{Grid, args},
+    kernels::Kernels,
     ops::{self, Transpose},
 };
 use std::sync::Arc;
@@ -14,13 +14,7 @@ use std::sync::Arc;
 const MOST_NUMBERS: usize = 9216;
 
 fn context<'a>(device: &'a Device, op: &'static str) -> Result<&'a Arc<cuda::Context>> {
-    match &device.backend {
-        Backend::Cuda(context) => {
-            context.prepare_decode()?;
-            Ok(context)
-        }
-        Backend::Cpu => Err(NnError::DeviceMismatch { op }),
-    }
+    device.with_kernels(op, Kernels::Decode)
 }
 
 /// The harmonics of points that answers are chosen from, with room for the scores of a batch.
@@ -33,9 +27,6 @@ pub struct AnchorSearch {
 
 impl AnchorSearch {
     /// For batches of up to `most` codes.
-    ///
-    /// # Errors
-    /// The CPU, or too little device memory.
     pub fn new(device: &Device, harmonics: &Harmonics, anchors: &Points, most: usize) -> Result<Self> {
         context(device, "decode::AnchorSearch")?;
         let mut codes = Tensor::zeros(device, anchors.len(), harmonics.numbers())?;
@@ -49,9 +40,6 @@ impl AnchorSearch {
     }
 
     /// The number of the anchor at which each code's field is highest; waits for the device.
-    ///
-    /// # Errors
-    /// More codes than asked for, or codes of another size.
     pub fn run(&mut self, codes: View<'_>) -> Result<Vec<u32>> {
         const OP: &str = "decode::AnchorSearch";
         let (context, rows) = (context(&self.device, OP)?, codes.rows());
@@ -93,9 +81,6 @@ pub struct ExactSearch {
 
 impl ExactSearch {
     /// For batches of up to `most` codes with all coefficients; `points` are the grid's, ring by ring.
-    ///
-    /// # Errors
-    /// The CPU, sizes that do not fit, or too little device memory.
     pub fn new(device: &Device, harmonics: &Harmonics, grid: RingGrid, points: &Points, most: usize) -> Result<Self> {
         const OP: &str = "decode::ExactSearch";
         let (context, dim, degree) = (context(device, OP)?, harmonics.numbers(), harmonics.degree());
@@ -121,9 +106,6 @@ impl ExactSearch {
     }
 
     /// `[x, y, z, value]` of each code's maximum; waits for the device.
-    ///
-    /// # Errors
-    /// More codes than asked for, or codes of another size.
     pub fn run(&mut self, harmonics: &Harmonics, codes: View<'_>) -> Result<Vec<[f64; 4]>> {
         const OP: &str = "decode::ExactSearch";
         let (context, rows) = (context(&self.device, OP)?, codes.rows());

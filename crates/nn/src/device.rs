@@ -1,6 +1,6 @@
 //! Where tensors live and operations run.
 
-use crate::{NnError, Precision, Result, cuda};
+use crate::{NnError, Precision, Result, cuda, kernels::Kernels};
 use std::{fmt, str::FromStr, sync::Arc};
 
 /// A device named but not opened yet: as a user names it.
@@ -106,9 +106,6 @@ impl Device {
     }
 
     /// Waits until all work given to the device is done.
-    ///
-    /// # Errors
-    /// [`NnError::Cuda`] if an earlier asynchronous operation failed.
     pub fn synchronize(&self) -> Result<()> {
         match &self.backend {
             Backend::Cpu => Ok(()),
@@ -117,9 +114,6 @@ impl Device {
     }
 
     /// Bytes of device memory now in use on a CUDA device by everyone, `None` on the CPU.
-    ///
-    /// # Errors
-    /// [`NnError::Cuda`] if the driver does not answer.
     pub fn memory_used_bytes(&self) -> Result<Option<usize>> {
         match &self.backend {
             Backend::Cpu => Ok(None),
@@ -128,9 +122,6 @@ impl Device {
     }
 
     /// Bytes of device memory that are free on a CUDA device, `None` on the CPU.
-    ///
-    /// # Errors
-    /// [`NnError::Cuda`] if the driver does not answer.
     pub fn memory_free_bytes(&self) -> Result<Option<usize>> {
         match &self.backend {
             Backend::Cpu => Ok(None),
@@ -140,19 +131,20 @@ impl Device {
 
     /// Runs operations beside what follows on CUDA, until [`Device::join_aside`]; on the CPU they simply run. Nothing may change
     /// what they read, nor read what they write, before; and no network's backward pass may begin.
-    ///
-    /// # Errors
-    /// What the operations return.
     pub fn aside(&self, operations: impl FnOnce() -> Result<()>) -> Result<()> {
         self.on_lane(Self::LANES - 1, operations)
     }
 
     /// Makes what follows wait for what was given to [`Device::aside`].
-    ///
-    /// # Errors
-    /// [`NnError::Cuda`] if the driver does not answer.
     pub fn join_aside(&self) -> Result<()> {
         self.join_lane(Self::LANES - 1)
+    }
+
+    /// Its CUDA context with these kernels.
+    pub(crate) fn with_kernels(&self, op: &'static str, kernels: Kernels) -> Result<&Arc<cuda::Context>> {
+        let Backend::Cuda(context) = &self.backend else { return Err(NnError::DeviceMismatch { op }) };
+        context.prepare(kernels)?;
+        Ok(context)
     }
 
     /// Runs operations on a thread of the CPU's pool, where each of them finds the others awake; on CUDA they simply run.

@@ -4,20 +4,14 @@
 
 use crate::{
     Device, Indices, NnError, Result, Rng, Tensor, ViewMut, cuda,
-    device::Backend,
     error::check_shape,
     kernel_args::{Arg, Grid, args},
+    kernels::Kernels,
 };
 use std::sync::Arc;
 
 fn context<'a>(device: &'a Device, op: &'static str) -> Result<&'a Arc<cuda::Context>> {
-    match &device.backend {
-        Backend::Cuda(context) => {
-            context.prepare_feed()?;
-            Ok(context)
-        }
-        Backend::Cpu => Err(NnError::DeviceMismatch { op }),
-    }
+    device.with_kernels(op, Kernels::Feed)
 }
 
 /// A way to the device for what comes from the host step after step: values travel while the device works on those before.
@@ -25,17 +19,11 @@ pub struct Inbox(cuda::Inbox);
 
 impl Inbox {
     /// For up to `len` values at a time.
-    ///
-    /// # Errors
-    /// The CPU, or too little memory.
     pub fn new(device: &Device, len: usize) -> Result<Self> {
         Ok(Self(cuda::Inbox::new(context(device, "feed::Inbox")?, len)?))
     }
 
     /// Replaces all values of `to`, after everything given to the device so far.
-    ///
-    /// # Errors
-    /// Another number of values, or a tensor on another device.
     pub fn send(&mut self, to: &mut Tensor, values: &[f32]) -> Result<()> {
         check_shape(values.len() == to.rows() * to.cols(), "feed::Inbox", || {
             format!("{} values for a {}×{} tensor", values.len(), to.rows(), to.cols())
@@ -72,9 +60,6 @@ pub enum TableValues<'a> {
 impl Table {
     /// Room for `copies × rows × mean.len()` numbers, of two bytes each (`half`) or four, that are standardised when they are
     /// read.
-    ///
-    /// # Errors
-    /// The CPU, or too little device memory.
     pub fn new(
         device: &Device,
         rows: usize,
@@ -123,26 +108,14 @@ impl Table {
     }
 
     /// The drawn rows, standardised.
-    ///
-    /// # Errors
-    /// Shapes that do not fit.
     pub fn gather(&self, out: ViewMut<'_>, drawn: &DrawnRows) -> Result<()> {
         out.expect_shape("feed::Table::gather", "out", drawn.rows.len(), self.cols)?;
         let (table, half) = match &self.values {
             Values::Half(buffer) => (Arg::Halves(buffer), 1),
             Values::Full(buffer) => (Arg::Floats(buffer), 0),
         };
-        let args = args!(
-            &out,
-            table,
-            half,
-            &drawn.rows,
-            &drawn.copies,
-            Arg::Long(self.rows),
-            self.cols,
-            self.mean.view(),
-            self.deviation.view()
-        );
+        let (rows, mean, deviation) = (Arg::Long(self.rows), self.mean.view(), self.deviation.view());
+        let args = args!(&out, table, half, &drawn.rows, &drawn.copies, rows, self.cols, mean, deviation);
         self.context.launch("gather_table", Grid::each(&out), &args)
     }
 }
@@ -159,9 +132,6 @@ pub struct DrawnRows {
 
 impl DrawnRows {
     /// For batches of `count` rows; `streams` keep rows and copies apart from what else is drawn.
-    ///
-    /// # Errors
-    /// The CPU, or too little device memory.
     pub fn new(device: &Device, pool: &[u32], copies: usize, count: usize, streams: [u32; 2]) -> Result<Self> {
         let context = Arc::clone(context(device, "feed::DrawnRows")?);
         let zeros = || Indices::from_slice(device, &vec![0; count]);
@@ -170,29 +140,14 @@ impl DrawnRows {
     }
 
     /// Draws the rows of the generator's step.
-    ///
-    /// # Errors
-    /// A generator on another device.
     pub fn draw(&mut self, rng: &Rng) -> Result<()> {
-        let args = args!(
-            &self.rows,
-            &self.copies,
-            self.rows.len(),
-            &self.pool,
-            Arg::Long(self.pool.len()),
-            Arg::Long(self.copies_of_each),
-            rng.state(),
-            Arg::Long(rng.first_row()),
-            self.streams[0],
-            self.streams[1]
-        );
-        self.context.launch("draw_rows", Grid::Flat(self.rows.len()), &args)
+        let (count, [of_rows, of_copies]) = (self.rows.len(), self.streams);
+        let (pool, copies) = (Arg::Long(self.pool.len()), Arg::Long(self.copies_of_each));
+        let args = args!(&self.rows, &self.copies, count, &self.pool, pool, copies, rng, of_rows, of_copies);
+        self.context.launch("draw_rows", Grid::Flat(count), &args)
     }
 
     /// Row numbers and copies; waits for the device.
-    ///
-    /// # Errors
-    /// [`NnError::Cuda`] if an earlier operation failed.
     pub fn to_vecs(&self) -> Result<(Vec<u32>, Vec<u32>)> {
         Ok((self.rows.to_vec()?, self.copies.to_vec()?))
     }
@@ -207,9 +162,6 @@ pub struct Points {
 
 impl Points {
     /// These points.
-    ///
-    /// # Errors
-    /// The CPU, or too little device memory.
     pub fn from_slice(device: &Device, points: &[[f64; 3]]) -> Result<Self> {
         let context = Arc::clone(context(device, "feed::Points")?);
         let values = cuda::Buffer::zeros(&context, 3 * points.len())?;
@@ -228,18 +180,12 @@ impl Points {
     }
 
     /// Replaces all by points drawn evenly on the sphere, by (seed, step, number).
-    ///
-    /// # Errors
-    /// A generator on another device.
     pub fn draw(&mut self, rng: &Rng, stream: u32) -> Result<()> {
         let args = args!(&self.values, self.count, rng.state(), stream);
         self.context.launch("draw_points", Grid::Flat(self.count), &args)
     }
 
     /// All points; waits for the device.
-    ///
-    /// # Errors
-    /// [`NnError::Cuda`] if an earlier operation failed.
     pub fn to_vec(&self) -> Result<Vec<[f64; 3]>> {
         let mut flat = vec![0.0; 3 * self.count];
         self.values.download(&mut flat)?;
@@ -276,9 +222,6 @@ pub struct Recurrence<'a> {
 
 impl Harmonics {
     /// On a device.
-    ///
-    /// # Errors
-    /// The CPU, sizes that do not fit, or too little device memory.
     pub fn new(device: &Device, recurrence: Recurrence<'_>) -> Result<Self> {
         const OP: &str = "feed::Harmonics";
         let Recurrence { degree, steps, diagonal, factors, kept } = recurrence;
@@ -331,25 +274,16 @@ impl Harmonics {
     }
 
     /// The harmonics of all points, one row a point; `filtered`: times the factors.
-    ///
-    /// # Errors
-    /// Shapes that do not fit.
     pub fn write(&self, out: ViewMut<'_>, points: &Points, filtered: bool) -> Result<()> {
         self.launch(&out, points, None, points.count, filtered)
     }
 
     /// The harmonics of the points of drawn rows.
-    ///
-    /// # Errors
-    /// Shapes that do not fit.
     pub fn write_drawn(&self, out: ViewMut<'_>, points: &Points, drawn: &DrawnRows) -> Result<()> {
         self.launch(&out, points, Some(&drawn.rows), drawn.rows.len(), true)
     }
 
     /// The harmonics of the points of these rows.
-    ///
-    /// # Errors
-    /// Shapes that do not fit.
     pub fn write_rows(&self, out: ViewMut<'_>, points: &Points, rows: &Indices) -> Result<()> {
         self.launch(&out, points, Some(rows), rows.len(), true)
     }
@@ -365,18 +299,10 @@ impl Harmonics {
         out.expect_shape("feed::Harmonics", "out", count, self.dim)?;
         let lanes = (self.degree + 1).next_multiple_of(32);
         let per_block = (256 / lanes).max(1);
-        let args = args!(
-            out,
-            &points.values,
-            rows.map_or(Arg::Null, Arg::Indices),
-            count,
-            self.degree,
-            lanes,
-            &self.steps,
-            &self.diagonal,
-            self.factors.as_ref().filter(|_| filtered).map_or(Arg::Null, |f| Arg::Pointer(f.view())),
-            self.columns.as_ref().map_or(Arg::Null, Arg::Indices)
-        );
+        let Self { degree, steps, diagonal, columns, .. } = self;
+        let factors = self.factors.as_ref().filter(|_| filtered).map_or(Arg::Null, |f| Arg::Pointer(f.view()));
+        let [rows, columns] = [rows, columns.as_ref()].map(|indices| indices.map_or(Arg::Null, Arg::Indices));
+        let args = args!(out, &points.values, rows, count, *degree, lanes, steps, diagonal, factors, columns);
         let grid = Grid::Blocks { blocks: count.div_ceil(per_block), threads: per_block * lanes };
         self.context.launch("harmonics", grid, &args)
     }

@@ -1,7 +1,7 @@
 //! What operations hand to kernels and products on CUDA.
 #![cfg_attr(not(feature = "cuda"), allow(dead_code))] // reason: without CUDA nothing reads them
 
-use crate::{Indices, View, ViewMut, bf16::Bf16View, cuda::Buffer};
+use crate::{Indices, Rng, RowNoise, View, ViewMut, bf16::Bf16View, cuda::Buffer, kinds::SamplerStep, walk::Walk};
 use std::sync::Arc;
 
 /// One kernel argument. Views become a pointer and a row stride.
@@ -13,6 +13,14 @@ pub(crate) enum Arg<'a> {
     /// A view or nothing (a null pointer).
     Maybe(Option<View<'a>>),
     Indices(&'a Indices),
+    /// The generator's state and its first row.
+    Rng(&'a Rng),
+    /// The seed and the rows' keys.
+    Noise(&'a RowNoise),
+    /// Sides, kernel, step and padding.
+    Walk(Walk),
+    /// A sampler step's six factors.
+    Step(SamplerStep),
     /// A view without its stride.
     Pointer(View<'a>),
     Halves(&'a Arc<Buffer<u16>>),
@@ -45,6 +53,10 @@ from! {
     Bf16View<'a> => Bf16;
     Option<View<'a>> => Maybe;
     &'a Indices => Indices;
+    &'a Rng => Rng;
+    &'a RowNoise => Noise;
+    Walk => Walk;
+    SamplerStep => Step;
     &'a Arc<Buffer<f64>> => Doubles;
     usize => Int;
     i32 => Code;
@@ -58,6 +70,24 @@ macro_rules! args {
     ($($arg:expr),* $(,)?) => { [$($crate::kernel_args::Arg::from($arg)),*] };
 }
 pub(crate) use args;
+
+/// Where the operand lives on CUDA, launches the kernel and returns from the operation.
+macro_rules! on_cuda {
+    ($kernel:expr, $operand:expr, $grid:expr, [$($arg:expr),* $(,)?]) => {
+        if let Some(context) = $operand.cuda() {
+            return context.launch($kernel, $grid, &$crate::kernel_args::args!($($arg),*));
+        }
+    };
+}
+pub(crate) use on_cuda;
+
+/// Returns a shape error unless all the views have this shape.
+macro_rules! expect_shapes {
+    ($op:expr, $rows:expr, $cols:expr; $($view:ident),*) => {
+        $($view.expect_shape($op, stringify!($view), $rows, $cols)?;)*
+    };
+}
+pub(crate) use expect_shapes;
 
 /// How a kernel spreads over its data.
 #[derive(Debug, Clone, Copy)]

@@ -3,8 +3,6 @@
 /// An element-wise function with a known derivative.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Activation {
-    /// `x·σ(x)`.
-    Silu,
     /// `x·Φ(x)`, the exact form with erf, as `PyTorch`'s default.
     Gelu,
     /// `max(x, 0)`.
@@ -20,10 +18,9 @@ impl Activation {
     /// The number and the factor by which the CUDA kernels know it.
     pub(crate) fn kernel_args(self) -> (i32, f32) {
         match self {
-            Self::Silu => (0, 0.0),
-            Self::Gelu => (1, 0.0),
-            Self::Relu => (2, 0.0),
-            Self::Sine { w0 } => (3, w0),
+            Self::Gelu => (0, 0.0),
+            Self::Relu => (1, 0.0),
+            Self::Sine { w0 } => (2, w0),
         }
     }
 }
@@ -67,4 +64,13 @@ pub struct SamplerStep {
     pub x_from_previous_x0: f32,
     /// Factor of fresh noise in the next x.
     pub x_from_noise: f32,
+}
+
+impl SamplerStep {
+    /// In the order of the CUDA kernel's arguments.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn factors(&self) -> [f32; 6] {
+        let Self { x0_from_x, x0_from_prediction, x_from_x, x_from_x0, x_from_previous_x0, x_from_noise } = *self;
+        [x0_from_x, x0_from_prediction, x_from_x, x_from_x0, x_from_previous_x0, x_from_noise]
+    }
 }

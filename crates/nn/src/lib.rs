@@ -15,6 +15,11 @@
 //!
 //! The engine knows no geography: quadrature grids come in as matrices.
 //!
+//! # Errors
+//! Operations fail where shapes do not fit or operands live on different devices, whatever allocates where the device's memory
+//! does not suffice, whatever waits for a CUDA device where an earlier operation failed; see [`NnError`]. Functions that can
+//! fail for another reason say so.
+//!
 //! # Example
 //! Fit a line with one [`layers::Linear`]:
 //! ```
@@ -41,6 +46,8 @@
 //! # Ok::<(), locdiff_nn::NnError>(())
 //! ```
 
+#![allow(clippy::missing_errors_doc)] // reason: said once for all above
+
 mod adam_config;
 mod aligned;
 pub mod bf16;
@@ -59,6 +66,7 @@ mod gelu;
 mod graph;
 pub mod inference;
 mod kernel_args;
+mod kernels;
 mod kinds;
 pub mod layers;
 pub mod losses;
@@ -70,6 +78,7 @@ mod random;
 mod snapshot;
 mod tensor;
 mod view;
+mod walk;
 mod weight_file;
 
 /// Branch-free f32 functions that LLVM can vectorise inside a kernel compiled for wide registers.

@@ -5,7 +5,7 @@
 use crate::{
     NnError, Precision, Result, View, ViewMut,
     bf16::Bf16View,
-    kernel_args::{Arg, Grid, ProductBias, ProductOutput},
+    kernel_args::{Arg, Grid, Kernels, ProductBias, ProductOutput},
     ops::Transpose,
 };
 use std::{marker::PhantomData, sync::Arc};
@@ -42,10 +42,7 @@ impl Context {
         synchronize() -> Result<()>;
         memory_used_bytes() -> Result<usize>;
         memory_free_bytes() -> Result<usize>;
-        prepare_bf16() -> Result<()>;
-        prepare_conv() -> Result<()>;
-        prepare_feed() -> Result<()>;
-        prepare_decode() -> Result<()>;
+        prepare(Kernels) -> Result<()>;
         enter_lane(usize) -> Result<()>;
         leave_lane();
         join_lane(usize) -> Result<()>;

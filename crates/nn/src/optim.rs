@@ -50,7 +50,7 @@ impl Adam {
         }
         let device: &Device = params.device();
         let len = params.len();
-        let ema = if config.ema_decay.is_some() { Some(params.try_clone()?) } else { None };
+        let ema = if config.ema_decay.is_some() { Some(params.to_device(params.device())?) } else { None };
         Ok(Self {
             config,
             m: Tensor::zeros(device, 1, len)?,
@@ -68,9 +68,6 @@ impl Adam {
     }
 
     /// One step: clips, updates the weights, updates the average. Can be captured.
-    ///
-    /// # Errors
-    /// A shape error if `grads` belongs to other parameters.
     pub fn step(&mut self, params: &mut Params, grads: &Gradients) -> Result<()> {
         let Self { config, m, v, ema, step, control, scratch } = self;
         ops::adam_step(
@@ -94,17 +91,11 @@ impl Adam {
     }
 
     /// Steps done so far; waits for the device.
-    ///
-    /// # Errors
-    /// [`crate::NnError::Cuda`] if an earlier operation failed.
     pub fn steps_done(&self) -> Result<u32> {
         Ok(self.step.to_vec()?[0])
     }
 
     /// Learning rate and gradient norm (before clipping; 0 where clipping is off) of the last step.
-    ///
-    /// # Errors
-    /// [`crate::NnError::Cuda`] if an earlier operation failed.
     pub fn last_step(&self) -> Result<(f32, f32)> {
         let control = Control::read(&self.control.to_vec()?);
         Ok((control.lr, control.grad_norm))

@@ -22,17 +22,8 @@ pub enum Init {
         /// The bound.
         bound: f64,
     },
-    /// Uniform in ±√(6/(`fan_in` + `fan_out`)) (Glorot and Bengio).
-    Xavier,
-    /// Uniform in ±√(6/`fan_in`)/w0: what keeps the distribution through a stack of `sin(w0·)` layers (Sitzmann et al.).
-    Siren {
-        /// The factor inside the sine.
-        w0: f64,
-    },
     /// All zero.
     Zero,
-    /// All one.
-    One,
 }
 
 impl Init {
@@ -86,7 +77,7 @@ impl Entry {
 /// ```
 /// use locdiff_nn::{Device, Init, ParamsBuilder};
 /// let mut builder = ParamsBuilder::new();
-/// let weight = builder.add("out.weight", 3, 2, Init::Xavier);
+/// let weight = builder.add("out.weight", 3, 2, Init::linear_default(2));
 /// let params = builder.build(&Device::cpu(), 0)?;
 /// assert_eq!(params.get(weight).rows(), 3);
 /// assert_eq!(params.count(), 6);
@@ -142,9 +133,6 @@ impl ParamsBuilder {
     }
 
     /// Creates the buffer and draws the start values from `seed`, the same on every device.
-    ///
-    /// # Errors
-    /// [`crate::NnError::Cuda`] if the device's memory does not suffice.
     pub fn build(self, device: &Device, seed: u64) -> Result<Params> {
         let mut values = vec![0.0; self.len.max(1)];
         let key = [seed as u32, (seed >> 32) as u32, 0x5EED, 0];
@@ -156,9 +144,6 @@ impl ParamsBuilder {
     }
 
     /// Creates the buffer with zeros, to be filled from a file: nothing is drawn.
-    ///
-    /// # Errors
-    /// As [`ParamsBuilder::build`].
     pub fn build_blank(self, device: &Device) -> Result<Params> {
         let flat = Tensor::zeros(device, 1, self.len.max(1))?;
         Ok(Params::new(Arc::new(self.entries), flat))
@@ -166,14 +151,7 @@ impl ParamsBuilder {
 }
 
 fn draw(values: &mut [f32], entry: &Entry, key: random::State, stream: u32) {
-    let (fan_out, fan_in) = (entry.id.rows as f64, entry.id.cols as f64);
-    let bound = match entry.init {
-        Init::Zero => return,
-        Init::One => return values.fill(1.0),
-        Init::Uniform { bound } => bound,
-        Init::Xavier => (6.0 / (fan_in + fan_out)).sqrt(),
-        Init::Siren { w0 } => (6.0 / fan_in).sqrt() / w0,
-    };
+    let Init::Uniform { bound } = entry.init else { return };
     for (k, four) in values.chunks_mut(4).enumerate() {
         for (value, word) in four.iter_mut().zip(random::block(key, stream, k)) {
             *value = (bound * (2.0 * f64::from(random::uniform(word)) - 1.0)) as f32;
@@ -258,17 +236,11 @@ impl Params {
     }
 
     /// The flat buffer's values, the gaps (zeros) included.
-    ///
-    /// # Errors
-    /// [`crate::NnError::Cuda`] if an earlier operation failed.
     pub fn to_vec(&self) -> Result<Vec<f32>> {
         self.flat.to_vec()
     }
 
     /// Replaces the flat buffer's values.
-    ///
-    /// # Errors
-    /// A shape error unless `values` has [`Params::len`] values.
     pub fn upload(&mut self, values: &[f32]) -> Result<()> {
         self.flat_changing().upload(values)
     }
@@ -288,19 +260,7 @@ impl Params {
         self.upload(&all)
     }
 
-    /// A copy of its own on the same device.
-    ///
-    /// # Errors
-    /// [`crate::NnError::Cuda`] if the device's memory does not suffice.
-    pub fn try_clone(&self) -> Result<Self> {
-        let flat = Tensor::from_slice(self.device(), 1, self.len(), &self.to_vec()?)?;
-        Ok(Self::new(Arc::clone(&self.layout), flat))
-    }
-
-    /// A copy on another device.
-    ///
-    /// # Errors
-    /// [`crate::NnError::Cuda`] if the device's memory does not suffice.
+    /// A copy of its own on a device.
     pub fn to_device(&self, device: &Device) -> Result<Self> {
         let flat = Tensor::from_slice(device, 1, self.len(), &self.to_vec()?)?;
         Ok(Self::new(Arc::clone(&self.layout), flat))
@@ -323,9 +283,6 @@ pub struct Gradients {
 
 impl Gradients {
     /// Gradients of zero for these parameters.
-    ///
-    /// # Errors
-    /// [`crate::NnError::Cuda`] if the device's memory does not suffice.
     pub fn new(params: &Params) -> Result<Self> {
         let flat = Tensor::zeros(params.device(), 1, params.len())?;
         Ok(Self { layout: Arc::clone(&params.layout), flat })
@@ -352,17 +309,11 @@ impl Gradients {
     }
 
     /// All gradients; gaps between parameters hold zeros.
-    ///
-    /// # Errors
-    /// [`crate::NnError::Cuda`] if an earlier operation failed.
     pub fn to_vec(&self) -> Result<Vec<f32>> {
         self.flat.to_vec()
     }
 
     /// Adds others of the same parameters, or replaces by them: a batch in several passes. Can be recorded.
-    ///
-    /// # Errors
-    /// Gradients of other parameters.
     pub fn gather(&mut self, other: &Self, replace: bool) -> Result<()> {
         crate::ops::gather_gradients(self.flat.view_mut(), other.flat.view(), replace)
     }

@@ -1,12 +1,6 @@
 //! The generators' states on the device.
 
-use crate::{
-    Device, Indices, NnError, Result,
-    cpu::random::RowStates,
-    error::check_shape,
-    kernel_args::{Arg, Grid},
-    tensor::IndexStorage,
-};
+use crate::{Device, Indices, NnError, Result, cpu::random::RowStates, error::check_shape};
 
 /// A counter-based generator (Philox4x32-10): the number drawn at a place depends on (seed, counter, stream, index) and
 /// nothing else, with the same integers on the CPU and on CUDA.
@@ -42,17 +36,11 @@ fn words(seed: u64, counter: u64) -> [u32; 4] {
 
 impl Rng {
     /// A generator at counter 0.
-    ///
-    /// # Errors
-    /// [`crate::NnError::Cuda`] if the device's memory does not suffice.
     pub fn new(device: &Device, seed: u64) -> Result<Self> {
         Ok(Self { state: Indices::from_slice(device, &words(seed, 0))?, first_row: 0 })
     }
 
     /// Sets seed and counter.
-    ///
-    /// # Errors
-    /// [`crate::NnError::Cuda`] if the device does not answer.
     pub fn set(&mut self, seed: u64, counter: u64) -> Result<()> {
         self.state.upload(&words(seed, counter))
     }
@@ -76,33 +64,17 @@ impl Rng {
     }
 
     /// Seed and counter; waits for the device.
-    ///
-    /// # Errors
-    /// [`crate::NnError::Cuda`] if an earlier operation failed.
     pub fn get(&self) -> Result<(u64, u64)> {
         let words: Vec<u64> = self.state.to_vec()?.into_iter().map(u64::from).collect();
         Ok((words[0] | words[1] << 32, words[2] | words[3] << 32))
     }
 
-    /// Adds one to the counter, on the device.
-    ///
-    /// # Errors
-    /// [`crate::NnError::Cuda`] if the launch fails.
-    pub fn advance(&mut self) -> Result<()> {
-        if let Some(context) = self.state.cuda() {
-            let grid = Grid::Blocks { blocks: 1, threads: 1 };
-            return context.launch("advance_counter", grid, &[Arg::Indices(&self.state)]);
-        }
-        if let IndexStorage::Cpu(state) = &mut self.state.storage {
-            let counter = (u64::from(state[2]) | u64::from(state[3]) << 32).wrapping_add(1);
-            state[2] = counter as u32;
-            state[3] = (counter >> 32) as u32;
-        }
-        Ok(())
-    }
-
     pub(crate) fn state(&self) -> &Indices {
         &self.state
+    }
+
+    pub(crate) fn state_mut(&mut self) -> &mut Indices {
+        &mut self.state
     }
 
     pub(crate) fn first_row(&self) -> usize {
@@ -144,18 +116,12 @@ pub struct RowNoise {
 
 impl RowNoise {
     /// For so many rows; under seed 0, row r has key 0 and number r.
-    ///
-    /// # Errors
-    /// [`NnError::Cuda`] if the device's memory does not suffice.
     pub fn new(device: &Device, rows: usize) -> Result<Self> {
         let words: Vec<u32> = (0..rows as u32).flat_map(|number| [0, 0, number]).collect();
         Ok(Self { seed: Indices::from_slice(device, &[0, 0])?, rows: Indices::from_slice(device, &words)? })
     }
 
     /// Sets the seed and every row's key.
-    ///
-    /// # Errors
-    /// Another number of rows, or [`NnError::Cuda`] if the device does not answer.
     pub fn set(&mut self, seed: u64, rows: &[RowKey]) -> Result<()> {
         self.expect_rows("RowNoise::set", rows.len())?;
         self.seed.upload(&[seed as u32, (seed >> 32) as u32])?;
@@ -169,10 +135,12 @@ impl RowNoise {
         check_shape(known == rows, op, || format!("noise of {known} rows for {rows}"))
     }
 
+    #[cfg(feature = "cuda")]
     pub(crate) fn seed(&self) -> &Indices {
         &self.seed
     }
 
+    #[cfg(feature = "cuda")]
     pub(crate) fn rows(&self) -> &Indices {
         &self.rows
     }

@@ -47,9 +47,6 @@ impl Snapshot {
     }
 
     /// Takes the state after all operations so far, which are those of `step` steps.
-    ///
-    /// # Errors
-    /// [`crate::NnError::Cuda`] if an earlier operation failed.
     pub fn take(&mut self, adam: &Adam, params: &Params, step: u32) -> Result<()> {
         match &mut self.outbox {
             Some(outbox) => outbox.copy(&parts(adam, params))?,
@@ -60,9 +57,6 @@ impl Snapshot {
     }
 
     /// What was taken last, once; waits for it.
-    ///
-    /// # Errors
-    /// [`crate::NnError::Cuda`] if an operation before it failed.
     pub fn read(&mut self) -> Result<TrainingState> {
         if let Some(outbox) = &mut self.outbox {
             let mut parts = outbox.read()?.into_iter();

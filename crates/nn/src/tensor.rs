@@ -35,9 +35,6 @@ pub struct Tensor {
 
 impl Tensor {
     /// A matrix of zeros.
-    ///
-    /// # Errors
-    /// [`crate::NnError::Cuda`] if the device's memory does not suffice.
     pub fn zeros(device: &Device, rows: usize, cols: usize) -> Result<Self> {
         let storage = match &device.backend {
             Backend::Cpu => Storage::Cpu(Aligned::zeros(rows * cols)),
@@ -47,9 +44,6 @@ impl Tensor {
     }
 
     /// A matrix with these values, row by row.
-    ///
-    /// # Errors
-    /// A shape error unless `values` holds `rows * cols` values.
     pub fn from_slice(device: &Device, rows: usize, cols: usize, values: &[f32]) -> Result<Self> {
         let mut tensor = Self::zeros(device, rows, cols)?;
         tensor.upload(values)?;
@@ -57,9 +51,6 @@ impl Tensor {
     }
 
     /// Replaces all values.
-    ///
-    /// # Errors
-    /// A shape error unless `values` holds as many values as the tensor.
     pub fn upload(&mut self, values: &[f32]) -> Result<()> {
         check_shape(values.len() == self.rows * self.cols, "upload", || {
             format!("{} values for a {}×{} tensor", values.len(), self.rows, self.cols)
@@ -87,9 +78,6 @@ impl Tensor {
     }
 
     /// Copies all values into `values`; waits for the device.
-    ///
-    /// # Errors
-    /// A shape error unless `values` has the tensor's size.
     pub fn download(&self, values: &mut [f32]) -> Result<()> {
         check_shape(values.len() == self.rows * self.cols, "download", || {
             format!("{} values for a {}×{} tensor", values.len(), self.rows, self.cols)
@@ -111,9 +99,6 @@ impl Tensor {
     }
 
     /// All values, row by row; waits for the device.
-    ///
-    /// # Errors
-    /// [`crate::NnError::Cuda`] if an earlier operation failed.
     pub fn to_vec(&self) -> Result<Vec<f32>> {
         let mut values = vec![0.0; self.rows * self.cols];
         self.download(&mut values)?;
@@ -206,9 +191,6 @@ pub struct Indices {
 
 impl Indices {
     /// A vector with these values.
-    ///
-    /// # Errors
-    /// [`crate::NnError::Cuda`] if the device's memory does not suffice.
     pub fn from_slice(device: &Device, values: &[u32]) -> Result<Self> {
         let storage = match &device.backend {
             Backend::Cpu => IndexStorage::Cpu(values.to_vec()),
@@ -222,9 +204,6 @@ impl Indices {
     }
 
     /// Replaces all values.
-    ///
-    /// # Errors
-    /// A shape error unless `values` has the vector's length.
     pub fn upload(&mut self, values: &[u32]) -> Result<()> {
         check_shape(values.len() == self.len, "upload", || {
             format!("{} values for a vector of {}", values.len(), self.len)
@@ -237,9 +216,6 @@ impl Indices {
     }
 
     /// All values; waits for the device.
-    ///
-    /// # Errors
-    /// [`crate::NnError::Cuda`] if an earlier operation failed.
     pub fn to_vec(&self) -> Result<Vec<u32>> {
         match &self.storage {
             IndexStorage::Cpu(own) => Ok(own.clone()),

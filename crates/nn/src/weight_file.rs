@@ -30,6 +30,17 @@ fn failed(path: &Path) -> impl Fn(TensorFileError) -> NnError {
     }
 }
 
+type Part<'a> = (&'a str, Dtype, Vec<usize>, Vec<u8>);
+
+fn write(path: &Path, parts: &[Part<'_>], metadata: HashMap<String, String>) -> Result<()> {
+    let views = parts.iter().map(|(name, dtype, shape, data)| {
+        Ok((*name, TensorView::new(*dtype, shape.clone(), data).map_err(|e| bad(path, e))?))
+    });
+    let views = views.collect::<Result<Vec<_>>>()?;
+    let file = safetensors::serialize(views, Some(metadata)).map_err(|e| bad(path, e))?;
+    Ok(AtomicFile::write_whole(path, &file)?)
+}
+
 fn open(path: &Path) -> Result<TensorFile<File>> {
     let io = |source| NnError::Io { path: path.to_owned(), source };
     let file = File::open(path).map_err(io)?;
@@ -57,25 +68,13 @@ impl Params {
         is_half: impl Fn(&str) -> bool,
     ) -> Result<()> {
         let values = self.to_vec()?;
-        let parts: Vec<_> = self
-            .layout
-            .iter()
-            .map(|entry| {
-                let values = &values[entry.range()];
-                let narrow = is_half(&entry.name);
-                let (dtype, data) = if narrow { (Dtype::F16, half_bytes(values)) } else { (Dtype::F32, bytes(values)) };
-                (entry, dtype, data)
-            })
-            .collect();
-        let views = parts
-            .iter()
-            .map(|(entry, dtype, data)| {
-                let view = TensorView::new(*dtype, entry.file_shape(), data).map_err(|e| bad(path, e))?;
-                Ok((entry.name.as_str(), view))
-            })
-            .collect::<Result<Vec<_>>>()?;
-        let file = safetensors::serialize(views, Some(metadata)).map_err(|e| bad(path, e))?;
-        Ok(AtomicFile::write_whole(path, &file)?)
+        let parts = self.layout.iter().map(|entry| {
+            let (values, shape) = (&values[entry.range()], entry.file_shape());
+            let narrow = is_half(&entry.name);
+            let (dtype, data) = if narrow { (Dtype::F16, half_bytes(values)) } else { (Dtype::F32, bytes(values)) };
+            (entry.name.as_str(), dtype, shape, data)
+        });
+        write(path, &parts.collect::<Vec<_>>(), metadata)
     }
 
     /// Reads every parameter by name, f32 or f16.
@@ -135,9 +134,6 @@ pub struct TrainingState {
 
 impl Adam {
     /// Copies weights, moments, average and step counter to the host.
-    ///
-    /// # Errors
-    /// [`NnError::Cuda`] if an earlier operation failed.
     pub fn export_state(&self, params: &Params) -> Result<TrainingState> {
         Ok(TrainingState {
             weights: params.to_vec()?,
@@ -149,9 +145,6 @@ impl Adam {
     }
 
     /// Puts an exported state back.
-    ///
-    /// # Errors
-    /// A shape error if the state belongs to another model.
     pub fn import_state(&mut self, params: &mut Params, state: &TrainingState) -> Result<()> {
         params.upload(&state.weights)?;
         self.m.upload(&state.m)?;
@@ -171,15 +164,8 @@ impl TrainingState {
     pub fn save(&self, path: &Path, mut metadata: HashMap<String, String>) -> Result<()> {
         metadata.insert("step".to_owned(), self.step.to_string());
         let parts = [("weights", &self.weights), ("adam.m", &self.m), ("adam.v", &self.v), ("ema", &self.ema)]
-            .map(|(name, values)| (name, values.len(), bytes(values)));
-        let views = parts
-            .iter()
-            .map(|(name, len, data)| {
-                Ok((*name, TensorView::new(Dtype::F32, vec![*len], data).map_err(|e| bad(path, e))?))
-            })
-            .collect::<Result<Vec<_>>>()?;
-        let file = safetensors::serialize(views, Some(metadata)).map_err(|e| bad(path, e))?;
-        Ok(AtomicFile::write_whole(path, &file)?)
+            .map(|(name, values)| (name, Dtype::F32, vec![values.len()], bytes(values)));
+        write(path, &parts, metadata)
     }
 
     /// Reads a state and its metadata.

@@ -22,8 +22,13 @@ pub enum TagError {
     )]
     HasXmpLocation { file: String },
     /// Not a kind of file that can hold EXIF.
-    #[error("{file} is not a JPEG, PNG, WebP or TIFF picture, so it cannot hold a tag: write an XMP sidecar instead")]
+    #[error(
+        "{file} is not a JPEG, PNG, WebP, TIFF, HEIC or AVIF picture, so it cannot hold a tag: write an XMP sidecar instead"
+    )]
     UnknownFormat { file: String },
+    /// A RAW file, which is never written.
+    #[error("{file} is a RAW file ({kind}), which is never changed: write an XMP sidecar instead")]
+    SidecarOnly { file: String, kind: &'static str },
     /// Damaged, or beyond what its format can hold.
     #[error("{file} cannot take a tag: {reason}; write an XMP sidecar instead")]
     Unfit { file: String, reason: String },

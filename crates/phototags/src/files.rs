@@ -1,10 +1,13 @@
 //! Copies and sidecars on disk.
 
 use crate::merge::{self, merged};
-use crate::{GeoTag, Journal, Overwrite, Result, TagError, has_location, tagged, xmp};
+use crate::{
+    GeoTag, Journal, Overwrite, Result, TagError, adobe_sidecar_path, has_location, sidecar_only, sidecar_path, tagged,
+    xmp,
+};
 use locdiff_base::{AtomicFile, WriteError};
 use std::path::{Path, PathBuf};
-use std::{ffi::OsString, fs, io::Write};
+use std::{fs, io::Write};
 
 /// A file ready to be written: all that can be in the way was looked at, nothing on disk has changed.
 #[derive(Debug)]
@@ -80,14 +83,19 @@ pub fn prepare_copy(photo: &Path, copy: &Path, tag: &GeoTag, overwrite: Overwrit
     Ok(Prepared { file: copy.to_owned(), contents, like: Some(like), change })
 }
 
-/// Makes [`sidecar_path`] with the place in it ready. An existing sidecar keeps its other properties.
+/// Makes [`sidecar_path`] with the place in it ready, or [`adobe_sidecar_path`] of a RAW file that has that one. An existing sidecar
+/// keeps its other properties.
 ///
 /// # Errors
 /// When the photo cannot be read, or it or the sidecar has a location already and may not get another, or the sidecar is
 /// no XMP.
 pub fn prepare_sidecar(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<Prepared> {
     let contents = read(photo)?;
-    let file = sidecar_path(photo);
+    let mut file = sidecar_path(photo);
+    let adobe = adobe_sidecar_path(photo);
+    if sidecar_only(photo) && adobe.is_file() && fs::symlink_metadata(&file).is_err() {
+        file = adobe;
+    }
     let name = || file.display().to_string();
     if !overwrite.locations && has_location(&contents) {
         return Err(TagError::HasLocation { file: photo.display().to_string() });
@@ -118,18 +126,6 @@ pub fn write_copy(photo: &Path, copy: &Path, tag: &GeoTag, overwrite: Overwrite)
 /// As [`prepare_sidecar`] and [`Prepared::write`].
 pub fn write_sidecar(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<PathBuf> {
     prepare_sidecar(photo, tag, overwrite)?.write(None)
-}
-
-/// The photo's path with `.xmp` after it, as darktable and digiKam look for it.
-///
-/// ```
-/// use std::path::Path;
-/// assert_eq!(locdiff_phototags::sidecar_path(Path::new("a/b.jpg")), Path::new("a/b.jpg.xmp"));
-/// ```
-pub fn sidecar_path(photo: &Path) -> PathBuf {
-    let mut path: OsString = photo.as_os_str().to_owned();
-    path.push(".xmp");
-    path.into()
 }
 
 fn read(photo: &Path) -> Result<Vec<u8>> {

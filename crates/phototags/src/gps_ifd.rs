@@ -1,25 +1,15 @@
 //! The GPS directory of EXIF 2.32.
 
+use crate::exif::{GPS_POINTER, LATITUDE, LATITUDE_REF, LONGITUDE, LONGITUDE_REF, place};
 use crate::tag::{DATUM, METHOD};
-use crate::tiff::{ByteOrder, Directory, Entry, Reason, Tiff};
+use crate::tiff::{ASCII, BYTE, ByteOrder, Directory, Entry, LONG, RATIONAL, Reason, Tiff, UNDEFINED};
 use crate::{GeoTag, Overwrite};
 
-const GPS_POINTER: u16 = 0x8825;
 const VERSION: u16 = 0;
-const LATITUDE_REF: u16 = 1;
-const LATITUDE: u16 = 2;
-const LONGITUDE_REF: u16 = 3;
-const LONGITUDE: u16 = 4;
 const MAP_DATUM: u16 = 0x12;
 const PROCESSING_METHOD: u16 = 0x1b;
 const AREA_INFORMATION: u16 = 0x1c;
 const POSITIONING_ERROR: u16 = 0x1f;
-
-const BYTE: u16 = 1;
-const ASCII: u16 = 2;
-const LONG: u16 = 4;
-const RATIONAL: u16 = 5;
-const UNDEFINED: u16 = 7;
 
 /// Why EXIF data did not get a place.
 pub(crate) enum Refusal {
@@ -34,20 +24,15 @@ impl From<Reason> for Refusal {
     }
 }
 
-/// Whether a structure's GPS directory holds a position.
-pub(crate) fn has_location(tiff: &Tiff) -> bool {
-    tiff.first().and_then(|first| gps(tiff, &first)).is_ok_and(|gps| gps.is_some_and(|gps| holds_position(&gps)))
-}
-
 /// Writes a place into EXIF data. Other GPS tags, such as the time, stay where there was no position; with an old
-/// position its altitude and direction go too.
-pub(crate) fn with_location(mut tiff: Tiff, tag: &GeoTag, overwrite: Overwrite) -> Result<Vec<u8>, Refusal> {
+/// position its altitude and direction go too. One that is none, such as 0, 0 of a camera without a fix, is in nobody's way.
+pub(crate) fn with_location(mut tiff: Tiff<'_>, tag: &GeoTag, overwrite: Overwrite) -> Result<Vec<u8>, Refusal> {
     let mut first = tiff.first()?;
     let mut kept = Vec::new();
     if let Some(old) = gps(&tiff, &first)? {
         if !holds_position(&old) {
             kept = old.entries;
-        } else if !overwrite.locations {
+        } else if !overwrite.locations && place(&tiff, &old).is_some() {
             return Err(Refusal::HasLocation);
         }
     }
@@ -64,7 +49,7 @@ pub(crate) fn with_location(mut tiff: Tiff, tag: &GeoTag, overwrite: Overwrite) 
     Ok(tiff.into_bytes())
 }
 
-fn gps(tiff: &Tiff, first: &Directory) -> Result<Option<Directory>, Reason> {
+fn gps(tiff: &Tiff<'_>, first: &Directory) -> Result<Option<Directory>, Reason> {
     first.find(GPS_POINTER).map(|entry| tiff.directory(tiff.pointer(entry))).transpose()
 }
 
@@ -72,7 +57,7 @@ fn holds_position(gps: &Directory) -> bool {
     gps.find(LATITUDE).is_some() || gps.find(LONGITUDE).is_some()
 }
 
-fn entries(tiff: &mut Tiff, tag: &GeoTag) -> Result<Vec<Entry>, Reason> {
+fn entries(tiff: &mut Tiff<'_>, tag: &GeoTag) -> Result<Vec<Entry>, Reason> {
     let order = tiff.order();
     let (lat_deg, lon_deg) = (tag.place.lat_deg(), tag.place.lon_deg());
     let ascii = |text: &str| [text.as_bytes(), b"\0"].concat();

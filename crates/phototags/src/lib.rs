@@ -1,10 +1,13 @@
-//! A place written into a copy of a photo as EXIF, or beside the photo as an XMP file. The photo itself is never touched,
-//! and everything else in it stays: the pixels, the other tags and whatever follows the picture.
+//! What photos say about themselves, read; and a place written into a copy of a photo as EXIF, or beside the photo as an XMP
+//! file. The photo itself is never touched, and everything else in it stays: the pixels, the other tags and whatever follows the picture.
 //!
 //! | you want | item |
 //! |---|---|
-//! | what to write | [`GeoTag`] |
-//! | a tagged copy of a JPEG, PNG, WebP or TIFF file | [`write_copy`] |
+//! | what to write | [`GeoTag`], [`PlaceNames`] |
+//! | where, when and by which camera a photo or a film was taken | [`PhotoFacts`] |
+//! | the preview in a RAW file, which is tagged by a sidecar only | [`raw_preview`], [`raw_kind`], [`sidecar_only`] |
+//! | photos, films and sidecars told apart by name | [`MediaKind`] |
+//! | a tagged copy of a JPEG, PNG, WebP, TIFF, HEIC or AVIF file | [`write_copy`] |
 //! | the same in memory | [`tagged`] |
 //! | a file `photo.jpg.xmp` beside the photo, merged with one that is there | [`write_sidecar`], [`sidecar_path`] |
 //! | to see first what would be written | [`prepare_copy`], [`prepare_sidecar`], [`Prepared`] |
@@ -25,24 +28,42 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod blocks;
 mod containers;
 mod error;
+mod exif;
 mod exiftool;
+mod facts;
 mod files;
 mod gps_ifd;
+mod heif;
+mod iso;
 mod journal;
+mod jpeg;
+mod kind;
 mod merge;
+mod raw;
+mod reader;
+mod sidecar;
 mod tag;
 mod tagger;
 mod tiff;
 mod undo;
+mod video;
 mod xmp;
+mod xmp_facts;
 
-pub use containers::{has_location, tagged};
+pub use containers::tagged;
 pub use error::{Result, TagError};
 pub use exiftool::{EXIFTOOL_COLUMNS, exiftool_row};
-pub use files::{Change, Prepared, prepare_copy, prepare_sidecar, sidecar_path, write_copy, write_sidecar};
+pub use facts::{PhotoFacts, Taken};
+pub use files::{Change, Prepared, prepare_copy, prepare_sidecar, write_copy, write_sidecar};
+pub use heif::heif_kind;
 pub use journal::{JOURNAL_NAME, Journal};
-pub use tag::{GeoTag, Overwrite};
+pub use kind::{MediaKind, sidecar_only};
+pub use raw::{raw_kind, raw_preview};
+pub use reader::{has_location, tiff_bytes};
+pub use sidecar::{adobe_sidecar_path, sidecar_path};
+pub use tag::{GeoTag, Overwrite, PlaceNames};
 pub use tagger::{TagPlace, TagPlan, TagStep, Tagged, Tagger};
 pub use undo::{Undo, undo};

@@ -1,7 +1,7 @@
 //! A place added to a sidecar that is there: the rating, the title and every other byte stay.
 
-use crate::xmp::{EXIF, RDF, description, properties};
-use crate::{GeoTag, Overwrite};
+use crate::xmp::{EXIF, NAMES, RDF, description, properties};
+use crate::{GeoTag, Overwrite, PlaceNames, xmp_facts};
 use roxmltree::{Document, Node};
 use std::ops::Range;
 
@@ -23,13 +23,19 @@ pub(crate) fn merged(sidecar: &[u8], tag: &GeoTag, overwrite: Overwrite) -> Resu
     let descriptions: Vec<Node<'_, '_>> =
         root.children().filter(|node| node.has_tag_name((RDF, "Description"))).collect();
     let has_position = descriptions.iter().any(|node| holds_position(*node));
-    if has_position && !overwrite.locations {
+    if has_position && !overwrite.locations && xmp_facts::has_location(sidecar) {
         return Err(Refusal::HasLocation);
     }
+    let has_names = descriptions.iter().any(|node| NAMES.iter().any(|(space, _, name)| holds(*node, space, name)));
+    let without_names = tag.clone().names(PlaceNames::default());
+    let replaces_names = overwrite.locations && tag.names != PlaceNames::default();
+    let tag = if has_names && !replaces_names { &without_names } else { tag };
     let ours = properties(tag);
     // With an old position its altitude and direction go too, as in EXIF.
-    let goes = |name: &str| {
-        if has_position { name.starts_with("GPS") } else { ours.iter().any(|(other, _)| *other == name) }
+    let goes = |space: &str, name: &str| match space {
+        EXIF if has_position => name.starts_with("GPS"),
+        EXIF => ours.iter().any(|(other, _)| *other == name),
+        _ => replaces_names && NAMES.iter().any(|(other, _, known)| (*other, *known) == (space, name)),
     };
     let mut cuts: Vec<Range<usize>> = descriptions.iter().flat_map(|node| cuts_in(*node, text, goes)).collect();
     cuts.sort_by_key(|cut| cut.start);
@@ -50,15 +56,16 @@ pub(crate) fn merged(sidecar: &[u8], tag: &GeoTag, overwrite: Overwrite) -> Resu
 }
 
 fn holds_position(description: Node<'_, '_>) -> bool {
-    ["GPSLatitude", "GPSLongitude"].iter().any(|name| {
-        description.has_attribute((EXIF, *name))
-            || description.children().any(|child| child.has_tag_name((EXIF, *name)))
-    })
+    ["GPSLatitude", "GPSLongitude"].iter().any(|name| holds(description, EXIF, name))
+}
+
+fn holds(description: Node<'_, '_>, space: &str, name: &str) -> bool {
+    description.has_attribute((space, name)) || description.children().any(|child| child.has_tag_name((space, name)))
 }
 
 /// The bytes of the properties of a description that go; all of it where it has no other.
-fn cuts_in(description: Node<'_, '_>, text: &str, goes: impl Fn(&str) -> bool) -> Vec<Range<usize>> {
-    let goes = |namespace: Option<&str>, name: &str| namespace == Some(EXIF) && goes(name);
+fn cuts_in(description: Node<'_, '_>, text: &str, goes: impl Fn(&str, &str) -> bool) -> Vec<Range<usize>> {
+    let goes = |namespace: Option<&str>, name: &str| namespace.is_some_and(|space| goes(space, name));
     let attributes = description.attributes();
     let (gone, rest): (Vec<_>, Vec<_>) =
         attributes.partition(|attribute| goes(attribute.namespace(), attribute.name()));
@@ -131,12 +138,34 @@ mod tests {
         assert_eq!(second, merged(RATED.as_bytes(), &tag(-3.0), Overwrite::NEVER).unwrap());
         let attributes = RATED.replace(
             " xmp:Rating",
-            " xmlns:e=\"http://ns.adobe.com/exif/1.0/\" e:GPSLatitude=\"1,0N\" e:GPSAltitude='3/1' e:ISO=\"9\" xmp:Rating",
+            " xmlns:e=\"http://ns.adobe.com/exif/1.0/\" e:GPSLatitude=\"1,0N\" e:GPSLongitude=\"2,0E\" e:GPSAltitude='3/1' e:ISO=\"9\" xmp:Rating",
         );
         assert_eq!(merged(attributes.as_bytes(), &tag(1.0), Overwrite::NEVER), Err(Refusal::HasLocation));
         let forced = merged(attributes.as_bytes(), &tag(1.0), Overwrite::FORCE).unwrap();
         let text = str::from_utf8(&forced).unwrap();
         assert!(!text.contains("GPSAltitude") && text.contains("e:ISO=\"9\" xmp:Rating=\"5\""), "{text}");
+    }
+
+    #[test]
+    fn names_are_written_once_and_never_over_others() {
+        let names =
+            PlaceNames { city: Some("Łódź".to_owned()), country: Some("A & B".to_owned()), ..PlaceNames::default() };
+        let tag = tag(10.0).names(names);
+        let named = merged(RATED.as_bytes(), &tag, Overwrite::NEVER).unwrap();
+        let of = |sidecar: &[u8], name: &str| {
+            let text = str::from_utf8(sidecar).unwrap().to_owned();
+            let xml = Document::parse(&text).unwrap();
+            let found = xml.descendants().filter(|node| node.has_tag_name((crate::xmp::PHOTOSHOP, name)));
+            found.map(|node| node.text().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!((of(&named, "City"), of(&named, "Country")), (vec!["Łódź".to_owned()], vec!["A & B".to_owned()]));
+        let other = || tag.clone().names(PlaceNames { city: Some("X".to_owned()), ..PlaceNames::default() });
+        let again = merged(&named, &other(), Overwrite::FORCE).unwrap();
+        assert_eq!((of(&again, "City"), of(&again, "Country")), (vec!["X".to_owned()], vec![]));
+        let theirs =
+            RATED.replace(" xmp:Rating", " xmlns:p=\"http://ns.adobe.com/photoshop/1.0/\" p:City=\"Y\" xmp:Rating");
+        let kept = merged(theirs.as_bytes(), &other(), Overwrite::NEVER).unwrap();
+        assert!(of(&kept, "City").is_empty() && str::from_utf8(&kept).unwrap().contains("p:City=\"Y\""));
     }
 
     #[test]

@@ -8,6 +8,21 @@ pub struct GeoTag {
     pub(crate) place: LatLon,
     pub(crate) radius_km: Option<f64>,
     pub(crate) area: Option<String>,
+    pub(crate) names: PlaceNames,
+}
+
+/// A place's names, for the fields of IPTC that photo programs search by: XMP's `photoshop:City`, `State` and `Country`, and
+/// `Iptc4xmpCore:CountryCode`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct PlaceNames {
+    /// The town.
+    pub city: Option<String>,
+    /// The state or province.
+    pub state: Option<String>,
+    /// The country.
+    pub country: Option<String>,
+    /// Its code of two letters.
+    pub country_code: Option<String>,
 }
 
 /// What may be replaced; what may not is an error.
@@ -29,7 +44,7 @@ impl Overwrite {
 impl GeoTag {
     /// A place alone.
     pub fn new(place: LatLon) -> Self {
-        Self { place, radius_km: None, area: None }
+        Self { place, radius_km: None, area: None, names: PlaceNames::default() }
     }
 
     /// How far off it may be: `GPSHPositioningError`. Numbers that are not positive are left out.
@@ -43,6 +58,14 @@ impl GeoTag {
     #[must_use]
     pub fn area(mut self, area: &str) -> Self {
         self.area = Some(area.to_owned());
+        self
+    }
+
+    /// The names of town, state and country. They go into sidecars; names that one has already stay, unless its
+    /// location is replaced, too.
+    #[must_use]
+    pub fn names(mut self, names: PlaceNames) -> Self {
+        self.names = names;
         self
     }
 

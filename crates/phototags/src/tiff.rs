@@ -1,6 +1,19 @@
 //! The directories of a TIFF structure, which EXIF data is. Nothing is moved: a changed directory is appended and the
 //! pointer to it changed, so that offsets within maker notes and picture data stay true.
 
+use std::borrow::Cow;
+
+pub(crate) const BYTE: u16 = 1;
+pub(crate) const ASCII: u16 = 2;
+pub(crate) const SHORT: u16 = 3;
+pub(crate) const LONG: u16 = 4;
+pub(crate) const RATIONAL: u16 = 5;
+pub(crate) const UNDEFINED: u16 = 7;
+pub(crate) const IFD: u16 = 13;
+
+/// Texts and lists of numbers that are read are shorter, in bytes.
+pub(crate) const MOST_TEXT: usize = 1 << 12;
+
 /// What is wrong with a structure, in words.
 pub(crate) type Reason = String;
 
@@ -19,11 +32,11 @@ impl ByteOrder {
         if self == Self::Little { value.to_le_bytes() } else { value.to_be_bytes() }
     }
 
-    fn read_u16(self, bytes: [u8; 2]) -> u16 {
+    pub(crate) fn read_u16(self, bytes: [u8; 2]) -> u16 {
         if self == Self::Little { u16::from_le_bytes(bytes) } else { u16::from_be_bytes(bytes) }
     }
 
-    fn read_u32(self, bytes: [u8; 4]) -> u32 {
+    pub(crate) fn read_u32(self, bytes: [u8; 4]) -> u32 {
         if self == Self::Little { u32::from_le_bytes(bytes) } else { u32::from_be_bytes(bytes) }
     }
 }
@@ -52,26 +65,33 @@ impl Directory {
 
 /// A TIFF structure.
 #[derive(Debug, Clone)]
-pub(crate) struct Tiff {
-    bytes: Vec<u8>,
+pub(crate) struct Tiff<'a> {
+    bytes: Cow<'a, [u8]>,
     order: ByteOrder,
 }
 
-impl Tiff {
+impl<'a> Tiff<'a> {
     /// An empty structure: a header and a first directory without entries.
     pub(crate) fn empty() -> Self {
         let bytes = vec![b'M', b'M', 0, 42, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0];
-        Self { bytes, order: ByteOrder::Big }
+        Self { bytes: bytes.into(), order: ByteOrder::Big }
     }
 
-    pub(crate) fn parse(bytes: Vec<u8>) -> Result<Self, Reason> {
+    /// Of a TIFF file, EXIF data or an Olympus RAW file, whose first bytes are others.
+    pub(crate) fn parse(bytes: impl Into<Cow<'a, [u8]>>) -> Result<Self, Reason> {
+        let bytes = bytes.into();
         let order = match bytes.first_chunk() {
-            Some(b"II*\0") => ByteOrder::Little,
-            Some(b"MM\0*") => ByteOrder::Big,
+            Some(b"II*\0" | b"IIRO" | b"IIRS") => ByteOrder::Little,
+            Some(b"MM\0*" | b"MMOR") => ByteOrder::Big,
             Some(b"II+\0" | b"MM\0+") => return Err("it is a BigTIFF file".to_owned()),
             _ => return Err("its EXIF part has no header".to_owned()),
         };
         Ok(Self { bytes, order })
+    }
+
+    /// A part of a file with directories of its own and no header.
+    pub(crate) fn part(bytes: &'a [u8], order: ByteOrder) -> Self {
+        Self { bytes: bytes.into(), order }
     }
 
     pub(crate) fn order(&self) -> ByteOrder {
@@ -79,12 +99,20 @@ impl Tiff {
     }
 
     pub(crate) fn into_bytes(self) -> Vec<u8> {
-        self.bytes
+        self.bytes.into_owned()
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
     }
 
     /// The first directory.
     pub(crate) fn first(&self) -> Result<Directory, Reason> {
-        self.directory(self.u32_at(4)?)
+        self.directory(self.first_offset()?)
+    }
+
+    pub(crate) fn first_offset(&self) -> Result<u32, Reason> {
+        self.u32_at(4)
     }
 
     pub(crate) fn directory(&self, offset: u32) -> Result<Directory, Reason> {
@@ -107,22 +135,57 @@ impl Tiff {
         self.order.read_u32(value)
     }
 
+    /// The bytes of a tag's value, where it is of one of these types, no longer than `most`, and lies inside.
+    pub(crate) fn value(&self, directory: &Directory, tag: u16, kinds: &[u16], most: usize) -> Option<Vec<u8>> {
+        let [a, b, c, d, e, f, value @ ..] = directory.find(tag)?.rest;
+        let kind = self.order.read_u16([a, b]);
+        let size = match kind {
+            BYTE | ASCII | UNDEFINED => 1,
+            SHORT => 2,
+            LONG | IFD => 4,
+            RATIONAL => 8,
+            _ => return None,
+        };
+        let length = (self.order.read_u32([c, d, e, f]) as usize).checked_mul(size)?;
+        if !kinds.contains(&kind) || length > most {
+            return None;
+        }
+        if length <= 4 {
+            return Some(value[..length].to_vec());
+        }
+        let start = self.order.read_u32(value) as usize;
+        self.bytes.get(start..start.checked_add(length)?).map(<[u8]>::to_vec)
+    }
+
+    /// The whole numbers of a tag.
+    pub(crate) fn numbers(&self, directory: &Directory, tag: u16) -> Vec<u32> {
+        let longs = |bytes: Vec<u8>| bytes.as_chunks().0.iter().map(|&four| self.order.read_u32(four)).collect();
+        let shorts = |bytes: Vec<u8>| bytes.as_chunks().0.iter().map(|&two| self.order.read_u16(two).into()).collect();
+        let value = self.value(directory, tag, &[LONG, IFD], MOST_TEXT).map(longs);
+        value.or_else(|| self.value(directory, tag, &[SHORT], MOST_TEXT).map(shorts)).unwrap_or_default()
+    }
+
+    /// The directory that a tag points to.
+    pub(crate) fn below(&self, directory: &Directory, tag: u16) -> Option<Directory> {
+        self.directory(*self.numbers(directory, tag).first()?).ok()
+    }
+
     /// Appends a directory and says where it stands.
     pub(crate) fn append_directory(&mut self, mut directory: Directory) -> Result<u32, Reason> {
         directory.entries.sort_by_key(|entry| entry.tag);
         let count = u16::try_from(directory.entries.len()).map_err(|_| "it has too many tags")?;
         let offset = self.append(&self.order.u16(count))?;
         for entry in directory.entries {
-            self.bytes.extend(self.order.u16(entry.tag));
-            self.bytes.extend(entry.rest);
+            self.bytes.to_mut().extend(self.order.u16(entry.tag));
+            self.bytes.to_mut().extend(entry.rest);
         }
-        self.bytes.extend(self.order.u32(directory.next));
+        self.bytes.to_mut().extend(self.order.u32(directory.next));
         Ok(offset)
     }
 
     /// Makes a directory that stands at `offset` the first.
     pub(crate) fn set_first(&mut self, offset: u32) {
-        self.bytes[4..8].copy_from_slice(&self.order.u32(offset));
+        self.bytes.to_mut()[4..8].copy_from_slice(&self.order.u32(offset));
     }
 
     /// An entry with its value in place or, where it is longer than four bytes, appended.
@@ -142,10 +205,10 @@ impl Tiff {
     /// Appends bytes at an even offset.
     fn append(&mut self, bytes: &[u8]) -> Result<u32, Reason> {
         if self.bytes.len() % 2 == 1 {
-            self.bytes.push(0);
+            self.bytes.to_mut().push(0);
         }
         let offset = u32::try_from(self.bytes.len()).map_err(|_| "it is larger than 4 GiB")?;
-        self.bytes.extend(bytes);
+        self.bytes.to_mut().extend(bytes);
         Ok(offset)
     }
 

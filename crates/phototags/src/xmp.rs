@@ -7,6 +7,14 @@ use locdiff_base::escape_markup;
 /// The namespace of EXIF's properties.
 pub(crate) const EXIF: &str = "http://ns.adobe.com/exif/1.0/";
 pub(crate) const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
+/// Namespaces, prefixes and properties of the names of places.
+pub(crate) const NAMES: [(&str, &str, &str); 4] = [
+    (PHOTOSHOP, "photoshop", "City"),
+    (PHOTOSHOP, "photoshop", "State"),
+    (PHOTOSHOP, "photoshop", "Country"),
+    ("http://iptc.org/std/Iptc4xmpCore/1.0/xmlns/", "Iptc4xmpCore", "CountryCode"),
+];
+pub(crate) const PHOTOSHOP: &str = "http://ns.adobe.com/photoshop/1.0/";
 
 /// An XMP file with a location.
 pub(crate) fn packet(tag: &GeoTag) -> String {
@@ -24,10 +32,15 @@ pub(crate) fn packet(tag: &GeoTag) -> String {
 
 /// The element with the location of the resource `about`; it brings its namespaces along.
 pub(crate) fn description(tag: &GeoTag, about: &str) -> String {
-    let properties: Vec<String> = properties(tag)
+    let mut properties: Vec<String> = properties(tag)
         .iter()
         .map(|(name, value)| format!("   <exif:{name}>{}</exif:{name}>\n", escape_markup(value)))
         .collect();
+    let names = [&tag.names.city, &tag.names.state, &tag.names.country, &tag.names.country_code];
+    properties.extend(NAMES.iter().zip(names).filter_map(|((space, prefix, name), value)| {
+        let value = escape_markup(value.as_deref()?);
+        Some(format!("   <{prefix}:{name} xmlns:{prefix}=\"{space}\">{value}</{prefix}:{name}>\n"))
+    }));
     format!(
         "  <rdf:Description rdf:about=\"{}\" xmlns:rdf=\"{RDF}\" xmlns:exif=\"{EXIF}\">\n{}  </rdf:Description>\n",
         escape_markup(about),

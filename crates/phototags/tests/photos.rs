@@ -1,34 +1,26 @@
 //! Tags written into real files and read back: by this project's own reader, by the crate `exif`, and as pixels.
 
+mod common;
+
+use common::{bare, decoded, fixture};
 use exif::{In, Reader, Tag, Value};
 use locdiff_phototags::{GeoTag, Overwrite, TagError, has_location, sidecar_path, tagged, write_copy, write_sidecar};
 use locdiff_sphere::{EARTH_RADIUS_KM, LatLon};
-use locdiff_vision::{Photo, PhotoLimits};
 use proptest::prelude::*;
 use std::{fs, io::Cursor, path::PathBuf};
 
 const CAMERAS: [&str; 4] = ["camera.jpg", "camera.png", "camera.webp", "camera.tiff"];
-
-fn fixture(name: &str) -> Vec<u8> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
-    fs::read(path).unwrap()
-}
-
-/// Photos without any EXIF data, made for another crate.
-fn bare(name: &str) -> Vec<u8> {
-    fs::read(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/vision").join(name)).unwrap()
-}
 
 fn beijing() -> GeoTag {
     GeoTag::new(LatLon::new(39.999, 116.275).unwrap()).radius_km(210.0).area("in Beijing, China")
 }
 
 fn gps(photo: &[u8]) -> Option<LatLon> {
-    Photo::decode(photo, "photo", &PhotoLimits::default()).unwrap().gps()
+    decoded(photo).gps()
 }
 
 fn pixels(photo: &[u8]) -> Vec<u8> {
-    Photo::decode(photo, "photo", &PhotoLimits::default()).unwrap().rgb().to_vec()
+    decoded(photo).rgb().to_vec()
 }
 
 /// The fixtures' writer leaves a fault in the structure, as many do; it must not matter.

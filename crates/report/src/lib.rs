@@ -28,6 +28,6 @@ pub use density::{DensitySummary, MapView, REGION_PROBABILITIES};
 pub use error::ReportError;
 pub use evaluation::{Division, Evaluation, MissingRule, PrdcChoice};
 pub use report::{Breakdown, PrdcReport, Report, Rival};
-pub use rows::{FileRows, Matching, RowError, match_rows};
+pub use rows::{FileRows, Matching, RowError, in_row_order, match_rows};
 pub use system::System;
 pub use table::{Table, percent_interval, short_count};

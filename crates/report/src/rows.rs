@@ -1,5 +1,6 @@
 //! Which prediction belongs to which truth.
 
+use locdiff_data::PlaceTable;
 use std::collections::HashMap;
 use thiserror::Error;
 
@@ -21,6 +22,13 @@ pub struct FileRows<'a> {
     pub rows: usize,
     /// The photos' names.
     pub ids: Option<&'a [String]>,
+}
+
+impl<'a> FileRows<'a> {
+    /// Those of a table.
+    pub fn of(file: &'a str, table: &'a PlaceTable) -> Self {
+        Self { file, rows: table.places.len(), ids: table.ids.as_ref().map(|(_, ids)| ids.as_slice()) }
+    }
 }
 
 /// Files whose rows do not belong together.
@@ -102,6 +110,17 @@ pub fn match_rows(
         return Err(RowError::NothingCommon { file, truth_file });
     }
     Ok((truth_ids.iter().map(|id| found.get(id.as_str()).copied()).collect(), strange.len()))
+}
+
+/// Truths in the order of another file's `count` rows, of which [`match_rows`] found one for each truth.
+pub fn in_row_order<T: Copy>(truths: &[Option<T>], rows: &[Option<usize>], count: usize) -> Vec<Option<T>> {
+    let mut ordered = vec![None; rows.iter().flatten().max().map_or(0, |last| last + 1).max(count)];
+    for (row, truth) in rows.iter().zip(truths) {
+        if let Some(row) = row {
+            ordered[*row] = *truth;
+        }
+    }
+    ordered
 }
 
 /// The row of every name.

@@ -1,6 +1,6 @@
 //! Why a server does not start.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, path::PathBuf};
 
 /// Why a server does not start or stops, in one line.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +16,9 @@ pub enum ServeError {
     /// A setting out of range.
     #[error(transparent)]
     Setting(#[from] locdiff_base::BadSetting),
+    /// A file of keys that cannot be used.
+    #[error("cannot read the keys in {}: {reason}", path.display())]
+    Keys { path: PathBuf, reason: String },
     /// An address that others reach, and no key.
     #[error(
         "{address} can be reached by others and no key is set: set one, listen on 127.0.0.1, or say that it is meant to be open"

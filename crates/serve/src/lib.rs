@@ -34,7 +34,6 @@ mod log;
 mod metrics;
 mod multipart;
 mod openapi;
-mod openapi_album;
 mod options;
 mod problem;
 mod query;
@@ -50,5 +49,5 @@ mod uploads;
 
 pub use error::ServeError;
 pub use local_page::LocalPage;
-pub use options::ServeOptions;
+pub use options::{ServeOptions, read_keys};
 pub use server::Server;

@@ -3,7 +3,7 @@
 use crate::ServeError;
 use locdiff_base::{BadSetting, setting};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::time::Duration;
+use std::{path::Path, time::Duration};
 
 /// How a server behaves. The defaults are meant for one machine and its user.
 ///
@@ -108,4 +108,15 @@ impl ServeOptions {
         }
         Ok(())
     }
+}
+
+/// The keys in a file, one a line.
+///
+/// # Errors
+/// A file that cannot be read, or holds none.
+pub fn read_keys(path: &Path) -> Result<Vec<String>, ServeError> {
+    let failed = |reason: String| ServeError::Keys { path: path.to_owned(), reason };
+    let text = std::fs::read_to_string(path).map_err(|error| failed(error.to_string()))?;
+    let keys: Vec<String> = text.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect();
+    if keys.is_empty() { Err(failed("it holds none, write one a line".to_owned())) } else { Ok(keys) }
 }

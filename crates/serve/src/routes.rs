@@ -96,7 +96,7 @@ pub(crate) const PAGE: [PageFile; 11] = [
 
 /// What a request found.
 #[derive(Debug)]
-pub(crate) enum Found {
+pub(crate) enum RouteMatch {
     Route(Route),
     /// The path is there, with this other method.
     OtherMethod(Route),
@@ -104,9 +104,9 @@ pub(crate) enum Found {
 }
 
 /// The route for a method and a path; paths are compared as they are, so there is nothing to walk out of.
-pub(crate) fn find(method: &Method, path: &str) -> Found {
+pub(crate) fn find(method: &Method, path: &str) -> RouteMatch {
     let all = ROUTES.iter().copied().chain(PAGE.iter().map(|file| file.route));
-    let Some(route) = all.into_iter().find(|route| route.path == path) else { return Found::Nothing };
+    let Some(route) = all.into_iter().find(|route| route.path == path) else { return RouteMatch::Nothing };
     let fits = if route.is_post { method == Method::POST } else { method == Method::GET || method == Method::HEAD };
-    if fits { Found::Route(route) } else { Found::OtherMethod(route) }
+    if fits { RouteMatch::Route(route) } else { RouteMatch::OtherMethod(route) }
 }

@@ -5,7 +5,7 @@ use crate::body::{self, BodyLimits};
 use crate::job::{Job, Work};
 use crate::log::{self, Line, RequestIds};
 use crate::problem::{Kind, Problem};
-use crate::routes::{self, Endpoint, Found, PAGE, Route};
+use crate::routes::{self, Endpoint, PAGE, Route, RouteMatch};
 use crate::uploads::{self, BodyKind};
 use crate::{
     ServeOptions, access::Access, budget::Budget, docs, metrics::Metrics, openapi, query, queue::Queue, reply::Reply,
@@ -46,8 +46,8 @@ impl Service {
         let id = self.ids.id(head.headers.get("x-request-id").and_then(|value| value.to_str().ok()));
         let found = routes::find(&head.method, head.uri.path());
         let route = match &found {
-            Found::Route(route) | Found::OtherMethod(route) => route.path,
-            Found::Nothing => "other",
+            RouteMatch::Route(route) | RouteMatch::OtherMethod(route) => route.path,
+            RouteMatch::Nothing => "other",
         };
         let mut bytes_in = 0;
         let result = self.answer(&head, &mut body, found, &mut bytes_in).await;
@@ -89,12 +89,12 @@ impl Service {
         &self,
         head: &Parts,
         body: &mut Incoming,
-        found: Found,
+        found: RouteMatch,
         bytes_in: &mut u64,
     ) -> Result<Reply, Problem> {
         let route = match found {
-            Found::Route(route) => route,
-            Found::OtherMethod(route) => {
+            RouteMatch::Route(route) => route,
+            RouteMatch::OtherMethod(route) => {
                 let is_asking_first = head.method == Method::OPTIONS;
                 if is_asking_first && self.access.allowed_origin(&head.headers).is_some() {
                     return Ok(Reply::empty()
@@ -104,7 +104,7 @@ impl Service {
                 let method = if route.is_post { "POST" } else { "GET" };
                 return Err(Problem::new(Kind::MethodNotAllowed, format!("{} takes {method}", route.path)));
             }
-            Found::Nothing => {
+            RouteMatch::Nothing => {
                 return Err(Problem::new(Kind::NotFound, "the routes are listed at /docs and in /openapi.json"));
             }
         };

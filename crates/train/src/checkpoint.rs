@@ -97,7 +97,7 @@ impl Checkpoints {
             match load(&path) {
                 Ok(found) => return Some(found),
                 Err(reason) => {
-                    say(format!("{}: damaged ({reason}); going back to the checkpoint before it", path.display()))
+                    say(format!("{}: damaged ({reason}); going back to the checkpoint before it", path.display()));
                 }
             }
         }

@@ -85,7 +85,7 @@ impl TrainStep {
             adam: Adam::new(settings.adam(), &params)?,
             objective: Objective::new(device, config, codes, model.quadrature(), pass)?,
             work: model.net().work(device, pass)?,
-            tables: TrainingTables::new(device, &schedule, config.prediction(), config.code_scale.factor(), repeats)?,
+            tables: TrainingTables::new(device, &schedule, config.prediction, config.code_scale.factor(), repeats)?,
             rng: Rng::new(device, config.seed)?,
             seed: config.seed,
             batch: settings.batch,

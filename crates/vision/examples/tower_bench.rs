@@ -7,8 +7,7 @@
 //! the pixels already on the device.
 
 use locdiff_nn::{Device, DeviceSpec};
-use locdiff_vision::{Encoder, Gelu, VisionError, VisionTransformerCuda, VitConfig};
-use safetensors::SafeTensors;
+use locdiff_vision::{Encoder, VisionError};
 use std::{error::Error, io::BufRead, path::Path, time::Instant};
 
 /// The same formula stands in scripts/clip_bench.py.
@@ -22,32 +21,6 @@ fn milliseconds<T>(call: impl FnOnce() -> Result<T, VisionError>) -> Result<f64,
     Ok(start.elapsed().as_secs_f64() * 1e3)
 }
 
-/// The network without the encoder around it, so that its pass can be timed alone.
-fn tower(folder: &Path, device: &Device) -> Result<VisionTransformerCuda, Box<dyn Error>> {
-    let json: serde_json::Value = serde_json::from_slice(&std::fs::read(folder.join("config.json"))?)?;
-    let number = |name: &str| json[name].as_u64().unwrap_or(0) as usize;
-    let config = VitConfig {
-        side: number("image_size"),
-        patch: number("patch_size"),
-        width: number("hidden_size"),
-        inner: number("intermediate_size"),
-        layers: number("num_hidden_layers"),
-        heads: number("num_attention_heads"),
-        activation: Gelu::Quick,
-        eps: 1e-5,
-        projection: Some(number("projection_dim")),
-    };
-    let contents = std::fs::read(folder.join("model.safetensors"))?;
-    let file = SafeTensors::deserialize(&contents)?;
-    let tensor = |name: &str, _: &[usize]| {
-        let prefix = if name.starts_with("visual_projection") { "" } else { "vision_model." };
-        let tensor = file.tensor(&format!("{prefix}{name}"));
-        let tensor = tensor.map_err(|error| VisionError::Architecture(error.to_string()))?;
-        Ok(tensor.data().as_chunks::<4>().0.iter().map(|&four| f32::from_le_bytes(four)).collect())
-    };
-    Ok(VisionTransformerCuda::new(&config, device, tensor)?)
-}
-
 fn run(folder: &Path, batch: usize, device: DeviceSpec) -> Result<(), Box<dyn Error>> {
     let device = Device::open(device)?;
     let start = Instant::now();
@@ -56,14 +29,10 @@ fn run(folder: &Path, batch: usize, device: DeviceSpec) -> Result<(), Box<dyn Er
     let side = encoder.input_side();
     let pixels = noise(batch * side * side * 3);
     let embeddings = encoder.embed_pixels(&pixels)?;
-    let network = if device.is_cuda() { Some(tower(folder, &device)?) } else { None };
-    if let Some(network) = &network {
-        if batch > network.batch() {
-            return Err(format!("BATCH = {batch}: choose at most {} on CUDA", network.batch()).into());
-        }
+    if device.is_cuda() {
         for _ in 0..3 {
-            network.forward(&pixels)?;
             encoder.embed_pixels(&pixels)?;
+            encoder.run_again(batch)?;
         }
     }
     println!("{:?}", embeddings[0]);
@@ -71,9 +40,10 @@ fn run(folder: &Path, batch: usize, device: DeviceSpec) -> Result<(), Box<dyn Er
     for line in std::io::stdin().lock().lines() {
         line?;
         let whole = milliseconds(|| encoder.embed_pixels(&pixels))?;
-        match &network {
-            Some(network) => println!("{whole} {}", milliseconds(|| network.run_again(batch))?),
-            None => println!("{whole}"),
+        if device.is_cuda() {
+            println!("{whole} {}", milliseconds(|| encoder.run_again(batch))?);
+        } else {
+            println!("{whole}");
         }
     }
     Ok(())

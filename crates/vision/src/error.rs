@@ -21,8 +21,11 @@ pub enum VisionError {
     #[error("{file} is empty (0 bytes): copy or download it again")]
     Empty { file: String },
     /// The content is no picture of a known kind.
-    #[error("{file} is not a JPEG, PNG, WebP, TIFF, GIF or BMP picture: convert it to one of these")]
+    #[error("{file} is not a JPEG, PNG, WebP, TIFF, GIF, BMP, HEIC, AVIF or RAW picture: convert it to JPEG or PNG")]
     UnknownFormat { file: String },
+    /// A RAW file without a JPEG picture in it.
+    #[error("{file} is a RAW file ({kind}) without a preview: develop it, and give the JPEG")]
+    NoPreview { file: String, kind: &'static str },
     /// A HEIC or AVIF picture, and the library that decodes them is not installed.
     #[error(
         "{file} is {format}, which needs the library libheif ({reason}): install it (Debian and Ubuntu: apt install libheif1, \

@@ -8,7 +8,7 @@
 //! | embeddings from an encoder's folder | [`Encoder`] |
 //! | what an encoder is, whether it works, and how fast | [`Inspection`] |
 //! | what an encoder does to a photo first | [`Preprocessing`] |
-//! | the network itself | [`EfficientNetLite`], [`EfficientNetLiteCuda`], [`EfficientNetLiteConfig`]; [`VisionTransformer`], [`VisionTransformerCuda`], [`VitConfig`] |
+//! | the network itself | [`EfficientNetLite`], [`EfficientNetLiteCuda`], [`EfficientNetLiteConfig`] |
 //! | what went wrong, in one line | [`VisionError`] |
 //!
 //! # Example
@@ -37,7 +37,6 @@ pub use efficientnet::{EfficientNetLite, EfficientNetLiteConfig, EfficientNetLit
 pub use encoder::Encoder;
 pub use error::{Result, VisionError};
 pub use inspection::Inspection;
-pub use locdiff_nn::Gelu;
-pub use photo::{Photo, PhotoLimits, Taken};
+pub use locdiff_phototags::{PhotoFacts, Taken};
+pub use photo::{Photo, PhotoLimits};
 pub use preprocessing::{Augmentation, CentreCrop, Crop, CropRounding, Preprocessing, ResizeRule, resize};
-pub use vit::{VisionTransformer, VisionTransformerCuda, VitConfig};

@@ -12,4 +12,9 @@ pub(crate) trait Network: Send + Sync {
 
     /// The embeddings of pictures of `side × side` normalised RGB values, one after another.
     fn forward(&self, pictures: &[f32], side: usize) -> Result<Vec<Vec<f32>>>;
+
+    /// Runs the pictures once more that the last pass left on a device, and waits; elsewhere nothing.
+    fn run_again(&self, _count: usize) -> Result<()> {
+        Ok(())
+    }
 }

@@ -83,7 +83,7 @@ fn bad_files_get_one_line_that_names_them() {
     std::fs::write(&path, b"").unwrap();
     check(&open(), "0 bytes");
     std::fs::write(&path, b"<html>404</html>").unwrap();
-    check(&open(), "not a JPEG, PNG, WebP, TIFF, GIF or BMP");
+    check(&open(), "not a JPEG, PNG, WebP, TIFF, GIF, BMP, HEIC, AVIF or RAW");
     for (brands, kind) in [("heicmif1", "HEIC"), ("mif1msf1avif", "AVIF"), ("avis", "AVIF")] {
         let mut start = (brands.len() as u32 + 8).to_be_bytes().to_vec();
         start.extend([b"ftyp", brands.as_bytes(), b"\0\0\x02\0meta"].concat());

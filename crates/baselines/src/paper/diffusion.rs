@@ -1,4 +1,4 @@
-//! Where diffusion pays: sampling against one look at pure noise, by degree, data, steps and guidance.
+//! Where diffusion pays: sampling against a single evaluation at pure noise, by degree, data, steps and guidance.
 
 use super::Experiment;
 use crate::{
@@ -51,7 +51,7 @@ impl Way {
             if guidance == 0.0 { String::new() } else { format!(", guidance {guidance}") }
         };
         match self {
-            Self::OneShot { guidance } => format!("one look{}", with(guidance)),
+            Self::OneShot { guidance } => format!("single evaluation{}", with(guidance)),
             Self::Samples { steps, guidance } => format!("16 samples, {steps} steps{}", with(guidance)),
         }
     }
@@ -86,7 +86,7 @@ impl<'a> ReadOneWay<'a> {
 }
 
 impl Baseline for ReadOneWay<'_> {
-    /// The samples' own place; one look has none, and is read off its density.
+    /// The samples' own place; a single evaluation has none, and is read off its density.
     fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>> {
         let settings = match self.way {
             Way::OneShot { guidance } => (1, guidance),
@@ -123,7 +123,7 @@ struct Row {
     model: String,
     way: String,
     seconds: f64,
-    /// Errors and log densities of every photo and seed; those of one look at the same model beside them.
+    /// Errors and log densities of every photo and seed; those of a single evaluation at the same model beside them.
     errors_km: Vec<f64>,
     plain_errors_km: Vec<f64>,
     log_densities: Vec<f64>,
@@ -137,7 +137,7 @@ impl Row {
         Bootstrap::default().mean(&self.errors_km.iter().map(hit).collect::<Vec<f64>>())
     }
 
-    /// This way less one look, photo by photo.
+    /// This way less a single evaluation, photo by photo.
     fn lead(&self, radius_km: f64) -> Estimate {
         let rules = Rules::default();
         let hit = |km: f64| f64::from(u8::from(rules.is_within(km, radius_km)));
@@ -156,7 +156,7 @@ impl Row {
     }
 }
 
-/// Sampling against one look, with paired differences.
+/// Sampling against a single evaluation, with paired differences.
 #[derive(Debug, Clone)]
 pub struct DiffusionTable {
     title: String,
@@ -244,7 +244,7 @@ impl DiffusionTable {
         }
         let table = table.render(markdown);
         format!(
-            "{}.\nΔ: this way less one look at pure noise without guidance, the same model, photo by photo, with 95 % intervals; a \
+            "{}.\nΔ: this way less a single evaluation at pure noise without guidance, the same model, photo by photo, with 95 % intervals; a \
              negative Δ NLL is better. Every way is read alike: exponent, floor and window by validation. s: seconds of choosing \
              and reading.\n\n{table}\n",
             self.title
@@ -278,8 +278,8 @@ mod tests {
         let table = DiffusionTable::make(&experiment, NetworkKind::CsUnet, &[5], &[0.5, 1.0], &|_, _| ()).unwrap();
         assert_eq!(table.rows.len(), 2 * WAYS.len());
         let text = table.render(true);
-        assert!(text.contains("L = 5, 80 photos: one look") && text.contains("L = 7, 40 photos"), "{text}");
-        // One look less one look is nothing.
+        assert!(text.contains("L = 5, 80 photos: single evaluation") && text.contains("L = 7, 40 photos"), "{text}");
+        // A single evaluation less a single evaluation is nothing.
         assert!(table.rows[0].lead(750.0).value == 0.0 && table.rows[0].nll_lead().value == 0.0);
         assert_eq!(table.to_json()["rows"].as_array().unwrap().len(), 16);
         let default = DiffusionTable::make(&experiment, NetworkKind::Bayes, &[5], &[], &|_, _| ()).unwrap();

@@ -2,6 +2,7 @@
 
 use crate::args::{DeviceArg, named};
 use crate::commands::embed::{embed, with_flags};
+use crate::embeddings::{read_truth, same_rows};
 use crate::output::{self, status};
 use crate::{photos::PhotoArgs, progress, request::EncoderArg};
 use anyhow::{Context, Result};
@@ -132,13 +133,7 @@ pub(crate) fn open_places(cache: &GeoClipCache, model: &GeoClip) -> Result<Galle
 
 /// A gallery of photos from their embeddings and places.
 pub(crate) fn build_photos(embeddings: &RowFile, places: &[LatLon], vectors: VectorType, out: &Path) -> Result<()> {
-    anyhow::ensure!(
-        embeddings.rows() == places.len(),
-        "{} has {} rows, --locations has {}: row k of both must be the same photo",
-        embeddings.name(),
-        embeddings.rows(),
-        places.len()
-    );
+    same_rows((embeddings.name(), embeddings.rows()), ("--locations", places.len()))?;
     let bar = progress::bar("building", Some(places.len() as u64));
     let builder = GalleryBuilder::of_photos(embeddings, vectors);
     builder.build_from_rows(out, places, embeddings, |rows| bar.inc(rows as u64))?;
@@ -181,11 +176,7 @@ impl Search {
         output::claim(self.out.as_deref(), self.json)?;
         let file = RowFile::open(&self.embeddings, self.tensor.as_deref())?;
         let truth = self.truth.as_ref();
-        let truth = truth.map(|path| read_points(path, None, &PointColumns::default())).transpose()?;
-        if let Some(truth) = &truth {
-            let (name, rows) = (file.name(), file.rows());
-            anyhow::ensure!(truth.len() == rows, "{name} has {rows} rows, --truth has {}", truth.len());
-        }
+        let truth = truth.map(|path| read_truth(path, file.name(), file.rows())).transpose()?;
         anyhow::ensure!(self.top > 0, "--top = 0 cannot be used: at least 1");
         let device = Device::open(self.device.device)?;
         let bar = progress::bar("embedding places", None);

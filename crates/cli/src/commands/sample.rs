@@ -22,8 +22,6 @@ pub(crate) struct Sample {
     model: PathBuf,
     #[command(flatten)]
     embeddings: EmbeddingsArgs,
-    #[command(flatten)]
-    sampling: SamplingArgs,
     /// How the samples become one place
     #[arg(long, value_parser = named::<Pooling>(), default_value = Pooling::Pool.name())]
     pool: Pooling,
@@ -50,6 +48,8 @@ pub(crate) struct Sample {
     /// Print a JSON summary
     #[arg(long)]
     json: bool,
+    #[command(flatten)]
+    sampling: SamplingArgs,
     #[command(flatten)]
     gallery: GalleryRuleArgs,
 }

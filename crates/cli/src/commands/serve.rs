@@ -1,7 +1,7 @@
 //! `locdiff serve`: answers over HTTP.
 
 use crate::{interrupt::InterruptGuard, request::ModelArgs, verbosity};
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 use clap::Args;
 use locdiff_serve::{ServeOptions, Server};
 use std::{net::SocketAddr, path::PathBuf, sync::atomic::Ordering, time::Duration};
@@ -131,12 +131,7 @@ impl Serve {
     fn keys(&self) -> Result<Vec<String>> {
         let mut keys: Vec<String> = std::env::var(KEY).into_iter().collect();
         if let Some(path) = &self.key_file {
-            let text =
-                std::fs::read_to_string(path).with_context(|| format!("cannot read the keys in {}", path.display()))?;
-            let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-            let before = keys.len();
-            keys.extend(lines.map(str::to_owned));
-            ensure!(keys.len() > before, "{} holds no key: write one a line", path.display());
+            keys.extend(locdiff_serve::read_keys(path)?);
         }
         Ok(keys)
     }

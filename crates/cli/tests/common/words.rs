@@ -54,11 +54,11 @@ pub fn helps_are_as_they_were(least: usize) {
 }
 
 /// Runs that must fail, each with its exit code and what it says.
-pub fn failures(folder: &Path, commands: &[&str]) -> String {
+pub fn failures<'a>(folder: &Path, commands: impl IntoIterator<Item = &'a str>) -> String {
     let program = Path::new(PROGRAM).file_stem().unwrap().to_string_lossy();
     let mut text = String::new();
     for command in commands {
-        let output = run(folder, *command);
+        let output = run(folder, command);
         assert!(!output.status.success(), "{command} does not fail");
         let message = stderr(&output);
         assert!(!message.contains("panicked"), "{command}: {message}");

@@ -9,8 +9,8 @@ use sources::{crates, files_below, lines_without_tests};
 use std::{fmt::Write as _, fs, path::Path};
 
 /// The crates from the ground up: each may use those before it only. The last two are the laboratory: nothing below uses it.
-const ORDER: &str = "base sphere nn shdd map data diffusion phototags places immich bundled-encoder bundled-model eval \
-    vision model gallery geoclip ingest report answer album train locdiff batch serve terminal cli \
+const ORDER: &str = "base sphere nn shdd map data diffusion phototags places bundled-encoder bundled-model eval \
+    vision model gallery geoclip ingest report answer album train locdiff immich batch serve terminal cli \
     baselines lab";
 
 /// Files in circles that are there still, by crate.

@@ -3,7 +3,7 @@
 use crate::recipe::dataset::{Dataset, Missing, Photos, TrainingSet, find_encoder, test_set};
 use crate::recipe::error::{RecipeError, Result};
 use crate::recipe::stage::{Input, Stage, Step, Work};
-use crate::{recipe::tables::Judged, recipe::task::Task};
+use crate::{recipe::tables::JudgedBenchmark, recipe::task::Task};
 use locdiff_base::{Named, setting};
 use locdiff_eval::Benchmark;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ const LEAST_HELD_OUT: usize = 50;
 
 /// What a user chooses.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Settings {
+pub(crate) struct RecipeSettings {
     /// Where the data is.
     pub(crate) data: PathBuf,
     /// Where everything is made.
@@ -58,7 +58,7 @@ pub(crate) struct Chain {
 ///
 /// # Errors
 /// Settings out of range. What is missing is told, not an error, see [`Chain::check`].
-pub(crate) fn paper(settings: &Settings) -> Result<Chain> {
+pub(crate) fn paper(settings: &RecipeSettings) -> Result<Chain> {
     if !(0.0..0.9).contains(&settings.held_out) {
         return Err(setting::<RecipeError>("the share that is held out", settings.held_out, "0 up to 0.9"));
     }
@@ -73,7 +73,7 @@ pub(crate) fn paper(settings: &Settings) -> Result<Chain> {
     for benchmark in &settings.benchmarks {
         let is_tested = settings.training.iter().any(|set| set.is_tested_by(*benchmark));
         let is_there = is_tested && builder.embed(test_set(*benchmark), true);
-        builder.judged.push(Judged { benchmark: *benchmark, report: is_there.then(PathBuf::new) });
+        builder.judged.push(JudgedBenchmark { benchmark: *benchmark, report: is_there.then(PathBuf::new) });
     }
     for (set, is_there) in embedded {
         if is_there {
@@ -83,7 +83,7 @@ pub(crate) fn paper(settings: &Settings) -> Result<Chain> {
             }
         }
         for k in 0..builder.judged.len() {
-            let Judged { benchmark, report } = builder.judged[k].clone();
+            let JudgedBenchmark { benchmark, report } = builder.judged[k].clone();
             if set.is_tested_by(benchmark) && report.is_some() {
                 let report = is_there.then(|| builder.evaluate(set, benchmark));
                 builder.judged[k].report = report;
@@ -99,7 +99,7 @@ impl Chain {
     ///
     /// # Errors
     /// [`RecipeError::Missing`]; also where nothing is left to train on.
-    pub(crate) fn check(&self, settings: &Settings) -> Result<()> {
+    pub(crate) fn check(&self, settings: &RecipeSettings) -> Result<()> {
         let can_train = self.stages.iter().any(|stage| matches!(stage.work, Work::Train { .. }));
         let needs_encoder = self.missing.first().is_some_and(|missing| Some(&missing.at) == settings.encoder.as_ref());
         match self.missing.first() {
@@ -114,10 +114,10 @@ impl Chain {
 }
 
 struct Builder<'a> {
-    settings: &'a Settings,
+    settings: &'a RecipeSettings,
     stages: Vec<Stage>,
     missing: Vec<Missing>,
-    judged: Vec<Judged>,
+    judged: Vec<JudgedBenchmark>,
 }
 
 impl Builder<'_> {
@@ -202,7 +202,7 @@ impl Builder<'_> {
         let (name, from) = (format!("train-{}", set.name()), format!("embed-{}", set.name()));
         let run = self.of(&name, "run");
         let (embeddings, locations) = (self.of(&from, "embeddings.safetensors"), self.of(&from, "embeddings.csv"));
-        let Settings { held_out, seed, train, .. } = self.settings;
+        let RecipeSettings { held_out, seed, train, .. } = self.settings;
         let mut given = train.clone();
         if !train.iter().any(|(key, _)| key == "loss") {
             given.insert(0, ("loss".to_owned(), LOSS.to_owned()));
@@ -227,7 +227,7 @@ impl Builder<'_> {
         let (embeddings, locations) =
             (self.of(&embedded, "embeddings.safetensors"), self.of(&embedded, "embeddings.csv"));
         let (model, rows) = (self.of(&name, "model"), self.of(&name, "held-out.txt"));
-        let Settings { held_out, seed, .. } = *self.settings;
+        let RecipeSettings { held_out, seed, .. } = *self.settings;
         let mut steps = vec![Step::HeldOut {
             locations: locations.clone(),
             share: held_out,

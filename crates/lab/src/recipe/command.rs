@@ -1,6 +1,6 @@
 //! `locdiff-lab recipe`: the paper's main tables from the published data.
 
-use crate::recipe::chain::{Chain, Settings, paper};
+use crate::recipe::chain::{Chain, RecipeSettings, paper};
 use crate::recipe::dataset::{Missing, TrainingSet};
 use crate::recipe::run::{Run, Standing};
 use crate::{recipe::estimate::Rates, recipe::stage::Stage, recipe::work};
@@ -92,7 +92,7 @@ fn parse_setting(text: &str) -> Result<(String, String), String> {
 }
 
 impl Paper {
-    fn settings(&self) -> Settings {
+    fn settings(&self) -> RecipeSettings {
         let encoder = match &self.encoder {
             Some(folder) if folder.as_os_str() == "bundled" => None,
             Some(folder) => Some(folder.clone()),
@@ -103,7 +103,7 @@ impl Paper {
             train.retain(|(other, _)| other != name); // the last one counts
             train.push((name.clone(), value.clone()));
         }
-        Settings {
+        RecipeSettings {
             data: self.data.clone(),
             out: self.out.clone(),
             encoder,

@@ -1,10 +1,11 @@
 //! The sets of photos that the paper trains and tests on: which files, how large, where their authors publish them, and whether
 //! they are there.
 
-use locdiff_base::named;
+use locdiff_base::{Named, named};
 use locdiff_eval::Benchmark;
-use std::fs;
+use serde::Deserialize;
 use std::path::{Path, PathBuf};
+use std::{fs, sync::LazyLock};
 
 named! {
     /// What the model is trained on.
@@ -24,35 +25,25 @@ impl TrainingSet {
     }
 
     /// Its files.
-    pub(crate) const fn dataset(self) -> &'static Dataset {
-        match self {
-            Self::Mp16 => &MP16,
-            Self::Osv5m => &OSV5M,
-        }
+    pub(crate) fn dataset(self) -> &'static Dataset {
+        dataset(self.name())
     }
 }
 
 /// The files of a benchmark.
-pub(crate) const fn test_set(benchmark: Benchmark) -> &'static Dataset {
-    match benchmark {
-        Benchmark::Im2gps => &IM2GPS,
-        Benchmark::Im2gps3k => &IM2GPS3K,
-        Benchmark::Yfcc4k => &YFCC4K,
-        Benchmark::Yfcc26k => &YFCC26K,
-        Benchmark::Gws15k => &GWS15K,
-        Benchmark::Osv5m => &OSV5M_TEST,
-    }
+pub(crate) fn test_set(benchmark: Benchmark) -> &'static Dataset {
+    dataset(if benchmark == Benchmark::Osv5m { "osv5m-test" } else { benchmark.name() })
 }
 
 /// A published set of photos.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Dataset {
     /// What its stage is called.
     pub(crate) name: &'static str,
     /// Its folder below the data.
     pub(crate) folder: &'static str,
     /// The published lists, best first: there or in `metadata/`.
-    lists: &'static [&'static str],
+    lists: Vec<&'static str>,
     /// Where its pictures are below the folder; empty for anywhere.
     pictures: &'static str,
     /// How many photos it has.
@@ -63,83 +54,13 @@ pub(crate) struct Dataset {
     pub(crate) from: &'static str,
 }
 
-const MP16: Dataset = Dataset {
-    name: "mp16",
-    folder: "mp16",
-    lists: &["MP16_Pro_filtered.csv", "MP16_Pro_places365.csv", "mp16_places365.csv", "mp16.csv"],
-    pictures: "",
-    photos: 4_123_000,
-    gigabytes: 370.0,
-    from: "https://huggingface.co/datasets/Jia-py/MP16-Pro: metadata/MP16_Pro_filtered.csv and mp-16-images00 … 18, joined with \
-           `cat mp-16-images?? > mp-16-images.tar`",
-};
-const OSV5M: Dataset = Dataset {
-    name: "osv5m",
-    folder: "osv5m",
-    lists: &["train.csv"],
-    pictures: "images/train",
-    photos: 4_894_685,
-    gigabytes: 290.0,
-    from: "https://huggingface.co/datasets/osv5m/osv5m: train.csv (2.9 GB) and images/train/00.zip … 97.zip, which need not be unpacked",
-};
-const OSV5M_TEST: Dataset = Dataset {
-    name: "osv5m-test",
-    folder: "osv5m",
-    lists: &["test.csv"],
-    pictures: "images/test",
-    photos: 210_122,
-    gigabytes: 12.5,
-    from: "https://huggingface.co/datasets/osv5m/osv5m: test.csv (0.1 GB) and images/test/00.zip … 04.zip, which need not be unpacked",
-};
-const IM2GPS: Dataset = Dataset {
-    name: "im2gps",
-    folder: "im2gps",
-    lists: &["im2gps_places365.csv", "im2gps.csv"],
-    pictures: "",
-    photos: 237,
-    gigabytes: 0.05,
-    from: "photos: http://graphics.cs.cmu.edu/projects/im2gps/ (the test set); list: im2gps_places365.csv in the folder meta of \
-           https://github.com/TIBHannover/GeoEstimation, branch original_tf",
-};
-const IM2GPS3K: Dataset = Dataset {
-    name: "im2gps3k",
-    folder: "im2gps3k",
-    lists: &["im2gps3k_places365.csv", "im2gps3k.csv"],
-    pictures: "",
-    photos: 2_997,
-    gigabytes: 0.5,
-    from: "photos: im2gps3ktest.zip by https://github.com/lugiavn/revisiting-im2gps; list: im2gps3k_places365.csv in the folder meta of \
-           https://github.com/TIBHannover/GeoEstimation, branch original_tf",
-};
-const YFCC4K: Dataset = Dataset {
-    name: "yfcc4k",
-    folder: "yfcc4k",
-    lists: &["info.txt", "yfcc4k_places365.csv", "yfcc4k.csv"],
-    pictures: "",
-    photos: 4_536,
-    gigabytes: 0.7,
-    from: "yfcc4k.zip with info.txt by https://github.com/lugiavn/revisiting-im2gps",
-};
-const YFCC26K: Dataset = Dataset {
-    name: "yfcc26k",
-    folder: "yfcc26k",
-    lists: &["yfcc25600_places365.csv", "yfcc26k.csv"],
-    pictures: "",
-    photos: 25_600,
-    gigabytes: 3.8,
-    from: "list: https://github.com/TIBHannover/GeoEstimation/releases/download/pytorch/yfcc25600_places365.csv; photos: YFCC100M on \
-           http://multimedia-commons.s3-website-us-west-2.amazonaws.com, or yfcc25600_urls.csv of the same release",
-};
-const GWS15K: Dataset = Dataset {
-    name: "gws15k",
-    folder: "gws15k",
-    lists: &["gws15k.csv", "GWS15k.csv", "gws15k_places365.csv"],
-    pictures: "",
-    photos: 14_955,
-    gigabytes: 2.0,
-    from: "not public: ask the authors of Clark et al., Where We Are and What We're Looking At (CVPR 2023); a CSV of IMG_ID, LAT, LON and \
-           a folder of photos",
-};
+/// All of them.
+static DATASETS: LazyLock<Vec<Dataset>> =
+    LazyLock::new(|| serde_json::from_str(include_str!("datasets.json")).expect("datasets.json lists datasets"));
+
+fn dataset(name: &str) -> &'static Dataset {
+    DATASETS.iter().find(|set| set.name == name).expect("datasets.json has every set")
+}
 
 /// Where a set's photos are.
 #[derive(Debug, Clone, PartialEq)]
@@ -237,4 +158,19 @@ fn shards(folder: &Path) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = entries.filter(is_shard).collect();
     found.sort();
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_set_has_files() {
+        for (set, name, _) in TrainingSet::ALL {
+            assert!(set.dataset().name == *name && !set.dataset().lists.is_empty());
+        }
+        for (benchmark, ..) in Benchmark::ALL {
+            assert_eq!(test_set(*benchmark).photos, benchmark.photos() as u64);
+        }
+    }
 }

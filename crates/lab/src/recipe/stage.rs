@@ -40,7 +40,7 @@ pub(crate) enum Step {
     /// Copies a file.
     Copy { from: PathBuf, to: PathBuf },
     /// The paper's tables with our column.
-    Tables { reports: Vec<crate::recipe::tables::Judged>, about: String, json: PathBuf, markdown: PathBuf },
+    Tables { reports: Vec<crate::recipe::tables::JudgedBenchmark>, about: String, json: PathBuf, markdown: PathBuf },
 }
 
 /// A stage of a recipe.

@@ -11,7 +11,7 @@ use std::{collections::BTreeMap, fmt::Write};
 
 /// A benchmark and where its report is; none where it was left out.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Judged {
+pub(crate) struct JudgedBenchmark {
     pub(crate) benchmark: Benchmark,
     pub(crate) report: Option<PathBuf>,
 }
@@ -37,8 +37,8 @@ pub(crate) struct Tables {
 const OWN: [(&str, &str); 2] = [("geoscore", "GeoScore"), ("mean_km", "mean distance, km")];
 
 impl Tables {
-    pub(crate) fn read(about: &str, reports: &[Judged]) -> Result<Self> {
-        let read = |judged: &Judged| {
+    pub(crate) fn read(about: &str, reports: &[JudgedBenchmark]) -> Result<Self> {
+        let read = |judged: &JudgedBenchmark| {
             let ours = judged.report.as_deref().map(figures).transpose()?;
             Ok((judged.benchmark, ours))
         };

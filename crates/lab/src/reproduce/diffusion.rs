@@ -1,4 +1,4 @@
-//! `locdiff-lab reproduce diffusion`: when sampling beats one look at pure noise.
+//! `locdiff-lab reproduce diffusion`: when sampling beats a single evaluation at pure noise.
 
 use crate::experiment::ExperimentArgs;
 use anyhow::Result;

@@ -25,7 +25,7 @@ pub(crate) enum Reproduce {
     Widths(Box<models::ReproduceModels>),
     /// Accuracy by degree L
     Degrees(Box<models::ReproduceModels>),
-    /// When sampling beats one look at pure noise: by degree, training photos, steps and guidance
+    /// When sampling beats a single evaluation at pure noise: by degree, training photos, steps and guidance
     Diffusion(Box<diffusion::ReproduceDiffusion>),
     /// The generalizability table: a gallery against even grids
     Anchors(Box<anchors::ReproduceAnchors>),

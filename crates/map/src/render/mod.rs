@@ -246,8 +246,8 @@ mod tests {
         ] {
             let image = MapImage::new(window)
                 .heat(raster.clone(), Heat::log_density())
-                .outline(contour_polygons(&raster, raster.log_level_of_mass(0.5)), "50 %")
-                .outline(contour_polygons(&raster, raster.log_level_of_mass(0.9)), "90 %")
+                .outline(contour_polygons(&raster, raster.max() + 0.5_f64.ln()), "50 %")
+                .outline(contour_polygons(&raster, raster.max() + 0.1_f64.ln()), "90 %")
                 .marker(place)
                 .marker(Marker::new(LatLon::new(89.0, 0.0).unwrap()).shape(MarkerShape::Circle).label("far away"))
                 .title("Fiji – λ unknown");

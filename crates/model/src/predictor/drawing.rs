@@ -27,7 +27,7 @@ pub(super) struct Drawing<M> {
 impl<M: Deref<Target = Model> + Clone> Engine<M> for Drawing<M> {
     fn new(model: &M, photos: usize, options: SampleOptions) -> Result<Self, ModelError> {
         let (config, device, rows) = (model.config(), model.params().device(), photos * options.samples);
-        let plan = SamplerPlan::new(&config.schedule()?, options.sampler, options.steps, config.prediction())?;
+        let plan = SamplerPlan::new(&config.schedule()?, options.sampler, options.steps, config.prediction)?;
         let cond = Tensor::zeros(device, rows, config.embedding_dim)?;
         Ok(Self {
             photos,

@@ -22,7 +22,7 @@ impl<M: Deref<Target = Model> + Clone> Engine<M> for Evidence<M> {
     fn new(model: &M, photos: usize, options: SampleOptions) -> Result<Self, ModelError> {
         let (config, device, rows) = (model.config(), model.params().device(), photos * options.samples);
         // The noisiest step is the same for every sampler and every number of steps.
-        let plan = SamplerPlan::new(&config.schedule()?, options.sampler, options.steps, config.prediction())?;
+        let plan = SamplerPlan::new(&config.schedule()?, options.sampler, options.steps, config.prediction)?;
         let noisiest = &plan.timesteps()[..1];
         let cond = Tensor::zeros(device, rows, config.embedding_dim)?;
         Ok(Self {

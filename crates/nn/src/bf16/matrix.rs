@@ -1,6 +1,6 @@
 //! Matrices that stay rounded to bf16 on a CUDA device.
 
-use crate::{Device, Result, cuda, device::Backend, error::check_shape};
+use crate::{Device, Result, cuda, device::Backend, error::check_shape, kernels::Kernels};
 use locdiff_base::setting;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -38,15 +38,12 @@ impl Bf16Tensor {
         let Backend::Cuda(context) = &device.backend else {
             return Err(setting("the device of a bf16 matrix", device, "use a CUDA device"));
         };
-        context.prepare_bf16()?;
+        context.prepare(Kernels::Bf16)?;
         let stride = cols.next_multiple_of(ALIGNMENT);
         Ok(Self { buffer: cuda::Buffer::zeros(context, rows * stride)?, rows, cols, stride })
     }
 
     /// A matrix with these values, row by row, rounded to nearest.
-    ///
-    /// # Errors
-    /// As [`Bf16Tensor::zeros`], and a shape error unless `values` holds `rows * cols` values.
     pub fn from_slice(device: &Device, rows: usize, cols: usize, values: &[f32]) -> Result<Self> {
         check_shape(values.len() == rows * cols && cols > 0, "upload", || {
             format!("{} values for a {rows}×{cols} matrix", values.len())
@@ -77,9 +74,6 @@ impl Bf16Tensor {
     }
 
     /// All values, row by row; waits for the device.
-    ///
-    /// # Errors
-    /// [`crate::NnError::Cuda`] if an earlier operation failed.
     pub fn to_vec(&self) -> Result<Vec<f32>> {
         let mut bits = vec![0; self.rows * self.stride];
         self.buffer.download(&mut bits)?;

@@ -26,9 +26,6 @@ fn check_product(op: &'static str, (m, n): (usize, usize), x: &Bf16View<'_>, w: 
 }
 
 /// `y = x·wᵀ + bias`, rounded; the bias one row.
-///
-/// # Errors
-/// Shapes that do not fit, or operands on different devices.
 pub fn linear(y: Bf16ViewMut<'_>, x: Bf16View<'_>, w: Bf16View<'_>, bias: Option<Bf16View<'_>>) -> Result<()> {
     const OP: &str = "bf16::linear";
     let y = y.0;
@@ -40,9 +37,6 @@ pub fn linear(y: Bf16ViewMut<'_>, x: Bf16View<'_>, w: Bf16View<'_>, bias: Option
 }
 
 /// `y = x·wᵀ + beta·y + bias` in f32; the bias one row.
-///
-/// # Errors
-/// Shapes that do not fit, or operands on different devices.
 pub fn linear_f32(y: ViewMut<'_>, x: Bf16View<'_>, w: Bf16View<'_>, beta: f32, bias: Option<View<'_>>) -> Result<()> {
     const OP: &str = "bf16::linear_f32";
     check_product(OP, (y.rows, y.cols), &x, &w)?;
@@ -60,9 +54,6 @@ fn check_norm(op: &'static str, cols: usize, gain_shift: &View<'_>) -> Result<()
 }
 
 /// `y = gain⊙(x − mean)/√(var + eps) + shift` row by row, with `gain_shift = [gain | shift]`, one row.
-///
-/// # Errors
-/// Shapes that do not fit, or operands on different devices.
 pub fn layer_norm(y: Bf16ViewMut<'_>, x: View<'_>, gain_shift: View<'_>, eps: f32) -> Result<()> {
     const OP: &str = "bf16::layer_norm";
     let y = y.0;
@@ -75,9 +66,6 @@ pub fn layer_norm(y: Bf16ViewMut<'_>, x: View<'_>, gain_shift: View<'_>, eps: f3
 
 /// The tokens of pictures: row `t` of a picture is `positions[t]`, plus its patch `t − 1` unless `t` = 0, through a layer
 /// norm as in [`layer_norm`].
-///
-/// # Errors
-/// Shapes that do not fit, or operands on different devices.
 pub fn embed_tokens(
     x: ViewMut<'_>,
     patches: Bf16View<'_>,
@@ -97,9 +85,6 @@ pub fn embed_tokens(
 }
 
 /// Squares of `patch` pixels as rows, from pictures of `side × side` RGB values, one picture a row of `pixels`.
-///
-/// # Errors
-/// Shapes that do not fit, or operands on different devices.
 pub fn patches(out: Bf16ViewMut<'_>, pixels: Bf16View<'_>, side: usize, patch: usize) -> Result<()> {
     const OP: &str = "bf16::patches";
     let out = out.0;
@@ -111,9 +96,6 @@ pub fn patches(out: Bf16ViewMut<'_>, pixels: Bf16View<'_>, side: usize, patch: u
 }
 
 /// In place `x ← f(x)`.
-///
-/// # Errors
-/// A failed launch.
 pub fn activate(kind: Gelu, x: Bf16ViewMut<'_>) -> Result<()> {
     let x = x.0;
     let args = args!(x, x.rows, x.cols, i32::from(kind == Gelu::Exact));

@@ -83,11 +83,6 @@ pub(crate) fn film_group_gradient<'a>(
 }
 
 simd_kernel! {
-    fn silu_row(y: &mut [f32], x: &[f32]) {
-        for (y, x) in y.iter_mut().zip(x) { *y = x * math::sigmoid(*x); }
-    }
-}
-simd_kernel! {
     fn gelu_row(y: &mut [f32], x: &[f32]) {
         for (y, x) in y.iter_mut().zip(x) {
             *y = 0.5 * x * (1.0 + math::erf(x * std::f32::consts::FRAC_1_SQRT_2));
@@ -97,14 +92,6 @@ simd_kernel! {
 simd_kernel! {
     fn relu_row(y: &mut [f32], x: &[f32]) {
         for (y, x) in y.iter_mut().zip(x) { *y = x.max(0.0); }
-    }
-}
-simd_kernel! {
-    fn silu_backward_row(dx: &mut [f32], x: &[f32], dy: &[f32]) {
-        for ((dx, x), dy) in dx.iter_mut().zip(x).zip(dy) {
-            let s = math::sigmoid(*x);
-            *dx = dy * s * (1.0 + x * (1.0 - s));
-        }
     }
 }
 simd_kernel! {
@@ -135,7 +122,6 @@ simd_kernel! {
 /// `y = f(x)`.
 pub(crate) fn activate(kind: Activation, y: MatMut<'_>, x: Mat<'_>) {
     for_rows(y, |r, y| match kind {
-        Activation::Silu => silu_row(y, x.row(r)),
         Activation::Gelu => gelu_row(y, x.row(r)),
         Activation::Relu => relu_row(y, x.row(r)),
         Activation::Sine { w0 } => sine_row(y, x.row(r), w0),
@@ -145,7 +131,6 @@ pub(crate) fn activate(kind: Activation, y: MatMut<'_>, x: Mat<'_>) {
 /// `dx = dy⊙f′(x)`.
 pub(crate) fn activate_backward(kind: Activation, dx: MatMut<'_>, x: Mat<'_>, dy: Mat<'_>) {
     for_rows(dx, |r, dx| match kind {
-        Activation::Silu => silu_backward_row(dx, x.row(r), dy.row(r)),
         Activation::Gelu => gelu_backward_row(dx, x.row(r), dy.row(r)),
         Activation::Relu => relu_backward_row(dx, x.row(r), dy.row(r)),
         Activation::Sine { w0 } => sine_backward_row(dx, x.row(r), dy.row(r), w0),

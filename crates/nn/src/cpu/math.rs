@@ -118,12 +118,6 @@ pub fn erf(x: f32) -> f32 {
     x * p / q
 }
 
-/// 1 / (1 + exp −x).
-#[inline(always)]
-pub(crate) fn sigmoid(x: f32) -> f32 {
-    1.0 / (1.0 + exp(-x))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

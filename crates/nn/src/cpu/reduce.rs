@@ -126,15 +126,6 @@ pub(crate) fn log_softmax_row(x: &mut [f32], bias: &[f32]) -> f32 {
     value
 }
 
-/// The log-sum-exp of every row.
-pub(crate) fn log_sum_exp(lse: MatMut<'_>, x: Mat<'_>) {
-    for_rows(lse, |r, lse| {
-        let row = x.row(r);
-        let max = row.iter().fold(f32::NEG_INFINITY, |m, &v| m.max(v));
-        lse[0] = max + exp_sum(row, max).ln();
-    });
-}
-
 /// `out = alpha·(a·b) + beta·out`, row by row.
 pub(crate) fn row_dot(out: MatMut<'_>, a: Mat<'_>, b: Mat<'_>, alpha: f32, beta: f32) {
     for_rows(out, |r, out| {

@@ -1,7 +1,7 @@
 //! A device, its streams, its compiled kernels, and recorded graphs.
 
 use super::{failed, products::Products};
-use crate::{NnError, Precision, Result};
+use crate::{NnError, Precision, Result, kernels::Kernels};
 use cudarc::{
     cublaslt,
     driver::{self, CudaContext, CudaEvent, CudaFunction, CudaGraph, CudaStream, sys},
@@ -31,7 +31,7 @@ const SOURCES: [&str; 5] = [
 
 const KERNELS: &str = "activate activate_backward dropout dropout_backward dropout_sine dropout_sine_backward film \
     film_backward axpby scale round_bf16 gather_rows mix_rows sinusoidal column_sums softmax log_softmax \
-    log_sum_exp row_dot layer_norm layer_norm_backward normalise normalise_backward point_loss reverse_kl \
+    row_dot layer_norm normalise normalise_backward point_loss reverse_kl \
     fill_random fill_row_noise fill_indices drop_rows sampler_step advance_counter gather_gradients \
     squared_norm_partials adam_prepare adam";
 
@@ -44,7 +44,7 @@ struct Extra {
     least: (i32, i32),
 }
 
-/// Inference in bf16, convolutions, what a training step reads, and searches for maxima.
+/// In the order of [`Kernels`].
 const EXTRAS: [Extra; 4] = [
     Extra {
         source: include_str!("kernels/bf16.cu"),
@@ -197,27 +197,9 @@ impl Context {
         self.functions.get(name).or_else(extra).expect("a kernel that was prepared")
     }
 
-    /// Compiles the kernels for inference in bf16, once.
-    pub(crate) fn prepare_bf16(&self) -> Result<()> {
-        self.prepare(0)
-    }
-
-    /// Compiles the kernels for convolutions, once.
-    pub(crate) fn prepare_conv(&self) -> Result<()> {
-        self.prepare(1)
-    }
-
-    /// Compiles the kernels that make what a training step reads, once.
-    pub(crate) fn prepare_feed(&self) -> Result<()> {
-        self.prepare(2)
-    }
-
-    /// Compiles the kernels that search for maxima, once.
-    pub(crate) fn prepare_decode(&self) -> Result<()> {
-        self.prepare(3)
-    }
-
-    fn prepare(&self, number: usize) -> Result<()> {
+    /// Compiles these kernels, once.
+    pub(crate) fn prepare(&self, extra: Kernels) -> Result<()> {
+        let number = extra as usize;
         let (Extra { source, kernels, least }, functions) = (EXTRAS[number], &self.extras[number]);
         if functions.get().is_some() {
             return Ok(());

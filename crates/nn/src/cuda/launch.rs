@@ -2,7 +2,7 @@
 
 use super::{Buffer, Context, failed};
 use crate::{
-    NnError, Result, View, ViewMut,
+    Indices, NnError, Result, View, ViewMut,
     bf16::Bf16View,
     kernel_args::{Arg, Grid},
     tensor::IndexStorage,
@@ -31,11 +31,7 @@ impl Context {
     }
 
     pub(super) fn address_bf16(self: &Arc<Self>, view: &Bf16View<'_>) -> Result<u64> {
-        if !Arc::ptr_eq(view.buffer.context(), self) {
-            return Err(NnError::DeviceMismatch { op: "launch" });
-        }
-        self.keep(|| Arc::clone(view.buffer) as _);
-        Ok(view.buffer.address(0))
+        self.whole(view.buffer)
     }
 
     /// The device address of a buffer, which must live on this device.
@@ -45,6 +41,13 @@ impl Context {
         }
         self.keep(|| Arc::clone(buffer) as _);
         Ok(buffer.address(0))
+    }
+
+    fn indices(self: &Arc<Self>, indices: &Indices) -> Result<u64> {
+        match &indices.storage {
+            IndexStorage::Cuda(buffer) => self.whole(buffer),
+            IndexStorage::Cpu(_) => Err(NnError::DeviceMismatch { op: "launch" }),
+        }
     }
 
     /// Launches a kernel on the stream now in use.
@@ -60,13 +63,14 @@ impl Context {
                 }
                 Arg::Bf16(view) => slots.extend([self.address_bf16(view)?, narrow(view.stride)]),
                 Arg::Maybe(None) => slots.extend([0, 0]),
-                Arg::Indices(indices) => match &indices.storage {
-                    IndexStorage::Cuda(buffer) if Arc::ptr_eq(buffer.context(), self) => {
-                        self.keep(|| Arc::clone(buffer) as _);
-                        slots.push(buffer.address(0));
-                    }
-                    _ => return Err(NnError::DeviceMismatch { op: kernel }),
-                },
+                Arg::Indices(indices) => slots.push(self.indices(indices)?),
+                Arg::Rng(rng) => slots.extend([self.indices(rng.state())?, rng.first_row() as u64]),
+                Arg::Noise(noise) => slots.extend([self.indices(noise.seed())?, self.indices(noise.rows())?]),
+                Arg::Walk(walk) => {
+                    let sizes = [walk.side, walk.out_side(), walk.kernel, walk.step, walk.before()];
+                    slots.extend(sizes.map(narrow));
+                }
+                Arg::Step(step) => slots.extend(step.factors().map(|factor| u64::from(factor.to_bits()))),
                 Arg::Pointer(view) => slots.push(self.address(view)?),
                 Arg::Halves(buffer) => slots.push(self.whole(buffer)?),
                 Arg::Floats(buffer) => slots.push(self.whole(buffer)?),

@@ -15,7 +15,7 @@ use crate::cpu::{norm, reduce};
 pub fn layer_norm(out: &mut [f32], x: &[f32], gain: &[f32], shift: &[f32], eps: f32) {
     let n = out.len();
     assert!(x.len() == n && gain.len() == n && shift.len() == n);
-    norm::layer_norm_row(out, x, gain, shift, 0.0, eps);
+    norm::layer_norm_row(out, x, gain, shift, eps);
 }
 
 /// In place `row ← softmax(row)`.

@@ -71,9 +71,6 @@ impl CSiren {
     }
 
     /// Storage for a forward pass over `batch` rows.
-    ///
-    /// # Errors
-    /// [`crate::NnError::Cuda`] if the device's memory does not suffice.
     pub fn state(&self, device: &Device, batch: usize) -> Result<CSirenState> {
         Ok(CSirenState {
             hx: Tensor::zeros(device, batch, self.middle())?,
@@ -84,9 +81,6 @@ impl CSiren {
     }
 
     /// Storage for a backward pass over `batch` rows.
-    ///
-    /// # Errors
-    /// [`crate::NnError::Cuda`] if the device's memory does not suffice.
     pub fn gradients(&self, device: &Device, batch: usize) -> Result<CSirenGradients> {
         Ok(CSirenGradients {
             dz: Tensor::zeros(device, batch, self.outputs())?,
@@ -96,18 +90,12 @@ impl CSiren {
     }
 
     /// `(α, ε)` side by side from the time MLP's hidden layer.
-    ///
-    /// # Errors
-    /// Shapes that do not fit.
     pub fn time_modulation(&self, params: &Params, ss: ViewMut<'_>, time: View<'_>) -> Result<()> {
         self.film.forward(params, ss, time)
     }
 
     /// The block's output into `y`, with the dropout's mask drawn where one is given. Rows of one time share a row of `(α, ε)` where
     /// they are grouped.
-    ///
-    /// # Errors
-    /// Shapes that do not fit.
     #[allow(clippy::too_many_arguments)] // reason: one argument for each of the block's ports
     pub fn forward(
         &self,
@@ -128,9 +116,6 @@ impl CSiren {
 
     /// The part of the backward pass that later blocks wait for: from `dy` to the gradient of `h` (which is also that
     /// of `h_cond`) into `dh`, those of `(α, ε)` and `Linear(x)` into `inner`, and that of `x` into `dx`.
-    ///
-    /// # Errors
-    /// Shapes that do not fit.
     #[allow(clippy::too_many_arguments)] // reason: one argument for each of the block's ports
     pub fn backward_inputs(
         &self,
@@ -155,9 +140,6 @@ impl CSiren {
     }
 
     /// The rest, which nothing waits for: the weights' gradients, and that of `time` into `d_time`.
-    ///
-    /// # Errors
-    /// Shapes that do not fit.
     #[allow(clippy::too_many_arguments)] // reason: one argument for each of the block's ports
     pub fn backward_weights(
         &self,

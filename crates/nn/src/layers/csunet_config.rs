@@ -1,7 +1,8 @@
 //! The choices that make a CS-UNet.
 
-use crate::{Result, ops::Activation};
-use locdiff_base::setting;
+use crate::Result;
+use locdiff_base::{named, setting};
+use serde::{Deserialize, Serialize};
 
 /// No size of a network is larger: a typing error shall not take all memory.
 const WIDEST: usize = 1 << 20;
@@ -10,18 +11,21 @@ const DEEPEST: usize = 256;
 /// Numbers of a network, at most: 8 GB of them.
 pub(crate) const MOST_NUMBERS: usize = 1 << 31;
 
-/// How the blocks' widths go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Layout {
-    /// `depth` blocks down from the hidden width to `width` in geometric steps and as many up again, the input of each
-    /// way down concatenated to the output of the way up at the same width.
-    #[default]
-    Funnel,
-    /// The same blocks and skips, all of the hidden width.
-    Constant,
-    /// `2·depth` blocks in a row, each from the hidden width down to `width` (where time and image come in) and back up
-    /// inside the block; no skips.
-    Bottleneck,
+named! {
+    /// How the blocks' widths go.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Layout: "layout" {
+        /// `depth` blocks down from the hidden width to `width` in geometric steps and as many up again, the input of each
+        /// way down concatenated to the output of the way up at the same width.
+        #[default]
+        Funnel = "funnel", "down to the narrow width and up again, with skips";
+        /// The same blocks and skips, all of the hidden width.
+        Constant = "constant", "all of one width, with skips";
+        /// `2·depth` blocks in a row, each from the hidden width down to `width` (where time and image come in) and back up
+        /// inside the block; no skips.
+        Bottleneck = "bottleneck", "blocks that narrow inside, no skips";
+    }
 }
 
 /// A CS-UNet's settings: `d` codes in, `d` out.
@@ -55,8 +59,6 @@ pub struct CsUnetConfig {
     pub dropout: f32,
     /// The factor inside the sine.
     pub w0: f32,
-    /// The time MLP's activation.
-    pub time_activation: Activation,
     /// Inner widths of the funnel are rounded to multiples of this (8 keeps the tensor cores fast; 1 is the prototype).
     pub width_multiple: usize,
 }
@@ -74,7 +76,6 @@ impl CsUnetConfig {
             layout: Layout::Funnel,
             dropout: 0.3,
             w0: 1.0,
-            time_activation: Activation::Gelu,
             width_multiple: 8,
         }
     }

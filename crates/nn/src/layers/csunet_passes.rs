@@ -3,7 +3,7 @@
 use crate::{
     Device, Gradients, Params, Result, Rng, View,
     layers::{Accumulate, CsUnet, CsUnetWorkspace, csunet::two},
-    ops::{self, Dropout},
+    ops::{self, Activation, Dropout},
 };
 
 /// Training or not.
@@ -25,9 +25,6 @@ impl CsUnet {
     ///
     /// # Shapes
     /// `x`: batch × `code_dim`, `cond`: batch × `cond_dim`, `t`: batch × 1.
-    ///
-    /// # Errors
-    /// Shapes that do not fit the workspace.
     pub fn forward(
         &self,
         params: &Params,
@@ -48,8 +45,7 @@ impl CsUnet {
             let times = &work.times;
             ops::sinusoidal(times.of_mut(&mut work.time_embedding), times.values(t))?;
             self.time.forward(params, times.of_mut(&mut work.time_pre), times.of(&work.time_embedding))?;
-            let activation = self.config().time_activation;
-            ops::activate(activation, times.of_mut(&mut work.time_hidden), times.of(&work.time_pre))?;
+            ops::activate(Activation::Gelu, times.of_mut(&mut work.time_hidden), times.of(&work.time_pre))?;
             let modulate = |work: &mut CsUnetWorkspace, k: usize| {
                 let time = work.times.of(&work.time_hidden).columns(self.blocks[k].time.clone());
                 let ss = work.times.of_mut(&mut work.states[k].ss);
@@ -138,13 +134,8 @@ impl CsUnet {
             device.on_lane(0, || self.cond.weight_gradient(grads, cond, back.h_cond.view()))?;
             self.inp.weight_gradient(grads, x, self.inp_to.read(&back.buffers))?;
             device.join_all_lanes()?;
-            let activation = self.config().time_activation;
-            ops::activate_backward(
-                activation,
-                times.of_mut(&mut back.time_pre),
-                times.of(&work.time_pre),
-                times.of(&back.time_hidden),
-            )?;
+            let (pre, d_hidden) = (times.of(&work.time_pre), times.of(&back.time_hidden));
+            ops::activate_backward(Activation::Gelu, times.of_mut(&mut back.time_pre), pre, d_hidden)?;
             self.time.weight_gradient(grads, times.of(&work.time_embedding), times.of(&back.time_pre))
         })
     }

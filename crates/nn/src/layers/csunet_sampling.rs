@@ -25,9 +25,6 @@ pub struct SamplingWorkspace {
 
 impl CsUnet {
     /// Projects `cond` (one row for all samples, or one row a sample) and tabulates the time steps.
-    ///
-    /// # Errors
-    /// Shapes that do not fit, or too little device memory.
     pub fn conditioning(&self, params: &Params, cond: View<'_>, timesteps: &[f32]) -> Result<Conditioning> {
         let device = params.device();
         let steps = timesteps.len();
@@ -37,7 +34,7 @@ impl CsUnet {
         let mut hidden = Tensor::zeros(device, steps, self.time.outputs())?;
         ops::sinusoidal(embedding.view_mut(), t.view())?;
         self.time.forward(params, pre.view_mut(), embedding.view())?;
-        ops::activate(self.config().time_activation, hidden.view_mut(), pre.view())?;
+        ops::activate(Activation::Gelu, hidden.view_mut(), pre.view())?;
         let mut modulation = Vec::new();
         for wired in &self.blocks {
             let mut ss = Tensor::zeros(device, steps, 2 * wired.block.middle())?;
@@ -52,17 +49,11 @@ impl CsUnet {
     }
 
     /// Replaces the image, in place: a recorded sampler then runs for the new one.
-    ///
-    /// # Errors
-    /// A number of rows other than the conditioning was made with.
     pub fn set_cond(&self, params: &Params, conditioning: &mut Conditioning, cond: View<'_>) -> Result<()> {
         self.cond.infer(params, conditioning.h_cond.view_mut(), cond)
     }
 
     /// Storage for `batch` samples.
-    ///
-    /// # Errors
-    /// [`crate::NnError::Cuda`] if the device's memory does not suffice.
     pub fn sampling_workspace(&self, device: &Device, batch: usize) -> Result<SamplingWorkspace> {
         let zeros = |cols: usize| Tensor::zeros(device, batch, cols);
         let per_block = |size: fn(&crate::layers::CSiren) -> usize| {
@@ -78,9 +69,6 @@ impl CsUnet {
 
     /// The output for noisy codes `x` at the time step of row `step` of the conditioning's table: what
     /// [`CsUnet::forward`] computes without dropout, in less than half the work.
-    ///
-    /// # Errors
-    /// Shapes that do not fit.
     pub fn predict(
         &self,
         params: &Params,

@@ -32,9 +32,6 @@ pub struct CsUnetWorkspace {
 
 impl CsUnet {
     /// Storage for `batch` rows; `training` adds what the backward pass needs.
-    ///
-    /// # Errors
-    /// [`NnError::Cuda`] if the device's memory does not suffice.
     pub fn workspace(&self, device: &Device, batch: usize, training: bool) -> Result<CsUnetWorkspace> {
         let zeros = |cols: usize| Tensor::zeros(device, batch, cols);
         let buffers = || self.buffer_widths.iter().map(|&cols| zeros(cols)).collect::<Result<Vec<_>>>();

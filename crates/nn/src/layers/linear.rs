@@ -69,9 +69,6 @@ impl Linear {
     }
 
     /// `y = x·wᵀ + b`.
-    ///
-    /// # Errors
-    /// Shapes that do not fit.
     pub fn forward(&self, params: &Params, y: ViewMut<'_>, x: View<'_>) -> Result<()> {
         let (weight, bias) = (params.get(self.weight), params.get(self.bias));
         ops::gemm(y, x, Transpose::No, weight, Transpose::Yes, 0.0, Some(bias))
@@ -79,9 +76,6 @@ impl Linear {
 
     /// [`Linear::forward`] for weights that stay as they are: on the CPU they are laid out once, and a row of `y` is the
     /// same numbers whatever rows stand beside it.
-    ///
-    /// # Errors
-    /// Shapes that do not fit.
     pub fn infer(&self, params: &Params, y: ViewMut<'_>, x: View<'_>) -> Result<()> {
         if params.device().is_cuda() {
             return self.forward(params, y, x);
@@ -90,9 +84,6 @@ impl Linear {
     }
 
     /// Writes the gradients of weight and bias, and that of `x` where it is wanted.
-    ///
-    /// # Errors
-    /// Shapes that do not fit.
     pub fn backward(
         &self,
         params: &Params,
@@ -109,18 +100,12 @@ impl Linear {
     }
 
     /// Writes the gradients of weight and bias.
-    ///
-    /// # Errors
-    /// Shapes that do not fit.
     pub fn weight_gradient(&self, grads: &mut Gradients, x: View<'_>, dy: View<'_>) -> Result<()> {
         ops::gemm(grads.get_mut(self.weight), dy, Transpose::Yes, x, Transpose::No, 0.0, None)?;
         ops::column_sums(grads.get_mut(self.bias), dy, false)
     }
 
     /// `dx = dy·w`.
-    ///
-    /// # Errors
-    /// Shapes that do not fit.
     pub fn input_gradient(&self, params: &Params, dx: ViewMut<'_>, dy: View<'_>, accumulate: Accumulate) -> Result<()> {
         let beta = if accumulate == Accumulate::Yes { 1.0 } else { 0.0 };
         ops::gemm(dx, dy, Transpose::No, params.get(self.weight), Transpose::No, beta, None)

@@ -47,9 +47,6 @@ impl Mlp {
     }
 
     /// Storage for `rows` rows.
-    ///
-    /// # Errors
-    /// Too little device memory.
     pub fn work(&self, device: &Device, rows: usize) -> Result<MlpWork> {
         let (last, hidden) = self.layers.split_last().expect("an MLP has layers");
         let zeros = || -> Result<Vec<Tensor>> {
@@ -66,9 +63,6 @@ impl Mlp {
     }
 
     /// The output for `x`, left in the workspace.
-    ///
-    /// # Errors
-    /// Shapes that do not fit.
     pub fn forward(&self, params: &Params, work: &mut MlpWork, x: View<'_>, mode: ForwardMode<'_>) -> Result<()> {
         let MlpWork { pre, post, output, dropped, .. } = work;
         *dropped = if matches!(mode, ForwardMode::Train { .. }) { self.dropout } else { 0.0 };
@@ -86,9 +80,6 @@ impl Mlp {
     }
 
     /// The gradients of all layers for the gradient `d_out` of the output, and that of `x` where it is wanted.
-    ///
-    /// # Errors
-    /// Shapes that do not fit.
     pub fn backward(
         &self,
         params: &Params,
@@ -117,9 +108,6 @@ impl Mlp {
 
     /// The output for `x` without dropout, into `out`. On the CPU a row of it is the same numbers whatever rows stand
     /// beside it.
-    ///
-    /// # Errors
-    /// Shapes that do not fit.
     pub fn infer(&self, params: &Params, work: &mut MlpWork, out: ViewMut<'_>, x: View<'_>) -> Result<()> {
         let (last, hidden) = self.layers.split_last().expect("an MLP has layers");
         let MlpWork { pre, post, .. } = work;
@@ -132,9 +120,6 @@ impl Mlp {
     }
 
     /// The output for all rows of `x`, without dropout.
-    ///
-    /// # Errors
-    /// Shapes that do not fit.
     pub fn run(&self, params: &Params, x: View<'_>) -> Result<Tensor> {
         let mut work = self.work(params.device(), x.rows())?;
         self.forward(params, &mut work, x, ForwardMode::Evaluate)?;

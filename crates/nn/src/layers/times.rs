@@ -16,18 +16,12 @@ pub struct Times {
 
 impl Times {
     /// For batches of so many rows.
-    ///
-    /// # Errors
-    /// [`crate::NnError::Cuda`] if the device's memory does not suffice.
     pub fn new(device: &Device, batch: usize) -> Result<Self> {
         let groups = (!device.is_cuda()).then(RowGroups::default);
         Ok(Self { groups, values: Tensor::zeros(device, batch, 1)?, count: batch })
     }
 
     /// Takes the times of a batch, batch × 1.
-    ///
-    /// # Errors
-    /// Times on another device.
     pub fn set(&mut self, t: View<'_>) -> Result<()> {
         let Some(groups) = &mut self.groups else { return Ok(()) };
         self.values.view().expect_shape("times", "t", t.rows(), 1)?;

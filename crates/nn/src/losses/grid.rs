@@ -28,9 +28,6 @@ enum Codes {
 
 impl QuadratureGrid {
     /// `codes.len() / dim` points, with log-weights (one each, or none for equal ones).
-    ///
-    /// # Errors
-    /// Sizes that do not fit, or too little device memory.
     pub fn new(device: &Device, dim: usize, codes: &[f32], log_weights: Option<&[f32]>) -> Result<Self> {
         check_shape(dim > 0 && codes.len().is_multiple_of(dim) && !codes.is_empty(), "quadrature", || {
             format!("{} grid values for codes of size {dim}", codes.len())
@@ -55,9 +52,6 @@ impl QuadratureGrid {
     }
 
     /// Room for the codes of so many points on a CUDA device, to be written through [`QuadratureGrid::codes_mut`].
-    ///
-    /// # Errors
-    /// Sizes that do not fit, or too little device memory.
     pub fn blank(device: &Device, dim: usize, points: usize, log_weights: Option<&[f32]>) -> Result<Self> {
         check_shape(log_weights.is_none_or(|weights| weights.len() == points), "quadrature", || {
             format!("log-weights for {points} grid points")
@@ -91,9 +85,6 @@ impl QuadratureGrid {
     }
 
     /// Replaces codes and log-weights by others of the same size, in place: fresh random anchors for every step.
-    ///
-    /// # Errors
-    /// Sizes that differ.
     pub(super) fn set(&mut self, codes: &[f32], log_weights: Option<&[f32]>) -> Result<()> {
         check_shape(log_weights.is_some() == self.log_weights.is_some(), "set_grid", || {
             "log-weights given for a grid without, or the other way round".to_owned()

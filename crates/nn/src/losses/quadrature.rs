@@ -31,9 +31,6 @@ pub struct Quadrature {
 impl Quadrature {
     /// A grid of `grid.len() / dim` codes, with log-weights (one each, or none for equal ones), for batches of up to
     /// `max_batch` rows.
-    ///
-    /// # Errors
-    /// Sizes that do not fit, or too little device memory.
     pub fn new(
         device: &Device,
         dim: usize,
@@ -46,9 +43,6 @@ impl Quadrature {
     }
 
     /// Over a grid that others use too.
-    ///
-    /// # Errors
-    /// Too little device memory.
     pub fn over(grid: Arc<QuadratureGrid>, max_batch: usize, max_logits: usize) -> Result<Self> {
         let rows = (max_logits / grid.points()).clamp(1, max_batch.max(1));
         Ok(Self {
@@ -97,9 +91,6 @@ impl Quadrature {
     ///
     /// # Shapes
     /// `e`, `y`, `de`: batch × dim; `loss`: batch × 1.
-    ///
-    /// # Errors
-    /// Shapes that do not fit.
     pub fn nll(
         &mut self,
         mut de: ViewMut<'_>,
@@ -165,9 +156,6 @@ impl Quadrature {
     }
 
     /// The mean parameter `E_q[Y] = softmax(e·gridᵀ + log w)·grid`: the denoiser that answers with the posterior mean of the code.
-    ///
-    /// # Errors
-    /// Shapes that do not fit.
     pub fn posterior_mean(&mut self, mut mean: ViewMut<'_>, e: View<'_>) -> Result<()> {
         for range in self.blocks(e.rows()) {
             let e = e.row_range(range.clone());

@@ -3,37 +3,26 @@
 use crate::{
     Indices, Result, View, ViewMut, cpu,
     error::check_shape,
-    kernel_args::{Arg, Grid, args},
+    kernel_args::{Grid, expect_shapes, on_cuda},
     ops::{Activation, Dropout},
 };
 
 /// `y = f(x)`.
-///
-/// # Errors
-/// Shapes that differ, or operands on different devices.
 pub fn activate(kind: Activation, y: ViewMut<'_>, x: View<'_>) -> Result<()> {
     const OP: &str = "activate";
     x.expect_shape(OP, "x", y.rows, y.cols)?;
-    if let Some(context) = y.cuda() {
-        let (code, w0) = kind.kernel_args();
-        return context.launch("activate", Grid::each(&y), &args!(&y, x, y.cols, code, w0));
-    }
+    let (code, w0) = kind.kernel_args();
+    on_cuda!(OP, y, Grid::each(&y), [&y, x, y.cols, code, w0]);
     cpu::elementwise::activate(kind, y.cpu(OP)?, x.cpu(OP)?);
     Ok(())
 }
 
 /// `dx = dy⊙f′(x)`.
-///
-/// # Errors
-/// Shapes that differ, or operands on different devices.
 pub fn activate_backward(kind: Activation, dx: ViewMut<'_>, x: View<'_>, dy: View<'_>) -> Result<()> {
     const OP: &str = "activate_backward";
-    x.expect_shape(OP, "x", dx.rows, dx.cols)?;
-    dy.expect_shape(OP, "dy", dx.rows, dx.cols)?;
-    if let Some(context) = dx.cuda() {
-        let (code, w0) = kind.kernel_args();
-        return context.launch("activate_backward", Grid::each(&dx), &args!(&dx, x, dy, dx.cols, code, w0));
-    }
+    expect_shapes!(OP, dx.rows, dx.cols; x, dy);
+    let (code, w0) = kind.kernel_args();
+    on_cuda!(OP, dx, Grid::each(&dx), [&dx, x, dy, dx.cols, code, w0]);
     cpu::elementwise::activate_backward(kind, dx.cpu(OP)?, x.cpu(OP)?, dy.cpu(OP)?);
     Ok(())
 }
@@ -41,84 +30,44 @@ pub fn activate_backward(kind: Activation, dx: ViewMut<'_>, x: View<'_>, dy: Vie
 /// Dropout of `z` in place, then `y = sin(w0·z)`: the end of a C-Siren block.
 ///
 /// Dropped values of `z` are left as −0.0, from which [`dropout_sine_backward`] reads the mask.
-///
-/// # Errors
-/// Shapes that differ, or operands on different devices.
 pub fn dropout_sine(y: ViewMut<'_>, z: ViewMut<'_>, w0: f32, dropout: Option<Dropout<'_>>) -> Result<()> {
     const OP: &str = "dropout_sine";
     z.expect_shape(OP, "z", y.rows, y.cols)?;
     let Some(dropout) = dropout.filter(|dropout| dropout.probability > 0.0) else {
         return activate(Activation::Sine { w0 }, y, z.as_view());
     };
-    if let Some(context) = y.cuda() {
-        let (threshold, scale) = dropout.threshold_and_scale();
-        let args = args!(
-            &y,
-            &z,
-            y.cols,
-            w0,
-            dropout.rng.state(),
-            Arg::Long(dropout.rng.first_row()),
-            dropout.stream,
-            threshold,
-            scale
-        );
-        return context.launch("dropout_sine", Grid::each(&y), &args);
-    }
+    let (threshold, scale) = dropout.threshold_and_scale();
+    on_cuda!(OP, y, Grid::each(&y), [&y, &z, y.cols, w0, dropout.rng, dropout.stream, threshold, scale]);
     cpu::elementwise::dropout_sine(y.cpu(OP)?, z.cpu(OP)?, w0, dropout.cpu_key(OP)?);
     Ok(())
 }
 
 /// `dz = dy⊙w0·cos(w0·z)`, times the mask and `1/(1−p)` where `probability` is above 0.
-///
-/// # Errors
-/// Shapes that differ, or operands on different devices.
 pub fn dropout_sine_backward(dz: ViewMut<'_>, z: View<'_>, dy: View<'_>, w0: f32, probability: f32) -> Result<()> {
     const OP: &str = "dropout_sine_backward";
     if probability <= 0.0 {
         return activate_backward(Activation::Sine { w0 }, dz, z, dy);
     }
-    z.expect_shape(OP, "z", dz.rows, dz.cols)?;
-    dy.expect_shape(OP, "dy", dz.rows, dz.cols)?;
+    expect_shapes!(OP, dz.rows, dz.cols; z, dy);
     let scale = 1.0 / (1.0 - probability);
-    if let Some(context) = dz.cuda() {
-        let args = args!(&dz, z, dy, dz.cols, w0, scale);
-        return context.launch("dropout_sine_backward", Grid::each(&dz), &args);
-    }
+    on_cuda!(OP, dz, Grid::each(&dz), [&dz, z, dy, dz.cols, w0, scale]);
     cpu::elementwise::dropout_sine_backward(dz.cpu(OP)?, z.cpu(OP)?, dy.cpu(OP)?, w0, scale);
     Ok(())
 }
 
 /// Dropout of `y` in place; dropped values are left as −0.0, from which [`dropout_backward`] reads the mask.
-///
-/// # Errors
-/// A generator on another device.
 pub fn dropout(y: ViewMut<'_>, dropout: Dropout<'_>) -> Result<()> {
     const OP: &str = "dropout";
     if dropout.probability <= 0.0 {
         return Ok(());
     }
-    if let Some(context) = y.cuda() {
-        let (threshold, scale) = dropout.threshold_and_scale();
-        let args = args!(
-            &y,
-            y.cols,
-            dropout.rng.state(),
-            Arg::Long(dropout.rng.first_row()),
-            dropout.stream,
-            threshold,
-            scale
-        );
-        return context.launch(OP, Grid::each(&y), &args);
-    }
+    let (threshold, scale) = dropout.threshold_and_scale();
+    on_cuda!(OP, y, Grid::each(&y), [&y, y.cols, dropout.rng, dropout.stream, threshold, scale]);
     cpu::elementwise::dropout(y.cpu(OP)?, dropout.cpu_key(OP)?);
     Ok(())
 }
 
 /// The gradient before a [`dropout`] from the one after it, in place; `y` is what the dropout left.
-///
-/// # Errors
-/// Shapes that differ, or operands on different devices.
 pub fn dropout_backward(dy: ViewMut<'_>, y: View<'_>, probability: f32) -> Result<()> {
     const OP: &str = "dropout_backward";
     y.expect_shape(OP, "y", dy.rows, dy.cols)?;
@@ -126,69 +75,44 @@ pub fn dropout_backward(dy: ViewMut<'_>, y: View<'_>, probability: f32) -> Resul
         return Ok(());
     }
     let scale = 1.0 / (1.0 - probability);
-    if let Some(context) = dy.cuda() {
-        return context.launch(OP, Grid::each(&dy), &args!(&dy, y, dy.cols, scale));
-    }
+    on_cuda!(OP, dy, Grid::each(&dy), [&dy, y, dy.cols, scale]);
     cpu::elementwise::dropout_backward(dy.cpu(OP)?, y.cpu(OP)?, scale);
     Ok(())
 }
 
 /// `FiLM` with a condition: `h = (1 + α)⊙hx + ε + hi`, where `ss = [α | ε]` is twice as wide.
-///
-/// # Errors
-/// Shapes that do not fit, or operands on different devices.
 pub fn film(h: ViewMut<'_>, hx: View<'_>, ss: View<'_>, hi: View<'_>) -> Result<()> {
     const OP: &str = "film";
-    hx.expect_shape(OP, "hx", h.rows, h.cols)?;
-    hi.expect_shape(OP, "hi", h.rows, h.cols)?;
+    expect_shapes!(OP, h.rows, h.cols; hx, hi);
     ss.expect_shape(OP, "ss", h.rows, 2 * h.cols)?;
-    if let Some(context) = h.cuda() {
-        return context.launch("film", Grid::each(&h), &args!(&h, hx, ss, hi, h.cols));
-    }
+    on_cuda!(OP, h, Grid::each(&h), [&h, hx, ss, hi, h.cols]);
     cpu::elementwise::film(h.cpu(OP)?, hx.cpu(OP)?, ss.cpu(OP)?, hi.cpu(OP)?, |r| r);
     Ok(())
 }
 
 /// Gradients of [`film`]: `dhx = dh⊙(1 + α)` and `dss = [dh⊙hx | dh]`; that of `hi` is `dh` itself.
-///
-/// # Errors
-/// Shapes that do not fit, or operands on different devices.
 pub fn film_backward(dhx: ViewMut<'_>, dss: ViewMut<'_>, dh: View<'_>, hx: View<'_>, ss: View<'_>) -> Result<()> {
     const OP: &str = "film_backward";
-    dh.expect_shape(OP, "dh", dhx.rows, dhx.cols)?;
-    hx.expect_shape(OP, "hx", dhx.rows, dhx.cols)?;
-    ss.expect_shape(OP, "ss", dhx.rows, 2 * dhx.cols)?;
-    dss.expect_shape(OP, "dss", dhx.rows, 2 * dhx.cols)?;
-    if let Some(context) = dhx.cuda() {
-        return context.launch("film_backward", Grid::each(&dhx), &args!(&dhx, &dss, dh, hx, ss, dhx.cols));
-    }
+    expect_shapes!(OP, dhx.rows, dhx.cols; dh, hx);
+    expect_shapes!(OP, dhx.rows, 2 * dhx.cols; ss, dss);
+    on_cuda!(OP, dhx, Grid::each(&dhx), [&dhx, &dss, dh, hx, ss, dhx.cols]);
     cpu::elementwise::film_backward(dhx.cpu(OP)?, dss.cpu(OP)?, dh.cpu(OP)?, hx.cpu(OP)?, ss.cpu(OP)?);
     Ok(())
 }
 
 /// `y = a·x + b·y`; with `b = 0` what `y` held is ignored.
-///
-/// # Errors
-/// Shapes that differ, or operands on different devices.
 pub fn axpby(y: ViewMut<'_>, a: f32, x: View<'_>, b: f32) -> Result<()> {
     const OP: &str = "axpby";
     x.expect_shape(OP, "x", y.rows, y.cols)?;
-    if let Some(context) = y.cuda() {
-        return context.launch("axpby", Grid::each(&y), &args!(&y, x, y.cols, a, b));
-    }
+    on_cuda!(OP, y, Grid::each(&y), [&y, x, y.cols, a, b]);
     cpu::elementwise::axpby(y.cpu(OP)?, a, x.cpu(OP)?, b);
     Ok(())
 }
 
 /// `y ← factor·y`.
-///
-/// # Errors
-/// [`crate::NnError::Cuda`] if the launch fails.
 pub fn scale(y: ViewMut<'_>, factor: f32) -> Result<()> {
     const OP: &str = "scale";
-    if let Some(context) = y.cuda() {
-        return context.launch("scale", Grid::each(&y), &args!(&y, y.cols, factor));
-    }
+    on_cuda!(OP, y, Grid::each(&y), [&y, y.cols, factor]);
     cpu::elementwise::scale(y.cpu(OP)?, factor);
     Ok(())
 }
@@ -205,9 +129,6 @@ pub fn scale(y: ViewMut<'_>, factor: f32) -> Result<()> {
 /// assert_eq!(both.to_vec()?, [1.0, 3.0, 2.0, 4.0]);
 /// # Ok::<(), locdiff_nn::NnError>(())
 /// ```
-///
-/// # Errors
-/// Shapes that differ, or operands on different devices.
 pub fn copy(y: ViewMut<'_>, x: View<'_>) -> Result<()> {
     axpby(y, 1.0, x, 0.0)
 }
@@ -220,10 +141,7 @@ pub fn gather_rows(out: ViewMut<'_>, table: View<'_>, indices: &Indices) -> Resu
     const OP: &str = "gather_rows";
     table.expect_shape(OP, "table", table.rows, out.cols)?;
     check_shape(indices.len() == out.rows, OP, || format!("{} indices for {} rows", indices.len(), out.rows))?;
-    if let Some(context) = out.cuda() {
-        let args = args!(&out, table, indices, out.cols, table.rows);
-        return context.launch("gather_rows", Grid::each(&out), &args);
-    }
+    on_cuda!(OP, out, Grid::each(&out), [&out, table, indices, out.cols, table.rows]);
     let indices = indices.cpu(OP)?;
     check_indices(OP, indices, table.rows)?;
     cpu::elementwise::gather_rows(out.cpu(OP)?, table.cpu(OP)?, indices);
@@ -236,14 +154,10 @@ pub fn gather_rows(out: ViewMut<'_>, table: View<'_>, indices: &Indices) -> Resu
 /// Shapes that do not fit, an index out of range, or operands on different devices.
 pub fn mix_rows(out: ViewMut<'_>, a: View<'_>, b: View<'_>, coefficients: View<'_>, t: &Indices) -> Result<()> {
     const OP: &str = "mix_rows";
-    a.expect_shape(OP, "a", out.rows, out.cols)?;
-    b.expect_shape(OP, "b", out.rows, out.cols)?;
+    expect_shapes!(OP, out.rows, out.cols; a, b);
     coefficients.expect_shape(OP, "coefficients", coefficients.rows, 2)?;
     check_shape(t.len() == out.rows, OP, || format!("{} time steps for {} rows", t.len(), out.rows))?;
-    if let Some(context) = out.cuda() {
-        let args = args!(&out, a, b, coefficients, t, out.cols, coefficients.rows);
-        return context.launch("mix_rows", Grid::each(&out), &args);
-    }
+    on_cuda!(OP, out, Grid::each(&out), [&out, a, b, coefficients, t, out.cols, coefficients.rows]);
     let t = t.cpu(OP)?;
     check_indices(OP, t, coefficients.rows)?;
     cpu::elementwise::mix_rows(out.cpu(OP)?, a.cpu(OP)?, b.cpu(OP)?, coefficients.cpu(OP)?, t);
@@ -258,17 +172,11 @@ fn check_indices(op: &'static str, indices: &[u32], rows: usize) -> Result<()> {
 }
 
 /// The sinusoidal embedding of `t` (one column): sines left, cosines right, frequencies `10⁻⁴^(j/(half−1))`.
-///
-/// # Errors
-/// Shapes that do not fit, or operands on different devices.
 pub fn sinusoidal(out: ViewMut<'_>, t: View<'_>) -> Result<()> {
     const OP: &str = "sinusoidal";
     t.expect_shape(OP, "t", out.rows, 1)?;
     check_shape(out.cols.is_multiple_of(2), OP, || format!("odd width {}", out.cols))?;
-    if let Some(context) = out.cuda() {
-        let args = args!(&out, t, out.cols / 2);
-        return context.launch("sinusoidal", Grid::Elements { rows: out.rows, cols: out.cols / 2 }, &args);
-    }
+    on_cuda!(OP, out, Grid::Elements { rows: out.rows, cols: out.cols / 2 }, [&out, t, out.cols / 2]);
     cpu::elementwise::sinusoidal(out.cpu(OP)?, t.cpu(OP)?);
     Ok(())
 }

@@ -30,9 +30,6 @@ fn shape(view: &View<'_>, op: Transpose) -> (usize, usize) {
 /// assert_eq!(y.to_vec()?, [1.5, 20.5]);
 /// # Ok::<(), locdiff_nn::NnError>(())
 /// ```
-///
-/// # Errors
-/// Shapes that do not fit, or operands on different devices.
 pub fn gemm(
     mut c: ViewMut<'_>,
     a: View<'_>,
@@ -96,9 +93,6 @@ pub(crate) fn gemm_packed(
 }
 
 /// The gradients of `y = x·wᵀ + b`: `dw = dyᵀ·x` and `db = Σ rows of dy`.
-///
-/// # Errors
-/// Shapes that do not fit, or operands on different devices.
 pub fn weight_gradient(dw: ViewMut<'_>, db: Option<ViewMut<'_>>, dy: View<'_>, x: View<'_>) -> Result<()> {
     gemm(dw, dy, Transpose::Yes, x, Transpose::No, 0.0, None)?;
     match db {

@@ -1,6 +1,6 @@
 //! Rows that share one row of another matrix.
 
-use crate::{Result, View, ViewMut, cpu, error::check_shape};
+use crate::{Result, View, ViewMut, cpu, error::check_shape, kernel_args::expect_shapes};
 
 /// On the CPU: which rows of a batch have the same time. What depends on the time alone is computed once for each time, of which
 /// there are fewer than rows in a training batch.
@@ -55,8 +55,7 @@ pub(crate) fn film_by_group(
     groups: &RowGroups,
 ) -> Result<()> {
     const OP: &str = "film";
-    hx.expect_shape(OP, "hx", h.rows, h.cols)?;
-    hi.expect_shape(OP, "hi", h.rows, h.cols)?;
+    expect_shapes!(OP, h.rows, h.cols; hx, hi);
     ss.expect_shape(OP, "ss", ss.rows, 2 * h.cols)?;
     groups.check(OP, h.rows, ss.rows)?;
     let of_row = |r: usize| groups.of_row[r] as usize;
@@ -74,10 +73,8 @@ pub(crate) fn film_by_group_backward(
     groups: &RowGroups,
 ) -> Result<()> {
     const OP: &str = "film_backward";
-    dh.expect_shape(OP, "dh", dhx.rows, dhx.cols)?;
-    hx.expect_shape(OP, "hx", dhx.rows, dhx.cols)?;
-    ss.expect_shape(OP, "ss", ss.rows, 2 * dhx.cols)?;
-    dss.expect_shape(OP, "dss", ss.rows, 2 * dhx.cols)?;
+    expect_shapes!(OP, dhx.rows, dhx.cols; dh, hx);
+    expect_shapes!(OP, ss.rows, 2 * dhx.cols; ss, dss);
     groups.check(OP, dhx.rows, ss.rows)?;
     let (dh, hx, ss) = (dh.cpu(OP)?, hx.cpu(OP)?, ss.cpu(OP)?);
     cpu::elementwise::film_input_gradient(dhx.cpu(OP)?, dh, ss, |r| groups.of_row[r] as usize);

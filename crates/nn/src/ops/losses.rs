@@ -2,14 +2,11 @@
 
 use crate::{
     Result, View, ViewMut, cpu,
-    kernel_args::{Grid, args},
+    kernel_args::{Grid, expect_shapes, on_cuda},
     ops::PointLoss,
 };
 
 /// The loss of every row into `loss`, and `scale` times its gradient into `de`.
-///
-/// # Errors
-/// Shapes that do not fit, or operands on different devices.
 pub fn point_loss(
     kind: PointLoss,
     de: ViewMut<'_>,
@@ -19,18 +16,14 @@ pub fn point_loss(
     scale: f32,
 ) -> Result<()> {
     const OP: &str = "point_loss";
-    e.expect_shape(OP, "e", de.rows, de.cols)?;
-    y.expect_shape(OP, "y", de.rows, de.cols)?;
+    expect_shapes!(OP, de.rows, de.cols; e, y);
     loss.expect_shape(OP, "loss", de.rows, 1)?;
-    if let Some(context) = de.cuda() {
-        let code = match kind {
-            PointLoss::Cosine => 0,
-            PointLoss::L1 => 1,
-            PointLoss::L2 => 2,
-        };
-        let args = args!(&de, &loss, e, y, de.cols, code, scale);
-        return context.launch("point_loss", Grid::Rows(de.rows), &args);
-    }
+    let code = match kind {
+        PointLoss::Cosine => 0,
+        PointLoss::L1 => 1,
+        PointLoss::L2 => 2,
+    };
+    on_cuda!(OP, de, Grid::Rows(de.rows), [&de, &loss, e, y, de.cols, code, scale]);
     cpu::losses::point_loss(kind, de.cpu(OP)?, loss.cpu(OP)?, e.cpu(OP)?, y.cpu(OP)?, scale);
     Ok(())
 }
@@ -38,9 +31,6 @@ pub fn point_loss(
 /// KL(q‖p) of every row, where q and p are the softmax of the logits plus `bias` (one row of log-weights).
 ///
 /// `q_logits` becomes `scale` times the gradient by q's logits; `p_logits` is used as scratch.
-///
-/// # Errors
-/// Shapes that do not fit, or operands on different devices.
 pub fn reverse_kl(
     q_logits: ViewMut<'_>,
     p_logits: ViewMut<'_>,
@@ -54,10 +44,7 @@ pub fn reverse_kl(
     if let Some(bias) = &bias {
         bias.expect_shape(OP, "bias", 1, q_logits.cols)?;
     }
-    if let Some(context) = q_logits.cuda() {
-        let args = args!(&q_logits, &p_logits, bias, &loss, q_logits.cols, scale);
-        return context.launch("reverse_kl", Grid::Rows(q_logits.rows), &args);
-    }
+    on_cuda!(OP, q_logits, Grid::Rows(q_logits.rows), [&q_logits, &p_logits, bias, &loss, q_logits.cols, scale]);
     let bias = bias.map(|bias| bias.cpu(OP)).transpose()?;
     cpu::losses::reverse_kl(q_logits.cpu(OP)?, p_logits.cpu(OP)?, bias, loss.cpu(OP)?, scale);
     Ok(())

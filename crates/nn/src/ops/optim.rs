@@ -5,7 +5,7 @@ use crate::{
     adam_config::{AdamConfig, LrSchedule, NORM_PARTIALS, Rates},
     cpu,
     error::check_shape,
-    kernel_args::{Arg, Grid, args},
+    kernel_args::{Arg, Grid, args, on_cuda},
 };
 
 /// The flat buffers one Adam step reads and writes.
@@ -24,10 +24,7 @@ pub(crate) struct AdamBuffers<'a> {
 pub(crate) fn gather_gradients(total: ViewMut<'_>, g: View<'_>, replace: bool) -> Result<()> {
     const OP: &str = "gather_gradients";
     g.expect_shape(OP, "g", 1, total.cols)?;
-    if let Some(context) = total.cuda() {
-        let args = args!(&total, g, Arg::Long(total.cols), i32::from(replace));
-        return context.launch(OP, Grid::Flat(total.cols), &args);
-    }
+    on_cuda!(OP, total, Grid::Flat(total.cols), [&total, g, Arg::Long(total.cols), i32::from(replace)]);
     cpu::optim::gather_gradients(total.cpu(OP)?.data, g.cpu(OP)?.data, replace);
     Ok(())
 }

@@ -3,9 +3,26 @@
 use crate::{
     Indices, NnError, Result, Rng, RowNoise, View, ViewMut, cpu,
     error::check_shape,
-    kernel_args::{Arg, Grid, args},
+    kernel_args::{Arg, Grid, expect_shapes, on_cuda},
     ops::SamplerStep,
+    tensor::IndexStorage,
 };
+
+impl Rng {
+    /// Adds one to the counter, on the device.
+    pub fn advance(&mut self) -> Result<()> {
+        if let Some(context) = self.state().cuda() {
+            let grid = Grid::Blocks { blocks: 1, threads: 1 };
+            return context.launch("advance_counter", grid, &[Arg::Indices(self.state())]);
+        }
+        if let IndexStorage::Cpu(state) = &mut self.state_mut().storage {
+            let counter = (u64::from(state[2]) | u64::from(state[3]) << 32).wrapping_add(1);
+            state[2] = counter as u32;
+            state[3] = (counter >> 32) as u32;
+        }
+        Ok(())
+    }
+}
 
 /// Where a dropout mask comes from.
 #[derive(Clone, Copy)]
@@ -37,9 +54,7 @@ impl Dropout<'_> {
 pub fn fill_uniform(out: ViewMut<'_>, rng: &Rng, stream: u32) -> Result<()> {
     const OP: &str = "fill_uniform";
     check_count(OP, &out)?;
-    if let Some(context) = out.cuda() {
-        return context.launch("fill_random", Grid::each(&out), &fill_args(&out, rng, stream, 0));
-    }
+    on_cuda!("fill_random", out, Grid::each(&out), [&out, out.cols, rng, stream, 0]);
     cpu::random::fill_uniform(out.cpu(OP)?, rng.cpu_place(OP)?, stream);
     Ok(())
 }
@@ -51,30 +66,18 @@ pub fn fill_uniform(out: ViewMut<'_>, rng: &Rng, stream: u32) -> Result<()> {
 pub fn fill_normal(out: ViewMut<'_>, rng: &Rng, stream: u32) -> Result<()> {
     const OP: &str = "fill_normal";
     check_count(OP, &out)?;
-    if let Some(context) = out.cuda() {
-        return context.launch("fill_random", Grid::each(&out), &fill_args(&out, rng, stream, 1));
-    }
+    on_cuda!("fill_random", out, Grid::each(&out), [&out, out.cols, rng, stream, 1]);
     cpu::random::fill_normal(out.cpu(OP)?, rng.cpu_place(OP)?, stream);
     Ok(())
 }
 
 /// Standard normal numbers that belong to the rows, wherever they stand: see [`RowNoise`].
-///
-/// # Errors
-/// Another number of rows than the noise has, or operands on different devices.
 pub fn fill_row_noise(out: ViewMut<'_>, noise: &RowNoise, stream: u32) -> Result<()> {
     const OP: &str = "fill_row_noise";
     noise.expect_rows(OP, out.rows)?;
-    if let Some(context) = out.cuda() {
-        let args = args!(&out, out.cols, noise.seed(), noise.rows(), stream);
-        return context.launch("fill_row_noise", Grid::each(&out), &args);
-    }
+    on_cuda!(OP, out, Grid::each(&out), [&out, out.cols, noise, stream]);
     cpu::random::fill_row_noise(out.cpu(OP)?, noise.cpu(OP)?, stream);
     Ok(())
-}
-
-fn fill_args<'a>(out: &'a ViewMut<'a>, rng: &'a Rng, stream: u32, code: i32) -> [Arg<'a>; 6] {
-    args!(out, out.cols, rng.state(), Arg::Long(rng.first_row()), stream, code)
 }
 
 fn check_count(op: &'static str, out: &ViewMut<'_>) -> Result<()> {
@@ -88,34 +91,22 @@ fn check_count(op: &'static str, out: &ViewMut<'_>) -> Result<()> {
 pub fn fill_indices(out: &mut Indices, bound: u32, rng: &Rng, stream: u32) -> Result<()> {
     const OP: &str = "fill_indices";
     check_shape(bound > 0, OP, || "a bound of 0".to_owned())?;
-    if let Some(context) = out.cuda() {
-        let args = args!(&*out, out.len(), bound, rng.state(), Arg::Long(rng.first_row()), stream);
-        return context.launch("fill_indices", Grid::Flat(out.len()), &args);
-    }
+    on_cuda!(OP, out, Grid::Flat(out.len()), [&*out, out.len(), bound, rng, stream]);
     cpu::random::fill_indices(out.cpu_mut(OP)?, bound, rng.cpu_place(OP)?, stream);
     Ok(())
 }
 
 /// Copies `x` with every row zeroed with probability `p`: dropping the condition for classifier-free guidance.
-///
-/// # Errors
-/// Shapes that differ, or operands on different devices.
 pub fn drop_rows(out: ViewMut<'_>, x: View<'_>, p: f32, rng: &Rng, stream: u32) -> Result<()> {
     const OP: &str = "drop_rows";
     x.expect_shape(OP, "x", out.rows, out.cols)?;
-    if let Some(context) = out.cuda() {
-        let args = args!(&out, x, out.cols, p, rng.state(), Arg::Long(rng.first_row()), stream);
-        return context.launch("drop_rows", Grid::each(&out), &args);
-    }
+    on_cuda!(OP, out, Grid::each(&out), [&out, x, out.cols, p, rng, stream]);
     cpu::random::drop_rows(out.cpu(OP)?, x.cpu(OP)?, p, rng.cpu_place(OP)?, stream);
     Ok(())
 }
 
 /// One sampler step in place: `x` is advanced, `x0` (the previous clean estimate) replaced by this step's. Fresh noise
 /// belongs to the rows.
-///
-/// # Errors
-/// Shapes that differ, or operands on different devices.
 pub fn sampler_step(
     x: ViewMut<'_>,
     x0: ViewMut<'_>,
@@ -125,27 +116,9 @@ pub fn sampler_step(
     stream: u32,
 ) -> Result<()> {
     const OP: &str = "sampler_step";
-    x0.expect_shape(OP, "x0", x.rows, x.cols)?;
-    prediction.expect_shape(OP, "prediction", x.rows, x.cols)?;
+    expect_shapes!(OP, x.rows, x.cols; x0, prediction);
     noise.expect_rows(OP, x.rows)?;
-    if let Some(context) = x.cuda() {
-        let args = args!(
-            &x,
-            &x0,
-            prediction,
-            x.cols,
-            step.x0_from_x,
-            step.x0_from_prediction,
-            step.x_from_x,
-            step.x_from_x0,
-            step.x_from_previous_x0,
-            step.x_from_noise,
-            noise.seed(),
-            noise.rows(),
-            stream
-        );
-        return context.launch("sampler_step", Grid::each(&x), &args);
-    }
+    on_cuda!(OP, x, Grid::each(&x), [&x, &x0, prediction, x.cols, step, noise, stream]);
     cpu::random::sampler_step(x.cpu(OP)?, x0.cpu(OP)?, prediction.cpu(OP)?, step, noise.cpu(OP)?, stream);
     Ok(())
 }

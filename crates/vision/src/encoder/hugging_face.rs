@@ -2,9 +2,8 @@
 //! with an index), in all the spellings met in the wild.
 
 use super::weights::Weights;
-use crate::{
-    CentreCrop, CropRounding, Gelu, Preprocessing, ResizeRule, Result, VisionError, VitConfig, resize::Filter,
-};
+use crate::{CentreCrop, CropRounding, Preprocessing, ResizeRule, Result, VisionError, resize::Filter, vit::VitConfig};
+use locdiff_nn::Gelu;
 use serde::Deserialize;
 use serde_json::Value;
 use std::{

@@ -1,6 +1,5 @@
 //! Colours as the photo's embedded ICC profile means them, brought to sRGB.
 
-use exif::{Context, In, Reader, Tag, Value};
 use moxcms::{ColorProfile, DataColorSpace, Layout, TransformExecutor, TransformOptions};
 
 /// Steps of the grid of colours that tells whether a profile changes anything.
@@ -33,13 +32,9 @@ pub(crate) fn to_srgb(rgb: &mut [u8], icc: &[u8]) {
 }
 
 /// The profile in a TIFF file. `image` 0.25 asks for it as numbers of another type than TIFF writers use, and finds none.
-pub(crate) fn tiff_profile(contents: Vec<u8>) -> Option<Vec<u8>> {
-    const ICC_PROFILE: Tag = Tag(Context::Tiff, 34675);
-    let exif = Reader::new().read_raw(contents).ok()?;
-    match &exif.get_field(ICC_PROFILE, In::PRIMARY)?.value {
-        Value::Undefined(bytes, _) | Value::Byte(bytes) => Some(bytes.clone()),
-        _ => None,
-    }
+pub(crate) fn tiff_profile(contents: &[u8]) -> Option<Vec<u8>> {
+    const ICC_PROFILE: u16 = 34675;
+    locdiff_phototags::tiff_bytes(contents, ICC_PROFILE)
 }
 
 fn is_grey([r, g, b]: [u8; 3]) -> bool {

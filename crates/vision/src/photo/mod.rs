@@ -1,26 +1,24 @@
 //! Photos: decoded by content, turned upright, as sRGB bytes, within limits.
 
 mod colour;
-mod gps;
 #[cfg(feature = "heif")]
 mod heif;
 #[cfg(not(feature = "heif"))]
 #[path = "no_heif.rs"]
 mod heif;
-mod iso_media;
 mod jpeg;
 mod jpeg_decoder;
 mod limits;
 mod pixels;
-mod taken;
 mod thumbnail;
 
 pub use limits::PhotoLimits;
-pub use taken::Taken;
 
 use crate::{Result, VisionError};
 use image::error::ImageFormatHint;
+use image::metadata::Orientation;
 use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageResult, Limits as DecoderLimits, codecs};
+use locdiff_phototags::{PhotoFacts, Taken, heif_kind, raw_kind, raw_preview};
 use locdiff_sphere::LatLon;
 use std::{fs, io::Cursor, path::Path};
 
@@ -39,13 +37,13 @@ pub struct Photo {
     width: u32,
     height: u32,
     rgb: Vec<u8>,
-    gps: Option<LatLon>,
-    taken: Taken,
+    facts: PhotoFacts,
 }
 
 impl Photo {
     /// Reads and decodes a file: JPEG, PNG, WebP, TIFF, GIF (its first frame) or BMP, told apart by content; HEIC
-    /// and AVIF where libheif is installed.
+    /// and AVIF where libheif is installed; of RAW files the largest JPEG preview in them. XMP files beside it say where and when it
+    /// was taken, too ([`PhotoFacts`]).
     /// Colours are brought to sRGB where the file has another ICC profile.
     ///
     /// # Errors
@@ -58,7 +56,8 @@ impl Photo {
             return Err(VisionError::TooManyBytes { file, bytes, max_bytes: limits.max_bytes });
         }
         let contents = locdiff_base::read_bounded(path, limits.max_bytes).map_err(read)?;
-        Self::decode(&contents, &file, limits)
+        let photo = Self::decode(&contents, &file, limits)?;
+        Ok(Self { facts: photo.facts.with_sidecars(path), ..photo })
     }
 
     /// Decodes a file already in memory; `name` stands for it in messages.
@@ -70,22 +69,24 @@ impl Photo {
         if bytes > max_bytes {
             return Err(VisionError::TooManyBytes { file: name.to_owned(), bytes, max_bytes });
         }
-        let Some((format, mut decoder)) = head(contents, name, limits)? else {
-            let kind = iso_media::kind(contents).unwrap_or("HEIC");
-            return Self::from_heif(heif::decode(contents, name, kind, limits)?);
+        let facts = PhotoFacts::read(contents);
+        let preview = preview(contents, name)?;
+        let Some((format, mut decoder)) = head(preview.unwrap_or(contents), name, limits)? else {
+            return Self::from_heif(
+                heif::decode(contents, name, heif_kind(contents).unwrap_or("HEIC"), limits)?,
+                facts,
+            );
         };
         let failed = |error| failure(&error, name, format);
-        // A TIFF file is itself the structure that EXIF data is.
-        let exif = if format == ImageFormat::Tiff {
-            Some(contents.to_vec())
-        } else {
-            decoder.exif_metadata().unwrap_or_default()
+        let orientation = match preview {
+            // Most previews do not say how the camera was held, but their files do.
+            Some(preview) if PhotoFacts::read(preview).orientation.is_none() => {
+                facts.orientation.and_then(Orientation::from_exif).unwrap_or(Orientation::NoTransforms)
+            }
+            _ => decoder.orientation().map_err(failed)?,
         };
-        let taken = exif.as_ref().map(|exif| Taken::read(exif.clone())).unwrap_or_default();
-        let gps = exif.and_then(gps::place);
-        let orientation = decoder.orientation().map_err(failed)?;
         let profile = if format == ImageFormat::Tiff {
-            colour::tiff_profile(contents.to_vec())
+            colour::tiff_profile(contents)
         } else {
             decoder.icc_profile().unwrap_or_default()
         };
@@ -94,7 +95,7 @@ impl Photo {
             colour::to_srgb(&mut rgb, &profile);
         }
         let (width, height, rgb) = pixels::upright(rgb, orientation);
-        Ok(Self { gps, taken, ..Self::from_rgb(width, height, rgb)? })
+        Ok(Self { facts, ..Self::from_rgb(width, height, rgb)? })
     }
 
     /// The width and height that a file's head says, held against the limits, without decoding a pixel; `None` for HEIC and
@@ -114,17 +115,17 @@ impl Photo {
     /// # Errors
     /// As [`Photo::open`], as far as the head shows it.
     pub fn size(contents: &[u8], name: &str, limits: &PhotoLimits) -> Result<Option<(u32, u32)>> {
-        Ok(head(contents, name, limits)?.map(|(_, decoder)| decoder.dimensions()))
+        let picture = preview(contents, name)?.unwrap_or(contents);
+        Ok(head(picture, name, limits)?.map(|(_, decoder)| decoder.dimensions()))
     }
 
     /// The library has turned it already, whatever its EXIF data say of turns.
-    fn from_heif(decoded: heif::Decoded) -> Result<Self> {
-        let heif::Decoded { width, height, mut rgb, exif, icc } = decoded;
+    fn from_heif(decoded: heif::Decoded, facts: PhotoFacts) -> Result<Self> {
+        let heif::Decoded { width, height, mut rgb, icc } = decoded;
         if let Some(icc) = icc {
             colour::to_srgb(&mut rgb, &icc);
         }
-        let taken = exif.as_ref().map(|exif| Taken::read(exif.clone())).unwrap_or_default();
-        Ok(Self { gps: exif.and_then(gps::place), taken, ..Self::from_rgb(width, height, rgb)? })
+        Ok(Self { facts, ..Self::from_rgb(width, height, rgb)? })
     }
 
     /// A photo of these pixels: `3 * width * height` bytes, row by row from the top.
@@ -136,7 +137,7 @@ impl Photo {
         if wanted == 0 || wanted != got {
             return Err(VisionError::PixelCount { width, height, wanted, got });
         }
-        Ok(Self { width, height, rgb, gps: None, taken: Taken::default() })
+        Ok(Self { width, height, rgb, facts: PhotoFacts::default() })
     }
 
     /// A colourful picture that is the same everywhere, to try an encoder with.
@@ -147,7 +148,7 @@ impl Photo {
             [x as u8, y as u8, (x * y / 64) as u8]
         };
         let rgb = (0..SIDE * SIDE).flat_map(pixel).collect();
-        Self { width: SIDE, height: SIDE, rgb, gps: None, taken: Taken::default() }
+        Self { width: SIDE, height: SIDE, rgb, facts: PhotoFacts::default() }
     }
 
     /// Width in pixels.
@@ -171,13 +172,19 @@ impl Photo {
 
     /// Where the photo says it was taken; to report, never to predict from.
     pub fn gps(&self) -> Option<LatLon> {
-        self.gps
+        self.facts.gps
     }
 
     /// When and by which camera it says it was taken.
     pub fn taken(&self) -> &Taken {
-        &self.taken
+        &self.facts.taken
     }
+}
+
+/// The preview in a RAW file; `None` for other files.
+fn preview<'a>(contents: &'a [u8], name: &str) -> Result<Option<&'a [u8]>> {
+    let Some(kind) = raw_kind(contents) else { return Ok(None) };
+    raw_preview(contents).map(Some).ok_or_else(|| VisionError::NoPreview { file: name.to_owned(), kind })
 }
 
 /// The decoder of a file, before it decodes: what it announces is within the limits. `None` for HEIC and AVIF.
@@ -192,7 +199,7 @@ fn head<'a>(
     }
     let format = match image::guess_format(contents) {
         Ok(format) if format.reading_enabled() => format,
-        _ if iso_media::kind(contents).is_some() => return Ok(None),
+        _ if heif_kind(contents).is_some() => return Ok(None),
         _ => return Err(VisionError::UnknownFormat { file }),
     };
     if format == ImageFormat::Jpeg && !jpeg::is_whole(contents) {

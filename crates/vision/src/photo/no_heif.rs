@@ -8,7 +8,6 @@ pub(super) struct Decoded {
     pub(super) width: u32,
     pub(super) height: u32,
     pub(super) rgb: Vec<u8>,
-    pub(super) exif: Option<Vec<u8>>,
     pub(super) icc: Option<Vec<u8>>,
 }
 

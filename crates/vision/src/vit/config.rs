@@ -1,48 +1,49 @@
 //! The shape of CLIP's vision transformers.
 
-use crate::{Gelu, Result, VisionError};
+use crate::{Result, VisionError};
+use locdiff_nn::Gelu;
 
 /// Everything but the weights of a CLIP vision tower.
 #[derive(Debug, Clone, PartialEq)]
-pub struct VitConfig {
+pub(crate) struct VitConfig {
     /// Width and height of the input in pixels.
-    pub side: usize,
+    pub(crate) side: usize,
     /// Width and height of a patch in pixels.
-    pub patch: usize,
+    pub(crate) patch: usize,
     /// Values of a token.
-    pub width: usize,
+    pub(crate) width: usize,
     /// Values between the two products of a layer's second half.
-    pub inner: usize,
+    pub(crate) inner: usize,
     /// Number of layers.
-    pub layers: usize,
+    pub(crate) layers: usize,
     /// Attention heads of a layer; they share the width evenly.
-    pub heads: usize,
+    pub(crate) heads: usize,
     /// What lies between the two products.
-    pub activation: Gelu,
+    pub(crate) activation: Gelu,
     /// Added to the variance in layer norms.
-    pub eps: f32,
+    pub(crate) eps: f32,
     /// Values of the projected class token; without a projection the embedding is the class token itself.
-    pub projection: Option<usize>,
+    pub(crate) projection: Option<usize>,
 }
 
 impl VitConfig {
     /// Patches of a picture.
-    pub fn patches(&self) -> usize {
+    pub(crate) fn patches(&self) -> usize {
         (self.side / self.patch).pow(2)
     }
 
     /// Patches and the class token.
-    pub fn tokens(&self) -> usize {
+    pub(crate) fn tokens(&self) -> usize {
         self.patches() + 1
     }
 
     /// Values of a head.
-    pub fn head(&self) -> usize {
+    pub(crate) fn head(&self) -> usize {
         self.width / self.heads
     }
 
     /// Values of an embedding.
-    pub fn embedding(&self) -> usize {
+    pub(crate) fn embedding(&self) -> usize {
         self.projection.unwrap_or(self.width)
     }
 

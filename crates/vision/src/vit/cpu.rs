@@ -23,7 +23,7 @@ const GROUP: usize = 8;
 ///
 /// Its tensors bear their names at Hugging Face, without the prefix `vision_model.`: `embeddings.class_embedding`,
 /// `encoder.layers.0.self_attn.q_proj.weight`, …, and `visual_projection.weight`.
-pub struct VisionTransformer {
+pub(crate) struct VisionTransformer {
     config: VitConfig,
     patches: PackedLinear,
     positions: Vec<f32>,
@@ -40,7 +40,7 @@ impl VisionTransformer {
     ///
     /// # Errors
     /// [`crate::VisionError::Architecture`] for shapes without meaning, and whatever `tensor` fails with.
-    pub fn new(config: &VitConfig, tensor: impl FnMut(&str, &[usize]) -> Result<Vec<f32>>) -> Result<Self> {
+    pub(crate) fn new(config: &VitConfig, tensor: impl FnMut(&str, &[usize]) -> Result<Vec<f32>>) -> Result<Self> {
         config.check()?;
         let mut reader = VitReader { config, tensor };
         let VitConfig { width, patch, .. } = *config;
@@ -61,33 +61,6 @@ impl VisionTransformer {
             workspaces: Pool::default(),
             scratches: Pool::default(),
         })
-    }
-
-    /// The tower's shape.
-    pub fn config(&self) -> &VitConfig {
-        &self.config
-    }
-
-    /// The embeddings of pictures of normalised RGB values, one after another, on all threads.
-    ///
-    /// # Shapes
-    /// `[n, side, side, 3]` to `n` vectors of [`VitConfig::embedding`] values.
-    ///
-    /// # Errors
-    /// [`crate::VisionError::InputSize`] unless `pictures` holds a whole number of pictures.
-    pub fn forward(&self, pictures: &[f32]) -> Result<Vec<Vec<f32>>> {
-        let (side, threads) = (self.config.side, rayon::current_num_threads());
-        let (one, count) = (side * side * RGB, count_pictures(pictures, side, side)?);
-        if count == 0 {
-            return Ok(Vec::new());
-        }
-        // Whole groups on threads of their own need no waiting; with fewer pictures than threads, threads share one.
-        let alone = count >= threads;
-        let group = if alone { count.div_ceil(threads).min(GROUP) } else { count };
-        let run =
-            |pictures: &[f32]| self.workspaces.with(|space| self.run(space, pictures, pictures.len() / one, !alone));
-        let groups: Vec<Vec<Vec<f32>>> = pictures.par_chunks(group * one).map(run).collect();
-        Ok(groups.concat())
     }
 
     fn run(&self, space: &mut Workspace, pictures: &[f32], count: usize, shared: bool) -> Vec<Vec<f32>> {
@@ -157,6 +130,17 @@ impl Network for VisionTransformer {
     }
 
     fn forward(&self, pictures: &[f32], _side: usize) -> Result<Vec<Vec<f32>>> {
-        VisionTransformer::forward(self, pictures)
+        let (side, threads) = (self.config.side, rayon::current_num_threads());
+        let (one, count) = (side * side * RGB, count_pictures(pictures, side, side)?);
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        // Whole groups on threads of their own need no waiting; with fewer pictures than threads, threads share one.
+        let alone = count >= threads;
+        let group = if alone { count.div_ceil(threads).min(GROUP) } else { count };
+        let run =
+            |pictures: &[f32]| self.workspaces.with(|space| self.run(space, pictures, pictures.len() / one, !alone));
+        let groups: Vec<Vec<Vec<f32>>> = pictures.par_chunks(group * one).map(run).collect();
+        Ok(groups.concat())
     }
 }

@@ -8,7 +8,7 @@ use crate::{Result, VisionError, network::Network, pixels::RGB};
 use locdiff_nn::{
     Device, Recorded, Tensor, ViewMut,
     bf16::{self, Bf16Tensor, Bf16View, Bf16ViewMut},
-    ops::{self, NormGain},
+    ops,
 };
 use std::{
     collections::HashMap,
@@ -66,7 +66,6 @@ struct Buffers {
     key_value: Bf16Tensor,
     attended: Bf16Tensor,
     inner: Bf16Tensor,
-    stats: Tensor,
     output: Tensor,
 }
 
@@ -77,8 +76,8 @@ struct State {
     graphs: HashMap<usize, Recorded>,
 }
 
-/// A CLIP vision tower on a CUDA device. Tensors are named as in [`crate::VisionTransformer`].
-pub struct VisionTransformerCuda {
+/// A CLIP vision tower on a CUDA device. Tensors are named as in [`super::VisionTransformer`].
+pub(crate) struct VisionTransformerCuda {
     config: VitConfig,
     device: Device,
     batch: usize,
@@ -92,7 +91,7 @@ impl VisionTransformerCuda {
     /// # Errors
     /// [`VisionError::Architecture`] for shapes without meaning, [`VisionError::Device`] if the device is no CUDA device
     /// or its memory does not suffice, and whatever `tensor` fails with.
-    pub fn new(
+    pub(crate) fn new(
         config: &VitConfig,
         device: &Device,
         tensor: impl FnMut(&str, &[usize]) -> Result<Vec<f32>>,
@@ -103,46 +102,6 @@ impl VisionTransformerCuda {
         let buffers = Buffers::new(config, device, batch)?;
         let state = State { rounded: Vec::new(), buffers, graphs: HashMap::new() };
         Ok(Self { config: config.clone(), device: device.clone(), batch, weights, state: Mutex::new(state) })
-    }
-
-    /// Pictures of a batch.
-    pub fn batch(&self) -> usize {
-        self.batch
-    }
-
-    /// The embeddings of at most [`VisionTransformerCuda::batch`] pictures `[n, side, side, 3]` of normalised RGB values.
-    ///
-    /// # Errors
-    /// [`VisionError::InputSize`] for another number of values, [`VisionError::Device`] if the device fails.
-    pub fn forward(&self, pictures: &[f32]) -> Result<Vec<Vec<f32>>> {
-        let one = self.config.side * self.config.side * RGB;
-        let count = pictures.len() / one;
-        if !pictures.len().is_multiple_of(one) || count > self.batch {
-            let what = format!("pictures of {0}×{0} RGB pixels (or up to {1} times)", self.config.side, self.batch);
-            return Err(VisionError::InputSize { what, wanted: one, got: pictures.len() });
-        }
-        if count == 0 {
-            return Ok(Vec::new());
-        }
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let State { rounded, buffers, .. } = &mut *state;
-        buffers.pixels.upload_rows(pictures, rounded)?;
-        self.run(&mut state, count)?;
-        let width = self.config.embedding();
-        let mut values = vec![0.0; count * width];
-        state.buffers.output.download_rows(&mut values)?;
-        Ok(values.chunks_exact(width).map(<[f32]>::to_vec).collect())
-    }
-
-    /// Runs `count` pictures that the last [`VisionTransformerCuda::forward`] left on the device and waits: what a bench
-    /// times, without the copies.
-    ///
-    /// # Errors
-    /// [`VisionError::Device`] if the device fails.
-    pub fn run_again(&self, count: usize) -> Result<()> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        self.run(&mut state, count.min(self.batch))?;
-        Ok(self.device.synchronize()?)
     }
 
     fn run(&self, state: &mut State, count: usize) -> Result<()> {
@@ -169,7 +128,7 @@ impl VisionTransformerCuda {
             let step = if number + 1 == weights.layers.len() { tokens } else { 1 };
             self.layer(buffers, layer, count, step)?;
         }
-        let Buffers { tokens: x, normed, stats, output, .. } = buffers;
+        let Buffers { tokens: x, normed, output, .. } = buffers;
         let class = x.view().row_range(0..rows).every_row(tokens);
         let output = output.view_mut().row_range(0..count);
         if let Some(projection) = &weights.projection {
@@ -177,7 +136,7 @@ impl VisionTransformerCuda {
             return bf16::linear_f32(output, normed.rows(count), projection.view(), 0.0, None);
         }
         let after = weights.after.view().broadcast_rows(0, count);
-        ops::layer_norm(output, stats.view_mut().row_range(0..count), class, after, NormGain::Plain, eps)
+        ops::layer_norm(output, class, after, eps)
     }
 
     /// One layer, of every `step`-th token.
@@ -270,7 +229,6 @@ impl Buffers {
             key_value: Bf16Tensor::zeros(device, rows, 2 * width)?,
             attended: Bf16Tensor::zeros(device, rows, width)?,
             inner: Bf16Tensor::zeros(device, rows, inner)?,
-            stats: Tensor::zeros(device, batch, 2)?,
             output: Tensor::zeros(device, batch, config.embedding())?,
         })
     }
@@ -286,6 +244,32 @@ impl Network for VisionTransformerCuda {
     }
 
     fn forward(&self, pictures: &[f32], _side: usize) -> Result<Vec<Vec<f32>>> {
-        VisionTransformerCuda::forward(self, pictures)
+        let one = self.config.side * self.config.side * RGB;
+        let count = pictures.len() / one;
+        if !pictures.len().is_multiple_of(one) || count > self.batch {
+            let what = format!("pictures of {0}×{0} RGB pixels (or up to {1} times)", self.config.side, self.batch);
+            return Err(VisionError::InputSize { what, wanted: one, got: pictures.len() });
+        }
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let State { rounded, buffers, .. } = &mut *state;
+        buffers.pixels.upload_rows(pictures, rounded)?;
+        self.run(&mut state, count)?;
+        let width = self.config.embedding();
+        let mut values = vec![0.0; count * width];
+        state.buffers.output.download_rows(&mut values)?;
+        Ok(values.chunks_exact(width).map(<[f32]>::to_vec).collect())
+    }
+
+    fn run_again(&self, count: usize) -> Result<()> {
+        if count > self.batch {
+            let what = "pictures of a batch".to_owned();
+            return Err(VisionError::InputSize { what, wanted: self.batch, got: count });
+        }
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        self.run(&mut state, count)?;
+        Ok(self.device.synchronize()?)
     }
 }

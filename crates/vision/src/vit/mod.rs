@@ -6,6 +6,6 @@ mod cuda;
 mod layer;
 mod weights;
 
-pub use config::VitConfig;
-pub use cpu::VisionTransformer;
-pub use cuda::VisionTransformerCuda;
+pub(crate) use config::VitConfig;
+pub(crate) use cpu::VisionTransformer;
+pub(crate) use cuda::VisionTransformerCuda;

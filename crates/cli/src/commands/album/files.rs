@@ -3,25 +3,8 @@
 use crate::output::{self, write_file};
 use anyhow::{Result, bail};
 use clap::Args;
-use locdiff::{AlbumAnswer, AlbumFiles, parts::iso_time};
-use locdiff_data::TableWriter;
+use locdiff::{AlbumAnswer, AlbumFiles, parts::write_album_table};
 use std::path::{Path, PathBuf};
-
-const COLUMNS: [&str; 13] = [
-    "photo",
-    "time",
-    "time_from",
-    "lat",
-    "lon",
-    "radius_50_km",
-    "radius_90_km",
-    "probability",
-    "place",
-    "country",
-    "gps",
-    "because",
-    "outlier",
-];
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Output")]
@@ -66,11 +49,7 @@ impl FileArgs {
     pub(super) fn write(&self, answers: &[AlbumAnswer]) -> Result<Vec<PathBuf>> {
         let files = AlbumFiles::new("album", answers);
         if let Some(path) = &self.csv {
-            let mut table = TableWriter::create(path, &COLUMNS)?;
-            for answer in answers {
-                table.write(&row(answer).each_ref().map(String::as_str))?;
-            }
-            table.finish()?;
+            write_album_table(path, answers)?;
         }
         if let Some(path) = &self.geojson {
             write_file(path, files.geojson().as_bytes())?;
@@ -86,22 +65,4 @@ impl FileArgs {
         }
         Ok(self.paths().into_iter().map(Path::to_owned).collect())
     }
-}
-
-fn row(answer: &AlbumAnswer) -> [String; COLUMNS.len()] {
-    [
-        answer.name().to_owned(),
-        iso_time(answer.time.seconds),
-        answer.time.source.words().to_owned(),
-        format!("{:.6}", answer.best.lat_deg()),
-        format!("{:.6}", answer.best.lon_deg()),
-        format!("{:.2}", answer.radius_50_km),
-        format!("{:.2}", answer.radius_90_km),
-        format!("{:.4}", answer.probability()),
-        answer.place.clone(),
-        answer.country.clone().unwrap_or_default(),
-        answer.gps.is_some().to_string(),
-        answer.because.clone(),
-        answer.outlier.as_ref().map_or(String::new(), |outlier| outlier.reason.clone()),
-    ]
 }

@@ -38,16 +38,16 @@ pub(crate) struct Plan {
     #[arg(long, value_name = "FOLDER", env = "LOCDIFF_ENCODER", hide_env_values = true)]
     encoder: Option<PathBuf>,
     #[command(flatten)]
+    answer: AnswerArgs,
+    /// Print a JSON summary
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
     gallery: GalleryRuleArgs,
     #[command(flatten)]
     pool: PoolArg,
     #[command(flatten)]
     sampling: SamplingArgs,
-    #[command(flatten)]
-    answer: AnswerArgs,
-    /// Print a JSON summary
-    #[arg(long)]
-    json: bool,
 }
 
 impl Plan {

@@ -2,10 +2,9 @@
 
 use super::model::ModelArgs;
 use crate::{commands::album::settings, progress};
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use clap::Args;
-use locdiff::parts::{AlbumScores, AlbumTrip, Judging, by_album};
-use locdiff::{LatLon, LocateOptions};
+use locdiff::parts::{AlbumScores, Judging};
 use locdiff_eval::Bootstrap;
 use std::path::{Path, PathBuf};
 
@@ -37,20 +36,7 @@ pub(super) fn judge(
 ) -> Result<AlbumScores> {
     let locator = model.locator()?;
     let embeddings = model.embeddings.as_deref().context("--album needs --embeddings")?;
-    let options = LocateOptions::default();
-    let (photos, rows) = locator.album_table(embeddings, model.tensor.as_deref(), table, &options)?;
-    let truth = |k: usize| -> Result<LatLon> {
-        rows[k].truth.with_context(|| format!("{}: row {} has no lat and lon to judge by", table.display(), k + 1))
-    };
-    let mut trips = Vec::new();
-    for (name, members) in by_album(&rows) {
-        let truths: Vec<LatLon> = members.iter().map(|k| truth(*k)).collect::<Result<_>>()?;
-        let strays = members.iter().map(|k| rows[*k].is_stray).collect();
-        let photos = members.iter().map(|k| photos[*k].clone()).collect();
-        trips.push(AlbumTrip { name, photos, truths, strays });
-    }
-    ensure!(!trips.is_empty(), "{}: it has no rows", table.display());
-    drop(photos);
+    let trips = locator.album_trips(embeddings, model.tensor.as_deref(), table)?;
     let bar = progress::bar("albums", Some(trips.len() as u64));
     let album = locator.album(settings(chosen)?)?;
     let scores = AlbumScores::of(&album, &trips, judging, bootstrap, || bar.inc(1))?;

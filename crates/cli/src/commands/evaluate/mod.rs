@@ -14,7 +14,9 @@ use locdiff::parts::Judging;
 use locdiff_base::Named;
 use locdiff_data::{PlaceTable, PointColumns, read_points};
 use locdiff_eval::{Benchmark, Bootstrap, Preset};
-use locdiff_report::{Division, Evaluation, FileRows, Matching, MissingRule, PrdcChoice, System, match_rows};
+use locdiff_report::{
+    Division, Evaluation, FileRows, Matching, MissingRule, PrdcChoice, System, in_row_order, match_rows,
+};
 pub use model::ModelOnRows;
 use model::{ModelArgs, short_name};
 use std::io::Write;
@@ -183,18 +185,12 @@ impl Evaluate {
     fn system(&self, path: &Path, truth_file: &Path, truth: &PlaceTable) -> Result<System> {
         let table = self.read(path)?;
         let matching = Matching { by_order: self.by_order, allow_absent: self.allow_absent };
-        let (truth_file, file) = (truth_file.display().to_string(), path.display().to_string());
-        let (rows, strange) = match_rows(file_rows(&truth_file, truth), file_rows(&file, &table), matching)?;
+        let (rows, strange) = matched(truth_file, truth, path, &table, matching)?;
         let system = System::from_table(short_name(path), &table, &rows, strange);
         // Densities go with the first system only.
         match &self.codes {
             Some(codes) if Some(path) == self.predictions.as_deref() => {
-                let mut truths = vec![None; table.places.len()];
-                for (row, truth) in rows.iter().zip(&truth.places) {
-                    if let Some(row) = row {
-                        truths[*row] = *truth;
-                    }
-                }
+                let truths = in_row_order(&truth.places, &rows, table.places.len());
                 let by_row = judge_codes(codes, &truths)?;
                 let found: Vec<_> = rows.iter().map(|row| row.and_then(|row| by_row[row])).collect();
                 Ok(system.with_densities(&found))
@@ -204,8 +200,15 @@ impl Evaluate {
     }
 }
 
-fn file_rows<'a>(file: &'a str, table: &'a PlaceTable) -> FileRows<'a> {
-    FileRows { file, rows: table.places.len(), ids: table.ids.as_ref().map(|(_, ids)| ids.as_slice()) }
+fn matched(
+    truth_file: &Path,
+    truth: &PlaceTable,
+    file: &Path,
+    table: &PlaceTable,
+    matching: Matching,
+) -> Result<(Vec<Option<usize>>, usize)> {
+    let (truth_file, file) = (truth_file.display().to_string(), file.display().to_string());
+    Ok(match_rows(FileRows::of(&truth_file, truth), FileRows::of(&file, table), matching)?)
 }
 
 /// Says where these are not as many photos as a benchmark has.
@@ -220,6 +223,5 @@ pub fn check_count(benchmark: Benchmark, photos: usize) {
 pub fn embedded_rows(path: &Path, truth_file: &Path, truth: &PlaceTable) -> Result<Vec<Option<usize>>> {
     let table = PlaceTable::read(path, None, &PointColumns::default(), Some("path"), |_| false)?;
     let matching = Matching { by_order: false, allow_absent: true };
-    let (truth_file, file) = (truth_file.display().to_string(), path.display().to_string());
-    Ok(match_rows(file_rows(&truth_file, truth), file_rows(&file, &table), matching)?.0)
+    Ok(matched(truth_file, truth, path, &table, matching)?.0)
 }

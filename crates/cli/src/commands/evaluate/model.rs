@@ -8,7 +8,7 @@ use locdiff::parts::{JudgedPlace, Verdict, judge_rows};
 use locdiff::{Control, Device, DeviceSpec, LatLon, Locator, Progress, Request, SampleOptions};
 use locdiff_data::RowFile;
 use locdiff_eval::LEVELS;
-use locdiff_report::System;
+use locdiff_report::{System, in_row_order};
 use std::path::{Path, PathBuf};
 
 /// Which model, on which photos, and how it samples.
@@ -85,15 +85,8 @@ impl ModelOnRows<'_> {
     pub fn system(&self, truths: &[Option<LatLon>], rows: Option<Vec<Option<usize>>>) -> Result<System> {
         // Where the embeddings have an order of their own, the truths are put into it and the answers back.
         let judged: Vec<Option<JudgedPlace>> = if let Some(rows) = rows {
-            let count = rows.iter().flatten().max().map_or(0, |last| last + 1);
-            let file = RowFile::open(self.embeddings, self.tensor)?;
-            let mut in_order = vec![None; count.max(file.rows())];
-            for (row, truth) in rows.iter().zip(truths) {
-                if let Some(row) = row {
-                    in_order[*row] = *truth;
-                }
-            }
-            let found = self.judge(&in_order)?;
+            let count = RowFile::open(self.embeddings, self.tensor)?.rows();
+            let found = self.judge(&in_row_order(truths, &rows, count))?;
             rows.iter().map(|row| row.map(|row| found[row].clone())).collect()
         } else {
             self.judge(truths)?.into_iter().map(Some).collect()
@@ -101,10 +94,10 @@ impl ModelOnRows<'_> {
         let places = judged.iter().map(|one| one.as_ref().map(|(place, _)| *place));
         let mut system = System::of_places(short_name(self.folder), places.collect());
         let judged: Vec<Option<Verdict>> = judged.into_iter().map(|one| one.and_then(|(_, verdict)| verdict)).collect();
+        let of = |pick: &dyn Fn(&Verdict) -> f64| -> Vec<f64> {
+            judged.iter().map(|verdict| verdict.as_ref().map_or(f64::NAN, pick)).collect()
+        };
         if judged.iter().any(Option::is_some) {
-            let of = |pick: &dyn Fn(&Verdict) -> f64| -> Vec<f64> {
-                judged.iter().map(|verdict| verdict.as_ref().map_or(f64::NAN, pick)).collect()
-            };
             system.log_density = Some(of(&|verdict| verdict.log_density));
             system.region_level = Some(of(&|verdict| verdict.region_level));
             let radii = LEVELS.iter().enumerate();

@@ -1,17 +1,15 @@
 //! `locdiff immich`: places for the photos of an immich server.
 
-mod file_arg;
 mod suggest;
 
 use crate::{interrupt::InterruptGuard, progress, verbosity};
 use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
-use file_arg::FileArg;
 use locdiff_immich::{ApiKey, Immich, Journal, Review, Suggestions, apply, undo};
 use locdiff_serve::LocalPage;
-use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::{sync::Arc, sync::atomic::Ordering};
+use suggest::FileArg;
 
 #[derive(Debug, Args)]
 #[command(
@@ -113,10 +111,7 @@ fn write(server: &Immich, args: &ApplyArgs) -> Result<()> {
     bar.finish_and_clear();
     let applied = applied?;
     if args.json {
-        println!(
-            "{}",
-            json!({"written": applied.written, "had_place": applied.had_place, "gone": applied.gone, "stopped": applied.stopped})
-        );
+        println!("{}", serde_json::to_value(applied)?);
     } else {
         println!(
             "{} written, {} had a place already and keep it, {} are gone",
@@ -137,10 +132,7 @@ fn take_back(server: &Immich, journal: &Path, as_json: bool) -> Result<()> {
     bar.finish_and_clear();
     let undone = undone?;
     if as_json {
-        println!(
-            "{}",
-            json!({"cleared": undone.cleared, "changed": undone.changed, "nothing": undone.nothing, "stopped": undone.stopped})
-        );
+        println!("{}", serde_json::to_value(undone)?);
     } else {
         println!(
             "{} taken back, {} were changed since and stay, {} had no place",

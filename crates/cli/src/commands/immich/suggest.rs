@@ -1,16 +1,19 @@
 //! Suggestions: the server's photos, trip by trip, answered together.
 
-use super::file_arg::FileArg;
 use crate::{interrupt::InterruptGuard, output, progress, request::ModelArgs, say, verbosity};
 use anyhow::{Result, bail, ensure};
 use clap::Args;
-use locdiff::{
-    AlbumAnswer, Control, EmbeddedPhoto, Embedding, LocateError, Locator, Origin, Photo, PhotoTime, Progress, Request,
-    Source, parts::parse_time,
-};
-use locdiff_immich::{Asset, Filter, Immich, ImmichError, KeptEmbeddings, Suggestion, Suggestions, trips};
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use locdiff::{LocateError, Progress};
+use locdiff_immich::{Filter, Immich, ImmichError, Suggester, Suggestions, Trips};
+use std::{path::PathBuf, sync::Arc};
+
+/// The file of suggestions.
+#[derive(Debug, Args)]
+pub(super) struct FileArg {
+    /// The file of suggestions
+    #[arg(long, value_name = "FILE.json", default_value = "immich-suggestions.json")]
+    pub(super) file: PathBuf,
+}
 
 #[derive(Debug, Args)]
 pub(super) struct Suggest {
@@ -45,160 +48,42 @@ impl Suggest {
         ensure!(self.pause > 0.0 && self.sure_km > 0.0, "--pause and --sure-km must be more than 0");
         let locator = self.model.open()?;
         let mut filter = Filter::default();
-        (filter.after, filter.before, filter.album) = (self.after.clone(), self.before.clone(), self.album.clone());
+        (filter.after, filter.before, filter.album) = (self.after, self.before, self.album);
         let bar = progress::bar("asking", None);
         let assets = server.assets(&filter, |seen| bar.set_position(seen as u64));
         bar.finish_and_clear();
-        let (assets, times) = timed(assets?);
-        let trips: Vec<Vec<usize>> = trips(&times, 3600.0 * self.pause)
-            .into_iter()
-            .filter(|trip| trip.iter().any(|k| assets[*k].place.is_none()))
-            .collect();
-        let wanted: usize = trips.iter().map(Vec::len).sum();
-        let without = assets.iter().filter(|asset| asset.place.is_none()).count();
-        verbosity::note(&format!(
-            "{} photos, {without} without a place, in {} trips of {wanted} photos",
-            assets.len(),
-            trips.len()
-        ));
+        let trips = Trips::of(assets?, 3600.0 * self.pause);
+        if trips.untimed > 0 {
+            verbosity::note(&format!("{} photos have no time and are left out", trips.untimed));
+        }
+        let [all, without, count, wanted] = trips.counts();
+        verbosity::note(&format!("{all} photos, {without} without a place, in {count} trips of {wanted} photos"));
         let guard = InterruptGuard::begin();
-        let mut kept = file.as_os_str().to_owned();
-        kept.push(".partial");
-        let encoder = locator.encoder().map_or(String::new(), |encoder| encoder.fingerprint().to_string());
-        let kept = KeptEmbeddings::open(kept.as_ref(), &encoder)?;
-        if !kept.is_empty() {
-            verbosity::note(&format!("going on: {} photos were looked at before", kept.len()));
+        let suggester = Suggester::new(&locator, server.clone(), file, self.sure_km, self.trust_clocks)?;
+        if suggester.known() > 0 {
+            verbosity::note(&format!("going on: {} photos were looked at before", suggester.known()));
         }
         let bar = progress::bar("looking", Some(wanted as u64));
-        let looking = Looking { server: server.clone(), kept: Mutex::new(kept), failure: Mutex::new(None) };
-        let mut found = Vec::new();
-        for trip in &trips {
-            let members: Vec<(&Asset, f64)> = trip.iter().map(|k| (&assets[*k], times[*k])).collect();
-            found.extend(self.answer(&locator, &looking, &members, guard.stop(), &bar)?);
+        let advance = |stage: Progress| bar.inc(u64::from(stage == Progress::Read));
+        let mut suggestions = Vec::new();
+        for trip in trips.photos_by_trip() {
+            let found = match suggester.trip(&trip, guard.stop(), &advance) {
+                Err(ImmichError::Locate(LocateError::Stopped)) => {
+                    bail!("stopped before the end: the same command goes on")
+                }
+                found => found?,
+            };
+            found.clocks.iter().for_each(|clock| verbosity::note(&crate::commands::album::print::clock(clock)));
+            found.failures.iter().for_each(|reason| bar.suspend(|| say::error(reason)));
+            suggestions.extend(found.suggestions);
         }
         bar.finish_and_clear();
-        let suggestions = Suggestions { server: server.server().to_owned(), suggestions: found };
+        let (url, suggestions) = (server.server(), Suggestions { server: server.server().to_owned(), suggestions });
         suggestions.write(file)?;
-        looking.done()?;
-        println!(
-            "{} suggestions, {} of them ticked, are in {}",
-            suggestions.suggestions.len(),
-            suggestions.taken(),
-            file.display()
-        );
-        let url = server.server();
+        suggester.done()?;
+        let (count, taken) = (suggestions.suggestions.len(), suggestions.taken());
+        println!("{count} suggestions, {taken} of them ticked, are in {}", file.display());
         verbosity::note(&format!("`locdiff immich {url} review` shows them, `apply` writes those that are ticked"));
         Ok(())
     }
-
-    /// One trip's suggestions. A photo without a preview that can be read is named and left out.
-    fn answer(
-        &self,
-        locator: &Locator,
-        looking: &Looking,
-        trip: &[(&Asset, f64)],
-        stop: &AtomicBool,
-        bar: &indicatif::ProgressBar,
-    ) -> Result<Vec<Suggestion>> {
-        let mut request = Request::default();
-        request.trust_clocks = self.trust_clocks;
-        let sources: Vec<Source> = trip.iter().map(|(asset, time)| looking.source(asset, *time)).collect();
-        let advance = |stage: Progress| bar.inc(u64::from(stage == Progress::Read));
-        let keep = |origin: &Origin, photo: &EmbeddedPhoto| looking.keep(&trip[origin.row].0.id, photo);
-        let control = Control::new().with_stop(stop).with_progress(&advance).with_embedded(&keep);
-        let run = match locator.run_album(sources, &request, control) {
-            Err(LocateError::Stopped) => bail!("stopped before the end: the same command goes on"),
-            run => run?,
-        };
-        looking.check()?;
-        run.clocks.iter().for_each(|clock| verbosity::note(&crate::commands::album::print::clock(clock)));
-        let mut suggestions = Vec::new();
-        for (photo, (asset, _)) in run.photos.into_iter().zip(trip) {
-            match photo.answer {
-                Ok(answer) if asset.place.is_none() => suggestions.push(self.suggestion(asset, answer)),
-                Ok(_) => {}
-                Err(error) => bar.suspend(|| say::error(&photo.origin.reason(&error))),
-            }
-        }
-        Ok(suggestions)
-    }
-
-    fn suggestion(&self, asset: &Asset, answer: AlbumAnswer) -> Suggestion {
-        Suggestion {
-            asset: asset.id.clone(),
-            name: asset.name.clone(),
-            time: asset.time.clone().unwrap_or_default(),
-            take: answer.radius_90_km <= self.sure_km && answer.outlier.is_none() && answer.hint.is_none(),
-            at: answer.best,
-            place: answer.place.clone(),
-            radius_50_km: answer.radius_50_km,
-            radius_90_km: answer.radius_90_km,
-            because: answer.because,
-            warning: answer.outlier.or(answer.hint).map(|odd| odd.reason),
-        }
-    }
-}
-
-/// Previews of the server's photos, and the embeddings of those that were looked at before.
-struct Looking {
-    server: Arc<Immich>,
-    kept: Mutex<KeptEmbeddings>,
-    /// Why an embedding could not be kept.
-    failure: Mutex<Option<ImmichError>>,
-}
-
-impl Looking {
-    /// Keeps an embedding, unless it is kept already.
-    fn keep(&self, asset: &str, photo: &EmbeddedPhoto) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(view) = photo.views.first().filter(|_| kept.get(asset).is_none()) else { return };
-        if let Err(error) = kept.add(asset, view.values()) {
-            *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-        }
-    }
-
-    /// Fails where an embedding could not be kept.
-    fn check(&self) -> Result<()> {
-        match self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            Some(error) => Err(error.into()),
-            None => Ok(()),
-        }
-    }
-
-    /// Everything was answered.
-    fn done(self) -> Result<()> {
-        Ok(self.kept.into_inner().unwrap_or_else(PoisonError::into_inner).remove()?)
-    }
-
-    /// A photo: its embedding, where it is known, else its preview, fetched when its turn comes.
-    fn source(&self, asset: &Asset, time: f64) -> Source {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = kept.get(&asset.id).and_then(|values| Embedding::new(values.to_vec(), None).ok());
-        let source = if let Some(embedding) = known {
-            Source::embedded(embedding.into())
-        } else {
-            let (server, id, name) = (self.server.clone(), asset.id.clone(), asset.name.clone());
-            Source::reader(None, move |limits| {
-                let bytes = server.preview(&id, false).map_err(|error| LocateError::Source(Box::new(error)))?;
-                Ok(Photo::decode(&bytes, &name, limits)?)
-            })
-        };
-        source
-            .called(&*asset.name)
-            .with_time(Some(PhotoTime::at(time)))
-            .with_gps(asset.place)
-            .with_camera(asset.camera.clone())
-    }
-}
-
-/// The photos with a time, and their times; others cannot be part of a trip.
-fn timed(assets: Vec<Asset>) -> (Vec<Asset>, Vec<f64>) {
-    let count = assets.len();
-    let read = |asset: &Asset| parse_time(asset.time.as_deref()?, None).ok().map(|(seconds, _)| seconds);
-    let pairs: Vec<(Asset, f64)> =
-        assets.into_iter().filter_map(|asset| read(&asset).map(|time| (asset, time))).collect();
-    if pairs.len() < count {
-        verbosity::note(&format!("{} photos have no time and are left out", count - pairs.len()));
-    }
-    pairs.into_iter().unzip()
 }

@@ -1,8 +1,6 @@
 //! `locdiff locate`: photos in, places with calibrated probabilities out.
 
-mod inputs;
 mod print;
-mod sinks;
 pub(crate) mod tag_args;
 pub(crate) mod tagging;
 mod target;
@@ -12,10 +10,10 @@ use crate::request::{AnswerArgs, GalleryRuleArgs, ModelArgs, PoolArg, SamplingAr
 use crate::{embeddings::read_truth, hints, output, photos::PhotoArgs, progress, say, verbosity};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use inputs::Inputs;
-use locdiff::{Control, GalleryRule, LatLon, Located, Locator, Progress, Request, parts::AnswerScore};
-use sinks::Sinks;
-use std::{io::Write, path::PathBuf};
+use locdiff::parts::{AnswerFiles, AnswerScore, Document, Inputs};
+use locdiff::{Control, GalleryRule, LatLon, Located, Locator, Progress, Request};
+use locdiff_data::RowFile;
+use std::{io::Write, path::PathBuf, sync::Arc};
 use tagging::{Tagging, of_answer};
 use target::OutputArgs;
 
@@ -34,11 +32,11 @@ pub(crate) struct Locate {
     #[command(flatten)]
     model: ModelArgs,
     #[command(flatten)]
+    reading: PhotoArgs,
+    #[command(flatten)]
     output: OutputArgs,
     #[command(flatten)]
     gallery: GalleryRuleArgs,
-    #[command(flatten)]
-    reading: PhotoArgs,
     #[command(flatten)]
     pool: PoolArg,
     #[command(flatten)]
@@ -73,11 +71,12 @@ impl Locate {
             "--gallery-embeddings go with --embeddings, row by row: leave them out for photos"
         );
         let inputs = match &self.embeddings {
-            Some(path) => Inputs::embeddings(
-                (path, self.tensor.as_deref()),
-                own.map(|path| (path, self.gallery.gallery_tensor.as_deref())),
-            )?,
-            None => Inputs::photos(&self.photos, &self.reading)?,
+            Some(path) => {
+                let file = RowFile::open(path, self.tensor.as_deref())?;
+                let retrieval = self.gallery.own_rows(&file)?.map(Arc::new);
+                Inputs::Embeddings { file: Arc::new(file), retrieval }
+            }
+            None => Inputs::Photos(self.reading.gather(&self.photos)?),
         };
         let truth = self.truth.as_deref();
         let truth = truth.map(|path| read_truth(path, "what is located", inputs.count())).transpose()?;
@@ -127,7 +126,9 @@ impl Locate {
         mut score: Option<(&[LatLon], &mut AnswerScore)>,
     ) -> Result<Tally> {
         let (count, dry_run) = (inputs.count(), self.output.tags.dry_run);
-        let mut sinks = if dry_run { None } else { Some(Sinks::new(&self.output, count, self.gallery.is_given())?) };
+        let files = || AnswerFiles::new(self.output.targets(), count, self.gallery.is_given());
+        let mut files = if dry_run { None } else { Some(files()?) };
+        let mut written = Vec::new();
         let mut tagging = Tagging::new(&self.output.tags, self.output.json)?;
         let is_quiet = dry_run || (score.is_some() && !self.output.json);
         let bar = progress::bar("locating", Some(count as u64));
@@ -150,8 +151,8 @@ impl Locate {
                     if self.output.json {
                         bar.suspend(|| print_line(&located))?;
                     }
-                    if let Some(sinks) = &mut sinks {
-                        sinks.write_failure(name, &reason)?;
+                    if let Some(files) = &mut files {
+                        files.add_failure(name, &reason)?;
                     }
                     tally.failed += 1;
                     continue;
@@ -165,10 +166,10 @@ impl Locate {
                 // One write per photo: whoever reads, or interrupts, gets whole answers.
                 bar.suspend(|| output::human_out().write_all(text.as_bytes()))?;
             }
-            if let Some(sinks) = &mut sinks {
-                let codec = locator.predictor().codec();
-                let written = sinks.write(answer, located.thumbnail.as_deref(), &located.trace, codec);
-                written.with_context(|| name.to_owned())?;
+            if let Some(files) = &mut files {
+                let (codec, thumbnail) = (locator.predictor().codec(), located.thumbnail.as_deref());
+                let own = files.add(answer, thumbnail, &located.trace, codec).with_context(|| name.to_owned())?;
+                write_documents(own, &mut written).with_context(|| name.to_owned())?;
             }
             let path = located.origin.path.as_deref();
             bar.suspend(|| tagging.tag(&of_answer(answer), path)).with_context(|| name.to_owned())?;
@@ -176,10 +177,27 @@ impl Locate {
         }
         bar.finish_and_clear();
         tally.is_interrupted = control.is_stopped();
-        let files = sinks.map(Sinks::finish).transpose()?.unwrap_or_default();
-        tally.untagged = tagging.finish(&files)?;
+        if let Some(files) = files {
+            let (done, documents) = files.finish()?;
+            written.extend(done);
+            write_documents(documents, &mut written)?;
+        }
+        tally.untagged = tagging.finish(&written)?;
         Ok(tally)
     }
+}
+
+/// Writes files, none of which may be there unless that was asked for.
+fn write_documents(documents: Vec<Document>, written: &mut Vec<PathBuf>) -> Result<()> {
+    for Document { path, bytes, in_folder } in documents {
+        if in_folder {
+            path.parent().map_or(Ok(()), std::fs::create_dir_all).with_context(|| path.display().to_string())?;
+            output::claim_file(&path)?;
+        }
+        output::write_file(&path, &bytes)?;
+        written.push(path);
+    }
+    Ok(())
 }
 
 fn print_line(located: &Located) -> std::io::Result<()> {

@@ -2,56 +2,16 @@
 
 use super::tag_args::TagArgs;
 use crate::output;
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 use clap::Args;
+use locdiff::parts::{AnswerTargets, Target};
 use std::path::{Path, PathBuf};
-
-/// With more photos than this one file holds their places alone: with regions it grows too large to open.
-const MOST_WITH_REGIONS: usize = 200;
-/// With more photos than this a page shows points in clusters, not the density of each.
-const MOST_WITH_DENSITY: usize = 50;
-
-/// A file for all photos, or a folder with a file for each.
-#[derive(Debug, Clone)]
-pub(crate) struct Target {
-    path: PathBuf,
-    is_folder: bool,
-}
 
 #[expect(clippy::unnecessary_wraps, reason = "the type of a value parser")]
 fn parse_target(text: &str) -> Result<Target, String> {
     let path = PathBuf::from(text);
     let is_folder = text.ends_with('/') || path.is_dir();
     Ok(Target { path, is_folder })
-}
-
-impl Target {
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    pub(crate) fn is_folder(&self) -> bool {
-        self.is_folder
-    }
-
-    /// Whether it is one file of so many photos that their regions would make it too large to open.
-    pub(crate) fn holds_places_alone(&self, count: usize) -> bool {
-        !self.is_folder && count > MOST_WITH_REGIONS
-    }
-
-    /// The file of a photo in the folder, which is made if need be; a number tells photos of one name apart.
-    pub(crate) fn in_folder(&self, photo: &str, end: &str, taken: &[PathBuf]) -> Result<PathBuf> {
-        std::fs::create_dir_all(&self.path).with_context(|| self.path.display().to_string())?;
-        let name = Path::new(photo).file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let mut path = self.path.join(format!("{name}.{end}"));
-        for number in 2.. {
-            if !taken.contains(&path) {
-                break;
-            }
-            path = self.path.join(format!("{name}-{number}.{end}"));
-        }
-        Ok(path)
-    }
 }
 
 #[derive(Debug, Args)]
@@ -62,23 +22,23 @@ pub(crate) struct OutputArgs {
     pub(crate) json: bool,
     /// Write a table with one row per photo
     #[arg(long, value_name = "FILE.csv")]
-    pub(crate) csv: Option<PathBuf>,
+    csv: Option<PathBuf>,
     /// Write places and 50 and 90 % regions (places alone for more than 200 photos in one file); a folder (ending in /)
     /// gets one file per photo
     #[arg(long, value_name = "FILE.geojson", value_parser = parse_target)]
-    pub(crate) geojson: Option<Target>,
+    geojson: Option<Target>,
     /// The same for Google Earth
     #[arg(long, value_name = "FILE.kml", value_parser = parse_target)]
-    pub(crate) kml: Option<Target>,
+    kml: Option<Target>,
     /// Write a page with a map to look at, one file that needs no network, for any number of photos; or a folder
     #[arg(long, value_name = "FILE.html", value_parser = parse_target)]
     pub(crate) map: Option<Target>,
     /// Write a map as a picture; or a folder
     #[arg(long, value_name = "FILE.png", value_parser = parse_target)]
-    pub(crate) png: Option<Target>,
+    png: Option<Target>,
     /// Write the probability of every cell of a quarter of a degree as GeoTIFF; or a folder
     #[arg(long, value_name = "FILE.tif", value_parser = parse_target, hide_short_help = true)]
-    pub(crate) geotiff: Option<Target>,
+    geotiff: Option<Target>,
     /// Write the backward process of one photo, step by step: .gif, .html or .png
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) trace: Option<PathBuf>,
@@ -87,18 +47,11 @@ pub(crate) struct OutputArgs {
 }
 
 impl OutputArgs {
-    /// Whether the density of every photo is drawn.
-    pub(crate) fn wants_density(&self, count: usize) -> bool {
-        let regions = [&self.geojson, &self.kml].into_iter().flatten();
-        [&self.png, &self.geotiff].into_iter().any(Option::is_some)
-            || regions.into_iter().any(|target| !target.holds_places_alone(count))
-            || (self.map.is_some() && self.crowd(count).is_none())
-    }
-
-    /// The page of so many photos that they are points in clusters.
-    pub(crate) fn crowd(&self, count: usize) -> Option<&Path> {
-        let target = self.map.as_ref().filter(|target| !target.is_folder && count > MOST_WITH_DENSITY);
-        target.map(Target::path)
+    /// Where answers go.
+    pub(crate) fn targets(&self) -> AnswerTargets {
+        let Self { csv, geojson, kml, map, png, geotiff, trace, .. } = self;
+        let [geojson, kml, map, png, geotiff] = [geojson, kml, map, png, geotiff].map(Clone::clone);
+        AnswerTargets { csv: csv.clone(), geojson, kml, map, png, geotiff, trace: trace.clone() }
     }
 
     /// Whether the outputs can be written for so many photos in these files, before any work is done.
@@ -119,7 +72,7 @@ impl OutputArgs {
             ensure!(count == 1, "--trace {}: it shows one photo, and there are {count}", path.display());
         }
         let targets = [&self.geojson, &self.kml, &self.map, &self.png, &self.geotiff].into_iter().flatten();
-        let files = targets.filter(|target| !target.is_folder).map(Target::path);
+        let files = targets.filter(|target| !target.is_folder).map(|target| target.path.as_path());
         let own = self.csv.as_deref().into_iter().chain(self.trace.as_deref()).chain(self.tags.table());
         let outputs: Vec<&Path> = files.chain(own).collect();
         for output in &outputs {

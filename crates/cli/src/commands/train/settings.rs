@@ -2,9 +2,8 @@
 
 use crate::args::named;
 use clap::Args;
-use locdiff_model::{
-    CodeScale, LayoutKind, LossKind, ModelConfig, NetworkKind, PredictionKind, QuadratureRecipe, ScheduleKind,
-};
+use locdiff_model::{CodeScale, LossKind, ModelConfig, NetworkKind, PredictionKind, QuadratureRecipe, ScheduleKind};
+use locdiff_nn::layers::Layout;
 use locdiff_train::{RateKind, TrainSettings};
 
 /// Settings of the model that differ from the preset's.
@@ -21,8 +20,8 @@ pub struct ModelArgs {
     #[arg(long, value_parser = named::<NetworkKind>())]
     network: Option<NetworkKind>,
     /// How a CS-UNet's widths go
-    #[arg(long, value_parser = named::<LayoutKind>())]
-    layout: Option<LayoutKind>,
+    #[arg(long, value_parser = named::<Layout>())]
+    layout: Option<Layout>,
     /// A CS-UNet's narrowest width
     #[arg(long, value_name = "N")]
     width: Option<usize>,

@@ -2,18 +2,16 @@ extern "C" {
 __global__ void activate(MAT(y), CMAT(x), int cols, int kind, float w0) {
     ELEMENT(cols)
     float v = AT(x, r, c), f;
-    if (kind == 0) f = v / (1.f + expf(-v));
-    else if (kind == 1) f = 0.5f * v * (1.f + erff(v * 0.70710678118654752f));
-    else if (kind == 2) f = fmaxf(v, 0.f);
+    if (kind == 0) f = 0.5f * v * (1.f + erff(v * 0.70710678118654752f));
+    else if (kind == 1) f = fmaxf(v, 0.f);
     else f = sinf(w0 * v);
     AT(y, r, c) = f;
 }
 __global__ void activate_backward(MAT(dx), CMAT(x), CMAT(dy), int cols, int kind, float w0) {
     ELEMENT(cols)
     float v = AT(x, r, c), slope;
-    if (kind == 0) { float s = 1.f / (1.f + expf(-v)); slope = s * (1.f + v * (1.f - s)); }
-    else if (kind == 1) slope = 0.5f * (1.f + erff(v * 0.70710678118654752f)) + v * 0.3989422804014327f * expf(-0.5f * v * v);
-    else if (kind == 2) slope = v > 0.f ? 1.f : 0.f;
+    if (kind == 0) slope = 0.5f * (1.f + erff(v * 0.70710678118654752f)) + v * 0.3989422804014327f * expf(-0.5f * v * v);
+    else if (kind == 1) slope = v > 0.f ? 1.f : 0.f;
     else slope = w0 * cosf(w0 * v);
     AT(dx, r, c) = AT(dy, r, c) * slope;
 }

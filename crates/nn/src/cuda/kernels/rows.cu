@@ -41,10 +41,6 @@ __global__ void log_softmax(MAT(x), MAT(lse), CMAT(bias), int cols) {
     if (threadIdx.x == 0) AT(lse, blockIdx.x, 0) = l;
     (void)bias_stride;
 }
-__global__ void log_sum_exp(MAT(lse), CMAT(x), int cols) {
-    float l = row_lse(x + (long long)blockIdx.x * x_stride, 0, cols, 0);
-    if (threadIdx.x == 0) AT(lse, blockIdx.x, 0) = l;
-}
 __global__ void row_dot(MAT(out), CMAT(a), CMAT(b), int cols, float alpha, float beta) {
     float s = 0.f;
     EACH(i, cols) s += AT(a, blockIdx.x, i) * AT(b, blockIdx.x, i);
@@ -54,7 +50,7 @@ __global__ void row_dot(MAT(out), CMAT(a), CMAT(b), int cols, float alpha, float
         AT(out, blockIdx.x, 0) = alpha * s + kept;
     }
 }
-__global__ void layer_norm(MAT(y), MAT(stats), CMAT(x), CMAT(gs), int cols, float offset, float eps) {
+__global__ void layer_norm(MAT(y), CMAT(x), CMAT(gs), int cols, float eps) {
     int r = blockIdx.x;
     float s = 0.f;
     EACH(i, cols) s += AT(x, r, i);
@@ -62,25 +58,7 @@ __global__ void layer_norm(MAT(y), MAT(stats), CMAT(x), CMAT(gs), int cols, floa
     s = 0.f;
     EACH(i, cols) { float d = AT(x, r, i) - mean; s += d * d; }
     float rstd = 1.f / sqrtf(block_sum(s) / cols + eps);
-    if (threadIdx.x == 0) { AT(stats, r, 0) = mean; AT(stats, r, 1) = rstd; }
-    EACH(i, cols) AT(y, r, i) = (offset + AT(gs, r, i)) * ((AT(x, r, i) - mean) * rstd) + AT(gs, r, cols + i);
-}
-__global__ void layer_norm_backward(MAT(dx), MAT(dgs), CMAT(dy), CMAT(x), CMAT(stats), CMAT(gs), int cols, float offset) {
-    int r = blockIdx.x;
-    float mean = AT(stats, r, 0), rstd = AT(stats, r, 1), s = 0.f, sx = 0.f;
-    EACH(i, cols) {
-        float d = AT(dy, r, i), hat = (AT(x, r, i) - mean) * rstd, g = d * (offset + AT(gs, r, i));
-        AT(dgs, r, i) = d * hat;
-        AT(dgs, r, cols + i) = d;
-        s += g;
-        sx += g * hat;
-    }
-    s = block_sum(s) / cols;
-    sx = block_sum(sx) / cols;
-    EACH(i, cols) {
-        float hat = (AT(x, r, i) - mean) * rstd, g = AT(dy, r, i) * (offset + AT(gs, r, i));
-        AT(dx, r, i) = rstd * (g - s - hat * sx);
-    }
+    EACH(i, cols) AT(y, r, i) = AT(gs, r, i) * ((AT(x, r, i) - mean) * rstd) + AT(gs, r, cols + i);
 }
 __global__ void normalise(MAT(y), MAT(norms), CMAT(x), int cols, float eps) {
     int r = blockIdx.x;

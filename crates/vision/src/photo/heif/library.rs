@@ -16,8 +16,8 @@ const CHANNEL_INTERLEAVED: c_int = 10;
 const END_OF_DATA: c_int = 100;
 const UNSUPPORTED_CODEC: c_int = 3000;
 const PLUGIN_ERROR: c_int = 11;
-/// Blocks of EXIF data or profiles longer than this are left out: they are none.
-const MOST_METADATA: usize = 64 << 20;
+/// Profiles longer than this are left out: they are none.
+const MOST_PROFILE: usize = 64 << 20;
 
 /// Why a file was not decoded.
 pub(super) enum Failure {
@@ -64,9 +64,6 @@ pub(super) struct Library {
     height: unsafe extern "C" fn(*const Opaque) -> c_int,
     coded_width: unsafe extern "C" fn(*const Opaque) -> c_int,
     coded_height: unsafe extern "C" fn(*const Opaque) -> c_int,
-    block_ids: unsafe extern "C" fn(*const Opaque, *const c_char, *mut u32, c_int) -> c_int,
-    block_size: unsafe extern "C" fn(*const Opaque, u32) -> usize,
-    block: unsafe extern "C" fn(*const Opaque, u32, *mut c_void) -> HeifError,
     profile_size: unsafe extern "C" fn(*const Opaque) -> usize,
     profile: unsafe extern "C" fn(*const Opaque, *mut c_void) -> HeifError,
     options_alloc: unsafe extern "C" fn() -> *mut DecodingOptions,
@@ -131,9 +128,6 @@ impl Library {
             height: function!("heif_image_handle_get_height"),
             coded_width: function!("heif_image_handle_get_ispe_width"),
             coded_height: function!("heif_image_handle_get_ispe_height"),
-            block_ids: function!("heif_image_handle_get_list_of_metadata_block_IDs"),
-            block_size: function!("heif_image_handle_get_metadata_size"),
-            block: function!("heif_image_handle_get_metadata"),
             profile_size: function!("heif_image_handle_get_raw_color_profile_size"),
             profile: function!("heif_image_handle_get_raw_color_profile"),
             options_alloc: function!("heif_decoding_options_alloc"),
@@ -194,30 +188,11 @@ impl<'a> Picture<'a> {
         (width.max(0).cast_unsigned(), height.max(0).cast_unsigned())
     }
 
-    /// The first block of EXIF data.
-    pub(super) fn exif(&self) -> Option<Vec<u8>> {
-        let mut id = 0;
-        // SAFETY: the handle is alive, the filter a C string, and there is room for one number.
-        let found = unsafe { (self.library.block_ids)(self.handle, c"Exif".as_ptr(), &raw mut id, 1) };
-        if found < 1 {
-            return None;
-        }
-        // SAFETY: the handle is alive and the block one of its own.
-        let size = unsafe { (self.library.block_size)(self.handle, id) };
-        if size > MOST_METADATA {
-            return None;
-        }
-        let mut block = vec![0; size];
-        // SAFETY: there is room for as many bytes as the library said.
-        check(unsafe { (self.library.block)(self.handle, id, block.as_mut_ptr().cast()) }).ok()?;
-        Some(block)
-    }
-
     /// The ICC profile.
     pub(super) fn profile(&self) -> Option<Vec<u8>> {
         // SAFETY: the handle is alive.
         let size = unsafe { (self.library.profile_size)(self.handle) };
-        if size == 0 || size > MOST_METADATA {
+        if size == 0 || size > MOST_PROFILE {
             return None;
         }
         let mut profile = vec![0; size];

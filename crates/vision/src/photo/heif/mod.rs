@@ -10,7 +10,6 @@ pub(super) struct Decoded {
     pub(super) width: u32,
     pub(super) height: u32,
     pub(super) rgb: Vec<u8>,
-    pub(super) exif: Option<Vec<u8>>,
     pub(super) icc: Option<Vec<u8>>,
 }
 
@@ -36,9 +35,9 @@ pub(super) fn decode(contents: &[u8], name: &str, format: &'static str, limits: 
             return Err(VisionError::TooManyBytes { file: file(), bytes, max_bytes: limits.max_bytes });
         }
     }
-    let (exif, icc) = (picture.exif().and_then(|block| without_offset(&block)), picture.profile());
+    let icc = picture.profile();
     let (width, height, rgb) = picture.decode().map_err(failed)?;
-    Ok(Decoded { width, height, rgb, exif, icc })
+    Ok(Decoded { width, height, rgb, icc })
 }
 
 /// What decodes the kind.
@@ -48,10 +47,4 @@ fn codec(format: &str) -> &'static str {
     } else {
         "HEVC (Debian and Ubuntu: libheif-plugin-libde265; Fedora: libheif-freeworld; Homebrew's libheif has it)"
     }
-}
-
-/// EXIF data in these files begin with the number of bytes to skip.
-fn without_offset(block: &[u8]) -> Option<Vec<u8>> {
-    let (offset, rest) = block.split_first_chunk::<4>()?;
-    rest.get(u32::from_be_bytes(*offset) as usize..).map(<[u8]>::to_vec)
 }

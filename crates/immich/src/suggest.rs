@@ -1,0 +1,176 @@
+//! Suggestions: the server's photos, trip by trip, answered together.
+
+use crate::{Asset, Immich, ImmichError, Result, Suggestion, kept::KeptEmbeddings, trips};
+use locdiff::parts::parse_time;
+use locdiff::{
+    AlbumAnswer, Control, EmbeddedPhoto, Embedding, LocateError, Locator, Origin, Photo, PhotoTime, Progress, Request,
+    Source, WrongClock,
+};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A photo and when it was taken.
+type Timed = (Asset, f64);
+
+/// A server's photos with a time, as trips.
+#[derive(Debug)]
+pub struct Trips {
+    photos: Vec<Timed>,
+    members: Vec<Vec<usize>>,
+    /// Photos without a time, which cannot be part of a trip.
+    pub untimed: usize,
+}
+
+impl Trips {
+    /// The trips with a photo that has no place; a pause of more than `pause_s` seconds ends one.
+    pub fn of(assets: Vec<Asset>, pause_s: f64) -> Self {
+        let count = assets.len();
+        let read = |asset: &Asset| parse_time(asset.time.as_deref()?, None).ok().map(|(seconds, _)| seconds);
+        let photos: Vec<Timed> =
+            assets.into_iter().filter_map(|asset| read(&asset).map(|time| (asset, time))).collect();
+        let mut members = trips(&photos.iter().map(|(_, time)| *time).collect::<Vec<_>>(), pause_s);
+        members.retain(|trip| trip.iter().any(|k| photos[*k].0.place.is_none()));
+        Self { untimed: count - photos.len(), photos, members }
+    }
+
+    /// All photos, those without a place, trips, photos of trips.
+    pub fn counts(&self) -> [usize; 4] {
+        let without = self.photos.iter().filter(|(asset, _)| asset.place.is_none()).count();
+        [self.photos.len(), without, self.members.len(), self.members.iter().map(Vec::len).sum()]
+    }
+
+    /// The photos of each.
+    pub fn photos_by_trip(&self) -> impl Iterator<Item = Vec<&Timed>> {
+        self.members.iter().map(|trip| trip.iter().map(|k| &self.photos[*k]).collect())
+    }
+}
+
+/// What came of a trip.
+#[derive(Debug, Default)]
+pub struct TripSuggestions {
+    /// A suggestion for each photo without a place.
+    pub suggestions: Vec<Suggestion>,
+    /// Clocks that were set.
+    pub clocks: Vec<WrongClock>,
+    /// Why photos have no answer, a line each.
+    pub failures: Vec<String>,
+}
+
+/// Answers trips, and keeps the embeddings of their photos: a run that was cut off goes on.
+pub struct Suggester<'a> {
+    locator: &'a Locator,
+    server: Arc<Immich>,
+    kept: Mutex<KeptEmbeddings>,
+    /// Why an embedding could not be kept.
+    failure: Mutex<Option<ImmichError>>,
+    request: Request,
+    sure_km: f64,
+}
+
+impl<'a> Suggester<'a> {
+    /// Embeddings are kept beside `file`. Suggestions that are sure (90 %) to within `sure_km` are ticked.
+    ///
+    /// # Errors
+    /// A file of embeddings that cannot be read or written.
+    pub fn new(
+        locator: &'a Locator,
+        server: Arc<Immich>,
+        file: &Path,
+        sure_km: f64,
+        trust_clocks: bool,
+    ) -> Result<Self> {
+        let mut path = file.as_os_str().to_owned();
+        path.push(".partial");
+        let encoder = locator.encoder().map_or(String::new(), |encoder| encoder.fingerprint().to_string());
+        let kept = Mutex::new(KeptEmbeddings::open(path.as_ref(), &encoder)?);
+        let mut request = Request::default();
+        request.trust_clocks = trust_clocks;
+        Ok(Self { locator, server, kept, failure: Mutex::new(None), request, sure_km })
+    }
+
+    /// Photos that an earlier run has embedded.
+    pub fn known(&self) -> usize {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// One trip's suggestions; `seen` is called for each photo. A photo without a preview that can be read is left out.
+    ///
+    /// # Errors
+    /// It was stopped, the server or the model fails, or an embedding cannot be kept.
+    pub fn trip(
+        &self,
+        trip: &[&Timed],
+        stop: &AtomicBool,
+        seen: &(dyn Fn(Progress) + Sync),
+    ) -> Result<TripSuggestions> {
+        let sources: Vec<Source> = trip.iter().map(|(asset, time)| self.source(asset, *time)).collect();
+        let keep = |origin: &Origin, photo: &EmbeddedPhoto| self.keep(&trip[origin.row].0.id, photo);
+        let control = Control::new().with_stop(stop).with_progress(seen).with_embedded(&keep);
+        let run = self.locator.run_album(sources, &self.request, control)?;
+        if let Some(error) = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            return Err(error);
+        }
+        let mut found = TripSuggestions { clocks: run.clocks, ..TripSuggestions::default() };
+        for (photo, (asset, _)) in run.photos.into_iter().zip(trip) {
+            match photo.answer {
+                Ok(answer) if asset.place.is_none() => found.suggestions.push(self.suggestion(asset, answer)),
+                Ok(_) => {}
+                Err(error) => found.failures.push(photo.origin.reason(&error)),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Everything was answered: the embeddings are removed.
+    ///
+    /// # Errors
+    /// A file that cannot be removed.
+    pub fn done(self) -> Result<()> {
+        self.kept.into_inner().unwrap_or_else(PoisonError::into_inner).remove()
+    }
+
+    fn suggestion(&self, asset: &Asset, answer: AlbumAnswer) -> Suggestion {
+        Suggestion {
+            asset: asset.id.clone(),
+            name: asset.name.clone(),
+            time: asset.time.clone().unwrap_or_default(),
+            take: answer.radius_90_km <= self.sure_km && answer.outlier.is_none() && answer.hint.is_none(),
+            at: answer.best,
+            place: answer.place.clone(),
+            radius_50_km: answer.radius_50_km,
+            radius_90_km: answer.radius_90_km,
+            because: answer.because,
+            warning: answer.outlier.or(answer.hint).map(|odd| odd.reason),
+        }
+    }
+
+    /// Keeps an embedding, unless it is kept already.
+    fn keep(&self, asset: &str, photo: &EmbeddedPhoto) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(view) = photo.views.first().filter(|_| kept.get(asset).is_none()) else { return };
+        if let Err(error) = kept.add(asset, view.values()) {
+            *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        }
+    }
+
+    /// A photo: its embedding, where it is known, else its preview, fetched when its turn comes.
+    fn source(&self, asset: &Asset, time: f64) -> Source {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = kept.get(&asset.id).and_then(|values| Embedding::new(values.to_vec(), None).ok());
+        let source = if let Some(embedding) = known {
+            Source::embedded(embedding.into())
+        } else {
+            let (server, id, name) = (self.server.clone(), asset.id.clone(), asset.name.clone());
+            Source::reader(None, move |limits| {
+                let bytes = server.preview(&id, false).map_err(|error| LocateError::Source(Box::new(error)))?;
+                Ok(Photo::decode(&bytes, &name, limits)?)
+            })
+        };
+        source
+            .called(&*asset.name)
+            .with_time(Some(PhotoTime::at(time)))
+            .with_gps(asset.place)
+            .with_camera(asset.camera.clone())
+    }
+}

@@ -1,0 +1,60 @@
+//! What is to be located: photos, or rows of a file of embeddings.
+
+use crate::{LocateError, Locator, Source, calibrate::check_rows};
+use locdiff_data::RowFile;
+use locdiff_ingest::{PhotoSource, Photos};
+use std::{path::Path, sync::Arc};
+
+/// Photos, or embeddings with those for the retrieval where it has its own.
+#[derive(Debug)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Inputs {
+    Photos(Photos),
+    Embeddings { file: Arc<RowFile>, retrieval: Option<Arc<RowFile>> },
+}
+
+impl Inputs {
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        match self {
+            Self::Photos(photos) => photos.sources().len(),
+            Self::Embeddings { file, .. } => file.rows(),
+        }
+    }
+
+    /// The files that no output may overwrite.
+    pub fn files(&self) -> Vec<&Path> {
+        match self {
+            Self::Photos(photos) => photos.sources().iter().map(PhotoSource::path).collect(),
+            Self::Embeddings { .. } => Vec::new(),
+        }
+    }
+
+    /// Whether they fit the model, and its gallery.
+    ///
+    /// # Errors
+    /// Embeddings of another encoder.
+    pub fn check(&self, locator: &Locator) -> Result<(), LocateError> {
+        let model = locator.model().config();
+        let own = locator.encoder().map(|encoder| &**encoder.fingerprint());
+        let (name, columns, encoder) = match self {
+            Self::Photos(_) => ("the encoder", model.embedding_dim, own),
+            Self::Embeddings { file, retrieval } => {
+                check_rows(file, model)?;
+                let file = retrieval.as_ref().unwrap_or(file);
+                (file.name(), file.columns(), file.encoder())
+            }
+        };
+        locator.hybrid().map_or(Ok(()), |hybrid| hybrid.check_embeddings(name, columns, encoder))
+    }
+
+    /// One by one.
+    pub fn into_sources(self) -> Box<dyn Iterator<Item = Source> + Send> {
+        match self {
+            Self::Photos(photos) => Box::new(photos.into_sources().into_iter().map(Source::from)),
+            Self::Embeddings { file, retrieval } => {
+                Box::new((0..file.rows()).map(move |row| Source::row(&file, row, retrieval.as_ref())))
+            }
+        }
+    }
+}
