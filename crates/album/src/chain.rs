@@ -340,6 +340,27 @@ impl<'a> Chain<'a> {
         Ok(others)
     }
 
+    /// Where tags say where one may be, looks only choose among that: what a model mistakes for another region it mistakes in photo after
+    /// photo, so that all looks together count as a part of their product, and for no more than a few nats.
+    fn looked_at(&self, k: usize, ratio: &[f64], evidence: &Evidence) -> Result<Message, AlbumError> {
+        let (stray, power, most) = (self.settings.stray, self.settings.look_power, self.settings.most_look);
+        let mut looks: Vec<f64> = ratio
+            .iter()
+            .zip(&evidence.grid)
+            .map(|(others, own)| (others * ((1.0 - stray) * own + stray)).max(1e-12).powf(power))
+            .collect();
+        let mut place = self.others(k, None)?;
+        let mut seen = place.clone();
+        seen.weigh(&looks, self.earth);
+        let mean = seen.total(self.earth).max(f64::MIN_POSITIVE);
+        for value in &mut looks {
+            *value = (*value / mean).clamp((-most).exp(), most.exp());
+        }
+        place.weigh(&looks, self.earth);
+        place.normalise(self.earth);
+        Ok(place)
+    }
+
     fn wrong_tag(&self, k: usize, others: &Message) -> f64 {
         let Some(tag) = self.tag(k) else { return 0.0 };
         let wrong = self.settings.wrong_tag * self.earth.value_at(&self.earth.usual, tag.centre);
@@ -350,6 +371,7 @@ impl<'a> Chain<'a> {
 
     fn word(&self, k: usize, ratio: &[f64]) -> Result<PhotoPosterior, AlbumError> {
         let others = self.others(k, Some(ratio))?;
+        let evidence = self.evidence(k)?;
         // How well its own word fits what the others say: its whole word, for it is one against all.
         let own = Evidence::of(self.photos[k], (1.0, 0.0), self.earth, self.calibration)?;
         let mut heard = others.clone();
@@ -358,11 +380,15 @@ impl<'a> Chain<'a> {
         // Where they are sure, by that alone: a look from elsewhere always fits being anywhere.
         let fits = if sharp > 0.5 { heard.sharp() / sharp } else { heard.total(self.earth) };
         let fit = fits.max(f64::MIN_POSITIVE).ln();
-        eprintln!("DBG {k} sharp {sharp} heard {} total {} fit {fit}", heard.sharp(), heard.total(self.earth));
         let stray = self.elsewhere(k, fit);
         let wrong_tag = self.wrong_tag(k, &others);
-        let mut place = others;
-        place.hear(&self.evidence(k)?, self.settings.stray, self.earth);
+        let mut place = if self.anchors.all().is_empty() {
+            let mut place = others;
+            place.hear(&evidence, self.settings.stray, self.earth);
+            place
+        } else {
+            self.looked_at(k, ratio, &evidence)?
+        };
         if !self.returns[k].is_empty() {
             place.compare(&self.returns[k], self.earth);
         }

@@ -33,6 +33,10 @@ pub struct AlbumSettings {
     pub gps_km: f64,
     /// How regions change where no place is known, for kinds of travellers that are averaged.
     pub travellers: Vec<Traveller>,
+    /// The power of the product of all looks where there are tags.
+    pub look_power: f64,
+    /// What looks may say for or against a place at the most, where there are tags, in nats.
+    pub most_look: f64,
     /// The probability that two cameras of an album travel together.
     pub together: f64,
     /// What one photo may say for or against that at the most, in nats.
@@ -53,7 +57,7 @@ pub struct AlbumSettings {
 impl Default for AlbumSettings {
     fn default() -> Self {
         Self {
-            dependence: 1.0,
+            dependence: 1.5,
             same_view: (0.8, 20.0),
             same_view_s: 86_400.0,
             views_dependence: 0.6,
@@ -61,7 +65,7 @@ impl Default for AlbumSettings {
             stray: 0.02,
             elsewhere: [-3.2, 1.2, 7.0],
             usual_company: 0.5,
-            wrong_tag: 3e-4,
+            wrong_tag: 1e-3,
             gps_km: 0.05,
             travellers: vec![
                 // Days at one place, and tours.
@@ -76,6 +80,8 @@ impl Default for AlbumSettings {
                     anywhere_per_h: 1e-4,
                 },
             ],
+            look_power: 0.3,
+            most_look: 0.7,
             together: 0.9,
             most_apart: 3.0,
             alike_km: 0.5,
@@ -112,6 +118,8 @@ impl AlbumSettings {
             settings.clock_nats,
             settings.alike_km,
             settings.most_apart,
+            settings.look_power,
+            settings.most_look,
         ];
         let is_size = |size: &f64| *size > 0.0 && size.is_finite();
         let total: f64 = settings.travellers.iter().map(|kind| kind.share).sum();
