@@ -32,7 +32,7 @@ macro_rules! named {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 33] = named![
+pub const TARGETS: [Target; 34] = named![
     points_csv,
     points_jsonl,
     matrix_csv,
@@ -65,7 +65,8 @@ pub const TARGETS: [Target; 33] = named![
     batch_manifest,
     batch_part,
     multipart,
-    query
+    query,
+    undo
 ];
 
 /// Runs the target of a name.
@@ -118,6 +119,11 @@ pub fn exif(bytes: &[u8]) {
         assert!(!before && copy.len() < bytes.len() + (1 << 20));
     }
     checked(locdiff_phototags::tagged(bytes, "fuzz", &tag, Overwrite::FORCE));
+}
+
+/// A journal of tags: whatever it says, nothing outside its folder is touched.
+pub fn undo(bytes: &[u8]) {
+    locdiff_phototags::fuzzing::undo_journal(bytes);
 }
 
 /// A CSV file as columns of text.

@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Temporary files that exist right now, for [`AtomicFile::remove_all_pending`].
+/// Temporary files and locks that exist right now, for [`AtomicFile::remove_all_pending`].
 static PENDING: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-fn pending() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+pub(crate) fn pending() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     PENDING.lock().unwrap_or_else(PoisonError::into_inner) // a set of paths is sound even if a holder panicked
 }
 
@@ -177,7 +177,7 @@ impl AtomicFile {
         result.map_err(|source| WriteError::new(&self.name, source))
     }
 
-    /// Removes every temporary file that has not been committed, and says how many. For a signal handler that then
+    /// Removes every temporary file that has not been committed, and every file of a lock, and says how many. For a signal handler that then
     /// ends the process: it takes a lock, so run it on a thread (as the crate `ctrlc` does), not in a raw handler.
     pub fn remove_all_pending() -> usize {
         let mut registry = pending();

@@ -31,7 +31,9 @@ pub enum JournalError {
 /// let mut journal = Journal::<(String, u32)>::at(&path);
 /// journal.append(&("a".to_owned(), 1))?;
 /// journal.append(&("b".to_owned(), 2))?;
-/// assert_eq!(journal.entries()?.len(), 2);
+/// assert_eq!(journal.entries(|_| Ok(()))?.len(), 2);
+/// let few = |entry: &(String, u32)| if entry.1 < 2 { Ok(()) } else { Err("too many".to_owned()) };
+/// assert!(journal.entries(few).unwrap_err().to_string().contains("line 2: too many"));
 /// journal.rewrite(&[("a".to_owned(), 1)])?;
 /// assert_eq!(std::fs::read_to_string(&path)?, "[\"a\",1]\n");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -68,6 +70,7 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
         let file = if let Some(file) = &mut self.file {
             file
         } else {
+            no_link(&self.path)?;
             let mut file = OpenOptions::new().create(true).read(true).append(true).open(&self.path)?;
             if is_cut(&mut file)? {
                 line.insert(0, b'\n');
@@ -78,23 +81,25 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
         file.sync_data()
     }
 
-    /// All entries, in their order. A line that an interrupt cut is left out: its act never happened.
+    /// All entries, in their order, or none where `check` refuses one of them: anybody may have written the file. A line that an
+    /// interrupt cut is left out: its act never happened.
     ///
     /// # Errors
-    /// A file that cannot be read or is too large, and a line that is not an entry.
-    pub fn entries(&self) -> Result<Vec<E>, JournalError> {
+    /// A file that cannot be read, is too large or a link; a line that is not an entry or is refused, by its number.
+    pub fn entries(&self, check: impl Fn(&E) -> Result<(), String>) -> Result<Vec<E>, JournalError> {
         let unusable = |reason| JournalError::Unusable { file: self.path.clone(), reason };
-        let bytes = read_bounded(&self.path, MOST_BYTES).map_err(|error| unusable(error.to_string()))?;
+        let bytes = no_link(&self.path).and_then(|()| read_bounded(&self.path, MOST_BYTES));
+        let bytes = bytes.map_err(|error| unusable(error.to_string()))?;
         let mut entries = Vec::new();
-        for (number, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
+        for (number, line) in (1..).zip(bytes.split(|byte| *byte == b'\n')) {
             match serde_json::from_slice(line) {
-                Ok(entry) => entries.push(entry),
+                Ok(entry) => {
+                    check(&entry).map_err(|reason| unusable(format!("line {number}: {reason}")))?;
+                    entries.push(entry);
+                }
                 // Empty, or cut.
                 Err(error) if error.is_eof() => {}
-                Err(error) => {
-                    let number = number + 1;
-                    return Err(unusable(format!("line {number} is not an entry of a journal ({error})")));
-                }
+                Err(error) => return Err(unusable(format!("line {number} is not an entry of a journal ({error})"))),
             }
         }
         Ok(entries)
@@ -122,6 +127,14 @@ impl<E: Serialize + DeserializeOwned> Journal<E> {
     }
 }
 
+/// A journal is a file of its own: a link would be followed to where nothing of ours is.
+fn no_link(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_symlink() => Err(io::Error::other("it is a link, which no journal is")),
+        _ => Ok(()),
+    }
+}
+
 /// Whether the last line has no end.
 fn is_cut(file: &mut File) -> io::Result<bool> {
     let mut last = *b"\n";
@@ -141,25 +154,33 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("journal.jsonl");
         let open = || Journal::<(String, u32)>::at(&path);
-        assert!(open().entries().unwrap_err().to_string().contains("journal.jsonl"));
+        assert!(open().entries(|_| Ok(())).unwrap_err().to_string().contains("journal.jsonl"));
         open().append(&("é".to_owned(), 1)).unwrap();
         // An interrupt in the middle of a character, then another run.
         let whole = fs::read(&path).unwrap();
         fs::write(&path, [&whole[..], &whole[..3]].concat()).unwrap();
-        assert_eq!(open().entries().unwrap(), [("é".to_owned(), 1)]);
+        assert_eq!(open().entries(|_| Ok(())).unwrap(), [("é".to_owned(), 1)]);
         let mut journal = open();
         journal.append(&("b".to_owned(), 2)).unwrap();
         journal.append(&("c".to_owned(), 3)).unwrap();
-        assert_eq!(journal.entries().unwrap().len(), 3);
+        assert_eq!(journal.entries(|_| Ok(())).unwrap().len(), 3);
         journal.rewrite(&[("b".to_owned(), 2)]).unwrap();
         journal.append(&("d".to_owned(), 4)).unwrap();
-        assert_eq!(open().entries().unwrap(), [("b".to_owned(), 2), ("d".to_owned(), 4)]);
+        assert_eq!(open().entries(|_| Ok(())).unwrap(), [("b".to_owned(), 2), ("d".to_owned(), 4)]);
         for bad in ["[\"a\",1]\nx,y\n", "[\"a\",1]\n[1]\n", "[\"a\",1]\n\u{0}\n"] {
             fs::write(&path, bad).unwrap();
-            let message = open().entries().unwrap_err().to_string();
+            let message = open().entries(|_| Ok(())).unwrap_err().to_string();
             assert!(message.contains("line 2"), "{message}");
         }
         open().rewrite(&[]).unwrap();
         assert!(!path.exists());
+        #[cfg(unix)]
+        {
+            fs::write(folder.path().join("other"), "").unwrap();
+            std::os::unix::fs::symlink("other", &path).unwrap();
+            assert!(open().entries(|_| Ok(())).unwrap_err().to_string().contains("it is a link"));
+            assert!(open().append(&("a".to_owned(), 1)).is_err());
+            assert_eq!(fs::read(folder.path().join("other")).unwrap(), b"");
+        }
     }
 }

@@ -5,6 +5,7 @@
 //! | an output file that appears whole or not at all | [`AtomicFile`] |
 //! | why it could not be written, in one line | [`WriteError`] |
 //! | acts in a file, so that they can be undone | [`Journal`], [`JournalError`] |
+//! | the file that a name in such a file means, never one outside a folder | [`inside`] |
 //! | an output that no other run writes to meanwhile | [`OutputLock`], [`LockError`] |
 //! | the error for a setting out of range | [`BadSetting`], [`setting`] |
 //! | an enum whose values a user chooses by name | [`Named`] |
@@ -12,11 +13,12 @@
 //! | floating-point numbers as files hold them | [`Element`] |
 //! | a file of a user's, regular and no larger than agreed | [`read_bounded`], [`read_text_bounded`], [`special_kind`] |
 //! | text inside HTML, SVG and XML | [`escape_markup`] |
-//! | text from outside on one line of a message | [`one_line`], [`excerpt`], [`display_name`] |
+//! | text from outside on one line of a message | [`one_line`], [`excerpt`], [`display_name`], [`counted`] |
 
 mod atomic;
 mod bounded;
 mod element;
+mod inside;
 mod journal;
 mod lock;
 mod markup;
@@ -28,10 +30,11 @@ mod tensor_file;
 pub use atomic::{AtomicFile, WriteError};
 pub use bounded::{read_bounded, read_text_bounded, special_kind};
 pub use element::Element;
+pub use inside::inside;
 pub use journal::{Journal, JournalError};
 pub use lock::{LockError, OutputLock};
 pub use markup::escape_markup;
 pub use named::Named;
-pub use one_line::{display_name, excerpt, one_line};
+pub use one_line::{counted, display_name, excerpt, one_line};
 pub use setting::{BadSetting, setting};
 pub use tensor_file::{TensorFile, TensorFileError, TensorHeader, TensorPlace};

@@ -1,5 +1,6 @@
 //! One run at a time in an output: a lock that the system takes back when its process ends, however it ends.
 
+use crate::atomic::pending;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -63,6 +64,13 @@ impl OutputLock {
     }
 
     fn take(path: PathBuf, output: &Path) -> Result<Self, LockError> {
+        // A link, or a file that is longer than a process number, is nobody's lock: it would be emptied.
+        match fs::symlink_metadata(&path) {
+            Ok(there) if !there.is_file() || there.len() > 20 => {
+                return Err(LockError::Create { path, reason: io::Error::other("what is there is no lock") });
+            }
+            _ => {}
+        }
         loop {
             let open = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
             let mut file = open.map_err(|reason| LockError::Create { path: path.clone(), reason })?;
@@ -79,6 +87,7 @@ impl OutputLock {
             // Whoever held it before may have removed the file between our two steps: a lock on nothing is none.
             if is_same(&file, &path) {
                 let _ = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
+                pending().insert(path.clone());
                 return Ok(Self { path, _file: file });
             }
         }
@@ -88,6 +97,7 @@ impl OutputLock {
 impl Drop for OutputLock {
     fn drop(&mut self) {
         // Removed while it is held, so that no other run's file can be meant.
+        pending().remove(&self.path);
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -123,6 +133,15 @@ mod tests {
         let _lock = OutputLock::file(&file).unwrap();
         let message = OutputLock::file(&file).unwrap_err().to_string();
         assert!(message.contains("e.npy is in use by another run (process "), "{message}");
+        #[cfg(unix)]
+        {
+            let (other, locked) = (folder.path().join("other"), folder.path().join("locked"));
+            fs::write(&other, "mine").unwrap();
+            fs::create_dir(&locked).unwrap();
+            std::os::unix::fs::symlink("../other", locked.join(IN_FOLDER)).unwrap();
+            assert!(OutputLock::folder(&locked).unwrap_err().to_string().contains("no lock"));
+            assert_eq!(fs::read(&other).unwrap(), b"mine");
+        }
         let message = OutputLock::folder(Path::new("/nowhere")).unwrap_err().to_string();
         assert!(message.contains("/nowhere/.locdiff.lock"), "{message}");
     }

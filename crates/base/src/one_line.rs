@@ -2,21 +2,34 @@
 
 use std::path::Path;
 
-/// Text for one line of a message: control characters and line separators escaped.
+/// Text for one line of a message: control characters, line separators and marks that turn the direction of text escaped.
 ///
 /// ```
-/// assert_eq!(locdiff_base::one_line("a\nb\u{2028}"), "a\\nb\\u{2028}");
+/// assert_eq!(locdiff_base::one_line("a\nb\u{2028}\u{202e}gpj"), "a\\nb\\u{2028}\\u{202e}gpj");
 /// ```
 pub fn one_line(text: &str) -> String {
     let mut line = String::with_capacity(text.len());
     for c in text.chars() {
-        if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') {
+        let turns =
+            matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        if c.is_control() {
             line.extend(c.escape_debug());
+        } else if turns {
+            line.extend(c.escape_unicode());
         } else {
             line.push(c);
         }
     }
     line
+}
+
+/// A number with its noun: "1 photo", "2 photos".
+///
+/// ```
+/// assert_eq!([0, 1, 2].map(|n| locdiff_base::counted(n, "photo")), ["0 photos", "1 photo", "2 photos"]);
+/// ```
+pub fn counted(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Text from a file, fit for one line of a message: [`one_line`], and cut where it is long.

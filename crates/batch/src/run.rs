@@ -1,8 +1,8 @@
 //! Shards into parts.
 
 use crate::part::{Origin, Part};
-use crate::{BatchError, Job, Result, Worker, manifest};
-use locdiff_base::{LockError, OutputLock};
+use crate::{BatchError, Job, Result, Worker, manifest, sealed::damaged};
+use locdiff_base::{LockError, OutputLock, inside};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Makes parts of a job.
@@ -102,6 +102,8 @@ impl<'a> Run<'a> {
 
     fn shard(&self, shard: u32, stop: &AtomicBool, progress: &(impl Fn(Progress) + Sync)) -> Result<One> {
         let path = self.job.part_path(shard);
+        // A job may come from somebody else: no part is written through a link.
+        inside(self.job.folder(), &format!("parts/{shard:05}")).map_err(|reason| damaged(&path, reason))?;
         // Held until the part is there: two runs of one shard do not do the work twice.
         let _lock = OutputLock::file(&path)?;
         let manifest = manifest::read(&self.job.manifest_path(shard), shard, self.job.base())?;

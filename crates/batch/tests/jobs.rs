@@ -77,3 +77,21 @@ fn a_job_that_was_changed_by_hand_is_damaged() {
     let error = Job::open(folder.path().join("job")).unwrap_err().to_string();
     assert!(error.contains("its checksum does not hold"), "{error}");
 }
+
+/// A job from somebody else names photos to read, and writes nothing but its own parts.
+#[cfg(unix)]
+#[test]
+fn parts_are_not_written_through_links() {
+    let folder = tempfile::tempdir().unwrap();
+    let job = job(folder.path(), Task::Embed);
+    let worker = Worker::open(&job, DeviceSpec::Cpu).unwrap();
+    let run = || Run::new(&job, &worker).shards(0..1, &AtomicBool::new(false), |_| {}).unwrap_err().to_string();
+    fs::write(folder.path().join("outside"), "mine").unwrap();
+    std::os::unix::fs::symlink("../../outside", folder.path().join("job/parts/00000")).unwrap();
+    assert!(run().contains("leads over a link"), "{}", run());
+    fs::remove_dir_all(folder.path().join("job/parts")).unwrap();
+    std::os::unix::fs::symlink("..", folder.path().join("job/parts")).unwrap();
+    assert!(run().contains("leads over a link"), "{}", run());
+    assert_eq!(fs::read(folder.path().join("outside")).unwrap(), b"mine");
+    assert!(!folder.path().join("00000").exists());
+}

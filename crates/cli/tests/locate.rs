@@ -119,7 +119,7 @@ fn the_summer_palace_gets_an_answer_and_maps() {
     fs::copy(fixture("vision/china.jpg"), path.join("china.jpg")).unwrap();
     let text = ok(
         path,
-        "locate china.jpg --device cpu --csv a.csv --geojson a.geojson --kml a.kml --map a.html --png a.png --trace t.gif --write-exif tagged --xmp --yes",
+        "locate china.jpg --device cpu --csv a.csv --geojson a.geojson --kml a.kml --map a.html --png a.png --trace t.gif --write-exif tagged --xmp --tag-guesses --yes",
     );
     for part in ["china.jpg\n", "best place", "50 % within", "locatability", "wrote a.html", "wrote tagged/china.jpg"] {
         assert!(text.contains(part), "{part}: {text}");

@@ -42,7 +42,7 @@ fn quiet_verbose_colour_and_environment() {
     let said = |more: &str| stderr(&run(path, &format!("{locate} --device cpu {more}")));
     assert!(said("").contains("note: "));
     assert_eq!(said("--quiet"), "");
-    assert!(said("--verbose").contains("verbose: 1 photos; model of degree"));
+    assert!(said("--verbose").contains("verbose: 1 photo; model of degree"));
     assert!(said("--color always").contains("\u{1b}[36mnote:\u{1b}[0m"));
     assert!(!said("--color never").contains('\u{1b}'));
     let output = command(path, locate).env("LOCDIFF_DEVICE", "gpu").output().unwrap();

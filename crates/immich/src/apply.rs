@@ -1,6 +1,7 @@
 //! Writes the suggestions that are ticked.
 
 use crate::{Immich, Journal, Result, Suggestions, Written};
+use locdiff_base::OutputLock;
 use serde::Serialize;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -21,7 +22,7 @@ pub struct Applied {
 /// goes on where the first one stopped, as what is written has a place. `done` is called after each.
 ///
 /// # Errors
-/// A server that does not answer or refuses; what is written by then stands in the journal.
+/// A journal that another run writes to; a server that does not answer or refuses; what is written by then stands in the journal.
 pub fn apply(
     server: &Immich,
     suggestions: &Suggestions,
@@ -29,6 +30,7 @@ pub fn apply(
     stop: &AtomicBool,
     mut done: impl FnMut(),
 ) -> Result<Applied> {
+    let _lock = OutputLock::file(journal.path())?;
     let mut applied = Applied::default();
     for one in suggestions.suggestions.iter().filter(|one| one.take) {
         if stop.load(Ordering::SeqCst) {

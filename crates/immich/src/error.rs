@@ -29,6 +29,9 @@ pub enum ImmichError {
     /// A file that cannot be written.
     #[error(transparent)]
     Write(#[from] locdiff_base::WriteError),
+    /// Another run writes there.
+    #[error(transparent)]
+    Lock(#[from] locdiff_base::LockError),
     /// A model that fails, or was stopped.
     #[error(transparent)]
     Locate(#[from] locdiff::LocateError),

@@ -6,6 +6,7 @@ use locdiff::{
     AlbumAnswer, Control, EmbeddedPhoto, Embedding, LocateError, Locator, Origin, Photo, PhotoTime, Progress, Request,
     Source, WrongClock,
 };
+use locdiff_phototags::TagRule;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -65,11 +66,11 @@ pub struct Suggester<'a> {
     /// Why an embedding could not be kept.
     failure: Mutex<Option<ImmichError>>,
     request: Request,
-    sure_km: f64,
+    rule: TagRule,
 }
 
 impl<'a> Suggester<'a> {
-    /// Embeddings are kept beside `file`. Suggestions that are sure (90 %) to within `sure_km` are ticked.
+    /// Embeddings are kept beside `file`. Suggestions that are sure enough by the rule are ticked.
     ///
     /// # Errors
     /// A file of embeddings that cannot be read or written.
@@ -77,7 +78,7 @@ impl<'a> Suggester<'a> {
         locator: &'a Locator,
         server: Arc<Immich>,
         file: &Path,
-        sure_km: f64,
+        rule: TagRule,
         trust_clocks: bool,
     ) -> Result<Self> {
         let mut path = file.as_os_str().to_owned();
@@ -86,7 +87,7 @@ impl<'a> Suggester<'a> {
         let kept = Mutex::new(KeptEmbeddings::open(path.as_ref(), &encoder)?);
         let mut request = Request::default();
         request.trust_clocks = trust_clocks;
-        Ok(Self { locator, server, kept, failure: Mutex::new(None), request, sure_km })
+        Ok(Self { locator, server, kept, failure: Mutex::new(None), request, rule })
     }
 
     /// Photos that an earlier run has embedded.
@@ -131,17 +132,18 @@ impl<'a> Suggester<'a> {
     }
 
     fn suggestion(&self, asset: &Asset, answer: AlbumAnswer) -> Suggestion {
+        let odd = answer.outlier.as_ref().or(answer.hint.as_ref()).map(|odd| odd.reason.clone());
         Suggestion {
             asset: asset.id.clone(),
             name: asset.name.clone(),
             time: asset.time.clone().unwrap_or_default(),
-            take: answer.radius_90_km <= self.sure_km && answer.outlier.is_none() && answer.hint.is_none(),
+            take: self.rule.doubt(answer.can_tell, answer.radius_90_km, odd.as_deref()).is_none(),
             at: answer.best,
             place: answer.place.clone(),
             radius_50_km: answer.radius_50_km,
             radius_90_km: answer.radius_90_km,
             because: answer.because,
-            warning: answer.outlier.or(answer.hint).map(|odd| odd.reason),
+            warning: odd,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Suggestions in a file, each with whether it is to be written.
 
-use crate::{ImmichError, Result};
+use crate::{ImmichError, Result, asset::is_id};
 use locdiff_base::AtomicFile;
 use locdiff_sphere::LatLon;
 use serde::{Deserialize, Serialize};
@@ -55,6 +55,9 @@ impl Suggestions {
             .map_err(|error| failed(format!("{error}; `suggest` makes one")))?;
         let read: Self = serde_json::from_str(&text)
             .map_err(|error| failed(format!("it holds no suggestions ({error}); `suggest` makes them")))?;
+        if let Some(odd) = read.suggestions.iter().find(|one| !is_id(&one.asset)) {
+            return Err(failed(format!("'{}' is no number of a photo", locdiff_base::excerpt(&odd.asset))));
+        }
         if read.server != server {
             let (theirs, ours) = (read.server, server.to_owned());
             return Err(ImmichError::OtherServer { file: file.to_owned(), theirs, ours });

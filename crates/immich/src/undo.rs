@@ -1,6 +1,8 @@
 //! Undoes what was written, where nobody has changed it since.
 
+use crate::asset::is_id;
 use crate::{Immich, ImmichError, Journal, Result, Written};
+use locdiff_base::OutputLock;
 use locdiff_sphere::haversine_km;
 use serde::Serialize;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,9 +26,13 @@ pub struct Undone {
 /// Undoes a journal's entries, the last first. Entries that are done leave the journal; it is removed with its last.
 ///
 /// # Errors
-/// A journal that is none or of another server; a server that does not answer or refuses.
+/// A journal that is none, names something else than photos, or is of another server, before anything is asked; a server that does not answer or refuses.
 pub fn undo(server: &Immich, journal: &mut Journal, stop: &AtomicBool, mut done: impl FnMut()) -> Result<Undone> {
-    let mut lines = journal.entries()?;
+    let _lock = OutputLock::file(journal.path())?;
+    let mut lines = journal.entries(|line| {
+        let number = locdiff_base::excerpt(&line.asset);
+        if is_id(&line.asset) { Ok(()) } else { Err(format!("'{number}' is no number of a photo")) }
+    })?;
     if let Some(other) = lines.iter().find(|line| line.server != server.server()) {
         let (theirs, ours) = (other.server.clone(), server.server().to_owned());
         return Err(ImmichError::OtherServer { file: journal.path().to_owned(), theirs, ours });

@@ -167,6 +167,30 @@ fn files_of_another_server_are_refused() {
     assert!(Suggestions::read(&file, &fake.url).unwrap_err().to_string().contains("no suggestions"));
 }
 
+/// A journal or a file of suggestions that somebody else made: nothing is asked of the server that is not about a photo.
+#[test]
+fn files_that_name_no_photos_are_refused_whole() {
+    let fake = Fake::new(&[None]);
+    let folder = tempfile::tempdir().unwrap();
+    let sound = format!(r#"{{"server":"{}","asset":"{}","lat":1.0,"lon":2.0}}"#, fake.url, id(0));
+    for asset in ["../users/me", "", "x?y", "a/../../admin", "00 11"] {
+        let line = format!(r#"{{"server":"{}","asset":"{asset}","lat":1.0,"lon":2.0}}"#, fake.url);
+        std::fs::write(folder.path().join("journal.jsonl"), format!("{sound}\n{line}\n")).unwrap();
+        let error = undo(&open(&fake), &mut journal(folder.path()), &NEVER, || ()).unwrap_err().to_string();
+        assert!(error.contains("line 2: ") && error.contains("no number of a photo"), "{error}");
+        let mut odd = suggestions(&fake, &[true, true]);
+        odd.suggestions[1].asset = asset.to_owned();
+        let file = folder.path().join("s.json");
+        odd.write(&file).unwrap();
+        let error = Suggestions::read(&file, &fake.url).unwrap_err().to_string();
+        assert!(error.contains("no number of a photo"), "{error}");
+    }
+    assert_eq!(fake.asked("/api/"), 0, "nothing was asked");
+    let _lock = locdiff_base::OutputLock::file(&folder.path().join("journal.jsonl")).unwrap();
+    let error = apply(&open(&fake), &suggestions(&fake, &[true]), &mut journal(folder.path()), &NEVER, || ());
+    assert!(matches!(error, Err(ImmichError::Lock(_))), "two runs at once");
+}
+
 #[test]
 fn the_page_saves_what_is_ticked() {
     let fake = Fake::new(&[None, None]);

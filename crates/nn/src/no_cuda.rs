@@ -5,7 +5,8 @@
 use crate::{
     NnError, Precision, Result, View, ViewMut,
     bf16::Bf16View,
-    kernel_args::{Arg, Grid, Kernels, ProductBias, ProductOutput},
+    kernel_args::{Arg, Grid, ProductBias, ProductOutput},
+    kernels::Kernels,
     ops::Transpose,
 };
 use std::{marker::PhantomData, sync::Arc};

@@ -1,6 +1,6 @@
 //! What can be in the way: each message is one line that names the file and the remedy.
 
-use locdiff_base::{JournalError, WriteError};
+use locdiff_base::{JournalError, LockError, WriteError};
 use std::io;
 use thiserror::Error;
 
@@ -38,6 +38,9 @@ pub enum TagError {
     /// A file of the target's name is there.
     #[error("{file} exists: give another name, or force the writing to replace it")]
     Exists { file: String },
+    /// The original of an earlier writing is still there.
+    #[error("{file} is there, the original of an earlier writing: move it away first")]
+    HasOriginal { file: String },
     /// A sidecar that cannot be merged with.
     #[error("{file} is there and cannot be added to: {reason}; mend it or move it away")]
     Sidecar { file: String, reason: String },
@@ -50,6 +53,9 @@ pub enum TagError {
     /// A journal that cannot be used.
     #[error("{file}: {reason}")]
     Journal { file: String, reason: String },
+    /// Another run writes there.
+    #[error(transparent)]
+    Lock(#[from] LockError),
     /// The output cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
@@ -75,7 +81,7 @@ impl TagError {
 
     /// Whether it concerns one photo, so that others can go on; otherwise nothing can be written at all.
     pub fn is_about_photo(&self) -> bool {
-        !matches!(self, Self::Write(_) | Self::Journal { .. })
+        !matches!(self, Self::Write(_) | Self::Journal { .. } | Self::Lock(_))
     }
 }
 

@@ -1,9 +1,10 @@
-//! Copies and sidecars on disk.
+//! Copies, sidecars and photos that are written into, on disk.
 
+use crate::journal::{hash, original_path};
 use crate::merge::{self, merged};
 use crate::{
-    GeoTag, Journal, Overwrite, Result, TagError, adobe_sidecar_path, has_location, sidecar_only, sidecar_path, tagged,
-    xmp,
+    GeoTag, Journal, Overwrite, PlaceNames, Result, TagError, adobe_sidecar_path, has_location, jpeg_names,
+    sidecar_only, sidecar_path, tagged, xmp,
 };
 use locdiff_base::{AtomicFile, WriteError};
 use std::path::{Path, PathBuf};
@@ -18,6 +19,8 @@ pub struct Prepared {
     /// The photo whose times and permissions a copy takes.
     like: Option<fs::Metadata>,
     change: Change,
+    /// The hash of the photo that is written into and stays beside it.
+    original: Option<String>,
 }
 
 /// What writing would do.
@@ -29,6 +32,20 @@ pub enum Change {
     Replace,
     /// The place is added to a sidecar.
     Merge,
+    /// The photo is written into, and stays beside it as NAME_original.
+    InPlace,
+}
+
+impl Change {
+    /// A word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Replace => "replace",
+            Self::Merge => "add to",
+            Self::InPlace => "write into",
+        }
+    }
 }
 
 impl Prepared {
@@ -42,22 +59,46 @@ impl Prepared {
         self.change
     }
 
-    /// Writes the file, whole or not at all, after a line in the journal. A copy gets the photo's times and permissions.
+    /// Writes the file, whole or not at all, after a line in the journal; its folder is made if need be. A copy gets the photo's times and
+    /// permissions.
     ///
     /// # Errors
-    /// When the file or the journal cannot be written.
+    /// When the file or the journal cannot be written, or the file is outside the journal's folder or a link.
     pub fn write(self, journal: Option<&mut Journal>) -> Result<PathBuf> {
+        let failed = |reason| WriteError::new(&self.file.display().to_string(), reason);
+        if let Some(folder) = self.file.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            fs::create_dir_all(folder).map_err(failed)?;
+        }
         if let Some(journal) = journal {
-            journal.record(&self.file, &self.contents)?;
+            journal.record(&self.file, &self.contents, self.original.clone())?;
         }
         let mut file = AtomicFile::create(&self.file)?;
-        let failed = |reason| WriteError::new(&self.file.display().to_string(), reason);
         file.write_all(&self.contents).map_err(failed)?;
         if let Some(like) = &self.like {
             file.take_attributes(like)?;
+            if self.original.is_some() {
+                put_aside(&self.file, like)?;
+            }
         }
         file.commit()?;
         Ok(self.file)
+    }
+}
+
+/// Gives a photo its second name, [`original_path`], which is free; a copy where the file system has no such names.
+fn put_aside(photo: &Path, like: &fs::Metadata) -> Result<()> {
+    let original = original_path(photo);
+    match fs::hard_link(photo, &original) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            Err(TagError::HasOriginal { file: original.display().to_string() })
+        }
+        Err(_) => {
+            let mut copy = AtomicFile::create(&original)?;
+            copy.write_all(&read(photo)?).map_err(|reason| WriteError::new(&original.display().to_string(), reason))?;
+            copy.take_attributes(like)?;
+            Ok(copy.commit()?)
+        }
     }
 }
 
@@ -66,7 +107,47 @@ impl Prepared {
 /// # Errors
 /// As [`tagged`]; and when the copy would be the photo itself, or exists and may not be replaced.
 pub fn prepare_copy(photo: &Path, copy: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<Prepared> {
-    let contents = read(photo)?;
+    let contents = with_tag(&read(photo)?, photo, tag, overwrite)?;
+    prepare_file(photo, copy, contents, overwrite)
+}
+
+/// Makes a copy of a file ready, as it is.
+///
+/// # Errors
+/// When the file cannot be read, or the copy would be the file itself, or exists and may not be replaced.
+pub fn prepare_plain_copy(photo: &Path, copy: &Path, overwrite: Overwrite) -> Result<Prepared> {
+    prepare_file(photo, copy, read(photo)?, overwrite)
+}
+
+/// Makes a photo ready to be written into. It stays beside itself as NAME_original, the name that exiftool gives it.
+///
+/// # Errors
+/// As [`tagged`]; and when the photo is a link, or NAME_original is there already, which is never replaced.
+pub fn prepare_in_place(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<Prepared> {
+    let like = attributes(photo)?;
+    if fs::symlink_metadata(photo).is_ok_and(|metadata| metadata.is_symlink()) {
+        let reason = "it is a link: give the photo itself".to_owned();
+        return Err(TagError::Unfit { file: photo.display().to_string(), reason });
+    }
+    let old = read(photo)?;
+    let contents = with_tag(&old, photo, tag, overwrite)?;
+    let original = original_path(photo);
+    if fs::symlink_metadata(&original).is_ok() {
+        return Err(TagError::HasOriginal { file: original.display().to_string() });
+    }
+    let original = Some(hash(&old));
+    Ok(Prepared { file: photo.to_owned(), contents, like: Some(like), change: Change::InPlace, original })
+}
+
+/// The photo with the tag, and with the names of the place where it has room for them.
+fn with_tag(contents: &[u8], photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<Vec<u8>> {
+    let contents = tagged(contents, &photo.display().to_string(), tag, overwrite)?;
+    let named = Some(&tag.names).filter(|names| **names != PlaceNames::default());
+    let named = named.and_then(|names| jpeg_names::in_jpeg(&contents, names));
+    Ok(named.unwrap_or(contents))
+}
+
+fn prepare_file(photo: &Path, copy: &Path, contents: Vec<u8>, overwrite: Overwrite) -> Result<Prepared> {
     let target = || copy.display().to_string();
     let mut change = Change::Create;
     if let (Ok(from), Ok(to)) = (fs::canonicalize(photo), fs::canonicalize(copy)) {
@@ -75,12 +156,14 @@ pub fn prepare_copy(photo: &Path, copy: &Path, tag: &GeoTag, overwrite: Overwrit
         }
         change = Change::Replace;
     }
-    let contents = tagged(&contents, &photo.display().to_string(), tag, overwrite)?;
     if change == Change::Replace && !overwrite.files {
         return Err(TagError::Exists { file: target() });
     }
-    let like = fs::metadata(photo).map_err(|source| TagError::Read { file: photo.display().to_string(), source })?;
-    Ok(Prepared { file: copy.to_owned(), contents, like: Some(like), change })
+    Ok(Prepared { file: copy.to_owned(), contents, like: Some(attributes(photo)?), change, original: None })
+}
+
+fn attributes(photo: &Path) -> Result<fs::Metadata> {
+    fs::metadata(photo).map_err(|source| TagError::Read { file: photo.display().to_string(), source })
 }
 
 /// Makes [`sidecar_path`] with the place in it ready, or [`adobe_sidecar_path`] of a RAW file that has that one. An existing sidecar
@@ -109,7 +192,7 @@ pub fn prepare_sidecar(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Resu
     } else {
         (xmp::packet(tag).into_bytes(), Change::Create)
     };
-    Ok(Prepared { file, contents, like: None, change })
+    Ok(Prepared { file, contents, like: None, change, original: None })
 }
 
 /// Writes a copy of a photo with the place in it. The copy appears whole or not at all.

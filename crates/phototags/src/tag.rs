@@ -26,7 +26,7 @@ pub struct PlaceNames {
 }
 
 /// What may be replaced; what may not is an error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Overwrite {
     /// A file of the copy's name.
     pub files: bool,

@@ -1,8 +1,9 @@
-//! Undoes what a journal lists.
+//! Undoes what a journal lists. Anybody may have written it: it is refused whole unless every line names a file inside its folder, and
+//! nothing is touched before every file was looked at.
 
-use crate::journal::{Entry, JOURNAL_NAME, folder, hash, kept_folder};
+use crate::journal::{Entry, JOURNAL_NAME, Places, folder, hash, kept_folder};
 use crate::{Journal, Result, TagError};
-use locdiff_base::{AtomicFile, WriteError};
+use locdiff_base::{AtomicFile, OutputLock, WriteError};
 use std::path::{Path, PathBuf};
 use std::{collections::HashMap, fs, io::Write};
 
@@ -27,10 +28,12 @@ impl Undo {
         matches!(self, Self::Changed | Self::Lost)
     }
 
-    /// A word for it.
-    pub fn word(self) -> &'static str {
+    /// What was done, or with `dry_run` would be.
+    pub fn words(self, dry_run: bool) -> &'static str {
         match self {
+            Self::Removed if dry_run => "would be removed",
             Self::Removed => "removed",
+            Self::Restored if dry_run => "would be restored",
             Self::Restored => "restored",
             Self::Nothing => "nothing to do",
             Self::Changed => "changed since, stays",
@@ -41,7 +44,7 @@ impl Undo {
 
 /// Undoes what a journal lists, the last first: files that were created are removed, files that were changed are
 /// restored, and those that changed since stay as they are and remain in the journal. With `dry_run` nothing is changed.
-/// `journal` may be the folder that holds it.
+/// `journal` may be the folder that holds it. Nothing outside the journal's folder is read or changed, whatever it says.
 ///
 /// ```
 /// use locdiff_phototags::{GeoTag, Journal, Overwrite, Undo, prepare_sidecar, undo};
@@ -52,64 +55,85 @@ impl Undo {
 /// prepare_sidecar(&photo, &tag, Overwrite::NEVER)?.write(Some(&mut Journal::at(&list)))?;
 /// let done = undo(&list, false)?;
 /// assert_eq!(done[0].1, Undo::Removed);
+/// // A line that leaves the folder: refused, by its number.
+/// std::fs::write(&list, "{\"file\":\"../a.jpg\",\"hash\":\"00\",\"kept\":null}")?;
+/// assert!(undo(&list, false).unwrap_err().to_string().contains("line 1: "));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
 /// # Errors
-/// When the journal cannot be read or is none, or a file cannot be removed or written.
+/// When the journal cannot be read, is none or names anything else than files inside its folder, another run writes there, or a file
+/// cannot be removed or written.
 pub fn undo(journal: &Path, dry_run: bool) -> Result<Vec<(PathBuf, Undo)>> {
     let journal = if journal.is_dir() { journal.join(JOURNAL_NAME) } else { journal.to_owned() };
-    let base = folder(&journal);
     let mut list = Journal::at(&journal).0;
-    let mut refused: Vec<Entry> = Vec::new();
-    let mut done = Vec::new();
-    let mut kept_files = Vec::new();
-    // Files that were dealt with, by what they hold now (or would): one file may stand in several lines.
+    let entries = list.entries(|entry| entry.places(&journal).map(drop))?;
+    let base = folder(&journal);
+    let _lock = if dry_run { None } else { Some(OutputLock::folder(&base)?) };
+    let steps = plan(&journal, entries)?;
+    let done = steps.iter().map(|step| (step.places.file.clone(), step.what)).collect();
+    if dry_run {
+        return Ok(done);
+    }
+    for step in &steps {
+        act(step, &base)?;
+    }
+    // An interrupt before this leaves lines whose files are as they were: nothing to do the next time.
+    let (refused, rest): (Vec<Step>, Vec<Step>) = steps.into_iter().rev().partition(|step| step.what.is_refusal());
+    list.rewrite(&refused.into_iter().map(|step| step.entry).collect::<Vec<_>>())?;
+    let kept = rest.into_iter().filter(|step| step.entry.kept.is_some()).filter_map(|step| step.places.old);
+    for (kept, _) in kept {
+        let _ = fs::remove_file(kept);
+    }
+    let _ = fs::remove_dir(kept_folder(&journal)); // stays where it still holds something
+    Ok(done)
+}
+
+/// What is done about an entry.
+struct Step {
+    entry: Entry,
+    places: Places,
+    what: Undo,
+}
+
+/// What is to be done, the last entry first; nothing is touched.
+fn plan(journal: &Path, entries: Vec<Entry>) -> Result<Vec<Step>> {
+    // Files that were dealt with, by what they will hold: one file may stand in several lines.
     let mut seen: HashMap<PathBuf, Option<String>> = HashMap::new();
-    for entry in list.entries()?.into_iter().rev() {
-        let file = base.join(&entry.file);
-        let kept = entry.kept.as_ref().map(|name| kept_folder(&journal).join(name));
-        let old = kept
-            .as_deref()
-            .map_or(Before::Absent, |kept| fs::read(kept).map_or(Before::Lost, |old| Before::Was(hash(&old))));
-        let now = match seen.get(&file) {
+    let mut steps = Vec::with_capacity(entries.len());
+    for entry in entries.into_iter().rev() {
+        let places = entry.places(journal).map_err(|reason| TagError::Journal {
+            file: journal.display().to_string(),
+            reason: format!("it changed while it was read: {reason}"),
+        })?;
+        let old = match &places.old {
+            None => Before::Absent,
+            Some((file, hash)) if current(file)?.as_ref() == Some(hash) => Before::Was(hash.clone()),
+            Some(_) => Before::Lost,
+        };
+        let now = match seen.get(&places.file) {
             Some(now) => now.clone(),
-            None => current(&file)?,
+            None => current(&places.file)?,
         };
         let what = judge(now.as_deref(), &entry.hash, &old);
-        let left = match what {
-            Undo::Removed => None,
-            Undo::Restored => old.hash(),
-            Undo::Nothing | Undo::Changed | Undo::Lost => now,
+        let left = match (what, old) {
+            (Undo::Removed, _) => None,
+            (Undo::Restored, Before::Was(hash)) => Some(hash),
+            _ => now,
         };
-        seen.insert(file.clone(), left);
-        if !dry_run {
-            act(&file, kept.as_deref(), what)?;
-        }
-        if what.is_refusal() {
-            refused.push(entry);
-        } else {
-            kept_files.extend(kept);
-        }
-        done.push((file, what));
+        seen.insert(places.file.clone(), left);
+        steps.push(Step { entry, places, what });
     }
-    if !dry_run {
-        // An interrupt before this leaves lines whose files are as they were: nothing to do the next time.
-        refused.reverse();
-        list.rewrite(&refused)?;
-        for kept in kept_files {
-            let _ = fs::remove_file(kept);
-        }
-        let _ = fs::remove_dir(kept_folder(&journal)); // stays where it still holds something
-    }
-    Ok(done)
+    Ok(steps)
 }
 
 /// The hash of what a file holds; nothing where there is none.
 fn current(file: &Path) -> Result<Option<String>> {
     match fs::read(file) {
         Ok(contents) => Ok(Some(hash(&contents))),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) if matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
         Err(source) => Err(TagError::Read { file: file.display().to_string(), source }),
     }
 }
@@ -124,12 +148,6 @@ enum Before {
     Lost,
 }
 
-impl Before {
-    fn hash(self) -> Option<String> {
-        if let Self::Was(hash) = self { Some(hash) } else { None }
-    }
-}
-
 /// What to do with a file by what it holds now, what was written, and what it held before.
 fn judge(now: Option<&str>, written: &str, before: &Before) -> Undo {
     match (now, before) {
@@ -142,11 +160,23 @@ fn judge(now: Option<&str>, written: &str, before: &Before) -> Undo {
     }
 }
 
-fn act(file: &Path, kept: Option<&Path>, what: Undo) -> Result<()> {
+fn act(step: &Step, base: &Path) -> Result<()> {
+    let Places { file, old } = &step.places;
     let failed = |reason| TagError::Write(WriteError::new(&file.display().to_string(), reason));
-    match (what, kept) {
-        (Undo::Removed, _) => fs::remove_file(file).map_err(failed)?,
-        (Undo::Restored, Some(kept)) => {
+    match (step.what, old) {
+        (Undo::Removed, _) => {
+            fs::remove_file(file).map_err(failed)?;
+            // Folders that held nothing else: those of a copy.
+            for folder in file.ancestors().skip(1).take_while(|folder| *folder != base) {
+                if fs::remove_dir(folder).is_err() {
+                    break;
+                }
+            }
+        }
+        (Undo::Restored, Some((original, _))) if step.entry.original.is_some() => {
+            fs::rename(original, file).map_err(failed)?;
+        }
+        (Undo::Restored, Some((kept, _))) => {
             let mut restored = AtomicFile::create(file)?;
             restored.write_all(&fs::read(kept).map_err(failed)?).map_err(failed)?;
             restored.take_attributes(&fs::metadata(kept).map_err(failed)?)?;

@@ -1,50 +1,76 @@
 //! The same facts as an XMP packet.
 
-use crate::GeoTag;
 use crate::tag::{DATUM, METHOD};
+use crate::{GeoTag, PlaceNames};
 use locdiff_base::escape_markup;
 
 /// The namespace of EXIF's properties.
 pub(crate) const EXIF: &str = "http://ns.adobe.com/exif/1.0/";
 pub(crate) const RDF: &str = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 /// Namespaces, prefixes and properties of the names of places.
-pub(crate) const NAMES: [(&str, &str, &str); 4] = [
+pub(crate) const NAMES: [(&str, &str, &str); 5] = [
     (PHOTOSHOP, "photoshop", "City"),
     (PHOTOSHOP, "photoshop", "State"),
     (PHOTOSHOP, "photoshop", "Country"),
     ("http://iptc.org/std/Iptc4xmpCore/1.0/xmlns/", "Iptc4xmpCore", "CountryCode"),
+    (EXTENSION, "Iptc4xmpExt", "LocationCreated"),
 ];
+const EXTENSION: &str = "http://iptc.org/std/Iptc4xmpExt/2008-02-29/";
 pub(crate) const PHOTOSHOP: &str = "http://ns.adobe.com/photoshop/1.0/";
 
 /// An XMP file with a location.
 pub(crate) fn packet(tag: &GeoTag) -> String {
+    packet_of(&description(tag, ""))
+}
+
+/// An XMP file with a description.
+pub(crate) fn packet_of(description: &str) -> String {
     format!(
         "<?xpacket begin=\"\u{feff}\" id=\"W5M0MpCehiHzreSzNTczkc9d\"?>\n\
          <x:xmpmeta xmlns:x=\"adobe:ns:meta/\" x:xmptk=\"LocDiff\">\n \
           <rdf:RDF xmlns:rdf=\"{RDF}\">\n\
-         {} \
+         {description} \
           </rdf:RDF>\n\
          </x:xmpmeta>\n\
-         <?xpacket end=\"w\"?>\n",
-        description(tag, "")
+         <?xpacket end=\"w\"?>\n"
     )
 }
 
 /// The element with the location of the resource `about`; it brings its namespaces along.
 pub(crate) fn description(tag: &GeoTag, about: &str) -> String {
-    let mut properties: Vec<String> = properties(tag)
-        .iter()
-        .map(|(name, value)| format!("   <exif:{name}>{}</exif:{name}>\n", escape_markup(value)))
-        .collect();
-    let names = [&tag.names.city, &tag.names.state, &tag.names.country, &tag.names.country_code];
-    properties.extend(NAMES.iter().zip(names).filter_map(|((space, prefix, name), value)| {
+    let lines = properties(tag);
+    let lines = lines.iter().map(|(name, value)| format!("   <exif:{name}>{}</exif:{name}>\n", escape_markup(value)));
+    let lines = lines.collect::<Vec<_>>().concat() + &name_properties(&tag.names);
+    description_of(about, &format!(" xmlns:exif=\"{EXIF}\""), &lines)
+}
+
+/// The names of a place: those that most programs show, and IPTC's of today. They bring their namespaces along.
+pub(crate) fn name_properties(names: &PlaceNames) -> String {
+    let values = [&names.city, &names.state, &names.country, &names.country_code];
+    let plain = NAMES.iter().zip(values).filter_map(|((space, prefix, name), value)| {
         let value = escape_markup(value.as_deref()?);
         Some(format!("   <{prefix}:{name} xmlns:{prefix}=\"{space}\">{value}</{prefix}:{name}>\n"))
-    }));
+    });
+    let mut lines = plain.collect::<Vec<_>>();
+    if !lines.is_empty() {
+        let parts = ["City", "ProvinceState", "CountryName", "CountryCode"].iter().zip(values);
+        let parts = parts.filter_map(|(name, value)| {
+            let value = escape_markup(value.as_deref()?);
+            Some(format!("    <Iptc4xmpExt:{name}>{value}</Iptc4xmpExt:{name}>\n"))
+        });
+        lines.push(format!(
+            "   <Iptc4xmpExt:LocationCreated xmlns:Iptc4xmpExt=\"{EXTENSION}\"><rdf:Bag><rdf:li rdf:parseType=\"Resource\">\n{}   </rdf:li></rdf:Bag></Iptc4xmpExt:LocationCreated>\n",
+            parts.collect::<Vec<_>>().concat()
+        ));
+    }
+    lines.concat()
+}
+
+/// An element of properties with their namespaces.
+pub(crate) fn description_of(about: &str, namespaces: &str, properties: &str) -> String {
+    let about = escape_markup(about);
     format!(
-        "  <rdf:Description rdf:about=\"{}\" xmlns:rdf=\"{RDF}\" xmlns:exif=\"{EXIF}\">\n{}  </rdf:Description>\n",
-        escape_markup(about),
-        properties.concat()
+        "  <rdf:Description rdf:about=\"{about}\" xmlns:rdf=\"{RDF}\"{namespaces}>\n{properties}  </rdf:Description>\n"
     )
 }
 

@@ -104,3 +104,61 @@ fn cut_and_foreign_journals() {
     }
     assert!(undo(folder.path(), false).unwrap_err().to_string().contains(JOURNAL_NAME));
 }
+
+/// The journals of the review, and their kin: refused whole, with the line's number, and nothing is touched.
+#[test]
+fn a_journal_cannot_leave_its_folder() {
+    let outer = tempfile::tempdir().unwrap();
+    let folder = outer.path().join("d");
+    fs::create_dir(&folder).unwrap();
+    let victim = outer.path().join("victim.txt");
+    fs::write(&victim, "mine").unwrap();
+    let a = photo(&folder, "a.jpg");
+    prepare_sidecar(&a, &tag(), Overwrite::NEVER)
+        .unwrap()
+        .write(Some(&mut Journal::at(&folder.join(JOURNAL_NAME))))
+        .unwrap();
+    let sound = fs::read_to_string(folder.join(JOURNAL_NAME)).unwrap();
+    let hash = "0".repeat(32);
+    let path = victim.display();
+    for line in [
+        format!(r#"{{"file":"no-such.jpg","hash":"00","kept":"{path}"}}"#),
+        format!(r#"{{"file":"no-such.jpg","hash":"{hash}","kept":"{path}"}}"#),
+        format!(r#"{{"file":"../victim.txt","hash":"{hash}","kept":null}}"#),
+        format!(r#"{{"file":"{path}","hash":"{hash}","kept":null}}"#),
+        format!(r#"{{"file":"a.jpg","hash":"{hash}","kept":"../../victim.txt"}}"#),
+        format!(r#"{{"file":"a.jpg","hash":"{hash}","kept":null,"original":"../x"}}"#),
+        format!(r#"{{"file":"a.jpg","hash":"{hash}","kept":null,"restored":"{path}"}}"#),
+        format!(r#"{{"file":"{JOURNAL_NAME}","hash":"{hash}","kept":null}}"#),
+    ] {
+        fs::write(folder.join(JOURNAL_NAME), format!("{sound}{line}\n")).unwrap();
+        let message = undo(&folder, false).unwrap_err().to_string();
+        assert!(message.contains("line 2"), "{line}: {message}");
+        assert!(folder.join("a.jpg.xmp").exists(), "the sound line before it is not acted on: {line}");
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "mine", "{line}");
+    }
+    fs::write(folder.join(JOURNAL_NAME), sound).unwrap();
+    assert_eq!(undo(&folder, false).unwrap()[0].1, Undo::Removed);
+}
+
+/// What cannot be undone is not written: files outside the journal's folder, and links.
+#[cfg(unix)]
+#[test]
+fn links_are_not_written_through() {
+    let outer = tempfile::tempdir().unwrap();
+    let folder = outer.path().join("d");
+    fs::create_dir(&folder).unwrap();
+    let a = photo(&folder, "a.jpg");
+    fs::write(outer.path().join("other.xmp"), RATED).unwrap();
+    std::os::unix::fs::symlink("../other.xmp", folder.join("a.jpg.xmp")).unwrap();
+    let mut journal = Journal::at(&folder.join(JOURNAL_NAME));
+    let refused = |prepared: locdiff_phototags::Prepared, journal: &mut Journal| {
+        prepared.write(Some(journal)).unwrap_err().to_string()
+    };
+    let sidecar = prepare_sidecar(&a, &tag(), Overwrite::NEVER).unwrap();
+    assert!(refused(sidecar, &mut journal).contains("leads over a link"));
+    let copy = prepare_copy(&a, &outer.path().join("copy.jpg"), &tag(), Overwrite::NEVER).unwrap();
+    assert!(refused(copy, &mut journal).contains("outside"));
+    assert_eq!(fs::read_to_string(outer.path().join("other.xmp")).unwrap(), RATED);
+    assert!(!outer.path().join("copy.jpg").exists() && !journal.path().exists());
+}

@@ -3,7 +3,9 @@
 //! It belongs to the call, not to the process: a Python program may run several, one after another or at once. The thread that
 //! runs a call has it; threads started by commands see the newest.
 
+use locdiff_base::{LockError, OutputLock};
 use std::cell::RefCell;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,6 +18,12 @@ pub(crate) struct Call {
     /// `--force` was given.
     pub(crate) force: bool,
     pub(crate) stdout_taken: AtomicBool,
+    /// Files are written beside what is printed: they are finished though nobody reads that any more.
+    pub(crate) writes_files: AtomicBool,
+    /// Nobody read all that was printed.
+    pub(crate) stdout_closed: AtomicBool,
+    /// The outputs, each with its lock where it is a file that can have one.
+    pub(crate) claimed: Mutex<Vec<(PathBuf, Option<OutputLock>)>>,
 }
 
 /// The calls that run now, the newest last.
@@ -40,6 +48,26 @@ impl Call {
         let own = OWN.with_borrow(|own| own.last().cloned());
         let newest = || RUNNING.lock().unwrap_or_else(PoisonError::into_inner).last().cloned();
         own.or_else(newest).unwrap_or_default()
+    }
+
+    /// Takes a file for an output of this call alone; false where another output of it has taken it before.
+    pub(crate) fn claim(&self, path: &Path) -> Result<bool, LockError> {
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+        let file = folder.join(path.file_name().unwrap_or_default());
+        let mut claimed = self.claimed.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_special = std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
+        if claimed.iter().any(|(other, _)| *other == file && !is_special) {
+            return Ok(false);
+        }
+        let lock = if is_special { None } else { Some(OutputLock::file(path)) };
+        match lock.transpose() {
+            Ok(lock) => claimed.push((file, lock)),
+            // Where no lock can be made nothing can be written, and whoever tries says so.
+            Err(LockError::Create { .. }) => claimed.push((file, None)),
+            Err(error) => return Err(error),
+        }
+        Ok(true)
     }
 
     /// Takes standard output for an output; whether it was taken before.

@@ -8,7 +8,8 @@ use anyhow::{Result, bail};
 use clap::Args;
 use locdiff_base::{AtomicFile, WriteError};
 use serde_json::Value;
-use std::{fmt, io::Write, path::Path};
+use std::sync::atomic::Ordering;
+use std::{fmt, io, io::Write, path::Path};
 
 /// Flags that do not go together: exit code 2.
 #[derive(Debug)]
@@ -32,7 +33,7 @@ pub fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// Sees, before any work is done, that outputs may be written; `prints` says that the command's own JSON goes to standard
+/// Sees, before any work is done, that outputs may be written, and that nothing else writes them until the command ends; `prints` says that the command's own JSON goes to standard
 /// output.
 pub fn claim<'a>(outputs: impl IntoIterator<Item = &'a Path>, prints: bool) -> Result<()> {
     for path in outputs {
@@ -47,6 +48,9 @@ pub fn claim<'a>(outputs: impl IntoIterator<Item = &'a Path>, prints: bool) -> R
             }
         } else {
             claim_file(path)?;
+            if !Call::current().claim(path)? {
+                return Err(Usage(format!("{} is given for two outputs: name a file for each", path.display())).into());
+            }
         }
     }
     Ok(())
@@ -68,7 +72,47 @@ pub fn keep_stdout() {
 
 /// Where a command speaks to people: standard output, unless an output goes there.
 pub fn human_out() -> Box<dyn Write> {
-    if Call::current().has_taken_stdout() { Box::new(std::io::stderr()) } else { Box::new(std::io::stdout()) }
+    if Call::current().has_taken_stdout() { Box::new(std::io::stderr()) } else { Box::new(Out) }
+}
+
+/// From here on files are written beside what is printed: where nobody reads that any more (`locdiff … | head`), they are
+/// finished all the same, and the exit code is 1. Without files there is nothing left to do then.
+pub fn finish_files() {
+    Call::current().writes_files.store(true, Ordering::SeqCst);
+}
+
+/// Whether files are written beside what is printed.
+pub(crate) fn writes_files() -> bool {
+    Call::current().writes_files.load(Ordering::SeqCst)
+}
+
+/// Whether nobody read all that was printed while files were written.
+pub(crate) fn was_closed() -> bool {
+    Call::current().stdout_closed.load(Ordering::SeqCst)
+}
+
+/// Standard output, for what programs read.
+pub struct Out;
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        unless_closed(io::stdout().write(bytes), bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        unless_closed(io::stdout().flush(), ())
+    }
+}
+
+/// What was done, or `done` where nobody reads any more and files are to be finished.
+fn unless_closed<T>(result: io::Result<T>, done: T) -> io::Result<T> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe && writes_files() => {
+            Call::current().stdout_closed.store(true, Ordering::SeqCst);
+            Ok(done)
+        }
+        result => result,
+    }
 }
 
 /// A line for people.

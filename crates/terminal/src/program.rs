@@ -1,7 +1,8 @@
 //! A program of commands: what it is given is parsed, one command runs, and an exit code comes back. Nothing here ends the process.
 
+use crate::output::{self, Usage};
 use crate::verbosity::{self, Colours};
-use crate::{call::Call, examples, interrupt::Interrupted, output::Usage, say};
+use crate::{call::Call, examples, interrupt::Interrupted, say};
 use anyhow::Result;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Command, CommandFactory, FromArgMatches};
@@ -93,7 +94,14 @@ pub fn run<P: Program>(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         verbosity::detail(|| {
             format!("{:.1} s on {} threads", begin.elapsed().as_secs_f64(), rayon::current_num_threads())
         });
-        result.map_or_else(|error| exit_code::<P>(&error), |()| 0)
+        match result {
+            Err(error) => exit_code::<P>(&error),
+            Ok(()) if output::was_closed() => {
+                say::error("standard output was closed before the end: the files are whole, what was printed is not");
+                1
+            }
+            Ok(()) => 0,
+        }
     })
 }
 
@@ -129,7 +137,7 @@ fn exit_code<P: Program>(error: &anyhow::Error) -> u8 {
     if error.is::<Interrupted>() {
         return 130;
     }
-    if is_broken_pipe(error) {
+    if is_broken_pipe(error) && !output::writes_files() {
         return 0;
     }
     let flag = P::flag(error).map_or(String::new(), |flag| format!(" ({flag})"));

@@ -1,24 +1,33 @@
 //! Progress bars: on a terminal only, and only for work that takes longer than a moment.
 
 use crate::verbosity::is_quiet;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::time::Duration;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use std::{fmt, time::Duration};
 
 /// A bar over `count` items (a spinner where the count is unknown), on standard error.
 pub fn bar(what: &'static str, count: Option<u64>) -> ProgressBar {
     let bar = count.map_or_else(ProgressBar::new_spinner, ProgressBar::new);
     let template = if count.is_some() {
-        "{prefix} {wide_bar} {human_pos}/{human_len} {per_sec} {eta} left"
+        "{prefix} {wide_bar} {human_pos}/{human_len} {rate} {eta} left"
     } else {
-        "{prefix} {spinner} {human_pos} {per_sec}"
+        "{prefix} {spinner} {human_pos} {rate}"
     };
     // Draws nothing where stderr is not a terminal.
     let target = if is_quiet() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr_with_hz(8) };
     bar.set_draw_target(target);
-    bar.set_style(ProgressStyle::with_template(template).expect("the template is valid"));
+    let style = ProgressStyle::with_template(template).expect("the template is valid");
+    let rate = |state: &ProgressState, out: &mut dyn fmt::Write| {
+        let _ = out.write_str(&rate(state.per_sec())); // a bar that is not drawn is no loss
+    };
+    bar.set_style(style.with_key("rate", rate));
     bar.set_prefix(what);
     bar.enable_steady_tick(Duration::from_millis(250));
     bar
+}
+
+/// "6.3/s", "120/s".
+fn rate(per_second: f64) -> String {
+    if per_second < 10.0 { format!("{per_second:.1}/s") } else { format!("{per_second:.0}/s") }
 }
 
 /// Parts of a bar of shares.
@@ -35,4 +44,12 @@ pub fn share_bar(what: &'static str) -> ProgressBar {
 /// Sets such a bar to a share of 0 to 1.
 pub fn set_share(bar: &ProgressBar, share: f64) {
     bar.set_position((PARTS * share) as u64);
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn rates_are_short() {
+        assert_eq!([6.2839, 119.7].map(super::rate), ["6.3/s", "120/s"]);
+    }
 }

@@ -8,6 +8,7 @@ use crate::{photos::PhotoArgs, progress, request::EncoderArg};
 use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 use locdiff::parts::{check_embeddings, open_retriever};
+use locdiff_base::counted;
 use locdiff_data::{PointColumns, PointWriter, RowFile, read_points};
 use locdiff_eval::Accuracy;
 use locdiff_gallery::{GALLERY_FILE, Gallery, GalleryBuilder, VectorType};
@@ -214,7 +215,7 @@ impl Search {
             println!("{}", json!({"rows": file.rows(), "out": self.out, "accuracy": accuracy}));
         } else {
             if let Some(out) = self.out.as_ref().filter(|out| !output::is_stdout(out)) {
-                status!("{} photos in {}", file.rows(), out.display());
+                status!("{} in {}", counted(file.rows(), "photo"), out.display());
             }
             if let Some(accuracy) = &accuracy {
                 status!("{accuracy}");

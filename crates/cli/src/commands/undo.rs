@@ -8,8 +8,9 @@ use std::{io::Write, path::PathBuf};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Files that were created are removed, sidecars and copies that were changed are restored to the byte. A file that changed \
-since stays, is named, and remains in the journal; the exit code is 1 then.")]
+Files that were created are removed, photos, sidecars and copies that were changed are restored to the byte. A file that changed \
+since stays, is named, and remains in the journal; the exit code is 1 then. A journal that names anything outside its folder, or a \
+link, is refused whole.")]
 pub(crate) struct UndoArgs {
     /// The journal that `locate` named, or the folder with one in it
     #[arg(value_name = "JOURNAL")]
@@ -28,9 +29,13 @@ impl UndoArgs {
         let mut out = std::io::stdout().lock();
         for (file, what) in &done {
             if self.json {
-                writeln!(out, "{}", json!({"file": file, "done": what.word(), "refused": what.is_refusal()}))?;
+                writeln!(
+                    out,
+                    "{}",
+                    json!({"file": file, "done": what.words(self.dry_run), "refused": what.is_refusal()})
+                )?;
             } else {
-                writeln!(out, "{}: {}", file.display(), what.word())?;
+                writeln!(out, "{}: {}", file.display(), what.words(self.dry_run))?;
             }
         }
         let refused = done.iter().filter(|(_, what)| what.is_refusal()).count();

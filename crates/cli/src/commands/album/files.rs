@@ -1,5 +1,6 @@
 //! An album's answers as files.
 
+use crate::commands::locate::tag_args::TagArgs;
 use crate::output::{self, write_file};
 use anyhow::{Result, bail};
 use clap::Args;
@@ -36,13 +37,20 @@ impl FileArgs {
     }
 
     /// Whether the files can be written, before any work is done.
-    pub(super) fn check(&self, photos: &[PathBuf], is_dry: bool) -> Result<()> {
-        for path in self.paths() {
-            if photos.iter().any(|photo| photo == path) {
+    pub(super) fn check(&self, photos: &[PathBuf], tags: &TagArgs) -> Result<()> {
+        let outputs: Vec<&Path> = self.paths().into_iter().chain(tags.table()).collect();
+        for path in &outputs {
+            if photos.iter().any(|photo| photo == *path) {
                 bail!("{} is one of the photos: write the answer elsewhere", path.display());
             }
         }
-        if is_dry { Ok(()) } else { output::claim(self.paths(), self.json) }
+        if !outputs.is_empty() || tags.is_given() {
+            output::finish_files();
+        }
+        if !tags.dry_run {
+            output::claim(outputs, self.json)?;
+        }
+        tags.check()
     }
 
     /// Writes them; returns their names.

@@ -3,11 +3,12 @@
 mod files;
 pub(crate) mod print;
 
-use super::locate::tag_args::TagArgs;
-use super::locate::tagging::{Tagging, of_answer};
+use super::locate::tag_args::{TagArgs, untagged_is_bad};
+use super::locate::tagging::{Tagging, of_album};
 use crate::interrupt::{InterruptGuard, Interrupted};
+use crate::output::{self, Out};
 use crate::request::{ModelArgs, open};
-use crate::{hints, output, photos::PhotoArgs, progress, say, verbosity};
+use crate::{hints, photos::PhotoArgs, progress, say, verbosity};
 use anyhow::{Context, Result};
 use clap::Args;
 use files::FileArgs;
@@ -91,27 +92,28 @@ impl Album {
         };
         run.clocks.iter().for_each(|clock| verbosity::note(&print::clock(clock)));
         self.say_times(&run);
-        let failed = self.tell(&run)?;
-        self.reading.settle(failed, count, "above")
+        drop(guard); // an interrupt at the question ends it
+        let (failed, untagged) = self.tell(&run)?;
+        self.reading.settle(failed, count, "above")?;
+        untagged_is_bad(untagged, count)
     }
 
     /// The photos, or the rows of the table.
     fn sources(&self) -> Result<Vec<Source>> {
         if let (Some(embeddings), Some(times)) = (&self.embeddings, &self.times) {
-            self.files.check(&[], self.tags.dry_run)?;
+            self.files.check(&[], &self.tags)?;
             let file = Arc::new(RowFile::open(embeddings, self.tensor.as_deref())?);
             return AlbumRow::read(times)?.iter().map(|row| Ok(row.source(&file)?)).collect();
         }
         let photos = self.reading.gather(&self.photos)?;
         let files: Vec<_> = photos.sources().iter().map(|source| source.path().to_owned()).collect();
-        self.files.check(&files, self.tags.dry_run)?;
-        self.tags.ask(files.len())?;
+        self.files.check(&files, &self.tags)?;
         Ok(photos.into_sources().into_iter().map(Source::from).collect())
     }
 
-    /// Prints the answers and writes what was asked for; how many photos have none.
-    fn tell(&self, run: &AlbumRun) -> Result<usize> {
-        let mut tagging = Tagging::new(&self.tags, self.files.json)?;
+    /// Prints the answers and writes what was asked for; how many photos have none, and how many cannot hold a tag.
+    fn tell(&self, run: &AlbumRun) -> Result<(usize, usize)> {
+        let mut tagging = Tagging::new(&self.tags, &self.photos, self.files.json)?;
         let mut out = output::human_out();
         for photo in &run.photos {
             let answer = match &photo.answer {
@@ -120,28 +122,29 @@ impl Album {
                     let flag = hints::locate_flag(error).map_or(String::new(), |flag| format!(" ({flag})"));
                     say::error(&(photo.origin.reason(error) + &flag));
                     if self.files.json {
-                        writeln!(std::io::stdout(), "{}", photo.to_json())?;
+                        writeln!(Out, "{}", photo.to_json())?;
                     }
+                    tagging.pass(photo.origin.path.as_deref())?;
                     continue;
                 }
             };
             if !self.tags.dry_run {
                 let text = print::text(answer, self.files.json);
                 if self.files.json {
-                    std::io::stdout().write_all(text.as_bytes())?;
+                    Out.write_all(text.as_bytes())?;
                 } else {
                     out.write_all(text.as_bytes())?;
                 }
             }
-            tagging.tag(&of_answer(answer), photo.origin.path.as_deref())?;
+            tagging.tag(of_album(answer), photo.origin.path.as_deref())?;
         }
         let answers: Vec<AlbumAnswer> = run.answers().cloned().collect();
         if !self.files.json && !self.tags.dry_run && !answers.is_empty() {
             write!(out, "{}", print::summary(&answers))?;
         }
         let written = if self.tags.dry_run || answers.is_empty() { Vec::new() } else { self.files.write(&answers)? };
-        tagging.finish(&written)?;
-        Ok(run.photos.len() - answers.len())
+        let untagged = tagging.finish(&written, false)?;
+        Ok((run.photos.len() - answers.len(), untagged))
     }
 
     /// Says where times come from, unless all are sure.

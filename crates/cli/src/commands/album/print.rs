@@ -2,7 +2,7 @@
 
 use locdiff::parts::{iso_time, kilometres};
 use locdiff::{AlbumAnswer, WrongClock};
-use locdiff_base::one_line;
+use locdiff_base::{counted, one_line};
 use std::fmt::Write;
 
 /// Alternatives less probable than this are left out of the text.
@@ -51,10 +51,8 @@ pub(super) fn summary(answers: &[AlbumAnswer]) -> String {
     let tagged = answers.iter().filter(|answer| answer.gps.is_some()).count();
     let odd = answers.iter().filter(|answer| answer.outlier.is_some()).count();
     let sharp = answers.iter().filter(|answer| answer.gps.is_none() && answer.radius_90_km < 25.0).count();
-    format!(
-        "{} photos, {tagged} with a GPS tag; {sharp} others are placed to within 25 km; {odd} do not fit\n",
-        answers.len()
-    )
+    let photos = counted(answers.len(), "photo");
+    format!("{photos}, {tagged} with a GPS tag; {sharp} others are placed to within 25 km; {odd} do not fit\n")
 }
 
 /// Kilometres, with a digit more where they are few.

@@ -1,9 +1,11 @@
 //! Suggestions: the server's photos, trip by trip, answered together.
 
+use crate::commands::locate::tag_args::RuleArgs;
 use crate::{interrupt::InterruptGuard, output, progress, request::ModelArgs, say, verbosity};
 use anyhow::{Result, bail, ensure};
 use clap::Args;
 use locdiff::{LocateError, Progress};
+use locdiff_base::counted;
 use locdiff_immich::{Filter, Immich, ImmichError, Suggester, Suggestions, Trips};
 use std::{path::PathBuf, sync::Arc};
 
@@ -33,19 +35,18 @@ pub(super) struct Suggest {
     /// A pause of so many hours ends a trip
     #[arg(long, value_name = "HOURS", default_value_t = 36.0)]
     pause: f64,
-    /// Tick suggestions that are sure (90 %) to within this
-    #[arg(long, value_name = "KM", default_value_t = 25.0)]
-    sure_km: f64,
     /// Take the clocks of all cameras as they are
     #[arg(long)]
     trust_clocks: bool,
+    #[command(flatten)]
+    rule: RuleArgs,
 }
 
 impl Suggest {
     pub(super) fn run(self, server: &Arc<Immich>) -> Result<()> {
         let file = &self.file.file;
         output::claim([file.as_path()], true)?;
-        ensure!(self.pause > 0.0 && self.sure_km > 0.0, "--pause and --sure-km must be more than 0");
+        ensure!(self.pause > 0.0, "--pause must be more than 0");
         let locator = self.model.open()?;
         let mut filter = Filter::default();
         (filter.after, filter.before, filter.album) = (self.after, self.before, self.album);
@@ -54,14 +55,19 @@ impl Suggest {
         bar.finish_and_clear();
         let trips = Trips::of(assets?, 3600.0 * self.pause);
         if trips.untimed > 0 {
-            verbosity::note(&format!("{} photos have no time and are left out", trips.untimed));
+            verbosity::note(&format!("without a time, and left out: {}", counted(trips.untimed, "photo")));
         }
         let [all, without, count, wanted] = trips.counts();
-        verbosity::note(&format!("{all} photos, {without} without a place, in {count} trips of {wanted} photos"));
+        verbosity::note(&format!(
+            "{}, {without} without a place, in {} of {}",
+            counted(all, "photo"),
+            counted(count, "trip"),
+            counted(wanted, "photo")
+        ));
         let guard = InterruptGuard::begin();
-        let suggester = Suggester::new(&locator, server.clone(), file, self.sure_km, self.trust_clocks)?;
+        let suggester = Suggester::new(&locator, server.clone(), file, self.rule.rule(), self.trust_clocks)?;
         if suggester.known() > 0 {
-            verbosity::note(&format!("going on: {} photos were looked at before", suggester.known()));
+            verbosity::note(&format!("going on after {} of an earlier run", counted(suggester.known(), "photo")));
         }
         let bar = progress::bar("looking", Some(wanted as u64));
         let advance = |stage: Progress| bar.inc(u64::from(stage == Progress::Read));
@@ -82,7 +88,7 @@ impl Suggest {
         suggestions.write(file)?;
         suggester.done()?;
         let (count, taken) = (suggestions.suggestions.len(), suggestions.taken());
-        println!("{count} suggestions, {taken} of them ticked, are in {}", file.display());
+        println!("{}, {taken} of them ticked: {}", counted(count, "suggestion"), file.display());
         verbosity::note(&format!("`locdiff immich {url} review` shows them, `apply` writes those that are ticked"));
         Ok(())
     }

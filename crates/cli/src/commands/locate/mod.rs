@@ -12,8 +12,10 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use locdiff::parts::{AnswerFiles, AnswerScore, Document, Inputs};
 use locdiff::{Control, GalleryRule, LatLon, Located, Locator, Progress, Request};
+use locdiff_base::counted;
 use locdiff_data::RowFile;
 use std::{io::Write, path::PathBuf, sync::Arc};
+use tag_args::untagged_is_bad;
 use tagging::{Tagging, of_answer};
 use target::OutputArgs;
 
@@ -101,8 +103,7 @@ impl Locate {
             }
         }
         self.reading.settle(failed, count, "above")?;
-        ensure!(untagged == 0, "{untagged} of {count} photos got no tag; all else is written");
-        Ok(())
+        untagged_is_bad(untagged, count)
     }
 
     fn request(&self) -> Result<Request> {
@@ -129,7 +130,7 @@ impl Locate {
         let files = || AnswerFiles::new(self.output.targets(), count, self.gallery.is_given());
         let mut files = if dry_run { None } else { Some(files()?) };
         let mut written = Vec::new();
-        let mut tagging = Tagging::new(&self.output.tags, self.output.json)?;
+        let mut tagging = Tagging::new(&self.output.tags, &self.photos, self.output.json)?;
         let is_quiet = dry_run || (score.is_some() && !self.output.json);
         let bar = progress::bar("locating", Some(count as u64));
         let guard = InterruptGuard::begin();
@@ -154,6 +155,7 @@ impl Locate {
                     if let Some(files) = &mut files {
                         files.add_failure(name, &reason)?;
                     }
+                    tagging.pass(located.origin.path.as_deref())?;
                     tally.failed += 1;
                     continue;
                 }
@@ -172,17 +174,18 @@ impl Locate {
                 write_documents(own, &mut written).with_context(|| name.to_owned())?;
             }
             let path = located.origin.path.as_deref();
-            bar.suspend(|| tagging.tag(&of_answer(answer), path)).with_context(|| name.to_owned())?;
+            bar.suspend(|| tagging.tag(of_answer(answer), path)).with_context(|| name.to_owned())?;
             tally.answered += 1;
         }
         bar.finish_and_clear();
         tally.is_interrupted = control.is_stopped();
+        drop(guard); // an interrupt at the question ends it
         if let Some(files) = files {
             let (done, documents) = files.finish()?;
             written.extend(done);
             write_documents(documents, &mut written)?;
         }
-        tally.untagged = tagging.finish(&written)?;
+        tally.untagged = tagging.finish(&written, tally.is_interrupted)?;
         Ok(tally)
     }
 }
@@ -201,7 +204,7 @@ fn write_documents(documents: Vec<Document>, written: &mut Vec<PathBuf>) -> Resu
 }
 
 fn print_line(located: &Located) -> std::io::Result<()> {
-    std::io::stdout().write_all(format!("{}\n", located.to_json()).as_bytes())
+    output::Out.write_all(format!("{}\n", located.to_json()).as_bytes())
 }
 
 /// The flag that helps a photo that could not be used.
@@ -213,7 +216,7 @@ fn say_what_answers(locator: &Locator, count: usize) {
     verbosity::detail(|| {
         let (degree, device) = (locator.model().config().degree, locator.model().params().device());
         let encoder = locator.encoder().map_or("none".to_owned(), |one| one.fingerprint().to_string());
-        format!("{count} photos; model of degree {degree}, encoder {encoder}, on {device}")
+        format!("{}; model of degree {degree}, encoder {encoder}, on {device}", counted(count, "photo"))
     });
     let calibration = locator.reader().calibration();
     if !calibration.is_fitted() {

@@ -1,43 +1,97 @@
 //! The flags of tagging.
 
+use crate::output::is_forced;
 use anyhow::{Result, ensure};
 use clap::Args;
-use locdiff_phototags::JOURNAL_NAME;
+use locdiff_base::counted;
+use locdiff_phototags::{Overwrite, TagPlan, TagRule};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+
+/// Which places are sure enough: one rule for `locate`, `album` and `immich`.
+#[derive(Debug, Clone, Copy, Args)]
+#[command(next_help_heading = "Tagging")]
+pub(crate) struct RuleArgs {
+    /// Tag only where 90 % lies within this distance, and never where the answer is "I can't tell"
+    #[arg(
+        long,
+        value_name = "DISTANCE",
+        default_value = "25km",
+        alias = "sure-km",
+        value_parser = parse_km,
+        hide_short_help = true
+    )]
+    sure_within: f64,
+    /// Tag every guess, however unsure
+    #[arg(long, conflicts_with = "sure_within", hide_short_help = true)]
+    tag_guesses: bool,
+}
+
+impl RuleArgs {
+    pub(crate) fn rule(self) -> TagRule {
+        if self.tag_guesses { TagRule::GUESSES } else { TagRule { sure_within_km: Some(self.sure_within) } }
+    }
+}
+
+/// "25km", "25 km", "500m", or kilometres alone.
+fn parse_km(text: &str) -> Result<f64, String> {
+    let (number, scale) = match (text.strip_suffix("km"), text.strip_suffix('m')) {
+        (Some(number), _) => (number, 1.0),
+        (None, Some(number)) => (number, 1e-3),
+        (None, None) => (text, 1.0),
+    };
+    let km = number.trim().parse().ok().map(|number: f64| scale * number).filter(|km| *km > 0.0 && km.is_finite());
+    km.ok_or_else(|| "give a distance such as 25km or 500m".to_owned())
+}
 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Tagging")]
 #[expect(clippy::struct_excessive_bools, reason = "flags")]
 pub(crate) struct TagArgs {
-    /// Write copies of the photos with the place as EXIF GPS into this folder; the photos stay as they are, and those
-    /// that have a GPS tag are left out
+    /// Write copies of the photos whose place is sure, with it as EXIF GPS, into this folder, folder by folder; the
+    /// photos stay as they are, and those that have a GPS tag are left out
     #[arg(long, value_name = "FOLDER")]
-    pub(super) write_exif: Option<PathBuf>,
+    write_exif: Option<PathBuf>,
+    /// Copy the other photos and sidecars, too, as they are: the folder is a whole album then
+    #[arg(long, requires = "write_exif", hide_short_help = true)]
+    copy_all: bool,
+    /// Write the place into the photos themselves; each stays beside itself as NAME_original, and `undo` restores it
+    #[arg(long, conflicts_with = "write_exif", hide_short_help = true)]
+    in_place: bool,
     /// Write the place into a file PHOTO.xmp beside each photo that has no GPS tag; what such a file says already stays
     #[arg(long)]
-    pub(super) xmp: bool,
+    xmp: bool,
     /// Write a table for exiftool -csv=FILE, with the photos that have no GPS tag
     #[arg(long, value_name = "FILE.csv")]
-    pub(super) exiftool_csv: Option<PathBuf>,
+    exiftool_csv: Option<PathBuf>,
+    #[command(flatten)]
+    rule: RuleArgs,
+    /// Write city, state and country, too, as XMP, into sidecars and JPEGs
+    #[arg(long, hide_short_help = true)]
+    pub(super) write_place_names: bool,
     /// Tag photos that have a GPS tag too, and replace it in their copies and sidecars; --force alone never does
     #[arg(long, hide_short_help = true)]
-    pub(super) replace_tags: bool,
-    /// Say what --write-exif, --xmp and --exiftool-csv would write, and write nothing at all
+    replace_tags: bool,
+    /// Say what would be tagged, with place, radius and the reason why not, and write nothing at all
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Where to note what was written, for `locdiff undo` [default: locdiff-journal.jsonl in the folder of --write-exif,
-    /// else here]
+    /// else in the folder that was given]
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     journal: Option<PathBuf>,
-    /// Do not ask before --write-exif and --xmp
+    /// Do not ask before --write-exif, --xmp and --in-place
     #[arg(long)]
     yes: bool,
 }
 
 impl TagArgs {
-    pub(super) fn touches_files(&self) -> bool {
-        self.write_exif.is_some() || self.xmp
+    fn touches_files(&self) -> bool {
+        self.write_exif.is_some() || self.xmp || self.in_place
+    }
+
+    /// Whether anything is written about photos.
+    pub(crate) fn is_given(&self) -> bool {
+        self.touches_files() || self.exiftool_csv.is_some()
     }
 
     /// The one output that is a file of its own.
@@ -45,33 +99,65 @@ impl TagArgs {
         self.exiftool_csv.as_deref()
     }
 
-    /// Asks before photos are copied or files are put beside them.
-    pub(crate) fn ask(&self, count: usize) -> Result<()> {
-        ensure!(
-            !self.dry_run || self.touches_files() || self.exiftool_csv.is_some(),
-            "--dry-run says what --write-exif, --xmp or --exiftool-csv would write: give one of them"
-        );
-        ensure!(
-            !self.replace_tags || self.touches_files() || self.exiftool_csv.is_some(),
-            "--replace-tags is about --write-exif, --xmp and --exiftool-csv: give one of them"
-        );
-        if self.yes || self.dry_run || !self.touches_files() {
-            return Ok(());
+    /// Whether the plan is shown and asked about before photos are copied or written into, or files put beside them.
+    pub(super) fn asks(&self) -> bool {
+        self.touches_files() && !self.yes && !self.dry_run
+    }
+
+    /// What does not go together, before any work is done.
+    pub(crate) fn check(&self) -> Result<()> {
+        let flags = [("--dry-run", self.dry_run), ("--replace-tags", self.replace_tags)];
+        for (flag, _) in flags.into_iter().filter(|(_, is_given)| *is_given) {
+            ensure!(
+                self.is_given(),
+                "{flag} is about --write-exif, --in-place, --xmp or --exiftool-csv: give one of them"
+            );
         }
         ensure!(
-            std::io::stdin().is_terminal(),
-            "--write-exif and --xmp ask first, and there is no terminal: add --yes, or --dry-run to see what they would do"
+            !self.write_place_names || self.touches_files(),
+            "--write-place-names is about --write-exif, --in-place or --xmp: give one of them"
         );
-        eprint!("Write the estimated place for {count} photos (copies or sidecars; originals stay)? [y/N] ");
-        let mut line = String::new();
-        std::io::stdin().read_line(&mut line)?;
-        ensure!(matches!(line.trim(), "y" | "Y" | "yes"), "nothing written, as you wished");
+        ensure!(
+            !self.asks() || std::io::stdin().is_terminal(),
+            "--write-exif, --in-place and --xmp ask first, and there is no terminal: add --yes, or --dry-run to see what they would do"
+        );
         Ok(())
     }
 
-    pub(super) fn journal_path(&self) -> PathBuf {
-        self.journal.clone().unwrap_or_else(|| {
-            self.write_exif.as_deref().map_or_else(|| JOURNAL_NAME.into(), |folder| folder.join(JOURNAL_NAME))
-        })
+    /// What is written about photos that were given so.
+    pub(super) fn plan(&self, given: &[PathBuf]) -> TagPlan {
+        TagPlan {
+            given: given.to_vec(),
+            copies: self.write_exif.clone(),
+            copy_all: self.copy_all,
+            in_place: self.in_place,
+            sidecars: self.xmp,
+            table: self.exiftool_csv.clone(),
+            rule: self.rule.rule(),
+            overwrite: Overwrite { files: is_forced(), locations: self.replace_tags },
+            dry_run: self.dry_run,
+            journal: self.journal.clone(),
+        }
+    }
+}
+
+/// The one rule for runs in which photos cannot hold the tag that was asked for: all else is done, and the exit code is 1.
+pub(crate) fn untagged_is_bad(untagged: usize, count: usize) -> Result<()> {
+    ensure!(untagged == 0, "{untagged} of {} cannot hold a tag; all else is written", counted(count, "photo"));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_are_read() {
+        let read = |text: &str| parse_km(text).ok();
+        assert_eq!(
+            [read("25km"), read("25 km"), read("25"), read("500m")],
+            [Some(25.0), Some(25.0), Some(25.0), Some(0.5)]
+        );
+        assert_eq!([read("0km"), read("-3"), read("nan"), read("far"), read("1e999")], [None; 5]);
     }
 }

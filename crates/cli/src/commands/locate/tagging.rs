@@ -1,86 +1,163 @@
 //! What tagging does, for people and programs: `locate` and `album` alike.
 
 use super::tag_args::TagArgs;
-use crate::output::{self, is_forced};
+use crate::output::{self, Out};
 use crate::verbosity;
-use anyhow::Result;
-use locdiff::Answer;
+use anyhow::{Result, ensure};
+use locdiff::{AlbumAnswer, Answer};
 use locdiff_base::one_line;
-use locdiff_phototags::{Overwrite, TagPlace, TagPlan, TagStep, Tagger};
+use locdiff_phototags::{PlaceNames, TagPlace, TagPlan, TagStep, Tagged, Tagger};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-pub(crate) fn of_answer(answer: &Answer) -> TagPlace<'_> {
-    let photo = answer.photo.as_deref().unwrap_or_default();
-    let Answer { best, radius_90_km, place, gps, .. } = answer;
-    TagPlace { photo, best: *best, radius_90_km: *radius_90_km, place, gps: *gps }
+/// What is to be written about a photo.
+pub(crate) fn of_answer(answer: &Answer) -> TagPlace {
+    let Answer { best, radius_90_km, place, gps, can_tell, .. } = answer;
+    let (photo, place) = (answer.photo.clone().unwrap_or_default(), place.clone());
+    TagPlace {
+        photo,
+        best: *best,
+        radius_90_km: *radius_90_km,
+        can_tell: *can_tell,
+        odd: None,
+        place,
+        names: None,
+        gps: *gps,
+    }
 }
+
+/// The same of an album, with what does not fit.
+pub(crate) fn of_album(answer: &AlbumAnswer) -> TagPlace {
+    let odd = answer.outlier.as_ref().or(answer.hint.as_ref());
+    TagPlace { odd: odd.map(|odd| odd.reason.clone()), ..of_answer(answer) }
+}
+
+/// City, state and country of a place; no city where none is near.
+fn names(place: &TagPlace) -> PlaceNames {
+    const NEAR_KM: f64 = 25.0;
+    let said = locdiff_places::describe(place.best);
+    let is_near = said.in_town || said.town.distance_km <= NEAR_KM;
+    let said_of = |name: String| Some(name).filter(|name| is_near && !name.is_empty());
+    let (city, state) = (said_of(said.town.name), said_of(said.town.region));
+    let country_code = said.country_code.filter(|code| !code.is_empty());
+    PlaceNames { city, state, country: said.country, country_code }
+}
+
+/// A photo of a plan: what is to be written, where it has an answer, and its file.
+type Planned = (Option<TagPlace>, Option<PathBuf>);
 
 /// The tags of a run.
 pub(crate) struct Tagging {
     tagger: Tagger,
+    /// What is done once the user has said yes to what was planned, with the photos it is about.
+    asked: Option<(TagPlan, Vec<Planned>)>,
+    plan: Vec<String>,
     dry_run: bool,
     as_json: bool,
+    with_names: bool,
 }
 
 impl Tagging {
-    pub(crate) fn new(args: &TagArgs, as_json: bool) -> Result<Self> {
-        let plan = TagPlan {
-            copies: args.write_exif.clone(),
-            sidecars: args.xmp,
-            table: args.exiftool_csv.clone(),
-            overwrite: Overwrite { files: is_forced(), locations: args.replace_tags },
-            dry_run: args.dry_run,
-            journal: args.journal_path(),
-        };
-        Ok(Self { tagger: Tagger::new(plan)?, dry_run: args.dry_run, as_json })
+    /// For photos that were given so.
+    pub(crate) fn new(args: &TagArgs, given: &[PathBuf], as_json: bool) -> Result<Self> {
+        let plan = args.plan(given);
+        let asked = args.asks().then(|| (plan.clone(), Vec::new()));
+        let tagger = Tagger::new(TagPlan { dry_run: plan.dry_run || asked.is_some(), ..plan })?;
+        let with_names = args.write_place_names;
+        Ok(Self { tagger, asked, plan: Vec::new(), dry_run: args.dry_run, as_json, with_names })
     }
 
-    /// Tags one photo; prints the plan of a dry run, and what was not done.
-    pub(crate) fn tag(&mut self, place: &TagPlace<'_>, photo: Option<&Path>) -> Result<()> {
-        for step in self.tagger.tag(place, photo)? {
+    /// Tags one photo, or plans to; prints the plan of a dry run, and what was not done.
+    pub(crate) fn tag(&mut self, mut place: TagPlace, photo: Option<&Path>) -> Result<()> {
+        place.names = self.with_names.then(|| names(&place));
+        for step in self.tagger.tag(&place, photo)? {
             if self.dry_run {
-                std::io::stdout().write_all(self.line(&step).as_bytes())?;
+                Out.write_all(self.line(&step).as_bytes())?;
+            } else if self.asked.is_some() {
+                self.plan.push(step.to_string());
             } else if let Some(reason) = &step.reason {
-                verbosity::note(&one_line(&format!("no tag: {reason}")));
+                verbosity::note(&one_line(&format!("no tag: {}: {reason}", step.photo)));
             }
+        }
+        if let Some((_, photos)) = &mut self.asked {
+            photos.push((Some(place), photo.map(Path::to_owned)));
         }
         Ok(())
     }
 
-    /// Completes the tags: says which files were written, these and others. How many photos could not take a tag.
-    pub(crate) fn finish(self, others: &[PathBuf]) -> Result<usize> {
-        let (dry_run, as_json) = (self.dry_run, self.as_json);
+    /// A photo without an answer, which is copied where all are.
+    pub(crate) fn pass(&mut self, photo: Option<&Path>) -> Result<()> {
+        if let Some((_, photos)) = &mut self.asked {
+            photos.push((None, photo.map(Path::to_owned)));
+        }
+        Ok(self.tagger.pass(photo)?)
+    }
+
+    /// Completes the tags, after a question where one is due: says which files were written, these and others. How many photos
+    /// cannot hold a tag.
+    pub(crate) fn finish(mut self, others: &[PathBuf], is_interrupted: bool) -> Result<usize> {
+        if !self.as_json {
+            output::tell_written(others.iter().map(PathBuf::as_path))?;
+        }
+        if is_interrupted && self.asked.is_some() {
+            return Ok(0); // nobody is asked, and nothing is tagged
+        }
+        if let Some((plan, photos)) = self.asked.take().filter(|(_, photos)| !photos.is_empty()) {
+            self.plan.iter().for_each(|line| eprintln!("{line}"));
+            if self.tagger.tagged().tagged == 0 && !plan.copy_all {
+                return summarise(self.tagger.tagged(), self.as_json).map(|()| self.tagger.tagged().cannot_hold);
+            }
+            let originals = if plan.in_place { "the originals stay as NAME_original" } else { "the originals stay" };
+            ask(&format!("{}. Write that ({originals})?", self.tagger.tagged()))?;
+            self.tagger = Tagger::new(plan)?;
+            for (place, photo) in &photos {
+                match place {
+                    Some(place) => drop(self.tagger.tag(place, photo.as_deref())?),
+                    None => self.tagger.pass(photo.as_deref())?,
+                }
+            }
+        }
         let tagged = self.tagger.finish()?;
-        if !as_json {
-            output::tell_written(others.iter().chain(&tagged.written).map(PathBuf::as_path))?;
+        if !self.as_json {
+            output::tell_written(tagged.written.iter().map(PathBuf::as_path))?;
         }
-        let would = if dry_run { "would be" } else { "were" };
-        if tagged.has_location > 0 {
-            let count = tagged.has_location;
-            verbosity::note(&format!(
-                "{count} photos have a GPS tag and {would} left as they are (--replace-tags replaces it)"
-            ));
-        }
-        if tagged.unfit > 0 {
-            verbosity::note(&format!("{} photos {would} not tagged, for the reasons above", tagged.unfit));
-        }
-        if let Some(journal) = tagged.journal {
-            let journal = journal.display();
-            verbosity::note(&format!("{journal} lists the tags; `locdiff undo {journal}` takes them back"));
-        }
-        Ok(tagged.unfit)
+        summarise(&tagged, self.as_json)?;
+        Ok(tagged.cannot_hold)
     }
 
     fn line(&self, step: &TagStep) -> String {
-        if self.as_json {
-            return format!("{}\n", serde_json::to_value(step).unwrap_or_default());
-        }
-        let TagStep { action, at, place, .. } = step;
-        let photo = one_line(&step.photo);
-        match (&step.file, &step.reason) {
-            (Some(file), _) => format!("{action:<16} {photo} → {}: {at}   {place}\n", file.display()),
-            (None, reason) => format!("{action:<16} {}\n", reason.as_deref().unwrap_or(&photo)),
+        if self.as_json { format!("{}\n", serde_json::to_value(step).unwrap_or_default()) } else { format!("{step}\n") }
+    }
+}
+
+/// How many of what, and how to take it back.
+fn summarise(tagged: &Tagged, as_json: bool) -> Result<()> {
+    let Tagged { unsure, already_tagged, cannot_hold, .. } = *tagged;
+    if tagged.tagged + unsure + already_tagged + cannot_hold > 0 {
+        match (tagged.dry_run, as_json) {
+            (true, true) => writeln!(Out, "{}", serde_json::json!({ "summary": tagged }))?,
+            (true, false) => writeln!(Out, "{tagged}")?,
+            (false, _) => verbosity::note(&tagged.to_string()),
         }
     }
+    if unsure > 0 {
+        verbosity::note("unsure: --sure-within sets another distance, --tag-guesses tags every guess");
+    }
+    if already_tagged > 0 {
+        verbosity::note("already tagged: --replace-tags replaces what a photo says");
+    }
+    for journal in &tagged.journals {
+        let journal = journal.display();
+        verbosity::note(&format!("{journal} lists the tags; `locdiff undo {journal}` takes them back"));
+    }
+    Ok(())
+}
+
+/// Fails unless the user says yes.
+fn ask(question: &str) -> Result<()> {
+    eprint!("{question} [y/N] ");
+    let mut line = String::new();
+    std::io::stdin().read_line(&mut line)?;
+    ensure!(matches!(line.trim(), "y" | "Y" | "yes"), "no tag is written, as you wished");
+    Ok(())
 }

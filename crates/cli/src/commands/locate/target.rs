@@ -81,8 +81,11 @@ impl OutputArgs {
             }
         }
         if !self.tags.dry_run {
-            output::claim(outputs, self.json)?;
+            output::claim(outputs.iter().copied(), self.json)?;
         }
-        self.tags.ask(count)
+        if !outputs.is_empty() || self.tags.is_given() {
+            output::finish_files();
+        }
+        self.tags.check()
     }
 }

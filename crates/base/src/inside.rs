@@ -1,0 +1,68 @@
+//! Names of files in a file of ours, such as a journal: whoever wrote it, they stay inside their folder.
+
+use crate::special_kind;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+/// The file that a name means inside a folder: relative, with `/` between folders, no `..`, nothing absolute, no link anywhere on the
+/// way, and a regular file where there is one already.
+///
+/// ```
+/// use locdiff_base::inside;
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let folder = folder.path();
+/// assert_eq!(inside(folder, "day 1/a.jpg").unwrap(), folder.join("day 1/a.jpg"));
+/// for name in ["", "/etc/passwd", "../a.jpg", "a/../../b", "./a", "a//b", "a/", "C:x", "C:\\x", "a\\b", "a\0b"] {
+///     assert!(inside(folder, name).is_err(), "{name}");
+/// }
+/// ```
+///
+/// # Errors
+/// In words, what is wrong with the name.
+pub fn inside(folder: &Path, name: &str) -> Result<PathBuf, String> {
+    let shown = crate::excerpt(name);
+    let bytes = name.as_bytes();
+    let is_drive = bytes.len() > 1 && bytes[0].is_ascii_alphabetic() && bytes[1] == b':';
+    if is_drive || name.contains(['\0', '\\']) || name.split('/').any(|part| matches!(part, "" | "." | "..")) {
+        return Err(format!("'{shown}' is not a name inside the folder"));
+    }
+    let mut path = folder.to_owned();
+    let mut parts = name.split('/').peekable();
+    while let Some(part) = parts.next() {
+        path.push(part);
+        let kind = match fs::symlink_metadata(&path) {
+            Ok(metadata) => metadata.file_type(),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => continue,
+            Err(error) => return Err(format!("'{shown}' cannot be looked at: {error}")),
+        };
+        if kind.is_symlink() {
+            return Err(format!("'{shown}' leads over a link"));
+        }
+        if parts.peek().is_none() && (kind.is_dir() || special_kind(kind).is_some()) {
+            return Err(format!("'{shown}' is not a regular file"));
+        }
+    }
+    Ok(path)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn links_and_folders_are_refused() {
+        let outer = tempfile::tempdir().unwrap();
+        let folder = outer.path().join("d");
+        fs::create_dir_all(folder.join("sub")).unwrap();
+        fs::write(outer.path().join("x"), "x").unwrap();
+        symlink("../x", folder.join("link")).unwrap();
+        symlink("../nowhere", folder.join("dangling")).unwrap();
+        symlink("..", folder.join("up")).unwrap();
+        for name in ["link", "dangling", "up/x", "up", "sub"] {
+            assert!(inside(&folder, name).is_err(), "{name}");
+        }
+        assert!(inside(&folder, "sub/new").is_ok() && inside(&folder, "new/new").is_ok());
+        assert!(inside(&folder, &"a".repeat(300)).is_err(), "no system takes it");
+    }
+}
