@@ -12,9 +12,12 @@ kinds:
           and back; photos as in stays. Nothing of the model was fitted to these
   views   four real views of each place of source b, 20 minutes at each, through places of one region
   place   the four views of each place of source b as one album (for --same-place)
+  traces  real traces of data/trips (times and places of people, --rows fit too), each point with the photo of the street-view row that is
+          nearest to it (at most 300 km); albums with fewer than 8 such points are left out
+  strange photos of Im2GPS3k, which the model was not made for: times of a real trace, photos of one region, no tags
 --half 0|1 takes one half of the places of b (seeded split), for choosing on one and reporting on the other.
 """
-import argparse, csv, json, pathlib, random, struct, sys
+import argparse, csv, datetime, json, pathlib, random, struct, sys
 import numpy as np
 
 EARTH = 6371.0
@@ -93,8 +96,8 @@ def join(folders, out):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", default="test", choices=["test", "validation"])
-    parser.add_argument("--kind", default="single", choices=["single", "stays", "base", "views", "place"])
+    parser.add_argument("--rows", default="test", choices=["test", "validation", "fit"])
+    parser.add_argument("--kind", default="single", choices=["single", "stays", "base", "views", "place", "traces", "strange"])
     parser.add_argument("--gps", type=float, default=0.1, help="share of photos with a tag")
     parser.add_argument("--albums", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
@@ -146,7 +149,40 @@ def main():
             begin += 60 * rng.expovariate(1 / minutes)
         return stop, begin
 
-    if args.kind == "base":
+    def traces():
+        """Albums of real people: times in seconds, and places."""
+        albums = {}
+        for row in csv.DictReader(open(args.shared / f"data/trips/{args.rows}.csv")):
+            time = datetime.datetime.fromisoformat(row["time"]).replace(tzinfo=datetime.timezone.utc).timestamp()
+            albums.setdefault(row["album"], []).append((time, (float(row["lat"]), float(row["lon"]))))
+        names = sorted(albums)
+        rng.shuffle(names)
+        return [(name, sorted(albums[name])) for name in names]
+
+    if args.kind in ("traces", "strange"):
+        # A street-view photo that the model was trained on would know too much: rows of validation and test only.
+        if args.kind == "strange":
+            places, table = rows("im2gps3k", ["im2gps3k"])
+        else:
+            parts = [rows(name, "ab") for name in ("validation", "test")]
+            places, table = sum((part[0] for part in parts), []), np.concatenate([part[1] for part in parts])
+        units = np.array([unit(place) for place in places])
+        nearest = lambda place: np.argsort(-(units @ unit(place)))
+        made = 0
+        for name, points in traces():
+            if made == args.albums:
+                break
+            if args.kind == "strange":
+                around = nearest(places[rng.randrange(len(places))])[: min(25, len(points))]
+                chosen = [(time, places[k], table[k]) for (time, _), k in zip(points, around)]
+            else:
+                chosen = [(time, place, k) for time, place in points for k in nearest(place)[:1] if km(place, places[k]) < 300]
+                chosen = [(time, place, table[k]) for time, place, k in chosen]
+            if len(chosen) >= 8:
+                made += 1
+                for time, place, vector in chosen:
+                    photo(name, time, place, vector)
+    elif args.kind == "base":
         places, table = rows(args.rows, "a")
         for number in range(args.albums):
             while True:

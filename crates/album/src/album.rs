@@ -3,8 +3,10 @@
 use crate::answer::{AlbumAnswer, Outlier};
 use crate::chain::{Chain, PhotoPosterior};
 use crate::explain::{because, distance, duration};
-use crate::{AlbumError, cloud::Cloud, earth::Earth, message::Message, photo::AlbumPhoto, settings::AlbumSettings};
-use locdiff_answer::{Answer, Calibration, Hypothesis, LEVELS, Verdict, interpolated_level};
+use crate::{
+    AlbumError, cloud::Cloud, earth::Earth, message::Message, photo::AlbumPhoto, prior::Anchor, settings::AlbumSettings,
+};
+use locdiff_answer::{Answer, Calibration, Hypothesis, LEVELS, Verdict};
 use locdiff_places::describe;
 use locdiff_sphere::{LatLon, haversine_km};
 
@@ -40,6 +42,8 @@ pub struct Album {
     earth: Earth,
     calibration: Calibration,
     settings: AlbumSettings,
+    /// Places known beside the photos' tags.
+    known: Vec<Anchor>,
 }
 
 impl Album {
@@ -48,7 +52,7 @@ impl Album {
     /// # Errors
     /// A calibration of a degree out of range.
     pub fn new(calibration: Calibration, settings: AlbumSettings) -> Result<Self, AlbumError> {
-        Ok(Self { earth: Earth::new(&calibration)?, calibration, settings })
+        Ok(Self { earth: Earth::new(&calibration)?, calibration, settings, known: Vec::new() })
     }
 
     /// The settings.
@@ -71,19 +75,16 @@ impl Album {
         let times: Vec<f64> = order.iter().map(|k| photos[*k].time.seconds).collect();
         let tagged: Vec<usize> = (0..order.len()).filter(|at| photos[order[*at]].gps.is_some()).collect();
         let sorted: Vec<&AlbumPhoto> = order.iter().map(|k| &photos[*k]).collect();
-        let settings = self.traveller(&sorted, &times)?;
-        let chain = Chain::new(sorted.clone(), times, &self.earth, &self.calibration, &settings);
+        let chain = self.chain(sorted.clone(), times, &self.settings)?;
         let mut answers: Vec<Option<AlbumAnswer>> = vec![None; photos.len()];
-        let has_tags = !tagged.is_empty();
         chain.smooth(|at, posterior| {
             let next = tagged.partition_point(|tag| *tag <= at);
             let around = tagged[next.saturating_sub(3)..(next + 2).min(tagged.len())].iter();
             let tags: Vec<&AlbumPhoto> = around.filter(|tag| **tag != at).map(|tag| sorted[*tag]).collect();
             let cloud = Cloud::of(&posterior.place, &self.earth);
-            let levels = self.levels(&cloud, has_tags);
-            let mut answer = self.read(sorted[at], &posterior, (&cloud, levels), &tags);
+            let mut answer = self.read(sorted[at], &posterior, &cloud, (&tags, tagged.is_empty()));
             if let Some(truth) = truths.get(order[at]) {
-                answer.verdict = Some(self.judge((&posterior.place, &cloud), answer.best, *truth, levels));
+                answer.verdict = Some(self.judge((&posterior.place, &cloud), answer.best, *truth));
                 answer.alone_log_density = Some(self.log_density(&posterior.alone, *truth));
             }
             answers[order[at]] = Some(answer);
@@ -102,17 +103,16 @@ impl Album {
         let same_view = (f64::NEG_INFINITY, 1.0);
         let dependence = self.settings.views_dependence;
         let settings = AlbumSettings { dependence, same_view, ..self.settings.clone() };
-        let chain =
-            Chain::new(photos.iter().collect(), vec![0.0; photos.len()], &self.earth, &self.calibration, &settings);
+        let chain = self.chain(photos.iter().collect(), vec![0.0; photos.len()], &settings)?;
         let place = chain.together()?;
         let cloud = Cloud::of(&place, &self.earth);
         let tags: Vec<&AlbumPhoto> = photos.iter().filter(|photo| photo.gps.is_some()).collect();
         let count = photos.len();
-        let verdict = |best: LatLon| truth.map(|truth| self.judge((&place, &cloud), best, truth, &LEVELS));
+        let verdict = |best: LatLon| truth.map(|truth| self.judge((&place, &cloud), best, truth));
         Ok(photos
             .iter()
             .map(|photo| {
-                let mut answer = read_cloud(photo, &cloud, &LEVELS, self.calibration.can_tell_from);
+                let mut answer = self.read_cloud(photo, &cloud, 0.0);
                 answer.because = match tags.first() {
                     Some(tag) => format!("{}, of the same place, has a GPS tag", tag.name),
                     None => format!("{count} photos of one place together"),
@@ -123,6 +123,24 @@ impl Album {
             .collect())
     }
 
+    /// The place of each photo by the tags of the others and how people travel alone, whatever the photos look like; `None` where there are
+    /// no other tags.
+    ///
+    /// # Errors
+    /// As [`Album::answers`].
+    pub fn by_travel(&self, photos: &[AlbumPhoto]) -> Result<Vec<Option<LatLon>>, AlbumError> {
+        let order = in_time(photos);
+        let times = order.iter().map(|k| photos[*k].time.seconds).collect();
+        let chain = self.chain(order.iter().map(|k| &photos[*k]).collect(), times, &self.settings)?;
+        let mut places = vec![None; photos.len()];
+        for (at, k) in order.iter().enumerate() {
+            let by_tags = chain.by_tags(at)?;
+            let cloud = by_tags.map(|message| Cloud::of(&message, &self.earth));
+            places[*k] = cloud.and_then(|cloud| Some(cloud.spots(1).first()?.at.to_latlon()));
+        }
+        Ok(places)
+    }
+
     /// The log likelihood of the album as its times stand: how well evidence, tags and travel agree.
     ///
     /// # Errors
@@ -131,49 +149,33 @@ impl Album {
         let order = in_time(photos);
         let times = order.iter().map(|k| photos[*k].time.seconds).collect();
         let sorted = order.iter().map(|k| &photos[*k]).collect();
-        let chain = Chain::new(sorted, times, &self.earth, &self.calibration, &self.settings);
-        Ok(Chain::log_likelihoods(&[chain])?[0])
+        self.chain(sorted, times, &self.settings)?.log_likelihood()
     }
 
-    /// The settings for the kind of traveller that the album is of most probably. Tags tell; without two of them it is one as most are.
-    fn traveller(&self, photos: &[&AlbumPhoto], times: &[f64]) -> Result<AlbumSettings, AlbumError> {
-        let kinds = self.settings.travellers();
-        if photos.iter().filter(|photo| photo.gps.is_some()).count() < 2 || kinds.len() < 2 {
-            return Ok(self.settings.clone());
-        }
-        let chain = |settings| Chain::new(photos.to_vec(), times.to_vec(), &self.earth, &self.calibration, settings);
-        let chains: Vec<Chain> = kinds.iter().map(|(_, settings)| chain(settings)).collect();
-        let fits = Chain::log_likelihoods(&chains)?;
-        let odds = |k: &usize| fits[*k] + kinds[*k].0.ln();
-        let best = (0..kinds.len()).max_by(|a, b| odds(a).total_cmp(&odds(b))).unwrap_or(0);
-        Ok(kinds[best].1.clone())
-    }
-
-    /// The levels for what a posterior says. Looks alone need none but its own.
-    fn levels(&self, cloud: &Cloud, has_tags: bool) -> &[f64; 9] {
-        let levels = &self.settings.levels;
-        if !has_tags {
-            &LEVELS
-        } else if cloud.is_sharp() {
-            &levels.at_tags
-        } else {
-            &levels.between_tags
-        }
+    fn chain<'a>(
+        &'a self,
+        photos: Vec<&'a AlbumPhoto>,
+        times: Vec<f64>,
+        settings: &'a AlbumSettings,
+    ) -> Result<Chain<'a>, AlbumError> {
+        Chain::new(photos, times, &self.known, &self.earth, &self.calibration, settings)
     }
 
     fn read(
         &self,
         photo: &AlbumPhoto,
         posterior: &PhotoPosterior,
-        (cloud, levels): (&Cloud, &[f64; 9]),
-        tags: &[&AlbumPhoto],
+        cloud: &Cloud,
+        (tags, is_untagged): (&[&AlbumPhoto], bool),
     ) -> AlbumAnswer {
         let alone = Cloud::of(&posterior.alone, &self.earth);
         let alone_best = alone.spots(1).first().map(|spot| spot.at.to_latlon());
         // Clear outliers use their single-photo answer.
         let is_stray = posterior.stray > SURELY_STRAY && photo.gps.is_none();
-        let (read, levels) = if is_stray { (&alone, &LEVELS) } else { (cloud, levels) };
-        let mut answer = read_cloud(photo, read, levels, self.calibration.can_tell_from);
+        let read = if is_stray { &alone } else { cloud };
+        // Where looks alone speak, radii of photos out of domain are read as those of single photos are.
+        let ood = if is_untagged || is_stray { photo.ood } else { 0.0 };
+        let mut answer = self.read_cloud(photo, read, ood);
         let alone_best = alone_best.unwrap_or(answer.best);
         answer.alone = Some(alone_best);
         answer.moved_km = haversine_km(answer.best, alone_best);
@@ -184,45 +186,44 @@ impl Album {
         answer
     }
 
+    /// The answer that a cloud gives.
+    fn read_cloud(&self, photo: &AlbumPhoto, cloud: &Cloud, ood: f64) -> AlbumAnswer {
+        let spots = cloud.spots(5);
+        let best = spots[0].at;
+        let held = [0.5, 0.9].map(|share| if ood > 0.5 { self.calibration.radius_level(share, ood) } else { share });
+        let radii = cloud.radii_km(best, &held);
+        let hypotheses = spots.iter().map(|spot| Hypothesis::new(spot.at.to_latlon(), spot.probability)).collect();
+        let locatability = cloud.mass_within_km(best, 750.0).clamp(0.0, 1.0);
+        let radii = [radii[0], radii[1].max(radii[0])];
+        let mut answer = Answer::at(best.to_latlon(), radii, hypotheses, locatability).about(&*photo.name, photo.gps);
+        answer.can_tell = photo.gps.is_some() || locatability >= self.calibration.can_tell_from;
+        AlbumAnswer {
+            answer,
+            time: photo.time,
+            alone: None,
+            moved_km: 0.0,
+            because: String::new(),
+            elsewhere: 0.0,
+            hint: None,
+            outlier: None,
+            verdict: None,
+            alone_log_density: None,
+        }
+    }
+
     fn log_density(&self, place: &Message, at: LatLon) -> f64 {
         place.density(at.to_unit(), &self.earth).max(f64::MIN_POSITIVE).ln()
     }
 
     /// What a posterior says about the truth.
-    fn judge(&self, (place, cloud): (&Message, &Cloud), best: LatLon, truth: LatLon, by: &[f64; 9]) -> Verdict {
+    fn judge(&self, (place, cloud): (&Message, &Cloud), best: LatLon, truth: LatLon) -> Verdict {
         let held = cloud.mass_within_km(best.to_unit(), haversine_km(best, truth));
-        let levels = LEVELS.map(|share| level(share, by));
         Verdict {
             log_density: self.log_density(place, truth),
-            region_level: share(cloud.mass_denser_than(place, truth, &self.earth), by),
-            radius_share: share(held, by),
-            radii_km: cloud.radii_km(best.to_unit(), &levels),
+            region_level: cloud.mass_denser_than(place, truth, &self.earth),
+            radius_share: held,
+            radii_km: cloud.radii_km(best.to_unit(), &LEVELS),
         }
-    }
-}
-
-/// The answer that a cloud gives, with radii by these levels; from this locatability on it can be told.
-fn read_cloud(photo: &AlbumPhoto, cloud: &Cloud, levels: &[f64; 9], can_tell_from: f64) -> AlbumAnswer {
-    let spots = cloud.spots(5);
-    let best = spots[0].at;
-    let held = [0.5, 0.9].map(|share| level(share, levels));
-    let radii = cloud.radii_km(best, &held);
-    let hypotheses = spots.iter().map(|spot| Hypothesis::new(spot.at.to_latlon(), spot.probability)).collect();
-    let locatability = cloud.mass_within_km(best, 750.0).clamp(0.0, 1.0);
-    let radii = [radii[0], radii[1].max(radii[0])];
-    let mut answer = Answer::at(best.to_latlon(), radii, hypotheses, locatability).about(&*photo.name, photo.gps);
-    answer.can_tell = photo.gps.is_some() || locatability >= can_tell_from;
-    AlbumAnswer {
-        answer,
-        time: photo.time,
-        alone: None,
-        moved_km: 0.0,
-        because: String::new(),
-        elsewhere: 0.0,
-        hint: None,
-        outlier: None,
-        verdict: None,
-        alone_log_density: None,
     }
 }
 
@@ -273,14 +274,4 @@ fn hint(answer: &AlbumAnswer) -> Option<Outlier> {
             describe(answer.alone.unwrap_or(answer.best))
         ),
     })
-}
-
-/// The probability that must be held for a radius to hold a share, by fitted levels.
-fn level(share: f64, levels: &[f64; 9]) -> f64 {
-    interpolated_level(share, LEVELS, *levels)
-}
-
-/// The other way around.
-fn share(level: f64, levels: &[f64; 9]) -> f64 {
-    interpolated_level(level, *levels, LEVELS)
 }

@@ -1,7 +1,7 @@
 //! What photo managers do: a place by the nearest tag in time, or on the line between two.
 
 use crate::photo::AlbumPhoto;
-use locdiff_sphere::{LatLon, interpolate};
+use locdiff_sphere::{LatLon, haversine_km, interpolate};
 
 /// The places that tags of other photos give by time alone.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -10,6 +10,8 @@ pub struct ByTime {
     pub nearest: LatLon,
     /// That between the tag before and the tag after, by time.
     pub interpolated: LatLon,
+    /// The median of the tags within 10 km of the nearest one.
+    pub median: LatLon,
 }
 
 /// By time alone, for each photo; `None` where no other photo has a tag. A photo's own tag is not looked at.
@@ -31,6 +33,18 @@ pub fn by_time(photos: &[AlbumPhoto]) -> Vec<Option<ByTime>> {
     let mut tags: Vec<(f64, usize, LatLon)> =
         photos.iter().enumerate().filter_map(|(k, photo)| Some((photo.time.seconds, k, photo.gps?))).collect();
     tags.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let median = |nearest: LatLon, k: usize| {
+        let around = tags.iter().filter(|tag| tag.1 != k && haversine_km(tag.2, nearest) < 10.0);
+        let (mut lat, mut lon): (Vec<f64>, Vec<f64>) = around
+            .map(|tag| (tag.2.lat_deg(), (tag.2.lon_deg() - nearest.lon_deg() + 540.0).rem_euclid(360.0)))
+            .unzip();
+        let middle = |list: &mut Vec<f64>| {
+            list.sort_by(f64::total_cmp);
+            f64::midpoint(list[(list.len() - 1) / 2], list[list.len() / 2])
+        };
+        let (lat, lon) = (middle(&mut lat), middle(&mut lon) - 180.0 + nearest.lon_deg());
+        LatLon::new(lat, (lon + 540.0).rem_euclid(360.0) - 180.0).unwrap_or(nearest)
+    };
     let one = |k: usize, photo: &AlbumPhoto| {
         let now = photo.time.seconds;
         let at = tags.partition_point(|tag| tag.0 < now);
@@ -41,9 +55,11 @@ pub fn by_time(photos: &[AlbumPhoto]) -> Vec<Option<ByTime>> {
                 let share = if b.0 > a.0 { (now - a.0) / (b.0 - a.0) } else { 0.5 };
                 let between = interpolate(a.2.to_unit(), b.2.to_unit(), share).to_latlon();
                 let nearest = if now - a.0 <= b.0 - now { a.2 } else { b.2 };
-                Some(ByTime { nearest, interpolated: between })
+                Some(ByTime { nearest, interpolated: between, median: median(nearest, k) })
             }
-            (Some(only), None) | (None, Some(only)) => Some(ByTime { nearest: only.2, interpolated: only.2 }),
+            (Some(only), None) | (None, Some(only)) => {
+                Some(ByTime { nearest: only.2, interpolated: only.2, median: median(only.2, k) })
+            }
             (None, None) => None,
         }
     };

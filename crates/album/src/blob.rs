@@ -45,11 +45,6 @@ impl Blob {
         }
     }
 
-    /// After a step of this variance, taken with a probability.
-    pub(crate) fn spread(&self, variance: f64, probability: f64) -> Self {
-        Self { variance: self.variance + variance, mass: self.mass * probability, ..*self }
-    }
-
     /// Both as one with their mass, mean and variance.
     fn merged(&self, other: &Self) -> Self {
         let mass = self.mass + other.mass;

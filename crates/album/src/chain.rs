@@ -1,19 +1,23 @@
-//! Forward–backward over the photos in order of time: linear in the photos, with memory of the order of their root.
+//! What photos without a place say to each other: forward–backward over the grid in order of time, linear in the photos, with memory of
+//! the order of their root; and what that makes of each photo together with the places known of other times.
 
-use crate::evidence::{Evidence, one_moment, weights as weights_of};
+use crate::evidence::{EVEN, Evidence, one_moment, weights as weights_of};
 use crate::likeness::{self, Similarities};
-use crate::message::{Kept, Message, Return, Towards, about_tag};
-use crate::travel::{Travel, pace_h};
+use crate::message::{Message, Return};
+use crate::prior::{Anchor, Anchors, Prior};
 use crate::{AlbumError, blob::Blob, earth::Earth, photo::AlbumPhoto, settings::AlbumSettings};
 use locdiff_answer::Calibration;
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 
 /// An album in order of time.
 pub(crate) struct Chain<'a> {
     photos: Vec<&'a AlbumPhoto>,
     times: Vec<f64>,
     weights: Vec<f64>,
-    pace_h: f64,
+    anchors: Anchors,
+    /// For cameras that may not travel with the others: the probability that they do.
+    together: BTreeMap<&'a str, f64>,
     returns: Vec<Vec<Return>>,
     /// How much each looks like those around it.
     neighbour_similarity: Vec<Option<f64>>,
@@ -36,19 +40,26 @@ pub(crate) struct PhotoPosterior {
     pub(crate) alike: Option<Return>,
 }
 
+/// A ratio against knowing nothing, on the grid, for each kind of traveller.
+type Grids = Vec<Vec<f64>>;
+
 impl<'a> Chain<'a> {
-    /// `times` are in order.
+    /// `times` are in order. `known` are places known beside the photos' own tags.
     pub(crate) fn new(
         photos: Vec<&'a AlbumPhoto>,
         times: Vec<f64>,
+        known: &[Anchor],
         earth: &'a Earth,
         calibration: &'a Calibration,
         settings: &'a AlbumSettings,
-    ) -> Self {
+    ) -> Result<Self, AlbumError> {
         let similarities = Similarities::of(&photos);
         let neighbour_similarity = likeness::neighbour_similarity(&similarities, &times, settings.moment_s);
-        let one_view = |k: usize, other: usize, gap_s: f64| similarities.one_view((k, other), gap_s, settings);
-        let weights = weights_of(&times, settings.dependence, one_view);
+        // Photos of another kind than the model's are wrong together.
+        let shared = |k: usize, other: usize, gap_s: f64| {
+            similarities.one_view((k, other), gap_s, settings).max(photos[k].ood * photos[other].ood)
+        };
+        let weights = weights_of(&times, settings.dependence, shared);
         let mut returns = likeness::returns(&photos, &times, settings);
         let moment = |_, _, gap_s| one_moment(gap_s, settings.moment_s);
         let shares = weights_of(&times, settings.likeness_dependence, moment);
@@ -57,25 +68,166 @@ impl<'a> Chain<'a> {
                 one.log_odds *= share;
             }
         }
-        let pace_h = pace_h(&photos, &times);
-        Self { photos, times, weights, pace_h, returns, neighbour_similarity, earth, calibration, settings }
+        let mut list: Vec<Anchor> = known.to_vec();
+        list.extend(photos.iter().zip(&times).enumerate().filter_map(|(k, (photo, time_s))| {
+            let (place, camera) = (photo.gps?.to_unit(), photo.camera.clone());
+            Some(Anchor { time_s: *time_s, place, deviation_km: settings.gps_km, of: Some(k), camera })
+        }));
+        let anchors = Anchors::new(list);
+        let mut chain = Self {
+            photos,
+            times,
+            weights,
+            anchors,
+            together: BTreeMap::new(),
+            returns,
+            neighbour_similarity,
+            earth,
+            calibration,
+            settings,
+        };
+        chain.tell_cameras_apart()?;
+        chain.drop_wrong_tags()?;
+        Ok(chain)
     }
 
-    /// The log likelihood of the whole album for each of several chains of the same photos, which differ in how people travel.
-    pub(crate) fn log_likelihoods(chains: &[Self]) -> Result<Vec<f64>, AlbumError> {
-        let mut so_far: Vec<(f64, Option<Message>)> = vec![(0.0, None); chains.len()];
-        for k in 0..chains.first().map_or(0, |chain| chain.photos.len()) {
-            let evidence = chains[0].evidence(k)?;
-            let step = |(chain, (sum, before)): (&Self, &mut (f64, Option<Message>))| {
-                let mut now = chain.expected(k, before.as_ref())?;
-                chain.hear_as(k, &mut now, &evidence);
-                *sum += now.normalise(chain.earth);
-                *before = Some(now);
-                Ok::<(), AlbumError>(())
-            };
-            chains.par_iter().zip(&mut so_far).try_for_each(step)?;
+    /// Tags that the others contradict say nothing about others.
+    fn drop_wrong_tags(&mut self) -> Result<(), AlbumError> {
+        if self.anchors.all().len() < 3 {
+            return Ok(());
         }
-        Ok(so_far.into_iter().map(|(sum, _)| sum).collect())
+        let wrong = |anchor: &Anchor| -> Result<bool, AlbumError> {
+            let Some(k) = anchor.of else { return Ok(false) };
+            Ok(self.wrong_tag(k, &self.others(k, None)?) > 0.5)
+        };
+        let list = self.anchors.all();
+        let kept: Vec<bool> = list.par_iter().map(|anchor| Ok(!wrong(anchor)?)).collect::<Result<_, AlbumError>>()?;
+        if kept.iter().any(|kept| !kept) {
+            let kept = list.iter().zip(kept).filter(|(_, kept)| *kept).map(|(anchor, _)| anchor.clone());
+            self.anchors = Anchors::new(kept.collect());
+        }
+        Ok(())
+    }
+
+    /// Cameras whose photos fit their own tags, or none, better than the other cameras' tags.
+    fn tell_cameras_apart(&mut self) -> Result<(), AlbumError> {
+        let cameras: BTreeMap<&str, Vec<usize>> =
+            self.photos.iter().enumerate().fold(BTreeMap::new(), |mut cameras, (k, photo)| {
+                cameras.entry(photo.camera.as_deref().unwrap_or_default()).or_insert_with(Vec::new).push(k);
+                cameras
+            });
+        if cameras.len() < 2 || self.anchors.all().is_empty() {
+            return Ok(());
+        }
+        for (camera, own) in cameras {
+            let stride = own.len().div_ceil(48);
+            let some: Vec<usize> = own.into_iter().step_by(stride).collect();
+            let gain = |k: &usize| -> Result<f64, AlbumError> {
+                let all = self.fit(*k, self.anchors.prior(self.times[*k], Some(*k)))?;
+                let by_own = self.own_prior(*k);
+                Ok((all - self.fit(*k, by_own)?).clamp(-self.settings.most_apart, self.settings.most_apart))
+            };
+            let gains: Vec<f64> = some.par_iter().map(gain).collect::<Result<_, AlbumError>>()?;
+            let together = self.settings.together;
+            let log_odds = (together / (1.0 - together)).ln() + gains.iter().sum::<f64>();
+            self.together.insert(camera, 1.0 / (1.0 + (-log_odds).exp()));
+        }
+        Ok(())
+    }
+
+    /// By the tags of its own camera, and what is known of no camera.
+    fn own_prior(&self, k: usize) -> Option<Prior> {
+        let camera = self.photos[k].camera.as_deref();
+        let counts =
+            |anchor: &Anchor| anchor.of != Some(k) && (anchor.of.is_none() || anchor.camera.as_deref() == camera);
+        self.anchors.prior_by(self.times[k], counts)
+    }
+
+    /// The log of how likely photo `k` is where one may be so: its tag, or what it looks like.
+    fn fit(&self, k: usize, prior: Option<Prior>) -> Result<f64, AlbumError> {
+        let mut message = self.message_of(prior)?;
+        if let Some(tag) = self.tag(k) {
+            let right = message.meets(&[tag], self.earth).iter().map(|blob| blob.mass).sum::<f64>();
+            let wrong = self.settings.wrong_tag * self.earth.value_at(&self.earth.usual, tag.centre);
+            return Ok((right + wrong).ln());
+        }
+        message.hear(&self.evidence(k)?, self.settings.stray, self.earth);
+        Ok(message.total(self.earth).max(f64::MIN_POSITIVE).ln())
+    }
+
+    fn message_of(&self, prior: Option<Prior>) -> Result<Message, AlbumError> {
+        prior.map_or_else(|| Ok(Message::usual(self.earth)), |prior| Message::of_prior(prior, self.earth))
+    }
+
+    /// The log likelihood of the album as its times stand: of every tag given the others and of every look given the tags; without tags,
+    /// of all looks together.
+    pub(crate) fn log_likelihood(&self) -> Result<f64, AlbumError> {
+        if self.anchors.all().is_empty() {
+            let mut sums = vec![0.0; self.settings.travellers.len()];
+            self.forward(|_, _| (), &mut sums)?;
+            return Ok(self.average(&sums).1);
+        }
+        let one = |k: usize| self.fit(k, self.anchors.prior(self.times[k], Some(k)));
+        (0..self.photos.len()).into_par_iter().map(one).sum()
+    }
+
+    /// The weights of the kinds of travellers by their log likelihoods, and the log likelihood of all.
+    fn average(&self, sums: &[f64]) -> (Vec<f64>, f64) {
+        let logs: Vec<f64> =
+            sums.iter().zip(&self.settings.travellers).map(|(sum, kind)| sum + kind.share.ln()).collect();
+        let top = logs.iter().fold(f64::NEG_INFINITY, |a, b| a.max(*b));
+        let total: f64 = logs.iter().map(|log| (log - top).exp()).sum();
+        (logs.iter().map(|log| (log - top).exp() / total).collect(), top + total.ln())
+    }
+
+    /// The pass in order of time: `each` sees what the photos before each say of its place.
+    fn forward(&self, mut each: impl FnMut(usize, &Grids), sums: &mut [f64]) -> Result<(), AlbumError> {
+        let mut now: Grids = vec![vec![1.0; self.earth.points.len()]; sums.len()];
+        for k in 0..self.photos.len() {
+            self.step(k, &mut now, &mut each, sums)?;
+        }
+        Ok(())
+    }
+
+    fn step(
+        &self,
+        k: usize,
+        now: &mut Grids,
+        each: &mut impl FnMut(usize, &Grids),
+        sums: &mut [f64],
+    ) -> Result<(), AlbumError> {
+        if k > 0 {
+            self.roam(now, self.times[k] - self.times[k - 1])?;
+        }
+        each(k, now);
+        self.hear(k, now, sums)
+    }
+
+    fn roam(&self, grids: &mut Grids, seconds: f64) -> Result<(), AlbumError> {
+        let hours = seconds.abs() / 3600.0;
+        let roam = |(grid, kind): (&mut Vec<f64>, &crate::Traveller)| {
+            *grid = kind.roam(grid, hours, self.earth)?;
+            Ok(())
+        };
+        grids.par_iter_mut().zip(&self.settings.travellers).try_for_each(roam)
+    }
+
+    /// Times what photo `k` looks like. Those with a tag say nothing here: their tags do.
+    fn hear(&self, k: usize, grids: &mut Grids, sums: &mut [f64]) -> Result<(), AlbumError> {
+        let evidence = if self.photos[k].gps.is_some() { None } else { Some(self.evidence(k)?) };
+        let stray = self.settings.stray;
+        for (grid, sum) in grids.iter_mut().zip(sums) {
+            if let Some(evidence) = &evidence {
+                let floored = |ratio: f64| (1.0 - stray) * ratio + stray;
+                grid.iter_mut().zip(&evidence.grid).for_each(|(value, ratio)| *value *= floored(*ratio));
+            }
+            let total = self.earth.expected(grid).max(f64::MIN_POSITIVE);
+            for value in grid.iter_mut() {
+                *value /= total;
+            }
+            *sum += total.ln();
+        }
+        Ok(())
     }
 
     /// Calls `each` with the position and word of every photo, the last first.
@@ -83,110 +235,79 @@ impl<'a> Chain<'a> {
         &self,
         mut each: impl FnMut(usize, PhotoPosterior) -> Result<(), AlbumError>,
     ) -> Result<(), AlbumError> {
-        let count = self.photos.len();
+        let (count, kinds) = (self.photos.len(), self.settings.travellers.len());
         let stride = (count as f64).sqrt().ceil().max(1.0) as usize;
         // What the photos before each block say, kept; the rest is worked out again, block by block.
-        let mut kept: Vec<Option<Kept>> = Vec::new();
-        let mut before: Option<Message> = None;
-        for k in 0..count {
-            if k % stride == 0 {
-                kept.push(before.as_ref().map(Kept::of));
+        let single = |grids: &Grids| -> Vec<Vec<f32>> {
+            grids.iter().map(|grid| grid.iter().map(|value| *value as f32).collect()).collect()
+        };
+        let double = |grids: Vec<Vec<f32>>| -> Grids {
+            grids.into_iter().map(|grid| grid.into_iter().map(f64::from).collect()).collect()
+        };
+        let mut kept: Vec<Vec<Vec<f32>>> = Vec::new();
+        let mut sums = vec![0.0; kinds];
+        let keep = |k: usize, now: &Grids| {
+            if k.is_multiple_of(stride) {
+                kept.push(single(now));
             }
-            let mut now = self.expected(k, before.as_ref())?;
-            self.hear(k, &mut now)?;
-            now.normalise(self.earth);
-            before = Some(now);
-        }
-        let mut after = Message::flat(self.earth);
+        };
+        self.forward(keep, &mut sums)?;
+        let (shares, _) = self.average(&sums);
+        let mut after: Grids = vec![vec![1.0; self.earth.points.len()]; kinds];
+        let mut none = vec![0.0; kinds];
         for (block, start) in (0..count).step_by(stride).enumerate().rev() {
             let end = (start + stride).min(count);
-            let mut before = kept[block].take().map(|kept| kept.message());
-            let mut expected = Vec::with_capacity(end - start);
+            let mut now = double(std::mem::take(&mut kept[block]));
+            let mut expected: Vec<Vec<Vec<f32>>> = Vec::with_capacity(end - start);
             for k in start..end {
-                let mut now = self.expected(k, before.as_ref())?;
-                now.normalise(self.earth);
-                expected.push(Kept::of(&now));
-                self.hear(k, &mut now)?;
-                now.normalise(self.earth);
-                before = Some(now);
+                if k > start {
+                    self.roam(&mut now, self.times[k] - self.times[k - 1])?;
+                }
+                expected.push(single(&now));
+                self.hear(k, &mut now, &mut none)?;
             }
             for k in (start..end).rev() {
-                let expected = expected.pop().expect("one for each photo").message();
-                each(k, self.word(k, &expected, &after)?)?;
+                let before = double(expected.pop().expect("one for each photo"));
+                each(k, self.word(k, &self.ratio(&shares, &before, &after))?)?;
                 if k > 0 {
-                    let mut now = after;
-                    self.hear(k, &mut now)?;
-                    now.normalise(self.earth);
-                    let travel = self.step(k);
-                    after = now.travel(&travel, &self.returns_at(k), Towards::Earlier, self.earth)?;
-                    after.normalise(self.earth);
-                } else {
-                    after = Message::flat(self.earth);
+                    self.hear(k, &mut after, &mut none)?;
+                    self.roam(&mut after, self.times[k] - self.times[k - 1])?;
                 }
             }
         }
         Ok(())
     }
 
+    /// What all other photos' looks say of a place, against knowing nothing.
+    fn ratio(&self, shares: &[f64], before: &Grids, after: &Grids) -> Vec<f64> {
+        let mut sum = vec![0.0; self.earth.points.len()];
+        for ((share, before), after) in shares.iter().zip(before).zip(after) {
+            let both: Vec<f64> = before.iter().zip(after).map(|(a, b)| a * b).collect();
+            let scale = share / self.earth.expected(&both).max(f64::MIN_POSITIVE);
+            sum.iter_mut().zip(&both).for_each(|(sum, both)| *sum += scale * both);
+        }
+        sum
+    }
+
     /// What all photos say when they are of one place.
     pub(crate) fn together(&self) -> Result<Message, AlbumError> {
-        let mut now = Message { grid: self.earth.background.clone(), blobs: Vec::new() };
+        let mut now = Message::usual(self.earth);
         for k in 0..self.photos.len() {
-            self.hear(k, &mut now)?;
+            now.hear(&self.evidence(k)?, self.settings.stray, self.earth);
+            if let Some(tag) = self.tag(k) {
+                now.see_tag(&[tag], self.settings.wrong_tag, self.earth);
+            }
             now.normalise(self.earth);
         }
         Ok(now)
     }
 
-    /// Where photo `k` may be, by those before it.
-    fn expected(&self, k: usize, before: Option<&Message>) -> Result<Message, AlbumError> {
-        let Some(before) = before else {
-            return Ok(Message { grid: self.earth.background.clone(), blobs: Vec::new() });
-        };
-        let travel = self.step(k);
-        before.travel(&travel, &self.returns_at(k), Towards::Later, self.earth)
-    }
-
-    /// How people may have moved between photo `k` and the one before.
-    fn step(&self, k: usize) -> Travel {
-        Travel::after(self.times[k] - self.times[k - 1], self.pace_h, &self.settings.travel)
-    }
-
-    /// Coming back takes its time, and leads to where one has been: a place that only later tags know would be a reason for itself.
-    fn returns_at(&self, k: usize) -> Vec<Return> {
-        let hours = (self.times[k] - self.times[k - 1]).abs() / 3600.0;
-        let share = 1.0 - (-hours).exp();
-        let scaled = |one: &Return| Return { place: Blob { mass: one.place.mass * share, ..one.place }, ..*one };
-        self.returns[k].iter().filter(|one| one.first_s < self.times[k - 1]).map(scaled).collect()
-    }
-
     fn evidence(&self, k: usize) -> Result<Evidence, AlbumError> {
-        Evidence::of(self.photos[k], self.weights[k], self.earth, self.calibration)
+        Evidence::of(self.photos[k], (self.weights[k], EVEN), self.earth, self.calibration)
     }
 
     fn tag(&self, k: usize) -> Option<Blob> {
         Some(Blob::at_km(self.photos[k].gps?.to_unit(), self.settings.gps_km, 1.0))
-    }
-
-    /// What photo `k` itself says, into a message.
-    fn hear(&self, k: usize, message: &mut Message) -> Result<(), AlbumError> {
-        self.hear_as(k, message, &self.evidence(k)?);
-        Ok(())
-    }
-
-    fn hear_as(&self, k: usize, message: &mut Message, evidence: &Evidence) {
-        message.hear(evidence, self.settings.stray, self.earth);
-        if let Some(tag) = self.tag(k) {
-            let about = about_tag(tag, self.settings.jitter_km);
-            message.see_tag(&about, self.settings.wrong_tag, self.earth);
-        }
-        self.look_back(k, message);
-    }
-
-    fn look_back(&self, k: usize, message: &mut Message) {
-        if !self.returns[k].is_empty() {
-            message.compare(&self.returns[k], self.earth);
-        }
     }
 
     /// The probability that photo `k`, whose look fits what the others say so well, is from elsewhere.
@@ -198,37 +319,90 @@ impl<'a> Chain<'a> {
         1.0 / (1.0 + (-log_odds).exp())
     }
 
-    fn word(&self, k: usize, before: &Message, after: &Message) -> Result<PhotoPosterior, AlbumError> {
-        let evidence = self.evidence(k)?;
-        let mut others = before.times(after, self.earth);
+    /// What the tags of other photos say of photo `k`'s place; `None` where there are none.
+    pub(crate) fn by_tags(&self, k: usize) -> Result<Option<Message>, AlbumError> {
+        let prior = self.anchors.prior(self.times[k], Some(k));
+        prior.map(|prior| Message::of_prior(prior, self.earth)).transpose()
+    }
+
+    /// What the others say of photo `k`'s place: tags of other times, and with a `ratio` what other photos look like.
+    fn others(&self, k: usize, ratio: Option<&[f64]>) -> Result<Message, AlbumError> {
+        let mut others = self.message_of(self.anchors.prior(self.times[k], Some(k)))?;
+        let camera = self.photos[k].camera.as_deref().unwrap_or_default();
+        if let Some(together) = self.together.get(camera).filter(|together| **together < 0.99) {
+            let own = self.message_of(self.own_prior(k))?;
+            others = others.mixed(*together, own, self.earth);
+        }
+        if let Some(ratio) = ratio {
+            others.weigh(ratio, self.earth);
+        }
         others.normalise(self.earth);
+        Ok(others)
+    }
+
+    /// Where tags say where one may be, looks only choose among that: what a model mistakes for another region it mistakes in photo after
+    /// photo, so that all looks together count as a part of their product, and for no more than a few nats.
+    fn looked_at(&self, k: usize, ratio: &[f64], evidence: &Evidence) -> Result<Message, AlbumError> {
+        let (stray, power, most) = (self.settings.stray, self.settings.look_power, self.settings.most_look);
+        let mut looks: Vec<f64> = ratio
+            .iter()
+            .zip(&evidence.grid)
+            .map(|(others, own)| (others * ((1.0 - stray) * own + stray)).max(1e-12).powf(power))
+            .collect();
+        let mut place = self.others(k, None)?;
+        let mut seen = place.clone();
+        seen.weigh(&looks, self.earth);
+        let mean = seen.total(self.earth).max(f64::MIN_POSITIVE);
+        for value in &mut looks {
+            *value = (*value / mean).clamp((-most).exp(), most.exp());
+        }
+        place.weigh(&looks, self.earth);
+        place.normalise(self.earth);
+        Ok(place)
+    }
+
+    fn wrong_tag(&self, k: usize, others: &Message) -> f64 {
+        let Some(tag) = self.tag(k) else { return 0.0 };
+        let wrong = self.settings.wrong_tag * self.earth.value_at(&self.earth.usual, tag.centre);
+        let met = others.meets(&[tag], self.earth);
+        let right = (1.0 - self.settings.wrong_tag) * met.iter().map(|blob| blob.mass).sum::<f64>();
+        wrong / (wrong + right)
+    }
+
+    fn word(&self, k: usize, ratio: &[f64]) -> Result<PhotoPosterior, AlbumError> {
+        let others = self.others(k, Some(ratio))?;
+        let evidence = self.evidence(k)?;
         // How well its own word fits what the others say: its whole word, for it is one against all.
-        let own = Evidence::of(self.photos[k], 1.0, self.earth, self.calibration)?;
+        let own = Evidence::of(self.photos[k], (1.0, 0.0), self.earth, self.calibration)?;
         let mut heard = others.clone();
+        let sharp = others.sharp();
         heard.hear(&own, 0.0, self.earth);
-        let fit = heard.total(self.earth).max(f64::MIN_POSITIVE).ln();
+        // Where they are sure, by that alone: a look from elsewhere always fits being anywhere.
+        let fits = if sharp > 0.5 { heard.sharp() / sharp } else { heard.total(self.earth) };
+        let fit = fits.max(f64::MIN_POSITIVE).ln();
         let stray = self.elsewhere(k, fit);
-        let wrong_tag = self.tag(k).map_or(0.0, |tag| {
-            let mut heard = others.clone();
-            heard.hear(&evidence, self.settings.stray, self.earth);
-            heard.normalise(self.earth);
-            let wrong = self.settings.wrong_tag * self.earth.background_at(&[tag.centre])[0];
-            let met = heard.meets(&about_tag(tag, self.settings.jitter_km), self.earth);
-            let right = (1.0 - self.settings.wrong_tag) * met.iter().map(|blob| blob.mass).sum::<f64>();
-            wrong / (wrong + right)
-        });
-        // The photo itself is somewhere about the place where one stayed; its own tag is exact.
-        let mut place = others;
-        place.hear(&evidence, self.settings.stray, self.earth);
-        self.look_back(k, &mut place);
-        place.jittered(self.settings.jitter_km, self.earth);
+        let wrong_tag = self.wrong_tag(k, &others);
+        let mut place = if self.anchors.all().is_empty() {
+            let mut place = others;
+            place.hear(&evidence, self.settings.stray, self.earth);
+            place
+        } else {
+            self.looked_at(k, ratio, &evidence)?
+        };
+        if !self.returns[k].is_empty() {
+            place.compare(&self.returns[k], self.earth);
+        }
         if let Some(tag) = self.tag(k) {
             place.see_tag(&[tag], self.settings.wrong_tag, self.earth);
         }
         place.normalise(self.earth);
-        let mut alone = Message { grid: self.earth.background.clone(), blobs: Vec::new() };
+        let mut alone = Message::usual(self.earth);
         alone.hear(&own, 0.0, self.earth);
         alone.normalise(self.earth);
+        // Nothing but itself speaks of a photo that is an album of its own.
+        if self.photos.len() == 1 && self.anchors.all().is_empty() {
+            place = alone.clone();
+        }
         let alike = self.returns[k].iter().copied().max_by(|a, b| a.log_odds.total_cmp(&b.log_odds));
         Ok(PhotoPosterior { place, alone, stray, wrong_tag, alike })
     }

@@ -10,8 +10,6 @@ const RADII_KM: [f64; 4] = [1.0, 25.0, 200.0, 750.0];
 const WINDOWS_KM: [f64; 2] = [250.0, 600.0];
 /// Cells that hold less are left out: all of them together hold less than a two-hundredth.
 const LIGHTEST: f64 = 2e-7;
-/// What is known so well lies next to a tag.
-const SHARP_KM: f64 = 25.0;
 /// Points that stand for a blob: rings of equal mass and turns on each.
 const RINGS: usize = 8;
 const TURNS: usize = 5;
@@ -141,11 +139,6 @@ impl Cloud {
             }
         }
         spots
-    }
-
-    /// Whether most lies within a few kilometres of the best place.
-    pub(crate) fn is_sharp(&self) -> bool {
-        self.spots(1).first().is_some_and(|spot| self.mass_within_km(spot.at, SHARP_KM) > 0.5)
     }
 
     /// The radii about a place that hold the shares, which must rise.

@@ -9,7 +9,8 @@ use serde::Serialize;
 /// The radii of the table.
 const RADII_KM: [f64; 5] = [1.0, 25.0, 200.0, 750.0, 2500.0];
 /// Who is judged.
-const SYSTEMS: [&str; 4] = ["album", "nearest in time", "interpolated in time", "single photos"];
+const SYSTEMS: [&str; 6] =
+    ["album", "nearest in time", "interpolated in time", "median of tags", "time alone", "single photos"];
 
 /// An album whose places are known.
 #[derive(Debug, Clone)]
@@ -105,7 +106,7 @@ pub struct AlbumScores {
 /// Distances of each system's answers for one album's photos without a tag.
 #[derive(Default)]
 struct Judged {
-    errors: [Vec<f64>; 4],
+    errors: [Vec<f64>; 6],
     /// −log densities of the album's answers and of single photos.
     nats: [Vec<f64>; 2],
 }
@@ -138,6 +139,7 @@ impl AlbumScores {
             };
             let singles = if judging.same_place { alone(album, trip)? } else { alone_of(&answers) };
             let by_time = by_time(&trip.photos);
+            let by_travel = album.by_travel(&photos)?;
             let mut own = Judged::default();
             for (k, answer) in answers.iter().enumerate() {
                 outliers += usize::from(answer.outlier.is_some());
@@ -155,7 +157,9 @@ impl AlbumScores {
                 own.errors[0].push(off(Some(answer.best)));
                 own.errors[1].push(off(by_time[k].map(|found| found.nearest)));
                 own.errors[2].push(off(by_time[k].map(|found| found.interpolated)));
-                own.errors[3].push(off(singles[k].map(|(place, _)| place)));
+                own.errors[3].push(off(by_time[k].map(|found| found.median)));
+                own.errors[4].push(off(by_travel[k]));
+                own.errors[5].push(off(singles[k].map(|(place, _)| place)));
                 own.nats[0].extend(answer.verdict.as_ref().map(|said| -said.log_density));
                 own.nats[1].extend(singles[k].map(|(_, log_density)| -log_density));
                 verdicts.extend(answer.verdict.clone());
@@ -232,7 +236,7 @@ fn scores(judged: &[Judged], system: usize, bootstrap: &Bootstrap) -> SystemScor
         Estimate { value: statistic(&everything), low, high }
     };
     // Only the album and single photos have a density.
-    let density = [Some(0), None, None, Some(1)][system];
+    let density = [Some(0), None, None, None, None, Some(1)][system];
     let nats = |counts: &[u32], which: usize| {
         let sum = |of: &dyn Fn(&[f64]) -> f64| -> f64 {
             counts.iter().zip(judged).map(|(count, one)| f64::from(*count) * of(&one.nats[which])).sum()

@@ -10,10 +10,18 @@ use std::f64::consts::PI;
 /// Photos before and after one that it is compared with at the most.
 pub(crate) const NEIGHBOURS: usize = 200;
 
+/// Both densities of a ratio have so much of an even one: where neither knows anything, in the middle of a sea, it is 1.
+pub(crate) const EVEN: f64 = 0.05 / (4.0 * PI);
+
+fn ratio(density: f64, background: f64, even: f64) -> f64 {
+    (density + even) / (background + even)
+}
+
 /// `(q/q₀)^γ`, scaled such that its mean over places without a photo is 1.
 pub(crate) struct Evidence {
     parts: Vec<(Field, f64)>,
     floor: f64,
+    even: f64,
     weight: f64,
     log_mean: f64,
     /// At the grid's points.
@@ -21,10 +29,10 @@ pub(crate) struct Evidence {
 }
 
 impl Evidence {
-    /// Of a photo whose word has this weight γ.
+    /// Of a photo whose word has this weight γ, with so much of an even density on both sides.
     pub(crate) fn of(
         photo: &AlbumPhoto,
-        weight: f64,
+        (weight, even): (f64, f64),
         earth: &Earth,
         calibration: &Calibration,
     ) -> Result<Self, AlbumError> {
@@ -42,7 +50,7 @@ impl Evidence {
             parts.push((field, log_scale));
             floor += share * factors.floor / (4.0 * PI);
         }
-        let ratio = |density: f64, background: f64| ((density + floor) / background).ln() * weight;
+        let ratio = |density: f64, background: f64| ratio(density + floor, background, even).ln() * weight;
         let mut grid: Vec<f64> =
             density.iter().zip(&earth.background).map(|(density, background)| ratio(*density, *background)).collect();
         let mean: f64 = grid
@@ -55,7 +63,7 @@ impl Evidence {
         for value in &mut grid {
             *value = (*value - log_mean).exp();
         }
-        Ok(Self { parts, floor, weight, log_mean, grid })
+        Ok(Self { parts, floor, even, weight, log_mean, grid })
     }
 
     /// At any points.
@@ -68,7 +76,9 @@ impl Evidence {
             density.iter_mut().zip(field.values(points)).for_each(|(sum, value)| *sum += (value + log_scale).exp());
         }
         let background = earth.background_at(points);
-        let log = |(density, background): (f64, f64)| (density / background).ln() * self.weight - self.log_mean;
+        let log = |(density, background): (f64, f64)| {
+            ratio(density, background, self.even).ln() * self.weight - self.log_mean
+        };
         density.into_iter().zip(background).map(|pair| log(pair).exp()).collect()
     }
 }

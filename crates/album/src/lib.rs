@@ -11,8 +11,8 @@
 //! | how good answers are, beside those | [`AlbumScores`], [`AlbumTrip`], [`Judging`] |
 //! | what the model assumes | [`AlbumSettings`] |
 //!
-//! A message between photos is a grid of the globe (Gauss–Legendre rings, on which convolution with a heat kernel is exact: one
-//! factor for each degree) and a few narrow Gaussians (tags and what follows from them), which are closed under products and travel.
+//! Places known of other times give each photo a prior (a mixture of Gaussians, fitted to how real people stay, return and leave); what photos
+//! look like goes from photo to photo on a grid of the globe (Gauss–Legendre rings, on which jumps are exact: one factor for each degree).
 
 mod album;
 mod answer;
@@ -30,9 +30,10 @@ mod explain;
 mod likeness;
 mod message;
 mod photo;
+mod prior;
+mod roaming;
 mod settings;
 mod times;
-mod travel;
 
 pub use album::Album;
 pub use answer::{AlbumAnswer, Outlier};
@@ -41,5 +42,6 @@ pub use clock::{WrongClock, set_clocks};
 pub use error::AlbumError;
 pub use evaluation::{AlbumScores, AlbumTrip, Judging, SetClock, StrayScores, SystemScores};
 pub use photo::AlbumPhoto;
-pub use settings::{AlbumSettings, Levels, TravelSettings, Traveller};
+pub use roaming::Traveller;
+pub use settings::AlbumSettings;
 pub use times::{GUESSED_GAP_S, PhotoTime, TimeSource, iso_time, parse_time, time_in_name};

@@ -43,7 +43,6 @@ pub(crate) fn returns(photos: &[&AlbumPhoto], times: &[f64], settings: &AlbumSet
     if places.is_empty() {
         return vec![Vec::new(); photos.len()];
     }
-    let share = settings.revisit / places.len() as f64;
     photos
         .par_iter()
         .enumerate()
@@ -69,9 +68,8 @@ pub(crate) fn returns(photos: &[&AlbumPhoto], times: &[f64], settings: &AlbumSet
                 .into_iter()
                 .filter(|(_, _, tagged)| reachable(tagged))
                 .map(|(log_odds, _, tagged)| Return {
-                    place: Blob::at_km(tagged.place, settings.alike_km, share),
+                    place: Blob::at_km(tagged.place, settings.alike_km, 1.0),
                     log_odds,
-                    first_s: tagged.times.first().copied().unwrap_or(f64::INFINITY),
                 })
                 .collect()
         })

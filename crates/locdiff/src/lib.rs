@@ -129,8 +129,8 @@ pub mod parts {
     pub use crate::retrieval::neighbours;
     pub use crate::table::{ANSWER_COLUMNS, FoundRow, failure_json};
     pub use locdiff_album::{
-        Album, AlbumPhoto, AlbumScores, AlbumTrip, Judging, Outlier, TimeSource, TravelSettings, Traveller, iso_time,
-        parse_time, set_clocks,
+        Album, AlbumPhoto, AlbumScores, AlbumTrip, Judging, Outlier, TimeSource, Traveller, iso_time, parse_time,
+        set_clocks,
     };
     pub use locdiff_answer::{
         AnswerError, AnsweredBy, BACKGROUND_DRAWS, CALIBRATION_FILE, Evidence, FEWEST_TO_CALIBRATE, Factors, FitReport,

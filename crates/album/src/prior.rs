@@ -1,0 +1,345 @@
+//! Where a photo may be, by the places that are known of other times: how people stay, return and leave.
+//!
+//! The density is a mixture, normalised for each moment by itself, so that nothing changes where a photo without a place stands between
+//! two others. Its weights are functions of hours and kilometres that were fitted to traces of real people (`scripts/fit_travel.py`).
+//! Places within 20 km of one another are one surrounding: the model says in which surrounding one is, or in none, by how long before and
+//! after one was there; inside it, at which of the known places and how far from it; outside, how far from the last and the next known
+//! place, or on the way between them.
+
+use crate::blob::{Blob, variance_of_km};
+use crate::earth::{AT_SEA, is_land};
+use locdiff_sphere::{EARTH_RADIUS_KM, UnitVec, interpolate};
+use serde::Deserialize;
+use std::sync::LazyLock;
+
+/// Known places looked at on each side of a moment.
+const EACH_SIDE: usize = 6;
+/// Known places this near to one another are one surrounding, km.
+const SURROUNDING_KM: f64 = 20.0;
+/// Nothing was fitted to longer times than this, in hours.
+const LONGEST_H: f64 = 336.0;
+/// After this time without a known place, in hours, the places known count half.
+const FORGOTTEN_H: f64 = 2000.0;
+/// Known places whose distances tell the extent of an album, at the most.
+const MOST_FOR_EXTENT: usize = 64;
+
+/// A place that is known at a time.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Anchor {
+    pub(crate) time_s: f64,
+    pub(crate) place: UnitVec,
+    /// How well the place is known, km along each axis.
+    pub(crate) deviation_km: f64,
+    /// The photo that it is of, by its position in time.
+    pub(crate) of: Option<usize>,
+    /// The camera that it is of.
+    pub(crate) camera: Option<String>,
+}
+
+/// The known places of an album, in order of time.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Anchors {
+    list: Vec<Anchor>,
+    /// The median distance between two of them, km.
+    extent_km: f64,
+}
+
+/// Where a photo may be: blobs, and the probability of being anywhere. All sum to 1.
+#[derive(Debug, Clone)]
+pub(crate) struct Prior {
+    pub(crate) blobs: Vec<Blob>,
+    pub(crate) anywhere: f64,
+}
+
+/// The fitted numbers: one row for each width, one column for each feature.
+#[derive(Debug, Deserialize)]
+struct Fitted {
+    near_km: Vec<f64>,
+    far_km: Vec<f64>,
+    between: Vec<f64>,
+    near: Vec<Vec<f64>>,
+    surrounding: Vec<f64>,
+    outside: Vec<f64>,
+    far: Vec<Vec<f64>>,
+    far_nearest: f64,
+    on_the_way: Vec<Vec<f64>>,
+    anywhere: f64,
+}
+
+static FITTED: LazyLock<Fitted> =
+    LazyLock::new(|| serde_json::from_str(include_str!("travel.json")).expect("a table of this crate"));
+
+fn log_hours(hours: f64) -> f64 {
+    (hours.min(LONGEST_H) + 0.03).ln() / 3.0
+}
+
+fn dot(row: &[f64], features: &[f64]) -> f64 {
+    row.iter().zip(features).map(|(a, b)| a * b).sum()
+}
+
+/// Brings weights given as logs to a sum of 1.
+fn softmax(logs: &mut [f64]) {
+    let top = logs.iter().fold(f64::NEG_INFINITY, |a, b| a.max(*b));
+    for log in &mut *logs {
+        *log = (*log - top).exp();
+    }
+    let sum: f64 = logs.iter().sum();
+    for weight in logs {
+        *weight /= sum;
+    }
+}
+
+fn km(a: UnitVec, b: UnitVec) -> f64 {
+    a.angle_rad(b) * EARTH_RADIUS_KM
+}
+
+impl Anchors {
+    pub(crate) fn new(mut list: Vec<Anchor>) -> Self {
+        list.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
+        let some: Vec<UnitVec> =
+            list.iter().step_by(list.len().div_ceil(MOST_FOR_EXTENT).max(1)).map(|anchor| anchor.place).collect();
+        let mut distances: Vec<f64> =
+            (0..some.len()).flat_map(|k| (0..k).map(move |j| (k, j))).map(|(k, j)| km(some[k], some[j])).collect();
+        distances.sort_by(f64::total_cmp);
+        let half = distances.len() / 2;
+        let extent_km = match distances.len() {
+            0 => 5.0,
+            n if n % 2 == 0 => f64::midpoint(distances[half - 1], distances[half]),
+            _ => distances[half],
+        };
+        Self { list, extent_km }
+    }
+
+    pub(crate) fn all(&self) -> &[Anchor] {
+        &self.list
+    }
+
+    /// Where one may be at a time; what is known by photo `without` itself is not looked at. `None` where nothing is known.
+    pub(crate) fn prior(&self, time_s: f64, without: Option<usize>) -> Option<Prior> {
+        self.prior_by(time_s, |anchor| without.is_none() || anchor.of != without)
+    }
+
+    /// By those that `counts`.
+    pub(crate) fn prior_by(&self, time_s: f64, counts: impl Fn(&Anchor) -> bool) -> Option<Prior> {
+        let next = self.list.partition_point(|anchor| anchor.time_s < time_s);
+        let mut before: Vec<&Anchor> =
+            self.list[..next].iter().rev().filter(|anchor| counts(anchor)).take(EACH_SIDE).collect();
+        before.reverse();
+        let after: Vec<&Anchor> = self.list[next..].iter().filter(|anchor| counts(anchor)).take(EACH_SIDE).collect();
+        let around = Around::new(time_s, &before, &after, self.extent_km)?;
+        Some(around.mixture())
+    }
+}
+
+/// The known places around a moment.
+struct Around<'a> {
+    anchors: Vec<&'a Anchor>,
+    hours: Vec<f64>,
+    /// How many of them are before the moment.
+    before: usize,
+    /// The surrounding that each belongs to.
+    surrounding: Vec<usize>,
+    distances: Vec<Vec<f64>>,
+    shortest_h: f64,
+    extent_km: f64,
+    /// Where there is one on each side: the distance between them, the longer time, and the part of the time that is over.
+    bracket: Option<(f64, f64, f64)>,
+}
+
+impl<'a> Around<'a> {
+    fn new(time_s: f64, before: &[&'a Anchor], after: &[&'a Anchor], extent_km: f64) -> Option<Self> {
+        let anchors: Vec<&Anchor> = before.iter().chain(after).copied().collect();
+        let hours: Vec<f64> = anchors.iter().map(|anchor| (anchor.time_s - time_s).abs() / 3600.0).collect();
+        let shortest_h = hours.iter().copied().reduce(f64::min)?;
+        let distances: Vec<Vec<f64>> =
+            anchors.iter().map(|a| anchors.iter().map(|b| km(a.place, b.place)).collect()).collect();
+        let bracket = before.last().zip(after.first()).map(|(last, next)| {
+            let gap = (next.time_s - last.time_s).max(1.0);
+            let longer = (time_s - last.time_s).max(next.time_s - time_s) / 3600.0;
+            (km(last.place, next.place), longer, (time_s - last.time_s) / gap)
+        });
+        let mut surrounding: Vec<usize> = (0..anchors.len()).collect();
+        for a in 0..anchors.len() {
+            for b in 0..a {
+                let (own, other) = (surrounding[a], surrounding[b]);
+                if distances[a][b] < SURROUNDING_KM && own != other {
+                    surrounding.iter_mut().filter(|one| **one == own).for_each(|one| *one = other);
+                }
+            }
+        }
+        Some(Self { before: before.len(), anchors, hours, surrounding, distances, shortest_h, extent_km, bracket })
+    }
+
+    fn mixture(&self) -> Prior {
+        let fitted = &*FITTED;
+        let mut names: Vec<usize> = self.surrounding.clone();
+        names.sort_unstable();
+        names.dedup();
+        let outside = self.outside_features();
+        let mut shares: Vec<f64> =
+            names.iter().map(|name| dot(&fitted.surrounding, &self.surrounding_features(*name, &names))).collect();
+        shares.push(dot(&fitted.outside, &outside));
+        softmax(&mut shares);
+        let known = 1.0 / (1.0 + self.shortest_h / FORGOTTEN_H);
+        let mut blobs = Vec::new();
+        for (name, share) in names.iter().zip(&shares) {
+            let members: Vec<usize> = (0..self.anchors.len()).filter(|k| self.surrounding[*k] == *name).collect();
+            let mut weights: Vec<f64> = members
+                .iter()
+                .flat_map(|k| {
+                    let features = self.near_features(*k);
+                    fitted.near.iter().map(move |row| dot(row, &features))
+                })
+                .collect();
+            softmax(&mut weights);
+            for (k, own) in members.iter().zip(weights.chunks(fitted.near_km.len())) {
+                blobs.extend(
+                    own.iter().zip(&fitted.near_km).map(|(weight, km)| self.blob(*k, *km, known * share * weight)),
+                );
+            }
+        }
+        let out = known * shares.last().copied().unwrap_or(0.0);
+        let anywhere = self.add_outside(&mut blobs, out, &outside);
+        Prior { blobs, anywhere: anywhere + 1.0 - known }
+    }
+
+    fn blob(&self, k: usize, deviation_km: f64, mass: f64) -> Blob {
+        let anchor = self.anchors[k];
+        Blob {
+            centre: anchor.place,
+            variance: variance_of_km(deviation_km) + variance_of_km(anchor.deviation_km),
+            mass,
+        }
+    }
+
+    /// Away from what is known: about the last and the next place, and on the way between. Returns the mass of being anywhere.
+    fn add_outside(&self, blobs: &mut Vec<Blob>, mass: f64, features: &[f64]) -> f64 {
+        let fitted = &*FITTED;
+        let ends: Vec<usize> = [self.before.checked_sub(1), Some(self.before)]
+            .into_iter()
+            .flatten()
+            .filter(|k| *k < self.hours.len())
+            .collect();
+        let nearest = |k: usize| if self.hours[k] <= self.shortest_h { fitted.far_nearest } else { 0.0 };
+        let mut weights: Vec<f64> =
+            ends.iter().flat_map(|k| fitted.far.iter().map(move |row| dot(row, features) + nearest(*k))).collect();
+        let way = self.bracket.filter(|(distance, ..)| *distance > 1.0).map(|(distance, _, part)| {
+            (distance, interpolate(self.anchors[self.before - 1].place, self.anchors[self.before].place, part))
+        });
+        if let Some((_, middle)) = way {
+            // Few photos are taken on the way over a sea.
+            let at_sea = if is_land(middle) { 0.0 } else { AT_SEA.ln() };
+            weights.extend(fitted.on_the_way.iter().map(|row| dot(row, features) + at_sea));
+        }
+        weights.push(fitted.anywhere);
+        softmax(&mut weights);
+        let (far, rest) = weights.split_at(ends.len() * fitted.far.len());
+        for (k, own) in ends.iter().zip(far.chunks(fitted.far.len())) {
+            blobs.extend(own.iter().zip(&fitted.far_km).map(|(weight, km)| self.blob(*k, *km, mass * weight)));
+        }
+        if let Some((distance, middle)) = way {
+            for (weight, width) in rest.iter().zip(&fitted.between) {
+                blobs.push(Blob::at_km(middle, (width * distance).max(0.3), mass * weight));
+            }
+        }
+        mass * rest.last().copied().unwrap_or(0.0)
+    }
+
+    fn near_features(&self, k: usize) -> [f64; 7] {
+        let (hours, log) = (self.hours[k], log_hours(self.hours[k]));
+        let same = self.distances[k].iter().filter(|km| **km < 1.0).count() as f64;
+        let others = self.distances[k].iter().enumerate().filter(|(other, _)| *other != k);
+        let nearest = others.map(|(_, km)| *km).reduce(f64::min);
+        let is_long = 1.0 / (1.0 + (-(hours - 9.0) / 2.0).exp());
+        let hour_of_day = is_long * (std::f64::consts::TAU * hours / 24.0).cos();
+        [
+            1.0,
+            log,
+            log * log,
+            same.ln() / 1.5,
+            nearest.map_or(1.0, |km| (km.min(20.0) + 0.03).ln() / 3.0),
+            hour_of_day,
+            self.bracket.map_or(0.0, |(distance, ..)| (distance.min(20.0) + 0.05).ln() / 3.0),
+        ]
+    }
+
+    fn surrounding_features(&self, name: usize, names: &[usize]) -> [f64; 9] {
+        let shortest = |is: &dyn Fn(usize) -> bool| {
+            (0..self.hours.len()).filter(|k| is(*k)).map(|k| self.hours[k]).reduce(f64::min)
+        };
+        let own = shortest(&|k| self.surrounding[k] == name).unwrap_or(LONGEST_H);
+        let first = names.iter().find(|other| shortest(&|k| self.surrounding[k] == **other) == Some(self.shortest_h));
+        let other = shortest(&|k| self.surrounding[k] != name);
+        let before = shortest(&|k| self.surrounding[k] == name && k < self.before);
+        let after = shortest(&|k| self.surrounding[k] == name && k >= self.before);
+        let count = self.surrounding.iter().filter(|one| **one == name).count() as f64;
+        let log = log_hours(own);
+        [
+            1.0,
+            log,
+            log * log,
+            f64::from(first == Some(&name)),
+            other.map_or(0.0, |hours| log_hours(hours) - log),
+            f64::from(other.is_some()),
+            f64::from(before.is_some() && after.is_some()),
+            before.zip(after).map_or(0.0, |(before, after)| log_hours(before.max(after))),
+            count.ln() / 1.5,
+        ]
+    }
+
+    fn outside_features(&self) -> [f64; 7] {
+        let log = log_hours(self.shortest_h);
+        [
+            1.0,
+            log,
+            log * log,
+            f64::from(self.bracket.is_some()),
+            self.bracket.map_or(0.0, |(distance, ..)| (distance + 0.05).ln() / 3.0),
+            self.bracket.map_or(0.0, |(_, longer, _)| log_hours(longer)),
+            (self.extent_km + 0.5).ln() / 3.0,
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use locdiff_sphere::LatLon;
+
+    fn anchor(hours: f64, lat: f64, lon: f64) -> Anchor {
+        let place = LatLon::new(lat, lon).unwrap().to_unit();
+        Anchor { time_s: 3600.0 * hours, place, deviation_km: 0.0, of: None, camera: None }
+    }
+
+    /// All that may be sums to 1, whatever is known, also seconds, months and years away.
+    #[test]
+    fn the_prior_is_normalised() {
+        let places =
+            [(0.0, 48.86, 2.35), (5.0, 48.80, 2.13), (30.0, 43.3, 5.4), (31.0, 43.31, 5.4), (900.0, -33.9, 151.2)];
+        for count in 1..=places.len() {
+            let anchors = Anchors::new(places[..count].iter().map(|(h, lat, lon)| anchor(*h, *lat, *lon)).collect());
+            for hours in [-9000.0, -1.0, 0.0, 0.001, 2.0, 17.0, 30.5, 100.0, 1e5] {
+                let prior = anchors.prior(3600.0 * hours, None).unwrap();
+                let sum: f64 = prior.blobs.iter().map(|blob| blob.mass).sum::<f64>() + prior.anywhere;
+                assert!((sum - 1.0).abs() < 1e-9, "{count} {hours}: {sum}");
+                assert!(prior.blobs.iter().all(|blob| blob.mass >= 0.0 && blob.variance > 0.0));
+            }
+        }
+        assert!(Anchors::default().prior(0.0, None).is_none());
+    }
+
+    /// A day later people are near by for the most part, not everywhere between here and the next country.
+    #[test]
+    fn a_day_away_from_a_place_one_is_rather_there() {
+        let anchors = Anchors::new(vec![anchor(0.0, 48.86, 2.35), anchor(48.0, 48.87, 2.30)]);
+        let prior = anchors.prior(24.0 * 3600.0, None).unwrap();
+        let paris = LatLon::new(48.86, 2.35).unwrap().to_unit();
+        let near: f64 = prior
+            .blobs
+            .iter()
+            .filter(|b| km(b.centre, paris) < 10.0 && b.variance.sqrt() * EARTH_RADIUS_KM < 20.0)
+            .map(|b| b.mass)
+            .sum();
+        assert!(near > 0.6, "{near}");
+    }
+}
