@@ -10,6 +10,9 @@ use locdiff_answer::Calibration;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
+/// From this probability of being wrong on a tag says nothing about other photos.
+const DOUBTFUL: f64 = 0.2;
+
 /// An album in order of time.
 pub(crate) struct Chain<'a> {
     photos: Vec<&'a AlbumPhoto>,
@@ -98,7 +101,7 @@ impl<'a> Chain<'a> {
         }
         let wrong = |anchor: &Anchor| -> Result<bool, AlbumError> {
             let Some(k) = anchor.of else { return Ok(false) };
-            Ok(self.wrong_tag(k, &self.others(k, None)?) > 0.5)
+            Ok(self.wrong_tag(k, &self.others(k, None)?) > DOUBTFUL)
         };
         let list = self.anchors.all();
         let kept: Vec<bool> = list.par_iter().map(|anchor| Ok(!wrong(anchor)?)).collect::<Result<_, AlbumError>>()?;
@@ -119,7 +122,8 @@ impl<'a> Chain<'a> {
         if cameras.len() < 2 || self.anchors.all().is_empty() {
             return Ok(());
         }
-        for (camera, own) in cameras {
+        // Photos that do not say which camera took them go with all.
+        for (camera, own) in cameras.into_iter().filter(|(camera, _)| !camera.is_empty()) {
             let stride = own.len().div_ceil(48);
             let some: Vec<usize> = own.into_iter().step_by(stride).collect();
             let gain = |k: &usize| -> Result<f64, AlbumError> {
@@ -329,7 +333,7 @@ impl<'a> Chain<'a> {
     fn others(&self, k: usize, ratio: Option<&[f64]>) -> Result<Message, AlbumError> {
         let mut others = self.message_of(self.anchors.prior(self.times[k], Some(k)))?;
         let camera = self.photos[k].camera.as_deref().unwrap_or_default();
-        if let Some(together) = self.together.get(camera).filter(|together| **together < 0.99) {
+        if let Some(together) = self.together.get(camera).filter(|together| **together < 0.5) {
             let own = self.message_of(self.own_prior(k))?;
             others = others.mixed(*together, own, self.earth);
         }

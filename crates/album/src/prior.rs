@@ -18,6 +18,8 @@ const EACH_SIDE: usize = 6;
 const SURROUNDING_KM: f64 = 20.0;
 /// Nothing was fitted to longer times than this, in hours.
 const LONGEST_H: f64 = 336.0;
+/// Sooner than this, in hours, one is hardly just anywhere.
+const ANYWHERE_H: f64 = 6.0;
 /// After this time without a known place, in hours, the places known count half.
 const FORGOTTEN_H: f64 = 2000.0;
 /// Known places whose distances tell the extent of an album, at the most.
@@ -68,6 +70,11 @@ struct Fitted {
 
 static FITTED: LazyLock<Fitted> =
     LazyLock::new(|| serde_json::from_str(include_str!("travel.json")).expect("a table of this crate"));
+
+/// How far one gets in so many hours, km along each axis: nobody is in the next country minutes after a photo.
+fn reach_km(hours: f64) -> f64 {
+    3.0 + 120.0 * hours.max(hours.powf(1.5))
+}
 
 fn log_hours(hours: f64) -> f64 {
     (hours.min(LONGEST_H) + 0.03).ln() / 3.0
@@ -205,6 +212,7 @@ impl<'a> Around<'a> {
 
     fn blob(&self, k: usize, deviation_km: f64, mass: f64) -> Blob {
         let anchor = self.anchors[k];
+        let deviation_km = deviation_km.min(reach_km(self.hours[k]));
         Blob {
             centre: anchor.place,
             variance: variance_of_km(deviation_km) + variance_of_km(anchor.deviation_km),
@@ -231,7 +239,7 @@ impl<'a> Around<'a> {
             let at_sea = if is_land(middle) { 0.0 } else { AT_SEA.ln() };
             weights.extend(fitted.on_the_way.iter().map(|row| dot(row, features) + at_sea));
         }
-        weights.push(fitted.anywhere);
+        weights.push(fitted.anywhere + (self.shortest_h / ANYWHERE_H).clamp(1e-9, 1.0).ln());
         softmax(&mut weights);
         let (far, rest) = weights.split_at(ends.len() * fitted.far.len());
         for (k, own) in ends.iter().zip(far.chunks(fitted.far.len())) {

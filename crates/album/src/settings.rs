@@ -82,7 +82,7 @@ impl Default for AlbumSettings {
             ],
             look_power: 0.3,
             most_look: 0.7,
-            together: 0.9,
+            together: 0.99,
             most_apart: 3.0,
             alike_km: 0.5,
             likeness: (0.70, 10.0),
