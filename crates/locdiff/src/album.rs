@@ -214,15 +214,7 @@ impl Locator {
 /// When each photo was taken: by its EXIF data, else the digits in its name, else by the order of the files. Clocks without an
 /// offset are taken to have the one that most photos with an offset have.
 fn album_times<'a>(photos: impl Iterator<Item = &'a EmbeddedPhoto> + Clone) -> Vec<PhotoTime> {
-    let read: Vec<Option<(f64, TimeSource)>> = photos
-        .clone()
-        .map(|photo| {
-            let taken = &photo.taken;
-            let exif = taken.time.as_deref().and_then(|time| parse_time(time, taken.offset.as_deref()).ok());
-            exif.map(|(at, known)| (at, if known { TimeSource::Exif } else { TimeSource::Clock }))
-                .or_else(|| Some((time_in_name(photo.name.as_deref()?)?, TimeSource::Name)))
-        })
-        .collect();
+    let read: Vec<Option<(f64, TimeSource)>> = photos.clone().map(own_time).collect();
     let mut offsets: Vec<f64> = photos
         .filter_map(|photo| {
             let (time, offset) = (photo.taken.time.as_deref()?, photo.taken.offset.as_deref()?);
@@ -244,6 +236,14 @@ fn album_times<'a>(photos: impl Iterator<Item = &'a EmbeddedPhoto> + Clone) -> V
             time
         })
         .collect()
+}
+
+/// When a photo was taken, by its EXIF data, else the digits in its name.
+pub(crate) fn own_time(photo: &EmbeddedPhoto) -> Option<(f64, TimeSource)> {
+    let taken = &photo.taken;
+    let exif = taken.time.as_deref().and_then(|time| parse_time(time, taken.offset.as_deref()).ok());
+    exif.map(|(at, known)| (at, if known { TimeSource::Exif } else { TimeSource::Clock }))
+        .or_else(|| Some((time_in_name(photo.name.as_deref()?)?, TimeSource::Name)))
 }
 
 /// Which photos are answered together: all, those of a folder, or those of a named album.
