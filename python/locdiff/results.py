@@ -71,7 +71,7 @@ class Record:
 
 @dataclass(frozen=True)
 class PhotoTime:
-    """When a photo was taken: seconds since 1970 (NaN where only the order is known), and who says so (table, exif, clock, name or order)."""
+    """When a photo was taken: seconds since 1970, and who says so (table, exif, clock, name; order: NaN seconds)."""
 
     seconds: float
     source: str
