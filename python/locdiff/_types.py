@@ -79,3 +79,4 @@ class AlbumOptions(LocateOptions, total=False):
     same_place: bool
     folder_is_place: bool
     trust_clocks: bool
+    clock_offset_s: float | None

@@ -71,14 +71,14 @@ class Record:
 
 @dataclass(frozen=True)
 class PhotoTime:
-    """When a photo was taken: seconds since 1970, and who says so (table, exif, clock, name or order)."""
+    """When a photo was taken: seconds since 1970, and who says so (table, exif, clock, name; order: NaN seconds)."""
 
     seconds: float
     source: str
 
     @property
     def utc(self) -> datetime.datetime:
-        """The moment.
+        """The moment; without an offset (`clock`, `name`) it is by the camera's clock.
 
         >>> PhotoTime(1715514310.0, "exif").utc.isoformat()
         '2024-05-12T11:45:10+00:00'

@@ -40,7 +40,7 @@ fn list<T>(
 fn time(value: &Bound<'_, PyAny>) -> PyResult<PhotoTime> {
     if let Ok(text) = value.extract::<String>() {
         let read = parse_time(&text, None).map_err(|error| SettingError::new_err(error.to_string()));
-        return read.map(|(seconds, _)| PhotoTime::at(seconds));
+        return read.map(PhotoTime::read);
     }
     let seconds: f64 = match value.extract() {
         Ok(seconds) => seconds,

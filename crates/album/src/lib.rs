@@ -44,4 +44,4 @@ pub use evaluation::{AlbumScores, AlbumTrip, Judging, SetClock, StrayScores, Sys
 pub use photo::AlbumPhoto;
 pub use roaming::Traveller;
 pub use settings::AlbumSettings;
-pub use times::{GUESSED_GAP_S, PhotoTime, TimeSource, iso_time, parse_time, time_in_name};
+pub use times::{GUESSED_GAP_S, PhotoTime, TimeSource, iso_time, parse_offset, parse_time, time_in_name};

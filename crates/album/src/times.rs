@@ -1,10 +1,10 @@
 //! When a photo was taken: from EXIF data, a file's name, a table, or its place in the folder.
 
 use crate::AlbumError;
-use serde::Serialize;
+use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 /// Who says when a photo was taken.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TimeSource {
     /// A table that the user gave.
@@ -32,25 +32,84 @@ impl TimeSource {
     }
 }
 
-/// When a photo was taken.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+/// When a photo was taken. As JSON it has `seconds` and `text`, null where only the order is known, and `source`.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PhotoTime {
-    /// Seconds since 1970; of UTC where an offset is known.
+    /// Seconds since 1970 to reckon with: of UTC where the offset is known, else by the offset that is assumed.
     pub seconds: f64,
     /// Who says so.
     pub source: TimeSource,
+    /// How far the photo's own clock is ahead of them, where the offset is assumed.
+    pub ahead_s: f64,
+    /// Whether the offset from UTC is known.
+    pub is_utc: bool,
 }
 
 /// The years 1 to 9999: no time is outside of them.
-const SECONDS: std::ops::Range<f64> = -6.2e10..2.53e11;
+const SECONDS: std::ops::Range<f64> = -62_135_596_800.0..253_402_300_800.0;
 
 /// Files without a time are taken to be this far apart.
 pub const GUESSED_GAP_S: f64 = 600.0;
 
 impl PhotoTime {
-    /// A time from a table.
+    /// A time of UTC from a table.
     pub fn at(seconds: f64) -> Self {
-        Self { seconds, source: TimeSource::Table }
+        Self { seconds, source: TimeSource::Table, ahead_s: 0.0, is_utc: true }
+    }
+
+    /// A time that [`parse_time`] read in a table; without an offset it is some clock's.
+    pub fn read((seconds, is_utc): (f64, bool)) -> Self {
+        Self { is_utc, ..Self::at(seconds) }
+    }
+
+    /// The same where clocks without an offset are so many seconds ahead of UTC.
+    #[must_use]
+    pub fn in_zone(self, offset_s: f64) -> Self {
+        if self.is_utc || self.source == TimeSource::Order {
+            return self;
+        }
+        Self { seconds: self.seconds + self.ahead_s - offset_s, ahead_s: 0.0, is_utc: true, ..self }
+    }
+
+    /// As ISO 8601: of UTC, with a `Z`, where the offset is known, else as the clock had it; `None` where only the order is known.
+    ///
+    /// ```
+    /// use locdiff_album::{PhotoTime, parse_time};
+    /// let local = PhotoTime::read(parse_time("2024:05:12 13:45:10", None)?);
+    /// assert_eq!(local.text().as_deref(), Some("2024-05-12T13:45:10"));
+    /// assert_eq!(local.in_zone(7200.0).text().as_deref(), Some("2024-05-12T11:45:10Z"));
+    /// # Ok::<(), locdiff_album::AlbumError>(())
+    /// ```
+    pub fn text(&self) -> Option<String> {
+        let seconds = self.seconds + self.ahead_s;
+        let is_known = self.source != TimeSource::Order && SECONDS.contains(&seconds);
+        is_known.then(|| {
+            let text = iso_time(seconds);
+            if self.is_utc { text } else { text.trim_end_matches('Z').to_owned() }
+        })
+    }
+
+    /// The same where the offset is known.
+    pub fn utc(&self) -> Option<String> {
+        self.text().filter(|_| self.is_utc)
+    }
+
+    /// Who says so, in words.
+    pub fn words(&self) -> &'static str {
+        match self.source {
+            TimeSource::Clock if self.is_utc => "the camera's clock in the time zone given",
+            source => source.words(),
+        }
+    }
+}
+
+impl Serialize for PhotoTime {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut object = serializer.serialize_struct("PhotoTime", 3)?;
+        object.serialize_field("seconds", &(self.source != TimeSource::Order).then_some(self.seconds))?;
+        object.serialize_field("source", &self.source)?;
+        object.serialize_field("text", &self.text())?;
+        object.end()
     }
 }
 
@@ -96,7 +155,8 @@ pub fn parse_time(text: &str, offset: Option<&str>) -> Result<(f64, bool), Album
     }
     let part = |k: usize| numbers.get(k).copied().unwrap_or(0.0);
     let seconds = civil([part(0), part(1), part(2), part(3), part(4), part(5)]).ok_or_else(bad)?;
-    Ok((seconds - offset.unwrap_or(0.0), offset.is_some()))
+    let seconds = seconds - offset.unwrap_or(0.0);
+    if SECONDS.contains(&seconds) { Ok((seconds, offset.is_some())) } else { Err(bad()) }
 }
 
 /// The time in a file's name, such as `IMG_20240512_134510.jpg`, `2024-05-12 13.45.10.jpg` or `PXL_20240512_134510123.jpg`.
@@ -141,6 +201,18 @@ fn date_at(text: &str) -> Option<f64> {
     let day = [number(0, 4), number(4, 6), number(6, 8)];
     let clock = if digits.len() >= 14 { [number(8, 10), number(10, 12), number(12, 14)] } else { [0.0; 3] };
     civil([day[0], day[1], day[2], clock[0], clock[1], clock[2]])
+}
+
+/// An offset from UTC such as `+02:00`, `-0530`, `+2` or `Z`, in seconds.
+///
+/// ```
+/// use locdiff_album::parse_offset;
+/// assert_eq!([parse_offset("+02:00"), parse_offset("-0530"), parse_offset("Z")], [Some(7200.0), Some(-19_800.0), Some(0.0)]);
+/// assert_eq!([parse_offset("Europe/Rome"), parse_offset("+99"), parse_offset("+2h")], [None; 3]);
+/// ```
+pub fn parse_offset(text: &str) -> Option<f64> {
+    let is_plain = text.chars().skip(1).all(|c| c.is_ascii_digit() || c == ':');
+    if matches!(text, "Z" | "z") { Some(0.0) } else { offset_seconds(text).filter(|_| is_plain) }
 }
 
 /// `+02:00`, `-0530` or `+2` as seconds.
@@ -193,7 +265,7 @@ fn civil([year, month, day, hour, minute, second]: [f64; 6]) -> Option<f64> {
 /// assert_eq!(locdiff_album::iso_time(1_715_514_310.0), "2024-05-12T11:45:10Z");
 /// ```
 pub fn iso_time(seconds: f64) -> String {
-    let whole = seconds.round().clamp(-6.0e10, 2.5e11) as i64;
+    let whole = seconds.round().clamp(SECONDS.start, SECONDS.end - 1.0) as i64;
     let (days, rest) = (whole.div_euclid(86_400), whole.rem_euclid(86_400));
     let shifted = days + 719_468;
     let era = shifted.div_euclid(146_097);
@@ -224,6 +296,10 @@ mod tests {
             "1e999",
             "1e300",
             "-1e12",
+            "253402300800",
+            "9999-12-31T23:59:59-02:00",
+            "0001-01-01T00:00:00+02:00",
+            "10000-01-01",
         ] {
             assert!(parse_time(text, None).is_err(), "{text}");
         }
@@ -231,6 +307,23 @@ mod tests {
         for name in ["", "é20240512é", "99999999_999999.jpg", "20241399_000000.jpg"] {
             let _ = time_in_name(name);
         }
+    }
+
+    #[test]
+    fn clocks_stay_local_and_the_order_is_no_time() {
+        assert_eq!(iso_time(parse_time("9999-12-31T23:59:59Z", None).unwrap().0), "9999-12-31T23:59:59Z");
+        // An offset that is assumed moves the seconds, and not the clock.
+        let clock = PhotoTime { seconds: 100.0, source: TimeSource::Clock, ahead_s: 7200.0, is_utc: false };
+        assert_eq!((clock.text().as_deref(), clock.utc()), (Some("1970-01-01T02:01:40"), None));
+        let known = clock.in_zone(3600.0);
+        assert_eq!((known.seconds, known.utc().as_deref()), (3700.0, Some("1970-01-01T01:01:40Z")));
+        assert!(known.in_zone(0.0) == known && known.words() != clock.words());
+        let order = PhotoTime { source: TimeSource::Order, ..clock };
+        assert_eq!((order.text(), order.in_zone(3600.0)), (None, order));
+        let json = serde_json::to_value([order, clock]).unwrap();
+        assert_eq!(json[0], serde_json::json!({ "seconds": null, "source": "order", "text": null }));
+        assert_eq!(json[1], serde_json::json!({ "seconds": 100.0, "source": "clock", "text": "1970-01-01T02:01:40" }));
+        assert_eq!(PhotoTime::at(3e11).text(), None);
     }
 
     #[test]

@@ -31,7 +31,7 @@ impl PhotoArgs {
         Self { path_column: None, images, max_megapixels: 100, allow_bad: false }
     }
 
-    /// The photos that the arguments name; what is passed over is said, a line each.
+    /// The photos that the arguments name; what is passed over is said, a line each, or counted where it is no photo by its name.
     pub fn gather(&self, arguments: &[PathBuf]) -> Result<Photos> {
         if !self.images.is_empty() {
             return self.listed(arguments);
@@ -42,6 +42,9 @@ impl PhotoArgs {
         })?;
         for skipped in photos.skipped() {
             say::warning(&format!("{}: {}; passed over", skipped.path.display(), skipped.reason));
+        }
+        if !photos.passed_over().is_empty() {
+            verbosity::note(&format!("passed over: {}", photos.passed_over()));
         }
         Ok(photos)
     }

@@ -148,3 +148,48 @@ fn tags_spread_to_photos_of_the_same_minutes_and_are_taken_back() {
     assert!(said.contains("of the same place, has a GPS tag"), "{said}");
     ok(path, "album trip --device cpu --folder-is-place");
 }
+
+/// Clocks without an offset stay local, and are not in GPX, which is of UTC.
+#[test]
+fn local_times_stay_local() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fs::write(path.join("t.csv"), "row,time\n0,2024-05-12 13:00:00\n0,2024-05-12T13:05:00+02:00\n").unwrap();
+    let (model, photos) = (world("model"), world("photos.npy"));
+    let album = format!("album --model {model} --embeddings {photos} --times t.csv --device cpu --force");
+    let files = format!("{album} --csv a.csv --gpx a.gpx --geojson a.geojson");
+    let read = |name: &str| fs::read_to_string(path.join(name)).unwrap();
+    let text = ok(path, &files);
+    assert!(text.contains("2024-05-12T13:00:00 by") && text.contains("2024-05-12T11:05:00Z by"), "{text}");
+    assert_eq!(csv(path.join("a.csv"))[1][1], "2024-05-12T13:00:00");
+    assert!(read("a.geojson").contains("\"2024-05-12T13:00:00\""));
+    assert_eq!(read("a.gpx").matches("<time>").count(), 2, "once as a waypoint, once on the track");
+    assert_eq!(json_lines(path, &album)[0]["time"]["text"], "2024-05-12T13:00:00");
+    // Whoever knows the offset says it.
+    for (zone, hour) in [("+02:00", "11"), ("-05:30", "18")] {
+        let answers = json_lines(path, &format!("{files} --time-zone {zone}"));
+        let minute = if zone == "+02:00" { "00" } else { "30" };
+        let time = format!("2024-05-12T{hour}:{minute}:00Z");
+        assert!(answers[0]["time"]["text"] == time && read("a.gpx").contains(&time), "{answers:?}");
+        assert_eq!(answers[1]["time"]["text"], "2024-05-12T11:05:00Z");
+    }
+    let output = run(path, &format!("{album} --time-zone Rome"));
+    assert!(output.status.code() == Some(2) && stderr(&output).contains("write it as +02:00"));
+}
+
+#[cfg(feature = "bundled")]
+#[test]
+fn photos_without_a_time_have_none() {
+    let path = &*common::scratch();
+    fs::create_dir(path.join("trip")).unwrap();
+    for name in ["IMG_20240506_070950.jpg", "x.jpg"] {
+        fs::copy(fixture("vision/china.jpg"), path.join("trip").join(name)).unwrap();
+    }
+    let text = ok(path, "album trip --device cpu --csv a.csv --gpx a.gpx");
+    assert!(text.contains("2024-05-06T07:09:50 by the file's name") && text.contains("time unknown\n"), "{text}");
+    assert!(csv(path.join("a.csv"))[2][1].is_empty());
+    assert!(!fs::read_to_string(path.join("a.gpx")).unwrap().contains("<time>"));
+    let time = &json_lines(path, "album trip --device cpu")[1]["time"];
+    assert!(time["seconds"].is_null() && time["text"].is_null() && time["source"] == "order", "{time}");
+    assert!(ok(path, "album trip/x.jpg --device cpu").contains("time unknown\n"));
+}

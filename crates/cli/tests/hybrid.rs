@@ -152,7 +152,7 @@ fn a_gallery_is_mixed_with_the_model_and_says_what_it_did() {
     );
     // The words of a place hold commas.
     assert_eq!(table[1][table[1].len() - 8], "gallery", "{:?}", table[1]);
-    let text = ok(path, &format!("{locate} --gallery gallery"));
+    let text = ok(path, &format!("{locate} --gallery gallery --details"));
     assert!(
         text.contains("answered by  the gallery; the gallery has") && text.contains("  match        row "),
         "{text}"

@@ -227,3 +227,39 @@ fn views_are_read_together_and_as_the_paper_does() {
     let said = ok(path, &format!("{locate} --truth truth.csv"));
     assert!(said.contains("(n = 1)"), "{said}");
 }
+
+/// A folder of many photos: a line each, how many of what, and where to go on.
+#[cfg(feature = "bundled")]
+#[test]
+fn many_photos_have_a_line_each_and_a_summary() {
+    let path = &*common::scratch();
+    fs::create_dir(path.join("in")).unwrap();
+    for k in 0..9 {
+        picture(&path.join(format!("in/IMG_20240506_0709{k:02}.bmp")), k);
+    }
+    fs::copy(common::root().join("crates/phototags/tests/fixtures/gps.jpg"), path.join("in/gps.jpg")).unwrap();
+    for (name, text) in [("bad.jpg", "no photo"), ("film.mp4", ""), ("notes.txt", "")] {
+        fs::write(path.join("in").join(name), text).unwrap();
+    }
+    let locate = "locate in --device cpu --samples 2 --allow-bad";
+    let output = run(path, locate);
+    let (text, said) = (String::from_utf8(output.stdout.clone()).unwrap(), stderr(&output));
+    assert!(output.status.success() && text.lines().count() == 10, "{text}{said}");
+    for line in text.lines() {
+        let is_said = ["   90 % within ", "can't tell; a guess is ", "already tagged at "];
+        assert!(line.starts_with("in/") && is_said.iter().any(|words| line.contains(words)), "{line}");
+    }
+    assert_eq!(text.matches("already tagged at ").count(), 1, "{text}");
+    let summary = said.lines().find(|line| line.starts_with("note: 11 photos: ")).unwrap_or_else(|| panic!("{said}"));
+    assert!(summary.ends_with(" can't tell, 1 already tagged, 1 unreadable"), "{summary}");
+    let untold = text.lines().filter(|line| line.contains("can't tell; a guess")).count();
+    assert!(summary.contains(&format!(": {} answered, {untold} can't tell", 9 - untold)), "{summary}");
+    assert!(said.contains("note: passed over: 1 video, 1 other file\n") && said.contains("`locdiff album`"), "{said}");
+    // All about each, where that is asked for, and where they are few; programs get what they got.
+    assert_eq!(ok(path, &format!("{locate} --details")).matches("best place").count(), 10);
+    fs::remove_file(path.join("in/bad.jpg")).unwrap();
+    let few = run(path, locate);
+    assert_eq!(String::from_utf8(few.stdout.clone()).unwrap().matches("best place").count(), 10);
+    assert!(!stderr(&few).contains("can't tell, "));
+    assert_eq!(json_lines(path, locate).len(), 10);
+}

@@ -110,7 +110,7 @@ impl Locator {
             return Err(LocateError::Stopped);
         }
         let groups = groups(&read, request);
-        let mut photos: Vec<Option<AlbumPhoto>> = self.album_entries(&read, options)?;
+        let mut photos: Vec<Option<AlbumPhoto>> = self.album_entries(&read, request.clock_offset_s, options)?;
         let mut answers: Vec<Option<AlbumAnswer>> = photos.iter().map(|_| None).collect();
         let mut clocks = Vec::new();
         for members in groups {
@@ -148,13 +148,18 @@ impl Locator {
     }
 
     /// The photos that were read as an album sees them; none for those that were not.
-    fn album_entries(&self, read: &[Read], options: &LocateOptions) -> Result<Vec<Option<AlbumPhoto>>, LocateError> {
+    fn album_entries(
+        &self,
+        read: &[Read],
+        zone: Option<f64>,
+        options: &LocateOptions,
+    ) -> Result<Vec<Option<AlbumPhoto>>, LocateError> {
         let good: Vec<(&Origin, &EmbeddedPhoto)> =
             read.iter().filter_map(|read| Some((&read.origin, read.photo.as_ref().ok()?))).collect();
-        let mut times = album_times(good.iter().map(|(_, photo)| *photo));
+        let mut times = album_times(good.iter().map(|(_, photo)| *photo), zone);
         for (time, (origin, _)) in times.iter_mut().zip(&good) {
             if let Some(known) = origin.known.time {
-                *time = known;
+                *time = zone.map_or(known, |zone| known.in_zone(zone));
             } else if origin.known.time_text.is_some() {
                 time.source = TimeSource::Table;
             }
@@ -212,17 +217,9 @@ impl Locator {
 }
 
 /// When each photo was taken: by its EXIF data, else the digits in its name, else by the order of the files. Clocks without an
-/// offset are taken to have the one that most photos with an offset have.
-fn album_times<'a>(photos: impl Iterator<Item = &'a EmbeddedPhoto> + Clone) -> Vec<PhotoTime> {
-    let read: Vec<Option<(f64, TimeSource)>> = photos
-        .clone()
-        .map(|photo| {
-            let taken = &photo.taken;
-            let exif = taken.time.as_deref().and_then(|time| parse_time(time, taken.offset.as_deref()).ok());
-            exif.map(|(at, known)| (at, if known { TimeSource::Exif } else { TimeSource::Clock }))
-                .or_else(|| Some((time_in_name(photo.name.as_deref()?)?, TimeSource::Name)))
-        })
-        .collect();
+/// offset have that of `zone`, else they are taken to have the one that most photos with an offset have.
+fn album_times<'a>(photos: impl Iterator<Item = &'a EmbeddedPhoto> + Clone, zone: Option<f64>) -> Vec<PhotoTime> {
+    let read: Vec<Option<(f64, TimeSource)>> = photos.clone().map(own_time).collect();
     let mut offsets: Vec<f64> = photos
         .filter_map(|photo| {
             let (time, offset) = (photo.taken.time.as_deref()?, photo.taken.offset.as_deref()?);
@@ -235,15 +232,27 @@ fn album_times<'a>(photos: impl Iterator<Item = &'a EmbeddedPhoto> + Clone) -> V
     let mut last = 0.0;
     read.into_iter()
         .map(|found| {
+            let time = |seconds, source, ahead_s| PhotoTime { seconds, source, ahead_s, is_utc: false };
             let time = match found {
-                Some((seconds, TimeSource::Exif)) => PhotoTime { seconds, source: TimeSource::Exif },
-                Some((seconds, source)) => PhotoTime { seconds: seconds - usual, source },
-                None => PhotoTime { seconds: last + GUESSED_GAP_S, source: TimeSource::Order },
+                Some((seconds, source @ TimeSource::Exif)) => PhotoTime { is_utc: true, ..time(seconds, source, 0.0) },
+                Some((seconds, source)) => {
+                    let clock = time(seconds - usual, source, usual);
+                    zone.map_or(clock, |zone| clock.in_zone(zone))
+                }
+                None => time(last + GUESSED_GAP_S, TimeSource::Order, 0.0),
             };
             last = time.seconds;
             time
         })
         .collect()
+}
+
+/// When a photo was taken, by its EXIF data, else the digits in its name.
+pub(crate) fn own_time(photo: &EmbeddedPhoto) -> Option<(f64, TimeSource)> {
+    let taken = &photo.taken;
+    let exif = taken.time.as_deref().and_then(|time| parse_time(time, taken.offset.as_deref()).ok());
+    exif.map(|(at, known)| (at, if known { TimeSource::Exif } else { TimeSource::Clock }))
+        .or_else(|| Some((time_in_name(photo.name.as_deref()?)?, TimeSource::Name)))
 }
 
 /// Which photos are answered together: all, those of a folder, or those of a named album.
@@ -285,10 +294,15 @@ mod tests {
             photo("IMG_20240512_140510.jpg", None, None),
             photo("d.jpg", Some("0000:00:00 00:00:00"), None),
         ];
-        let times = album_times(photos.iter());
+        let times = album_times(photos.iter(), None);
         let sources = [TimeSource::Exif, TimeSource::Clock, TimeSource::Name, TimeSource::Order];
         for (k, (time, source)) in times.iter().zip(sources).enumerate() {
             assert_eq!((time.seconds, time.source), (1_715_514_310.0 + 600.0 * k as f64, source));
         }
+        // Only the first is surely of UTC; the clocks of the others say what they said, and the last has none.
+        let text = |times: &[PhotoTime]| times.iter().map(|time| time.text().unwrap_or_default()).collect::<Vec<_>>();
+        assert_eq!(text(&times), ["2024-05-12T11:45:10Z", "2024-05-12T13:55:10", "2024-05-12T14:05:10", ""]);
+        let told = album_times(photos.iter(), Some(3600.0));
+        assert_eq!(text(&told), ["2024-05-12T11:45:10Z", "2024-05-12T12:55:10Z", "2024-05-12T13:05:10Z", ""]);
     }
 }

@@ -1,7 +1,7 @@
 //! The answers of an album as files: a track with its uncertainty.
 
 use crate::{LocateError, maps::kilometres, maps::labelled};
-use locdiff_album::{AlbumAnswer, TimeSource, iso_time};
+use locdiff_album::AlbumAnswer;
 use locdiff_data::TableWriter;
 use locdiff_map::{FeatureCollection, GpxPoint, KmlDocument, KmlFolder, TrackMap, TrackPhoto, gpx};
 use locdiff_sphere::LatLon;
@@ -46,7 +46,7 @@ impl<'a> AlbumFiles<'a> {
             let outlier = answer.outlier.as_ref().map(|outlier| outlier.reason.clone());
             let properties: [(&str, Value); 8] = [
                 ("photo", json!(answer.name())),
-                ("time", json!(time(answer))),
+                ("time", json!(answer.time.text())),
                 ("place", json!(answer.place)),
                 ("radius_50_km", json!(answer.radius_50_km)),
                 ("radius_90_km", json!(answer.radius_90_km)),
@@ -73,13 +73,13 @@ impl<'a> AlbumFiles<'a> {
         document.to_string()
     }
 
-    /// The track for navigation programs.
+    /// The track for navigation programs; with times where they are surely of UTC, as GPX wants them.
     pub fn gpx(&self) -> String {
         let fitting = self.answers.iter().filter(|answer| answer.outlier.is_none());
         let points: Vec<GpxPoint> = fitting
             .map(|answer| GpxPoint {
                 place: answer.best,
-                time: time(answer),
+                time: answer.time.utc(),
                 name: answer.name().to_owned(),
                 description: words(answer),
             })
@@ -93,7 +93,7 @@ impl<'a> AlbumFiles<'a> {
         for answer in &self.answers {
             page = page.photo(TrackPhoto {
                 name: answer.name().to_owned(),
-                time: time(answer).unwrap_or_else(|| "time unknown".to_owned()),
+                time: answer.time.text().unwrap_or_else(|| "time unknown".to_owned()),
                 place: answer.best,
                 words: answer.place.clone(),
                 because: answer.because.clone(),
@@ -113,10 +113,6 @@ impl<'a> AlbumFiles<'a> {
     }
 }
 
-fn time(answer: &AlbumAnswer) -> Option<String> {
-    (answer.time.source != TimeSource::Order).then(|| iso_time(answer.time.seconds))
-}
-
 fn words(answer: &AlbumAnswer) -> String {
     let (half, most) = (kilometres(answer.radius_50_km), kilometres(answer.radius_90_km));
     format!("{}; 50 % within {half} km, 90 % within {most} km; {}", answer.place, answer.because)
@@ -133,8 +129,8 @@ pub fn write_album_table(path: &Path, answers: &[AlbumAnswer]) -> Result<(), Loc
     for answer in answers {
         let row = [
             answer.name().to_owned(),
-            iso_time(answer.time.seconds),
-            answer.time.source.words().to_owned(),
+            answer.time.text().unwrap_or_default(),
+            answer.time.words().to_owned(),
             format!("{:.6}", answer.best.lat_deg()),
             format!("{:.6}", answer.best.lon_deg()),
             format!("{:.2}", answer.radius_50_km),

@@ -59,7 +59,7 @@ impl AlbumRow {
                 let made = LatLon::new(number(lat)?, number(lon)?);
                 made.map(Some).map_err(|error| LocateError::Table { at: at.to_string(), reason: error.to_string() })
             };
-            let seconds = parse_time(fields[time].trim(), None)
+            let read = parse_time(fields[time].trim(), None)
                 .map_err(|error| LocateError::Table { at: at.to_string(), reason: error.to_string() })?;
             let number = field(row).map(|text| text.parse::<usize>().map_err(|_| bad("row", text))).transpose()?;
             let row = number.unwrap_or(rows.len());
@@ -67,7 +67,7 @@ impl AlbumRow {
                 row,
                 album: field(album).unwrap_or("album").to_owned(),
                 name: field(name).map_or_else(|| format!("row {}", row + 1), str::to_owned),
-                time: PhotoTime::at(seconds.0),
+                time: PhotoTime::read(read),
                 gps: place(gps)?,
                 truth: place(truth)?,
                 camera: field(camera).map(str::to_owned),

@@ -129,7 +129,7 @@ pub mod parts {
     pub use crate::retrieval::neighbours;
     pub use crate::table::{ANSWER_COLUMNS, FoundRow, failure_json};
     pub use locdiff_album::{
-        Album, AlbumPhoto, AlbumScores, AlbumTrip, Judging, Outlier, TimeSource, Traveller, iso_time, parse_time,
+        Album, AlbumPhoto, AlbumScores, AlbumTrip, Judging, Outlier, TimeSource, Traveller, parse_offset, parse_time,
         set_clocks,
     };
     pub use locdiff_answer::{

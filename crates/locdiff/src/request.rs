@@ -82,6 +82,9 @@ pub struct Request {
     /// An album's clocks are left alone, also where one contradicts the others by hours.
     #[serde(skip_serializing_if = "is_default")]
     pub trust_clocks: bool,
+    /// How many seconds an album's clocks that give no offset are ahead of UTC; `None` leaves their times local.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clock_offset_s: Option<f64>,
 }
 
 named! {
@@ -141,6 +144,7 @@ impl Default for Request {
             same_place: false,
             folder_is_place: false,
             trust_clocks: false,
+            clock_offset_s: None,
         }
     }
 }

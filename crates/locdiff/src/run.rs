@@ -1,5 +1,6 @@
 //! The front desk: photos in, a result for each, in blocks.
 
+use crate::album::own_time;
 use crate::pipeline::{EmbedSources, Read};
 use crate::{Control, LocateError, LocateOptions, Locator, Request, Source, source::Origin, table::failure_json};
 use locdiff_answer::Answer;
@@ -17,6 +18,8 @@ pub struct Located {
     pub thumbnail: Option<Vec<u8>>,
     /// The backward process, where it was asked for.
     pub trace: Vec<TraceStep>,
+    /// Whether the photo, or its name, says when it was taken.
+    pub has_time: bool,
 }
 
 impl Located {
@@ -168,14 +171,15 @@ impl Locator {
                 Ok(photo) if with_trace => self.trace(photo, options)?,
                 _ => Vec::new(),
             });
-            rest.push((origin, thumbnail));
+            let has_time = photo.as_ref().is_ok_and(|photo| own_time(photo).is_some());
+            rest.push((origin, thumbnail, has_time));
             photos.push(photo);
         }
         let answers = self.answer_each(photos, options);
         let all = rest.into_iter().zip(answers).zip(traces);
-        all.map(|(((origin, thumbnail), answer), trace)| match answer {
+        all.map(|(((origin, thumbnail, has_time), answer), trace)| match answer {
             Err(error) if !error.is_about_photo() => Err(error),
-            answer => Ok(Located { origin, answer, thumbnail, trace }),
+            answer => Ok(Located { origin, answer, thumbnail, trace, has_time }),
         })
         .collect()
     }

@@ -9,7 +9,7 @@ use std::fmt::Write;
 pub struct GpxPoint {
     /// Where.
     pub place: LatLon,
-    /// When, as ISO 8601 of UTC; `None` where only the order is known.
+    /// When, as ISO 8601 of UTC; `None` where the order or a clock without an offset is all that is known.
     pub time: Option<String>,
     /// A name, such as a photo's.
     pub name: String,

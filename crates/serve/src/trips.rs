@@ -1,7 +1,7 @@
 //! The photos of one trip, as one object.
 
 use crate::problem::Problem;
-use locdiff::{AlbumAnswer, AlbumFiles, AlbumLocated, AlbumRun, parts::iso_time};
+use locdiff::{AlbumAnswer, AlbumFiles, AlbumLocated, AlbumRun};
 use serde_json::{Value, json};
 
 /// The answer to a form of photos: an object with a photo's answer for each, in the order they were sent. Where none can be used, the
@@ -17,11 +17,11 @@ pub(crate) fn object(run: &AlbumRun) -> Result<Value, Problem> {
     Ok(json!({ "photos": photos, "clocks": run.clocks, "track": track }))
 }
 
-/// A photo's line of `locdiff album --json`, with its time in UTC.
+/// A photo's line of `locdiff album --json`, with its time in UTC where that is known.
 fn photo(located: &AlbumLocated) -> Value {
     let mut object = located.to_json();
     if let Ok(answer) = &located.answer {
-        object["time"]["utc"] = json!(iso_time(answer.time.seconds));
+        object["time"]["utc"] = json!(answer.time.utc());
     }
     object
 }

@@ -12,11 +12,15 @@ use crate::{hints, photos::PhotoArgs, progress, say, verbosity};
 use anyhow::{Context, Result};
 use clap::Args;
 use files::FileArgs;
-use locdiff::parts::{AlbumRow, TimeSource};
+use locdiff::parts::{AlbumRow, TimeSource, parse_offset};
 use locdiff::{AlbumAnswer, AlbumRun, AlbumSettings, Control, LocateError, Progress, Request, Source};
 use locdiff_data::RowFile;
 use std::path::{Path, PathBuf};
 use std::{io::Write, sync::Arc};
+
+fn parse_zone(text: &str) -> Result<f64, String> {
+    parse_offset(text).ok_or_else(|| "write it as +02:00, -05:30 or Z".to_owned())
+}
 
 #[derive(Debug, Args)]
 #[command(
@@ -40,6 +44,9 @@ pub(crate) struct Album {
     /// Take the clocks of all cameras as they are
     #[arg(long)]
     trust_clocks: bool,
+    /// Offset from UTC of clocks that give none, such as +02:00; without it their times stay local, and out of GPX
+    #[arg(long, value_name = "OFFSET", value_parser = parse_zone, allow_hyphen_values = true, hide_short_help = true)]
+    time_zone: Option<f64>,
     /// Settings of the model of albums, as JSON: see docs/album.md
     #[arg(long, value_name = "FILE.json")]
     settings: Option<PathBuf>,
@@ -70,6 +77,7 @@ impl Album {
         request.same_place = self.same_place;
         request.folder_is_place = self.folder_is_place;
         request.trust_clocks = self.trust_clocks;
+        request.clock_offset_s = self.time_zone;
         let sources = self.sources()?;
         let locator = open(&request, self.embeddings.is_none())?;
         let album = locator.album(settings(self.settings.as_deref())?)?;
@@ -154,9 +162,10 @@ impl Album {
             return;
         }
         for source in [TimeSource::Clock, TimeSource::Name, TimeSource::Order] {
-            let count = run.answers().filter(|answer| answer.time.source == source).count();
-            if count > 0 {
-                verbosity::note(&format!("{count} of {all} photos have their time from {}", source.words()));
+            let mut found = run.answers().filter(|answer| answer.time.source == source).peekable();
+            if let Some(words) = found.peek().map(|answer| answer.time.words()) {
+                let count = found.count();
+                verbosity::note(&format!("{count} of {all} photos have their time from {words}"));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! An album's answers for people and programs.
 
-use locdiff::parts::{iso_time, kilometres};
+use locdiff::parts::kilometres;
 use locdiff::{AlbumAnswer, WrongClock};
 use locdiff_base::{counted, one_line};
 use std::fmt::Write;
@@ -17,7 +17,8 @@ pub(super) fn text(answer: &AlbumAnswer, as_json: bool) -> String {
     let mut line = |label: &str, words: String| {
         let _ = writeln!(text, "  {label:<13}{words}");
     };
-    line("taken", format!("{} by {}", iso_time(answer.time.seconds), answer.time.source.words()));
+    let by = answer.time.words();
+    line("taken", answer.time.text().map_or("time unknown".to_owned(), |time| format!("{time} by {by}")));
     line("best place", format!("{}   {}", answer.best, answer.place));
     line("radius", format!("50 % within {} km, 90 % within {} km", km(answer.radius_50_km), km(answer.radius_90_km)));
     line("because", one_line(&answer.because));

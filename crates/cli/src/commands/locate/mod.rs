@@ -1,6 +1,7 @@
 //! `locdiff locate`: photos in, places with calibrated probabilities out.
 
 mod print;
+mod summary;
 pub(crate) mod tag_args;
 pub(crate) mod tagging;
 mod target;
@@ -14,7 +15,9 @@ use locdiff::parts::{AnswerFiles, AnswerScore, Document, Inputs};
 use locdiff::{Control, GalleryRule, LatLon, Located, Locator, Progress, Request};
 use locdiff_base::counted;
 use locdiff_data::RowFile;
+use print::Form;
 use std::{io::Write, path::PathBuf, sync::Arc};
+use summary::Summary;
 use tag_args::untagged_is_bad;
 use tagging::{Tagging, of_answer};
 use target::OutputArgs;
@@ -53,6 +56,9 @@ pub(crate) struct Locate {
     #[arg(long, value_name = "FILE", help_heading = "Embeddings", hide_short_help = true)]
     truth: Option<PathBuf>,
 }
+
+/// More photos than these have a line each, and a summary.
+const MANY: usize = 10;
 
 /// How a run went.
 #[derive(Default)]
@@ -140,7 +146,12 @@ impl Locate {
             .run(inputs.into_sources(), request, control)?
             .with_thumbnails(self.output.map.is_some() && !dry_run)
             .with_trace(self.output.trace.is_some());
-        let mut tally = Tally::default();
+        let (mut tally, mut summary) = (Tally::default(), Summary::default());
+        let form = match (self.output.json, count > MANY && !self.output.details) {
+            (true, _) => Form::Json,
+            (false, true) => Form::Short,
+            (false, false) => Form::Long,
+        };
         for located in run {
             let located = located?;
             let name = located.origin.called();
@@ -157,14 +168,16 @@ impl Locate {
                     }
                     tagging.pass(located.origin.path.as_deref())?;
                     tally.failed += 1;
+                    summary.unreadable += 1;
                     continue;
                 }
             };
             if let Some((truth, score)) = &mut score {
                 score.add(answer, truth[located.origin.row], locator.reader());
             }
+            summary.add(answer, located.has_time);
             if !is_quiet {
-                let text = print::text(answer, self.output.json);
+                let text = print::text(answer, form);
                 // One write per photo: whoever reads, or interrupts, gets whole answers.
                 bar.suspend(|| output::human_out().write_all(text.as_bytes()))?;
             }
@@ -184,6 +197,9 @@ impl Locate {
             let (done, documents) = files.finish()?;
             written.extend(done);
             write_documents(documents, &mut written)?;
+        }
+        if !is_quiet && matches!(form, Form::Short) {
+            summary.tell();
         }
         tally.untagged = tagging.finish(&written, tally.is_interrupted)?;
         Ok(tally)

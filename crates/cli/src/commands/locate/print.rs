@@ -7,9 +7,39 @@ use std::fmt::Write;
 /// Hypotheses less probable than this are left out of the text.
 const WORTH_A_LINE: f64 = 0.02;
 
+/// How an answer is printed.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Form {
+    Json,
+    /// A few lines.
+    Long,
+    /// One line, where there are many photos.
+    Short,
+}
+
 /// What is printed for a photo.
-pub(crate) fn text(answer: &Answer, as_json: bool) -> String {
-    if as_json { format!("{}\n", answer.to_json()) } else { human(answer) }
+pub(super) fn text(answer: &Answer, form: Form) -> String {
+    match form {
+        Form::Json => format!("{}\n", answer.to_json()),
+        Form::Long => human(answer),
+        Form::Short => short(answer),
+    }
+}
+
+/// One line that says it.
+fn short(answer: &Answer) -> String {
+    let name = one_line(answer.photo.as_deref().unwrap_or_default());
+    let (place, most) = (&answer.place, kilometres(answer.radius_90_km));
+    let words = match (answer.gps, answer.can_tell) {
+        (Some(gps), can_tell) => {
+            let off = kilometres(haversine_km(answer.best, gps));
+            let what = if can_tell { "the answer" } else { "can't tell, a guess" };
+            format!("already tagged at {gps}; {what} is {off} km away, {place}")
+        }
+        (None, true) => format!("{}   {place}   90 % within {most} km", answer.best),
+        (None, false) => format!("can't tell; a guess is {place}, 90 % within {most} km"),
+    };
+    format!("{name}   {words}\n")
 }
 
 /// A few lines that say it.

@@ -20,6 +20,9 @@ pub(crate) struct OutputArgs {
     /// Print one JSON object per photo instead of text
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print all about each photo where there are more than 10, too, not one line
+    #[arg(long, conflicts_with = "json", hide_short_help = true)]
+    pub(crate) details: bool,
     /// Write a table with one row per photo
     #[arg(long, value_name = "FILE.csv")]
     csv: Option<PathBuf>,
