@@ -155,7 +155,7 @@ class Bench:
         slow = []
         for _ in range(self.slow):
             client = socket.create_connection(("127.0.0.1", port))
-            client.sendall(b"POST /v1/locate HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n")
+            client.sendall(b"POST /v1/locate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n")
             slow.append(client)
         served, closed, begin, second = [], set(), time.perf_counter(), 0
         # A byte a second each, until past the time that a body has.
@@ -189,7 +189,7 @@ class Bench:
         for k in range(count):
             client = socket.create_connection(("127.0.0.1", port))
             body = self.bodies[k % len(self.files)]
-            client.sendall(f"POST /v1/locate HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
+            client.sendall(f"POST /v1/locate HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body)
             clients.append(client)
         time.sleep(0.3)
         return clients

@@ -1,6 +1,9 @@
 //! One photo that a user named: what it is called, where its bytes lie, and the place it comes with.
 
-use crate::{parquet, zipped_bytes::inflate};
+use crate::{
+    parquet,
+    zipped_bytes::{inflate, most_unpacked},
+};
 use locdiff_phototags::MediaKind;
 use locdiff_sphere::LatLon;
 use locdiff_vision::{Photo, PhotoLimits, VisionError};
@@ -194,8 +197,8 @@ impl PhotoSource {
             Bytes::File(path) => Photo::open(path, limits),
             Bytes::Memory(contents) => Photo::decode(contents, &self.name, limits),
             Bytes::Member { shard, offset, length, deflated } => {
-                self.within_limit(*length, limits)?;
-                self.within_limit(deflated.unwrap_or(0), limits)?;
+                self.within_limit(*length, limits.max_bytes)?;
+                self.within_limit(deflated.unwrap_or(0), limits.max_bytes.min(most_unpacked(*length)))?;
                 let mut contents = Vec::new();
                 let read = File::open(shard).and_then(|mut shard| {
                     shard.seek(SeekFrom::Start(*offset))?;
@@ -223,8 +226,8 @@ impl PhotoSource {
         }
     }
 
-    fn within_limit(&self, bytes: u64, limits: &PhotoLimits) -> Result<(), VisionError> {
-        let (file, max_bytes) = (self.name.clone(), limits.max_bytes);
+    fn within_limit(&self, bytes: u64, max_bytes: u64) -> Result<(), VisionError> {
+        let file = self.name.clone();
         if bytes > max_bytes { Err(VisionError::TooManyBytes { file, bytes, max_bytes }) } else { Ok(()) }
     }
 

@@ -46,3 +46,35 @@ pub(crate) fn photos(path: &Path) -> Result<(Vec<PhotoSource>, usize)> {
     }
     Ok(shard.finish())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use locdiff_vision::{PhotoLimits, VisionError};
+    use std::io::Write;
+    use zip::{ZipWriter, write::SimpleFileOptions};
+
+    #[test]
+    fn members_that_unpack_to_more_than_a_photo_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.zip");
+        let mut zip = ZipWriter::new(File::create(&path).unwrap());
+        for (name, bytes) in [("bomb.jpg", 40 << 20), ("small.jpg", 1 << 20)] {
+            let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+            zip.start_file(name, options).unwrap();
+            zip.write_all(&vec![0; bytes]).unwrap();
+        }
+        zip.finish().unwrap();
+        let (found, _) = photos(&path).unwrap();
+        let refused = |k: usize, limits: &PhotoLimits| found[k].read(limits).unwrap_err();
+        let limits = PhotoLimits::default();
+        let bomb = refused(0, &limits);
+        assert!(matches!(bomb, VisionError::TooManyBytes { bytes: 0x280_0000, .. }), "{bomb}");
+        // Below every limit it is unpacked, and is no picture; above the photo's own, or with a false size, it is not.
+        assert!(matches!(refused(1, &limits), VisionError::UnknownFormat { .. }));
+        let tight = PhotoLimits { max_bytes: 1 << 19, ..limits };
+        assert!(matches!(refused(1, &tight), VisionError::TooManyBytes { bytes: 0x10_0000, .. }));
+        let lie = found[0].clone().deflated(100);
+        assert!(lie.read(&limits).unwrap_err().to_string().contains("another size"));
+    }
+}

@@ -3,7 +3,7 @@
 use crate::{ServeOptions, stall::Stall};
 use bytes::Bytes;
 use http_body_util::Full;
-use hyper::{Request, Response, body::Incoming, server::conn::http1, service::service_fn};
+use hyper::{Request, Response, body::Incoming, header::TRANSFER_ENCODING, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{convert::Infallible, net::TcpListener, pin::pin, sync::Arc, time::Duration};
@@ -14,7 +14,7 @@ use tokio::{net::TcpStream, task::JoinSet};
 /// How often it is asked whether to stop.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
 /// The most bytes of a request's head.
-const LONGEST_HEAD: usize = 64 << 10;
+pub(crate) const LONGEST_HEAD: usize = 64 << 10;
 
 /// Answers requests until `stop` is true; then it accepts no more and finishes those that are under way. `open` counts connections.
 pub(crate) async fn listen<A, F>(
@@ -76,12 +76,32 @@ async fn accept(
     }
 }
 
+/// Marks a request whose body's length is said twice, or may be: hyper drops the `Content-Length` beside a `Transfer-Encoding`
+/// without a word, while a proxy in front may have gone by it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct UnclearLength;
+
+/// Whether a request, with its head as it came, has both. Where the head was not seen from its beginning, since it came before the
+/// last response went out, it may have.
+fn has_unclear_length(request: &Request<Incoming>, head: &[u8]) -> bool {
+    let mut lines = head.trim_ascii_start().split(|byte| *byte == b'\n');
+    let is_whole = lines.next().is_some_and(|line| line.starts_with(request.method().as_str().as_bytes()));
+    let mut names = lines.map(<[u8]>::trim_ascii_end).take_while(|line| !line.is_empty());
+    let is_length =
+        |line: &[u8]| line.split(|byte| *byte == b':').next().unwrap_or(line).eq_ignore_ascii_case(b"content-length");
+    request.headers().contains_key(TRANSFER_ENCODING) && (!is_whole || names.any(is_length))
+}
+
 async fn connection<A, F>(stream: Stall, header_timeout: Duration, answer: A, mut end: watch::Receiver<bool>)
 where
     A: Fn(Request<Incoming>) -> F + Send + 'static,
     F: Future<Output = Response<Full<Bytes>>> + Send + 'static,
 {
-    let answer = service_fn(move |request| {
+    let seen = stream.seen();
+    let answer = service_fn(move |mut request| {
+        if has_unclear_length(&request, &seen.take()) {
+            request.extensions_mut().insert(UnclearLength);
+        }
         let response = answer(request);
         async move { Ok::<_, Infallible>(response.await) }
     });

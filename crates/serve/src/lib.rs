@@ -28,6 +28,7 @@ mod docs;
 mod error;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
+mod hosts;
 mod job;
 mod local_page;
 mod log;

@@ -26,9 +26,7 @@ pub(crate) fn document() -> Value {
 pub(crate) fn problems(endpoint: Endpoint) -> Vec<Kind> {
     let own: &[Kind] = match endpoint {
         Endpoint::Locate | Endpoint::LocateEmbeddings | Endpoint::Embed | Endpoint::Steps | Endpoint::Album => &[
-            Kind::BadRequest,
             Kind::Unauthorized,
-            Kind::CrossSite,
             Kind::BodyTimeout,
             Kind::TooLarge,
             Kind::UnknownFormat,
@@ -42,7 +40,7 @@ pub(crate) fn problems(endpoint: Endpoint) -> Vec<Kind> {
         Endpoint::Ready => &[Kind::Stopping],
         _ => &[],
     };
-    [own, &[Kind::MethodNotAllowed, Kind::NotFound]].concat()
+    [&[Kind::BadRequest, Kind::CrossSite], own, &[Kind::MethodNotAllowed, Kind::NotFound, Kind::Misdirected]].concat()
 }
 
 /// A route, of which `own` says what it takes and gives.

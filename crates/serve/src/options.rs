@@ -1,6 +1,6 @@
 //! How a server behaves.
 
-use crate::ServeError;
+use crate::{ServeError, hosts::host_of};
 use locdiff_base::{BadSetting, setting};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::{path::Path, time::Duration};
@@ -28,6 +28,8 @@ pub struct ServeOptions {
     pub is_open: bool,
     /// Origins whose pages may ask; none by default.
     pub cors_origins: Vec<String>,
+    /// Names by which it is asked, beside those of this machine and the address: the one of a proxy, say.
+    pub allowed_hosts: Vec<String>,
     /// The most bytes of a request's body.
     pub max_body_bytes: u64,
     /// The most bytes of all bodies in memory together.
@@ -59,6 +61,7 @@ impl Default for ServeOptions {
             keys: Vec::new(),
             is_open: false,
             cors_origins: Vec::new(),
+            allowed_hosts: Vec::new(),
             max_body_bytes: 64 << 20,
             max_memory_bytes: 512 << 20,
             max_megapixels: 100,
@@ -98,6 +101,9 @@ impl ServeOptions {
         if self.max_memory_bytes < self.max_body_bytes {
             let remedy = format!("at least the body limit, {} bytes", self.max_body_bytes);
             return Err(setting::<BadSetting>("memory for bodies", self.max_memory_bytes, remedy).into());
+        }
+        if let Some(name) = self.allowed_hosts.iter().find(|name| host_of(name).is_none()) {
+            return Err(setting::<BadSetting>("allowed host", name, "a name such as photos.example").into());
         }
         if let Some(key) = self.keys.iter().find(|key| key.len() < SHORTEST_KEY) {
             let remedy = format!("{SHORTEST_KEY} characters or more, they are guessed else");

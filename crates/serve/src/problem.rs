@@ -13,6 +13,7 @@ pub(crate) enum Kind {
     CrossSite,
     NotFound,
     MethodNotAllowed,
+    Misdirected,
     BodyTimeout,
     TooLarge,
     UnknownFormat,
@@ -24,12 +25,13 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::BadRequest,
         Self::Unauthorized,
         Self::CrossSite,
         Self::NotFound,
         Self::MethodNotAllowed,
+        Self::Misdirected,
         Self::BodyTimeout,
         Self::TooLarge,
         Self::UnknownFormat,
@@ -63,6 +65,7 @@ impl Kind {
             Self::BodyTimeout => (408, "body-timeout", "The body came too slowly"),
             Self::TooLarge => (413, "too-large", "Larger than the limits allow"),
             Self::UnknownFormat => (415, "unknown-format", "Not a format that can be read"),
+            Self::Misdirected => (421, "misdirected", "Not by this name"),
             Self::Unusable => (422, "unusable", "No answer can be given for this"),
             Self::Busy => (429, "busy", "Too much waits already"),
             Self::Internal => (500, "internal", "The server failed"),

@@ -32,6 +32,13 @@ pub(crate) struct Route {
     pub(crate) summary: &'static str,
 }
 
+impl Route {
+    /// The methods that it takes, as `Allow` lists them.
+    pub(crate) fn methods(&self) -> &'static str {
+        if self.is_post { "POST" } else { "GET, HEAD" }
+    }
+}
+
 const fn get(path: &'static str, endpoint: Endpoint, needs_key: bool, summary: &'static str) -> Route {
     Route { path, endpoint, is_post: false, needs_key, summary }
 }

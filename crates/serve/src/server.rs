@@ -1,8 +1,8 @@
 //! A server: the backend's thread, and connections.
 
 use crate::{
-    ServeError, ServeOptions, access::Access, backend::Backend, budget::Budget, connections::listen, log::RequestIds,
-    metrics::Metrics, queue::Queue, service::Service,
+    ServeError, ServeOptions, access::Access, backend::Backend, budget::Budget, connections::listen, hosts::Hosts,
+    log::RequestIds, metrics::Metrics, queue::Queue, service::Service,
 };
 use locdiff::{Locator, PhotoLimits};
 use serde_json::{Value, json};
@@ -51,6 +51,7 @@ impl Server {
         let max_megapixels = options.max_megapixels;
         let service = Arc::new(Service {
             access: Access { keys: options.keys.clone(), origins: options.cors_origins.clone() },
+            hosts: Hosts::new(options.address.ip(), &options.allowed_hosts),
             limits: PhotoLimits::of_megapixels(max_megapixels),
             queue: queue.clone(),
             metrics: metrics.clone(),

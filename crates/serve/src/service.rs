@@ -8,7 +8,8 @@ use crate::problem::{Kind, Problem};
 use crate::routes::{self, Endpoint, PAGE, Route, RouteMatch};
 use crate::uploads::{self, BodyKind};
 use crate::{
-    ServeOptions, access::Access, budget::Budget, docs, metrics::Metrics, openapi, query, queue::Queue, reply::Reply,
+    ServeOptions, access::Access, budget::Budget, connections::UnclearLength, docs, hosts::Hosts, metrics::Metrics,
+    openapi, query, queue::Queue, reply::Reply,
 };
 use bytes::Bytes;
 use http_body_util::Full;
@@ -24,6 +25,7 @@ use tokio::{sync::oneshot, time::timeout_at};
 pub(crate) struct Service {
     pub(crate) options: ServeOptions,
     pub(crate) access: Access,
+    pub(crate) hosts: Hosts,
     pub(crate) limits: PhotoLimits,
     pub(crate) queue: Arc<Queue>,
     pub(crate) metrics: Arc<Metrics>,
@@ -49,6 +51,7 @@ impl Service {
             RouteMatch::Route(route) | RouteMatch::OtherMethod(route) => route.path,
             RouteMatch::Nothing => "other",
         };
+        let allow = if let RouteMatch::OtherMethod(route) = &found { route.methods() } else { "" };
         let mut bytes_in = 0;
         let result = self.answer(&head, &mut body, found, &mut bytes_in).await;
         let problem = result.as_ref().err().map(|problem| problem.kind.name());
@@ -58,7 +61,10 @@ impl Service {
                 self.metrics.refused(problem.kind.name());
                 let most = (problem.kind == Kind::Busy).then_some(self.options.max_body_bytes);
                 let is_read = body::read_away(&mut body, most).await;
-                let reply = Reply::problem(&problem, &id);
+                let mut reply = Reply::problem(&problem, &id);
+                if problem.kind == Kind::MethodNotAllowed {
+                    reply = reply.with("allow", allow);
+                }
                 if is_read { reply } else { reply.with("connection", "close") }
             }
         };
@@ -92,6 +98,12 @@ impl Service {
         found: RouteMatch,
         bytes_in: &mut u64,
     ) -> Result<Reply, Problem> {
+        if head.extensions.get::<UnclearLength>().is_some() {
+            return Err(Problem::bad(
+                "the body's length is not clear: send Content-Length or Transfer-Encoding, not both",
+            ));
+        }
+        self.hosts.check(head, &self.access.origins)?;
         let route = match found {
             RouteMatch::Route(route) => route,
             RouteMatch::OtherMethod(route) => {
@@ -101,8 +113,7 @@ impl Service {
                         .with("access-control-allow-methods", "GET, POST")
                         .with("access-control-allow-headers", "authorization, content-type, x-api-key, x-request-id"));
                 }
-                let method = if route.is_post { "POST" } else { "GET" };
-                return Err(Problem::new(Kind::MethodNotAllowed, format!("{} takes {method}", route.path)));
+                return Err(Problem::new(Kind::MethodNotAllowed, format!("{} takes {}", route.path, route.methods())));
             }
             RouteMatch::Nothing => {
                 return Err(Problem::new(Kind::NotFound, "the routes are listed at /docs and in /openapi.json"));

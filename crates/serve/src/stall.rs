@@ -1,5 +1,7 @@
 //! A connection that is closed when its client reads nothing for too long.
 
+use crate::connections::LONGEST_HEAD;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::{io, pin::Pin, time::Duration};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
@@ -11,16 +13,24 @@ pub(crate) struct Stall {
     stream: TcpStream,
     limit: Duration,
     waiting: Option<Pin<Box<Sleep>>>,
+    seen: Seen,
 }
 
 impl Stall {
     pub(crate) fn new(stream: TcpStream, limit: Duration) -> Self {
-        Self { stream, limit, waiting: None }
+        let seen = Seen(Arc::new(Mutex::new(Some(Vec::new()))));
+        Self { stream, limit, waiting: None, seen }
+    }
+
+    pub(crate) fn seen(&self) -> Seen {
+        self.seen.clone()
     }
 
     /// What a write came to; one that waits, waits until the limit.
     fn watched<T>(&mut self, context: &mut Context<'_>, result: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if result.is_ready() {
+            // What comes from here on is the next request.
+            *self.seen.lock() = Some(Vec::new());
             self.waiting = None;
             return result;
         }
@@ -33,9 +43,30 @@ impl Stall {
     }
 }
 
+/// What was read since the last write, as far as a head can reach; nothing from when it is taken until the next write.
+#[derive(Clone)]
+pub(crate) struct Seen(Arc<Mutex<Option<Vec<u8>>>>);
+
+impl Seen {
+    fn lock(&self) -> MutexGuard<'_, Option<Vec<u8>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn take(&self) -> Vec<u8> {
+        self.lock().take().unwrap_or_default()
+    }
+}
+
 impl AsyncRead for Stall {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().stream).poll_read(context, into)
+        let own = self.get_mut();
+        let before = into.filled().len();
+        let result = Pin::new(&mut own.stream).poll_read(context, into);
+        if let Some(seen) = &mut *own.seen.lock() {
+            let new = &into.filled()[before..];
+            seen.extend_from_slice(&new[..new.len().min(LONGEST_HEAD.saturating_sub(seen.len()))]);
+        }
+        result
     }
 }
 

@@ -85,9 +85,9 @@ fn slow_clients_are_closed_and_others_are_served() {
         options.body_timeout = Duration::from_secs(2);
     });
     let begin = Instant::now();
-    let half_head = b"POST /v1/locate HTTP/1.1\r\nHost: x\r\nConte";
+    let half_head = b"POST /v1/locate HTTP/1.1\r\nHost: localhost\r\nConte";
     let half_body =
-        b"POST /v1/locate HTTP/1.1\r\nHost: x\r\nContent-Type: image/jpeg\r\nContent-Length: 50000\r\n\r\nabc";
+        b"POST /v1/locate HTTP/1.1\r\nHost: localhost\r\nContent-Type: image/jpeg\r\nContent-Length: 50000\r\n\r\nabc";
     let open = |bytes: &[u8]| {
         let mut stream = server.connect();
         stream.write_all(bytes).unwrap();
@@ -128,7 +128,7 @@ fn stopping_finishes_what_was_accepted() {
         })
         .collect();
     let mut idle = server.connect();
-    idle.write_all(b"GET /health/live HTTP/1.1\r\nHost: x\r\n\r\n").unwrap();
+    idle.write_all(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
     assert_eq!(Response::read(&mut idle).unwrap().status, 200);
     until("eight are there", || {
         server.metric("locdiff_queue_photos").unwrap() + server.metric("locdiff_batch_photos_sum").unwrap() >= 8.0
@@ -148,7 +148,7 @@ fn stopping_finishes_what_was_accepted() {
 fn stopping_does_not_wait_for_ever() {
     let mut server = Running::new(|options| options.shutdown_timeout = Duration::from_millis(500));
     let mut slow = server.connect();
-    slow.write_all(b"POST /v1/locate HTTP/1.1\r\nHost: x\r\nContent-Length: 50000\r\n\r\nabc").unwrap();
+    slow.write_all(b"POST /v1/locate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50000\r\n\r\nabc").unwrap();
     until("it is there", || server.metric("locdiff_connections") == Some(2.0));
     let begin = Instant::now();
     server.ask_to_stop();

@@ -40,6 +40,16 @@ pub(crate) struct Serve {
         help_heading = "Access"
     )]
     cors_origin: Vec<String>,
+    /// Another name that the server is asked by, such as a proxy's, photos.example; may be repeated
+    #[arg(
+        long,
+        value_name = "NAME",
+        env = "LOCDIFF_ALLOW_HOST",
+        value_delimiter = ',',
+        hide_env_values = true,
+        help_heading = "Access"
+    )]
+    allow_host: Vec<String>,
     /// Write no line for each request to standard error
     #[arg(long, env = "LOCDIFF_NO_LOG", hide_env_values = true)]
     no_log: bool,
@@ -114,6 +124,7 @@ impl Serve {
         options.keys = self.keys()?;
         options.is_open = self.insecure;
         options.cors_origins.clone_from(&self.cors_origin);
+        options.allowed_hosts.clone_from(&self.allow_host);
         options.is_logging = !self.no_log;
         options.max_body_bytes = u64::from(self.limits.max_body) * MILLION;
         options.max_memory_bytes = u64::from(self.limits.max_memory) * MILLION;

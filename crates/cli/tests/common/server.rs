@@ -28,7 +28,7 @@ impl Server {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(Duration::from_mins(2))).unwrap();
         let head = format!(
-            "POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{header}Content-Length: {}\r\n\r\n",
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{header}Content-Length: {}\r\n\r\n",
             body.len()
         );
         stream.write_all(&[head.as_bytes(), body].concat()).unwrap();

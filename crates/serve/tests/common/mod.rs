@@ -55,7 +55,7 @@ impl Running {
     }
 
     pub fn get(&self, path: &str) -> Response {
-        self.ask(format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n").as_bytes())
+        self.ask(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n").as_bytes())
     }
 
     pub fn post(&self, path: &str, content_type: &str, body: &[u8]) -> Response {
@@ -82,7 +82,7 @@ impl Drop for Running {
 /// A POST request.
 pub fn post(path: &str, content_type: &str, body: &[u8]) -> Vec<u8> {
     let head = format!(
-        "POST {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\r\n",
+        "POST {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: {content_type}\r\nContent-Length: {}\r\n\r\n",
         body.len()
     );
     [head.as_bytes(), body].concat()
