@@ -107,7 +107,7 @@ fn places_of_many_photos_are_one_file() {
     assert!(kml.matches("<Folder>").count() == 250 && !kml.contains("<Polygon>"));
 }
 
-/// A bar moves with every photo, and says the rate and the time that is left.
+/// A bar moves while photos are located, and says the rate and the time that is left.
 #[test]
 fn the_bar_counts_photos() {
     let path = &*common::scratch();
@@ -129,5 +129,5 @@ fn the_bar_counts_photos() {
     assert!(output.status.success(), "{drawn}");
     let counts: std::collections::BTreeSet<&str> =
         drawn.split_whitespace().filter(|word| word.ends_with("/40")).collect();
-    assert!(counts.len() > 5 && drawn.contains("/s") && drawn.contains("left"), "{counts:?}: {drawn}");
+    assert!(counts.len() > 3 && drawn.contains("/s") && drawn.contains("left"), "{counts:?}: {drawn}");
 }
