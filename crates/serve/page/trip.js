@@ -11,10 +11,10 @@ export function km(value) {
 }
 
 // When a photo was taken; a clock without an offset is shown as it stands.
-export function when({ utc, source }) {
-  if (source === "order") return "time unknown";
-  const words = utc.replace("T", " ").slice(0, 16);
-  return source === "exif" || source === "table" ? `${words} UTC` : words;
+export function when({ text, utc }) {
+  if (!text) return "time unknown";
+  const words = text.replace("T", " ").slice(0, 16);
+  return utc ? `${words} UTC` : words;
 }
 
 export function inTime(photos) {
