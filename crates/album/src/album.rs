@@ -82,7 +82,7 @@ impl Album {
             let around = tagged[next.saturating_sub(3)..(next + 2).min(tagged.len())].iter();
             let tags: Vec<&AlbumPhoto> = around.filter(|tag| **tag != at).map(|tag| sorted[*tag]).collect();
             let cloud = Cloud::of(&posterior.place, &self.earth);
-            let mut answer = self.read(sorted[at], &posterior, &cloud, (&tags, tagged.is_empty()));
+            let mut answer = self.read(sorted[at], &posterior, &cloud, &tags);
             if let Some(truth) = truths.get(order[at]) {
                 answer.verdict = Some(self.judge((&posterior.place, &cloud), answer.best, *truth));
                 answer.alone_log_density = Some(self.log_density(&posterior.alone, *truth));
@@ -112,7 +112,7 @@ impl Album {
         Ok(photos
             .iter()
             .map(|photo| {
-                let mut answer = self.read_cloud(photo, &cloud, 0.0);
+                let mut answer = self.read_cloud(photo, &cloud);
                 answer.because = match tags.first() {
                     Some(tag) => format!("{}, of the same place, has a GPS tag", tag.name),
                     None => format!("{count} photos of one place together"),
@@ -161,21 +161,13 @@ impl Album {
         Chain::new(photos, times, &self.known, &self.earth, &self.calibration, settings)
     }
 
-    fn read(
-        &self,
-        photo: &AlbumPhoto,
-        posterior: &PhotoPosterior,
-        cloud: &Cloud,
-        (tags, is_untagged): (&[&AlbumPhoto], bool),
-    ) -> AlbumAnswer {
+    fn read(&self, photo: &AlbumPhoto, posterior: &PhotoPosterior, cloud: &Cloud, tags: &[&AlbumPhoto]) -> AlbumAnswer {
         let alone = Cloud::of(&posterior.alone, &self.earth);
         let alone_best = alone.spots(1).first().map(|spot| spot.at.to_latlon());
         // Clear outliers use their single-photo answer.
         let is_stray = posterior.stray > SURELY_STRAY && photo.gps.is_none();
         let read = if is_stray { &alone } else { cloud };
-        // Where looks alone speak, radii of photos out of domain are read as those of single photos are.
-        let ood = if is_untagged || is_stray { photo.ood } else { 0.0 };
-        let mut answer = self.read_cloud(photo, read, ood);
+        let mut answer = self.read_cloud(photo, read);
         let alone_best = alone_best.unwrap_or(answer.best);
         answer.alone = Some(alone_best);
         answer.moved_km = haversine_km(answer.best, alone_best);
@@ -187,11 +179,10 @@ impl Album {
     }
 
     /// The answer that a cloud gives.
-    fn read_cloud(&self, photo: &AlbumPhoto, cloud: &Cloud, ood: f64) -> AlbumAnswer {
+    fn read_cloud(&self, photo: &AlbumPhoto, cloud: &Cloud) -> AlbumAnswer {
         let spots = cloud.spots(5);
         let best = spots[0].at;
-        let held = [0.5, 0.9].map(|share| if ood > 0.5 { self.calibration.radius_level(share, ood) } else { share });
-        let radii = cloud.radii_km(best, &held);
+        let radii = cloud.radii_km(best, &[0.5, 0.9]);
         let hypotheses = spots.iter().map(|spot| Hypothesis::new(spot.at.to_latlon(), spot.probability)).collect();
         let locatability = cloud.mass_within_km(best, 750.0).clamp(0.0, 1.0);
         let radii = [radii[0], radii[1].max(radii[0])];

@@ -93,8 +93,6 @@ pub struct AlbumScores {
     pub in_radii: Vec<f64>,
     /// Shares of truths inside the regions that are said to hold 10 … 90 %.
     pub in_regions: Vec<f64>,
-    /// The levels at which the radii would have held what they say: for fitting.
-    pub fitted_levels: Vec<f64>,
     /// Photos that were said not to fit.
     pub outliers: usize,
     /// What was said of photos from elsewhere, where it is known which are.
@@ -169,9 +167,6 @@ impl AlbumScores {
         }
         let of = |pick: fn(&locdiff_answer::Verdict) -> f64| -> Vec<f64> { verdicts.iter().map(pick).collect() };
         let shares = of(|said| said.radius_share);
-        let mut sorted = shares.clone();
-        sorted.sort_by(f64::total_cmp);
-        let quantile = |share: &f64| sorted.get((share * sorted.len() as f64) as usize).copied().unwrap_or(1.0);
         Ok(Self {
             albums: trips.len(),
             photos: judged.iter().map(|one| one.errors[0].len()).sum(),
@@ -180,7 +175,6 @@ impl AlbumScores {
             levels: LEVELS.to_vec(),
             in_radii: ReliabilityCurve::of_levels(&shares).observed(),
             in_regions: ReliabilityCurve::of_levels(&of(|said| said.region_level)).observed(),
-            fitted_levels: LEVELS.iter().map(quantile).collect(),
             outliers,
             strays: trips.iter().any(|trip| trip.strays.contains(&true)).then_some(strays),
             clocks,

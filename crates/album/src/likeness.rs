@@ -132,7 +132,7 @@ pub(crate) fn most_alike<'a>(
     among.map(|other| (other, cosine(other))).max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// The log of the odds of being at a place, as four views of a place and out of domain of the same region have them.
+/// The log of the odds of being at a place, as four views of a place, and photos of other places of the same region, have them.
 pub(crate) fn odds_of(cosine: f64, settings: &AlbumSettings) -> f64 {
     let (even, slope) = settings.likeness;
     (slope * (cosine - even)).clamp(-settings.most_likeness, settings.most_likeness)

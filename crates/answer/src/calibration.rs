@@ -150,7 +150,7 @@ impl Calibration {
         interpolated_level(p, LEVELS, self.radius_levels_for(ood))
     }
 
-    /// The radius levels for a photo that is a ood with this probability.
+    /// The radius levels for a photo that is out of domain with this probability.
     fn radius_levels_for(&self, ood: f64) -> [f64; 9] {
         let Some(out_of_domain) = &self.out_of_domain else { return self.radius_levels };
         std::array::from_fn(|k| (1.0 - ood) * self.radius_levels[k] + ood * out_of_domain.radius_levels[k])

@@ -3,7 +3,7 @@
 use crate::Neighbour;
 use locdiff_shdd::Coefficients;
 
-/// The network's word, and how much the photo is a ood to it.
+/// What the network says, and how probably the photo is out of its domain.
 #[derive(Debug, Clone, Copy)]
 pub struct Evidence<'a> {
     /// The natural parameters that the network gave at pure noise.

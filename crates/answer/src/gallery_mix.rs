@@ -56,7 +56,7 @@ impl GalleryMix {
         !self.key.is_empty()
     }
 
-    /// The gallery's share for a photo that is a ood with this probability.
+    /// The gallery's share for a photo that is out of domain with this probability.
     pub fn share_for(&self, ood: f64) -> f64 {
         (1.0 - ood) * self.share + ood * self.out_of_domain_share
     }

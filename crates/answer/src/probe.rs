@@ -11,7 +11,7 @@ const RIDGE: f64 = 1e-2;
 /// Log odds beyond this are not believed.
 const MOST: f64 = 8.0;
 
-/// The log odds that a photo is a ood (a holiday picture to a model of street views, say), linear in its embedding.
+/// The log odds that a photo is out of domain (a holiday picture to a model of street views, say), linear in its embedding.
 ///
 /// ```
 /// use locdiff_answer::Probe;
@@ -75,7 +75,7 @@ impl Probe {
         Ok(Self { weights, bias })
     }
 
-    /// The probability that a photo is a ood; 0 for an embedding of another size.
+    /// The probability that a photo is out of domain; 0 for an embedding of another size.
     pub fn share(&self, embedding: &[f32]) -> f64 {
         if embedding.len() != self.weights.len() {
             return 0.0;
