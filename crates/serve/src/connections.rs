@@ -1,6 +1,7 @@
 //! Connections: a bounded number, each with times, and an end that loses nothing.
 
-use crate::{ServeOptions, stall::Stall};
+use crate::ServeOptions;
+use crate::stall::{LONGEST_HEAD, Stall};
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::{Request, Response, body::Incoming, header::TRANSFER_ENCODING, server::conn::http1, service::service_fn};
@@ -13,8 +14,6 @@ use tokio::{net::TcpStream, task::JoinSet};
 
 /// How often it is asked whether to stop.
 pub(crate) const TICK: Duration = Duration::from_millis(50);
-/// The most bytes of a request's head.
-pub(crate) const LONGEST_HEAD: usize = 64 << 10;
 
 /// Answers requests until `stop` is true; then it accepts no more and finishes those that are under way. `open` counts connections.
 pub(crate) async fn listen<A, F>(

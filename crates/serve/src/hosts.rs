@@ -59,7 +59,7 @@ impl Hosts {
             let is_any = self.address.is_unspecified() && host.parse::<IpAddr>().is_ok();
             if !(is_any || self.is_own(host)) {
                 let detail =
-                    format!("this server is not asked by the name '{host}': start it with --allow-host {host}");
+                    format!("this server does not answer by the name '{host}', unless it was started with it allowed");
                 return Err(Problem::new(Kind::Misdirected, detail));
             }
         }

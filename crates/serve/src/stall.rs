@@ -1,12 +1,14 @@
 //! A connection that is closed when its client reads nothing for too long.
 
-use crate::connections::LONGEST_HEAD;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::{io, pin::Pin, time::Duration};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Sleep, sleep};
+
+/// The most bytes of a request's head.
+pub(crate) const LONGEST_HEAD: usize = 64 << 10;
 
 /// A stream whose writes may stand still for so long only.
 pub(crate) struct Stall {
