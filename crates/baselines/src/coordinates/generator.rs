@@ -166,9 +166,9 @@ mod tests {
     /// Each path recovers shares, centres and concentrations of a mixture of two densities.
     #[test]
     fn a_known_mixture_on_the_sphere_is_recovered() {
-        let (training, validation) = (toy::mixture(2000, 0.3, 1), toy::mixture(64, 0.3, 2));
+        let (training, validation) = (toy::mixture(4000, 0.3, 1), toy::mixture(64, 0.3, 2));
         for path in [CoordinatePath::DiffusionR3, CoordinatePath::FlowR3, CoordinatePath::FlowS2] {
-            let effort = Effort { steps: 400, batch: 64, width: 64, sampler_steps: 30, ..Effort::tiny() };
+            let effort = Effort { steps: 500, batch: 128, width: 64, sampler_steps: 30, ..Effort::tiny() };
             let device = Device::cpu();
             let task = toy::task(&device, &effort, 3, &training, &validation);
             let method = fit(task, path, &mut |_| ()).unwrap();
