@@ -41,6 +41,7 @@ mod files;
 #[doc(hidden)]
 pub mod fuzzing;
 mod gps_ifd;
+mod gps_time;
 mod heif;
 mod iso;
 mod journal;
