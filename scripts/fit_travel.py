@@ -12,15 +12,16 @@ import numpy as np
 from scipy.optimize import minimize
 
 EARTH = 6371.0
-NEAR_KM = np.array([0.05, 0.25, 1.0, 4.0, 14.0])
+NEAR_KM = np.array([0.02, 0.08, 0.3, 1.2, 4.5, 15.0])
 FAR_KM = np.array([14.0, 50.0, 180.0, 650.0, 2500.0])
-BETWEEN = np.array([0.12, 0.4])
+BETWEEN = np.array([0.05, 0.15, 0.45])
+NARROWEST_KM, SHORTEST_KM = 0.02, 0.05
 EACH_SIDE, SURROUNDING_KM = 6, 20.0
-MOST = 2 * EACH_SIDE
-NEAR_FEATURES, SURROUNDING_FEATURES, OUTSIDE_FEATURES = 7, 9, 7
+MOST, NEAR, FAR, WAYS = 2 * EACH_SIDE, len(NEAR_KM), len(FAR_KM), len(BETWEEN)
+NEAR_FEATURES, SURROUNDING_FEATURES, OUTSIDE_FEATURES = 11, 12, 8
 SHAPES = {
-    "near": (5, NEAR_FEATURES), "surrounding": (SURROUNDING_FEATURES,), "outside": (OUTSIDE_FEATURES,), "far": (5, OUTSIDE_FEATURES),
-    "far_nearest": (1,), "on_the_way": (2, OUTSIDE_FEATURES), "anywhere": (1,),
+    "near": (NEAR, NEAR_FEATURES), "surrounding": (SURROUNDING_FEATURES,), "outside": (OUTSIDE_FEATURES,), "far": (FAR, OUTSIDE_FEATURES),
+    "far_nearest": (1,), "on_the_way": (WAYS, OUTSIDE_FEATURES), "anywhere": (1,),
 }
 
 
@@ -45,6 +46,11 @@ def between(a, b, part):
 
     x, y, z = (1 - part) * unit(a) + part * unit(b)
     return np.degrees([np.arctan2(z, np.hypot(x, y)), np.arctan2(y, x)])
+
+
+def reach_km(hours):
+    """How far one gets, km along each axis: at most about a known place, and at most away from all of them."""
+    return 0.2 + 50 * hours, 3 + 120 * np.maximum(hours, hours**1.5)
 
 
 def log_hours(hours):
@@ -74,6 +80,8 @@ def target(times, places, now, extent):
     near[:, 4] = np.log(np.minimum(nearest, 20) + 0.03) / 3 if count > 1 else 1
     near[:, 5] = np.cos(2 * np.pi * hours / 24) / (1 + np.exp(-(hours - 9) / 2))
     near[:, 6] = np.log(min(distance, 20) + 0.05) / 3 if is_between else 0
+    near[:, 7], near[:, 8] = is_between, log_hours(longer) if is_between else 0
+    near[:, 9], near[:, 10] = np.log(extent + 0.5) / 3, hours <= shortest
     shortest_of = np.array([hours[group == one].min() for one in range(len(names))])
     first = np.argmin(shortest_of)
     surroundings = np.zeros((len(names), SURROUNDING_FEATURES))
@@ -82,19 +90,21 @@ def target(times, places, now, extent):
         others = shortest_of[np.arange(len(names)) != one]
         early, late = hours[own & before], hours[own & ~before]
         both = len(early) > 0 and len(late) > 0
+        ends_here = is_between and own[index == last].all() and own[index == following].all()
         surroundings[one] = [
             1, log, log**2, one == first, log_hours(others.min()) - log if len(others) else 0, len(others) > 0, both,
             log_hours(max(early.min(), late.min())) if both else 0, np.log(own.sum()) / 1.5,
+            own.mean(), np.log(extent + 0.5) / 3, ends_here,
         ]
     outside = [
         1, log_hours(shortest), log_hours(shortest) ** 2, is_between, np.log(distance + 0.05) / 3 if is_between else 0,
-        log_hours(longer) if is_between else 0, np.log(extent + 0.5) / 3,
+        log_hours(longer) if is_between else 0, np.log(extent + 0.5) / 3, np.log(len(names)) / 1.5,
     ]
     middle = anchors[0]
-    if is_between and distance > 1:
+    if is_between and distance > SHORTEST_KM:
         middle = between(places[last], places[following], (now - times[last]) / max(times[following] - times[last], 1e-6))
     ends = [k for k in range(count) if index[k] in ((last, following) if is_between else ((last,) if at > 0 else (following,)))]
-    return anchors, group, near, surroundings, outside, middle, distance, int(np.argmin(hours)), ends
+    return anchors, group, near, surroundings, outside, middle, distance, hours, ends
 
 
 def targets(albums, rates, seed, most=None, in_blocks=False):
@@ -128,18 +138,20 @@ def pack(made):
         "outside": np.zeros((count, OUTSIDE_FEATURES)), "is_end": np.zeros((count, 2), bool), "is_nearest": np.zeros((count, 2)),
     }
     away, away_end, away_middle, distance = np.full((count, MOST), 1e5), np.full((count, 2), 1e5), np.zeros(count), np.zeros(count)
-    for i, (_, truth, anchors, group, near, surroundings, outside, middle, apart, nearest, ends) in enumerate(made):
+    about, beyond = np.full((count, MOST, 1), 1e5), np.full((count, 2, 1), 1e5)
+    for i, (_, truth, anchors, group, near, surroundings, outside, middle, apart, hours, ends) in enumerate(made):
         n = len(anchors)
         data["near"][i, :n], data["is_near"][i, :n], data["group"][i, :n] = near, True, group
         data["surrounding"][i, : len(surroundings)], data["is_surrounding"][i, : len(surroundings)] = surroundings, True
         data["outside"][i], away[i, :n] = outside, km(anchors, truth[None])
-        away_middle[i], distance[i] = km(middle, truth), apart
+        away_middle[i], distance[i], about[i, :n, 0] = km(middle, truth), apart, reach_km(hours)[0]
         for place, k in enumerate(ends):
-            away_end[i, place], data["is_end"][i, place], data["is_nearest"][i, place] = away[i, k], True, k == nearest
-    data["has_way"] = distance > 1
+            away_end[i, place], data["is_end"][i, place], data["is_nearest"][i, place] = away[i, k], True, k == np.argmin(hours)
+            beyond[i, place] = reach_km(hours[k])[1]
+    data["has_way"] = distance > SHORTEST_KM
     logs = [
-        gauss(away[..., None], NEAR_KM).reshape(count, -1), gauss(away_end[..., None], FAR_KM).reshape(count, -1),
-        gauss(away_middle[:, None], np.maximum(BETWEEN * distance[:, None], 0.3)), np.full((count, 1), -np.log(4 * np.pi * EARTH**2)),
+        gauss(away[..., None], np.minimum(NEAR_KM, about)).reshape(count, -1), gauss(away_middle[:, None], np.maximum(BETWEEN * distance[:, None], NARROWEST_KM)),
+        gauss(away_end[..., None], np.minimum(FAR_KM, beyond)).reshape(count, -1), np.full((count, 1), -np.log(4 * np.pi * EARTH**2)),
     ]
     return data | {"logs": np.concatenate(logs, 1), "count": count}
 
@@ -166,11 +178,11 @@ def weights(flat, data):
     np.add.at(sums, (row, data["group"]), sizes.sum(2))
     inner = sizes / np.maximum(sums[row, data["group"]], 1e-300)[..., None]
     groups = np.where(data["is_surrounding"], data["surrounding"] @ parts["surrounding"], -np.inf)
-    which = softmax(np.concatenate([groups, (data["outside"] @ parts["outside"])[:, None]], 1))
+    way = np.where(data["has_way"][:, None], data["outside"] @ parts["on_the_way"].T, -np.inf)
+    which = softmax(np.concatenate([groups, way, (data["outside"] @ parts["outside"])[:, None]], 1))
     far = (data["outside"] @ parts["far"].T)[:, None, :] + (parts["far_nearest"][0] * data["is_nearest"])[..., None]
     far = np.where(data["is_end"][..., None], far, -np.inf).reshape(count, -1)
-    way = np.where(data["has_way"][:, None], data["outside"] @ parts["on_the_way"].T, -np.inf)
-    return inner, which, softmax(np.concatenate([far, way, np.full((count, 1), parts["anywhere"][0])], 1))
+    return inner, which, softmax(np.concatenate([far, np.full((count, 1), parts["anywhere"][0])], 1))
 
 
 def objective(flat, data, ridge, importance):
@@ -178,7 +190,8 @@ def objective(flat, data, ridge, importance):
     count = data["count"]
     row = np.arange(count)[:, None]
     inner, which, outer = weights(flat, data)
-    all_weights = np.concatenate([(inner * which[row, data["group"]][..., None]).reshape(count, -1), outer * which[:, -1:]], 1)
+    at_tags = (inner * which[row, data["group"]][..., None]).reshape(count, -1)
+    all_weights = np.concatenate([at_tags, which[:, MOST:-1], outer * which[:, -1:]], 1)
     with np.errstate(divide="ignore"):
         logs = np.log(all_weights) + data["logs"]
     top = logs.max(1, keepdims=True)
@@ -186,17 +199,18 @@ def objective(flat, data, ridge, importance):
     total = share.sum(1, keepdims=True)
     share = share / total * importance[:, None]
     likelihood = ((top + np.log(total))[:, 0] * importance).sum()
-    near, out = share[:, : MOST * 5].reshape(count, MOST, 5), share[:, MOST * 5 :]
+    near, way, out = np.split(share, [MOST * NEAR, MOST * NEAR + WAYS], 1)
+    near = near.reshape(count, MOST, NEAR)
     of_group = np.zeros((count, MOST))
     np.add.at(of_group, (row, data["group"]), near.sum(2))
     by_near = near - of_group[row, data["group"]][..., None] * inner
-    by_which = np.concatenate([of_group, out.sum(1)[:, None]], 1) - which * importance[:, None]
+    by_which = np.concatenate([of_group, way, out.sum(1)[:, None]], 1) - which * importance[:, None]
     by_out = out - out.sum(1)[:, None] * outer
-    by_far = by_out[:, :10].reshape(count, 2, 5)
+    by_far = by_out[:, :-1].reshape(count, 2, FAR)
     gradient = {
         "near": np.einsum("nmk,nmf->kf", by_near, data["near"]), "surrounding": np.einsum("nm,nmf->f", by_which[:, :MOST], data["surrounding"]),
         "outside": by_which[:, -1] @ data["outside"], "far": np.einsum("nqk,nf->kf", by_far, data["outside"]),
-        "far_nearest": np.array([(by_far.sum(2) * data["is_nearest"]).sum()]), "on_the_way": by_out[:, 10:12].T @ data["outside"],
+        "far_nearest": np.array([(by_far.sum(2) * data["is_nearest"]).sum()]), "on_the_way": by_which[:, MOST:-1].T @ data["outside"],
         "anywhere": np.array([by_out[:, -1].sum()]),
     }
     flat_gradient = np.concatenate([gradient[name].ravel() for name in SHAPES])

@@ -81,7 +81,8 @@ impl Album {
             let next = tagged.partition_point(|tag| *tag <= at);
             let around = tagged[next.saturating_sub(3)..(next + 2).min(tagged.len())].iter();
             let tags: Vec<&AlbumPhoto> = around.filter(|tag| **tag != at).map(|tag| sorted[*tag]).collect();
-            let cloud = Cloud::of(&posterior.place, &self.earth);
+            let cloud =
+                Cloud::of(&posterior.place, &self.earth).preferring(posterior.nearest, self.settings.nearest_margin);
             let mut answer = self.read(sorted[at], &posterior, &cloud, &tags);
             if let Some(truth) = truths.get(order[at]) {
                 answer.verdict = Some(self.judge((&posterior.place, &cloud), answer.best, *truth));
@@ -135,7 +136,8 @@ impl Album {
         let mut places = vec![None; photos.len()];
         for (at, k) in order.iter().enumerate() {
             let by_tags = chain.by_tags(at)?;
-            let cloud = by_tags.map(|message| Cloud::of(&message, &self.earth));
+            let preferred = |cloud: Cloud| cloud.preferring(chain.nearest(at), self.settings.nearest_margin);
+            let cloud = by_tags.map(|message| preferred(Cloud::of(&message, &self.earth)));
             places[*k] = cloud.and_then(|cloud| Some(cloud.spots(1).first()?.at.to_latlon()));
         }
         Ok(places)

@@ -7,6 +7,7 @@ use crate::message::{Message, Return};
 use crate::prior::{Anchor, Anchors, Prior};
 use crate::{AlbumError, blob::Blob, earth::Earth, photo::AlbumPhoto, settings::AlbumSettings};
 use locdiff_answer::Calibration;
+use locdiff_sphere::UnitVec;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
@@ -39,6 +40,8 @@ pub(crate) struct PhotoPosterior {
     pub(crate) stray: f64,
     /// The probability that its tag is wrong; 0 where it has none.
     pub(crate) wrong_tag: f64,
+    /// The known place nearest in time, for a photo without a tag.
+    pub(crate) nearest: Option<UnitVec>,
     /// What likeness says, the strongest word.
     pub(crate) alike: Option<Return>,
 }
@@ -58,9 +61,10 @@ impl<'a> Chain<'a> {
     ) -> Result<Self, AlbumError> {
         let similarities = Similarities::of(&photos);
         let neighbour_similarity = likeness::neighbour_similarity(&similarities, &times, settings.moment_s);
-        // Photos of another kind than the model's are wrong together.
+        // Photos of another kind than the model's, rather than not, are wrong together.
+        let ood = |k: usize| (2.0 * photos[k].ood - 1.0).max(0.0);
         let shared = |k: usize, other: usize, gap_s: f64| {
-            similarities.one_view((k, other), gap_s, settings).max(photos[k].ood * photos[other].ood)
+            similarities.one_view((k, other), gap_s, settings).max(ood(k) * ood(other))
         };
         let weights = weights_of(&times, settings.dependence, shared);
         let mut returns = likeness::returns(&photos, &times, settings);
@@ -74,7 +78,8 @@ impl<'a> Chain<'a> {
         let mut list: Vec<Anchor> = known.to_vec();
         list.extend(photos.iter().zip(&times).enumerate().filter_map(|(k, (photo, time_s))| {
             let (place, camera) = (photo.gps?.to_unit(), photo.camera.clone());
-            Some(Anchor { time_s: *time_s, place, deviation_km: settings.gps_km, of: Some(k), camera })
+            // How far people are from a tag was fitted to tags: their error is in it.
+            Some(Anchor { time_s: *time_s, place, deviation_km: 0.0, of: Some(k), camera })
         }));
         let anchors = Anchors::new(list);
         let mut chain = Self {
@@ -323,6 +328,13 @@ impl<'a> Chain<'a> {
         1.0 / (1.0 + (-log_odds).exp())
     }
 
+    /// The known place nearest in time to photo `k`, where it has no tag and its camera goes with those that know it.
+    pub(crate) fn nearest(&self, k: usize) -> Option<UnitVec> {
+        let camera = self.photos[k].camera.as_deref().unwrap_or_default();
+        let is_apart = self.together.get(camera).is_some_and(|together| *together < 0.5);
+        if self.photos[k].gps.is_some() || is_apart { None } else { self.anchors.nearest(self.times[k], Some(k)) }
+    }
+
     /// What the tags of other photos say of photo `k`'s place; `None` where there are none.
     pub(crate) fn by_tags(&self, k: usize) -> Result<Option<Message>, AlbumError> {
         let prior = self.anchors.prior(self.times[k], Some(k));
@@ -408,6 +420,6 @@ impl<'a> Chain<'a> {
             place = alone.clone();
         }
         let alike = self.returns[k].iter().copied().max_by(|a, b| a.log_odds.total_cmp(&b.log_odds));
-        Ok(PhotoPosterior { place, alone, stray, wrong_tag, alike })
+        Ok(PhotoPosterior { place, alone, stray, wrong_tag, nearest: self.nearest(k), alike })
     }
 }

@@ -8,6 +8,8 @@ use std::f64::consts::TAU;
 const RADII_KM: [f64; 4] = [1.0, 25.0, 200.0, 750.0];
 /// Windows through which broad densities are seen, for candidates.
 const WINDOWS_KM: [f64; 2] = [250.0, 600.0];
+/// A place within this distance of another is about as good as it, km.
+const ABOUT_KM: f64 = 100.0;
 /// Cells that hold less are left out: all of them together hold less than a two-hundredth.
 const LIGHTEST: f64 = 2e-7;
 /// Points that stand for a blob: rings of equal mass and turns on each.
@@ -19,6 +21,7 @@ pub(crate) struct Cloud {
     points: Vec<UnitVec>,
     masses: Vec<f64>,
     candidates: Vec<UnitVec>,
+    preferred: Option<(UnitVec, f64)>,
 }
 
 /// A place of the cloud.
@@ -32,7 +35,7 @@ pub(crate) struct Spot {
 impl Cloud {
     /// Of a message whose integral is 1.
     pub(crate) fn of(message: &Message, earth: &Earth) -> Self {
-        let mut cloud = Self { points: Vec::new(), masses: Vec::new(), candidates: Vec::new() };
+        let mut cloud = Self { points: Vec::new(), masses: Vec::new(), candidates: Vec::new(), preferred: None };
         let mut peaks: Vec<(f64, usize)> = Vec::new();
         for (index, value) in message.grid.iter().enumerate() {
             let mass = value * earth.areas[index];
@@ -71,6 +74,14 @@ impl Cloud {
             starts.iter().flat_map(|start| WINDOWS_KM.map(|window| cloud.shifted(*start, window))).collect();
         cloud.candidates.extend(shifted);
         cloud
+    }
+
+    /// A place that is given up only for one more than [`ABOUT_KM`] away within whose surroundings so much more is expected: the sum of what
+    /// lies within the four radii.
+    pub(crate) fn preferring(mut self, place: Option<UnitVec>, margin: f64) -> Self {
+        self.preferred = place.map(|place| (place, margin));
+        self.candidates.extend(place);
+        self
     }
 
     fn push(&mut self, point: UnitVec, mass: f64) {
@@ -122,8 +133,17 @@ impl Cloud {
         let mut masses = self.masses.clone();
         let mut spots = Vec::new();
         while spots.len() < most {
-            let judged = self.candidates.iter().map(|at| (*at, self.within(*at, &masses)));
-            let best = judged.max_by(|a, b| a.1.iter().sum::<f64>().total_cmp(&b.1.iter().sum::<f64>()));
+            let judged: Vec<_> = self.candidates.iter().map(|at| (*at, self.within(*at, &masses))).collect();
+            let sum = |one: &(UnitVec, [f64; 4])| one.1.iter().sum::<f64>();
+            let best_of = |about: Option<UnitVec>| {
+                let is_about = |at: UnitVec| about.is_none_or(|place| place.angle_rad(at) * EARTH_RADIUS_KM < ABOUT_KM);
+                judged.iter().filter(|one| is_about(one.0)).max_by(|a, b| sum(a).total_cmp(&sum(b))).copied()
+            };
+            let mut best = best_of(None);
+            if let Some((place, margin)) = self.preferred.filter(|_| spots.is_empty()) {
+                let about = best_of(Some(place));
+                best = about.filter(|about| best.is_some_and(|best| sum(&best) - sum(about) < margin)).or(best);
+            }
             let Some((at, held)) = best else { break };
             if held[3] < 0.01 && !spots.is_empty() {
                 break;

@@ -3,8 +3,8 @@
 //! The density is a mixture, normalised for each moment by itself, so that nothing changes where a photo without a place stands between
 //! two others. Its weights are functions of hours and kilometres that were fitted to traces of real people (`scripts/fit_travel.py`).
 //! Places within 20 km of one another are one surrounding: the model says in which surrounding one is, or in none, by how long before and
-//! after one was there; inside it, at which of the known places and how far from it; outside, how far from the last and the next known
-//! place, or on the way between them.
+//! after one was there; inside it, at which of the known places and how far from it; on the way from the last to the next; or outside, how
+//! far from either.
 
 use crate::blob::{Blob, variance_of_km};
 use crate::earth::{AT_SEA, is_land};
@@ -16,6 +16,9 @@ use std::sync::LazyLock;
 const EACH_SIDE: usize = 6;
 /// Known places this near to one another are one surrounding, km.
 const SURROUNDING_KM: f64 = 20.0;
+/// Nobody is on the way between places that are nearer to one another, and what is on the way is known no better, km.
+const SHORTEST_KM: f64 = 0.05;
+const NARROWEST_KM: f64 = 0.02;
 /// Nothing was fitted to longer times than this, in hours.
 const LONGEST_H: f64 = 336.0;
 /// Sooner than this, in hours, one is hardly just anywhere.
@@ -71,7 +74,12 @@ struct Fitted {
 static FITTED: LazyLock<Fitted> =
     LazyLock::new(|| serde_json::from_str(include_str!("travel.json")).expect("a table of this crate"));
 
-/// How far one gets in so many hours, km along each axis: nobody is in the next country minutes after a photo.
+/// How far one gets in so many hours from a known place and is still about it, km along each axis.
+fn about_km(hours: f64) -> f64 {
+    0.2 + 50.0 * hours
+}
+
+/// The same away from all known places: nobody is in the next country minutes after a photo.
 fn reach_km(hours: f64) -> f64 {
     3.0 + 120.0 * hours.max(hours.powf(1.5))
 }
@@ -124,6 +132,17 @@ impl Anchors {
     /// Where one may be at a time; what is known by photo `without` itself is not looked at. `None` where nothing is known.
     pub(crate) fn prior(&self, time_s: f64, without: Option<usize>) -> Option<Prior> {
         self.prior_by(time_s, |anchor| without.is_none() || anchor.of != without)
+    }
+
+    /// The known place that is nearest in time, `without` as in [`Anchors::prior`].
+    pub(crate) fn nearest(&self, time_s: f64, without: Option<usize>) -> Option<UnitVec> {
+        let next = self.list.partition_point(|anchor| anchor.time_s < time_s);
+        let counts = |anchor: &&Anchor| without.is_none() || anchor.of != without;
+        let before = self.list[..next].iter().rev().find(counts);
+        let after = self.list[next..].iter().find(counts);
+        let gap = |anchor: &&Anchor| (anchor.time_s - time_s).abs();
+        let nearest = before.into_iter().chain(after).min_by(|a, b| gap(a).total_cmp(&gap(b)))?;
+        Some(nearest.place)
     }
 
     /// By those that `counts`.
@@ -182,9 +201,15 @@ impl<'a> Around<'a> {
         let mut names: Vec<usize> = self.surrounding.clone();
         names.sort_unstable();
         names.dedup();
-        let outside = self.outside_features();
+        let outside = self.outside_features(names.len());
         let mut shares: Vec<f64> =
             names.iter().map(|name| dot(&fitted.surrounding, &self.surrounding_features(*name, &names))).collect();
+        let way = self.way();
+        if let Some((_, middle)) = way {
+            // Few photos are taken on the way over a sea.
+            let at_sea = if is_land(middle) { 0.0 } else { AT_SEA.ln() };
+            shares.extend(fitted.on_the_way.iter().map(|row| dot(row, &outside) + at_sea));
+        }
         shares.push(dot(&fitted.outside, &outside));
         softmax(&mut shares);
         let known = 1.0 / (1.0 + self.shortest_h / FORGOTTEN_H);
@@ -200,9 +225,14 @@ impl<'a> Around<'a> {
                 .collect();
             softmax(&mut weights);
             for (k, own) in members.iter().zip(weights.chunks(fitted.near_km.len())) {
-                blobs.extend(
-                    own.iter().zip(&fitted.near_km).map(|(weight, km)| self.blob(*k, *km, known * share * weight)),
-                );
+                let most_km = about_km(self.hours[*k]);
+                let about = own.iter().zip(&fitted.near_km);
+                blobs.extend(about.map(|(weight, km)| self.blob(*k, km.min(most_km), known * share * weight)));
+            }
+        }
+        if let Some((distance, middle)) = way {
+            for (share, width) in shares[names.len()..].iter().zip(&fitted.between) {
+                blobs.push(Blob::at_km(middle, (width * distance).max(NARROWEST_KM), known * share));
             }
         }
         let out = known * shares.last().copied().unwrap_or(0.0);
@@ -212,7 +242,6 @@ impl<'a> Around<'a> {
 
     fn blob(&self, k: usize, deviation_km: f64, mass: f64) -> Blob {
         let anchor = self.anchors[k];
-        let deviation_km = deviation_km.min(reach_km(self.hours[k]));
         Blob {
             centre: anchor.place,
             variance: variance_of_km(deviation_km) + variance_of_km(anchor.deviation_km),
@@ -220,7 +249,13 @@ impl<'a> Around<'a> {
         }
     }
 
-    /// Away from what is known: about the last and the next place, and on the way between. Returns the mass of being anywhere.
+    /// On the way from the last to the next known place: their distance, and where one is by the time.
+    fn way(&self) -> Option<(f64, UnitVec)> {
+        let (distance, _, part) = self.bracket.filter(|(distance, ..)| *distance > SHORTEST_KM)?;
+        Some((distance, interpolate(self.anchors[self.before - 1].place, self.anchors[self.before].place, part)))
+    }
+
+    /// Away from what is known: about the last and the next place. Returns the mass of being anywhere.
     fn add_outside(&self, blobs: &mut Vec<Blob>, mass: f64, features: &[f64]) -> f64 {
         let fitted = &*FITTED;
         let ends: Vec<usize> = [self.before.checked_sub(1), Some(self.before)]
@@ -231,29 +266,26 @@ impl<'a> Around<'a> {
         let nearest = |k: usize| if self.hours[k] <= self.shortest_h { fitted.far_nearest } else { 0.0 };
         let mut weights: Vec<f64> =
             ends.iter().flat_map(|k| fitted.far.iter().map(move |row| dot(row, features) + nearest(*k))).collect();
-        let way = self.bracket.filter(|(distance, ..)| *distance > 1.0).map(|(distance, _, part)| {
-            (distance, interpolate(self.anchors[self.before - 1].place, self.anchors[self.before].place, part))
-        });
-        if let Some((_, middle)) = way {
-            // Few photos are taken on the way over a sea.
-            let at_sea = if is_land(middle) { 0.0 } else { AT_SEA.ln() };
-            weights.extend(fitted.on_the_way.iter().map(|row| dot(row, features) + at_sea));
-        }
         weights.push(fitted.anywhere + (self.shortest_h / ANYWHERE_H).clamp(1e-9, 1.0).ln());
         softmax(&mut weights);
-        let (far, rest) = weights.split_at(ends.len() * fitted.far.len());
-        for (k, own) in ends.iter().zip(far.chunks(fitted.far.len())) {
-            blobs.extend(own.iter().zip(&fitted.far_km).map(|(weight, km)| self.blob(*k, *km, mass * weight)));
+        for (k, own) in ends.iter().zip(weights.chunks(fitted.far.len())) {
+            let most_km = reach_km(self.hours[*k]);
+            let about = own.iter().zip(&fitted.far_km);
+            blobs.extend(about.map(|(weight, km)| self.blob(*k, km.min(most_km), mass * weight)));
         }
-        if let Some((distance, middle)) = way {
-            for (weight, width) in rest.iter().zip(&fitted.between) {
-                blobs.push(Blob::at_km(middle, (width * distance).max(0.3), mass * weight));
-            }
-        }
-        mass * rest.last().copied().unwrap_or(0.0)
+        mass * weights.last().copied().unwrap_or(0.0)
     }
 
-    fn near_features(&self, k: usize) -> [f64; 7] {
+    fn log_extent(&self) -> f64 {
+        (self.extent_km + 0.5).ln() / 3.0
+    }
+
+    /// The longer of the times to the last and the next known place; 0 where one of them is missing.
+    fn log_longer(&self) -> f64 {
+        self.bracket.map_or(0.0, |(_, longer, _)| log_hours(longer))
+    }
+
+    fn near_features(&self, k: usize) -> [f64; 11] {
         let (hours, log) = (self.hours[k], log_hours(self.hours[k]));
         let same = self.distances[k].iter().filter(|km| **km < 1.0).count() as f64;
         let others = self.distances[k].iter().enumerate().filter(|(other, _)| *other != k);
@@ -268,10 +300,14 @@ impl<'a> Around<'a> {
             nearest.map_or(1.0, |km| (km.min(20.0) + 0.03).ln() / 3.0),
             hour_of_day,
             self.bracket.map_or(0.0, |(distance, ..)| (distance.min(20.0) + 0.05).ln() / 3.0),
+            f64::from(self.bracket.is_some()),
+            self.log_longer(),
+            self.log_extent(),
+            f64::from(hours <= self.shortest_h),
         ]
     }
 
-    fn surrounding_features(&self, name: usize, names: &[usize]) -> [f64; 9] {
+    fn surrounding_features(&self, name: usize, names: &[usize]) -> [f64; 12] {
         let shortest = |is: &dyn Fn(usize) -> bool| {
             (0..self.hours.len()).filter(|k| is(*k)).map(|k| self.hours[k]).reduce(f64::min)
         };
@@ -282,6 +318,8 @@ impl<'a> Around<'a> {
         let after = shortest(&|k| self.surrounding[k] == name && k >= self.before);
         let count = self.surrounding.iter().filter(|one| **one == name).count() as f64;
         let log = log_hours(own);
+        let has = |k: usize| self.surrounding[k] == name;
+        let has_both_ends = self.bracket.is_some() && has(self.before - 1) && has(self.before);
         [
             1.0,
             log,
@@ -292,10 +330,13 @@ impl<'a> Around<'a> {
             f64::from(before.is_some() && after.is_some()),
             before.zip(after).map_or(0.0, |(before, after)| log_hours(before.max(after))),
             count.ln() / 1.5,
+            count / self.hours.len() as f64,
+            self.log_extent(),
+            f64::from(has_both_ends),
         ]
     }
 
-    fn outside_features(&self) -> [f64; 7] {
+    fn outside_features(&self, surroundings: usize) -> [f64; 8] {
         let log = log_hours(self.shortest_h);
         [
             1.0,
@@ -303,8 +344,9 @@ impl<'a> Around<'a> {
             log * log,
             f64::from(self.bracket.is_some()),
             self.bracket.map_or(0.0, |(distance, ..)| (distance + 0.05).ln() / 3.0),
-            self.bracket.map_or(0.0, |(_, longer, _)| log_hours(longer)),
-            (self.extent_km + 0.5).ln() / 3.0,
+            self.log_longer(),
+            self.log_extent(),
+            (surroundings as f64).ln() / 1.5,
         ]
     }
 }

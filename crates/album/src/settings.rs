@@ -37,6 +37,9 @@ pub struct AlbumSettings {
     pub look_power: f64,
     /// What looks may say for or against a place at the most, where there are tags, in nats.
     pub most_look: f64,
+    /// The tag nearest in time is given up for a place further than 100 km from it only where so much more is expected there: the sum of the
+    /// probabilities within 1, 25, 200 and 750 km. People differ more than the traces that travel was fitted to.
+    pub nearest_margin: f64,
     /// The probability that two cameras of an album travel together.
     pub together: f64,
     /// What one photo may say for or against that at the most, in nats.
@@ -82,6 +85,7 @@ impl Default for AlbumSettings {
             ],
             look_power: 0.3,
             most_look: 0.7,
+            nearest_margin: 0.4,
             together: 0.99,
             most_apart: 3.0,
             alike_km: 0.5,
@@ -132,6 +136,7 @@ impl AlbumSettings {
             && shares.iter().all(|share| *share > 0.0 && *share < 0.5)
             && sizes.iter().all(is_size)
             && settings.dependence >= 0.0
+            && settings.nearest_margin >= 0.0
             && settings.views_dependence >= 0.0
             && settings.same_view.0.is_finite()
             && settings.same_view.1 >= 0.0
