@@ -26,6 +26,8 @@ pub struct AlbumLocated {
     pub origin: Origin,
     /// The answer; an error concerns this photo alone.
     pub answer: Result<AlbumAnswer, LocateError>,
+    /// A small JPEG of the photo, where [`Control::with_album_thumbnails`] asks for it.
+    pub thumbnail: Option<Vec<u8>>,
 }
 
 impl AlbumLocated {
@@ -42,6 +44,11 @@ impl AlbumRun {
     /// The answers, without the photos that have none.
     pub fn answers(&self) -> impl Iterator<Item = &AlbumAnswer> {
         self.photos.iter().filter_map(|photo| photo.answer.as_ref().ok())
+    }
+
+    /// The small pictures of the photos that have answers, in the same order.
+    pub fn thumbnails(&self) -> impl Iterator<Item = Option<&[u8]>> {
+        self.photos.iter().filter(|photo| photo.answer.is_ok()).map(|photo| photo.thumbnail.as_deref())
     }
 }
 
@@ -101,7 +108,7 @@ impl Locator {
         options: &Arc<LocateOptions>,
         control: Control<'a>,
     ) -> Result<AlbumRun, LocateError> {
-        let mut stage = self.read(sources, options.clone(), control);
+        let mut stage = self.read(sources, options.clone(), control).with_thumbnails(control.album_thumbnails());
         let mut read = Vec::new();
         while let Some(block) = stage.next_block()? {
             read.extend(block);
@@ -134,6 +141,7 @@ impl Locator {
         let photos = read.into_iter().zip(answers).map(|(read, answer)| AlbumLocated {
             origin: read.origin,
             answer: read.photo.and_then(|_| answer.ok_or(LocateError::Stopped)),
+            thumbnail: read.thumbnail,
         });
         Ok(AlbumRun { photos: photos.collect(), clocks })
     }

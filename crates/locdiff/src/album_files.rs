@@ -26,14 +26,16 @@ use std::path::Path;
 pub struct AlbumFiles<'a> {
     name: &'a str,
     answers: Vec<&'a AlbumAnswer>,
+    /// Where each of them stood before they were sorted.
+    order: Vec<usize>,
 }
 
 impl<'a> AlbumFiles<'a> {
     /// Of an album of this name.
     pub fn new(name: &'a str, answers: &'a [AlbumAnswer]) -> Self {
-        let mut answers: Vec<&AlbumAnswer> = answers.iter().collect();
-        answers.sort_by(|a, b| a.time.seconds.total_cmp(&b.time.seconds));
-        Self { name, answers }
+        let mut order: Vec<usize> = (0..answers.len()).collect();
+        order.sort_by(|&a, &b| answers[a].time.seconds.total_cmp(&answers[b].time.seconds));
+        Self { name, answers: order.iter().map(|&k| &answers[k]).collect(), order }
     }
 
     /// Points with radii, times and reasons, and the track; what does not fit is not on the track.
@@ -44,12 +46,13 @@ impl<'a> AlbumFiles<'a> {
         }
         for answer in &self.answers {
             let outlier = answer.outlier.as_ref().map(|outlier| outlier.reason.clone());
-            let properties: [(&str, Value); 8] = [
+            let properties: [(&str, Value); 9] = [
                 ("photo", json!(answer.name())),
                 ("time", json!(answer.time.text())),
                 ("place", json!(answer.place)),
                 ("radius_50_km", json!(answer.radius_50_km)),
                 ("radius_90_km", json!(answer.radius_90_km)),
+                ("can_tell", json!(answer.can_tell)),
                 ("gps", json!(answer.gps.is_some())),
                 ("because", json!(answer.because)),
                 ("outlier", json!(outlier)),
@@ -87,11 +90,12 @@ impl<'a> AlbumFiles<'a> {
         gpx(self.name, &points)
     }
 
-    /// A page with a map and a slider through time, one file that needs no network.
-    pub fn html(&self) -> Vec<u8> {
+    /// A page with a map and a slider through time, one file that needs no network; with small JPEGs of the photos where there are
+    /// any, in the order of the answers that were given.
+    pub fn html(&self, pictures: &[Option<&[u8]>]) -> Vec<u8> {
         let mut page = TrackMap::new(labelled(&format!("LocDiff: {}", self.name)));
-        for answer in &self.answers {
-            page = page.photo(TrackPhoto {
+        for (answer, &k) in self.answers.iter().zip(&self.order) {
+            let photo = TrackPhoto {
                 name: answer.name().to_owned(),
                 time: answer.time.text().unwrap_or_else(|| "time unknown".to_owned()),
                 place: answer.best,
@@ -100,8 +104,10 @@ impl<'a> AlbumFiles<'a> {
                 radius_50_km: answer.radius_50_km,
                 radius_90_km: answer.radius_90_km,
                 is_tagged: answer.gps.is_some(),
+                can_tell: answer.can_tell,
                 outlier: answer.outlier.as_ref().map(|outlier| outlier.reason.clone()),
-            });
+            };
+            page = page.photo(photo, pictures.get(k).copied().flatten());
         }
         let mut text = Vec::new();
         page.write(&mut text).expect("writing to memory cannot fail");

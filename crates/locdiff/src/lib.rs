@@ -70,6 +70,7 @@ mod shape;
 mod source;
 mod steps;
 mod table;
+mod thumbnails;
 
 pub use album::{AlbumLocated, AlbumRun};
 #[cfg(feature = "maps")]
@@ -128,6 +129,7 @@ pub mod parts {
     #[cfg(feature = "gallery")]
     pub use crate::retrieval::neighbours;
     pub use crate::table::{ANSWER_COLUMNS, FoundRow, failure_json};
+    pub use crate::thumbnails::Thumbnails;
     pub use locdiff_album::{
         Album, AlbumPhoto, AlbumScores, AlbumTrip, Judging, Outlier, TimeSource, Traveller, parse_offset, parse_time,
         set_clocks,

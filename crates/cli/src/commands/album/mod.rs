@@ -89,7 +89,10 @@ impl Album {
             Progress::Read => reading.inc(1),
             Progress::Placed => placing.inc(1),
         };
-        let control = Control::new().with_stop(guard.stop()).with_progress(&advance);
+        let mut control = Control::new().with_stop(guard.stop()).with_progress(&advance);
+        if self.files.map.is_some() && !self.files.no_pictures && !self.tags.dry_run {
+            control = control.with_album_thumbnails(count);
+        }
         let options = Arc::new(request.options()?);
         let run = locator.run_album_with(&album, sources, &request, &options, control);
         reading.finish_and_clear();
@@ -150,7 +153,11 @@ impl Album {
         if !self.files.json && !self.tags.dry_run && !answers.is_empty() {
             write!(out, "{}", print::summary(&answers))?;
         }
-        let written = if self.tags.dry_run || answers.is_empty() { Vec::new() } else { self.files.write(&answers)? };
+        let written = if self.tags.dry_run || answers.is_empty() {
+            Vec::new()
+        } else {
+            self.files.write(&answers, &run.thumbnails().collect::<Vec<_>>())?
+        };
         let untagged = tagging.finish(&written, false)?;
         Ok((run.photos.len() - answers.len(), untagged))
     }
