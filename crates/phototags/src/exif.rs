@@ -66,7 +66,7 @@ fn utc((tiff, gps): &(&Tiff<'_>, Directory)) -> Option<String> {
 }
 
 /// The fractions of a tag; 0 where one is 0/0, as some writers give unused parts.
-fn rationals(tiff: &Tiff<'_>, directory: &Directory, tag: u16) -> Option<Vec<f64>> {
+pub(crate) fn rationals(tiff: &Tiff<'_>, directory: &Directory, tag: u16) -> Option<Vec<f64>> {
     let bytes = tiff.value(directory, tag, &[RATIONAL, SIGNED_RATIONAL], MOST_TEXT)?;
     let number = |four: &[u8]| four.first_chunk().map_or(0, |four| tiff.order().read_u32(*four));
     let parts = bytes.as_chunks::<8>().0.iter().map(|eight| (number(eight), number(&eight[4..])));
@@ -164,6 +164,20 @@ pub(crate) mod tests {
         }
         assert_eq!([46, 106, 130].map(|at| bytes[at]), [0x25, 2, 4], "the pointer, latitude and longitude");
         assert_eq!(super::facts(&Tiff::parse(bytes).unwrap()).gps, LatLon::new(10.5, 20.25).ok());
+    }
+
+    /// A place that is there and cannot be read is nobody's to overwrite, unless that is asked for.
+    #[test]
+    fn unreadable_places_stay() {
+        let mut bytes = sample(b'N', b'E');
+        bytes[108] = 2; // a text
+        let write = |overwrite| {
+            let tag = crate::GeoTag::new(LatLon::new(1.0, 2.0).unwrap());
+            crate::gps_ifd::with_location(Tiff::parse(&bytes[..]).unwrap(), &tag, overwrite)
+        };
+        assert!(matches!(write(crate::Overwrite::NEVER), Err(crate::gps_ifd::Refusal::Unfit(_))));
+        let new = write(crate::Overwrite::FORCE).unwrap_or_default();
+        assert_eq!(super::facts(&Tiff::parse(new).unwrap()).gps, LatLon::new(1.0, 2.0).ok());
     }
 
     #[test]

@@ -1,6 +1,8 @@
 //! The GPS directory of EXIF 2.32.
 
-use crate::exif::{DATE_STAMP, GPS_POINTER, LATITUDE, LATITUDE_REF, LONGITUDE, LONGITUDE_REF, TIME_STAMP, place};
+use crate::exif::{
+    DATE_STAMP, GPS_POINTER, LATITUDE, LATITUDE_REF, LONGITUDE, LONGITUDE_REF, TIME_STAMP, place, rationals,
+};
 use crate::tag::{DATUM, METHOD};
 use crate::tiff::{ASCII, BYTE, ByteOrder, Directory, Entry, LONG, RATIONAL, Reason, Tiff, UNDEFINED};
 use crate::{GeoTag, Overwrite};
@@ -25,7 +27,8 @@ impl From<Reason> for Refusal {
 }
 
 /// Writes a place into EXIF data. Other GPS tags stay where there was no position; with an old position its altitude and
-/// direction go too, and only the time stays, which tells the clock's offset. One that is none, such as 0, 0 of a camera without a fix, is in nobody's way.
+/// direction go too, and only the time stays, which tells the clock's offset. A position that is none, such as 0, 0 of a
+/// camera without a fix, is in nobody's way; one that cannot be read is not overwritten unasked.
 pub(crate) fn with_location(mut tiff: Tiff<'_>, tag: &GeoTag, overwrite: Overwrite) -> Result<Vec<u8>, Refusal> {
     let mut first = tiff.first()?;
     let mut kept = Vec::new();
@@ -33,6 +36,9 @@ pub(crate) fn with_location(mut tiff: Tiff<'_>, tag: &GeoTag, overwrite: Overwri
         let has_position = holds_position(&old);
         if has_position && !overwrite.locations && place(&tiff, &old).is_some() {
             return Err(Refusal::HasLocation);
+        }
+        if has_position && !overwrite.locations && rationals(&tiff, &old, LATITUDE).is_none() {
+            return Err(Refusal::Unfit("it has a GPS tag that cannot be read here".to_owned()));
         }
         kept = old.entries;
         kept.retain(|entry| !has_position || [TIME_STAMP, DATE_STAMP].contains(&entry.tag));

@@ -1,6 +1,6 @@
 //! The offset of a camera's clock from UTC, where nothing says it but the time of its GPS receiver.
 
-use crate::video::days_from_civil;
+use crate::civil::days_from_civil;
 
 /// Offsets of time zones are whole quarters of an hour.
 const QUARTER_S: i64 = 900;
@@ -8,8 +8,8 @@ const QUARTER_S: i64 = 900;
 const MOST_OFF_S: i64 = 300;
 const ZONES_S: std::ops::RangeInclusive<i64> = -12 * 3600..=14 * 3600;
 
-/// The offset, such as `+02:00`, of a clock that said `time` (`2024:05:12 13:45:10`, or with other signs between) when UTC was `utc` (the same
-/// form); `None` where they do not go together.
+/// The offset, such as `+02:00`, of a clock that said `time` (`2024:05:12 13:45:10`, or with other signs between) when UTC
+/// was `utc` (the same form); `None` where they do not go together.
 pub(crate) fn offset(time: &str, utc: &str) -> Option<String> {
     let ahead = seconds(time)? - seconds(utc)?;
     let rounded = (ahead + QUARTER_S / 2).div_euclid(QUARTER_S) * QUARTER_S;

@@ -31,6 +31,7 @@
 //! ```
 
 mod blocks;
+mod civil;
 mod containers;
 mod error;
 mod exif;

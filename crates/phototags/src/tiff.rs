@@ -65,8 +65,8 @@ impl Directory {
         self.entries.iter().find(|entry| entry.tag == tag)
     }
 
-    /// Puts an entry in the place of the one of its tag, else before the first of a greater one. The others keep their order, which is not
-    /// always that of their tags: readers that meet a damaged entry first give up on the directory.
+    /// Puts an entry in the place of the one of its tag, else before the first of a greater one. The others keep their
+    /// order, which is not always that of their tags: readers that meet a damaged entry first give up on the directory.
     pub(crate) fn put(&mut self, entry: Entry) {
         let at = self.entries.iter().position(|other| other.tag == entry.tag);
         self.entries.retain(|other| other.tag != entry.tag);

@@ -1,5 +1,6 @@
 //! An album's answers for people and programs.
 
+use crate::commands::locate::print::other_place;
 use locdiff::parts::kilometres;
 use locdiff::{AlbumAnswer, WrongClock};
 use locdiff_base::{counted, one_line};
@@ -23,7 +24,7 @@ pub(super) fn text(answer: &AlbumAnswer, as_json: bool) -> String {
     line("radius", format!("50 % within {} km, 90 % within {} km", km(answer.radius_50_km), km(answer.radius_90_km)));
     line("because", one_line(&answer.because));
     for other in answer.alternatives().iter().filter(|other| other.probability >= WORTH_A_LINE) {
-        line("or", format!("{:>3.0} %   {}", 100.0 * other.probability, other.place));
+        line("or", format!("{:>3.0} %   {}", 100.0 * other.probability, other_place(answer, other)));
     }
     if let Some(outlier) = &answer.outlier {
         line("does not fit", format!("({:.0} %) {}", 100.0 * outlier.probability, one_line(&outlier.reason)));
