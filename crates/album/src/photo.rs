@@ -1,6 +1,7 @@
 //! A photo as the album sees it.
 
 use crate::times::PhotoTime;
+use locdiff_answer::Neighbour;
 use locdiff_shdd::Coefficients;
 use locdiff_sphere::LatLon;
 
@@ -20,6 +21,8 @@ pub struct AlbumPhoto {
     pub evidence: Coefficients,
     /// The probability that it is of another kind than the model was trained for.
     pub ood: f64,
+    /// What a model that is a gallery finds for it, the most similar first; empty for other models.
+    pub neighbours: Vec<Neighbour>,
     /// Its embedding; empty where likeness is not to be looked at.
     pub embedding: Vec<f32>,
 }
@@ -27,7 +30,8 @@ pub struct AlbumPhoto {
 impl AlbumPhoto {
     /// A photo with a time and what the network says of it.
     pub fn new(name: impl Into<String>, time: PhotoTime, evidence: Coefficients) -> Self {
-        Self { name: name.into(), time, camera: None, gps: None, evidence, ood: 0.0, embedding: Vec::new() }
+        let (name, neighbours, embedding) = (name.into(), Vec::new(), Vec::new());
+        Self { name, time, camera: None, gps: None, evidence, ood: 0.0, neighbours, embedding }
     }
 
     /// With a GPS tag.
@@ -40,6 +44,12 @@ impl AlbumPhoto {
     #[must_use]
     pub fn with_camera(self, camera: Option<String>) -> Self {
         Self { camera, ..self }
+    }
+
+    /// With what a model that is a gallery finds for it.
+    #[must_use]
+    pub fn with_neighbours(self, neighbours: Vec<Neighbour>) -> Self {
+        Self { neighbours, ..self }
     }
 
     /// With its embedding, and how strange it is to the model.

@@ -1,6 +1,6 @@
 //! What a library's remedy is called on the command line: libraries know no flags.
 
-use locdiff::LocateError;
+use locdiff::{LocateError, parts::GetError};
 use locdiff_immich::ImmichError;
 use locdiff_model::ModelError;
 use locdiff_nn::NnError;
@@ -30,6 +30,9 @@ pub fn flag(error: &anyhow::Error) -> Option<&'static str> {
         }
         if let Some(ImmichError::Key { .. }) = cause.downcast_ref() {
             return Some("--key-file");
+        }
+        if let Some(GetError::Unreachable { .. } | GetError::Missing { .. }) = cause.downcast_ref() {
+            return Some("--from");
         }
         if let Some(ServeError::Open { .. }) = cause.downcast_ref() {
             return Some("--key-file, --insecure");

@@ -8,6 +8,7 @@ use locdiff_album::{
     Album, AlbumAnswer, AlbumPhoto, AlbumSettings, GUESSED_GAP_S, PhotoTime, TimeSource, WrongClock, parse_time,
     set_clocks, time_in_name,
 };
+use locdiff_answer::Neighbour;
 use locdiff_data::Embedding;
 use serde_json::Value;
 use std::{path::Path, sync::Arc};
@@ -208,19 +209,36 @@ impl Locator {
         for block in photos.chunks(self.photos_per_block()) {
             block.iter().try_for_each(|photo| self.check(photo, options))?;
             let queries: Vec<_> = block.iter().map(|photo| photo.query()).collect();
-            said.extend(self.predictor().evidence(&queries, &options.sampling)?);
+            let evidence = self.evidence(&queries, options)?;
+            said.extend(evidence.into_iter().zip(self.album_places(block)?));
         }
         let both = photos.iter().zip(times).zip(said);
         Ok(both
-            .map(|((photo, time), evidence)| {
+            .map(|((photo, time), (evidence, neighbours))| {
                 let views = photo.views.iter().map(Embedding::values);
                 let ood = self.reader().calibration().evidence_of(&evidence, views).ood;
                 AlbumPhoto::new(photo.name.clone().unwrap_or_default(), *time, evidence)
                     .with_gps(photo.gps)
                     .with_camera(photo.taken.camera.clone())
                     .with_embedding(photo.for_retrieval(), ood)
+                    .with_neighbours(neighbours)
             })
             .collect())
+    }
+
+    /// What a model that is a gallery finds for photos; nothing for other models, whose galleries albums do not ask.
+    #[cfg(feature = "gallery")]
+    fn album_places(&self, photos: &[&EmbeddedPhoto]) -> Result<Vec<Vec<Neighbour>>, LocateError> {
+        if !matches!(self.gallery, Some(crate::gallery_use::GalleryUse::Model { .. })) {
+            return Ok(vec![Vec::new(); photos.len()]);
+        }
+        Ok(self.search(photos)?.iter().map(|found| found.neighbours().to_vec()).collect())
+    }
+
+    #[cfg(not(feature = "gallery"))]
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with galleries")]
+    fn album_places(&self, photos: &[&EmbeddedPhoto]) -> Result<Vec<Vec<Neighbour>>, LocateError> {
+        Ok(vec![Vec::new(); photos.len()])
     }
 }
 

@@ -48,8 +48,13 @@ mod embedded;
 mod error;
 #[cfg(feature = "gallery")]
 mod gallery_use;
+#[cfg(feature = "gallery")]
+mod geoclip_model;
+#[cfg(feature = "get")]
+mod get;
 #[cfg(feature = "maps")]
 mod grid;
+mod home;
 #[cfg(feature = "gallery")]
 mod hybrid;
 #[cfg(feature = "gallery")]
@@ -116,6 +121,9 @@ pub mod parts {
     pub use crate::bundled::{BUNDLED_MODEL_NAME, bundled_encoder, bundled_model};
     pub use crate::calibrate::check_rows;
     pub use crate::control::StageTimes;
+    #[cfg(feature = "get")]
+    pub use crate::get::{GetError, GetPlan, GetSettings, Installed, Published, installed, published, remove};
+    pub use crate::home::{data_folder, models_folder};
     #[cfg(feature = "gallery")]
     pub use crate::hybrid::{Hybrid, check_embeddings, open_retriever};
     #[cfg(feature = "gallery")]

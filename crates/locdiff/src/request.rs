@@ -1,5 +1,6 @@
 //! What is asked of photos. Every default of every door stands here.
 
+use crate::home::by_name;
 use crate::{Knowledge, LocateError, LocateOptions, Pooling, Region, SampleOptions, Sampler};
 use locdiff_base::named;
 use locdiff_nn::DeviceSpec;
@@ -23,9 +24,9 @@ use std::path::{Path, PathBuf};
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
 pub struct Request {
-    /// Folder of a model; `None` is the bundled one.
+    /// Folder of a model, or its name in the data folder; `None` is the bundled one.
     pub model: Option<PathBuf>,
-    /// Folder of an encoder; `None` is the bundled one.
+    /// Folder of an encoder, or its name in the data folder; `None` is the bundled one, or the one that the model names.
     pub encoder: Option<PathBuf>,
     /// Where the model and the encoder run: `auto`, `cpu`, `cuda` or `cuda:N`.
     #[serde(with = "device", skip_serializing_if = "is_default")]
@@ -181,6 +182,10 @@ impl Request {
     /// The same with whole paths, so that they mean the same wherever it is answered.
     #[must_use]
     pub fn anchored(mut self, base: &Path) -> Self {
+        for path in [&mut self.model, &mut self.encoder] {
+            // What is no path there may be the name of a model.
+            *path = path.take().map(|path| if base.join(&path).exists() { base.join(path) } else { by_name(&path) });
+        }
         for path in [&mut self.model, &mut self.encoder, &mut self.gallery, &mut self.geoclip, &mut self.prior] {
             *path = path.take().map(|path| base.join(path));
         }

@@ -62,6 +62,9 @@ fn human(answer: &Answer) -> String {
     line("best place", format!("{}   {}", answer.best, answer.place));
     let (half, most) = (kilometres(answer.radius_50_km), kilometres(answer.radius_90_km));
     line("radius", format!("50 % within {half} km, 90 % within {most} km"));
+    if answer.from_density.as_ref().is_some_and(|from| from.not_calibrated) {
+        line("", "not calibrated: radii and probabilities may not hold".to_owned());
+    }
     let score = answer.locatability;
     line("locatability", format!("{score:.2}: the chance that the place is right to within 750 km"));
     let listed = answer.hypotheses.iter().enumerate();
