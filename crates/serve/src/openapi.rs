@@ -25,7 +25,14 @@ pub(crate) fn document() -> Value {
 /// The problems that a route can answer with.
 pub(crate) fn problems(endpoint: Endpoint) -> Vec<Kind> {
     let own: &[Kind] = match endpoint {
-        Endpoint::Locate | Endpoint::LocateEmbeddings | Endpoint::Embed | Endpoint::Steps | Endpoint::Album => &[
+        Endpoint::Locate
+        | Endpoint::LocateEmbeddings
+        | Endpoint::Embed
+        | Endpoint::Steps
+        | Endpoint::Album
+        | Endpoint::AlbumEmbeddings
+        | Endpoint::Tag
+        | Endpoint::Preview => &[
             Kind::Unauthorized,
             Kind::BodyTimeout,
             Kind::TooLarge,
@@ -83,8 +90,9 @@ pub(crate) fn is_for(parameter: &Parameter, endpoint: Endpoint) -> bool {
     match endpoint {
         Endpoint::Locate => parameter.name != "trust_clocks",
         Endpoint::LocateEmbeddings => !["name", "views", "trust_clocks"].contains(&parameter.name),
-        Endpoint::Embed => parameter.name == "name",
+        Endpoint::Embed | Endpoint::Preview => parameter.name == "name",
         Endpoint::Steps => ["name", "views", "seed"].contains(&parameter.name),
+        Endpoint::AlbumEmbeddings => ["seed", "trust_clocks"].contains(&parameter.name),
         Endpoint::Album => ["views", "seed", "trust_clocks"].contains(&parameter.name),
         _ => false,
     }
