@@ -3,18 +3,21 @@
 
     scripts/album_trips.py --rows test --kind single --gps 0.1 --seed 0 --out DIR
 
-writes DIR/embeddings.npy and DIR/trips.csv (row, album, name, time, gps_lat, gps_lon, camera, lat, lon).
+writes DIR/embeddings.npy and DIR/trips.csv (row, album, name, time, gps_lat, gps_lon, camera, lat, lon, stray, person).
 kinds:
   single  every photo has a place of its own: a row with its own embedding; next places 10 to 500 km on
   stays   at each place (a row) 1 to 14 photos within a few kilometres; the first has the row's own embedding, the others a
-          simulated view: the row's embedding plus half the difference of two of the four views of a place of source b
+          simulated view: the row's embedding plus a part (--view-noise, half; 1 is as unlike as real views are) of the difference of
+          two of the four views of a place of source b
   base    days from one base: photos there in the morning and the evening, each day an excursion of 10 to 200 km to one or two places
           and back; photos as in stays. Nothing of the model was fitted to these
   views   four real views of each place of source b, 20 minutes at each, through places of one region
   place   the four views of each place of source b as one album (for --same-place)
-  traces  real traces of data/trips (times and places of people, --rows fit too), each point with the photo of the street-view row that is
-          nearest to it (at most 300 km); albums with fewer than 8 such points are left out
+  traces  real traces of data/trips (times and places of people, --rows fit too), each point with a street-view photo of the region: the
+          nearest row within 300 km that no other place of the album has; points within 1 km of one another have simulated views of one
+          row; albums with fewer than 8 such points are left out
   strange photos of Im2GPS3k, which the model was not made for: times of a real trace, photos of one region, no tags
+--blocks gives all tags of an album to photos next to one another in time, in one to three blocks: a phone beside a camera without GPS.
 --half 0|1 takes one half of the places of b (seeded split), for choosing on one and reporting on the other.
 """
 import argparse, csv, datetime, json, pathlib, random, struct, sys
@@ -102,6 +105,8 @@ def main():
     parser.add_argument("--albums", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--half", type=int, choices=[0, 1])
+    parser.add_argument("--blocks", action="store_true", help="tags in blocks of photos next to one another in time")
+    parser.add_argument("--view-noise", type=float, default=0.5, help="how unlike simulated views are, in parts of real ones")
     parser.add_argument("--wrong-clock", type=float, default=0, help="hours by which a second camera is ahead")
     parser.add_argument("--two-cameras", action="store_true", help="40 %% of the photos by a second camera, whose clock is right")
     parser.add_argument("--strays", type=float, default=0, help="share of photos replaced by one from elsewhere (another continent)")
@@ -132,7 +137,7 @@ def main():
 
     def view_noise():
         first, second = rng.sample(rng.choice(groups)[1], 2)
-        return 0.5 * (b_vectors[first] - b_vectors[second])
+        return args.view_noise * (b_vectors[first] - b_vectors[second])
 
     vectors, lines = [], []
 
@@ -176,8 +181,15 @@ def main():
                 around = nearest(places[rng.randrange(len(places))])[: min(25, len(points))]
                 chosen = [(time, places[k], table[k]) for (time, _), k in zip(points, around)]
             else:
-                chosen = [(time, place, k) for time, place in points for k in nearest(place)[:1] if km(place, places[k]) < 300]
-                chosen = [(time, place, table[k]) for time, place, k in chosen]
+                chosen, seen = [], []
+                for time, place in points:
+                    k = next((k for other, k in seen if km(other, place) < 1), None)
+                    noise = 0.0 if k is None else view_noise()
+                    taken = {k for _, k in seen}
+                    k = next((k for k in nearest(place)[:200] if k not in taken), None) if k is None else k
+                    if k is not None and km(place, places[k]) < 300:
+                        seen.append((place, k))
+                        chosen.append((time, place, table[k] + noise))
             if len(chosen) >= 8:
                 made += 1
                 for time, place, vector in chosen:
@@ -256,7 +268,20 @@ def main():
     for line in lines:
         albums.setdefault(line[1], []).append(line)
     for members in albums.values():
-        for line in rng.sample(members, round(args.gps * len(members))):
+        count = round(args.gps * len(members))
+        tagged = rng.sample(members, count)
+        if args.blocks and count:
+            members = sorted(members, key=lambda line: line[3])
+            blocks = rng.randint(1, min(3, count))
+            begins = sorted(rng.sample(range(len(members) - count + blocks), blocks))
+            sizes = [count // blocks + (k < count % blocks) for k in range(blocks)]
+            tagged, end = [], 0
+            for begin, size in zip(begins, sizes):
+                begin = min(max(begin, end), len(members) - size)
+                tagged += members[begin : begin + size]
+                end = begin + size
+            tagged = list({line[0]: line for line in tagged}.values())
+        for line in tagged:
             line[4] = moved(line[6], abs(rng.gauss(0, 0.01)), rng.uniform(0, 2 * np.pi))
         if args.wrong_clock or args.two_cameras:
             for line in members:
@@ -271,14 +296,16 @@ def main():
             vectors[line[0]] = vectors[other[0]]
             line[6], line[4] = other[6], None
             strays.append(line[2])
+    # Intervals resample persons: albums of one person, and of one person with other tags, are alike.
+    person = lambda album: album.rsplit("-", 1)[0] if args.kind == "traces" else ""
     args.out.mkdir(parents=True, exist_ok=True)
     np.save(args.out / "embeddings.npy", np.array(vectors, np.float32))
     with open(args.out / "trips.csv", "w", newline="") as file:
         writer = csv.writer(file)
-        writer.writerow("row album name time gps_lat gps_lon camera lat lon stray".split())
+        writer.writerow("row album name time gps_lat gps_lon camera lat lon stray person".split())
         for row, album, name, time, gps, camera, place in lines:
             tag = ["", ""] if gps is None else [f"{gps[0]:.6f}", f"{gps[1]:.6f}"]
-            writer.writerow([row, album, name, f"{time:.0f}", *tag, camera, f"{place[0]:.6f}", f"{place[1]:.6f}", int(name in strays)])
+            writer.writerow([row, album, name, f"{time:.0f}", *tag, camera, f"{place[0]:.6f}", f"{place[1]:.6f}", int(name in strays), person(album)])
     print(f"{len(albums)} albums, {len(lines)} photos, {sum(line[4] is not None for line in lines)} with a tag")
 
 

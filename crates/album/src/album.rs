@@ -15,7 +15,7 @@ const NAMED: f64 = 0.5;
 const HINTED: f64 = 0.3;
 /// From this probability on a stray photo's place is its own word alone. The rule was chosen on albums with far more strays than people
 /// have: below this the album's place is right more often.
-const SURELY_STRAY: f64 = 0.9;
+const SURELY_STRAY: f64 = 0.99;
 
 /// What answers for albums need: a model's calibration and the settings.
 ///
@@ -210,7 +210,7 @@ impl Album {
 
     /// What a posterior says about the truth.
     fn judge(&self, (place, cloud): (&Message, &Cloud), best: LatLon, truth: LatLon) -> Verdict {
-        let held = cloud.mass_within_km(best.to_unit(), haversine_km(best, truth));
+        let held = cloud.radius_share(best.to_unit(), haversine_km(best, truth));
         Verdict {
             log_density: self.log_density(place, truth),
             region_level: cloud.mass_denser_than(place, truth, &self.earth),

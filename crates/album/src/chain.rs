@@ -4,15 +4,18 @@
 use crate::evidence::{EVEN, Evidence, one_moment, weights as weights_of};
 use crate::likeness::{self, Similarities};
 use crate::message::{Message, Return};
-use crate::prior::{Anchor, Anchors, Prior};
+use crate::prior::{Anchor, Anchors, Nearest, Prior};
 use crate::{AlbumError, blob::Blob, earth::Earth, photo::AlbumPhoto, settings::AlbumSettings};
 use locdiff_answer::Calibration;
-use locdiff_sphere::UnitVec;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// From this probability of being wrong on a tag says nothing about other photos.
 const DOUBTFUL: f64 = 0.2;
+
+/// Looks that leave less than this part of what time says of the nearest tag's region speak against it.
+const DOUBTED: f64 = 0.85;
+const REGION_KM: f64 = 750.0;
 
 /// An album in order of time.
 pub(crate) struct Chain<'a> {
@@ -41,7 +44,7 @@ pub(crate) struct PhotoPosterior {
     /// The probability that its tag is wrong; 0 where it has none.
     pub(crate) wrong_tag: f64,
     /// The known place nearest in time, for a photo without a tag.
-    pub(crate) nearest: Option<UnitVec>,
+    pub(crate) nearest: Option<Nearest>,
     /// What likeness says, the strongest word.
     pub(crate) alike: Option<Return>,
 }
@@ -155,7 +158,9 @@ impl<'a> Chain<'a> {
     /// The log of how likely photo `k` is where one may be so: its tag, or what it looks like.
     fn fit(&self, k: usize, prior: Option<Prior>) -> Result<f64, AlbumError> {
         let mut message = self.message_of(prior)?;
-        if let Some(tag) = self.tag(k) {
+        if let Some(gps) = self.photos[k].gps {
+            // Hours decide between places, not between streets: chance would weigh more than they do there.
+            let tag = Blob::at_km(gps.to_unit(), self.settings.fit_km, 1.0);
             let right = message.meets(&[tag], self.earth).iter().map(|blob| blob.mass).sum::<f64>();
             let wrong = self.settings.wrong_tag * self.earth.value_at(&self.earth.usual, tag.centre);
             return Ok((right + wrong).ln());
@@ -176,7 +181,12 @@ impl<'a> Chain<'a> {
             self.forward(|_, _| (), &mut sums)?;
             return Ok(self.average(&sums).1);
         }
-        let one = |k: usize| self.fit(k, self.anchors.prior(self.times[k], Some(k)));
+        // By the tags of other cameras, where they have any: those of its own are right or wrong together.
+        let one = |k: usize| {
+            let camera = self.photos[k].camera.as_deref();
+            let by_others = self.anchors.prior_by(self.times[k], |anchor| anchor.camera.as_deref() != camera);
+            self.fit(k, by_others.or_else(|| self.anchors.prior(self.times[k], Some(k))))
+        };
         (0..self.photos.len()).into_par_iter().map(one).sum()
     }
 
@@ -329,7 +339,7 @@ impl<'a> Chain<'a> {
     }
 
     /// The known place nearest in time to photo `k`, where it has no tag and its camera goes with those that know it.
-    pub(crate) fn nearest(&self, k: usize) -> Option<UnitVec> {
+    pub(crate) fn nearest(&self, k: usize) -> Option<Nearest> {
         let camera = self.photos[k].camera.as_deref().unwrap_or_default();
         let is_apart = self.together.get(camera).is_some_and(|together| *together < 0.5);
         if self.photos[k].gps.is_some() || is_apart { None } else { self.anchors.nearest(self.times[k], Some(k)) }
@@ -398,12 +408,18 @@ impl<'a> Chain<'a> {
         let fit = fits.max(f64::MIN_POSITIVE).ln();
         let stray = self.elsewhere(k, fit);
         let wrong_tag = self.wrong_tag(k, &others);
+        let mut nearest = self.nearest(k);
         let mut place = if self.anchors.all().is_empty() {
             let mut place = others;
             place.hear(&evidence, self.settings.stray, self.earth);
             place
         } else {
-            self.looked_at(k, ratio, &evidence)?
+            let place = self.looked_at(k, ratio, &evidence)?;
+            if let Some(nearest) = &mut nearest {
+                let about = |message: &Message| message.mass_about(nearest.place, REGION_KM, self.earth);
+                nearest.is_doubted = about(&place) < DOUBTED * about(&self.others(k, None)?);
+            }
+            place
         };
         if !self.returns[k].is_empty() {
             place.compare(&self.returns[k], self.earth);
@@ -420,6 +436,6 @@ impl<'a> Chain<'a> {
             place = alone.clone();
         }
         let alike = self.returns[k].iter().copied().max_by(|a, b| a.log_odds.total_cmp(&b.log_odds));
-        Ok(PhotoPosterior { place, alone, stray, wrong_tag, nearest: self.nearest(k), alike })
+        Ok(PhotoPosterior { place, alone, stray, wrong_tag, nearest, alike })
     }
 }

@@ -1,6 +1,6 @@
 //! A posterior as points with masses: the place, its radii and alternatives are read off it.
 
-use crate::{earth::Earth, message::Message};
+use crate::{earth::Earth, message::Message, prior::Nearest};
 use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use std::f64::consts::TAU;
 
@@ -21,7 +21,8 @@ pub(crate) struct Cloud {
     points: Vec<UnitVec>,
     masses: Vec<f64>,
     candidates: Vec<UnitVec>,
-    preferred: Option<(UnitVec, f64)>,
+    /// What is given up only for so much more.
+    preferred: Option<(Nearest, f64)>,
 }
 
 /// A place of the cloud.
@@ -76,12 +77,30 @@ impl Cloud {
         cloud
     }
 
-    /// A place that is given up only for one more than [`ABOUT_KM`] away within whose surroundings so much more is expected: the sum of what
-    /// lies within the four radii.
-    pub(crate) fn preferring(mut self, place: Option<UnitVec>, margin: f64) -> Self {
-        self.preferred = place.map(|place| (place, margin));
-        self.candidates.extend(place);
+    /// With a known place that is given up only for one more than [`ABOUT_KM`] away within whose surroundings so much more is expected: the
+    /// sum of what lies within the four radii.
+    pub(crate) fn preferring(mut self, nearest: Option<Nearest>, margin: f64) -> Self {
+        self.preferred = nearest.map(|nearest| (nearest, margin));
+        self.candidates.extend(nearest.map(|nearest| nearest.place));
         self
+    }
+
+    /// The mass that a radius which is to hold a share must hold. Gaussians have tails where nobody gets in an hour: near in time to a known
+    /// place the outermost tenth is empty. Fitted to the traces that travel was fitted to.
+    fn level(&self, share: f64) -> f64 {
+        let empty = self.preferred.map_or(0.0, |(nearest, _)| 0.09 / (1.0 + (nearest.hours / 1.5).powi(2)));
+        share - empty * (share / 0.9).powi(4)
+    }
+
+    /// The share that the radius to a point holds, by the levels that radii are read at.
+    pub(crate) fn radius_share(&self, centre: UnitVec, km: f64) -> f64 {
+        let mass = self.mass_within_km(centre, km);
+        let (mut low, mut high) = (0.0, 1.0);
+        for _ in 0..40 {
+            let middle = f64::midpoint(low, high);
+            if self.level(middle) < mass { low = middle } else { high = middle }
+        }
+        high
     }
 
     fn push(&mut self, point: UnitVec, mass: f64) {
@@ -140,8 +159,10 @@ impl Cloud {
                 judged.iter().filter(|one| is_about(one.0)).max_by(|a, b| sum(a).total_cmp(&sum(b))).copied()
             };
             let mut best = best_of(None);
-            if let Some((place, margin)) = self.preferred.filter(|_| spots.is_empty()) {
-                let about = best_of(Some(place));
+            if let Some((nearest, margin)) =
+                self.preferred.filter(|(nearest, _)| spots.is_empty() && !nearest.is_doubted)
+            {
+                let about = best_of(Some(nearest.place));
                 best = about.filter(|about| best.is_some_and(|best| sum(&best) - sum(about) < margin)).or(best);
             }
             let Some((at, held)) = best else { break };
@@ -175,7 +196,7 @@ impl Cloud {
         shares
             .iter()
             .map(|share| {
-                while next + 1 < by_distance.len() && sum + by_distance[next].1 < share * total {
+                while next + 1 < by_distance.len() && sum + by_distance[next].1 < self.level(*share) * total {
                     sum += by_distance[next].1;
                     next += 1;
                 }

@@ -1,10 +1,11 @@
-//! Albums with known places, judged beside what photo managers do. Intervals resample albums, not photos.
+//! Albums with known places, judged beside what photo managers do. Intervals resample persons where they are known, else albums, not photos.
 
 use crate::{AlbumAnswer, AlbumError, AlbumPhoto, WrongClock, album::Album, baselines::by_time, set_clocks};
 use locdiff_answer::LEVELS;
 use locdiff_eval::{Bootstrap, Estimate, ReliabilityCurve};
 use locdiff_sphere::{LatLon, haversine_km};
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// The radii of the table.
 const RADII_KM: [f64; 5] = [1.0, 25.0, 200.0, 750.0, 2500.0];
@@ -17,6 +18,8 @@ const SYSTEMS: [&str; 6] =
 pub struct AlbumTrip {
     /// Its name.
     pub name: String,
+    /// Whose it is, where that is known: albums of one person are alike.
+    pub person: Option<String>,
     /// Its photos; those with a GPS tag count and are not judged.
     pub photos: Vec<AlbumPhoto>,
     /// Where they were taken.
@@ -109,6 +112,13 @@ struct Judged {
     nats: [Vec<f64>; 2],
 }
 
+impl Judged {
+    fn add(&mut self, other: Self) {
+        self.errors.iter_mut().zip(other.errors).for_each(|(own, more)| own.extend(more));
+        self.nats.iter_mut().zip(other.nats).for_each(|(own, more)| own.extend(more));
+    }
+}
+
 impl AlbumScores {
     /// Answers every album and judges it. `done` is called after each album.
     ///
@@ -123,6 +133,7 @@ impl AlbumScores {
     ) -> Result<Self, AlbumError> {
         let (mut judged, mut verdicts, mut tagged, mut outliers) = (Vec::new(), Vec::new(), 0, 0);
         let (mut strays, mut clocks) = (StrayScores::default(), Vec::new());
+        let mut persons: HashMap<&str, usize> = HashMap::new();
         for trip in trips {
             let mut photos = trip.photos.clone();
             if judging.set_clocks {
@@ -162,7 +173,11 @@ impl AlbumScores {
                 own.nats[1].extend(singles[k].map(|(_, log_density)| -log_density));
                 verdicts.extend(answer.verdict.clone());
             }
-            judged.push(own);
+            let of_person = *persons.entry(trip.person.as_deref().unwrap_or(&trip.name)).or_insert_with(|| {
+                judged.push(Judged::default());
+                judged.len() - 1
+            });
+            judged[of_person].add(own);
             done();
         }
         let of = |pick: fn(&locdiff_answer::Verdict) -> f64| -> Vec<f64> { verdicts.iter().map(pick).collect() };

@@ -49,6 +49,16 @@ pub(crate) struct Anchors {
     extent_km: f64,
 }
 
+/// The known place nearest in time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Nearest {
+    pub(crate) place: UnitVec,
+    /// How long before or after.
+    pub(crate) hours: f64,
+    /// Whether what photos look like speaks against it.
+    pub(crate) is_doubted: bool,
+}
+
 /// Where a photo may be: blobs, and the probability of being anywhere. All sum to 1.
 #[derive(Debug, Clone)]
 pub(crate) struct Prior {
@@ -135,14 +145,14 @@ impl Anchors {
     }
 
     /// The known place that is nearest in time, `without` as in [`Anchors::prior`].
-    pub(crate) fn nearest(&self, time_s: f64, without: Option<usize>) -> Option<UnitVec> {
+    pub(crate) fn nearest(&self, time_s: f64, without: Option<usize>) -> Option<Nearest> {
         let next = self.list.partition_point(|anchor| anchor.time_s < time_s);
         let counts = |anchor: &&Anchor| without.is_none() || anchor.of != without;
         let before = self.list[..next].iter().rev().find(counts);
         let after = self.list[next..].iter().find(counts);
         let gap = |anchor: &&Anchor| (anchor.time_s - time_s).abs();
         let nearest = before.into_iter().chain(after).min_by(|a, b| gap(a).total_cmp(&gap(b)))?;
-        Some(nearest.place)
+        Some(Nearest { place: nearest.place, hours: gap(&nearest) / 3600.0, is_doubted: false })
     }
 
     /// By those that `counts`.

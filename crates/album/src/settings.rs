@@ -53,6 +53,8 @@ pub struct AlbumSettings {
     pub likeness_dependence: f64,
     /// No likeness says more than this, in nats.
     pub most_likeness: f64,
+    /// How near is near enough where clocks and cameras are told by how well tags fit one another, km along each axis.
+    pub fit_km: f64,
     /// What a shift of a camera's clock must gain to be believed, in nats: clocks are right far more often than not.
     pub clock_nats: f64,
 }
@@ -60,7 +62,7 @@ pub struct AlbumSettings {
 impl Default for AlbumSettings {
     fn default() -> Self {
         Self {
-            dependence: 1.5,
+            dependence: 1.0,
             same_view: (0.8, 20.0),
             same_view_s: 86_400.0,
             views_dependence: 0.6,
@@ -70,21 +72,13 @@ impl Default for AlbumSettings {
             usual_company: 0.5,
             wrong_tag: 1e-3,
             gps_km: 0.05,
-            travellers: vec![
-                // Days at one place, and tours.
-                Traveller {
-                    share: 0.5,
-                    jumps: vec![(0.006, 300.0), (0.0015, 900.0), (0.0006, 3000.0)],
-                    anywhere_per_h: 1e-4,
-                },
-                Traveller {
-                    share: 0.5,
-                    jumps: vec![(0.06, 300.0), (0.004, 900.0), (0.001, 3000.0)],
-                    anywhere_per_h: 1e-4,
-                },
-            ],
-            look_power: 0.3,
-            most_look: 0.7,
+            travellers: vec![Traveller {
+                share: 1.0,
+                jumps: vec![(0.15, 150.0), (0.02, 400.0), (0.003, 900.0), (0.001, 3000.0)],
+                anywhere_per_h: 1e-4,
+            }],
+            look_power: 0.15,
+            most_look: 0.35,
             nearest_margin: 0.4,
             together: 0.99,
             most_apart: 3.0,
@@ -92,6 +86,7 @@ impl Default for AlbumSettings {
             likeness: (0.70, 10.0),
             likeness_dependence: 0.3,
             most_likeness: 1.6,
+            fit_km: 30.0,
             clock_nats: 5.0,
         }
     }
@@ -119,6 +114,7 @@ impl AlbumSettings {
             settings.moment_s,
             settings.same_view_s,
             settings.gps_km,
+            settings.fit_km,
             settings.clock_nats,
             settings.alike_km,
             settings.most_apart,

@@ -25,13 +25,15 @@ pub struct AlbumRow {
     pub truth: Option<LatLon>,
     /// The camera.
     pub camera: Option<String>,
+    /// Whose album it is, where that is known: intervals resample persons.
+    pub person: Option<String>,
     /// Whether it is known to be from elsewhere, from `stray` (1 or 0): to judge by, never used.
     pub is_stray: bool,
 }
 
 impl AlbumRow {
     /// Reads a table with the columns `time`, and where wanted `row` (of the embedding, from 0; else the table's own order), `album`,
-    /// `name`, `gps_lat`, `gps_lon`, `camera`, `lat`, `lon` and `stray`.
+    /// `name`, `gps_lat`, `gps_lon`, `camera`, `lat`, `lon`, `stray` and `person`.
     ///
     /// # Errors
     /// A file that cannot be read, and rows with a number or time that is none, which are named.
@@ -41,7 +43,7 @@ impl AlbumRow {
         let find = |names: &[&str]| table.find(names);
         let (row, album, name) = (find(&["row"]), find(&["album"]), find(&["name", "photo", "file"]));
         let camera = find(&["camera", "model"]);
-        let stray = find(&["stray"]);
+        let (stray, person) = (find(&["stray"]), find(&["person"]));
         let gps = find(&["gps_lat"]).zip(find(&["gps_lon"]));
         let truth = find(&["lat", "latitude"]).zip(find(&["lon", "longitude"]));
         let mut rows = Vec::new();
@@ -71,6 +73,7 @@ impl AlbumRow {
                 gps: place(gps)?,
                 truth: place(truth)?,
                 camera: field(camera).map(str::to_owned),
+                person: field(person).map(str::to_owned),
                 is_stray: field(stray) == Some("1"),
             });
         }
@@ -129,9 +132,10 @@ impl Locator {
         for (k, (row, photo)) in rows.into_iter().zip(photos).enumerate() {
             let reason = || format!("row {} has no lat and lon to judge by", k + 1);
             let truth = row.truth.ok_or_else(|| LocateError::Table { at: at.clone(), reason: reason() })?;
+            let person = row.person;
             let trip = *known.entry(row.album).or_insert_with_key(|name| {
                 let (photos, truths, strays) = (Vec::new(), Vec::new(), Vec::new());
-                trips.push(AlbumTrip { name: name.clone(), photos, truths, strays });
+                trips.push(AlbumTrip { name: name.clone(), person, photos, truths, strays });
                 trips.len() - 1
             });
             trips[trip].photos.push(photo);
