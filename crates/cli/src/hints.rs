@@ -1,6 +1,6 @@
 //! What a library's remedy is called on the command line: libraries know no flags.
 
-use locdiff::LocateError;
+use locdiff::{LocateError, parts::AlbumError};
 use locdiff_immich::ImmichError;
 use locdiff_model::ModelError;
 use locdiff_nn::NnError;
@@ -54,6 +54,7 @@ pub(crate) fn locate_flag(error: &LocateError) -> Option<&'static str> {
     match error {
         LocateError::Vision(VisionError::TooManyPixels { .. }) => Some("--max-megapixels"),
         LocateError::Places(_) => Some("--within"),
+        LocateError::Album(AlbumError::Track { .. }) => Some("--track"),
         LocateError::Prior { .. } => Some("--prior"),
         LocateError::Gallery(_) => Some("--gallery"),
         LocateError::GeoClip(_) => Some("--geoclip"),
