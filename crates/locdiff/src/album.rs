@@ -1,12 +1,14 @@
 //! Albums: photos answered together.
 
+use crate::album_known::AlbumKnowledge;
+use crate::album_trips::cut;
 use crate::pipeline::Read;
 use crate::source::Origin;
 use crate::table::failure_json;
 use crate::{Control, EmbeddedPhoto, LocateError, LocateOptions, Locator, Progress, Request, Source};
 use locdiff_album::{
-    Album, AlbumAnswer, AlbumPhoto, AlbumSettings, GUESSED_GAP_S, PhotoTime, TimeSource, WrongClock, parse_time,
-    set_clocks, time_in_name,
+    Album, AlbumAnswer, AlbumPhoto, AlbumSettings, GUESSED_GAP_S, PhotoTime, TimeSource, WrongClock, parse_offset,
+    parse_time, set_clocks, time_in_name,
 };
 use locdiff_answer::Neighbour;
 use locdiff_data::Embedding;
@@ -54,7 +56,8 @@ impl AlbumRun {
 }
 
 impl Locator {
-    /// Answers for the photos of albums, each after all others of its album ; their GPS tags count.
+    /// Answers for the photos of albums, each after all others of its trip; their GPS tags count. An album is cut into trips at long
+    /// pauses and jumps, unless [`Request::one_trip`]; a photo without any company is answered as by itself.
     ///
     /// ```
     /// # #[cfg(feature = "bundled")] {
@@ -109,6 +112,8 @@ impl Locator {
         options: &Arc<LocateOptions>,
         control: Control<'a>,
     ) -> Result<AlbumRun, LocateError> {
+        // Files that are bad are told before anything is worked out.
+        let knowledge = AlbumKnowledge::of(request, album)?;
         let mut stage = self.read(sources, options.clone(), control).with_thumbnails(control.album_thumbnails());
         let mut read = Vec::new();
         while let Some(block) = stage.next_block()? {
@@ -121,23 +126,44 @@ impl Locator {
         let mut photos: Vec<Option<AlbumPhoto>> = self.album_entries(&read, request.clock_offset_s, options)?;
         let mut answers: Vec<Option<AlbumAnswer>> = photos.iter().map(|_| None).collect();
         let mut clocks = Vec::new();
+        let are_views = request.same_place || request.folder_is_place;
         for members in groups {
             let mut own: Vec<AlbumPhoto> = members.iter().filter_map(|k| photos[*k].take()).collect();
-            let found = if request.same_place || request.folder_is_place {
-                let found = album.same_place(&own, None)?;
-                for _ in &own {
-                    control.advance(Progress::Placed);
-                }
-                found
-            } else {
+            let mut known = request.known.clone();
+            if !are_views {
                 if !request.trust_clocks {
-                    let wrong = album.wrong_clocks(&own)?;
+                    clocks.extend(knowledge.set_clocks(&mut own, request, album)?);
+                }
+                known.extend(knowledge.known(&own));
+                if !request.trust_clocks {
+                    let wrong = album.wrong_clocks(&own, &known)?;
                     set_clocks(&mut own, &wrong);
                     clocks.extend(wrong);
                 }
-                album.answers(&own, &[], |_| control.advance(Progress::Placed))?
-            };
-            members.iter().zip(found).for_each(|(k, answer)| answers[*k] = Some(answer));
+                knowledge.give(&mut own);
+            }
+            let trips = cut(&own, are_views || request.one_trip, album.settings().gps_km);
+            let is_one = trips.len() == 1;
+            let mut own: Vec<Option<AlbumPhoto>> = own.into_iter().map(Some).collect();
+            for (number, trip) in trips.into_iter().enumerate() {
+                let photos: Vec<AlbumPhoto> = trip.members.iter().filter_map(|k| own[*k].take()).collect();
+                let known = [&trip.known[..], &known].concat();
+                let found = match &photos[..] {
+                    [photo] if is_unknown(photo) && known.is_empty() => {
+                        control.advance(Progress::Placed);
+                        vec![self.without_others(&read[members[trip.members[0]]], photo, options)?]
+                    }
+                    photos if are_views => {
+                        photos.iter().for_each(|_| control.advance(Progress::Placed));
+                        album.same_place(photos, None)?
+                    }
+                    photos => album.answers_knowing(photos, &known, &[], |_| control.advance(Progress::Placed))?,
+                };
+                for (k, mut answer) in trip.members.iter().zip(found) {
+                    answer.trip = (!is_one).then_some(number + 1);
+                    answers[members[*k]] = Some(answer);
+                }
+            }
         }
         let photos = read.into_iter().zip(answers).map(|(read, answer)| AlbumLocated {
             origin: read.origin,
@@ -145,6 +171,18 @@ impl Locator {
             thumbnail: read.thumbnail,
         });
         Ok(AlbumRun { photos: photos.collect(), clocks })
+    }
+
+    /// The answer of a photo of which nothing else is known: what it is by itself.
+    fn without_others(
+        &self,
+        read: &Read,
+        photo: &AlbumPhoto,
+        options: &LocateOptions,
+    ) -> Result<AlbumAnswer, LocateError> {
+        let Ok(embedded) = &read.photo else { return Err(LocateError::Stopped) };
+        let answer = self.answer(embedded, options)?.about(&*photo.name, None);
+        Ok(AlbumAnswer::without_others(answer, photo.time))
     }
 
     /// What albums need, with the usual settings.
@@ -217,11 +255,13 @@ impl Locator {
             .map(|((photo, time), (evidence, neighbours))| {
                 let views = photo.views.iter().map(Embedding::values);
                 let ood = self.reader().calibration().evidence_of(&evidence, views).ood;
-                AlbumPhoto::new(photo.name.clone().unwrap_or_default(), *time, evidence)
+                let mut own = AlbumPhoto::new(photo.name.clone().unwrap_or_default(), *time, evidence)
                     .with_gps(photo.gps)
                     .with_camera(photo.taken.camera.clone())
                     .with_embedding(photo.for_retrieval(), ood)
-                    .with_neighbours(neighbours)
+                    .with_neighbours(neighbours);
+                own.offset_h = photo.taken.offset.as_deref().and_then(parse_offset).map(|seconds| seconds / 3600.0);
+                own
             })
             .collect())
     }
@@ -240,6 +280,11 @@ impl Locator {
     fn album_places(&self, photos: &[&EmbeddedPhoto]) -> Result<Vec<Vec<Neighbour>>, LocateError> {
         Ok(vec![Vec::new(); photos.len()])
     }
+}
+
+/// Whether nothing is known of a photo's place but its look.
+fn is_unknown(photo: &AlbumPhoto) -> bool {
+    photo.gps.is_none() && photo.track.is_none() && photo.soft.is_empty()
 }
 
 /// When each photo was taken: by its EXIF data, else the digits in its name, else by the order of the files. Clocks without an

@@ -6,7 +6,7 @@ use locdiff_data::TableWriter;
 use locdiff_map::{FeatureCollection, GpxPoint, KmlDocument, KmlFolder, TrackMap, TrackPhoto, gpx};
 use locdiff_sphere::LatLon;
 use serde_json::{Value, json};
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 /// Answers in order of time, as documents.
 ///
@@ -41,12 +41,12 @@ impl<'a> AlbumFiles<'a> {
     /// Points with radii, times and reasons, and the track; what does not fit is not on the track.
     pub fn geojson(&self) -> String {
         let mut features = FeatureCollection::new();
-        if self.track().len() > 1 {
-            features.push_line(&self.track(), &[("album", json!(self.name)), ("track", json!(true))]);
+        for (trip, track) in self.tracks() {
+            features.push_line(&track, &[("album", json!(self.name)), ("track", json!(true)), ("trip", json!(trip))]);
         }
         for answer in &self.answers {
             let outlier = answer.outlier.as_ref().map(|outlier| outlier.reason.clone());
-            let properties: [(&str, Value); 9] = [
+            let properties: [(&str, Value); 10] = [
                 ("photo", json!(answer.name())),
                 ("time", json!(answer.time.text())),
                 ("place", json!(answer.place)),
@@ -56,6 +56,7 @@ impl<'a> AlbumFiles<'a> {
                 ("gps", json!(answer.gps.is_some())),
                 ("because", json!(answer.because)),
                 ("outlier", json!(outlier)),
+                ("trip", json!(answer.trip)),
             ];
             features.push_point(answer.best, &properties);
         }
@@ -66,8 +67,9 @@ impl<'a> AlbumFiles<'a> {
     pub fn kml(&self) -> String {
         let mut document = KmlDocument::new("LocDiff");
         let mut folder = KmlFolder::new(self.name);
-        if self.track().len() > 1 {
-            folder.push_line(&self.track(), "track", "in order of time");
+        for (trip, track) in self.tracks() {
+            let name = trip.map_or("track".to_owned(), |trip| format!("trip {trip}"));
+            folder.push_line(&track, &name, "in order of time");
         }
         for answer in &self.answers {
             folder.push_point(answer.best, answer.name(), &words(answer));
@@ -114,8 +116,14 @@ impl<'a> AlbumFiles<'a> {
         text
     }
 
-    fn track(&self) -> Vec<LatLon> {
-        self.answers.iter().filter(|answer| answer.outlier.is_none()).map(|answer| answer.best).collect()
+    /// A line for each trip.
+    fn tracks(&self) -> BTreeMap<Option<usize>, Vec<LatLon>> {
+        let mut tracks: BTreeMap<Option<usize>, Vec<LatLon>> = BTreeMap::new();
+        for answer in self.answers.iter().filter(|answer| answer.outlier.is_none()) {
+            tracks.entry(answer.trip).or_default().push(answer.best);
+        }
+        tracks.retain(|_, track| track.len() > 1);
+        tracks
     }
 }
 
@@ -130,7 +138,7 @@ fn words(answer: &AlbumAnswer) -> String {
 /// A file that cannot be written.
 pub fn write_album_table(path: &Path, answers: &[AlbumAnswer]) -> Result<(), LocateError> {
     let columns =
-        "photo time time_from lat lon radius_50_km radius_90_km probability place country gps because outlier";
+        "photo time time_from lat lon radius_50_km radius_90_km probability place country gps because outlier trip";
     let mut table = TableWriter::create(path, &columns.split(' ').collect::<Vec<_>>())?;
     for answer in answers {
         let row = [
@@ -147,6 +155,7 @@ pub fn write_album_table(path: &Path, answers: &[AlbumAnswer]) -> Result<(), Loc
             answer.gps.is_some().to_string(),
             answer.because.clone(),
             answer.outlier.as_ref().map_or(String::new(), |outlier| outlier.reason.clone()),
+            answer.trip.map_or(String::new(), |trip| trip.to_string()),
         ];
         table.write(&row.each_ref().map(String::as_str))?;
     }
