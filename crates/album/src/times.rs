@@ -235,13 +235,12 @@ pub fn parse_duration(text: &str) -> Option<f64> {
     };
     let is_number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || c == '.');
     let number = |text: &str| text.parse::<f64>().ok().filter(|_| is_number(text));
-    let seconds = match plain.chars().last().and_then(unit) {
-        Some(unit) => unit * number(&plain[..plain.len() - 1])?,
-        None => {
-            let parts: Vec<f64> = plain.split(':').map(number).collect::<Option<_>>()?;
-            let (2..=3) = parts.len() else { return None };
-            parts.iter().zip([3600.0, 60.0, 1.0]).map(|(part, unit)| part * unit).sum()
-        }
+    let seconds = if let Some(unit) = plain.chars().last().and_then(unit) {
+        unit * number(&plain[..plain.len() - 1])?
+    } else {
+        let parts: Vec<f64> = plain.split(':').map(number).collect::<Option<_>>()?;
+        let (2..=3) = parts.len() else { return None };
+        parts.iter().zip([3600.0, 60.0, 1.0]).map(|(part, unit)| part * unit).sum()
     };
     (seconds <= 86_400.0).then_some(sign * seconds)
 }

@@ -154,7 +154,9 @@ impl Locator {
                         vec![self.without_others(&read[members[trip.members[0]]], photo, options)?]
                     }
                     photos if are_views => {
-                        photos.iter().for_each(|_| control.advance(Progress::Placed));
+                        for _ in photos {
+                            control.advance(Progress::Placed);
+                        }
                         album.same_place(photos, None)?
                     }
                     photos => album.answers_knowing(photos, &known, &[], |_| control.advance(Progress::Placed))?,

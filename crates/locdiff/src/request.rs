@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "switches that have nothing to do with each other")]
 pub struct Request {
     /// Folder of a model, or its name in the data folder; `None` is the bundled one.
     pub model: Option<PathBuf>,

@@ -25,6 +25,7 @@ fn parse_zone(text: &str) -> Result<f64, String> {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "flags")]
 #[command(
     after_help = "Times are taken from EXIF (DateTimeOriginal with its offset), else from digits in the file's name, else from the order of the \
                   files; the output says which. GPS tags count, and are never overwritten."
