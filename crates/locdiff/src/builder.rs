@@ -103,8 +103,10 @@ impl LocatorBuilder {
     ///
     /// # Errors
     /// As [`LocatorBuilder::open`].
-    pub fn open_with(self, #[allow(unused_mut)] mut progress: impl FnMut(usize)) -> Result<Locator, LocateError> {
+    pub fn open_with(self, progress: impl FnMut(usize)) -> Result<Locator, LocateError> {
         let device = Device::open(self.device)?;
+        #[cfg(feature = "gallery")]
+        let mut progress = progress;
         #[cfg(feature = "gallery")]
         if let Some(folder) = self.model.as_deref().and_then(geoclip_folder) {
             return self.open_geoclip(&folder, &device, &mut progress);

@@ -33,7 +33,8 @@ struct Server {
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    ring::digest::digest(&ring::digest::SHA256, bytes).as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+    let digest = ring::digest::digest(&ring::digest::SHA256, bytes);
+    digest.as_ref().iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
 }
 
 /// A server of files on a port of its own; its thread ends with the test's process.

@@ -45,7 +45,8 @@ pub(super) struct Stage {
     /// What will be the thing's folder.
     pub(super) whole: PathBuf,
     target: PathBuf,
-    _lock: Option<OutputLock>,
+    /// Held until the folder has its name.
+    lock: Option<OutputLock>,
 }
 
 pub(super) fn is_here(home: &Path, name: &str) -> bool {
@@ -56,14 +57,14 @@ impl Stage {
     pub(super) fn of(home: &Path, name: &str) -> Self {
         let models = models_folder(home);
         let folder = models.join(format!(".{name}.part"));
-        Self { whole: folder.join("whole"), folder, target: models.join(name), _lock: None }
+        Self { whole: folder.join("whole"), folder, target: models.join(name), lock: None }
     }
 
     /// With its folders, for this run alone.
     pub(super) fn begin(home: &Path, name: &str) -> Result<Self, GetError> {
         let mut stage = Self::of(home, name);
         fs::create_dir_all(&stage.folder).map_err(unwritable(&stage.folder))?;
-        stage._lock = Some(OutputLock::file(&stage.folder)?);
+        stage.lock = Some(OutputLock::file(&stage.folder)?);
         // What an earlier run made of its parts is made again: it is soon done.
         match fs::remove_dir_all(&stage.whole) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(unwritable(&stage.whole)(error)),
@@ -91,7 +92,9 @@ impl Stage {
             }
         }
         fs::rename(&self.whole, &self.target).map_err(unwritable(&self.target))?;
-        fs::remove_dir_all(&self.folder).map_err(unwritable(&self.folder))
+        fs::remove_dir_all(&self.folder).map_err(unwritable(&self.folder))?;
+        drop(self.lock);
+        Ok(())
     }
 }
 

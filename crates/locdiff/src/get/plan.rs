@@ -147,7 +147,7 @@ impl GetPlan {
         let Some(from) = &self.settings.from else {
             let address = file.address();
             return match file.at {
-                At::Pypi(..) => self.from_index(&address, file.name),
+                At::Pypi(..) => self.by_index(&address, file.name),
                 _ => Ok((Place::Web(address), None)),
             };
         };
@@ -165,7 +165,7 @@ impl GetPlan {
     }
 
     /// A file of a release by the package index.
-    fn from_index(&self, address: &str, name: &str) -> Result<(Place, Option<String>), GetError> {
+    fn by_index(&self, address: &str, name: &str) -> Result<(Place, Option<String>), GetError> {
         let text = self.remote.text(address, 16 << 20)?;
         let index: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
         let listed = index["urls"].as_array().into_iter().flatten().find(|file| file["filename"] == name);

@@ -9,7 +9,7 @@ use std::time::Duration;
 /// Redirects that are followed.
 const MOST_HOPS: usize = 8;
 /// A server that sends nothing for so long is gone.
-const SILENCE: Duration = Duration::from_secs(60);
+const SILENCE: Duration = Duration::from_mins(1);
 
 /// Where a file is.
 #[derive(Debug, Clone)]
@@ -131,7 +131,7 @@ impl Remote {
     /// counts: a hub knows its hash, the server behind it does not.
     fn ask(&self, address: &str, range: Option<(u64, u64)>) -> Result<(Response, Head), GetError> {
         let mut at = address.to_owned();
-        let (mut linked, mut own) = (None, None);
+        let mut linked = None;
         for _ in 0..MOST_HOPS {
             let sent = match range {
                 None => self.agent.head(&at).call(),
@@ -139,17 +139,16 @@ impl Remote {
                 Some((from, to)) => self.agent.get(&at).header("range", format!("bytes={from}-{}", to - 1)).call(),
             };
             let response = sent.map_err(|error| self.unreachable(address, &error.to_string()))?;
-            linked = linked.or_else(|| header(&response, "x-linked-etag").map(plain));
-            own = header(&response, "etag").map(plain);
+            linked = linked.or_else(|| header(&response, "x-linked-etag").as_deref().map(plain));
+            let own = || header(&response, "etag").as_deref().map(plain);
             if !response.status().is_redirection() {
-                let version: Option<String> = linked.or(own);
+                let version: Option<String> = linked.or_else(own);
                 let sha256 = version.clone().filter(|text| text.len() == 64 && is_hex(text));
                 return Ok((response, Head { bytes: 0, version, sha256 }));
             }
             let next = header(&response, "location").unwrap_or_default();
             at = joined(&at, &next).ok_or_else(|| answer(address, &format!("it leads to '{next}'")))?;
         }
-        let _ = own;
         Err(answer(address, "it leads from place to place without end"))
     }
 
@@ -176,7 +175,7 @@ fn header(response: &Response, name: &str) -> Option<String> {
     Some(response.headers().get(name)?.to_str().ok()?.to_owned())
 }
 
-fn plain(tag: String) -> String {
+fn plain(tag: &str) -> String {
     tag.trim_start_matches("W/").trim_matches('"').to_lowercase()
 }
 

@@ -90,7 +90,7 @@ impl Tower {
         }
         header.insert("__metadata__".to_owned(), json!({"format": "pt"}));
         let mut header = serde_json::to_string(&header).expect("plain data");
-        while header.len() % 8 != 0 {
+        while !header.len().is_multiple_of(8) {
             header.push(' ');
         }
         let mut file = std::io::BufWriter::new(AtomicFile::create(out)?);
