@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias, TypedDict, Union
 
@@ -78,5 +78,10 @@ class AlbumOptions(LocateOptions, total=False):
 
     same_place: bool
     folder_is_place: bool
+    one_trip: bool
+    tracks: Sequence[StrPath]
+    track_offset_s: float | None
+    places: Sequence[Mapping[str, str | None]]
+    known: Sequence[Mapping[str, Any]]
     trust_clocks: bool
     clock_offset_s: float | None

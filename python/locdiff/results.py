@@ -121,6 +121,7 @@ class AlbumAnswer(Record):
     elsewhere: float
     hint: Outlier | None
     outlier: Outlier | None
+    trip: int | None
 
 
 @dataclass(frozen=True)

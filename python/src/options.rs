@@ -10,7 +10,17 @@ use std::path::PathBuf;
 /// What a locator is opened with: no option of a call.
 const OPENING: [&str; 7] = ["model", "encoder", "device", "gallery", "geoclip", "gallery_rule", "hybrid"];
 /// What only albums have.
-const ALBUMS: [&str; 4] = ["same_place", "folder_is_place", "trust_clocks", "clock_offset_s"];
+const ALBUMS: [&str; 9] = [
+    "same_place",
+    "folder_is_place",
+    "one_trip",
+    "known",
+    "tracks",
+    "track_offset_s",
+    "places",
+    "trust_clocks",
+    "clock_offset_s",
+];
 
 /// Who takes options.
 #[derive(Clone, Copy, PartialEq)]

@@ -2,13 +2,16 @@
 
 use crate::answer::{AlbumAnswer, Outlier};
 use crate::chain::{Chain, PhotoPosterior};
+use crate::evidence::{EVEN, Evidence};
 use crate::explain::{because, distance, duration};
+use crate::soft::{SoftPlace, SoftRegion};
 use crate::{
-    AlbumError, cloud::Cloud, earth::Earth, message::Message, photo::AlbumPhoto, prior::Anchor, settings::AlbumSettings,
+    AlbumError, PhotoTime, cloud::Cloud, earth::Earth, known::KnownPlace, message::Message, photo::AlbumPhoto,
+    settings::AlbumSettings,
 };
 use locdiff_answer::{Answer, Calibration, Hypothesis, LEVELS, Verdict};
-use locdiff_places::describe;
-use locdiff_sphere::{LatLon, haversine_km};
+use locdiff_places::{Region, describe};
+use locdiff_sphere::{LatLon, UnitVec, haversine_km};
 
 /// From this probability on a photo is named as one from elsewhere, and from that one hinted at.
 const NAMED: f64 = 0.5;
@@ -42,8 +45,6 @@ pub struct Album {
     earth: Earth,
     calibration: Calibration,
     settings: AlbumSettings,
-    /// Places known beside the photos' tags.
-    known: Vec<Anchor>,
 }
 
 impl Album {
@@ -52,7 +53,7 @@ impl Album {
     /// # Errors
     /// A calibration of a degree out of range.
     pub fn new(calibration: Calibration, settings: AlbumSettings) -> Result<Self, AlbumError> {
-        Ok(Self { earth: Earth::new(&calibration)?, calibration, settings, known: Vec::new() })
+        Ok(Self { earth: Earth::new(&calibration)?, calibration, settings })
     }
 
     /// The settings.
@@ -69,18 +70,35 @@ impl Album {
         &self,
         photos: &[AlbumPhoto],
         truths: &[LatLon],
+        done: impl FnMut(usize),
+    ) -> Result<Vec<AlbumAnswer>, AlbumError> {
+        self.answers_knowing(photos, &[], truths, done)
+    }
+
+    /// The same where places are known beside the photos' tags, of other times.
+    ///
+    /// # Errors
+    /// As [`Album::answers`].
+    pub fn answers_knowing(
+        &self,
+        photos: &[AlbumPhoto],
+        known: &[KnownPlace],
+        truths: &[LatLon],
         mut done: impl FnMut(usize),
     ) -> Result<Vec<AlbumAnswer>, AlbumError> {
         let order = in_time(photos);
         let times: Vec<f64> = order.iter().map(|k| photos[*k].time.seconds).collect();
-        let tagged: Vec<usize> = (0..order.len()).filter(|at| photos[order[*at]].gps.is_some()).collect();
         let sorted: Vec<&AlbumPhoto> = order.iter().map(|k| &photos[*k]).collect();
-        let chain = self.chain(sorted.clone(), times, &self.settings)?;
+        let others: Vec<AlbumPhoto> = known.iter().map(|known| self.as_photo(known)).collect();
+        let mut tagged: Vec<&AlbumPhoto> = sorted.iter().copied().filter(|photo| photo.gps.is_some()).collect();
+        tagged.extend(&others);
+        tagged.sort_by(|a, b| a.time.seconds.total_cmp(&b.time.seconds));
+        let chain = self.chain(sorted.clone(), times, known, &self.settings)?;
         let mut answers: Vec<Option<AlbumAnswer>> = vec![None; photos.len()];
         chain.smooth(|at, posterior| {
-            let next = tagged.partition_point(|tag| *tag <= at);
-            let around = tagged[next.saturating_sub(3)..(next + 2).min(tagged.len())].iter();
-            let tags: Vec<&AlbumPhoto> = around.filter(|tag| **tag != at).map(|tag| sorted[*tag]).collect();
+            let next = tagged.partition_point(|tag| tag.time.seconds <= sorted[at].time.seconds);
+            let around = tagged[next.saturating_sub(3)..(next + 2).min(tagged.len())].iter().copied();
+            let tags: Vec<&AlbumPhoto> = around.filter(|tag| !std::ptr::eq(*tag, sorted[at])).collect();
             let cloud =
                 Cloud::of(&posterior.place, &self.earth).preferring(posterior.nearest, self.settings.nearest_margin);
             let mut answer = self.read(sorted[at], &posterior, &cloud, &tags);
@@ -104,7 +122,7 @@ impl Album {
         let same_view = (f64::NEG_INFINITY, 1.0);
         let dependence = self.settings.views_dependence;
         let settings = AlbumSettings { dependence, same_view, ..self.settings.clone() };
-        let chain = self.chain(photos.iter().collect(), vec![0.0; photos.len()], &settings)?;
+        let chain = self.chain(photos.iter().collect(), vec![0.0; photos.len()], &[], &settings)?;
         let place = chain.together()?;
         let cloud = Cloud::of(&place, &self.earth);
         let tags: Vec<&AlbumPhoto> = photos.iter().filter(|photo| photo.gps.is_some()).collect();
@@ -132,7 +150,7 @@ impl Album {
     pub fn by_travel(&self, photos: &[AlbumPhoto]) -> Result<Vec<Option<LatLon>>, AlbumError> {
         let order = in_time(photos);
         let times = order.iter().map(|k| photos[*k].time.seconds).collect();
-        let chain = self.chain(order.iter().map(|k| &photos[*k]).collect(), times, &self.settings)?;
+        let chain = self.chain(order.iter().map(|k| &photos[*k]).collect(), times, &[], &self.settings)?;
         let mut places = vec![None; photos.len()];
         for (at, k) in order.iter().enumerate() {
             let by_tags = chain.by_tags(at)?;
@@ -147,34 +165,52 @@ impl Album {
     ///
     /// # Errors
     /// As [`Album::answers`].
-    pub fn log_likelihood(&self, photos: &[AlbumPhoto]) -> Result<f64, AlbumError> {
+    pub fn log_likelihood(&self, photos: &[AlbumPhoto], known: &[KnownPlace]) -> Result<f64, AlbumError> {
         let order = in_time(photos);
         let times = order.iter().map(|k| photos[*k].time.seconds).collect();
         let sorted = order.iter().map(|k| &photos[*k]).collect();
-        self.chain(sorted, times, &self.settings)?.log_likelihood()
+        self.chain(sorted, times, known, &self.settings)?.log_likelihood()
     }
 
     fn chain<'a>(
         &'a self,
         photos: Vec<&'a AlbumPhoto>,
         times: Vec<f64>,
+        known: &[KnownPlace],
         settings: &'a AlbumSettings,
     ) -> Result<Chain<'a>, AlbumError> {
-        Chain::new(photos, times, &self.known, &self.earth, &self.calibration, settings)
+        let known: Vec<_> = known.iter().map(KnownPlace::anchor).collect();
+        Chain::new(photos, times, &known, &self.earth, &self.calibration, settings)
+    }
+
+    /// What a photo looks like at points, against knowing nothing.
+    pub(crate) fn looks_at(&self, photo: &AlbumPhoto, points: &[UnitVec]) -> Result<Vec<f64>, AlbumError> {
+        Ok(Evidence::of(photo, (1.0, EVEN), &self.earth, &self.calibration)?.at(points, &self.earth))
+    }
+
+    /// A region as what is softly known of photos.
+    pub fn within(&self, region: Region) -> SoftPlace {
+        SoftPlace::Within(Box::new(SoftRegion::new(region, &self.earth)))
+    }
+
+    /// A known place as a tagged photo, for the words of answers.
+    fn as_photo(&self, known: &KnownPlace) -> AlbumPhoto {
+        let time = PhotoTime::at(known.time_s);
+        AlbumPhoto::new(&*known.name, time, self.calibration.background.clone()).with_gps(Some(known.at))
     }
 
     fn read(&self, photo: &AlbumPhoto, posterior: &PhotoPosterior, cloud: &Cloud, tags: &[&AlbumPhoto]) -> AlbumAnswer {
         let alone = Cloud::of(&posterior.alone, &self.earth);
         let alone_best = alone.spots(1).first().map(|spot| spot.at.to_latlon());
         // Clear outliers use their single-photo answer.
-        let is_stray = posterior.stray > SURELY_STRAY && photo.gps.is_none();
+        let is_stray = posterior.stray > SURELY_STRAY && !photo.is_placed();
         let read = if is_stray { &alone } else { cloud };
         let mut answer = self.read_cloud(photo, read);
         let alone_best = alone_best.unwrap_or(answer.best);
         answer.alone = Some(alone_best);
         answer.moved_km = haversine_km(answer.best, alone_best);
         answer.because = because(photo, posterior, (answer.best, alone_best), tags, &self.settings);
-        answer.elsewhere = if photo.gps.is_none() { posterior.stray } else { 0.0 };
+        answer.elsewhere = if photo.is_placed() { 0.0 } else { posterior.stray };
         answer.outlier = outlier(photo, posterior, &answer, tags);
         answer.hint = hint(&answer);
         answer
@@ -199,6 +235,7 @@ impl Album {
             elsewhere: 0.0,
             hint: None,
             outlier: None,
+            trip: None,
             verdict: None,
             alone_log_density: None,
         }
@@ -233,7 +270,7 @@ fn outlier(
     answer: &AlbumAnswer,
     tags: &[&AlbumPhoto],
 ) -> Option<Outlier> {
-    if let Some(gps) = photo.gps
+    if let Some((gps, ..)) = photo.fix(0.0, 0.0)
         && posterior.wrong_tag > 0.5
     {
         let gap = |tag: &AlbumPhoto| (tag.time.seconds - photo.time.seconds).abs();
@@ -242,12 +279,12 @@ fn outlier(
             let km = tag.gps.map_or(0.0, |other| haversine_km(other, gps));
             format!(": {} from {}, {} away in time", distance(km), tag.name, duration(gap(tag)))
         });
-        let reason = format!(
-            "its GPS tag does not fit the photos around it{against}; a wrong tag, a wrong clock or another trip"
-        );
+        let tag = if photo.gps.is_some() { "its GPS tag" } else { "where the track has it" };
+        let reason =
+            format!("{tag} does not fit the photos around it{against}; a wrong tag, a wrong clock or another trip");
         return Some(Outlier { probability: posterior.wrong_tag, reason });
     }
-    if photo.gps.is_none() && posterior.stray > NAMED {
+    if !photo.is_placed() && posterior.stray > NAMED {
         let reason = format!(
             "it does not look like the places around it in time, rather {}: another trip, or a wrong clock",
             describe(answer.alone.unwrap_or(answer.best))

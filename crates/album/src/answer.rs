@@ -27,6 +27,8 @@ pub struct AlbumAnswer {
     pub hint: Option<Outlier>,
     /// Whether something is wrong with it.
     pub outlier: Option<Outlier>,
+    /// The trip that it belongs to, from 1, where its album falls into several.
+    pub trip: Option<usize>,
     /// What is said about the truth, where that is known.
     #[serde(skip)]
     pub verdict: Option<Verdict>,
@@ -54,6 +56,15 @@ pub struct Outlier {
 }
 
 impl AlbumAnswer {
+    /// What a photo without company says: its answer alone.
+    pub fn without_others(mut answer: Answer, time: PhotoTime) -> Self {
+        answer.from_density = None;
+        let (alone, because) = (Some(answer.best), "its own look; there are no other photos".to_owned());
+        let (moved_km, elsewhere) = (0.0, 0.0);
+        let (hint, outlier, trip, verdict, alone_log_density) = (None, None, None, None, None);
+        Self { answer, time, alone, moved_km, because, elsewhere, hint, outlier, trip, verdict, alone_log_density }
+    }
+
     /// The photo's name.
     pub fn name(&self) -> &str {
         self.answer.photo.as_deref().unwrap_or_default()

@@ -5,6 +5,7 @@ use crate::evidence::{EVEN, Evidence, one_moment, weights as weights_of};
 use crate::likeness::{self, Similarities};
 use crate::message::{Message, Return};
 use crate::prior::{Anchor, Anchors, Nearest, Prior};
+use crate::soft_weights::{weigh, weigh_zone};
 use crate::{AlbumError, blob::Blob, earth::Earth, photo::AlbumPhoto, settings::AlbumSettings};
 use locdiff_answer::Calibration;
 use rayon::prelude::*;
@@ -80,9 +81,10 @@ impl<'a> Chain<'a> {
         }
         let mut list: Vec<Anchor> = known.to_vec();
         list.extend(photos.iter().zip(&times).enumerate().filter_map(|(k, (photo, time_s))| {
-            let (place, camera) = (photo.gps?.to_unit(), photo.camera.clone());
-            // How far people are from a tag was fitted to tags: their error is in it.
-            Some(Anchor { time_s: *time_s, place, deviation_km: 0.0, of: Some(k), camera })
+            let (at, deviation_km, _) = photo.fix(0.0, settings.wrong_tag)?;
+            // How far people are from a tag was fitted to tags: their error is in it. A log's is not.
+            let (place, camera) = (at.to_unit(), photo.camera.clone());
+            Some(Anchor { time_s: *time_s, place, deviation_km, of: Some(k), camera })
         }));
         let anchors = Anchors::new(list);
         let mut chain = Self {
@@ -162,7 +164,7 @@ impl<'a> Chain<'a> {
             // Hours decide between places, not between streets: chance would weigh more than they do there.
             let tag = Blob::at_km(gps.to_unit(), self.settings.fit_km, 1.0);
             let right = message.meets(&[tag], self.earth).iter().map(|blob| blob.mass).sum::<f64>();
-            let wrong = self.settings.wrong_tag * self.earth.value_at(&self.earth.usual, tag.centre);
+            let wrong = self.wrong_before(k) * self.earth.value_at(&self.earth.usual, tag.centre);
             return Ok((right + wrong).ln());
         }
         message.hear(&self.evidence(k)?, self.settings.stray, self.earth);
@@ -233,7 +235,7 @@ impl<'a> Chain<'a> {
 
     /// Times what photo `k` looks like. Those with a tag say nothing here: their tags do.
     fn hear(&self, k: usize, grids: &mut Grids, sums: &mut [f64]) -> Result<(), AlbumError> {
-        let evidence = if self.photos[k].gps.is_some() { None } else { Some(self.evidence(k)?) };
+        let evidence = if self.photos[k].is_placed() { None } else { Some(self.evidence(k)?) };
         let stray = self.settings.stray;
         for (grid, sum) in grids.iter_mut().zip(sums) {
             if let Some(evidence) = &evidence {
@@ -314,7 +316,7 @@ impl<'a> Chain<'a> {
         for k in 0..self.photos.len() {
             now.hear(&self.evidence(k)?, self.settings.stray, self.earth);
             if let Some(tag) = self.tag(k) {
-                now.see_tag(&[tag], self.settings.wrong_tag, self.earth);
+                now.see_tag(&[tag], self.wrong_before(k), self.earth);
             }
             now.normalise(self.earth);
         }
@@ -326,7 +328,14 @@ impl<'a> Chain<'a> {
     }
 
     fn tag(&self, k: usize) -> Option<Blob> {
-        Some(Blob::at_km(self.photos[k].gps?.to_unit(), self.settings.gps_km, 1.0))
+        let (at, deviation_km, _) = self.photos[k].fix(self.settings.gps_km, self.settings.wrong_tag)?;
+        Some(Blob::at_km(at.to_unit(), deviation_km, 1.0))
+    }
+
+    /// The probability that what photo `k`'s tag or a log says of its place is wrong, before anything is compared.
+    fn wrong_before(&self, k: usize) -> f64 {
+        let fix = self.photos[k].fix(self.settings.gps_km, self.settings.wrong_tag);
+        fix.map_or(self.settings.wrong_tag, |(_, _, wrong)| wrong)
     }
 
     /// The probability that photo `k`, whose look fits what the others say so well, is from elsewhere.
@@ -389,9 +398,10 @@ impl<'a> Chain<'a> {
 
     fn wrong_tag(&self, k: usize, others: &Message) -> f64 {
         let Some(tag) = self.tag(k) else { return 0.0 };
-        let wrong = self.settings.wrong_tag * self.earth.value_at(&self.earth.usual, tag.centre);
+        let before = self.wrong_before(k);
+        let wrong = before * self.earth.value_at(&self.earth.usual, tag.centre);
         let met = others.meets(&[tag], self.earth);
-        let right = (1.0 - self.settings.wrong_tag) * met.iter().map(|blob| blob.mass).sum::<f64>();
+        let right = (1.0 - before) * met.iter().map(|blob| blob.mass).sum::<f64>();
         wrong / (wrong + right)
     }
 
@@ -425,15 +435,30 @@ impl<'a> Chain<'a> {
             place.compare(&self.returns[k], self.earth);
         }
         if let Some(tag) = self.tag(k) {
-            place.see_tag(&[tag], self.settings.wrong_tag, self.earth);
+            if self.photos[k].gps.is_some() {
+                place.see_tag(&[tag], self.wrong_before(k), self.earth);
+            } else {
+                // The points of the log are among what the others say: it counts once.
+                place.normalise(self.earth);
+                let by_log = Message { grid: vec![0.0; self.earth.points.len()], blobs: vec![tag] };
+                place = place.mixed(wrong_tag, by_log, self.earth);
+            }
         }
         place.normalise(self.earth);
+        let is_alone = self.photos.len() == 1 && self.anchors.all().is_empty();
+        if !self.photos[k].is_placed() && !is_alone {
+            self.photos[k].soft.iter().for_each(|soft| weigh(soft, &mut place, self.earth));
+            if let Some(offset_h) = self.photos[k].offset_h {
+                weigh_zone(offset_h, &mut place, self.earth);
+            }
+        }
         let mut alone = Message::usual(self.earth);
         alone.hear(&own, 0.0, self.earth);
         alone.normalise(self.earth);
         // Nothing but itself speaks of a photo that is an album of its own.
-        if self.photos.len() == 1 && self.anchors.all().is_empty() {
+        if is_alone {
             place = alone.clone();
+            self.photos[k].soft.iter().for_each(|soft| weigh(soft, &mut place, self.earth));
         }
         let alike = self.returns[k].iter().copied().max_by(|a, b| a.log_odds.total_cmp(&b.log_odds));
         Ok(PhotoPosterior { place, alone, stray, wrong_tag, nearest, alike })

@@ -1,6 +1,6 @@
 //! Cameras whose clocks are off: the hours by which an album makes most sense.
 
-use crate::{AlbumError, PhotoTime, album::Album, photo::AlbumPhoto};
+use crate::{AlbumError, PhotoTime, album::Album, known::KnownPlace, photo::AlbumPhoto};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -17,6 +17,10 @@ pub struct WrongClock {
     pub camera: String,
     /// By how many hours it is ahead.
     pub ahead_h: i32,
+    /// The same in seconds.
+    pub ahead_s: f64,
+    /// Whether a log of positions says so, and not the other cameras.
+    pub by_track: bool,
     /// How much better the album fits without that, in nats.
     pub gain_nats: f64,
     /// Its photos.
@@ -25,11 +29,11 @@ pub struct WrongClock {
 
 impl Album {
     /// Cameras whose clocks contradict those of the camera with most photos (or most tags), found one after the other.
-    /// Photos without a camera have the clock of that one.
+    /// Photos without a camera have the clock of that one. `known` are places known beside the photos' tags.
     ///
     /// # Errors
     /// As [`Album::answers`].
-    pub fn wrong_clocks(&self, photos: &[AlbumPhoto]) -> Result<Vec<WrongClock>, AlbumError> {
+    pub fn wrong_clocks(&self, photos: &[AlbumPhoto], known: &[KnownPlace]) -> Result<Vec<WrongClock>, AlbumError> {
         let mut cameras: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
         for photo in photos {
             let entry = cameras.entry(photo.camera.as_deref().unwrap_or_default()).or_default();
@@ -54,7 +58,7 @@ impl Album {
             let shifted = |hours: i32| -> Result<f64, AlbumError> {
                 let mut all = other.clone();
                 all.extend(own.iter().cloned().map(|photo| shift(photo, -hours)));
-                self.log_likelihood(&all)
+                self.log_likelihood(&all, known)
             };
             let fits: Vec<(i32, f64)> =
                 HOURS.into_par_iter().map(|hours| Ok((hours, shifted(hours)?))).collect::<Result<_, AlbumError>>()?;
@@ -63,7 +67,8 @@ impl Album {
             let best = fits.iter().fold((0, right), |best, one| if one.1 > best.1 { *one } else { best });
             if best.1 - right > self.settings().clock_nats {
                 let (camera, gain_nats) = ((*camera).to_owned(), best.1 - right);
-                found.push(WrongClock { camera, ahead_h: best.0, gain_nats, photos: *count });
+                let ahead_s = 3600.0 * f64::from(best.0);
+                found.push(WrongClock { camera, ahead_h: best.0, ahead_s, by_track: false, gain_nats, photos: *count });
             }
         }
         Ok(found)
@@ -81,7 +86,10 @@ pub fn set_clocks(photos: &mut [AlbumPhoto], wrong: &[WrongClock]) {
     for photo in photos {
         let camera = photo.camera.as_deref().unwrap_or_default();
         if let Some(clock) = wrong.iter().find(|clock| clock.camera == camera) {
-            photo.time.seconds -= 3600.0 * f64::from(clock.ahead_h);
+            photo.time.seconds -= clock.ahead_s;
+            if clock.by_track {
+                (photo.time.ahead_s, photo.time.is_utc) = (0.0, true); // a log is of UTC
+            }
         }
     }
 }

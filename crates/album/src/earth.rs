@@ -181,7 +181,7 @@ impl Earth {
     }
 }
 
-fn within_cell(point: UnitVec) -> [UnitVec; 9] {
+pub(crate) fn within_cell(point: UnitVec) -> [UnitVec; 9] {
     let place = point.to_latlon();
     let (height, width) = (180.0 / RINGS as f64, 360.0 / LONGITUDES as f64);
     std::array::from_fn(|k| {

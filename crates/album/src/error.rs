@@ -14,6 +14,9 @@ pub enum AlbumError {
     /// Settings that cannot be used.
     #[error("these settings of albums cannot be used: {reason}")]
     Settings { reason: String },
+    /// A log of positions that cannot be read.
+    #[error("{file}: {reason}")]
+    Track { file: String, reason: String },
     /// A time that cannot be read.
     #[error("'{text}' is no time: write it as 2024-05-12T13:45:10+02:00 or 2024:05:12 13:45:10")]
     Time { text: String },

@@ -137,7 +137,7 @@ impl AlbumScores {
         for trip in trips {
             let mut photos = trip.photos.clone();
             if judging.set_clocks {
-                let wrong = album.wrong_clocks(&photos)?;
+                let wrong = album.wrong_clocks(&photos, &[])?;
                 set_clocks(&mut photos, &wrong);
                 clocks.extend(wrong.into_iter().map(|clock| SetClock { album: trip.name.clone(), clock }));
             }

@@ -2,7 +2,7 @@
 
 use crate::earth::{Earth, log_sum};
 use crate::{AlbumError, photo::AlbumPhoto};
-use locdiff_answer::Calibration;
+use locdiff_answer::{Calibration, KernelSettings, Kernels};
 use locdiff_sphere::{Field, UnitVec};
 use rayon::prelude::*;
 use std::f64::consts::PI;
@@ -17,10 +17,15 @@ fn ratio(density: f64, background: f64, even: f64) -> f64 {
     (density + even) / (background + even)
 }
 
+/// Kernels are no narrower on the grid, whose points are about 200 km apart.
+const NARROWEST_ON_GRID_KM: f64 = 150.0;
+
 /// `(q/q₀)^γ`, scaled such that its mean over places without a photo is 1.
 pub(crate) struct Evidence {
     parts: Vec<(Field, f64)>,
     floor: f64,
+    /// The kernels of a model that is a gallery, and their share.
+    places: Option<(Kernels, f64)>,
     even: f64,
     weight: f64,
     log_mean: f64,
@@ -41,7 +46,18 @@ impl Evidence {
             kinds = vec![(calibration.factors, 1.0 - photo.ood), (out_of_domain.factors, photo.ood)];
         }
         let (mut parts, mut floor, mut density) = (Vec::new(), 0.0, vec![0.0; earth.points.len()]);
-        for (factors, share) in kinds.into_iter().filter(|(_, share)| *share > 1e-3) {
+        let mix = calibration.gallery.as_ref().filter(|_| !photo.neighbours.is_empty());
+        let places = mix.map(|mix| (mix.kernels.kernels(&photo.neighbours), mix.share_for(photo.ood)));
+        if let Some((mix, (_, share))) = mix.zip(places.as_ref()) {
+            let width_km = mix.kernels.width_km.max(NARROWEST_ON_GRID_KM);
+            let wide = KernelSettings { width_km, ..mix.kernels }.kernels(&photo.neighbours);
+            let logs = wide.log_densities(&earth.points);
+            density.iter_mut().zip(logs).for_each(|(sum, log)| *sum += share * log.exp());
+        }
+        let model = 1.0 - places.as_ref().map_or(0.0, |(_, share)| *share);
+        for (factors, share) in
+            kinds.into_iter().map(|(factors, share)| (factors, model * share)).filter(|(_, share)| *share > 1e-3)
+        {
             let natural =
                 photo.evidence.combine(factors.evidence, &calibration.background, factors.background_weight)?;
             let (field, values) = earth.field(&natural)?;
@@ -63,7 +79,7 @@ impl Evidence {
         for value in &mut grid {
             *value = (*value - log_mean).exp();
         }
-        Ok(Self { parts, floor, even, weight, log_mean, grid })
+        Ok(Self { parts, floor, places, even, weight, log_mean, grid })
     }
 
     /// At any points.
@@ -74,6 +90,10 @@ impl Evidence {
         let mut density = vec![self.floor; points.len()];
         for (field, log_scale) in &self.parts {
             density.iter_mut().zip(field.values(points)).for_each(|(sum, value)| *sum += (value + log_scale).exp());
+        }
+        if let Some((kernels, share)) = &self.places {
+            let logs = kernels.log_densities(points);
+            density.iter_mut().zip(logs).for_each(|(sum, log)| *sum += share * log.exp());
         }
         let background = earth.background_at(points);
         let log = |(density, background): (f64, f64)| {

@@ -38,6 +38,10 @@ pub(crate) fn because(
     {
         return format!("its own GPS tag, {} from here", distance(haversine_km(gps, place)));
     }
+    if let Some((at, deviation_km)) = photo.track.filter(|_| photo.gps.is_none() && posterior.wrong_tag < 0.5) {
+        let (km, sure) = (distance(haversine_km(at, place)), distance(2.0 * deviation_km));
+        return format!("the track has it {km} from here, to within {sure}");
+    }
     let moved = haversine_km(place, alone);
     let near: Vec<&&AlbumPhoto> =
         tags.iter().filter(|tag| tag.gps.is_some_and(|gps| haversine_km(gps, place) < 50.0)).collect();

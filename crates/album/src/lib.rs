@@ -5,8 +5,12 @@
 //! |---|---|
 //! | answers for an album | [`Album::answers`], [`AlbumPhoto`], [`AlbumAnswer`] |
 //! | one answer for views of one place | [`Album::same_place`] |
+//! | trips of a folder or a library | [`trips`] |
+//! | places known beside the photos' tags | [`KnownPlace`], [`Album::answers_knowing`] |
 //! | cameras whose clocks are off | [`Album::wrong_clocks`], [`set_clocks`] |
 //! | times of photos | [`parse_time`], [`time_in_name`], [`PhotoTime`] |
+//! | a place for a time, by a log of positions | [`Track`], [`Album::clocks_by_track`] |
+//! | towns, regions and time zones | [`SoftPlace`], [`AlbumPhoto::offset_h`] |
 //! | what photo managers do instead | [`by_time`] |
 //! | how good answers are, beside those | [`AlbumScores`], [`AlbumTrip`], [`Judging`] |
 //! | what the model assumes | [`AlbumSettings`] |
@@ -27,13 +31,21 @@ mod evaluation;
 mod evaluation_text;
 mod evidence;
 mod explain;
+mod known;
 mod likeness;
 mod message;
 mod photo;
 mod prior;
 mod roaming;
 mod settings;
+mod soft;
+mod soft_weights;
 mod times;
+mod track;
+mod track_clock;
+mod track_files;
+mod track_json;
+mod trips;
 
 pub use album::Album;
 pub use answer::{AlbumAnswer, Outlier};
@@ -41,7 +53,13 @@ pub use baselines::{ByTime, by_time};
 pub use clock::{WrongClock, set_clocks};
 pub use error::AlbumError;
 pub use evaluation::{AlbumScores, AlbumTrip, Judging, SetClock, StrayScores, SystemScores};
+pub use known::KnownPlace;
 pub use photo::AlbumPhoto;
 pub use roaming::Traveller;
 pub use settings::AlbumSettings;
-pub use times::{GUESSED_GAP_S, PhotoTime, TimeSource, iso_time, parse_offset, parse_time, time_in_name};
+pub use soft::{SoftPlace, SoftRegion};
+pub use times::{
+    GUESSED_GAP_S, PhotoTime, TimeSource, iso_time, parse_duration, parse_offset, parse_time, time_in_name,
+};
+pub use track::Track;
+pub use trips::{TRIP_PAUSE_S, TripStop, beside, trips};

@@ -47,7 +47,7 @@ pub(crate) fn returns(photos: &[&AlbumPhoto], times: &[f64], settings: &AlbumSet
         .par_iter()
         .enumerate()
         .map(|(k, photo)| {
-            if photo.gps.is_some() {
+            if photo.is_placed() {
                 return Vec::new();
             }
             let own = unit(&photo.embedding);

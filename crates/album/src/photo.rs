@@ -1,8 +1,12 @@
 //! A photo as the album sees it.
 
-use crate::times::PhotoTime;
+use crate::{soft::SoftPlace, times::PhotoTime};
+use locdiff_answer::Neighbour;
 use locdiff_shdd::Coefficients;
 use locdiff_sphere::LatLon;
+
+/// The probability that a log is of somebody else, or that a clock is off.
+const WRONG_TRACK: f64 = 0.01;
 
 /// What is known of a photo before the others have spoken.
 #[derive(Debug, Clone)]
@@ -16,10 +20,18 @@ pub struct AlbumPhoto {
     pub camera: Option<String>,
     /// Its GPS tag.
     pub gps: Option<LatLon>,
+    /// Where a log of positions has it, and how well that is known, km along each axis. Its own tag goes before.
+    pub track: Option<(LatLon, f64)>,
+    /// What is softly known of its place.
+    pub soft: Vec<SoftPlace>,
+    /// The offset from UTC that its clock had, in hours, where it says so itself: a hint at its longitude.
+    pub offset_h: Option<f64>,
     /// What the network says about it: natural parameters at pure noise.
     pub evidence: Coefficients,
     /// The probability that it is of another kind than the model was trained for.
     pub ood: f64,
+    /// What a model that is a gallery finds for it, the most similar first; empty for other models.
+    pub neighbours: Vec<Neighbour>,
     /// Its embedding; empty where likeness is not to be looked at.
     pub embedding: Vec<f32>,
 }
@@ -27,7 +39,20 @@ pub struct AlbumPhoto {
 impl AlbumPhoto {
     /// A photo with a time and what the network says of it.
     pub fn new(name: impl Into<String>, time: PhotoTime, evidence: Coefficients) -> Self {
-        Self { name: name.into(), time, camera: None, gps: None, evidence, ood: 0.0, embedding: Vec::new() }
+        let (camera, gps, track, soft, offset_h) = (None, None, None, Vec::new(), None);
+        let (ood, neighbours, embedding) = (0.0, Vec::new(), Vec::new());
+        Self { name: name.into(), time, camera, gps, track, soft, offset_h, evidence, ood, neighbours, embedding }
+    }
+
+    /// Whether its place is known, by its tag or a log: then its look says nothing of it.
+    pub(crate) fn is_placed(&self) -> bool {
+        self.gps.is_some() || self.track.is_some()
+    }
+
+    /// Where its tag or a log has it, how well, and how probably that is wrong.
+    pub(crate) fn fix(&self, gps_km: f64, wrong: f64) -> Option<(LatLon, f64, f64)> {
+        let tag = self.gps.map(|gps| (gps, gps_km, wrong));
+        tag.or(self.track.map(|(at, deviation_km)| (at, deviation_km.max(gps_km), WRONG_TRACK)))
     }
 
     /// With a GPS tag.
@@ -40,6 +65,12 @@ impl AlbumPhoto {
     #[must_use]
     pub fn with_camera(self, camera: Option<String>) -> Self {
         Self { camera, ..self }
+    }
+
+    /// With what a model that is a gallery finds for it.
+    #[must_use]
+    pub fn with_neighbours(self, neighbours: Vec<Neighbour>) -> Self {
+        Self { neighbours, ..self }
     }
 
     /// With its embedding, and how strange it is to the model.

@@ -215,6 +215,36 @@ pub fn parse_offset(text: &str) -> Option<f64> {
     if matches!(text, "Z" | "z") { Some(0.0) } else { offset_seconds(text).filter(|_| is_plain) }
 }
 
+/// A time that a clock is ahead (or with `-` behind), such as `90s`, `-5m`, `2h`, `+01:30` or `00:02:30`, in seconds.
+///
+/// ```
+/// use locdiff_album::parse_duration;
+/// assert_eq!(["90s", "-5m", "+2h"].map(parse_duration), [Some(90.0), Some(-300.0), Some(7200.0)]);
+/// assert_eq!(["+01:30", "-00:02:30"].map(parse_duration), [Some(5400.0), Some(-150.0)]);
+/// assert_eq!(["90", "1:2:3:4", "x s", "nan s", "", "99h"].map(parse_duration), [None; 6]);
+/// ```
+pub fn parse_duration(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let (sign, plain) =
+        text.strip_prefix('-').map_or((1.0, text.strip_prefix('+').unwrap_or(text)), |rest| (-1.0, rest));
+    let unit = |end: char| match end {
+        's' => Some(1.0),
+        'm' => Some(60.0),
+        'h' => Some(3600.0),
+        _ => None,
+    };
+    let is_number = |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_digit() || c == '.');
+    let number = |text: &str| text.parse::<f64>().ok().filter(|_| is_number(text));
+    let seconds = if let Some(unit) = plain.chars().last().and_then(unit) {
+        unit * number(&plain[..plain.len() - 1])?
+    } else {
+        let parts: Vec<f64> = plain.split(':').map(number).collect::<Option<_>>()?;
+        let (2..=3) = parts.len() else { return None };
+        parts.iter().zip([3600.0, 60.0, 1.0]).map(|(part, unit)| part * unit).sum()
+    };
+    (seconds <= 86_400.0).then_some(sign * seconds)
+}
+
 /// `+02:00`, `-0530` or `+2` as seconds.
 fn offset_seconds(text: &str) -> Option<f64> {
     let sign = match text.chars().next()? {

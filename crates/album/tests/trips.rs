@@ -139,11 +139,11 @@ fn a_clock_that_is_eight_hours_ahead_is_found_and_set() {
         let other = world.photo(&format!("c{k}"), (hours + 8.5) * HOUR, road(hours + 0.5), 0.4);
         photos.push(other.with_camera(Some("camera".into())).with_gps((k % 3 == 0).then(|| road(hours + 0.5))));
     }
-    let wrong = world.album.wrong_clocks(&photos).unwrap();
+    let wrong = world.album.wrong_clocks(&photos, &[]).unwrap();
     assert_eq!(wrong.len(), 1, "{wrong:?}");
     assert_eq!((wrong[0].camera.as_str(), wrong[0].ahead_h, wrong[0].photos), ("camera", 8, 16));
     set_clocks(&mut photos, &wrong);
-    assert!(world.album.wrong_clocks(&photos).unwrap().is_empty());
+    assert!(world.album.wrong_clocks(&photos, &[]).unwrap().is_empty());
     let answers = world.album.answers(&photos, &[], |_| ()).unwrap();
     let worst = answers.iter().enumerate().map(|(k, answer)| {
         let hours = (k / 2) as f64 + if k % 2 == 0 { 0.0 } else { 0.5 };

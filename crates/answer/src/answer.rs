@@ -50,6 +50,9 @@ pub struct FromDensity {
     /// What the photo adds to knowing nothing about it, in nats: the divergence of the answer from the model's own
     /// density of places without a photo.
     pub information_nats: f64,
+    /// Whether its probabilities were never fitted on photos, and may not hold; left out of JSON where they were.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub not_calibrated: bool,
     /// What a gallery had to do with it, where one was asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gallery: Option<GalleryContribution>,

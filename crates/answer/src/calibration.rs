@@ -121,6 +121,11 @@ impl Calibration {
         self.fit.is_some()
     }
 
+    /// Whether what answers say was fitted on photos, by the model or by a gallery that is the model.
+    pub fn is_calibrated(&self) -> bool {
+        self.is_fitted() || self.gallery.as_ref().is_some_and(GalleryMix::is_fitted)
+    }
+
     /// The same for answers with a gallery: its mixture's window, radii and threshold take the place of the model's own.
     #[must_use]
     pub fn with_gallery(mut self, mix: GalleryMix) -> Self {
@@ -224,6 +229,10 @@ fn density_of(
     let mut mixture = Mixture { parts: Vec::new(), floor: 0.0, gallery: None };
     let mut sum = vec![0.0; pixels.len()];
     for (e, floor, share) in parts {
+        if e.as_slice().iter().all(|c| *c == 0.0) {
+            mixture.floor += share / (4.0 * PI); // flat: nothing to evaluate
+            continue;
+        }
         let field = globe.codec().field(&e)?;
         let values = pixels.values(&field);
         let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -1,6 +1,6 @@
 //! What a calibration says about itself.
 
-use crate::{Calibration, LEVELS};
+use crate::{Calibration, GalleryMix, LEVELS};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -19,7 +19,10 @@ impl Calibration {
 
     /// The same as lines for people.
     pub fn to_text(&self) -> String {
-        let Some(report) = &self.fit else { return "not fitted\n".to_owned() };
+        let Some(report) = &self.fit else {
+            let fitted = self.gallery.as_ref().filter(|mix| mix.is_fitted()).map(mix_text);
+            return fitted.unwrap_or_else(|| "not fitted\n".to_owned());
+        };
         let percent = |shares: &[f64]| {
             let each: Vec<String> = shares.iter().map(|share| format!("{:>3.0}", 100.0 * share)).collect();
             each.join(" ")
@@ -36,15 +39,18 @@ impl Calibration {
         let radii = percent(&report.radii);
         let _ = writeln!(text, "within radii  {radii} % before, as said after the radii are stretched");
         if let Some(mix) = &self.gallery {
-            let (share, other) = (100.0 * mix.share, 100.0 * mix.out_of_domain_share);
-            let kernels = &mix.kernels;
-            let _ = writeln!(
-                text,
-                "with the gallery: {share:.0} % of it ({other:.0} % out of domain), {} neighbours, kernels of {:.0} km, \
-                 temperature {:.3}, window {:.0} km; −log density {:.3}",
-                kernels.neighbours, kernels.width_km, kernels.temperature, mix.window_km, mix.nll_nats
-            );
+            text += &mix_text(mix);
         }
         text
     }
+}
+
+fn mix_text(mix: &GalleryMix) -> String {
+    let (share, other) = (100.0 * mix.share, 100.0 * mix.out_of_domain_share);
+    let kernels = &mix.kernels;
+    format!(
+        "with the gallery: {share:.0} % of it ({other:.0} % out of domain), {} neighbours, kernels of {:.0} km, \
+         temperature {:.3}, window {:.0} km; −log density {:.3}\n",
+        kernels.neighbours, kernels.width_km, kernels.temperature, mix.window_km, mix.nll_nats
+    )
 }

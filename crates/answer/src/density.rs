@@ -1,7 +1,7 @@
 //! The density of an answer: what the model says, calibrated, times what the user knows.
 
 use crate::pixel_sums::{log_integral, smooth};
-use crate::window::{Found, Window, mass_within};
+use crate::window::{Window, WindowMass, mass_within};
 use crate::{Globe, Kernels, Knowledge, support::Support};
 use locdiff_sphere::{EARTH_RADIUS_KM, Field, LatLon, UnitVec};
 use std::sync::{Arc, OnceLock};
@@ -85,8 +85,8 @@ pub struct Peak {
     pub probability: f64,
 }
 
-impl From<Found> for Peak {
-    fn from(found: Found) -> Self {
+impl From<WindowMass> for Peak {
+    fn from(found: WindowMass) -> Self {
         Self { place: found.place.to_latlon(), probability: found.probability }
     }
 }

@@ -52,7 +52,9 @@ pub use calibration_file::CALIBRATION_FILE;
 pub use density::{Density, DensityRegion, Peak};
 pub use error::AnswerError;
 pub use evidence::Evidence;
-pub use fit::{BACKGROUND_DRAWS, FEWEST_TO_CALIBRATE, MOST_NEIGHBOURS, Observation, choose_mix, fit, fit_gallery};
+pub use fit::{
+    BACKGROUND_DRAWS, FEWEST_TO_CALIBRATE, MOST_NEIGHBOURS, MOST_PLACES, Observation, choose_mix, fit, fit_gallery,
+};
 pub use gallery_mix::GalleryMix;
 pub use globe::Globe;
 pub use kernels::{KernelSettings, Kernels, Neighbour};

@@ -120,6 +120,7 @@ impl Reader {
             window_km,
             familiarity: 1.0 - ood,
             information_nats: density.divergence_nats(&self.background),
+            not_calibrated: !self.calibration.is_calibrated(),
             gallery: None,
             density: density.compact(),
         };

@@ -34,7 +34,7 @@ pub(crate) struct Window {
 
 /// A place with the probability around it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Found {
+pub(crate) struct WindowMass {
     pub(crate) place: UnitVec,
     pub(crate) probability: f64,
 }
@@ -65,7 +65,7 @@ impl Window {
         most: usize,
         is_possible: &dyn Fn(UnitVec) -> bool,
         first: Option<UnitVec>,
-    ) -> Vec<Found> {
+    ) -> Vec<WindowMass> {
         let sharpness = self.deviation_rad().powi(-2);
         let lumps = heavy(lump(support, masses, LUMP * self.deviation_rad()));
         let mut modes: Vec<(UnitVec, f64)> =
@@ -113,12 +113,12 @@ impl Window {
         mut modes: Vec<(UnitVec, f64)>,
         most: usize,
         first: Option<UnitVec>,
-    ) -> Vec<Found> {
+    ) -> Vec<WindowMass> {
         let mut left = masses.to_vec();
-        let mut found: Vec<Found> = Vec::new();
+        let mut found: Vec<WindowMass> = Vec::new();
         if let Some(place) = first {
             let probability = mass_within(support, &left, place, self.radius_rad);
-            found.push(Found { place, probability });
+            found.push(WindowMass { place, probability });
             take_within(support, &mut left, place, self.radius_rad);
         }
         let mut held: Vec<Option<f64>> = vec![None; modes.len()];
@@ -140,7 +140,7 @@ impl Window {
             if probability <= 0.0 && !found.is_empty() {
                 break;
             }
-            found.push(Found { place, probability });
+            found.push(WindowMass { place, probability });
             take_within(support, &mut left, place, self.radius_rad);
             for ((other, _), held) in modes.iter().zip(&mut held) {
                 if other.angle_rad(place) < 2.1 * self.radius_rad + support.reach_rad() {

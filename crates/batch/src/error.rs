@@ -40,7 +40,7 @@ pub enum BatchError {
     #[error("{path} cannot hold what the job makes: name {kinds}", path = path.display())]
     Format { path: PathBuf, kinds: &'static str },
     /// No photo of an embedding job was of use.
-    #[error("none of the {photos} photos could be used, {first}; see {list}", list = list.display())]
+    #[error("no photo of {photos} could be used, {first}; see {list}", list = list.display())]
     NoneUsable { photos: u64, list: PathBuf, first: String },
     /// Another run makes the same part.
     #[error(transparent)]

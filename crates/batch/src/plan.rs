@@ -3,14 +3,14 @@
 use crate::job::{MOST_PHOTOS_A_SHARD, MOST_SHARDS};
 use crate::{BatchError, JOB_FILE, Job, Result, Task, manifest};
 use locdiff::Request;
-use locdiff_base::{WriteError, setting};
+use locdiff_base::{OutputLock, WriteError, setting};
 use locdiff_ingest::Photos;
 use std::{fs, path::Path};
 
 /// Makes a job in a folder: the photos in their order, so many a shard. A job that is there is refused, see [`BatchError::Exists`].
 ///
 /// # Errors
-/// A folder that holds a job or cannot be written, a photo that is in no file, settings out of range.
+/// A folder that holds a job, is in use by another run or cannot be written, a photo that is in no file, settings out of range.
 pub fn plan(photos: &Photos, folder: &Path, task: Task, settings: Request, shard_photos: usize) -> Result<Job> {
     if shard_photos == 0 || shard_photos > MOST_PHOTOS_A_SHARD {
         let remedy = format!("1 to {MOST_PHOTOS_A_SHARD}");
@@ -33,6 +33,7 @@ pub fn plan(photos: &Photos, folder: &Path, task: Task, settings: Request, shard
         let inner = folder.join(inner);
         fs::create_dir_all(&inner).map_err(|reason| cannot(&inner, reason))?;
     }
+    let _lock = OutputLock::folder(folder)?;
     let base = std::env::current_dir().map_err(|reason| cannot(Path::new("."), reason))?;
     let settings = settings.anchored(&base);
     // The job's own file comes last: without it there is no job.

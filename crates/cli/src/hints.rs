@@ -1,6 +1,7 @@
 //! What a library's remedy is called on the command line: libraries know no flags.
 
 use locdiff::LocateError;
+use locdiff::parts::{AlbumError, GetError};
 use locdiff_immich::ImmichError;
 use locdiff_model::ModelError;
 use locdiff_nn::NnError;
@@ -31,6 +32,9 @@ pub fn flag(error: &anyhow::Error) -> Option<&'static str> {
         if let Some(ImmichError::Key { .. }) = cause.downcast_ref() {
             return Some("--key-file");
         }
+        if let Some(GetError::Unreachable { .. } | GetError::Missing { .. }) = cause.downcast_ref() {
+            return Some("--from");
+        }
         if let Some(ServeError::Open { .. }) = cause.downcast_ref() {
             return Some("--key-file, --insecure");
         }
@@ -54,6 +58,7 @@ pub(crate) fn locate_flag(error: &LocateError) -> Option<&'static str> {
     match error {
         LocateError::Vision(VisionError::TooManyPixels { .. }) => Some("--max-megapixels"),
         LocateError::Places(_) => Some("--within"),
+        LocateError::Album(AlbumError::Track { .. }) => Some("--track"),
         LocateError::Prior { .. } => Some("--prior"),
         LocateError::Gallery(_) => Some("--gallery"),
         LocateError::GeoClip(_) => Some("--geoclip"),

@@ -52,6 +52,8 @@ enum Command {
     /// Build and search galleries of places with embeddings
     #[command(subcommand)]
     Gallery(commands::gallery::GalleryCommand),
+    /// Fetch published models and encoders by name: GeoCLIP, CLIP
+    Get(commands::get::Get),
     /// Bring in models of others
     #[command(subcommand)]
     Import(commands::import::Import),
@@ -110,6 +112,7 @@ impl Program for Cli {
             Command::Embed(command) => command.run(),
             Command::Encoder(command) => command.run(),
             Command::Gallery(command) => command.run(),
+            Command::Get(command) => command.run(),
             Command::Import(command) => command.run(),
             Command::Train(command) => command.run(),
             Command::Calibrate(command) => command.run(),

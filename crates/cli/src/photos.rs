@@ -84,7 +84,7 @@ impl PhotoArgs {
     /// `list` says where the bad ones are named.
     pub(crate) fn settle(&self, bad: usize, count: usize, list: &str) -> Result<()> {
         if bad > 0 && bad == count {
-            bail!("none of the {count} photos could be used: see {list}");
+            bail!("no photo of {count} could be used: see {list}");
         }
         if bad > 0 && !self.allow_bad {
             bail!("{bad} of {count} photos could not be used, the others are done: see {list}, or --allow-bad");

@@ -15,10 +15,10 @@ use std::path::PathBuf;
 /// Which model, which encoder, and where they run.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ModelArgs {
-    /// Folder of a model [default: the bundled streetview-l31]
+    /// Folder of a model, or its name (`locdiff get`) [default: the bundled streetview-l31]
     #[arg(long, value_name = "FOLDER", env = "LOCDIFF_MODEL", hide_env_values = true)]
     model: Option<PathBuf>,
-    /// Folder of the image encoder [default: the bundled one]
+    /// Folder of the image encoder, or its name [default: the bundled one, or what the model names]
     #[arg(long, value_name = "FOLDER", env = "LOCDIFF_ENCODER", hide_env_values = true)]
     encoder: Option<PathBuf>,
     #[command(flatten)]

@@ -193,3 +193,118 @@ fn photos_without_a_time_have_none() {
     assert!(time["seconds"].is_null() && time["text"].is_null() && time["source"] == "order", "{time}");
     assert!(ok(path, "album trip/x.jpg --device cpu").contains("time unknown\n"));
 }
+
+/// Two trips of one folder are answered as each alone, and say which they are; one that is kept whole is not cut.
+#[test]
+fn a_folder_of_two_trips_is_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let (model, photos) = (world("model"), world("photos.npy"));
+    let album = format!("album --model {model} --embeddings {photos} --device cpu --force --times");
+    let row = |k: usize, month: u32| format!("{},p{k},2024-{month:02}-12T13:{k:02}:00Z\n", k / 3);
+    let (may, june): (String, String) = ((0..3).map(|k| row(k, 5)).collect(), (3..6).map(|k| row(k, 9)).collect());
+    for (name, rows) in [("both", format!("{may}{june}")), ("may", may), ("june", june)] {
+        fs::write(path.join(format!("{name}.csv")), format!("row,name,time\n{rows}")).unwrap();
+    }
+    let mut both = json_lines(path, &format!("{album} both.csv --csv out.csv --geojson out.geojson"));
+    let trips: Vec<u64> = both.iter().map(|answer| answer["trip"].as_u64().unwrap()).collect();
+    assert_eq!(trips, [1, 1, 1, 2, 2, 2]);
+    both.iter_mut().for_each(|answer| answer["trip"] = Value::Null);
+    let alone: Vec<Value> =
+        ["may", "june"].iter().flat_map(|one| json_lines(path, &format!("{album} {one}.csv"))).collect();
+    assert_eq!(both, alone);
+    assert_eq!(csv(path.join("out.csv"))[4].last().unwrap(), "2");
+    let lines = fs::read_to_string(path.join("out.geojson")).unwrap();
+    assert_eq!(lines.matches("\"track\":true").count(), 2);
+    let text = ok(path, &format!("{album} both.csv"));
+    assert!(text.contains("  trip         2\n") && text.contains("6 photos of 2 trips"), "{text}");
+    let whole = json_lines(path, &format!("{album} both.csv --one-trip"));
+    assert!(whole.iter().all(|answer| answer["trip"].is_null()) && whole[0]["radius_50_km"] != both[0]["radius_50_km"]);
+}
+
+/// An album of one photo is what `locate` says of it.
+#[test]
+fn an_album_of_one_photo_answers_as_locate_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let (model, photos) = (world("model"), world("photos.npy"));
+    let alone = json_lines(folder.path(), &format!("locate --model {model} --embeddings {photos} --device cpu"));
+    for row in [0, 7, 40] {
+        fs::write(folder.path().join("t.csv"), format!("row,time\n{row},2024-05-12T13:00:00Z\n")).unwrap();
+        let words = format!("album --model {model} --embeddings {photos} --times t.csv --device cpu");
+        let album = json_lines(folder.path(), &words);
+        for key in
+            ["best", "place", "country_code", "radius_50_km", "radius_90_km", "hypotheses", "locatability", "can_tell"]
+        {
+            assert_eq!(album[0][key], alone[row][key], "{row} {key}");
+        }
+        assert_eq!((&album[0]["moved_km"], &album[0]["elsewhere"]), (&0.0.into(), &0.0.into()));
+    }
+}
+
+/// A log of positions places photos of its time; so does what the user states; bad ones are told before any work.
+#[test]
+fn a_track_and_stated_places_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let (model, photos) = (world("model"), world("photos.npy"));
+    fs::write(path.join("t.csv"), "row,time\n0,2024-05-12T10:05:00Z\n1,2024-05-14T13:05:00Z\n").unwrap();
+    let point = |lat: f64, minute: u32| {
+        format!("<trkpt lat=\"{lat}\" lon=\"2\"><time>2024-05-12T10:{minute:02}:00Z</time></trkpt>")
+    };
+    fs::write(path.join("a.gpx"), format!("<gpx>{}{}</gpx>", point(48.0, 0), point(48.1, 10))).unwrap();
+    let album = format!("album --model {model} --embeddings {photos} --times t.csv --device cpu");
+    let answers = json_lines(path, &format!("{album} --track a.gpx"));
+    let near = |answer: &Value, lat: f64, lon: f64| {
+        (number(&answer["best"]["lat"]) - lat).abs() < 0.05 && (number(&answer["best"]["lon"]) - lon).abs() < 0.05
+    };
+    assert!(near(&answers[0], 48.05, 2.0) && answers[0]["gps"].is_null(), "{}", answers[0]);
+    assert!(answers[0]["because"].as_str().unwrap().starts_with("the track has it"));
+    let late = json_lines(path, &format!("{album} --track a.gpx --track-offset 5m"));
+    assert!(near(&late[0], 48.0, 2.0), "{}", late[0]);
+    let stated = json_lines(path, &format!("{album} --place Kyoto --from 2024-05-14 --to 2024-05-14"));
+    assert!(near(&stated[1], 35.02, 135.75), "{}", stated[1]);
+    assert!(!near(&stated[0], 35.02, 135.75), "of another day");
+    fs::write(path.join("bad.gpx"), "<gpx>\n<wpt lat=\"95\" lon=\"0\"><time>2024-05-12T10:00:00Z</time></wpt></gpx>")
+        .unwrap();
+    for (flags, message) in [
+        ("--track none.gpx", "none.gpx: No such file"),
+        ("--track bad.gpx", "bad.gpx: line 2: "),
+        ("--place Xyzzyville", "Xyzzyville"),
+        ("--place Springfield", "is the name of several"),
+        ("--place Kyoto --from 2024-05-14 --to 2024-05-01", "it ends before it begins"),
+    ] {
+        let output = run(path, &format!("{album} {flags}"));
+        let said = stderr(&output);
+        assert!(
+            output.status.code() == Some(1) && said.contains(message) && said.lines().count() == 1,
+            "{flags}: {said}"
+        );
+    }
+    let output = run(path, &format!("{album} --place Kyoto --place Osaka --from 2024-05-01"));
+    assert!(output.status.code() == Some(2) && stderr(&output).contains("give one for each"));
+}
+
+/// A film that says where and when it was taken counts as a tag, and is not answered itself.
+#[cfg(feature = "bundled")]
+#[test]
+fn films_count_as_tags() {
+    let sized = |kind: &[u8], body: &[u8]| [&(body.len() as u32 + 8).to_be_bytes(), kind, body].concat();
+    let mvhd = sized(b"mvhd", &[&[0; 4], &3_798_359_110_u32.to_be_bytes()[..], &[0; 92]].concat()); // 2024-05-12T11:45:10Z
+    let place = [&[0, 18, 0x15, 0xc7], &b"+48.8577+002.2950/"[..]].concat();
+    let moov = sized(b"moov", &[mvhd, sized(b"udta", &sized(b"\xa9xyz", &place))].concat());
+    let path = &*common::scratch();
+    fs::create_dir(path.join("trip")).unwrap();
+    fs::write(path.join("trip/a.mp4"), [sized(b"ftyp", b"isom\0\0\0\0"), moov].concat()).unwrap();
+    fs::copy(fixture("vision/china.jpg"), path.join("trip/IMG_20240512_114710.jpg")).unwrap();
+    let output = run(path, "album trip --device cpu --json");
+    let answers: Vec<Value> = String::from_utf8(output.stdout.clone())
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(answers.len(), 1);
+    let best = &answers[0]["best"];
+    assert!((number(&best["lat"]) - 48.8577).abs() < 0.01 && (number(&best["lon"]) - 2.295).abs() < 0.01, "{best}");
+    assert!(answers[0]["because"].as_str().unwrap().starts_with("2 minutes after a.mp4"));
+    assert!(stderr(&output).contains("1 of 1 video with a place and a time"), "{}", stderr(&output));
+}

@@ -67,7 +67,9 @@ fn embeddings_do_not_depend_on_shards() {
             assert_eq!(bytes(job), bytes("plain"), "{job}.{end}");
         }
     }
-    refused_with(folder, "batch merge one --out one.parquet", "a .safetensors or .npy file");
+    refused_with(folder, "batch merge one --out other.parquet", "a .safetensors or .npy file");
+    // The tables beside embeddings are outputs, too.
+    refused_with(folder, "batch merge one --out one.npy", "one.csv exists: add --force");
 }
 
 /// Tar shards are read where they lie, and a job can be run from any folder.
@@ -140,6 +142,10 @@ fn two_runs_do_not_make_one_part() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     photos(folder);
+    fs::create_dir(folder.join("job")).unwrap();
+    let lock = OutputLock::folder(&folder.join("job")).unwrap();
+    refused_with(folder, "batch plan photos/china.jpg --out job", "in use by another run");
+    drop(lock);
     ok(folder, "batch plan photos/china.jpg photos/grey.jpg --shard-photos 1 --out job");
     let lock = OutputLock::file(&folder.join("job/parts/00000")).unwrap();
     refused_with(folder, "batch run job --shard 0 --device cpu", "in use by another run");

@@ -135,7 +135,7 @@ fn bad_photos_are_listed_and_passed_over() {
     assert!(refused(path, &["photos", "-o", "t.safetensors"]).contains("12 of 19 photos"));
     embed(path, &["photos", "-o", "s.safetensors", "--allow-bad"]);
     assert_eq!(rows(path.join("s.safetensors"), "embeddings"), all);
-    assert!(refused(path, &["photos/none.jpg", "-o", "n.safetensors"]).contains("none of the 1 photos"));
+    assert!(refused(path, &["photos/none.jpg", "-o", "n.safetensors"]).contains("no photo of 1 could"));
     assert!(!path.join("n.safetensors").exists() && !path.join("n.safetensors.partial").exists());
 }
 

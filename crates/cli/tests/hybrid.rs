@@ -231,7 +231,7 @@ fn clip_conditions_the_model_and_geoclip_picks_the_place() {
     assert_eq!(answer["rows"], photos);
     fs::write(path.join("none.txt"), "x").unwrap();
     for (text, part) in [
-        ("gallery build none.txt --out x", "none of the 1 photos could be used"),
+        ("gallery build none.txt --out x", "no photo of 1 could be used"),
         ("gallery build --locations e.csv --out x", "give --embeddings or --geoclip"),
     ] {
         refused_with(path, text, part);

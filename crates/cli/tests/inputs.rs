@@ -103,7 +103,7 @@ fn devices_pipes_and_missing_files_fail_alone() {
     }
     let output = in_time(path, "embed @/dev/zero -o e.npy");
     assert!(stderr(&output).contains("a device, not a regular file"), "{}", stderr(&output));
-    refused_with(path, "embed missing.jpg -o e.npy", "none of the 1 photos could be used");
+    refused_with(path, "embed missing.jpg -o e.npy", "no photo of 1 could be used");
 }
 
 #[test]

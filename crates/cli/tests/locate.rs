@@ -88,10 +88,24 @@ fn a_model_is_calibrated_and_its_answers_are_coherent() {
         ("--prior nowhere.csv", "nowhere.csv"),
         ("--prior photos.csv", "weight"),
         ("--trace t.mp4", "end it in .gif, .html or .png"),
-        ("--png all.png", "give a folder"),
+        ("--geotiff all.tif", "give a folder"),
     ] {
         refused_with(path, &format!("{locate} {more}"), part);
     }
+    // One picture of all places, or one for each photo; a folder of them belongs to one run, and files in it stay.
+    ok(path, &format!("{locate} --png all.png"));
+    let picture = image::load_from_memory(&fs::read(path.join("all.png")).unwrap()).unwrap();
+    assert!(picture.width() >= 400 && picture.height() == 720);
+    let lock = locdiff_base::OutputLock::file(&path.canonicalize().unwrap().join("maps")).unwrap();
+    refused_with(path, &format!("{locate} --png maps/"), "in use by another run");
+    drop(lock);
+    ok(path, &format!("{locate} --png maps/ --geojson maps/"));
+    let count = |end: &str| {
+        let names = fs::read_dir(path.join("maps")).unwrap().map(|entry| entry.unwrap().path());
+        names.filter(|name| name.extension().is_some_and(|found| found == end)).count()
+    };
+    assert!(count("png") > 1 && count("png") == count("geojson") && !path.join("maps.lock").exists());
+    refused_with(path, &format!("{locate} --png maps/"), "add --force");
 }
 
 #[test]

@@ -172,7 +172,7 @@ fn existing_files_need_force() {
         (
             format!(
                 "{} --embeddings photos.npy --locations photos.csv --out FILE",
-                common::TRAIN.replace(" --out run", "")
+                common::TRAIN.replace(" --out run", "").replace("--steps 200", "--steps 4")
             ),
             "again",
         ),

@@ -26,12 +26,17 @@ fn the_version_says_what_is_inside() {
     let here = Path::new(".");
     assert_eq!(ok(here, "--version"), format!("locdiff {}\n", env!("CARGO_PKG_VERSION")));
     let facts = json(here, "version");
-    for key in ["version", "commit", "target", "features", "threads", "cuda", "model", "encoder"] {
+    for key in ["version", "commit", "target", "features", "threads", "cuda", "libheif", "model", "encoder"] {
         assert!(!facts[key].is_null(), "{key}: {facts}");
     }
     assert!(facts["encoder"]["fingerprint"].as_str().unwrap().contains('@'), "{facts}");
+    // What is installed, or why it is not used: photos of phones depend on it.
+    let without = common::command(here, "version --json").env("LOCDIFF_LIBHEIF", "/nowhere/libheif.so.1").output();
+    let without: serde_json::Value = serde_json::from_slice(&without.unwrap().stdout).unwrap();
+    let reason = without["libheif"].as_str().unwrap();
+    assert!(reason.starts_with("not found (LOCDIFF_LIBHEIF = /nowhere/libheif.so.1"), "{reason}");
     let text = ok(here, "--version --verbose");
-    assert!(text.contains("commit") && text.contains("streetview-l31"), "{text}");
+    assert!(text.contains("\nlibheif   ") && text.contains("commit") && text.contains("streetview-l31"), "{text}");
 }
 
 #[test]

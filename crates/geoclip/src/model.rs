@@ -36,13 +36,17 @@ pub(crate) struct Settings {
     pub(crate) image_inputs: usize,
     pub(crate) image_hidden: usize,
     pub(crate) licence: String,
+    /// The encoder whose features it takes, by its name among models.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) encoder: Option<String>,
 }
 
 impl Settings {
     pub(crate) fn new(location: LocationSizes, image_inputs: usize, image_hidden: usize) -> Self {
         let LocationSizes { capsules, frequencies, hidden, outputs } = location;
         let licence = "MIT (the geoclip package, Vivanco Cepeda, Nayak and Shah)".to_owned();
-        Self { version: VERSION, capsules, frequencies, hidden, outputs, image_inputs, image_hidden, licence }
+        let encoder = None;
+        Self { version: VERSION, capsules, frequencies, hidden, outputs, image_inputs, image_hidden, licence, encoder }
     }
 
     fn check(&self) -> std::result::Result<(), String> {
@@ -134,6 +138,25 @@ impl GeoClip {
             .map_err(|source| GeoClipError::Read { file: folder.display().to_string(), source })?;
         let metadata = [("format".to_owned(), "geoclip".to_owned())].into();
         self.params.save(&folder.join(WEIGHTS_FILE), metadata)?;
+        self.save_settings(folder)
+    }
+
+    /// The same with the encoder that it names, in its folder too.
+    ///
+    /// # Errors
+    /// A folder that cannot be written.
+    pub fn with_encoder(mut self, name: &str, folder: &Path) -> Result<Self> {
+        self.settings.encoder = Some(name.to_owned());
+        self.save_settings(folder)?;
+        Ok(self)
+    }
+
+    /// The name of the encoder whose features it takes, where the folder says so.
+    pub fn encoder(&self) -> Option<&str> {
+        self.settings.encoder.as_deref()
+    }
+
+    fn save_settings(&self, folder: &Path) -> Result<()> {
         let text = serde_json::to_string_pretty(&self.settings).expect("settings are plain data") + "\n";
         Ok(AtomicFile::write_whole(&folder.join(SETTINGS_FILE), text.as_bytes())?)
     }

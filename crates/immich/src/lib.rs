@@ -4,7 +4,7 @@
 //! |---|---|
 //! | a server and a key | [`Immich`], [`ApiKey`] |
 //! | its photos | [`Immich::assets`], [`Filter`], [`Asset`] |
-//! | trips, by pauses between photos | [`Trips`], [`trips`] |
+//! | trips, by the rule of albums | [`Trips`] |
 //! | places for a trip's photos | [`Suggester`] |
 //! | suggestions in a file | [`Suggestions`], [`Suggestion`] |
 //! | a page to tick them on, as a function of requests | [`Review`] |
@@ -24,7 +24,6 @@ mod key;
 mod review;
 mod suggest;
 mod suggestions;
-mod trips;
 mod undo;
 
 pub use apply::{Applied, apply};
@@ -36,7 +35,6 @@ pub use key::ApiKey;
 pub use review::Review;
 pub use suggest::{Suggester, TripSuggestions, Trips};
 pub use suggestions::{Suggestion, Suggestions};
-pub use trips::trips;
 pub use undo::{Undone, undo};
 
 /// What functions here return.

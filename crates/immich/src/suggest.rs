@@ -1,15 +1,18 @@
 //! Suggestions: the server's photos, trip by trip, answered together.
 
-use crate::{Asset, Immich, ImmichError, Result, Suggestion, kept::KeptEmbeddings, trips};
-use locdiff::parts::parse_time;
+use crate::{Asset, Immich, ImmichError, Result, Suggestion, kept::KeptEmbeddings};
+use locdiff::parts::{TripStop, beside, parse_time, trips};
 use locdiff::{
-    AlbumAnswer, Control, EmbeddedPhoto, Embedding, LocateError, Locator, Origin, Photo, PhotoTime, Progress, Request,
-    Source, WrongClock,
+    AlbumAnswer, Control, EmbeddedPhoto, Embedding, KnownPlace, LocateError, Locator, Origin, Photo, PhotoTime,
+    Progress, Request, Source, WrongClock,
 };
 use locdiff_phototags::TagRule;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
+
+/// How well a place in immich is known.
+const TAG_KM: f64 = 0.05;
 
 /// A photo and when it was taken.
 type Timed = (Asset, f64);
@@ -24,13 +27,17 @@ pub struct Trips {
 }
 
 impl Trips {
-    /// The trips with a photo that has no place; a pause of more than `pause_s` seconds ends one.
+    /// The trips with a photo that has no place; a pause of more than `pause_s` seconds ends one, and so does a jump.
     pub fn of(assets: Vec<Asset>, pause_s: f64) -> Self {
         let count = assets.len();
         let read = |asset: &Asset| parse_time(asset.time.as_deref()?, None).ok().map(|(seconds, _)| seconds);
         let photos: Vec<Timed> =
             assets.into_iter().filter_map(|asset| read(&asset).map(|time| (asset, time))).collect();
-        let mut members = trips(&photos.iter().map(|(_, time)| *time).collect::<Vec<_>>(), pause_s);
+        let stops: Vec<TripStop<'_>> = photos
+            .iter()
+            .map(|(asset, time_s)| TripStop { time_s: *time_s, place: asset.place, camera: asset.camera.as_deref() })
+            .collect();
+        let mut members = trips(&stops, pause_s);
         members.retain(|trip| trip.iter().any(|k| photos[*k].0.place.is_none()));
         Self { untimed: count - photos.len(), photos, members }
     }
@@ -41,9 +48,20 @@ impl Trips {
         [self.photos.len(), without, self.members.len(), self.members.iter().map(Vec::len).sum()]
     }
 
-    /// The photos of each.
-    pub fn photos_by_trip(&self) -> impl Iterator<Item = Vec<&Timed>> {
-        self.members.iter().map(|trip| trip.iter().map(|k| &self.photos[*k]).collect())
+    /// The photos of each, and the places of photos next to it.
+    pub fn photos_by_trip(&self) -> impl Iterator<Item = (Vec<&Timed>, Vec<KnownPlace>)> {
+        let known = |(asset, time_s): &Timed| {
+            let (name, time_s) = (asset.name.clone(), *time_s);
+            Some(KnownPlace { name, time_s, at: asset.place?, deviation_km: TAG_KM })
+        };
+        let mut known: Vec<KnownPlace> = self.photos.iter().filter_map(known).collect();
+        known.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
+        self.members.iter().map(move |trip| {
+            let photos: Vec<&Timed> = trip.iter().map(|k| &self.photos[*k]).collect();
+            let time_s = |photo: Option<&&Timed>| photo.map_or(0.0, |(_, time_s)| *time_s);
+            let beside = beside(&known, &(time_s(photos.first())..=time_s(photos.last()))).cloned().collect();
+            (photos, beside)
+        })
     }
 }
 
@@ -86,7 +104,7 @@ impl<'a> Suggester<'a> {
         let encoder = locator.encoder().map_or(String::new(), |encoder| encoder.fingerprint().to_string());
         let kept = Mutex::new(KeptEmbeddings::open(path.as_ref(), &encoder)?);
         let mut request = Request::default();
-        request.trust_clocks = trust_clocks;
+        (request.trust_clocks, request.one_trip) = (trust_clocks, true);
         Ok(Self { locator, server, kept, failure: Mutex::new(None), request, rule })
     }
 
@@ -95,20 +113,23 @@ impl<'a> Suggester<'a> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 
-    /// One trip's suggestions; `seen` is called for each photo. A photo without a preview that can be read is left out.
+    /// One trip's suggestions, where places next to it are `known`; `seen` is called for each photo. A photo without a preview that can be read is left out.
     ///
     /// # Errors
     /// It was stopped, the server or the model fails, or an embedding cannot be kept.
     pub fn trip(
         &self,
         trip: &[&Timed],
+        known: Vec<KnownPlace>,
         stop: &AtomicBool,
         seen: &(dyn Fn(Progress) + Sync),
     ) -> Result<TripSuggestions> {
         let sources: Vec<Source> = trip.iter().map(|(asset, time)| self.source(asset, *time)).collect();
         let keep = |origin: &Origin, photo: &EmbeddedPhoto| self.keep(&trip[origin.row].0.id, photo);
         let control = Control::new().with_stop(stop).with_progress(seen).with_embedded(&keep);
-        let run = self.locator.run_album(sources, &self.request, control)?;
+        let mut request = self.request.clone();
+        request.known = known;
+        let run = self.locator.run_album(sources, &request, control)?;
         if let Some(error) = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(error);
         }

@@ -81,7 +81,7 @@ pub enum IngestError {
     )]
     OtherSetting { path: PathBuf, setting: String, before: String, now: String },
     /// No photo was of use.
-    #[error("none of the {photos} photos could be used, {first}; see {list}", list = list.display())]
+    #[error("no photo of {photos} could be used, {first}; see {list}", list = list.display())]
     NoneUsable { photos: usize, list: PathBuf, first: String },
     /// A file cannot be created or written.
     #[error(transparent)]

@@ -2,7 +2,7 @@
 
 use crate::{
     EmbedCounts, EmbedOutput, EmbedSettings, EmbedTables, IngestError, PhotoSource, PlaceSource, Result,
-    journal::Journal, outcome::EmbedOutcome,
+    journal::EmbedProgress, outcome::EmbedOutcome,
 };
 use locdiff_base::AtomicFile;
 use locdiff_data::{Fingerprint, MatrixWriter};
@@ -80,7 +80,7 @@ impl EmbedFiles {
         &self,
         settings: &EmbedSettings,
         photos: &[PhotoSource],
-        journal: &Journal,
+        journal: &EmbedProgress,
         columns: usize,
         encoder: &Fingerprint,
     ) -> Result<EmbedCounts> {
@@ -105,7 +105,7 @@ impl EmbedFiles {
     }
 
     /// Both tables, filled but not finished.
-    fn tables(&self, photos: &[PhotoSource], journal: &Journal) -> Result<EmbedTables> {
+    fn tables(&self, photos: &[PhotoSource], journal: &EmbedProgress) -> Result<EmbedTables> {
         let mut tables = EmbedTables::create(&self.locations, &self.bad, self.always_list_bad)?;
         for (photo, outcome) in photos.iter().zip(journal.outcomes()?) {
             match outcome {

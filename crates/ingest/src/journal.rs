@@ -12,7 +12,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// The file of finished photos.
-pub(crate) struct Journal {
+pub(crate) struct EmbedProgress {
     path: PathBuf,
     file: File,
     /// Where the records begin.
@@ -22,7 +22,7 @@ pub(crate) struct Journal {
     _lock: OutputLock,
 }
 
-impl Journal {
+impl EmbedProgress {
     /// Opens the journal of a run with these settings over `count` photos in batches of `batch`; with `resume` what is
     /// finished stays.
     pub(crate) fn open(path: PathBuf, settings: &Value, count: usize, batch: usize, resume: bool) -> Result<Self> {
@@ -164,7 +164,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.partial");
         let settings = json!({"seed": 1});
-        let open = |resume| Journal::open(path.clone(), &settings, 5, 2, resume);
+        let open = |resume| EmbedProgress::open(path.clone(), &settings, 5, 2, resume);
         let mut journal = open(false).unwrap();
         for batch in outcomes().chunks(2) {
             journal.append(batch).unwrap();
@@ -192,7 +192,7 @@ mod tests {
     fn another_run_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.partial");
-        let open = |settings: Value, resume| Journal::open(path.clone(), &settings, 5, 2, resume);
+        let open = |settings: Value, resume| EmbedProgress::open(path.clone(), &settings, 5, 2, resume);
         let message = |settings, resume| open(settings, resume).err().unwrap().to_string();
         let first = open(json!({"seed": 1}), true).unwrap();
         assert!(message(json!({"seed": 1}), true).contains("in use by another run"));

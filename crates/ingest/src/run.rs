@@ -1,6 +1,6 @@
 //! A run over photos: embedded in batches, journalled, written in the end.
 
-use crate::journal::Journal;
+use crate::journal::EmbedProgress;
 use crate::outcome::EmbedOutcome;
 use crate::pipeline::Pipeline;
 use crate::{EmbedCounts, EmbedFiles, EmbedSettings, IngestError, Photos, Result};
@@ -76,7 +76,7 @@ impl EmbedRun<'_> {
     ) -> Result<Option<EmbedCounts>> {
         let sources = self.photos.sources();
         let (batch, described) = (self.settings.photos_per_batch(), self.describe(encoder)?);
-        let mut journal = Journal::open(self.files.journal(), &described, sources.len(), batch, self.resume)?;
+        let mut journal = EmbedProgress::open(self.files.journal(), &described, sources.len(), batch, self.resume)?;
         let resumed = journal.done();
         let (read, done) = (AtomicUsize::new(resumed), AtomicUsize::new(resumed));
         let tell = || {

@@ -29,7 +29,7 @@ fn locdiff(folder: &Path, command: &str, more: &[&str]) -> Output {
 
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    for (name, rows, seed) in [("train", 300, 0), ("validation", 40, 1), ("test", 40, 2)] {
+    for (name, rows, seed) in [("train", 300, 0), ("validation", 20, 1), ("test", 20, 2)] {
         toy(folder.path(), name, rows, seed);
     }
     folder
@@ -58,7 +58,7 @@ fn compare_makes_one_table_and_files_of_answers() {
     assert_eq!((&methods[0]["seeds"], &methods[1]["seeds"]), (&1.into(), &2.into()));
     assert_eq!(report["far"]["n"], 0);
     let answers = read(folder.path().join("answers/planet-1.csv"));
-    assert!(answers.starts_with("row,lat,lon,truth_log_density\n1,") && answers.lines().count() == 41);
+    assert!(answers.starts_with("row,lat,lon,truth_log_density\n1,") && answers.lines().count() == 21);
     let markdown = read(folder.path().join("answers/compare.md"));
     assert!(markdown.contains("### Accuracy") && markdown.contains("| planet |"), "{markdown}");
     // The same seed gives the same bytes.
@@ -74,7 +74,7 @@ fn hidden_places_are_unseen() {
     assert_eq!(output.status.code(), Some(1));
     assert!(stderr(&output).contains("--hide-km"));
     let report = json(&locdiff(folder.path(), "compare", &["--methods", "knn", "--hide-km", "1", "--json"]));
-    assert_eq!(report["n"], 40);
+    assert_eq!(report["n"], 20);
 }
 
 #[test]

@@ -1,13 +1,16 @@
 //! Albums: photos answered together.
 
+use crate::album_known::AlbumKnowledge;
+use crate::album_trips::cut;
 use crate::pipeline::Read;
 use crate::source::Origin;
 use crate::table::failure_json;
 use crate::{Control, EmbeddedPhoto, LocateError, LocateOptions, Locator, Progress, Request, Source};
 use locdiff_album::{
-    Album, AlbumAnswer, AlbumPhoto, AlbumSettings, GUESSED_GAP_S, PhotoTime, TimeSource, WrongClock, parse_time,
-    set_clocks, time_in_name,
+    Album, AlbumAnswer, AlbumPhoto, AlbumSettings, GUESSED_GAP_S, PhotoTime, TimeSource, WrongClock, parse_offset,
+    parse_time, set_clocks, time_in_name,
 };
+use locdiff_answer::Neighbour;
 use locdiff_data::Embedding;
 use serde_json::Value;
 use std::{path::Path, sync::Arc};
@@ -26,6 +29,8 @@ pub struct AlbumLocated {
     pub origin: Origin,
     /// The answer; an error concerns this photo alone.
     pub answer: Result<AlbumAnswer, LocateError>,
+    /// A small JPEG of the photo, where [`Control::with_album_thumbnails`] asks for it.
+    pub thumbnail: Option<Vec<u8>>,
 }
 
 impl AlbumLocated {
@@ -43,10 +48,16 @@ impl AlbumRun {
     pub fn answers(&self) -> impl Iterator<Item = &AlbumAnswer> {
         self.photos.iter().filter_map(|photo| photo.answer.as_ref().ok())
     }
+
+    /// The small pictures of the photos that have answers, in the same order.
+    pub fn thumbnails(&self) -> impl Iterator<Item = Option<&[u8]>> {
+        self.photos.iter().filter(|photo| photo.answer.is_ok()).map(|photo| photo.thumbnail.as_deref())
+    }
 }
 
 impl Locator {
-    /// Answers for the photos of albums, each after all others of its album ; their GPS tags count.
+    /// Answers for the photos of albums, each after all others of its trip; their GPS tags count. An album is cut into trips at long
+    /// pauses and jumps, unless [`Request::one_trip`]; a photo without any company is answered as by itself.
     ///
     /// ```
     /// # #[cfg(feature = "bundled")] {
@@ -101,7 +112,9 @@ impl Locator {
         options: &Arc<LocateOptions>,
         control: Control<'a>,
     ) -> Result<AlbumRun, LocateError> {
-        let mut stage = self.read(sources, options.clone(), control);
+        // Files that are bad are told before anything is worked out.
+        let knowledge = AlbumKnowledge::of(request, album)?;
+        let mut stage = self.read(sources, options.clone(), control).with_thumbnails(control.album_thumbnails());
         let mut read = Vec::new();
         while let Some(block) = stage.next_block()? {
             read.extend(block);
@@ -113,29 +126,65 @@ impl Locator {
         let mut photos: Vec<Option<AlbumPhoto>> = self.album_entries(&read, request.clock_offset_s, options)?;
         let mut answers: Vec<Option<AlbumAnswer>> = photos.iter().map(|_| None).collect();
         let mut clocks = Vec::new();
+        let are_views = request.same_place || request.folder_is_place;
         for members in groups {
             let mut own: Vec<AlbumPhoto> = members.iter().filter_map(|k| photos[*k].take()).collect();
-            let found = if request.same_place || request.folder_is_place {
-                let found = album.same_place(&own, None)?;
-                for _ in &own {
-                    control.advance(Progress::Placed);
-                }
-                found
-            } else {
+            let mut known = request.known.clone();
+            if !are_views {
                 if !request.trust_clocks {
-                    let wrong = album.wrong_clocks(&own)?;
+                    clocks.extend(knowledge.set_clocks(&mut own, request, album)?);
+                }
+                known.extend(knowledge.known(&own));
+                if !request.trust_clocks {
+                    let wrong = album.wrong_clocks(&own, &known)?;
                     set_clocks(&mut own, &wrong);
                     clocks.extend(wrong);
                 }
-                album.answers(&own, &[], |_| control.advance(Progress::Placed))?
-            };
-            members.iter().zip(found).for_each(|(k, answer)| answers[*k] = Some(answer));
+                knowledge.give(&mut own);
+            }
+            let trips = cut(&own, are_views || request.one_trip, album.settings().gps_km);
+            let is_one = trips.len() == 1;
+            let mut own: Vec<Option<AlbumPhoto>> = own.into_iter().map(Some).collect();
+            for (number, trip) in trips.into_iter().enumerate() {
+                let photos: Vec<AlbumPhoto> = trip.members.iter().filter_map(|k| own[*k].take()).collect();
+                let known = [&trip.known[..], &known].concat();
+                let found = match &photos[..] {
+                    [photo] if is_unknown(photo) && known.is_empty() => {
+                        control.advance(Progress::Placed);
+                        vec![self.without_others(&read[members[trip.members[0]]], photo, options)?]
+                    }
+                    photos if are_views => {
+                        for _ in photos {
+                            control.advance(Progress::Placed);
+                        }
+                        album.same_place(photos, None)?
+                    }
+                    photos => album.answers_knowing(photos, &known, &[], |_| control.advance(Progress::Placed))?,
+                };
+                for (k, mut answer) in trip.members.iter().zip(found) {
+                    answer.trip = (!is_one).then_some(number + 1);
+                    answers[members[*k]] = Some(answer);
+                }
+            }
         }
         let photos = read.into_iter().zip(answers).map(|(read, answer)| AlbumLocated {
             origin: read.origin,
             answer: read.photo.and_then(|_| answer.ok_or(LocateError::Stopped)),
+            thumbnail: read.thumbnail,
         });
         Ok(AlbumRun { photos: photos.collect(), clocks })
+    }
+
+    /// The answer of a photo of which nothing else is known: what it is by itself.
+    fn without_others(
+        &self,
+        read: &Read,
+        photo: &AlbumPhoto,
+        options: &LocateOptions,
+    ) -> Result<AlbumAnswer, LocateError> {
+        let Ok(embedded) = &read.photo else { return Err(LocateError::Stopped) };
+        let answer = self.answer(embedded, options)?.about(&*photo.name, None);
+        Ok(AlbumAnswer::without_others(answer, photo.time))
     }
 
     /// What albums need, with the usual settings.
@@ -200,20 +249,44 @@ impl Locator {
         for block in photos.chunks(self.photos_per_block()) {
             block.iter().try_for_each(|photo| self.check(photo, options))?;
             let queries: Vec<_> = block.iter().map(|photo| photo.query()).collect();
-            said.extend(self.predictor().evidence(&queries, &options.sampling)?);
+            let evidence = self.evidence(&queries, options)?;
+            said.extend(evidence.into_iter().zip(self.album_places(block)?));
         }
         let both = photos.iter().zip(times).zip(said);
         Ok(both
-            .map(|((photo, time), evidence)| {
+            .map(|((photo, time), (evidence, neighbours))| {
                 let views = photo.views.iter().map(Embedding::values);
                 let ood = self.reader().calibration().evidence_of(&evidence, views).ood;
-                AlbumPhoto::new(photo.name.clone().unwrap_or_default(), *time, evidence)
+                let mut own = AlbumPhoto::new(photo.name.clone().unwrap_or_default(), *time, evidence)
                     .with_gps(photo.gps)
                     .with_camera(photo.taken.camera.clone())
                     .with_embedding(photo.for_retrieval(), ood)
+                    .with_neighbours(neighbours);
+                own.offset_h = photo.taken.offset.as_deref().and_then(parse_offset).map(|seconds| seconds / 3600.0);
+                own
             })
             .collect())
     }
+
+    /// What a model that is a gallery finds for photos; nothing for other models, whose galleries albums do not ask.
+    #[cfg(feature = "gallery")]
+    fn album_places(&self, photos: &[&EmbeddedPhoto]) -> Result<Vec<Vec<Neighbour>>, LocateError> {
+        if !matches!(self.gallery, Some(crate::gallery_use::GalleryUse::Model { .. })) {
+            return Ok(vec![Vec::new(); photos.len()]);
+        }
+        Ok(self.search(photos)?.iter().map(|found| found.neighbours().to_vec()).collect())
+    }
+
+    #[cfg(not(feature = "gallery"))]
+    #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with galleries")]
+    fn album_places(&self, photos: &[&EmbeddedPhoto]) -> Result<Vec<Vec<Neighbour>>, LocateError> {
+        Ok(vec![Vec::new(); photos.len()])
+    }
+}
+
+/// Whether nothing is known of a photo's place but its look.
+fn is_unknown(photo: &AlbumPhoto) -> bool {
+    photo.gps.is_none() && photo.track.is_none() && photo.soft.is_empty()
 }
 
 /// When each photo was taken: by its EXIF data, else the digits in its name, else by the order of the files. Clocks without an

@@ -6,7 +6,7 @@ use locdiff_data::TableWriter;
 use locdiff_map::{FeatureCollection, GpxPoint, KmlDocument, KmlFolder, TrackMap, TrackPhoto, gpx};
 use locdiff_sphere::LatLon;
 use serde_json::{Value, json};
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 /// Answers in order of time, as documents.
 ///
@@ -26,33 +26,37 @@ use std::path::Path;
 pub struct AlbumFiles<'a> {
     name: &'a str,
     answers: Vec<&'a AlbumAnswer>,
+    /// Where each of them stood before they were sorted.
+    order: Vec<usize>,
 }
 
 impl<'a> AlbumFiles<'a> {
     /// Of an album of this name.
     pub fn new(name: &'a str, answers: &'a [AlbumAnswer]) -> Self {
-        let mut answers: Vec<&AlbumAnswer> = answers.iter().collect();
-        answers.sort_by(|a, b| a.time.seconds.total_cmp(&b.time.seconds));
-        Self { name, answers }
+        let mut order: Vec<usize> = (0..answers.len()).collect();
+        order.sort_by(|&a, &b| answers[a].time.seconds.total_cmp(&answers[b].time.seconds));
+        Self { name, answers: order.iter().map(|&k| &answers[k]).collect(), order }
     }
 
     /// Points with radii, times and reasons, and the track; what does not fit is not on the track.
     pub fn geojson(&self) -> String {
         let mut features = FeatureCollection::new();
-        if self.track().len() > 1 {
-            features.push_line(&self.track(), &[("album", json!(self.name)), ("track", json!(true))]);
+        for (trip, track) in self.tracks() {
+            features.push_line(&track, &[("album", json!(self.name)), ("track", json!(true)), ("trip", json!(trip))]);
         }
         for answer in &self.answers {
             let outlier = answer.outlier.as_ref().map(|outlier| outlier.reason.clone());
-            let properties: [(&str, Value); 8] = [
+            let properties: [(&str, Value); 10] = [
                 ("photo", json!(answer.name())),
                 ("time", json!(answer.time.text())),
                 ("place", json!(answer.place)),
                 ("radius_50_km", json!(answer.radius_50_km)),
                 ("radius_90_km", json!(answer.radius_90_km)),
+                ("can_tell", json!(answer.can_tell)),
                 ("gps", json!(answer.gps.is_some())),
                 ("because", json!(answer.because)),
                 ("outlier", json!(outlier)),
+                ("trip", json!(answer.trip)),
             ];
             features.push_point(answer.best, &properties);
         }
@@ -63,8 +67,9 @@ impl<'a> AlbumFiles<'a> {
     pub fn kml(&self) -> String {
         let mut document = KmlDocument::new("LocDiff");
         let mut folder = KmlFolder::new(self.name);
-        if self.track().len() > 1 {
-            folder.push_line(&self.track(), "track", "in order of time");
+        for (trip, track) in self.tracks() {
+            let name = trip.map_or("track".to_owned(), |trip| format!("trip {trip}"));
+            folder.push_line(&track, &name, "in order of time");
         }
         for answer in &self.answers {
             folder.push_point(answer.best, answer.name(), &words(answer));
@@ -87,11 +92,12 @@ impl<'a> AlbumFiles<'a> {
         gpx(self.name, &points)
     }
 
-    /// A page with a map and a slider through time, one file that needs no network.
-    pub fn html(&self) -> Vec<u8> {
+    /// A page with a map and a slider through time, one file that needs no network; with small JPEGs of the photos where there are
+    /// any, in the order of the answers that were given.
+    pub fn html(&self, pictures: &[Option<&[u8]>]) -> Vec<u8> {
         let mut page = TrackMap::new(labelled(&format!("LocDiff: {}", self.name)));
-        for answer in &self.answers {
-            page = page.photo(TrackPhoto {
+        for (answer, &k) in self.answers.iter().zip(&self.order) {
+            let photo = TrackPhoto {
                 name: answer.name().to_owned(),
                 time: answer.time.text().unwrap_or_else(|| "time unknown".to_owned()),
                 place: answer.best,
@@ -100,16 +106,24 @@ impl<'a> AlbumFiles<'a> {
                 radius_50_km: answer.radius_50_km,
                 radius_90_km: answer.radius_90_km,
                 is_tagged: answer.gps.is_some(),
+                can_tell: answer.can_tell,
                 outlier: answer.outlier.as_ref().map(|outlier| outlier.reason.clone()),
-            });
+            };
+            page = page.photo(photo, pictures.get(k).copied().flatten());
         }
         let mut text = Vec::new();
         page.write(&mut text).expect("writing to memory cannot fail");
         text
     }
 
-    fn track(&self) -> Vec<LatLon> {
-        self.answers.iter().filter(|answer| answer.outlier.is_none()).map(|answer| answer.best).collect()
+    /// A line for each trip.
+    fn tracks(&self) -> BTreeMap<Option<usize>, Vec<LatLon>> {
+        let mut tracks: BTreeMap<Option<usize>, Vec<LatLon>> = BTreeMap::new();
+        for answer in self.answers.iter().filter(|answer| answer.outlier.is_none()) {
+            tracks.entry(answer.trip).or_default().push(answer.best);
+        }
+        tracks.retain(|_, track| track.len() > 1);
+        tracks
     }
 }
 
@@ -124,7 +138,7 @@ fn words(answer: &AlbumAnswer) -> String {
 /// A file that cannot be written.
 pub fn write_album_table(path: &Path, answers: &[AlbumAnswer]) -> Result<(), LocateError> {
     let columns =
-        "photo time time_from lat lon radius_50_km radius_90_km probability place country gps because outlier";
+        "photo time time_from lat lon radius_50_km radius_90_km probability place country gps because outlier trip";
     let mut table = TableWriter::create(path, &columns.split(' ').collect::<Vec<_>>())?;
     for answer in answers {
         let row = [
@@ -141,6 +155,7 @@ pub fn write_album_table(path: &Path, answers: &[AlbumAnswer]) -> Result<(), Loc
             answer.gps.is_some().to_string(),
             answer.because.clone(),
             answer.outlier.as_ref().map_or(String::new(), |outlier| outlier.reason.clone()),
+            answer.trip.map_or(String::new(), |trip| trip.to_string()),
         ];
         table.write(&row.each_ref().map(String::as_str))?;
     }

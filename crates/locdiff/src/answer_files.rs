@@ -1,12 +1,13 @@
 //! Answers into files: a table, and maps of all photos or of each.
 
-use crate::maps::{add_places, answers_page, crowd_page, crowd_photo, places_folder};
+use crate::maps::{add_places, answers_page, crowd_page, crowd_photo, dots_png, places_folder};
 use crate::{Answer, AnswerMap, AnswerRow, Atlas, Codec, GalleryContribution, LocateError, table::ANSWER_COLUMNS};
 use locdiff_answer::Match;
 use locdiff_base::{AtomicFile, WriteError};
 use locdiff_data::TableWriter;
 use locdiff_map::{CrowdMap, FeatureCollection, HtmlMap, HtmlPhoto, KmlDocument};
 use locdiff_model::TraceStep;
+use locdiff_sphere::LatLon;
 use std::path::{Path, PathBuf};
 use std::{fs::File, io::BufWriter, io::IntoInnerError};
 
@@ -62,7 +63,7 @@ pub struct AnswerTargets {
     pub kml: Option<Target>,
     /// A page with a map.
     pub map: Option<Target>,
-    /// A map as a picture.
+    /// A map as a picture: of the density of one photo, of the places of several.
     pub png: Option<Target>,
     /// The probability of every cell of the world.
     pub geotiff: Option<Target>,
@@ -74,9 +75,15 @@ impl AnswerTargets {
     /// Whether the density of every photo is drawn.
     fn wants_density(&self, count: usize) -> bool {
         let regions = [&self.geojson, &self.kml].into_iter().flatten();
-        [&self.png, &self.geotiff].into_iter().any(Option::is_some)
+        self.geotiff.is_some()
+            || (self.png.is_some() && self.dots(count).is_none())
             || regions.into_iter().any(|target| !target.holds_places_alone(count))
             || (self.map.is_some() && self.crowd(count).is_none())
+    }
+
+    /// The one picture of several photos.
+    fn dots(&self, count: usize) -> Option<&Path> {
+        self.png.as_ref().filter(|target| !target.is_folder && count > 1).map(|target| target.path.as_path())
     }
 
     /// The page of so many photos that they are points in clusters.
@@ -107,6 +114,8 @@ pub struct AnswerFiles {
     kml: KmlDocument,
     page: HtmlMap,
     crowd: Option<(CrowdMap<File>, PathBuf)>,
+    /// Best places, and whether they are answers, for the one picture of all.
+    dots: Vec<(LatLon, bool)>,
     wants_density: bool,
     /// Made when the first map is drawn.
     atlas: Option<Atlas>,
@@ -137,6 +146,7 @@ impl AnswerFiles {
             kml: KmlDocument::new("LocDiff"),
             page: answers_page(),
             crowd,
+            dots: Vec::new(),
             wants_density: targets.wants_density(count),
             targets,
             atlas: None,
@@ -159,6 +169,9 @@ impl AnswerFiles {
         self.write_row(&AnswerRow::from(answer), answer.gallery())?;
         if let Some((crowd, _)) = &mut self.crowd {
             crowd.push(&crowd_photo(answer), thumbnail).map_err(spool)?;
+        }
+        if self.targets.dots(self.count).is_some() {
+            self.dots.push((answer.best, answer.can_tell));
         }
         if self.targets.geojson.as_ref().is_some_and(|target| target.holds_places_alone(self.count)) {
             add_places(answer, &mut self.geojson);
@@ -230,7 +243,7 @@ impl AnswerFiles {
             }
             _ => {}
         }
-        if let Some(target) = png {
+        if let Some(target) = png.filter(|_| self.targets.dots(self.count).is_none()) {
             self.own(&target, name, "png", map.png()?);
         }
         if let Some(target) = geotiff {
@@ -253,6 +266,7 @@ impl AnswerFiles {
     /// Files that cannot be written.
     pub fn finish(self) -> Result<(Vec<PathBuf>, Vec<Document>), LocateError> {
         let (mut written, mut documents) = (Vec::new(), Vec::new());
+        let dots = self.targets.dots(self.count).map(Path::to_owned);
         let AnswerTargets { csv: csv_path, geojson, kml, map, .. } = self.targets;
         if let (Some(csv), Some(path)) = (self.csv, csv_path) {
             csv.finish()?;
@@ -273,6 +287,9 @@ impl AnswerFiles {
             written.push(path);
         } else {
             whole(map, &|| self.page.to_html());
+        }
+        if let Some(path) = dots {
+            documents.push(Document { path, bytes: dots_png(&self.dots)?, in_folder: false });
         }
         Ok((written, documents))
     }

@@ -1,5 +1,8 @@
 //! How a locator is opened.
 
+#[cfg(feature = "gallery")]
+use crate::geoclip_model::{GeoClipModel, geoclip_folder};
+use crate::home::by_name;
 use crate::{GalleryRule, HybridChanges, LocateError, Locator, Request, locator::open_model};
 use locdiff_answer::Calibration;
 use locdiff_model::Model;
@@ -102,6 +105,12 @@ impl LocatorBuilder {
     /// As [`LocatorBuilder::open`].
     pub fn open_with(self, progress: impl FnMut(usize)) -> Result<Locator, LocateError> {
         let device = Device::open(self.device)?;
+        #[cfg(feature = "gallery")]
+        let mut progress = progress;
+        #[cfg(feature = "gallery")]
+        if let Some(folder) = self.model.as_deref().and_then(geoclip_folder) {
+            return self.open_geoclip(&folder, &device, &mut progress);
+        }
         let (model, calibration) = model_of(self.model.as_deref(), &device)?;
         let encoder = if self.without_encoder { None } else { Some(encoder_of(self.encoder.as_deref(), &device)?) };
         let locator = Locator::new(model, calibration, encoder)?;
@@ -119,6 +128,34 @@ impl LocatorBuilder {
             let remedy = "this program was built without galleries";
             Err(locdiff_base::setting("gallery", files.gallery.display(), remedy))
         }
+    }
+
+    /// A GeoCLIP model, with the encoder that it names unless another is given.
+    #[cfg(feature = "gallery")]
+    fn open_geoclip(
+        self,
+        folder: &Path,
+        device: &Device,
+        progress: &mut dyn FnMut(usize),
+    ) -> Result<Locator, LocateError> {
+        if let Some(files) = self.gallery {
+            let remedy = "GeoCLIP's places are its gallery: leave out one of them";
+            return Err(locdiff_base::setting("gallery", files.gallery.display(), remedy));
+        }
+        let opened = GeoClipModel::open(folder, device, progress)?;
+        if self.without_encoder {
+            return Locator::of_geoclip(opened, None);
+        }
+        let named = opened.encoder.as_ref().map(|name| -> Result<PathBuf, LocateError> {
+            let folder = by_name(Path::new(name));
+            let remedy = format!("GeoCLIP takes its features: fetch it with `locdiff get {name}`");
+            if folder.is_dir() { Ok(folder) } else { Err(locdiff_base::setting("encoder", name, remedy)) }
+        });
+        let Some(encoder) = self.encoder.map(Ok).or(named).transpose()? else {
+            let remedy = "its folder names no encoder: give that of CLIP ViT-L/14";
+            return Err(locdiff_base::setting("model", folder.display(), remedy));
+        };
+        Locator::of_geoclip(opened, Some(encoder_of(Some(&encoder), device)?))
     }
 }
 
@@ -152,13 +189,13 @@ pub fn model_of(folder: Option<&Path>, device: &Device) -> Result<(Model, Option
     }
 }
 
-/// The encoder in a folder, or the bundled one.
+/// The encoder in a folder, or by its name in the data folder, or the bundled one.
 ///
 /// # Errors
 /// A folder that cannot be used, or no bundled encoder in this program.
 pub fn encoder_of(folder: Option<&Path>, device: &Device) -> Result<Encoder, LocateError> {
     match folder {
-        Some(folder) => Ok(Encoder::open_on(folder, device)?),
+        Some(folder) => Ok(Encoder::open_on(&by_name(folder), device)?),
         #[cfg(feature = "bundled")]
         None => crate::bundled::bundled_encoder(device),
         #[cfg(not(feature = "bundled"))]

@@ -90,7 +90,7 @@ impl CalibrateRequest {
 
     /// The file that is written.
     pub fn file(&self) -> PathBuf {
-        self.export.as_ref().unwrap_or(&self.model).join(CALIBRATION_FILE)
+        self.export.clone().unwrap_or_else(|| crate::home::by_name(&self.model)).join(CALIBRATION_FILE)
     }
 }
 
@@ -103,6 +103,10 @@ pub fn calibrate(request: &CalibrateRequest, control: Control<'_>) -> Result<Cal
     let groups = groups(request, file.rows())?;
     let rows = chosen_rows(request.rows.as_deref(), file.rows())?;
     let device = Device::open(request.device)?;
+    #[cfg(feature = "gallery")]
+    if let Some(folder) = crate::geoclip_model::geoclip_folder(&request.model) {
+        return calibrate_geoclip(request, &folder, (&file, &rows, &truth, &groups), (&device, control));
+    }
     let (mut model, _) = open_model(&request.model, &device)?;
     check_rows(&file, model.config())?;
     let out_of_domain = request.out_of_domain.as_ref().map(EmbeddingRows::open).transpose()?;
@@ -132,6 +136,32 @@ pub fn calibrate(request: &CalibrateRequest, control: Control<'_>) -> Result<Cal
         return Err(LocateError::Stopped);
     }
     calibration.save(request.export.as_ref().unwrap_or(&request.model))?;
+    Ok(calibration)
+}
+
+/// The same for GeoCLIP, whose network is none.
+#[cfg(feature = "gallery")]
+fn calibrate_geoclip(
+    request: &CalibrateRequest,
+    folder: &Path,
+    (file, rows, truth, groups): (&RowFile, &[usize], &[LatLon], &[usize]),
+    (device, control): (&Device, Control<'_>),
+) -> Result<Calibration, LocateError> {
+    if request.gallery.is_some() || request.out_of_domain.is_some() || request.export.is_some() {
+        let remedy = "GeoCLIP is fitted by itself: leave out gallery, photos out of domain and export";
+        return Err(setting("model", request.model.display(), remedy));
+    }
+    let mut read = Vec::with_capacity(rows.len());
+    for row in rows {
+        read.push((file.embedding(*row)?.values().to_vec(), truth[*row], groups[*row]));
+        control.advance(Progress::Read);
+    }
+    let mut calibration = crate::geoclip_model::calibrate_geoclip(folder, &read, device)?;
+    calibration.encoder = file.encoder().cloned();
+    if control.is_stopped() {
+        return Err(LocateError::Stopped);
+    }
+    calibration.save(folder)?;
     Ok(calibration)
 }
 

@@ -1,6 +1,6 @@
 //! What a run is told while it works, and what it tells.
 
-use crate::{EmbeddedPhoto, Origin};
+use crate::{EmbeddedPhoto, Origin, thumbnails::Thumbnails};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -33,6 +33,7 @@ pub struct Control<'a> {
     progress: Option<&'a (dyn Fn(Progress) + Sync)>,
     times: Option<&'a StageTimes>,
     embedded: Option<&'a Keep<'a>>,
+    thumbnails: Option<Thumbnails>,
 }
 
 impl<'a> Control<'a> {
@@ -63,6 +64,16 @@ impl<'a> Control<'a> {
     #[must_use]
     pub fn with_embedded(self, embedded: &'a Keep<'a>) -> Self {
         Self { embedded: Some(embedded), ..self }
+    }
+
+    /// Makes a small JPEG of each photo of an album, as for a page of so many.
+    #[must_use]
+    pub fn with_album_thumbnails(self, photos: usize) -> Self {
+        Self { thumbnails: Some(Thumbnails::of_page(photos)), ..self }
+    }
+
+    pub(crate) fn album_thumbnails(&self) -> Option<Thumbnails> {
+        self.thumbnails
     }
 
     /// Whether it was asked to stop.

@@ -36,7 +36,9 @@
 mod album;
 #[cfg(feature = "maps")]
 mod album_files;
+mod album_known;
 mod album_table;
+mod album_trips;
 #[cfg(feature = "maps")]
 mod answer_files;
 mod builder;
@@ -48,8 +50,13 @@ mod embedded;
 mod error;
 #[cfg(feature = "gallery")]
 mod gallery_use;
+#[cfg(feature = "gallery")]
+mod geoclip_model;
+#[cfg(feature = "get")]
+mod get;
 #[cfg(feature = "maps")]
 mod grid;
+mod home;
 #[cfg(feature = "gallery")]
 mod hybrid;
 #[cfg(feature = "gallery")]
@@ -68,8 +75,10 @@ mod retrieval;
 mod run;
 mod shape;
 mod source;
+mod stated;
 mod steps;
 mod table;
+mod thumbnails;
 
 pub use album::{AlbumLocated, AlbumRun};
 #[cfg(feature = "maps")]
@@ -82,7 +91,7 @@ pub use error::LocateError;
 #[cfg(feature = "maps")]
 pub use grid::DensityGrid;
 pub use locator::Locator;
-pub use locdiff_album::{AlbumAnswer, AlbumSettings, PhotoTime, WrongClock};
+pub use locdiff_album::{AlbumAnswer, AlbumSettings, KnownPlace, PhotoTime, WrongClock};
 pub use locdiff_answer::{
     Answer, Calibration, Density, DensityRegion, FromDensity, GalleryContribution, Hypothesis, Knowledge,
 };
@@ -100,6 +109,7 @@ pub use options::LocateOptions;
 pub use request::{GalleryRule, HybridChanges, Request};
 pub use run::{Located, Run};
 pub use source::{Origin, Source};
+pub use stated::StatedPlace;
 pub use steps::SampledStep;
 pub use table::AnswerRow;
 
@@ -107,6 +117,7 @@ pub use table::AnswerRow;
 pub mod parts {
     #[cfg(feature = "maps")]
     pub use crate::album_files::write_album_table;
+    pub use crate::album_known::film_places;
     pub use crate::album_table::AlbumRow;
     #[cfg(feature = "maps")]
     pub use crate::answer_files::{AnswerFiles, AnswerTargets, Document, Target};
@@ -115,6 +126,9 @@ pub mod parts {
     pub use crate::bundled::{BUNDLED_MODEL_NAME, bundled_encoder, bundled_model};
     pub use crate::calibrate::check_rows;
     pub use crate::control::StageTimes;
+    #[cfg(feature = "get")]
+    pub use crate::get::{GetError, GetPlan, GetSettings, Installed, Published, installed, published, remove};
+    pub use crate::home::{data_folder, models_folder};
     #[cfg(feature = "gallery")]
     pub use crate::hybrid::{Hybrid, check_embeddings, open_retriever};
     #[cfg(feature = "gallery")]
@@ -128,9 +142,10 @@ pub mod parts {
     #[cfg(feature = "gallery")]
     pub use crate::retrieval::neighbours;
     pub use crate::table::{ANSWER_COLUMNS, FoundRow, failure_json};
+    pub use crate::thumbnails::Thumbnails;
     pub use locdiff_album::{
-        Album, AlbumPhoto, AlbumScores, AlbumTrip, Judging, Outlier, TimeSource, Traveller, parse_offset, parse_time,
-        set_clocks,
+        Album, AlbumError, AlbumPhoto, AlbumScores, AlbumTrip, Judging, Outlier, TRIP_PAUSE_S, TimeSource, Traveller,
+        TripStop, beside, parse_duration, parse_offset, parse_time, set_clocks, trips,
     };
     pub use locdiff_answer::{
         AnswerError, AnsweredBy, BACKGROUND_DRAWS, CALIBRATION_FILE, Evidence, FEWEST_TO_CALIBRATE, Factors, FitReport,

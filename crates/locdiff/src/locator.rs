@@ -142,6 +142,10 @@ impl Locator {
     /// # Errors
     /// As [`Locator::answer`].
     pub fn trace(&self, photo: &EmbeddedPhoto, options: &LocateOptions) -> Result<Vec<TraceStep>, LocateError> {
+        #[cfg(feature = "gallery")]
+        if let Some(GalleryUse::Model { .. }) = &self.gallery {
+            return Err(locdiff_base::setting("trace", "with GeoCLIP", "it has no backward process: leave it out"));
+        }
         Ok(self.predictor.trace(photo.query(), &options.sampling)?)
     }
 
@@ -181,10 +185,24 @@ impl Locator {
         if let Some(GalleryUse::Settle { hybrid, .. }) = &self.gallery {
             return self.settle(photos, &queries, hybrid, options);
         }
-        let evidence = self.predictor.evidence(&queries, &options.sampling)?;
+        let evidence = self.evidence(&queries, options)?;
         let found = self.search(photos)?;
         let said = evidence.into_iter().zip(found);
         Ok(said.map(|(evidence, retrieved)| PhotoEvidence { evidence, retrieved }).collect())
+    }
+
+    /// What the network says; nothing where the model is a gallery.
+    pub(crate) fn evidence(
+        &self,
+        queries: &[Query<'_>],
+        options: &LocateOptions,
+    ) -> Result<Vec<Coefficients>, LocateError> {
+        #[cfg(feature = "gallery")]
+        if let Some(GalleryUse::Model { .. }) = &self.gallery {
+            let nothing = crate::geoclip_model::nothing()?;
+            return Ok(vec![nothing; queries.len()]);
+        }
+        Ok(self.predictor.evidence(queries, &options.sampling)?)
     }
 
     /// What the model says, with the place that retrieval around the place of every sample settles.
@@ -235,8 +253,13 @@ impl Locator {
 
     /// What the gallery finds, where there is one.
     #[cfg(feature = "gallery")]
-    fn search(&self, photos: &[&EmbeddedPhoto]) -> Result<Vec<Retrieved>, LocateError> {
+    pub(crate) fn search(&self, photos: &[&EmbeddedPhoto]) -> Result<Vec<Retrieved>, LocateError> {
         use crate::retrieval::FoundNeighbours;
+        if let Some(GalleryUse::Model { retriever }) = &self.gallery {
+            let embeddings: Vec<Vec<f32>> = photos.iter().map(|photo| photo.for_retrieval()).collect();
+            let hits = crate::geoclip_model::GeoClipModel::places(&**retriever, &embeddings)?;
+            return Ok(hits.into_iter().map(|hits| Retrieved::Places(FoundNeighbours::new(hits))).collect());
+        }
         let (Some(GalleryUse::Mix { retriever, .. }), Some(mix)) = (&self.gallery, &self.reader.calibration().gallery)
         else {
             return Ok(photos.iter().map(|_| Retrieved::Nothing).collect());
@@ -248,7 +271,7 @@ impl Locator {
 
     #[cfg(not(feature = "gallery"))]
     #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with galleries")]
-    fn search(&self, photos: &[&EmbeddedPhoto]) -> Result<Vec<Retrieved>, LocateError> {
+    pub(crate) fn search(&self, photos: &[&EmbeddedPhoto]) -> Result<Vec<Retrieved>, LocateError> {
         Ok(photos.iter().map(|_| Retrieved::Nothing).collect())
     }
 
@@ -300,12 +323,13 @@ impl Locator {
     }
 }
 
-/// A model's folder with its calibration, if it has one.
+/// A model's folder, or its name in the data folder, with its calibration, if it has one.
 ///
 /// # Errors
 /// A folder that cannot be used.
 pub fn open_model(folder: impl AsRef<Path>, device: &Device) -> Result<(Model, Option<Calibration>), LocateError> {
-    let model = Model::load(device, folder.as_ref())?;
+    let folder = crate::home::by_name(folder.as_ref());
+    let model = Model::load(device, &folder)?;
     let calibration = Calibration::load(folder, &shape_of(&model))?;
     Ok((model, calibration))
 }

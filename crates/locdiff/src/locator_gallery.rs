@@ -1,11 +1,13 @@
 //! A locator with a gallery beside its model.
 
 use crate::gallery_use::{GalleryUse, PhotoNames};
+use crate::geoclip_model::GeoClipModel;
 use crate::hybrid::{Hybrid, check_embeddings, open_retriever};
 use crate::{GalleryRule, HybridChanges, LocateError, Locator};
 use locdiff_answer::{GalleryMix, Reader};
 use locdiff_gallery::{HybridRule, Retriever};
 use locdiff_nn::Device;
+use locdiff_vision::Encoder;
 use std::path::Path;
 
 impl Locator {
@@ -50,6 +52,14 @@ impl Locator {
         Ok(self)
     }
 
+    /// A locator whose model is a gallery: GeoCLIP.
+    pub(crate) fn of_geoclip(opened: GeoClipModel, encoder: Option<Encoder>) -> Result<Self, LocateError> {
+        let GeoClipModel { model, calibration, retriever, .. } = opened;
+        let mut locator = Self::new(model, Some(calibration), encoder)?;
+        locator.gallery = Some(GalleryUse::Model { retriever });
+        Ok(locator)
+    }
+
     /// LocDiff-H, where the gallery settles places.
     pub fn hybrid(&self) -> Option<&Hybrid> {
         match &self.gallery {
@@ -58,8 +68,8 @@ impl Locator {
         }
     }
 
-    /// Whether a gallery takes part in answers.
+    /// Whether a gallery beside the model takes part in answers.
     pub fn has_gallery(&self) -> bool {
-        self.gallery.is_some()
+        self.gallery.as_ref().is_some_and(|used| !matches!(used, GalleryUse::Model { .. }))
     }
 }

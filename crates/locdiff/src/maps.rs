@@ -1,13 +1,14 @@
 //! Answers as maps: GeoJSON, KML, a page, a picture, a film of the backward process.
 
 use crate::{Answer, Codec, Density, DensityGrid, LocateError, grid::worth_drawing};
+use locdiff_base::counted;
 use locdiff_map::{
-    CrowdMap, CrowdPhoto, FeatureCollection, Heat, HtmlMap, HtmlMarker, HtmlPhoto, KmlDocument, KmlFolder, MapImage,
-    MapLabel, MapPage, Marker, Raster, Trace, Window, contour_polygons, geotiff,
+    Colour, CrowdMap, CrowdPhoto, FeatureCollection, Heat, HtmlMap, HtmlMarker, HtmlPhoto, KmlDocument, KmlFolder,
+    MapImage, MapLabel, MapPage, Marker, MarkerShape, Raster, Trace, Window, contour_polygons, geotiff,
 };
 use locdiff_model::TraceStep;
 use locdiff_places::{PlaceKind, place_names};
-use locdiff_sphere::{Polygon, UnitVec};
+use locdiff_sphere::{LatLon, Polygon, UnitVec, haversine_km, spherical_mean};
 use std::io::{Read, Seek, Write};
 
 /// The regions that are drawn and written.
@@ -266,16 +267,8 @@ impl AnswerMap<'_> {
     /// # Errors
     /// None that a user could cause.
     pub fn png(&self) -> Result<Vec<u8>, LocateError> {
-        const WORTH_A_ZOOM_KM: f64 = 2000.0;
-        const ROWS: usize = 720;
-        let (answer, best) = (self.answer, self.answer.best);
-        let window = if answer.radius_90_km < WORTH_A_ZOOM_KM {
-            let window = Window::around(best, (2.0 * answer.radius_90_km).clamp(400.0, 9000.0), ROWS)?;
-            let aspect = window.width_deg() * best.lat_deg().to_radians().cos() / window.height_deg();
-            window.with_cells(ROWS, (aspect * ROWS as f64).round().clamp(400.0, 1440.0) as usize)?
-        } else {
-            *self.raster.window()
-        };
+        let answer = self.answer;
+        let window = picture_window(answer.best, answer.radius_90_km)?;
         let mut image = MapImage::new(window).heat(self.raster.clone(), Heat::log_density());
         for (p, _, outline) in self.regions.iter().rev() {
             image = image.outline(outline.clone(), &format!("{:.0} %", 100.0 * p));
@@ -291,6 +284,39 @@ impl AnswerMap<'_> {
         let title = format!("{words}: 50 % within {half} km, 90 % within {most} km");
         Ok(image.title(&title).to_png())
     }
+}
+
+/// The part of the world that a picture shows: around a place where what is to be seen is near it, else all of it.
+fn picture_window(place: LatLon, reach_km: f64) -> Result<Window, LocateError> {
+    const WORTH_A_ZOOM_KM: f64 = 2000.0;
+    if reach_km >= WORTH_A_ZOOM_KM {
+        return Ok(Window::globe(WORLD.0, WORLD.1)?);
+    }
+    let rows = WORLD.0;
+    let window = Window::around(place, (2.0 * reach_km).clamp(400.0, 9000.0), rows)?;
+    let aspect = window.width_deg() * place.lat_deg().to_radians().cos() / window.height_deg();
+    Ok(window.with_cells(rows, (aspect * rows as f64).round().clamp(400.0, 1440.0) as usize)?)
+}
+
+/// Many answers in one picture: a dot each, in another colour where it is a guess.
+pub(crate) fn dots_png(places: &[(LatLon, bool)]) -> Result<Vec<u8>, LocateError> {
+    const GUESS: Colour = Colour::from_hex(0xd98c3f);
+    let points: Vec<UnitVec> = places.iter().map(|(place, _)| place.to_unit()).collect();
+    let window = match spherical_mean(&points).map(UnitVec::to_latlon) {
+        Some(middle) => {
+            let reach_km = places.iter().map(|(place, _)| haversine_km(middle, *place)).fold(0.0, f64::max);
+            picture_window(middle, reach_km)?
+        }
+        None => Window::globe(WORLD.0, WORLD.1)?,
+    };
+    let mut image = MapImage::new(window);
+    for (place, can_tell) in places {
+        let dot = Marker::new(*place).shape(MarkerShape::Dot);
+        image = image.marker(if *can_tell { dot } else { dot.colour(GUESS) });
+    }
+    let answered = places.iter().filter(|(_, can_tell)| *can_tell).count();
+    let (photos, guesses) = (counted(places.len(), "photo"), places.len() - answered);
+    Ok(image.title(&format!("{photos}: {answered} answered (dark), {guesses} can't tell (orange)")).to_png())
 }
 
 /// "12", "340" or "4,100": no more digits than mean something.

@@ -2,15 +2,10 @@
 //! time as there are threads.
 
 use crate::source::{Known, Origin};
-use crate::{Control, EmbeddedPhoto, LocateError, LocateOptions, Progress, Source};
+use crate::{Control, EmbeddedPhoto, LocateError, LocateOptions, Progress, Source, thumbnails::Thumbnails};
 use locdiff_vision::{Augmentation, Encoder, Photo};
 use rayon::prelude::*;
 use std::sync::Arc;
-
-/// The longer side of a thumbnail, in pixels.
-const THUMBNAIL_SIDE: u32 = 160;
-/// No thumbnail is larger.
-const THUMBNAIL_BYTES: usize = 20_000;
 
 /// A photo that was read, or why it was not.
 pub struct Read {
@@ -37,7 +32,7 @@ struct Embedder<'a> {
     options: Arc<LocateOptions>,
     encoder: Option<&'a Encoder>,
     control: Control<'a>,
-    with_thumbnails: bool,
+    thumbnails: Option<Thumbnails>,
     /// Whether photos are embedded as one batch, as a GPU wants it, or a photo on each thread.
     in_batches: bool,
 }
@@ -55,7 +50,7 @@ impl<'a> EmbedSources<'a> {
         control: Control<'a>,
     ) -> Self {
         let sources = Box::new(sources.into_iter());
-        let embedder = Embedder { options, encoder, control, with_thumbnails: false, in_batches };
+        let embedder = Embedder { options, encoder, control, thumbnails: None, in_batches };
         Self { sources, most: BLOCK, next: 0, embedder }
     }
 
@@ -63,8 +58,8 @@ impl<'a> EmbedSources<'a> {
         Self { most, ..self }
     }
 
-    pub(crate) fn with_thumbnails(mut self, with_thumbnails: bool) -> Self {
-        self.embedder.with_thumbnails = with_thumbnails;
+    pub(crate) fn with_thumbnails(mut self, thumbnails: Option<Thumbnails>) -> Self {
+        self.embedder.thumbnails = thumbnails;
         self
     }
 
@@ -184,7 +179,7 @@ impl Embedder<'_> {
     }
 
     fn small(&self, photo: &Photo) -> Option<Vec<u8>> {
-        if self.with_thumbnails { photo.thumbnail(THUMBNAIL_SIDE, THUMBNAIL_BYTES) } else { None }
+        self.thumbnails?.of(photo)
     }
 
     /// The photo under its name, with what is known of it.

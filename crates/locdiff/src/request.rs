@@ -1,6 +1,7 @@
 //! What is asked of photos. Every default of every door stands here.
 
-use crate::{Knowledge, LocateError, LocateOptions, Pooling, Region, SampleOptions, Sampler};
+use crate::{Knowledge, KnownPlace, LocateError, LocateOptions, Pooling, Region, SampleOptions, Sampler};
+use crate::{home::by_name, stated::StatedPlace};
 use locdiff_base::named;
 use locdiff_nn::DeviceSpec;
 use locdiff_vision::PhotoLimits;
@@ -22,10 +23,11 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "switches that have nothing to do with each other")]
 pub struct Request {
-    /// Folder of a model; `None` is the bundled one.
+    /// Folder of a model, or its name in the data folder; `None` is the bundled one.
     pub model: Option<PathBuf>,
-    /// Folder of an encoder; `None` is the bundled one.
+    /// Folder of an encoder, or its name in the data folder; `None` is the bundled one, or the one that the model names.
     pub encoder: Option<PathBuf>,
     /// Where the model and the encoder run: `auto`, `cpu`, `cuda` or `cuda:N`.
     #[serde(with = "device", skip_serializing_if = "is_default")]
@@ -79,6 +81,21 @@ pub struct Request {
     /// The photos of each folder, or of each named album, are of one place.
     #[serde(skip_serializing_if = "is_default")]
     pub folder_is_place: bool,
+    /// An album is one trip, however long the pauses in it; else it is cut at long pauses and jumps.
+    #[serde(skip_serializing_if = "is_default")]
+    pub one_trip: bool,
+    /// Places known of other times than the album's photos'.
+    #[serde(skip_serializing_if = "is_default")]
+    pub known: Vec<KnownPlace>,
+    /// Logs of positions of an album's time: GPX, GeoJSON, Timeline.json or Records.json.
+    #[serde(skip_serializing_if = "is_default")]
+    pub tracks: Vec<PathBuf>,
+    /// How many seconds an album's clocks are ahead of the logs; `None` finds it where that is clear.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub track_offset_s: Option<f64>,
+    /// Where an album's photos of some times were taken, as somebody knows.
+    #[serde(skip_serializing_if = "is_default")]
+    pub places: Vec<StatedPlace>,
     /// An album's clocks are left alone, also where one contradicts the others by hours.
     #[serde(skip_serializing_if = "is_default")]
     pub trust_clocks: bool,
@@ -143,6 +160,11 @@ impl Default for Request {
             max_megapixels: 100,
             same_place: false,
             folder_is_place: false,
+            one_trip: false,
+            known: Vec::new(),
+            tracks: Vec::new(),
+            track_offset_s: None,
+            places: Vec::new(),
             trust_clocks: false,
             clock_offset_s: None,
         }
@@ -170,6 +192,10 @@ impl Request {
             let remedy = "no file is read for a request from outside";
             return Err(locdiff_base::setting("prior", path.display(), remedy));
         }
+        if let Some(path) = self.tracks.first() {
+            let remedy = "no file is read for a request from outside";
+            return Err(locdiff_base::setting("track", path.display(), remedy));
+        }
         self.with_knowledge(self.knowledge(Region::in_words)?)
     }
 
@@ -181,8 +207,15 @@ impl Request {
     /// The same with whole paths, so that they mean the same wherever it is answered.
     #[must_use]
     pub fn anchored(mut self, base: &Path) -> Self {
+        for path in [&mut self.model, &mut self.encoder] {
+            // What is no path there may be the name of a model.
+            *path = path.take().map(|path| if base.join(&path).exists() { base.join(path) } else { by_name(&path) });
+        }
         for path in [&mut self.model, &mut self.encoder, &mut self.gallery, &mut self.geoclip, &mut self.prior] {
             *path = path.take().map(|path| base.join(path));
+        }
+        for path in &mut self.tracks {
+            *path = base.join(&*path);
         }
         for text in &mut self.within {
             let file = base.join(&*text);

@@ -2,7 +2,10 @@
 
 use crate::album::own_time;
 use crate::pipeline::{EmbedSources, Read};
-use crate::{Control, LocateError, LocateOptions, Locator, Request, Source, source::Origin, table::failure_json};
+use crate::{
+    Control, LocateError, LocateOptions, Locator, Request, Source, source::Origin, table::failure_json,
+    thumbnails::Thumbnails,
+};
 use locdiff_answer::Answer;
 use locdiff_model::{SampleOptions, TraceStep};
 use serde_json::Value;
@@ -129,7 +132,7 @@ impl Run<'_> {
     /// With a small JPEG of each photo.
     #[must_use]
     pub fn with_thumbnails(self, with_thumbnails: bool) -> Self {
-        Self { photos: self.photos.with_thumbnails(with_thumbnails), ..self }
+        Self { photos: self.photos.with_thumbnails(with_thumbnails.then_some(Thumbnails::LARGE)), ..self }
     }
 
     /// With the backward process of each photo.

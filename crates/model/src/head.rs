@@ -20,7 +20,7 @@ enum Reading {
 }
 
 /// The network at one batch size, with guidance: natural parameters, or whatever its loss taught it to give.
-pub(crate) struct Network<M> {
+pub(crate) struct GuidedNetwork<M> {
     model: M,
     denoising: Denoising,
     /// Guidance, and what it needs.
@@ -28,7 +28,7 @@ pub(crate) struct Network<M> {
     natural: Tensor,
 }
 
-impl<M: Deref<Target = Model>> Network<M> {
+impl<M: Deref<Target = Model>> GuidedNetwork<M> {
     pub(crate) fn new(
         model: M,
         rows: usize,
@@ -78,7 +78,7 @@ impl<M: Deref<Target = Model>> Network<M> {
 
 /// The network as a sampler sees it: with what its output means.
 pub(crate) struct Head<M> {
-    network: Network<M>,
+    network: GuidedNetwork<M>,
     /// What the network gave at the plan's first step, pure noise.
     first: Tensor,
     reading: Reading,
@@ -86,7 +86,7 @@ pub(crate) struct Head<M> {
 }
 
 impl<M: Deref<Target = Model>> Head<M> {
-    pub(crate) fn new(network: Network<M>, rows: usize) -> Result<Self, ModelError> {
+    pub(crate) fn new(network: GuidedNetwork<M>, rows: usize) -> Result<Self, ModelError> {
         let model = &network.model;
         let (config, device) = (model.config(), model.params().device());
         let clean: Vec<f64> = config

@@ -8,7 +8,7 @@ use locdiff_sphere::LatLon;
 pub struct Taken {
     /// By the camera's clock, such as `2024:05:12 13:45:10` (EXIF) or `2024-05-12T13:45:10` (XMP).
     pub time: Option<String>,
-    /// Its offset from UTC, such as `+02:00`.
+    /// Its offset from UTC, such as `+02:00`: as it is said, else by the time of the GPS receiver.
     pub offset: Option<String>,
     /// Maker, model and number of the camera.
     pub camera: Option<String>,

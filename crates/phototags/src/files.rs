@@ -3,7 +3,7 @@
 use crate::journal::{hash, original_path};
 use crate::merge::{self, merged};
 use crate::{
-    GeoTag, Journal, Overwrite, PlaceNames, Result, TagError, adobe_sidecar_path, has_location, jpeg_names,
+    GeoTag, Journal, Overwrite, PlaceNames, Result, TagError, adobe_sidecar_path, has_location, jpeg_names, raw_kind,
     sidecar_only, sidecar_path, tagged, xmp,
 };
 use locdiff_base::{AtomicFile, WriteError};
@@ -141,7 +141,12 @@ pub fn prepare_in_place(photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Res
 
 /// The photo with the tag, and with the names of the place where it has room for them.
 fn with_tag(contents: &[u8], photo: &Path, tag: &GeoTag, overwrite: Overwrite) -> Result<Vec<u8>> {
-    let contents = tagged(contents, &photo.display().to_string(), tag, overwrite)?;
+    let name = photo.display().to_string();
+    if sidecar_only(photo) {
+        // Also where its content does not tell: RAW files are never changed.
+        return Err(TagError::SidecarOnly { file: name, kind: raw_kind(contents).unwrap_or("by its name") });
+    }
+    let contents = tagged(contents, &name, tag, overwrite)?;
     let named = Some(&tag.names).filter(|names| **names != PlaceNames::default());
     let named = named.and_then(|names| jpeg_names::in_jpeg(&contents, names));
     Ok(named.unwrap_or(contents))

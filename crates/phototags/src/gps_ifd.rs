@@ -1,6 +1,8 @@
 //! The GPS directory of EXIF 2.32.
 
-use crate::exif::{GPS_POINTER, LATITUDE, LATITUDE_REF, LONGITUDE, LONGITUDE_REF, place};
+use crate::exif::{
+    DATE_STAMP, GPS_POINTER, LATITUDE, LATITUDE_REF, LONGITUDE, LONGITUDE_REF, TIME_STAMP, place, rationals,
+};
 use crate::tag::{DATUM, METHOD};
 use crate::tiff::{ASCII, BYTE, ByteOrder, Directory, Entry, LONG, RATIONAL, Reason, Tiff, UNDEFINED};
 use crate::{GeoTag, Overwrite};
@@ -24,26 +26,28 @@ impl From<Reason> for Refusal {
     }
 }
 
-/// Writes a place into EXIF data. Other GPS tags, such as the time, stay where there was no position; with an old
-/// position its altitude and direction go too. One that is none, such as 0, 0 of a camera without a fix, is in nobody's way.
+/// Writes a place into EXIF data. Other GPS tags stay where there was no position; with an old position its altitude and
+/// direction go too, and only the time stays, which tells the clock's offset. A position that is none, such as 0, 0 of a
+/// camera without a fix, is in nobody's way; one that cannot be read is not overwritten unasked.
 pub(crate) fn with_location(mut tiff: Tiff<'_>, tag: &GeoTag, overwrite: Overwrite) -> Result<Vec<u8>, Refusal> {
     let mut first = tiff.first()?;
     let mut kept = Vec::new();
     if let Some(old) = gps(&tiff, &first)? {
-        if !holds_position(&old) {
-            kept = old.entries;
-        } else if !overwrite.locations && place(&tiff, &old).is_some() {
+        let has_position = holds_position(&old);
+        if has_position && !overwrite.locations && place(&tiff, &old).is_some() {
             return Err(Refusal::HasLocation);
         }
+        if has_position && !overwrite.locations && rationals(&tiff, &old, LATITUDE).is_none() {
+            return Err(Refusal::Unfit("it has a GPS tag that cannot be read here".to_owned()));
+        }
+        kept = old.entries;
+        kept.retain(|entry| !has_position || [TIME_STAMP, DATE_STAMP].contains(&entry.tag));
     }
-    let new = entries(&mut tiff, tag)?;
-    kept.retain(|entry| new.iter().all(|other| other.tag != entry.tag));
-    kept.extend(new);
-    let gps_offset = tiff.append_directory(Directory { entries: kept, next: 0 })?;
+    let mut directory = Directory { entries: kept, next: 0 };
+    entries(&mut tiff, tag)?.into_iter().for_each(|entry| directory.put(entry));
+    let gps_offset = tiff.append_directory(directory)?;
     let pointer = tiff.order().u32(gps_offset);
-    let pointer = tiff.entry(GPS_POINTER, LONG, 1, &pointer)?;
-    first.entries.retain(|entry| entry.tag != GPS_POINTER);
-    first.entries.push(pointer);
+    first.put(tiff.entry(GPS_POINTER, LONG, 1, &pointer)?);
     let first_offset = tiff.append_directory(first)?;
     tiff.set_first(first_offset);
     Ok(tiff.into_bytes())

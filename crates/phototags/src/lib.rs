@@ -31,6 +31,7 @@
 //! ```
 
 mod blocks;
+mod civil;
 mod containers;
 mod error;
 mod exif;
@@ -41,6 +42,7 @@ mod files;
 #[doc(hidden)]
 pub mod fuzzing;
 mod gps_ifd;
+mod gps_time;
 mod heif;
 mod iso;
 mod journal;

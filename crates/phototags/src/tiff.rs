@@ -9,6 +9,9 @@ pub(crate) const SHORT: u16 = 3;
 pub(crate) const LONG: u16 = 4;
 pub(crate) const RATIONAL: u16 = 5;
 pub(crate) const UNDEFINED: u16 = 7;
+/// Numbers with a sign, which some phones write where EXIF wants none.
+pub(crate) const SIGNED_LONG: u16 = 9;
+pub(crate) const SIGNED_RATIONAL: u16 = 10;
 pub(crate) const IFD: u16 = 13;
 
 /// Texts and lists of numbers that are read are shorter, in bytes.
@@ -60,6 +63,15 @@ pub(crate) struct Directory {
 impl Directory {
     pub(crate) fn find(&self, tag: u16) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.tag == tag)
+    }
+
+    /// Puts an entry in the place of the one of its tag, else before the first of a greater one. The others keep their
+    /// order, which is not always that of their tags: readers that meet a damaged entry first give up on the directory.
+    pub(crate) fn put(&mut self, entry: Entry) {
+        let at = self.entries.iter().position(|other| other.tag == entry.tag);
+        self.entries.retain(|other| other.tag != entry.tag);
+        let at = at.or_else(|| self.entries.iter().position(|other| other.tag > entry.tag));
+        self.entries.insert(at.unwrap_or(self.entries.len()), entry);
     }
 }
 
@@ -142,8 +154,8 @@ impl<'a> Tiff<'a> {
         let size = match kind {
             BYTE | ASCII | UNDEFINED => 1,
             SHORT => 2,
-            LONG | IFD => 4,
-            RATIONAL => 8,
+            LONG | SIGNED_LONG | IFD => 4,
+            RATIONAL | SIGNED_RATIONAL => 8,
             _ => return None,
         };
         let length = (self.order.read_u32([c, d, e, f]) as usize).checked_mul(size)?;
@@ -161,7 +173,7 @@ impl<'a> Tiff<'a> {
     pub(crate) fn numbers(&self, directory: &Directory, tag: u16) -> Vec<u32> {
         let longs = |bytes: Vec<u8>| bytes.as_chunks().0.iter().map(|&four| self.order.read_u32(four)).collect();
         let shorts = |bytes: Vec<u8>| bytes.as_chunks().0.iter().map(|&two| self.order.read_u16(two).into()).collect();
-        let value = self.value(directory, tag, &[LONG, IFD], MOST_TEXT).map(longs);
+        let value = self.value(directory, tag, &[LONG, SIGNED_LONG, IFD], MOST_TEXT).map(longs);
         value.or_else(|| self.value(directory, tag, &[SHORT], MOST_TEXT).map(shorts)).unwrap_or_default()
     }
 
@@ -171,8 +183,7 @@ impl<'a> Tiff<'a> {
     }
 
     /// Appends a directory and says where it stands.
-    pub(crate) fn append_directory(&mut self, mut directory: Directory) -> Result<u32, Reason> {
-        directory.entries.sort_by_key(|entry| entry.tag);
+    pub(crate) fn append_directory(&mut self, directory: Directory) -> Result<u32, Reason> {
         let count = u16::try_from(directory.entries.len()).map_err(|_| "it has too many tags")?;
         let offset = self.append(&self.order.u16(count))?;
         for entry in directory.entries {
@@ -219,5 +230,24 @@ impl<'a> Tiff<'a> {
     fn array_at<const N: usize>(&self, at: usize) -> Result<[u8; N], Reason> {
         let found = self.bytes.get(at..).and_then(<[u8]>::first_chunk);
         found.copied().ok_or_else(|| "its EXIF part is damaged".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_keep_their_order() {
+        let entry = |tag| Entry { tag, rest: [0; 10] };
+        // As a camera and an editor left it: one entry is damaged, and has another's tag.
+        let entries = [0x10e, 0x112, 0x1, 0x132, 0x8825, 0x9999].map(entry).to_vec();
+        let mut directory = Directory { entries, next: 0 };
+        directory.put(Entry { tag: 0x8825, rest: [7; 10] });
+        directory.put(entry(0x8769));
+        directory.put(entry(0xffff));
+        let tags: Vec<u16> = directory.entries.iter().map(|entry| entry.tag).collect();
+        assert_eq!(tags, [0x10e, 0x112, 0x1, 0x132, 0x8769, 0x8825, 0x9999, 0xffff]);
+        assert_eq!(directory.find(0x8825).unwrap().rest, [7; 10]);
     }
 }

@@ -1,5 +1,6 @@
 //! What a film says: MP4, MOV and their kin.
 
+use crate::civil::civil;
 use crate::facts::{PhotoFacts, Taken, real_place, tidy};
 use crate::iso::{IsoBox, Numbers, boxes, read_at};
 use crate::xmp_facts::split;
@@ -17,7 +18,7 @@ const CAMERA_KEYS: [&str; 2] = ["com.apple.quicktime.make", "com.apple.quicktime
 
 impl PhotoFacts {
     /// Where, when and by which camera a film was taken, so that it can serve as a tagged member of an album: from MP4, MOV, M4V and
-    /// 3GP files; others say nothing. The place is that of Apple's `com.apple.quicktime.location.ISO6709` or else of `©xyz`; the
+    /// 3GP files; others say nothing. The place is that of Apple's `com.apple.quicktime.location.ISO6709`, else of `©xyz`, else of 3GPP's `loci`; the
     /// time Apple's `creationdate`, with its offset, or else the film's own in UTC (which some cameras set to local time). Files of any
     /// size cost a few reads.
     ///
@@ -43,6 +44,7 @@ fn facts(file: &mut (impl Read + Seek), length: u64) -> Option<PhotoFacts> {
         let (data, _) = boxes(file, data.body);
         let text = find(&data, b"\xa9xyz").and_then(|place| bounded(file, &place));
         facts.gps = text.and_then(|text| iso6709(&String::from_utf8_lossy(text.get(4..)?)));
+        facts.gps = facts.gps.or_else(|| location(&bounded(file, &find(&data, b"loci")?)?));
     }
     if let Some(meta) = find(&movie, b"meta") {
         let said = apple(file, &meta).unwrap_or_default();
@@ -65,6 +67,14 @@ fn bounded(file: &mut (impl Read + Seek), found: &IsoBox) -> Option<Vec<u8>> {
     if range.end - range.start <= MOST_BYTES { read_at(file, range) } else { None }
 }
 
+/// The place in a box `loci` of 3GPP: a name, its role, longitude and latitude with 16 bits behind the point.
+fn location(body: &[u8]) -> Option<LatLon> {
+    let name = body.get(6..)?;
+    let numbers = name.get(name.iter().position(|&byte| byte == 0)? + 2..)?;
+    let degrees = |at: usize| Some(f64::from(i32::from_be_bytes(*numbers.get(at..)?.first_chunk()?)) / 65_536.0);
+    real_place(degrees(4)?, degrees(0)?)
+}
+
 /// The film's time, which is in UTC.
 fn created(head: &[u8]) -> Option<String> {
     let mut numbers = Numbers(head);
@@ -73,19 +83,6 @@ fn created(head: &[u8]) -> Option<String> {
     let seconds = seconds - EPOCH;
     // Cameras without a clock write 0.
     (0..=253_402_300_799).contains(&seconds).then(|| civil(seconds))
-}
-
-/// Seconds since 1970 as ISO 8601.
-fn civil(seconds: i64) -> String {
-    let (days, second) = (seconds / 86_400 + 719_468, seconds % 86_400);
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let (day, month) = (day - (153 * month + 2) / 5 + 1, if month < 10 { month + 3 } else { month - 9 });
-    let year = year + era * 400 + i64::from(month <= 2);
-    let (hour, minute) = (second / 3600, second / 60 % 60);
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{:02}", second % 60)
 }
 
 /// Apple's table of keys and texts.
@@ -183,6 +180,15 @@ mod tests {
         let text =
             |facts: &PhotoFacts| [facts.taken.time.clone(), facts.taken.offset.clone()].map(Option::unwrap_or_default);
         assert_eq!(text(&plain), ["2024-05-12T11:45:10", "+00:00"]);
+        let loci = [
+            &[0, 0, 0, 0, 0x55, 0xc4][..],
+            b"Lima\0\0",
+            &(-5_046_272_i32).to_be_bytes(),
+            &(-786_432_i32).to_be_bytes(),
+        ];
+        let moov =
+            sized(b"moov", &sized(b"udta", &sized(b"loci", &[&loci.concat()[..], &[0; 4], b"earth\0\0"].concat())));
+        assert_eq!(read(&moov).gps, LatLon::new(-12.0, -77.0).ok());
         let apple = read(&film(true, 0));
         assert_eq!(apple.gps, LatLon::new(-33.8568, 151.2153).ok());
         assert_eq!(

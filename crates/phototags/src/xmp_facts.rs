@@ -36,11 +36,14 @@ fn read(packet: &[u8]) -> Option<PhotoFacts> {
     let said = say(EXIF, "DateTimeOriginal").or_else(|| say(PHOTOSHOP, "DateCreated"));
     // A date alone is no time.
     let (time, offset) = said.filter(|time| time.contains(':')).map(|time| split(&time)).unzip();
+    // One text in XMP, with the date.
+    let by_gps = || crate::gps_time::offset(time.as_deref()?, &say(EXIF, "GPSTimeStamp")?);
+    let offset = offset.flatten().or_else(by_gps);
     let camera = [say(TIFF, "Make"), say(TIFF, "Model"), say(AUX, "SerialNumber")];
     let camera: Vec<String> = camera.into_iter().flatten().collect();
     Some(PhotoFacts {
         gps: gps.and_then(|(lat_deg, lon_deg)| real_place(lat_deg, lon_deg)),
-        taken: Taken { time, offset: offset.flatten(), camera: (!camera.is_empty()).then(|| camera.join(" ")) },
+        taken: Taken { time, offset, camera: (!camera.is_empty()).then(|| camera.join(" ")) },
         orientation: None, // a sidecar's may be of an edited picture
     })
 }

@@ -21,7 +21,7 @@ struct Unit {
 
 /// A unit, or a group of units, that a name means.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Found {
+pub(crate) struct NamedUnit {
     pub(crate) name: String,
     /// Two letters of its country.
     pub(crate) country: String,
@@ -30,7 +30,7 @@ pub(crate) struct Found {
     pub(crate) polygons: Vec<Polygon>,
 }
 
-impl Found {
+impl NamedUnit {
     pub(crate) fn area_sr(&self) -> f64 {
         self.polygons.iter().map(|polygon| polygon.area_sr().abs()).sum()
     }
@@ -54,19 +54,19 @@ fn units() -> &'static [Unit] {
 
 /// All that a name or an ISO 3166-2 code means, in one country or in all; a part of a country goes before a smaller one of
 /// its name there.
-pub(crate) fn find(name: &str, country: Option<&str>) -> Vec<Found> {
+pub(crate) fn find(name: &str, country: Option<&str>) -> Vec<NamedUnit> {
     let wanted = folded(name);
     let here = |unit: &&Unit| country.is_none_or(|code| unit.country == code);
     if let Some(unit) = units().iter().find(|unit| !unit.code.is_empty() && unit.code.eq_ignore_ascii_case(name.trim()))
     {
         return vec![found(unit)];
     }
-    let mut all: Vec<Found> = Vec::new();
+    let mut all: Vec<NamedUnit> = Vec::new();
     for unit in units().iter().filter(here) {
         if let Some(group) = unit.groups.iter().find(|group| folded(group) == wanted) {
             match all.iter_mut().find(|other| other.country == unit.country) {
                 Some(other) => other.polygons.extend(unit.polygons.iter().cloned()),
-                None => all.push(Found {
+                None => all.push(NamedUnit {
                     name: group.clone(),
                     country: unit.country.clone(),
                     handle: format!("{group}, {}", unit.country),
@@ -100,9 +100,9 @@ pub(crate) fn near(name: &str) -> Vec<String> {
     scored.into_iter().take(TOLD).map(|(_, name)| name.to_owned()).collect()
 }
 
-fn found(unit: &Unit) -> Found {
+fn found(unit: &Unit) -> NamedUnit {
     let handle = if unit.code.is_empty() { format!("{}, {}", unit.name, unit.country) } else { unit.code.clone() };
-    Found { name: unit.name.clone(), country: unit.country.clone(), handle, polygons: unit.polygons.clone() }
+    NamedUnit { name: unit.name.clone(), country: unit.country.clone(), handle, polygons: unit.polygons.clone() }
 }
 
 #[cfg(test)]

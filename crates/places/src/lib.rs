@@ -5,6 +5,7 @@
 //! | the nearest town of 5,000 inhabitants or more | [`Places::nearest`] |
 //! | a phrase such as "12 km north-east of Beijing, China" | [`describe`], [`Description`] |
 //! | the country of a point, or one by name or code | [`Countries::at`], [`Countries::find`] |
+//! | a town by its name | [`Places::find`] |
 //! | its continent | [`continent`] |
 //! | names to write on a map | [`place_names`] |
 //! | a box, a country or a `GeoJSON` file as a region | [`Region::parse`], [`Region::contains`] |

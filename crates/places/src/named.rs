@@ -61,7 +61,7 @@ fn names_near(error: PlacesError) -> Vec<String> {
     if let PlacesError::UnknownCountry { near, .. } = error { near } else { Vec::new() }
 }
 
-fn one_of(text: &str, mut parts: Vec<admin1::Found>) -> Result<(String, Vec<Polygon>), PlacesError> {
+fn one_of(text: &str, mut parts: Vec<admin1::NamedUnit>) -> Result<(String, Vec<Polygon>), PlacesError> {
     match parts.len() {
         0 => Err(PlacesError::UnknownCountry { name: text.to_owned(), near: admin1::near(text) }),
         1 => {
@@ -76,7 +76,7 @@ fn one_of(text: &str, mut parts: Vec<admin1::Found>) -> Result<(String, Vec<Poly
 }
 
 /// "US-GA for Georgia in United States".
-fn told(part: &admin1::Found) -> String {
+fn told(part: &admin1::NamedUnit) -> String {
     let country = Countries::bundled().by_code(&part.country).map_or(part.country.as_str(), |one| one.name());
     format!("{} for {} in {country}", part.handle, part.name)
 }

@@ -1,6 +1,6 @@
 //! Towns, and the one nearest to a point.
 
-use crate::{Compass, Countries, Country, inflate::inflate};
+use crate::{Compass, Countries, Country, PlacesError, folded::folded, inflate::inflate};
 use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, LatitudeIndex, UnitVec, Unpacker};
 use serde::{Deserialize, Serialize};
 use std::{ops::Range, sync::OnceLock};
@@ -150,6 +150,44 @@ impl Places {
         }
         self.latitudes.outwards(place.lat_deg(), f64::INFINITY, consider);
         self.seen_from(&self.towns[best], place)
+    }
+
+    /// A town by its name, also with its state or country behind a comma: the largest, unless another one is not much smaller. `None` where no
+    /// town has the name.
+    ///
+    /// ```
+    /// use locdiff_places::Places;
+    /// let find = |text: &str| Places::bundled().find(text);
+    /// assert_eq!(find("kyoto")?.unwrap().country_code, "JP");
+    /// assert_eq!(find("Paris, Texas")?.unwrap().country_code, "US");
+    /// assert!(find("Xyzzyville")?.is_none() && find("Springfield").is_err());
+    /// # Ok::<(), locdiff_places::PlacesError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`PlacesError::Ambiguous`] where several towns may be meant.
+    pub fn find(&self, text: &str) -> Result<Option<NearestPlace>, PlacesError> {
+        /// A town so many times as large as the next is the one that is meant.
+        const LARGER: u32 = 3;
+        let mut parts = text.split(',').map(folded);
+        let name = parts.next().unwrap_or_default();
+        let of: Vec<String> = parts.collect();
+        let is_there = |town: &NearestPlace| {
+            let names = [&town.region, &town.country, &town.country_code];
+            of.iter().all(|part| names.iter().any(|name| folded(name) == *part))
+        };
+        let named = self.towns.iter().filter(|town| folded(self.name(town)) == name);
+        let mut found: Vec<NearestPlace> =
+            named.map(|town| self.seen_from(town, town.place)).filter(is_there).collect();
+        found.sort_by_key(|town| std::cmp::Reverse(town.population));
+        if let [first, second, ..] = &found[..]
+            && LARGER * second.population > first.population
+        {
+            let told = |town: &NearestPlace| format!("\"{}, {}, {}\"", town.name, town.region, town.country_code);
+            let choices = found.iter().take(4).map(told).collect();
+            return Err(PlacesError::Ambiguous { text: text.to_owned(), choices });
+        }
+        Ok(found.into_iter().next())
     }
 
     /// The largest town whose built-up area a point probably lies in, taking towns as discs of 4,000 inhabitants a

@@ -1,16 +1,23 @@
 // Photos in, answers out: everything but the globe.
 import { Film } from "/page/film.js";
+import { Zip, answersOf, csv, geojson, gpx, kml, placesCsv } from "/page/files.js";
 import { Globe } from "/page/globe.js";
-import { caption, clocks, csv as tripCsv, inTime, km, thumbnail, when } from "/page/trip.js";
+import { album, ask, embed, patiently, preview, setKey, tag } from "/page/server.js";
+import { Strip } from "/page/strip.js";
+import { caption, clocks, inTime, km, thumbnail, when } from "/page/trip.js";
 
 const $ = (id) => document.getElementById(id);
 const globe = new Globe($("globe"));
-const photos = [];
+// Photos that are sent at once; an answer is asked for when so many are there, then for twice as many, and at the end.
+const LANES = 2, FIRST_ANSWER = 4;
+let photos = [];
 // All photos as of one place: an answer like a photo's, with several files.
 const together = { files: [] };
 // What was said of all photos as of one trip.
 let trip = null;
-let shown = null, key = "";
+let shown = null;
+// What is under way: its signal, photos done and photos in all.
+let work = null;
 const isTrip = () => $("trip").checked;
 const film = new Film($("step"), (places) => globe.setSamples(places), (step, count) => {
   $("moment").textContent = `step ${step + 1} of ${count}`;
@@ -26,125 +33,210 @@ function say(text, isWrong = false) {
   $("status").classList.toggle("wrong", isWrong);
 }
 
-// ---- the server
-async function ask(photo, route, parameters) {
-  const query = new URLSearchParams(parameters), headers = {};
-  let body = photo.file;
-  if (photo.files) {
-    body = new FormData();
-    for (const [k, file] of photo.files.entries()) body.append("photo", file, file.name || `pasted ${k + 1}`);
-    if (route === "locate") query.set("together", "true");
-  } else {
-    query.set("name", photo.name);
-    headers["content-type"] = body.type.startsWith("image/") ? body.type : "application/octet-stream";
-  }
-  if (photo.within && route === "locate") query.append("within", photo.within);
-  if (key) headers["x-api-key"] = key;
-  const response = await fetch(`/v1/${route}?${query}`, { method: "POST", headers, body });
-  if (response.ok) return response;
-  const problem = await response.json().catch(() => ({ detail: `the server said ${response.status}` }));
-  const wait = response.status === 429 && Number(response.headers.get("retry-after"));
-  if (response.status === 401) {
+// ---- what is under way
+// Begins, and ends whatever was under way.
+function begin(words, all) {
+  work?.stop.abort();
+  film.close();
+  work = { stop: new AbortController(), words, done: 0, all };
+  const own = work;
+  tell(own);
+  return {
+    signal: own.stop.signal,
+    step() { own.done++; tell(own); },
+    again: (seconds) => say(`The server is busy: again in ${seconds} s`),
+    // Whether it ended by itself.
+    end(error) {
+      if (work === own) { work = null; tell(null); }
+      if (own.stop.signal.aborted) return false;
+      if (error) fail(error);
+      return !error;
+    },
+  };
+}
+
+function tell(own) {
+  if (own && own !== work) return;
+  $("work").hidden = !own;
+  if (!own) return;
+  $("working").textContent = own.all > 1 ? `${own.words}: ${own.done.toLocaleString("en")} of ${own.all.toLocaleString("en")}` : own.words;
+  $("bar").max = own.all;
+  $("bar").value = own.done;
+  if ($("status").textContent) say("");
+}
+
+function fail(error) {
+  if (error.needsKey) {
     $("access").hidden = false;
     $("key").focus();
   }
-  throw Object.assign(new Error(problem.detail), { wait });
+  say(error.message, true);
 }
 
-// Asks until the server has time.
-async function patiently(name, question) {
-  film.close();
-  say(`Looking at ${name} …`);
-  for (;;) {
+async function locate(list) {
+  const run = begin(list.length > 1 ? "Photos answered" : `Looking at ${list[0].name} …`, list.length);
+  for (const [k, photo] of list.entries()) {
     try {
-      return await (await question()).json();
+      const response = await patiently(() => ask(photo, "locate", { density: "all" }, run.signal), run.again, run.signal);
+      photo.answer = await response.json();
+      photo.error = null;
     } catch (error) {
-      if (!error.wait) throw error;
-      say(`The server is busy: again in ${error.wait} s`);
-      await new Promise((done) => setTimeout(done, 1000 * error.wait));
+      if (run.signal.aborted) return;
+      if (error.needsKey) { run.end(error); return; }
+      photo.error = error.message;
     }
+    run.step();
+    strip.refresh(photo);
+    if (k === 0) show(photo);
   }
+  run.end();
+  if (list.length === 1 && shown === list[0]) show(list[0]);
 }
 
-async function locate(photo) {
-  try {
-    photo.answer = await patiently(photo.name, () => ask(photo, "locate", { density: "all" }));
-    photo.error = null;
-  } catch (error) {
-    photo.error = error.message;
-  }
-  show(photo);
-}
-
+// Photos go to the server one by one and come back as numbers; the trip is answered from those, again and again as they come.
 async function locateTrip() {
-  const asked = [...photos];
+  const asked = photos, run = begin("Photos read", asked.length);
   document.body.classList.add("trip");
+  const waiting = asked.filter((photo) => !photo.row && !photo.tripError);
+  for (let k = waiting.length; k < asked.length; k++) run.step();
+  let next = FIRST_ANSWER, failed = null, answering = null;
+  const answer = async () => {
+    const list = asked.filter((photo) => photo.row);
+    const said = await patiently(() => album(list.map((photo) => photo.row), run.signal), run.again, run.signal);
+    for (const [k, photo] of list.entries()) photo.trip = said.photos[k];
+    trip = said;
+    show(asked.includes(shown) && shown.trip ? shown : inTime(asked)[0]);
+  };
+  const lane = async () => {
+    for (let photo; (photo = waiting.shift()) && !failed;) {
+      try {
+        photo.row = await patiently(() => embed(photo, run.signal), run.again, run.signal);
+      } catch (error) {
+        if (run.signal.aborted || error.needsKey) { failed = error; return; }
+        photo.tripError = error.message;
+      }
+      run.step();
+      strip.refresh(photo);
+      const ready = asked.reduce((sum, one) => sum + Number(Boolean(one.row)), 0);
+      if (ready >= next && waiting.length && !answering) {
+        next = 2 * ready;
+        answering = answer().catch((error) => { failed ??= run.signal.aborted ? error : null; }).finally(() => { answering = null; });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: LANES }, lane));
+  await answering;
   try {
-    trip = await patiently(`${asked.length} photos of one trip`, () => ask({ files: asked.map((photo) => photo.file) }, "album", {}));
+    if (failed) throw failed;
+    if (asked.some((photo) => photo.row)) await answer();
+    else show(asked[0]);
+    run.end();
   } catch (error) {
-    say(error.message, true);
-    return;
-  }
-  for (const [k, photo] of asked.entries()) {
-    const said = trip.photos[k];
-    photo.tripError = said.error;
-    photo.trip = said.error ? null : said;
-  }
-  show(inTime(asked)[0]);
-}
-
-async function add(files) {
-  const added = [...files].map((file, k) => ({ file, name: file.name || `pasted ${photos.length + k + 1}`, url: URL.createObjectURL(file) }));
-  photos.push(...added);
-  if (added.length > 1) $("trip").checked = true;
-  strip();
-  small(added);
-  if (isTrip()) await locateTrip();
-  else if ($("together").checked) await locateTogether();
-  else for (const photo of added) await locate(photo);
-}
-
-// Thumbnails, one after the other.
-async function small(added) {
-  for (const photo of added) {
-    photo.small = await thumbnail(photo.file);
-    photo.image.src = photo.small;
+    run.end(error);
   }
 }
 
 async function locateTogether() {
-  together.files = photos.map((photo) => photo.file);
-  together.name = `${photos.length} photos of one place`;
-  together.url = photos[0].url;
-  together.steps = null;
-  await locate(together);
+  Object.assign(together, { files: photos.map((photo) => photo.file), name: `${photos.length} photos of one place`, first: photos[0], steps: null });
+  await locate([together]);
+}
+
+// What is asked of all photos, by how they belong together.
+function locateAll() {
+  if (!photos.length) return;
+  if (isTrip()) locateTrip();
+  else if ($("together").checked) locateTogether();
+  else {
+    const left = photos.filter((photo) => !photo.answer && !photo.error);
+    if (left.length) locate(left);
+    else show(photos.includes(shown) ? shown : photos[0]);
+  }
+}
+
+function add(files) {
+  const added = [...files].map((file, k) => ({ file, name: file.name || `pasted ${photos.length + k + 1}` }));
+  if (!added.length) return;
+  photos = [...photos, ...added];
+  if (added.length > 1) $("trip").checked = true;
+  restrip();
+  if (!isTrip() && !$("together").checked) shown = added[0];
+  locateAll();
+}
+
+function forget(photo) {
+  for (const url of [photo.small, photo.url]) if (url) URL.revokeObjectURL(url);
+}
+
+// Nothing is shown until a photo is.
+function empty() {
+  shown = null;
+  say("");
+  $("answer").hidden = $("legend").hidden = true;
+  globe.clear();
+}
+
+function remove(photo) {
+  const before = isTrip() ? inTime(photos) : photos, at = before.indexOf(photo);
+  photos = photos.filter((other) => other !== photo);
+  forget(photo);
+  const next = before[at + 1] ?? before[at - 1];
+  if (!photos.length) { clear(); return; }
+  if (photos.length === 1) $("alone").checked = true;
+  shown = next;
+  restrip();
+  locateAll();
+}
+
+function clear() {
+  work?.stop.abort();
+  work = null;
+  tell(null);
+  photos.forEach(forget);
+  photos = [];
+  trip = null;
+  $("alone").checked = true;
+  empty();
+  restrip();
+  $("choose").focus();
 }
 
 // ---- the panel
-function strip() {
+const strip = new Strip($("photos"), (button, photo) => {
+  const image = document.createElement("img");
+  image.alt = photo.name;
+  if (photo.small) image.src = photo.small;
+  else if (photo.small === undefined) {
+    photo.small = null;
+    thumbnail(photo).then((small) => { photo.small = small; strip.refresh(photo); });
+  }
+  button.replaceChildren(image, ...(isTrip() ? caption(photo) : []));
+}, (photo) => {
+  if (isTrip()) { show(photo); return; }
+  $("alone").checked = true;
+  if (photo.answer || photo.error) show(photo);
+  else locate([photo]);
+});
+
+function restrip() {
   const list = isTrip() ? inTime(photos) : photos;
-  const focused = [...$("photos").querySelectorAll("button")].indexOf(document.activeElement);
   document.body.classList.toggle("trip", isTrip());
-  $("photos").replaceChildren(...list.map((photo) => {
-    const item = document.createElement("li"), button = document.createElement("button"), image = document.createElement("img");
-    if (photo.small) image.src = photo.small;
-    photo.image = image;
-    image.alt = photo.name;
-    button.type = "button";
-    button.setAttribute("aria-current", String(photo === shown || shown === together));
-    button.addEventListener("click", () => {
-      if (isTrip()) return show(photo);
-      $("alone").checked = true;
-      if (photo.answer) show(photo);
-      else locate(photo);
-    });
-    button.append(image, ...(isTrip() ? caption(photo) : []));
-    item.append(button);
-    return item;
-  }));
-  // Whoever came with the keyboard stays where the photo is.
-  if (focused >= 0) $("photos").querySelectorAll("button")[Math.max(0, isTrip() ? list.indexOf(shown) : focused)]?.focus();
+  strip.set(list, isTrip() ? 136 : 74, (photo) => photo === shown || shown === together);
+  if (list.includes(shown)) strip.reveal(list.indexOf(shown));
+  $("photos").hidden = $("acts").hidden = !photos.length;
+  $("example").hidden = photos.length > 0;
   $("sameness").hidden = photos.length < 2;
+}
+
+// The photo itself; by the server where the browser cannot show it.
+function picture(photo) {
+  const image = $("picture");
+  image.onerror = async () => {
+    image.onerror = null;
+    photo.url = await preview(photo).catch(() => "");
+    if (shown === photo || shown === together) image.src = photo.url;
+  };
+  if (photo.isForeign && photo.small) { image.src = photo.small; return; }
+  image.src = photo.url ??= URL.createObjectURL(photo.file);
 }
 
 // A photo of the trip: where it was, by all of them.
@@ -154,9 +246,9 @@ function showOfTrip(photo) {
   $("answer").hidden = !said;
   $("legend").hidden = !said;
   if (!said) return;
-  $("picture").src = photo.url;
+  picture(photo);
   $("name").textContent = `${photo.name}, ${when(said.time)}`;
-  $("place").textContent = said.place;
+  $("place").textContent = said.can_tell ? said.place : `I can’t tell. A guess: ${said.place}`;
   $("words").textContent = `50 % within ${km(said.radius_50_km)}, 90 % within ${km(said.radius_90_km)}.`
     + (said.moved_km > 1 && !said.gps ? ` Alone it would be ${km(said.moved_km)} away.` : "");
   $("because").textContent = `Because: ${said.because}.`;
@@ -168,24 +260,30 @@ function showOfTrip(photo) {
   if (said.gps) facts.push(["the photo’s GPS tag", degrees(said.gps)]);
   $("facts").replaceChildren(...facts.flatMap(([name, value]) => [text("dt", name), text("dd", value)]));
   $("globe").setAttribute("aria-label", `A globe turned to ${said.place}, with the trip’s track. Arrow keys turn it, plus and minus zoom.`);
-  const line = trip.track.features.find((feature) => feature.properties.track);
-  const stops = photos.filter((other) => other.trip).map((other) => [other.trip.best.lon, other.trip.best.lat]);
+  const placed = photos.filter((other) => other.trip);
   globe.setCircle(null);
-  globe.showOfTrip(said, line?.geometry.coordinates ?? [], stops);
+  globe.whenChosen = (k) => show(placed[k]);
+  globe.showOfTrip(said, way(), placed.map(({ trip: { best, can_tell: canTell } }) => ({ at: [best.lon, best.lat], isGuess: !canTell })));
+}
+
+// The way of the trip, a line: guesses and what does not fit are not on it.
+function way() {
+  const sure = inTime(photos).filter(({ trip: said }) => said?.can_tell && !said.outlier);
+  return sure.length > 1 ? [sure.map(({ trip: { best } }) => [best.lon, best.lat])] : [];
 }
 
 function show(photo) {
   film.close();
   draw(false);
   shown = photo;
-  strip();
+  restrip();
   if (isTrip()) return showOfTrip(photo);
   say(photo.error ?? "", Boolean(photo.error));
   const answer = photo.answer;
   $("answer").hidden = !answer;
   $("legend").hidden = !answer;
   if (!answer) return;
-  $("picture").src = photo.url;
+  picture(photo.first ?? photo);
   $("name").textContent = photo.name;
   $("place").textContent = answer.can_tell ? answer.place : `I can’t tell. A guess: ${answer.place}`;
   $("words").textContent =
@@ -215,7 +313,7 @@ function circleOf(words) {
 function restrict(words) {
   if (!shown) return;
   shown.within = words.trim();
-  locate(shown);
+  locate([shown]);
 }
 
 function restrictToCircle({ at: [lon, lat], km: radius }) {
@@ -278,42 +376,55 @@ function hypothesis(place, k) {
 }
 
 // ---- files to keep
-function csv(answer, name) {
-  const cell = (value) => `"${String(value).replaceAll('"', '""').replace(/^[=+@\t\r]/, "'$&")}"`;
-  const rows = answer.hypotheses.map((place, k) => [cell(name), k + 1, place.lat, place.lon, place.probability, cell(place.place)]);
-  return ["photo,rank,lat,lon,probability,place", ...rows.map((row) => row.join(","))].join("\n") + "\n";
+const TEXTS = { csv: "text/csv", geojson: "application/geo+json", kml: "application/vnd.google-earth.kml+xml", gpx: "application/gpx+xml" };
+
+// Copies of all photos that are sure enough, one after the other; the others are counted with their reasons.
+async function taggedCopies() {
+  const answers = answersOf(photos, isTrip()), run = begin("Photos tagged", answers.length), zip = new Zip(), reasons = new Map();
+  for (const { photo, said } of answers) {
+    try {
+      zip.add(photo.name, await patiently(() => tag(photo, said, run.signal), run.again, run.signal));
+    } catch (error) {
+      if (run.signal.aborted) return null;
+      const reason = error.message.replaceAll(photo.name, "the photo");
+      reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+    }
+    run.step();
+  }
+  run.end();
+  const rest = [...reasons].map(([reason, count]) => `${count} not (${reason})`).join(", ");
+  const told = `${zip.count} of ${answers.length} photos tagged${rest ? `; ${rest}` : ""}`;
+  if (!zip.count) { say(`Nothing to download: ${told}`); return null; }
+  return [zip.blob(), told];
 }
 
 async function download(format) {
-  const photo = shown;
-  let blob;
+  const photo = shown, answers = answersOf(photos, isTrip()), isMany = answers.length > 1 && shown !== together;
+  let blob, told = "";
   try {
-    if (isTrip()) blob = format === "csv" ? new Blob([tripCsv(photos)], { type: "text/csv" }) : new Blob([JSON.stringify(trip.track)], { type: "application/geo+json" });
-    else if (format === "csv") blob = new Blob([csv(photo.answer, photo.name)], { type: "text/csv" });
-    else if (format === "geojson") blob = new Blob([JSON.stringify(photo.answer.density)], { type: "application/geo+json" });
-    else blob = await (await ask(photo, "locate", { format })).blob();
+    const all = isMany ? answers : [{ photo, said: isTrip() ? photo.trip : photo.answer }];
+    const texts = { csv: () => (isMany || isTrip() ? csv(all) : placesCsv(all[0])), gpx: () => gpx(all), kml: () => kml(all, isTrip() ? way() : []), geojson: () => (isTrip() ? JSON.stringify(trip.track) : geojson(all)) };
+    if (format === "zip") {
+      const made = await taggedCopies();
+      if (!made) return;
+      [blob, told] = made;
+    } else if (!isMany && !isTrip() && format === "geojson") blob = new Blob([JSON.stringify(photo.answer.density)], { type: TEXTS.geojson });
+    else if (format === "png" || (!isMany && !isTrip() && format === "kml")) blob = await (await ask(photo, "locate", { format })).blob();
+    else blob = new Blob([texts[format]()], { type: TEXTS[format] });
   } catch (error) {
-    say(error.message, true);
+    fail(error);
     return;
   }
+  const stem = isTrip() ? "trip" : (isMany && format !== "png") || format === "zip" ? "photos" : photo.name.replace(/\.[^.]*$/, "");
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);
-  link.download = isTrip() ? `trip.${format}` : `${photo.name.replace(/\.[^.]*$/, "")}.${format}`;
+  link.download = `${stem}.${format}`;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-  say(`${link.download} is downloaded`);
+  say(`${link.download} is downloaded${told ? `: ${told}` : ""}`);
 }
 
 // ---- events
-$("photos").addEventListener("keydown", (event) => {
-  if (!isTrip()) return;
-  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key], buttons = [...$("photos").querySelectorAll("button")];
-  const next = step && buttons[buttons.indexOf(document.activeElement) + step];
-  if (!next) return;
-  event.preventDefault();
-  next.focus();
-  next.click();
-});
 for (const input of [$("choose"), $("take")]) {
   input.addEventListener("change", () => { add(input.files); input.value = ""; });
 }
@@ -343,18 +454,25 @@ $("draw").addEventListener("click", () => {
 });
 $("anywhere").addEventListener("click", () => { $("within").focus(); restrict(""); });
 $("play").addEventListener("click", play);
-$("sameness").addEventListener("change", () => {
-  if (isTrip()) locateTrip();
-  else if ($("together").checked) locateTogether();
-  else if (photos[0].answer) show(photos[0]);
-  else locate(photos[0]);
+$("sameness").addEventListener("change", () => { restrip(); locateAll(); });
+$("cancel").addEventListener("click", () => {
+  const { done, all } = work ?? { done: 0, all: 0 };
+  work?.stop.abort();
+  work = null;
+  tell(null);
+  say(`Stopped after ${done} of ${all}: choose how they belong together, or add photos, to go on`);
+});
+$("remove").addEventListener("click", () => { if (photos.includes(shown)) remove(shown); });
+$("clear").addEventListener("click", clear);
+$("example").addEventListener("click", async () => {
+  const blob = await (await fetch("/page/example.jpg")).blob();
+  add([new File([blob], "example.jpg", { type: "image/jpeg" })]);
 });
 $("access").addEventListener("submit", (event) => {
   event.preventDefault();
-  key = $("key").value;
+  setKey($("key").value);
   $("access").hidden = true;
-  if (isTrip()) locateTrip();
-  else for (const photo of photos.filter((photo) => !photo.answer)) locate(photo);
+  locateAll();
 });
 $("downloads").addEventListener("click", (event) => { if (event.target.dataset.format) download(event.target.dataset.format); });
 $("in").addEventListener("click", () => globe.zoomBy(1.4));
@@ -373,3 +491,4 @@ $("theme").addEventListener("click", () => dark(!document.documentElement.classL
 fetch("/v1/regions").then((response) => (response.ok ? response.json() : { countries: [] })).then(({ countries }) => {
   $("countries").replaceChildren(...countries.map(({ name }) => new Option(name, name)));
 }).catch(() => {});
+restrip();

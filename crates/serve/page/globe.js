@@ -1,11 +1,14 @@
 // The globe: land, the density, its 50 % and 90 % outlines, numbered places, a circle that is drawn, samples under way, a trip's track. Poles and
 // the antimeridian are d3-geo's to get right.
 import { geoArea, geoCircle, geoDistance, geoGraticule10, geoNaturalEarth1, geoOrthographic, geoPath } from "/page/d3-geo.js";
+import { Labels } from "/page/labels.js";
 import { Texture } from "/page/texture.js";
 
 const SPHERE = { type: "Sphere" };
 const GRID = geoGraticule10();
 const EARTH_KM = 6371.0088;
+// The side of a dot's picture, in pixels.
+const DOT = 14;
 
 // Shores and borders: the layout of scripts/map_coastline.py.
 async function coast(detail) {
@@ -75,6 +78,9 @@ export class Globe {
     this.track = null;
     // Called with the circle that a pointer drew, while drawing is on.
     this.whenDrawn = null;
+    // Called with the number of the stop that a pointer chose.
+    this.whenChosen = null;
+    this.labels = new Labels(() => this.redraw());
     this.coasts = {};
     for (const detail of ["coarse", "fine"]) coast(detail).then((lines) => { this.coasts[detail] = lines; this.redraw(); });
     new ResizeObserver(() => this.redraw()).observe(canvas);
@@ -96,6 +102,12 @@ export class Globe {
     this.turnTo([answer.best.lon, answer.best.lat], Math.max(1, Math.min(16, 0.75 / Math.sin(Math.min(reach, 1.2)))));
   }
 
+  // Shows nothing but the Earth.
+  clear() {
+    Object.assign(this, { regions: [], places: [], texture: null, circle: null, samples: null, track: null, tag: null });
+    this.redraw();
+  }
+
   // Shows a photo of a trip: circles about its place, other places it may be, its tag, and the way of all (lines, cut where a map is).
   showOfTrip(said, way, stops) {
     const at = ({ lat, lon }) => [lon, lat];
@@ -105,10 +117,10 @@ export class Globe {
       { probability, line: geoCircle().center(best).radius(Math.min(km / EARTH_KM * degrees, 179)).precision(2)() }));
     this.places = [said.best, ...said.alternatives].map((place, k) => ({ at: at(place), text: String(k + 1) }));
     this.tag = said.gps ? at(said.gps) : null;
-    this.track = { way: { type: "MultiLineString", coordinates: way }, stops };
+    this.track = { way, stops };
     const furthest = way.flat().reduce((most, place) => Math.max(most, geoDistance(best, place)), 0);
-    const reach = Math.min(1.2, 1.15 * Math.max(furthest, said.radius_90_km / EARTH_KM, 60 / EARTH_KM));
-    this.turnTo(best, Math.max(1, Math.min(40, 0.9 / Math.sin(reach))));
+    const reach = Math.min(1.2, 1.15 * Math.max(furthest, said.radius_90_km / EARTH_KM, 30 / EARTH_KM));
+    this.turnTo(best, Math.max(1, Math.min(160, 0.9 / Math.sin(reach))));
   }
 
   turnTo(centre, zoom = this.zoom) {
@@ -139,7 +151,7 @@ export class Globe {
 
   setFlat(isFlat) { this.isFlat = isFlat; this.redraw(); }
 
-  zoomBy(factor) { this.zoom = Math.max(0.8, Math.min(40, this.zoom * factor)); this.redraw(); }
+  zoomBy(factor) { this.zoom = Math.max(0.8, Math.min(400, this.zoom * factor)); this.redraw(); }
 
   redraw() {
     cancelAnimationFrame(this.frame);
@@ -204,17 +216,89 @@ export class Globe {
       stroke(shape, "truth", 2, [2, 3]);
     }
     for (const one of this.regions) stroke(one.line, "edge", 1.6, one.probability > 0.7 ? [5, 4] : []);
-    if (this.track?.way.coordinates.length) stroke(this.track.way, "sample", 2.5);
     stroke(SPHERE, "rim", 1.2);
-    const eye = this.isFlat ? null : this.centre;
-    const isSeen = (at) => !eye || geoDistance(at, eye) < Math.PI / 2;
+    const isSeen = this.seen();
+    // A world of 256 pixels has level 0.
+    if (!this.isMoving && !this.samples) this.labels.draw(context, projection, Math.log2(2 * Math.PI * projection.scale() / 256), width, height, isSeen, colour);
+    canvas.dataset.names = this.labels.drawn ?? 0;
     if (this.tag && isSeen(this.tag)) this.mark(projection(this.tag), "◎", colour("truth"), colour("paper"), 8);
-    for (const at of this.track?.stops ?? []) if (isSeen(at)) this.mark(projection(at), "", colour("sample"), colour("paper"), 5);
+    this.drawWay(projection, isSeen, colour("sample"));
+    this.drawStops(projection, isSeen, colour);
     for (const place of [...this.places].reverse()) {
       if (this.samples || !isSeen(place.at)) continue;
       this.mark(projection(place.at), place.text, colour("accent"), colour("on-accent"), place.text === "1" ? 13 : 10);
     }
     for (const at of this.samples ?? []) if (isSeen(at)) this.mark(projection(at), "", colour("sample"), colour("paper"), 5);
+  }
+
+  // Whether a place is on this side of the Earth.
+  seen() {
+    if (this.isFlat) return () => true;
+    const rad = Math.PI / 180, [lon, lat] = this.centre, [x, y, z] = [Math.cos(lat * rad) * Math.cos(lon * rad), Math.cos(lat * rad) * Math.sin(lon * rad), Math.sin(lat * rad)];
+    return ([east, north]) => {
+      const flat = Math.cos(north * rad);
+      return x * flat * Math.cos(east * rad) + y * flat * Math.sin(east * rad) + z * Math.sin(north * rad) > 0;
+    };
+  }
+
+  // The way of a trip: short pieces are straight on the map, too; long ones are great circles, once the globe rests.
+  drawWay(projection, isSeen, colour) {
+    const { context } = this, PIECES = 64, LONG_DEG = 5;
+    const path = geoPath(projection, context);
+    context.strokeStyle = colour;
+    context.lineWidth = 2.5;
+    context.lineJoin = "round";
+    for (const line of this.track?.way ?? []) {
+      let last = null, pieces = 0;
+      context.beginPath();
+      for (const [k, at] of line.entries()) {
+        const point = isSeen(at) ? projection(at) : null, before = line[k - 1];
+        const isLong = k && (Math.abs(at[1] - before[1]) > LONG_DEG || Math.abs(at[0] - before[0]) > LONG_DEG);
+        if (isLong && (!this.isMoving || Math.abs(at[0] - before[0]) > 180)) path({ type: "LineString", coordinates: [before, at] });
+        else if (last && point) { context.moveTo(...last); context.lineTo(...point); }
+        // Many short paths are drawn faster than a long one.
+        if (++pieces % PIECES === 0) { context.stroke(); context.beginPath(); }
+        last = point;
+      }
+      context.stroke();
+    }
+  }
+
+  // The photos of a trip, thousands of them: full for tags and placed ones, hollow for guesses. A dot is drawn once and copied.
+  drawStops(projection, isSeen, colour) {
+    this.drawn = [];
+    if (!this.track) return;
+    const dots = [[colour("sample"), colour("paper")], [colour("paper"), colour("sample")]].map(([back, front]) => this.dot(back, front));
+    const taken = new Set();
+    for (const [k, { at, isGuess }] of this.track.stops.entries()) {
+      const point = isSeen(at) && projection(at);
+      if (!point) continue;
+      this.drawn.push([k, ...point]);
+      // Dots on the same pixels are one.
+      const spot = (Math.round(point[0] / 2) * 8192 + Math.round(point[1] / 2)) * 2 + Number(isGuess);
+      if (taken.has(spot)) continue;
+      taken.add(spot);
+      this.context.drawImage(dots[Number(isGuess)], point[0] - DOT / 2, point[1] - DOT / 2, DOT, DOT);
+    }
+  }
+
+  // A dot as a small picture.
+  dot(back, front) {
+    const ratio = devicePixelRatio || 1, key = `${back} ${front} ${ratio}`;
+    this.dots ??= new Map();
+    if (!this.dots.has(key)) {
+      const canvas = document.createElement("canvas"), context = canvas.getContext("2d");
+      canvas.width = canvas.height = Math.ceil(DOT * ratio);
+      context.scale(canvas.width / DOT, canvas.width / DOT);
+      context.arc(DOT / 2, DOT / 2, 5, 0, 2 * Math.PI);
+      context.fillStyle = back;
+      context.strokeStyle = front;
+      context.lineWidth = 1.5;
+      context.fill();
+      context.stroke();
+      this.dots.set(key, canvas);
+    }
+    return this.dots.get(key);
   }
 
   // Where on Earth the pointer is, or null.
@@ -226,6 +310,17 @@ export class Globe {
     // On a flat map there is no Earth beyond its rim.
     const again = projection(place);
     return again && Math.hypot(again[0] - pixel[0], again[1] - pixel[1]) < 2 && Math.abs(place[0]) <= 180.01 ? place : null;
+  }
+
+  // Chooses the stop under a pointer.
+  tap(event) {
+    const box = this.canvas.getBoundingClientRect(), [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    let nearest = 12, hit = -1;
+    for (const [k, px, py] of this.drawn ?? []) {
+      const away = Math.hypot(px - x, py - y);
+      if (away < nearest) { nearest = away; hit = k; }
+    }
+    if (hit >= 0) this.whenChosen?.(hit);
   }
 
   mark(at, text, back, front, radius) {
@@ -252,8 +347,9 @@ export class Globe {
     const turn = (x, y) => {
       this.centre = [this.centre[0] - x * degrees(), Math.max(-90, Math.min(90, this.centre[1] + y * degrees()))];
     };
-    let from = null;
+    let from = null, moved = 0;
     canvas.addEventListener("pointerdown", (event) => {
+      moved = 0;
       if (this.whenDrawn) {
         from = this.under(event);
         canvas.setPointerCapture(event.pointerId);
@@ -279,6 +375,7 @@ export class Globe {
       } else {
         turn(event.clientX - before.clientX, event.clientY - before.clientY);
       }
+      moved += Math.hypot(event.clientX - before.clientX, event.clientY - before.clientY);
       fingers.set(event.pointerId, event);
       this.isMoving = true;
       this.redraw();
@@ -293,6 +390,7 @@ export class Globe {
       if (fingers.size) return;
       canvas.classList.remove("dragged");
       this.isMoving = false;
+      if (event.type === "pointerup" && moved < 5) this.tap(event);
       this.redraw();
     };
     canvas.addEventListener("pointerup", lift);

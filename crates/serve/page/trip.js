@@ -1,4 +1,5 @@
 // A trip: its photos in the order of time, and what the album says of each.
+import { preview } from "/page/server.js";
 
 const THUMBNAIL = 240;
 
@@ -31,6 +32,7 @@ export function caption(photo) {
   const lines = [
     line(when(said.time), "when"),
     line(said.gps ? "GPS tag" : "no tag", said.gps ? "tag" : "quiet"),
+    ...(said.can_tell ? [] : [line("can’t tell; a guess:", "wrong")]),
     line(said.place, "where"),
     line(`± ${km(said.radius_90_km)}`, "quiet"),
   ];
@@ -38,17 +40,18 @@ export function caption(photo) {
   return lines;
 }
 
-// A small picture of a file, so that a strip of large photos takes little memory; the file itself where it cannot be drawn.
-export async function thumbnail(file) {
+// A small picture of a photo, so that a strip of large photos takes little memory; the server makes it where the browser cannot.
+export async function thumbnail(photo) {
   try {
-    const bitmap = await createImageBitmap(file, { resizeWidth: THUMBNAIL, resizeQuality: "medium" });
+    const bitmap = await createImageBitmap(photo.file, { resizeWidth: THUMBNAIL, resizeQuality: "medium" });
     const canvas = Object.assign(document.createElement("canvas"), { width: bitmap.width, height: bitmap.height });
     canvas.getContext("2d").drawImage(bitmap, 0, 0);
     bitmap.close();
     const blob = await new Promise((done) => canvas.toBlob(done, "image/jpeg", 0.8));
-    return URL.createObjectURL(blob ?? file);
+    return URL.createObjectURL(blob ?? photo.file);
   } catch {
-    return URL.createObjectURL(file);
+    photo.isForeign = true;
+    return preview(photo).catch(() => "");
   }
 }
 
@@ -56,12 +59,4 @@ export async function thumbnail(file) {
 export function clocks(wrong) {
   return wrong.map(({ camera, ahead_h: hours, photos }) =>
     `The clock of ${camera || "one camera"} is ${Math.abs(hours)} hours ${hours > 0 ? "ahead" : "behind"}: its ${photos} photos were shifted.`).join(" ");
-}
-
-// A table with a row for each photo.
-export function csv(photos) {
-  const cell = (value) => `"${String(value ?? "").replaceAll('"', '""').replace(/^[=+@\t\r]/, "'$&")}"`;
-  const rows = inTime(photos).filter((photo) => photo.trip).map(({ name, trip }) => [cell(name), cell(when(trip.time)), trip.best.lat, trip.best.lon,
-    trip.radius_50_km, trip.radius_90_km, cell(trip.place), trip.gps ? 1 : 0, cell(trip.because), cell(trip.outlier?.reason), cell(trip.hint?.reason)]);
-  return ["photo,time,lat,lon,radius_50_km,radius_90_km,place,gps,because,outlier,hint", ...rows.map((row) => row.join(","))].join("\n") + "\n";
 }

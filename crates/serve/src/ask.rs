@@ -18,7 +18,7 @@ const fn parameter(name: &'static str, kind: &'static str, default: &'static str
 }
 
 /// How a photo is answered: parameters of the routes that compute; `is_for` says which mean something where.
-pub(crate) const PARAMETERS: [Parameter; 10] = [
+pub(crate) const PARAMETERS: [Parameter; 11] = [
     parameter("name", "string", "", "What the photo is called in the answer; parts of a form have their own names"),
     parameter("views", "integer", "1", "Views of each photo (crops, colours) that one density is made of, 1 to 16"),
     parameter("seed", "integer", "0", "Seed of noise and views"),
@@ -36,6 +36,12 @@ pub(crate) const PARAMETERS: [Parameter; 10] = [
         "boolean",
         "false",
         "Whether the photos are of one place: one answer for all of them, from the geometric mean of their densities",
+    ),
+    parameter(
+        "one_trip",
+        "boolean",
+        "false",
+        "Whether an album is one trip, however long the pauses in it; else it is cut at pauses of more than 36 hours, and at jumps",
     ),
     parameter(
         "trust_clocks",
@@ -136,6 +142,7 @@ impl Ask {
                 "together" => {
                     ask.is_together = choice(&name, &value, &[("false", false), ("true", true)])?;
                 }
+                "one_trip" => request.one_trip = choice(&name, &value, &[("false", false), ("true", true)])?,
                 "trust_clocks" => {
                     request.trust_clocks = choice(&name, &value, &[("false", false), ("true", true)])?;
                 }

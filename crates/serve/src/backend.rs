@@ -1,11 +1,11 @@
 //! The one thread that owns the model: it computes what waited while it computed.
 
-use crate::job::{Done, Job, Times, Work};
+use crate::job::{Done, Job, Times, Upload, Work};
 use crate::metrics::{Metrics, Stage};
 use crate::problem::{Kind, Problem};
 use crate::{queue::Queue, render::Renderer, trips};
 use locdiff::parts::{Read, StageTimes};
-use locdiff::{Control, LocateError, LocateOptions, Located, Locator, Request, Source};
+use locdiff::{Control, LocateError, LocateOptions, Located, Locator, Photo, Request, Source};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -13,6 +13,8 @@ use std::time::Instant;
 
 /// Settings whose options are kept: a country's outline is read once.
 const MOST_KEPT: usize = 16;
+/// The longer side of a preview, in pixels.
+const PREVIEW_SIDE: u32 = 480;
 
 /// What the backend's thread holds.
 pub(crate) struct Backend {
@@ -94,7 +96,16 @@ impl Backend {
                 let steps = photo.and_then(|photo| self.locator.sampled_steps(&photo, &options));
                 self.settle(jobs, vec![steps], begin, &stages, |renderer, _, steps| renderer.steps(steps));
             }
-            Work::Album(_) => {
+            Work::Preview(_) => {
+                let small = |photo: &Upload| {
+                    let name = photo.name.as_deref().unwrap_or("the photo");
+                    let decoded = Photo::decode(&photo.contents, name, &options.limits).map_err(LocateError::from)?;
+                    decoded.thumbnail(PREVIEW_SIDE, usize::MAX).ok_or(LocateError::Stopped)
+                };
+                let found = jobs.iter().flat_map(|job| job.work.photos()).map(small).collect();
+                self.settle(jobs, found, begin, &stages, |_, _, found| Renderer::preview(found));
+            }
+            Work::Album(_) | Work::AlbumEmbeddings(_) => {
                 let said = self.locator.run_album_of(sources, &first.ask.request, &options, control);
                 let said = said.map_err(|error| Problem::from(&error)).and_then(|run| trips::object(&run));
                 let photos = vec![(); first.work.len()];
@@ -208,7 +219,9 @@ fn each<T>(all: Result<Vec<T>, LocateError>, count: usize) -> Vec<Result<T, Prob
 fn groups(jobs: Vec<Job>) -> Vec<Vec<Job>> {
     let mut groups: Vec<Vec<Job>> = Vec::new();
     for job in jobs {
-        let is_own = |job: &Job| job.ask.is_together || matches!(job.work, Work::Steps(_) | Work::Album(_));
+        let is_own = |job: &Job| {
+            job.ask.is_together || matches!(job.work, Work::Steps(_) | Work::Album(_) | Work::AlbumEmbeddings(_))
+        };
         let alike = |group: &&mut Vec<Job>| {
             !is_own(&group[0])
                 && !is_own(&job)

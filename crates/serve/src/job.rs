@@ -35,6 +35,10 @@ pub(crate) enum Work {
     Steps(Vec<Upload>),
     /// Photos of one trip.
     Album(Vec<Upload>),
+    /// The same as embeddings.
+    AlbumEmbeddings(Vec<EmbeddedPhoto>),
+    /// A photo made small.
+    Preview(Vec<Upload>),
 }
 
 impl Upload {
@@ -52,6 +56,9 @@ impl Upload {
 impl Work {
     /// Photos or embeddings as the front desk takes them.
     pub(crate) fn sources(&self) -> Result<Vec<Source>, LocateError> {
+        if let Self::AlbumEmbeddings(photos) = self {
+            return Ok(photos.iter().cloned().map(Source::embedded).collect());
+        }
         let Self::LocateEmbeddings(rows) = self else {
             return Ok(self.photos().iter().map(Upload::source).collect());
         };
@@ -65,8 +72,12 @@ impl Work {
     /// The photos; none where embeddings came.
     pub(crate) fn photos(&self) -> &[Upload] {
         match self {
-            Self::Locate(photos) | Self::Embed(photos) | Self::Steps(photos) | Self::Album(photos) => photos,
-            Self::LocateEmbeddings(_) => &[],
+            Self::Locate(photos)
+            | Self::Embed(photos)
+            | Self::Steps(photos)
+            | Self::Album(photos)
+            | Self::Preview(photos) => photos,
+            Self::LocateEmbeddings(_) | Self::AlbumEmbeddings(_) => &[],
         }
     }
 
@@ -74,8 +85,15 @@ impl Work {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::LocateEmbeddings(rows) => rows.len(),
+            Self::AlbumEmbeddings(photos) => photos.len(),
             _ => self.photos().len(),
         }
+    }
+
+    /// How many photos it counts as in the queue: those of an album that are embedded already take a small part of a photo's time.
+    pub(crate) fn weight(&self) -> usize {
+        const ALIKE: usize = 256;
+        if let Self::AlbumEmbeddings(photos) = self { photos.len().div_ceil(ALIKE) } else { self.len() }
     }
 }
 

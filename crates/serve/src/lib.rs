@@ -30,6 +30,7 @@ mod error;
 pub mod fuzzing;
 mod hosts;
 mod job;
+mod labels;
 mod local_page;
 mod log;
 mod metrics;
@@ -45,6 +46,7 @@ mod routes;
 mod server;
 mod service;
 mod stall;
+mod tagging;
 mod trips;
 mod uploads;
 

@@ -25,7 +25,14 @@ pub(crate) fn document() -> Value {
 /// The problems that a route can answer with.
 pub(crate) fn problems(endpoint: Endpoint) -> Vec<Kind> {
     let own: &[Kind] = match endpoint {
-        Endpoint::Locate | Endpoint::LocateEmbeddings | Endpoint::Embed | Endpoint::Steps | Endpoint::Album => &[
+        Endpoint::Locate
+        | Endpoint::LocateEmbeddings
+        | Endpoint::Embed
+        | Endpoint::Steps
+        | Endpoint::Album
+        | Endpoint::AlbumEmbeddings
+        | Endpoint::Tag
+        | Endpoint::Preview => &[
             Kind::Unauthorized,
             Kind::BodyTimeout,
             Kind::TooLarge,
@@ -78,14 +85,18 @@ fn operation(route: &Route, own: &Value) -> Value {
     operation
 }
 
+/// Parameters of albums alone.
+const ALBUMS: [&str; 2] = ["one_trip", "trust_clocks"];
+
 /// Whether a parameter means something at an endpoint.
 pub(crate) fn is_for(parameter: &Parameter, endpoint: Endpoint) -> bool {
     match endpoint {
-        Endpoint::Locate => parameter.name != "trust_clocks",
-        Endpoint::LocateEmbeddings => !["name", "views", "trust_clocks"].contains(&parameter.name),
-        Endpoint::Embed => parameter.name == "name",
+        Endpoint::Locate => !ALBUMS.contains(&parameter.name),
+        Endpoint::LocateEmbeddings => !ALBUMS.contains(&parameter.name) && !["name", "views"].contains(&parameter.name),
+        Endpoint::Embed | Endpoint::Preview => parameter.name == "name",
         Endpoint::Steps => ["name", "views", "seed"].contains(&parameter.name),
-        Endpoint::Album => ["views", "seed", "trust_clocks"].contains(&parameter.name),
+        Endpoint::Album => ["views", "seed"].contains(&parameter.name) || ALBUMS.contains(&parameter.name),
+        Endpoint::AlbumEmbeddings => parameter.name == "seed" || ALBUMS.contains(&parameter.name),
         _ => false,
     }
 }
@@ -140,6 +151,6 @@ mod tests {
         }
         assert!(Kind::ALL.iter().all(|kind| seen.contains(kind)));
         let locate = &paths["/v1/locate"]["post"]["parameters"];
-        assert_eq!(locate.as_array().unwrap().len(), PARAMETERS.len() - 1, "clocks are an album's");
+        assert_eq!(locate.as_array().unwrap().len(), PARAMETERS.len() - ALBUMS.len());
     }
 }

@@ -53,10 +53,10 @@ impl Queue {
     /// Lets a job wait; false where there is no room, whole jobs only.
     pub(crate) fn push(&self, job: Job) -> bool {
         let mut state = self.state();
-        if state.is_closed || !state.has_room(job.work.len(), self.most) {
+        if state.is_closed || !state.has_room(job.work.weight(), self.most) {
             return false;
         }
-        state.photos += job.work.len();
+        state.photos += job.work.weight();
         state.waiting.push_back(job);
         drop(state);
         self.changed.notify_one();
@@ -80,10 +80,10 @@ impl Queue {
         let mut taken = Vec::new();
         let mut count = 0;
         while let Some(next) = state.waiting.front() {
-            if count > 0 && count + next.work.len() > photos {
+            if count > 0 && count + next.work.weight() > photos {
                 break;
             }
-            count += next.work.len();
+            count += next.work.weight();
             taken.extend(state.waiting.pop_front());
         }
         state.photos -= count;

@@ -3,7 +3,9 @@
 use crate::ask::{Ask, Extra, Format};
 use crate::problem::{Kind, Problem};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
-use locdiff::{Answer, Atlas, DensityGrid, Embedding, LatLon, LocateError, Located, SampledStep, parts::Read};
+use locdiff::{
+    Answer, Atlas, DensityGrid, Embedding, LatLon, LocateError, Located, SampledStep, parts::Read, parts::Taken,
+};
 use serde_json::{Value, json};
 use std::sync::OnceLock;
 
@@ -61,7 +63,12 @@ impl Renderer {
                 Ok(photo) => {
                     let view = photo.views.first();
                     let encoder = view.and_then(Embedding::encoder).map(ToString::to_string);
-                    json!({ "photo": photo.name, "encoder": encoder, "embedding": view.map(Embedding::values) })
+                    let Taken { time, offset, camera, .. } = &photo.taken;
+                    let gps = photo.gps.map(|gps| [gps.lat_deg(), gps.lon_deg()]);
+                    json!({
+                        "photo": photo.name, "encoder": encoder, "embedding": view.map(Embedding::values),
+                        "time": time, "offset": offset, "camera": camera, "gps": gps,
+                    })
                 }
                 Err(error) if !is_one => json!({ "error": error.to_string() }),
                 Err(error) => return Err(Problem::from(&error)),
@@ -82,6 +89,12 @@ impl Renderer {
             |step: &SampledStep| json!({ "t": step.t, "places": step.places.iter().map(place).collect::<Vec<_>>() });
         let object = json!({ "steps": steps.iter().flatten().map(step).collect::<Vec<_>>() });
         Ok((format!("{object}\n").into_bytes(), JSON))
+    }
+
+    /// A photo made small.
+    pub(crate) fn preview(mut found: Vec<Result<Vec<u8>, LocateError>>) -> Rendered {
+        let jpeg = found.pop().unwrap_or(Err(LocateError::Stopped));
+        jpeg.map(|jpeg| (jpeg, "image/jpeg")).map_err(|error| Problem::from(&error))
     }
 
     /// An album's object.

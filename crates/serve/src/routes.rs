@@ -11,6 +11,9 @@ pub(crate) enum Endpoint {
     Embed,
     Steps,
     Album,
+    AlbumEmbeddings,
+    Preview,
+    Tag,
     Info,
     Regions,
     Live,
@@ -18,6 +21,7 @@ pub(crate) enum Endpoint {
     Metrics,
     OpenApi,
     Docs,
+    Labels,
     Page(usize),
 }
 
@@ -48,7 +52,7 @@ const fn post(path: &'static str, endpoint: Endpoint, summary: &'static str) -> 
 }
 
 /// All routes but the page's files.
-pub(crate) const ROUTES: [Route; 12] = [
+pub(crate) const ROUTES: [Route; 15] = [
     post("/v1/locate", Endpoint::Locate, "Where photos were taken: one as the body, or several as a form"),
     post("/v1/locate/embeddings", Endpoint::LocateEmbeddings, "Where photos were taken, from their embeddings"),
     post("/v1/embed", Endpoint::Embed, "The embeddings of photos: one as the body, or several as a form"),
@@ -62,6 +66,18 @@ pub(crate) const ROUTES: [Route; 12] = [
         Endpoint::Album,
         "Where the photos of one trip were taken, together: by image evidence, times, the GPS tags of some and how people travel. A form of \
          fields 'photo'; after a photo, fields 'time', 'gps' (lat,lon) and 'camera' give what its own EXIF data lack",
+    ),
+    post(
+        "/v1/album/embeddings",
+        Endpoint::AlbumEmbeddings,
+        "The same from embeddings and what /v1/embed says of each photo: albums that are sent in parts",
+    ),
+    post("/v1/preview", Endpoint::Preview, "A photo as a JPEG of 480 pixels, for pages that cannot show HEIC or RAW"),
+    post(
+        "/v1/tag",
+        Endpoint::Tag,
+        "A copy of a photo with its place as a GPS tag, where the answer is sure to within 25 km and it has none. A form of \
+         'answer', the answer as it came, and 'photo'",
     ),
     get("/v1/info", Endpoint::Info, true, "The version, the model and the limits"),
     get("/v1/regions", Endpoint::Regions, true, "The countries that an answer can be restricted to"),
@@ -86,8 +102,11 @@ const fn page(k: usize, path: &'static str, content_type: &'static str, contents
 const BYTES: &str = "application/octet-stream";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
+/// The names on the page's globe, which are made when they are first asked for.
+const LABELS: Route = get("/page/labels.json", Endpoint::Labels, false, "A file of the page");
+
 /// The page: all that it loads.
-pub(crate) const PAGE: [PageFile; 11] = [
+pub(crate) const PAGE: [PageFile; 16] = [
     page(0, "/", "text/html; charset=utf-8", include_bytes!("../page/index.html")),
     page(1, "/page/style.css", "text/css; charset=utf-8", include_bytes!("../page/style.css")),
     page(2, "/page/app.js", SCRIPT, include_bytes!("../page/app.js")),
@@ -99,6 +118,11 @@ pub(crate) const PAGE: [PageFile; 11] = [
     page(8, "/page/texture.js", SCRIPT, include_bytes!("../page/texture.js")),
     page(9, "/page/film.js", SCRIPT, include_bytes!("../page/film.js")),
     page(10, "/page/trip.js", SCRIPT, include_bytes!("../page/trip.js")),
+    page(11, "/page/strip.js", SCRIPT, include_bytes!("../page/strip.js")),
+    page(12, "/page/files.js", SCRIPT, include_bytes!("../page/files.js")),
+    page(13, "/page/labels.js", SCRIPT, include_bytes!("../page/labels.js")),
+    page(14, "/page/server.js", SCRIPT, include_bytes!("../page/server.js")),
+    page(15, "/page/example.jpg", "image/jpeg", include_bytes!("../page/example.jpg")),
 ];
 
 /// What a request found.
@@ -112,7 +136,7 @@ pub(crate) enum RouteMatch {
 
 /// The route for a method and a path; paths are compared as they are, so there is nothing to walk out of.
 pub(crate) fn find(method: &Method, path: &str) -> RouteMatch {
-    let all = ROUTES.iter().copied().chain(PAGE.iter().map(|file| file.route));
+    let all = ROUTES.iter().copied().chain(PAGE.iter().map(|file| file.route)).chain([LABELS]);
     let Some(route) = all.into_iter().find(|route| route.path == path) else { return RouteMatch::Nothing };
     let fits = if route.is_post { method == Method::POST } else { method == Method::GET || method == Method::HEAD };
     if fits { RouteMatch::Route(route) } else { RouteMatch::OtherMethod(route) }

@@ -8,8 +8,8 @@ use crate::problem::{Kind, Problem};
 use crate::routes::{self, Endpoint, PAGE, Route, RouteMatch};
 use crate::uploads::{self, BodyKind};
 use crate::{
-    ServeOptions, access::Access, budget::Budget, connections::UnclearLength, docs, hosts::Hosts, metrics::Metrics,
-    openapi, query, queue::Queue, reply::Reply,
+    ServeOptions, access::Access, budget::Budget, connections::UnclearLength, docs, hosts::Hosts, labels,
+    metrics::Metrics, openapi, query, queue::Queue, reply::Reply, tagging,
 };
 use bytes::Bytes;
 use http_body_util::Full;
@@ -125,9 +125,14 @@ impl Service {
             self.access.check_key(&head.headers)?;
         }
         match route.endpoint {
-            Endpoint::Locate | Endpoint::LocateEmbeddings | Endpoint::Embed | Endpoint::Steps | Endpoint::Album => {
-                self.compute(head, body, route, bytes_in).await
-            }
+            Endpoint::Locate
+            | Endpoint::LocateEmbeddings
+            | Endpoint::Embed
+            | Endpoint::Steps
+            | Endpoint::Album
+            | Endpoint::AlbumEmbeddings
+            | Endpoint::Tag
+            | Endpoint::Preview => self.compute(head, body, route, bytes_in).await,
             Endpoint::Info => Ok(Reply::ok(JSON, self.info.to_string())),
             Endpoint::Regions => Ok(Reply::ok(JSON, regions().to_string())),
             Endpoint::Live => Ok(Reply::ok(JSON, "{\"status\":\"live\"}")),
@@ -138,6 +143,7 @@ impl Service {
             Endpoint::Metrics => Ok(Reply::ok("text/plain; version=0.0.4; charset=utf-8", self.metrics_text())),
             Endpoint::OpenApi => Ok(Reply::ok(JSON, openapi::document().to_string())),
             Endpoint::Docs => Ok(Reply::ok("text/html; charset=utf-8", docs::page())),
+            Endpoint::Labels => Ok(Reply::ok(JSON, labels::json()).with("cache-control", "no-cache")),
             Endpoint::Page(k) => {
                 Ok(Reply::ok(PAGE[k].content_type, PAGE[k].contents).with("cache-control", "no-cache"))
             }
@@ -163,8 +169,8 @@ impl Service {
             Some(Err(_)) => return Err(Problem::bad("the Content-Type is no text")),
         };
         let kind = match route.endpoint {
-            Endpoint::LocateEmbeddings => BodyKind::of_embeddings(content_type)?,
-            Endpoint::Album => BodyKind::of_album(content_type)?,
+            Endpoint::LocateEmbeddings | Endpoint::AlbumEmbeddings => BodyKind::of_embeddings(content_type)?,
+            Endpoint::Album | Endpoint::Tag => BodyKind::of_album(content_type)?,
             _ => BodyKind::of_photos(content_type)?,
         };
         if self.queue.is_full() {
@@ -177,6 +183,13 @@ impl Service {
         let most = self.options.max_photos;
         let photos = |contents, name| uploads::photos(contents, &kind, name, most, &self.limits);
         let work = match route.endpoint {
+            // A copy takes no model.
+            Endpoint::Tag => return Ok(Reply::ok("application/octet-stream", tagging::copy(contents, &kind)?)),
+            Endpoint::AlbumEmbeddings => uploads::album_embeddings(&contents, self.columns)?,
+            Endpoint::Preview => match &kind {
+                BodyKind::Photo => Work::Preview(photos(contents, ask.name.clone())?),
+                _ => return Err(Problem::bad("a preview is of one photo: send it as the body")),
+            },
             Endpoint::LocateEmbeddings => uploads::embeddings(&contents, self.columns, most)?,
             Endpoint::Embed => Work::Embed(photos(contents, ask.name.clone())?),
             Endpoint::Steps => Work::Steps(photos(contents, ask.name.clone())?),

@@ -3,8 +3,10 @@
 use crate::job::{GivenFacts, Upload, Work};
 use crate::multipart;
 use crate::problem::{Kind, Problem};
+use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use bytes::Bytes;
-use locdiff::{LatLon, LocateError, Photo, PhotoLimits, parts::parse_time};
+use locdiff::parts::{Taken, parse_time};
+use locdiff::{EmbeddedPhoto, Embedding, LatLon, LocateError, Photo, PhotoLimits};
 use locdiff_base::excerpt;
 use serde::Deserialize;
 
@@ -104,6 +106,8 @@ fn upload(name: Option<String>, contents: Bytes, is_one: bool, limits: &PhotoLim
 const FIELDS: usize = 4;
 /// No time, place or camera is longer.
 const LONGEST_FIELD: usize = 100;
+/// No name of a photo is longer.
+const LONGEST_NAME: usize = 1024;
 
 /// The photos of an album's form, each followed by its fields.
 pub(crate) fn album(body: Bytes, kind: &BodyKind, most: usize, limits: &PhotoLimits) -> Result<Vec<Upload>, Problem> {
@@ -179,4 +183,62 @@ pub(crate) fn embeddings(body: &[u8], columns: usize, most: usize) -> Result<Wor
         return Err(Problem::bad(detail));
     }
     Ok(Work::LocateEmbeddings(rows.embeddings))
+}
+
+/// The most photos of an album that come as embeddings.
+pub(crate) const MOST_OF_ALBUM: usize = 5000;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AlbumBody {
+    photos: Vec<AlbumRow>,
+}
+
+/// What `/v1/embed` said of a photo; its embedding as base64 of 32-bit numbers, the least byte first.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AlbumRow {
+    name: String,
+    embedding: String,
+    time: Option<String>,
+    offset: Option<String>,
+    camera: Option<String>,
+    gps: Option<[f64; 2]>,
+}
+
+impl AlbumRow {
+    fn photo(self, columns: usize) -> Result<EmbeddedPhoto, Problem> {
+        let name = excerpt(&self.name);
+        let bad = |what: String| Problem::bad(format!("{name}: {what}"));
+        let long =
+            [&self.time, &self.offset, &self.camera].into_iter().flatten().any(|text| text.len() > LONGEST_FIELD);
+        if long || self.name.len() > LONGEST_NAME {
+            return Err(bad("a text is too long".to_owned()));
+        }
+        let bytes =
+            BASE64.decode(&self.embedding).map_err(|error| bad(format!("the embedding is no base64: {error}")))?;
+        let values: Vec<f32> =
+            bytes.chunks_exact(4).map(|four| f32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect();
+        if bytes.len() != 4 * columns {
+            return Err(bad(format!("the embedding has {} bytes, the model takes {}", bytes.len(), 4 * columns)));
+        }
+        let embedding = Embedding::new(values, None).map_err(|error| bad(error.to_string()))?;
+        let gps =
+            self.gps.map(|[lat, lon]| LatLon::new(lat, lon)).transpose().map_err(|error| bad(error.to_string()))?;
+        let mut taken = Taken::default();
+        (taken.time, taken.offset, taken.camera) = (self.time, self.offset, self.camera);
+        Ok(EmbeddedPhoto::from(embedding).with_name(self.name).with_gps(gps).with_taken(taken))
+    }
+}
+
+/// The photos of an album that were embedded before.
+pub(crate) fn album_embeddings(body: &[u8], columns: usize) -> Result<Work, Problem> {
+    let body: AlbumBody =
+        serde_json::from_slice(body).map_err(|error| Problem::bad(format!("the body is no album: {error}")))?;
+    let count = body.photos.len();
+    if count == 0 || count > MOST_OF_ALBUM {
+        return Err(Problem::bad(format!("the album has {count} photos: send 1 to {MOST_OF_ALBUM}")));
+    }
+    let photos = body.photos.into_iter().map(|row| row.photo(columns)).collect::<Result<_, _>>()?;
+    Ok(Work::AlbumEmbeddings(photos))
 }

@@ -2,9 +2,10 @@
 
 mod common;
 
+use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use common::{FORM, Running, photo, post, until};
 use locdiff::{Control, LatLon, Locator, PhotoTime, Request, Source};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A part of a form: a photo with its file name, or a field with words.
 fn part(field: &str, file: Option<&str>, contents: &[u8]) -> Vec<u8> {
@@ -66,6 +67,52 @@ fn photos_of_a_trip_speak_for_each_other() {
         assert_eq!(given, wanted.to_json());
     }
     assert_eq!(server.metric("locdiff_photos_answered_total"), Some(3.0));
+}
+
+#[test]
+fn an_album_in_parts_is_the_album_at_once() {
+    let server = Running::new(|_| {});
+    let photos =
+        [("IMG_20240512_134510.jpg", "turned_6.jpg"), ("IMG_20240512_135010.jpg", "china.jpg"), ("x.png", "rgb.png")];
+    let parts = photos.map(|(name, file)| described(name, &photo(file), &[]));
+    let whole = server.post("/v1/album", FORM, &form(&parts)).json();
+    let row = |(name, file): (&str, &str)| {
+        let said = server.post(&format!("/v1/embed?name={name}"), "image/jpeg", &photo(file)).json();
+        let values: Vec<f32> = serde_json::from_value(said["embedding"].clone()).unwrap();
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        json!({
+            "name": name, "embedding": BASE64.encode(bytes), "time": said["time"], "offset": said["offset"],
+            "camera": said["camera"], "gps": said["gps"],
+        })
+    };
+    let rows = photos.map(row);
+    let ask = |body: Value| server.post("/v1/album/embeddings", "application/json", body.to_string().as_bytes());
+    assert_eq!(ask(json!({ "photos": rows })).json(), whole);
+    assert!(whole["photos"][0]["gps"].is_object());
+    let bad = |field: &str, value: Value| {
+        let mut row = rows[0].clone();
+        row[field] = value;
+        ask(json!({ "photos": [row] }))
+    };
+    for (field, value) in [
+        ("embedding", json!("AAAA")),
+        ("embedding", json!("?")),
+        ("gps", json!([91, 0])),
+        ("time", json!("x".repeat(101))),
+        ("else", json!(1)),
+    ] {
+        assert_eq!(bad(field, value).status, 400, "{field}");
+    }
+    assert_eq!(ask(json!({ "photos": [] })).status, 400);
+}
+
+#[test]
+fn a_preview_is_a_small_jpeg() {
+    let server = Running::new(|_| {});
+    let response = server.post("/v1/preview?name=x", "image/png", &photo("china.jpg"));
+    assert_eq!((response.status, response.header("content-type")), (200, Some("image/jpeg")));
+    let broken = server.post("/v1/preview?name=x.heic", "image/heic", b"nothing");
+    assert_eq!((broken.status, &*broken.problem()), (415, "unknown-format"));
 }
 
 #[test]

@@ -63,7 +63,8 @@ fn gradients_match_brute_force() {
         let codec = codec(l);
         let place = LatLon::new(48.2, 16.37).unwrap();
         let code = codec.encode(place).into_vec();
-        for (name, e) in inputs(&codec, place) {
+        // The sum over the sphere at L = 47 takes a second: every fourth input.
+        for (name, e) in inputs(&codec, place).into_iter().step_by(if l > 23 { 4 } else { 1 }) {
             let exact = brute_force(&codec, &e, &code);
             let loss = |kind: Divergence| codec.divergence(&kind, &e, place.to_unit()).unwrap();
             let (reverse, forward, nll) =

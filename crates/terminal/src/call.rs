@@ -70,6 +70,19 @@ impl Call {
         Ok(true)
     }
 
+    /// Takes a folder for outputs of this call alone, by its true path.
+    pub(crate) fn claim_folder(&self, folder: &Path) -> Result<(), LockError> {
+        let mut claimed = self.claimed.lock().unwrap_or_else(PoisonError::into_inner);
+        if claimed.iter().all(|(other, _)| other != folder) {
+            let lock = match OutputLock::file(folder) {
+                Err(LockError::Create { .. }) => None, // as above
+                lock => Some(lock?),
+            };
+            claimed.push((folder.to_owned(), lock));
+        }
+        Ok(())
+    }
+
     /// Takes standard output for an output; whether it was taken before.
     pub(crate) fn take_stdout(&self) -> bool {
         self.stdout_taken.swap(true, Ordering::SeqCst)

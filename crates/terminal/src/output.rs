@@ -56,6 +56,13 @@ pub fn claim<'a>(outputs: impl IntoIterator<Item = &'a Path>, prints: bool) -> R
     Ok(())
 }
 
+/// Makes a folder of files and sees that nothing else writes them until the command ends; several outputs may share it.
+pub fn claim_folder(folder: &Path) -> Result<()> {
+    let made = std::fs::create_dir_all(folder).and_then(|()| std::fs::canonicalize(folder));
+    let folder = made.map_err(|reason| WriteError::new(&folder.display().to_string(), reason))?;
+    Ok(Call::current().claim_folder(&folder)?)
+}
+
 /// Fails where a regular file would be overwritten, or a folder that holds `path` as its mark.
 pub fn claim_file(path: &Path) -> Result<()> {
     let exists = std::fs::metadata(path).is_ok_and(|metadata| metadata.is_file());

@@ -38,5 +38,5 @@ pub use encoder::Encoder;
 pub use error::{Result, VisionError};
 pub use inspection::Inspection;
 pub use locdiff_phototags::{PhotoFacts, Taken};
-pub use photo::{Photo, PhotoLimits};
+pub use photo::{Photo, PhotoLimits, libheif_version};
 pub use preprocessing::{Augmentation, CentreCrop, Crop, CropRounding, Preprocessing, ResizeRule, resize};

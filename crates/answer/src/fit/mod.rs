@@ -6,7 +6,7 @@ mod levels;
 mod observation;
 mod reading;
 
-pub use gallery::{MOST_NEIGHBOURS, choose_mix, fit_gallery};
+pub use gallery::{MOST_NEIGHBOURS, MOST_PLACES, choose_mix, fit_gallery};
 pub use observation::Observation;
 
 use crate::calibration::{Calibration, FitReport, OutOfDomain};

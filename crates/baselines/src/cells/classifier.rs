@@ -16,7 +16,7 @@ use std::ops::Range;
 
 /// A classifier over cells, by one of the schemes of [`CellScheme`].
 pub(crate) struct CellClassifier {
-    net: Network,
+    net: CellNetwork,
     params: Params,
     standardisation: Standardisation,
     label_width_km: f64,
@@ -25,7 +25,7 @@ pub(crate) struct CellClassifier {
 }
 
 /// The network with the cells that its outputs stand for.
-struct Network {
+struct CellNetwork {
     mlp: Mlp,
     scheme: CellScheme,
     partitions: Vec<Partition>,
@@ -58,7 +58,7 @@ impl CellClassifier {
         let widths: &[f64] = if scheme == CellScheme::Smooth { &LABEL_WIDTHS_KM } else { &[0.0] };
         let batch = effort.batch;
         let (label_width_km, (net, params)) = choose(widths, progress, |width_km, part| {
-            let (net, mut weights) = Network::new(task, scheme)?;
+            let (net, mut weights) = CellNetwork::new(task, scheme)?;
             let (mlp, cells) = (&net.mlp, net.cells());
             let zeros = |columns: usize| Tensor::zeros(device, batch, columns);
             let labels = net.labels(training.points(), width_km);
@@ -106,7 +106,7 @@ impl CellClassifier {
     }
 }
 
-impl Network {
+impl CellNetwork {
     fn new(task: Task<'_>, scheme: CellScheme) -> Result<(Self, Weights)> {
         let training = task.data.training;
         let (columns, points) = (training.columns(), training.points());

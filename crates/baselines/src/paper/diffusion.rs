@@ -271,7 +271,7 @@ mod tests {
 
     #[test]
     fn every_way_is_read_off_every_model() {
-        let splits = Splits::new(toy::cities(80, 1), toy::cities(12, 2), toy::cities(8, 3)).unwrap();
+        let splits = Splits::new(toy::cities(80, 1), toy::cities(6, 2), toy::cities(4, 3)).unwrap();
         let effort = Effort { locdiff_degree: 7, steps: 10, batch: 16, samples: 2, validations: 1, ..Effort::tiny() };
         let device = Device::cpu();
         let experiment = Experiment { device: &device, splits: &splits, effort, effort_name: "tiny", seeds: &[1] };

@@ -34,7 +34,7 @@ pub(crate) struct VmfMixture {
     window_km: f64,
 }
 
-struct Network {
+struct MixtureNetwork {
     mlp: Mlp,
     directions: ParamId,
     log_kappas: ParamId,
@@ -139,8 +139,8 @@ impl VmfMixture {
         let Task { device, effort, data, .. } = task;
         let (training, validation) = (data.training, data.validation);
         let bank = Bank::new(device, training)?;
-        let (net, mut weights) = Network::new(task, components)?;
-        let Network { mlp, directions, log_kappas } = net;
+        let (net, mut weights) = MixtureNetwork::new(task, components)?;
+        let MixtureNetwork { mlp, directions, log_kappas } = net;
         let flat: Vec<f32> = training.points().iter().flat_map(|p| p.to_array().map(|x| x as f32)).collect();
         let (batch, count) = (effort.batch, directions.rows());
         let zeros = |rows: usize, columns: usize| Tensor::zeros(device, rows, columns);
@@ -195,7 +195,7 @@ impl VmfMixture {
     }
 }
 
-impl Network {
+impl MixtureNetwork {
     fn new(task: Task<'_>, components: usize) -> Result<(Self, Weights)> {
         let Task { device, effort, seed, data, .. } = task;
         let (columns, points) = (data.training.columns(), data.training.points());

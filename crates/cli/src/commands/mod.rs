@@ -10,6 +10,7 @@ pub(crate) mod encode;
 pub(crate) mod encoder;
 pub mod evaluate;
 pub(crate) mod gallery;
+pub(crate) mod get;
 pub(crate) mod immich;
 pub(crate) mod import;
 pub(crate) mod locate;

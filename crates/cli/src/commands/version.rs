@@ -49,6 +49,7 @@ fn facts() -> Result<Value> {
         Ok(device) => device.to_string(),
         Err(_) => "not found".to_owned(),
     };
+    let libheif = locdiff_vision::libheif_version().unwrap_or_else(|reason| format!("not found ({reason})"));
     let features: Vec<&str> = if cfg!(feature = "bundled") { vec!["bundled"] } else { Vec::new() };
     let (model, encoder) = bundled()?;
     Ok(json!({
@@ -58,6 +59,7 @@ fn facts() -> Result<Value> {
         "features": features,
         "threads": rayon::current_num_threads(),
         "cuda": cuda,
+        "libheif": libheif,
         "model": model,
         "encoder": encoder,
     }))

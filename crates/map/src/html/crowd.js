@@ -6,10 +6,7 @@ function crowd(all, map) {
   const ROWS = 60; // photos listed at once; more come as one scrolls
   const count = all.name.length;
   const xs = Float64Array.from(all.lon, worldX), ys = Float64Array.from(all.lat, worldY);
-  const text = document.getElementById("pictures").textContent;
-  const from = new Float64Array(count + 1);
-  for (let i = 0; i < count; i++) from[i + 1] = from[i] + all.picture[i];
-  const picture = (i) => all.picture[i] ? `data:image/jpeg;base64,${text.slice(from[i], from[i + 1])}` : null;
+  const { uri: picture } = pictures(all.picture, redraw);
   const plural = (n) => `${n.toLocaleString("en")} photo${n === 1 ? "" : "s"}`;
   const km = (number) => `${Math.round(number).toLocaleString("en")} km`;
 
@@ -33,7 +30,7 @@ function crowd(all, map) {
   const list = element(panel, "ol", "crowd-list");
   const more = element(panel, "p", "crowd-more");
 
-  let shown = [], listed = [], chosen = -1, rows = 0, clusters = [], clustered = null;
+  let shown = [], listed = [], chosen = -1, rows = 0;
   function refilter() {
     const wanted = words.value.trim().toLowerCase(), share = Number(least.value) / 100;
     told.textContent = `Surer than ${least.value} %`;
@@ -43,7 +40,6 @@ function crowd(all, map) {
       if (wanted && !`${all.name[i]}\n${all.words[i]}`.toLowerCase().includes(wanted)) continue;
       shown.push(i);
     }
-    clustered = null;
     head.textContent = shown.length === count ? plural(count) : `${shown.length.toLocaleString("en")} of ${plural(count)}`;
     if (chosen >= 0 && !shown.includes(chosen)) choose(-1);
     relist(shown);
@@ -94,42 +90,12 @@ function crowd(all, map) {
     redraw();
   }
 
-  // ---- the map: squares of the world in which photos are one cluster; anew for each zoom
-  function cluster() {
-    const key = Math.round(2 * Math.log2(view.size)); // half a level at a time
-    if (clustered === key) return clusters;
-    const size = 2 ** (key / 2), level = size / CELL;
-    const cells = new Map(), number = (column, row) => column * 1048576 + row;
-    for (const i of shown) {
-      const column = Math.floor(xs[i] * level), row = Math.floor(ys[i] * level);
-      let one = cells.get(number(column, row));
-      if (!one) cells.set(number(column, row), (one = { photos: [], x: 0, y: 0, sure: 0, column, row, gone: false }));
-      one.photos.push(i); one.x += xs[i]; one.y += ys[i]; one.sure += all.sure[i];
-    }
-    // The larger take in neighbours that they would cover. Sums become means at the end.
-    const bySize = [...cells.values()].sort((a, b) => b.photos.length - a.photos.length);
-    for (const one of bySize) {
-      if (one.gone) continue;
-      for (let step = 0; step < 9; step++) {
-        const other = cells.get(number(one.column + (step % 3) - 1, one.row + Math.floor(step / 3) - 1));
-        if (!other || other === one || other.gone || other.photos.length > one.photos.length) continue;
-        const [n, m] = [one.photos.length, other.photos.length];
-        const away = Math.hypot(one.x / n - other.x / m, one.y / n - other.y / m) * size;
-        if (away > radius(n) + radius(m)) continue;
-        for (const i of other.photos) one.photos.push(i);
-        one.x += other.x; one.y += other.y; one.sure += other.sure; other.gone = true;
-      }
-    }
-    clusters = bySize.filter((one) => !one.gone).reverse();
-    for (const one of clusters) { const n = one.photos.length; one.x /= n; one.y /= n; one.sure /= n; }
-    clusters.sort((a, b) => a.photos.length - b.photos.length);
-    clustered = key;
-    return clusters;
-  }
+  // ---- the map
   const radius = (n) => {
     const most = Math.max(17, Math.min(30, map.size()[0] / 22));
     return n === 1 ? 6 : Math.min(most, 9 + 3.2 * Math.log2(n));
   };
+  const cluster = clusterer(xs, ys, view, CELL, radius);
   function circle(i, radiusKm, style) {
     // A circle on the globe is wider on the map where the map is.
     const pixels = (radiusKm * view.size) / (map.EQUATOR_KM * Math.max(0.05, Math.cos((all.lat[i] * Math.PI) / 180)));
@@ -143,7 +109,7 @@ function crowd(all, map) {
     const [width, height] = map.size();
     const accent = colour("--accent"), paper = colour("--paper"), soft = colour("--soft");
     ctx.textAlign = "center"; ctx.textBaseline = "middle";
-    for (const one of cluster()) {
+    for (const one of cluster(shown)) {
       const n = one.photos.length, r = radius(n), y = screenY(one.y);
       if (y < -r || y > height + r) continue;
       eachTurn(one.x, one.x, (turn) => {
@@ -151,7 +117,7 @@ function crowd(all, map) {
         if (x < -r || x > width + r) return;
         ctx.beginPath(); ctx.arc(x, y, r, 0, 7);
         const isGuess = n === 1 && !all.tell[one.photos[0]];
-        ctx.globalAlpha = 0.55 + 0.4 * one.sure;
+        ctx.globalAlpha = 0.55 + 0.4 * (one.sure ??= one.photos.reduce((sum, i) => sum + all.sure[i], 0) / n);
         ctx.fillStyle = isGuess ? paper : accent; ctx.fill();
         ctx.globalAlpha = 1;
         ctx.lineWidth = 1.5; ctx.strokeStyle = isGuess ? soft : paper; ctx.stroke();
@@ -172,7 +138,7 @@ function crowd(all, map) {
   }
   function tap(px, py) {
     let hit = null;
-    for (const one of cluster()) eachTurn(one.x, one.x, (turn) => {
+    for (const one of cluster(shown)) eachTurn(one.x, one.x, (turn) => {
       const away = Math.hypot(screenX(one.x + turn) - px, screenY(one.y) - py);
       if (away < radius(one.photos.length) + 5) hit = one; // the largest last
     });

@@ -96,7 +96,8 @@ impl<S: Read + Write + Seek> CrowdMap<S> {
         });
         let data = json!({ "ramp": [], "photos": [], "crowd": crowd });
         self.spool.seek(SeekFrom::Start(0))?;
-        let more = More { script: include_str!("crowd.js"), pictures: Some(&mut self.spool) };
+        let script = concat!(include_str!("clusters.js"), include_str!("crowd.js"));
+        let more = More { script, pictures: Some(&mut self.spool) };
         self.page.write(out, data, Some(more))
     }
 }

@@ -1,44 +1,96 @@
 "use strict";
-// An album on the map of map.js: its track, a slider through time, the radii of the chosen photo. All text goes in by textContent.
+// An album on the map of map.js: its photos, alone or in clusters, their track, a slider through time, the radii of the chosen one.
+// All text goes in by textContent.
 function track(all, map) {
   const { ctx, view, screenX, screenY, worldX, worldY, eachTurn, colour, redraw, flyTo, viewOf, element } = map;
   const $ = (id) => document.getElementById(id);
+  const ROW = 56; // pixels of a row of the list
   const xs = all.map((photo) => worldX(photo.lon)), ys = all.map((photo) => worldY(photo.lat));
   const km = (number) => number < 1 ? `${Math.round(number * 1000)} m` : `${number < 10 ? number.toFixed(1) : Math.round(number).toLocaleString("en")} km`;
+  const said = (n) => n.toLocaleString("en"), plural = (n) => `${said(n)} photo${n === 1 ? "" : "s"}`;
+  const when = (photo) => photo.time.replace("T", " "), name = (photo) => photo.name.replace(/^.*[/\\]/, "");
+  const small = pictures(all.map((photo) => photo.picture), redraw);
+  const KINDS = {
+    tagged: ["With a GPS tag", (photo) => photo.tagged],
+    placed: ["Placed by the others", (photo) => !photo.tagged && photo.tell],
+    guess: ["I can’t tell", (photo) => !photo.tagged && !photo.tell],
+    odd: ["Do not fit", (photo) => photo.outlier],
+  };
+  const kindOf = (photo) => photo.tagged ? "tagged" : photo.tell ? "placed" : "guess";
+  const count = (kind) => all.filter(KINDS[kind][1]).length;
+
+  // ---- the panel: what is there, the chosen photo, the list
   const panel = $("answer");
-  $("photos").hidden = $("legend").hidden = true;
-  const plural = (n, word) => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
-  const odd = all.filter((photo) => photo.outlier).length, tagged = all.filter((photo) => photo.tagged).length;
-  element(panel, "h1", "crowd-head", `${plural(all.length, "photo")}, ${tagged} with GPS${odd ? `, ${odd} that do not fit` : ""}`);
+  panel.classList.add("album");
+  $("photos").hidden = true;
+  const head = element(panel, "h1", "crowd-head");
+  const filter = element(panel, "div", "crowd-filter");
+  const words = element(filter, "input");
+  words.type = "search"; words.placeholder = "Name or place"; words.setAttribute("aria-label", "Name or place");
+  const choice = element(filter, "select");
+  choice.setAttribute("aria-label", "Which photos");
+  element(choice, "option", "", `All ${plural(all.length)}`).value = "";
+  for (const [kind, [title]] of Object.entries(KINDS)) if (count(kind)) element(choice, "option", "", `${title} (${said(count(kind))})`).value = kind;
+  const here = element(filter, "button", "crowd-here", "Show all photos again");
+  here.type = "button"; here.hidden = true;
   const card = element(panel, "section", "crowd-card");
-  const list = element(panel, "ol", "crowd-list plain");
-  let chosen = 0;
-  const buttons = all.map((photo, i) => {
-    const button = element(element(list, "li"), "button");
+  card.setAttribute("aria-label", "The chosen photo"); card.setAttribute("aria-live", "polite");
+  const list = longList(panel, ROW, (button, i) => {
+    const photo = all[i], uri = small.uri(i);
+    if (uri) { const image = element(button, "img"); image.alt = ""; image.src = uri; }
     const side = element(button, "span", "crowd-words");
-    element(side, "b", "", photo.words);
-    element(side, "small", "", `${photo.time} · ${photo.name}`);
-    element(button, "span", photo.outlier ? "share" : "share soft", photo.outlier ? "!" : photo.tagged ? "GPS" : km(photo.r50));
-    button.onclick = () => { stop(); choose(i); flyTo({ size: Math.max(view.size, 3000), x: xs[i], y: ys[i] }); };
-    return button;
-  });
+    element(side, "b", "", photo.tell ? photo.words : `can’t tell; a guess: ${photo.words}`);
+    element(side, "small", "", `${when(photo)} · ${name(photo)}`);
+    const [mark, meaning] = photo.outlier ? ["!", "does not fit"] : photo.tagged ? ["GPS", "GPS tag"] : photo.tell ? [km(photo.r50), "50 % within"] : ["?", "can’t tell"];
+    const share = element(button, "span", `share ${kindOf(photo)}`, mark);
+    share.title = meaning;
+    if (mark.length === 1) { share.setAttribute("role", "img"); share.setAttribute("aria-label", meaning); }
+    if (i === chosen) button.setAttribute("aria-current", "true");
+  }, (i) => { stop(); choose(i); flyTo({ size: Math.max(view.size, 3000), x: xs[i], y: ys[i] }); });
+  if (!small.any) panel.classList.add("plain");
+
+  let chosen = -1, shown = [], near = null;
+  function refilter() {
+    const wanted = words.value.trim().toLowerCase(), fits = KINDS[choice.value]?.[1] ?? (() => true);
+    const isShown = (photo) => fits(photo) && (!wanted || `${photo.name}\n${photo.words}`.toLowerCase().includes(wanted));
+    shown = all.flatMap((photo, i) => (isShown(photo) ? [i] : []));
+    relist(null);
+    redraw();
+  }
+  // The list of those of one place, or of all that are shown.
+  function relist(photos) {
+    near = photos;
+    here.hidden = !near;
+    const listed = near ?? shown;
+    head.textContent = near ? `${plural(near.length)} here` : listed.length === all.length ? plural(all.length) : `${said(listed.length)} of ${plural(all.length)}`;
+    list.set(listed);
+    list.mark(chosen, false);
+  }
   function choose(i) {
-    buttons[chosen]?.removeAttribute("aria-current");
     chosen = i;
-    const photo = all[i];
-    buttons[i].setAttribute("aria-current", "true");
+    const photo = all[i], uri = small.uri(i);
+    list.mark(i, true);
     card.replaceChildren();
-    element(card, "p", "summary", photo.words);
-    element(card, "p", "crowd-name", photo.name);
+    const top = element(card, "div", "crowd-top");
+    if (uri) { const image = element(top, "img", kindOf(photo)); image.alt = ""; image.src = uri; }
+    const side = element(top, "div");
+    element(side, "p", "summary", photo.tell ? photo.words : `I can’t tell. A guess: ${photo.words}`);
+    element(side, "p", "crowd-name", `${name(photo)} · ${when(photo)}`);
     const facts = element(card, "dl");
     const ns = photo.lat < 0 ? "S" : "N", ew = photo.lon < 0 ? "W" : "E";
-    const rows = [["time", photo.time], ["best place", `${Math.abs(photo.lat).toFixed(4)}° ${ns}, ${Math.abs(photo.lon).toFixed(4)}° ${ew}`],
-      ["50 % within", km(photo.r50)], ["90 % within", km(photo.r90)], ["because", photo.because]];
+    const rows = [["best place", `${Math.abs(photo.lat).toFixed(4)}° ${ns}, ${Math.abs(photo.lon).toFixed(4)}° ${ew}`],
+      ["50 / 90 % within", `${km(photo.r50)} / ${km(photo.r90)}`], ["because", photo.because]];
     if (photo.outlier) rows.push(["does not fit", photo.outlier]);
-    for (const [name, value] of rows) { element(facts, "dt", "", name); element(facts, "dd", "", value); }
+    for (const [term, value] of rows) { element(facts, "dt", "", term); element(facts, "dd", "", value); }
     $("frame").value = i;
-    $("frame-label").textContent = photo.time;
+    $("frame").setAttribute("aria-valuetext", `${when(photo)}, ${name(photo)}`);
+    $("frame-label").textContent = when(photo);
     redraw();
+  }
+  // The map follows where the chosen photo is out of sight.
+  function follow() {
+    const [width, height] = map.size(), x = xs[chosen] + Math.round(view.x - xs[chosen]);
+    if (Math.abs(screenX(x) - width / 2) > 0.42 * width || Math.abs(screenY(ys[chosen]) - height / 2) > 0.42 * height) flyTo({ ...view, x: xs[chosen], y: ys[chosen] });
   }
 
   // ---- the slider through time
@@ -47,15 +99,18 @@ function track(all, map) {
   $("player").hidden = all.length < 2;
   $("frame").max = Math.max(0, all.length - 1);
   $("frame").setAttribute("aria-label", "Photo in order of time");
-  $("frame").oninput = (event) => { stop(); choose(Number(event.target.value)); };
+  $("frame").oninput = (event) => { stop(); choose(Number(event.target.value)); follow(); };
   $("play").onclick = () => {
     if (playing) { stop(); return; }
     if (chosen >= all.length - 1) choose(0);
     $("play").textContent = "❚❚"; $("play").setAttribute("aria-label", "Pause");
-    playing = setInterval(() => { if (chosen >= all.length - 1) stop(); else choose(chosen + 1); }, 400);
+    playing = setInterval(() => { if (chosen >= all.length - 1) stop(); else { choose(chosen + 1); follow(); } }, 400);
   };
 
   // ---- the map
+  const SIDE = 38; // pixels of a photo on the map
+  const radius = (n) => (small.any ? SIDE / 2 + 2 : n === 1 ? 6 : Math.min(22, 9 + 3.2 * Math.log2(n)));
+  const cluster = clusterer(xs, ys, view, small.any ? 54 : 44, radius);
   function circle(i, radiusKm, style) {
     const pixels = (radiusKm * view.size) / (map.EQUATOR_KM * Math.max(0.05, Math.cos((all[i].lat * Math.PI) / 180)));
     if (!(pixels > 3) || pixels > 20000) return;
@@ -64,44 +119,94 @@ function track(all, map) {
       ctx.strokeStyle = style; ctx.lineWidth = 2; ctx.stroke();
     });
   }
-  function draw() {
-    const accent = colour("--accent"), paper = colour("--paper"), soft = colour("--soft"), text = colour("--text");
-    // The way so far in colour, the rest faint; the short way around the world. What does not fit is not on the way.
+  // The way so far in colour, the rest faint; the short way around the world. Guesses and what does not fit are not on the way.
+  function way(accent, soft) {
     let last = -1;
     for (let i = 0; i < all.length; i++) {
-      if (all[i].outlier) continue;
+      if (all[i].outlier || kindOf(all[i]) === "guess") continue;
       if (last >= 0) {
-        const x0 = xs[last], x1 = xs[i] + Math.round(x0 - xs[i]);
+        const x0 = xs[last], x1 = xs[i] + Math.round(x0 - xs[i]), from = last;
         eachTurn(Math.min(x0, x1), Math.max(x0, x1), (turn) => {
-          ctx.beginPath(); ctx.moveTo(screenX(x0 + turn), screenY(ys[last])); ctx.lineTo(screenX(x1 + turn), screenY(ys[i]));
+          ctx.beginPath(); ctx.moveTo(screenX(x0 + turn), screenY(ys[from])); ctx.lineTo(screenX(x1 + turn), screenY(ys[i]));
           ctx.strokeStyle = i <= chosen ? accent : soft; ctx.globalAlpha = i <= chosen ? 0.9 : 0.35; ctx.lineWidth = 2; ctx.stroke();
           ctx.globalAlpha = 1;
         });
       }
       last = i;
     }
-    for (let i = 0; i < all.length; i++) eachTurn(xs[i], xs[i], (turn) => {
-      const x = screenX(xs[i] + turn), y = screenY(ys[i]);
-      ctx.beginPath(); ctx.arc(x, y, 4.5, 0, 7);
-      ctx.fillStyle = all[i].tagged ? accent : paper; ctx.globalAlpha = i <= chosen ? 1 : 0.5; ctx.fill();
-      ctx.lineWidth = 1.8; ctx.strokeStyle = all[i].outlier ? text : accent; ctx.stroke(); ctx.globalAlpha = 1;
-    });
-    if (!all.length) return;
+  }
+  // A photo or a cluster: its picture with a frame by its kind, and how many they are.
+  function pin(x, y, photos, side, isChosen) {
+    const i = photos.includes(chosen) ? chosen : photos[photos.length >> 1], n = photos.length;
+    const accent = colour("--accent"), paper = colour("--paper"), soft = colour("--soft"), text = colour("--text");
+    const kinds = photos.map((k) => kindOf(all[k]));
+    const kind = kinds.includes("tagged") ? "tagged" : kinds.includes("placed") ? "placed" : "guess";
+    const image = small.any ? small.image(i) : null, half = small.any ? side / 2 : isChosen ? 8 : radius(n);
+    const outline = (by) => { ctx.beginPath(); if (small.any) ctx.roundRect(x - half - by, y - half - by, 2 * (half + by), 2 * (half + by), 7); else ctx.arc(x, y, half + by, 0, 7); };
+    outline(0);
+    ctx.fillStyle = !small.any && (kind === "tagged" || n > 1) ? accent : paper; ctx.fill();
+    if (image) {
+      ctx.save(); ctx.clip();
+      const { naturalWidth: w, naturalHeight: h } = image, least = Math.min(w, h);
+      ctx.globalAlpha = kind === "guess" ? 0.6 : 1;
+      ctx.drawImage(image, (w - least) / 2, (h - least) / 2, least, least, x - half, y - half, 2 * half, 2 * half);
+      ctx.restore();
+    }
+    if (small.any) { outline(1.5); ctx.lineWidth = 3; ctx.strokeStyle = kind === "guess" ? soft : paper; ctx.setLineDash(kind === "guess" ? [4, 3] : []); ctx.stroke(); ctx.setLineDash([]); }
+    outline(small.any ? 3 : 0);
+    ctx.lineWidth = isChosen ? 3 : 1.5;
+    ctx.strokeStyle = isChosen ? text : photos.some((k) => all[k].outlier) ? text : kind === "tagged" ? accent : soft;
+    if (kind === "guess" && !isChosen) ctx.setLineDash([3, 3]);
+    ctx.stroke(); ctx.setLineDash([]);
+    const badge = n > 1 ? said(n) : kind === "guess" ? "?" : kind === "tagged" ? "•" : "";
+    if (!badge || (!small.any && badge === "•")) return;
+    ctx.font = "600 12px system-ui, sans-serif"; ctx.textAlign = "center"; ctx.textBaseline = "middle";
+    const wide = Math.max(18, ctx.measureText(badge).width + 10), [bx, by] = small.any ? [x + half - 1, y - half + 1] : [x, y];
+    if (small.any) { ctx.beginPath(); ctx.roundRect(bx - wide / 2, by - 9, wide, 18, 9); ctx.fillStyle = kind === "tagged" ? accent : kind === "placed" ? text : soft; ctx.fill(); }
+    ctx.fillStyle = small.any || n > 1 ? paper : text;
+    ctx.fillText(badge, bx, by + 0.5);
+  }
+  function draw() {
+    const [width, height] = map.size();
+    way(colour("--accent"), colour("--soft"));
+    for (const one of cluster(shown)) {
+      const y = screenY(one.y);
+      if (y < -SIDE || y > height + SIDE) continue;
+      eachTurn(one.x - SIDE / view.size, one.x + SIDE / view.size, (turn) => {
+        const x = screenX(one.x + turn);
+        if (x > -SIDE && x < width + SIDE) pin(x, y, one.photos, SIDE, false);
+      });
+    }
+    if (chosen < 0) return;
     circle(chosen, all[chosen].r90, colour("--outline-1"));
     circle(chosen, all[chosen].r50, colour("--outline-0"));
-    eachTurn(xs[chosen], xs[chosen], (turn) => {
-      ctx.beginPath(); ctx.arc(screenX(xs[chosen] + turn), screenY(ys[chosen]), 8, 0, 7);
-      ctx.fillStyle = accent; ctx.fill(); ctx.lineWidth = 3; ctx.strokeStyle = text; ctx.stroke();
-    });
+    eachTurn(xs[chosen], xs[chosen], (turn) => pin(screenX(xs[chosen] + turn), screenY(ys[chosen]), [chosen], 1.6 * SIDE, true));
   }
   function tap(px, py) {
-    let hit = -1, nearest = 14;
-    for (let i = 0; i < all.length; i++) eachTurn(xs[i], xs[i], (turn) => {
-      const away = Math.hypot(screenX(xs[i] + turn) - px, screenY(ys[i]) - py);
-      if (away < nearest) { nearest = away; hit = i; }
+    let hit = null;
+    for (const one of cluster(shown)) eachTurn(one.x, one.x, (turn) => {
+      const away = Math.hypot(screenX(one.x + turn) - px, screenY(one.y) - py);
+      if (away < radius(one.photos.length) + 5) hit = one; // the largest last
     });
-    if (hit >= 0) { stop(); choose(hit); }
+    if (!hit) return;
+    stop();
+    if (hit.photos.length === 1) { choose(hit.photos[0]); $("panel").scrollTop = 0; return; }
+    relist([...hit.photos].sort((a, b) => a - b)); // what lies there, to look through
+    const target = viewOf(hit.photos.map((i) => [xs[i], ys[i]]), hit.x);
+    if (target.size > view.size * 1.2) flyTo(target);
   }
+  // What the frames mean.
+  const legend = $("legend");
+  for (const kind of ["tagged", "placed", "guess"]) if (count(kind)) {
+    const row = element(legend, "div");
+    element(row, "i", `frame ${kind}`, kind === "guess" ? "?" : "");
+    element(row, "span", "", `${KINDS[kind][0]}: ${said(count(kind))}`);
+  }
+  let waiting = 0;
+  words.oninput = () => { clearTimeout(waiting); waiting = setTimeout(refilter, 60); };
+  choice.onchange = refilter;
+  here.onclick = () => { relist(null); words.focus(); };
   if (all.length) choose(0);
-  return { draw, tap, points: () => xs.map((x, i) => [x, ys[i]]), start: redraw };
+  refilter();
+  return { draw, tap, points: () => shown.map((i) => [xs[i], ys[i]]), start: redraw };
 }

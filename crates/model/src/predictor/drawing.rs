@@ -5,7 +5,7 @@ use super::query::{Query, TraceStep};
 use super::{engines::Engine, options::SampleOptions};
 use crate::{
     Model, ModelError,
-    head::{Head, Network},
+    head::{GuidedNetwork, Head},
 };
 use locdiff_diffusion::{SampleState, SamplerPlan, sample, sample_watched};
 use locdiff_nn::{Recorded, RowKey, RowNoise, Tensor};
@@ -33,7 +33,7 @@ impl<M: Deref<Target = Model> + Clone> Engine<M> for Drawing<M> {
             photos,
             options,
             head: Head::new(
-                Network::new(model.clone(), rows, cond.view(), &plan.timesteps(), options.guidance)?,
+                GuidedNetwork::new(model.clone(), rows, cond.view(), &plan.timesteps(), options.guidance)?,
                 rows,
             )?,
             plan,

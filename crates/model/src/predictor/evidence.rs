@@ -1,7 +1,7 @@
 //! What the network says at pure noise, without sampling.
 
 use super::{drawing::prepare, engines::Engine, options::SampleOptions, prediction::mean_code, query::Query};
-use crate::{Model, ModelError, head::Network};
+use crate::{Model, ModelError, head::GuidedNetwork};
 use locdiff_diffusion::{SamplerPlan, initial_noise};
 use locdiff_nn::{Recorded, RowNoise, Tensor};
 use locdiff_shdd::Coefficients;
@@ -11,7 +11,7 @@ use std::ops::Deref;
 pub(super) struct Evidence<M> {
     photos: usize,
     options: SampleOptions,
-    network: Network<M>,
+    network: GuidedNetwork<M>,
     cond: Tensor,
     x: Tensor,
     noise: RowNoise,
@@ -28,7 +28,7 @@ impl<M: Deref<Target = Model> + Clone> Engine<M> for Evidence<M> {
         Ok(Self {
             photos,
             options,
-            network: Network::new(model.clone(), rows, cond.view(), noisiest, options.guidance)?,
+            network: GuidedNetwork::new(model.clone(), rows, cond.view(), noisiest, options.guidance)?,
             cond,
             x: Tensor::zeros(device, rows, config.code_dim())?,
             noise: RowNoise::new(device, rows)?,

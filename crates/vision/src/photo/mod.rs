@@ -12,6 +12,7 @@ mod limits;
 mod pixels;
 mod thumbnail;
 
+pub use heif::libheif_version;
 pub use limits::PhotoLimits;
 
 use crate::{Result, VisionError};

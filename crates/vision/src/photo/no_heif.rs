@@ -16,3 +16,8 @@ pub(super) fn decode(_contents: &[u8], name: &str, format: &'static str, _limits
     let reason = "this build is without the feature `heif`".to_owned();
     Err(VisionError::NoLibheif { file: name.to_owned(), format, reason })
 }
+
+/// Why there is no libheif.
+pub fn libheif_version() -> std::result::Result<String, String> {
+    Err("this build is without the feature `heif`".to_owned())
+}

@@ -25,9 +25,12 @@ pub(super) struct FileArgs {
     /// Write the track with times
     #[arg(long, value_name = "FILE.gpx")]
     gpx: Option<PathBuf>,
-    /// Write a page with a map and a slider through time, one file that needs no network
+    /// Write a page with the photos on a map and a slider through time, one file that needs no network
     #[arg(long, value_name = "FILE.html")]
-    map: Option<PathBuf>,
+    pub(super) map: Option<PathBuf>,
+    /// Leave the small pictures of the photos out of the page of --map
+    #[arg(long, requires = "map", hide_short_help = true)]
+    pub(super) no_pictures: bool,
 }
 
 impl FileArgs {
@@ -54,7 +57,7 @@ impl FileArgs {
     }
 
     /// Writes them; returns their names.
-    pub(super) fn write(&self, answers: &[AlbumAnswer]) -> Result<Vec<PathBuf>> {
+    pub(super) fn write(&self, answers: &[AlbumAnswer], pictures: &[Option<&[u8]>]) -> Result<Vec<PathBuf>> {
         let files = AlbumFiles::new("album", answers);
         if let Some(path) = &self.csv {
             write_album_table(path, answers)?;
@@ -69,7 +72,7 @@ impl FileArgs {
             write_file(path, files.gpx().as_bytes())?;
         }
         if let Some(path) = &self.map {
-            write_file(path, &files.html())?;
+            write_file(path, &files.html(pictures))?;
         }
         Ok(self.paths().into_iter().map(Path::to_owned).collect())
     }

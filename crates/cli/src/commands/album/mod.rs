@@ -1,6 +1,7 @@
 //! `locdiff album`: a whole trip at once.
 
 mod files;
+mod known;
 pub(crate) mod print;
 
 use super::locate::tag_args::{TagArgs, untagged_is_bad};
@@ -12,6 +13,7 @@ use crate::{hints, photos::PhotoArgs, progress, say, verbosity};
 use anyhow::{Context, Result};
 use clap::Args;
 use files::FileArgs;
+use known::KnownArgs;
 use locdiff::parts::{AlbumRow, TimeSource, parse_offset};
 use locdiff::{AlbumAnswer, AlbumRun, AlbumSettings, Control, LocateError, Progress, Request, Source};
 use locdiff_data::RowFile;
@@ -23,6 +25,7 @@ fn parse_zone(text: &str) -> Result<f64, String> {
 }
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "flags")]
 #[command(
     after_help = "Times are taken from EXIF (DateTimeOriginal with its offset), else from digits in the file's name, else from the order of the \
                   files; the output says which. GPS tags count, and are never overwritten."
@@ -41,6 +44,9 @@ pub(crate) struct Album {
     /// The photos of each folder (or each album of --times) are of one place
     #[arg(long)]
     folder_is_place: bool,
+    /// All photos are of one trip; else they are cut at pauses of more than 36 hours, and at jumps
+    #[arg(long)]
+    one_trip: bool,
     /// Take the clocks of all cameras as they are
     #[arg(long)]
     trust_clocks: bool,
@@ -63,6 +69,8 @@ pub(crate) struct Album {
     #[arg(long, value_name = "FILE.csv", requires = "embeddings", help_heading = "Embeddings")]
     times: Option<PathBuf>,
     #[command(flatten)]
+    known: KnownArgs,
+    #[command(flatten)]
     files: FileArgs,
     #[command(flatten)]
     tags: TagArgs,
@@ -76,9 +84,12 @@ impl Album {
         request.seed = self.seed;
         request.same_place = self.same_place;
         request.folder_is_place = self.folder_is_place;
+        request.one_trip = self.one_trip;
         request.trust_clocks = self.trust_clocks;
         request.clock_offset_s = self.time_zone;
-        let sources = self.sources()?;
+        self.known.fill(&mut request)?;
+        let (sources, films) = self.sources()?;
+        known::count_films(&films, &mut request);
         let locator = open(&request, self.embeddings.is_none())?;
         let album = locator.album(settings(self.settings.as_deref())?)?;
         let count = sources.len();
@@ -89,7 +100,10 @@ impl Album {
             Progress::Read => reading.inc(1),
             Progress::Placed => placing.inc(1),
         };
-        let control = Control::new().with_stop(guard.stop()).with_progress(&advance);
+        let mut control = Control::new().with_stop(guard.stop()).with_progress(&advance);
+        if self.files.map.is_some() && !self.files.no_pictures && !self.tags.dry_run {
+            control = control.with_album_thumbnails(count);
+        }
         let options = Arc::new(request.options()?);
         let run = locator.run_album_with(&album, sources, &request, &options, control);
         reading.finish_and_clear();
@@ -106,17 +120,19 @@ impl Album {
         untagged_is_bad(untagged, count)
     }
 
-    /// The photos, or the rows of the table.
-    fn sources(&self) -> Result<Vec<Source>> {
+    /// The photos, or the rows of the table; and the films beside them.
+    fn sources(&self) -> Result<(Vec<Source>, Vec<PathBuf>)> {
         if let (Some(embeddings), Some(times)) = (&self.embeddings, &self.times) {
             self.files.check(&[], &self.tags)?;
             let file = Arc::new(RowFile::open(embeddings, self.tensor.as_deref())?);
-            return AlbumRow::read(times)?.iter().map(|row| Ok(row.source(&file)?)).collect();
+            let rows = AlbumRow::read(times)?.iter().map(|row| Ok(row.source(&file)?)).collect::<Result<_>>()?;
+            return Ok((rows, Vec::new()));
         }
         let photos = self.reading.gather(&self.photos)?;
         let files: Vec<_> = photos.sources().iter().map(|source| source.path().to_owned()).collect();
         self.files.check(&files, &self.tags)?;
-        Ok(photos.into_sources().into_iter().map(Source::from).collect())
+        let films = photos.passed_over().videos.clone();
+        Ok((photos.into_sources().into_iter().map(Source::from).collect(), films))
     }
 
     /// Prints the answers and writes what was asked for; how many photos have none, and how many cannot hold a tag.
@@ -150,7 +166,11 @@ impl Album {
         if !self.files.json && !self.tags.dry_run && !answers.is_empty() {
             write!(out, "{}", print::summary(&answers))?;
         }
-        let written = if self.tags.dry_run || answers.is_empty() { Vec::new() } else { self.files.write(&answers)? };
+        let written = if self.tags.dry_run || answers.is_empty() {
+            Vec::new()
+        } else {
+            self.files.write(&answers, &run.thumbnails().collect::<Vec<_>>())?
+        };
         let untagged = tagging.finish(&written, false)?;
         Ok((run.photos.len() - answers.len(), untagged))
     }

@@ -8,9 +8,10 @@ use crate::output::{self, status};
 use crate::{progress, verbosity};
 use anyhow::{Result, ensure};
 use clap::{Args, Subcommand};
-use locdiff_base::one_line;
-use locdiff_batch::{Job, Progress, Run, Runs, ShardChoice, Worker, merge_as};
+use locdiff_base::{counted, one_line};
+use locdiff_batch::{Job, Progress, Run, Runs, ShardChoice, Task, Worker, merge_as};
 use locdiff_data::Dtype;
+use locdiff_ingest::EmbedFiles;
 use plan::Plan;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -116,9 +117,10 @@ impl RunArgs {
             status!("{summary}");
             return Ok(());
         }
-        status!("{made} parts made of {photos} photos ({rate:.1} a second), {skipped} were there");
+        let (made, photos) = (counted(made, "part"), counted(photos, "photo"));
+        status!("{made} made of {photos} ({rate:.1} a second), {skipped} were there");
         if busy > 0 {
-            status!("{busy} shards are left to other runs, which work on them");
+            status!("{} left to other runs, which work on them", counted(busy, "shard"));
         }
         if is_stopped {
             status!("stopped: what is finished is kept, the same command goes on");
@@ -147,8 +149,10 @@ pub(crate) struct MergeArgs {
 impl MergeArgs {
     fn run(self) -> Result<()> {
         ensure!(!output::is_stdout(&self.out), "merge writes files, not -: name a file");
-        output::claim([self.out.as_path()], self.json)?;
         let job = Job::open(&self.job)?;
+        let beside = EmbedFiles::beside(&self.out);
+        let tables = [&beside.locations, &beside.bad].into_iter().filter(|_| job.task() == Task::Embed);
+        output::claim([&self.out].into_iter().chain(tables).map(PathBuf::as_path), self.json)?;
         let merged = merge_as(&job, &self.out, self.dtype)?;
         let (answered, failed) = (merged.answered, merged.failed);
         if self.json {
@@ -156,7 +160,8 @@ impl MergeArgs {
             return Ok(());
         }
         let files: Vec<String> = merged.files.iter().map(|file| one_line(&file.to_string_lossy())).collect();
-        status!("{answered} photos in {}; {failed} could not be used", files.join(", "));
+        let answered = counted(answered as usize, "photo");
+        status!("{answered} in {}; {failed} could not be used", files.join(", "));
         Ok(())
     }
 }

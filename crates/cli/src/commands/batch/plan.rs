@@ -6,7 +6,7 @@ use crate::{args::named, photos::PhotoArgs, verbosity};
 use anyhow::Result;
 use clap::Args;
 use locdiff::{GalleryRule, Request};
-use locdiff_base::{Named, one_line};
+use locdiff_base::{Named, counted, one_line};
 use locdiff_batch::{JOB_FILE, Task, plan};
 use serde_json::json;
 use std::path::PathBuf;
@@ -57,7 +57,7 @@ impl Plan {
         if self.located {
             let left_out = photos.keep_located();
             if left_out > 0 {
-                verbosity::note(&format!("{left_out} photos have no place: left out"));
+                verbosity::note(&format!("left out, without a place: {}", counted(left_out, "photo")));
             }
         }
         let old = self.out.join(JOB_FILE);
@@ -71,7 +71,8 @@ impl Plan {
             return Ok(());
         }
         let folder = one_line(&self.out.to_string_lossy());
-        status!("{folder}: {count} photos in {shards} shards, 0 to {}", shards - 1);
+        let (photos, parts) = (counted(count as usize, "photo"), counted(shards as usize, "shard"));
+        status!("{folder}: {photos} in {parts}, 0 to {}", shards - 1);
         Ok(())
     }
 

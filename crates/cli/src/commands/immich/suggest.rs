@@ -4,7 +4,7 @@ use crate::commands::locate::tag_args::RuleArgs;
 use crate::{interrupt::InterruptGuard, output, progress, request::ModelArgs, say, verbosity};
 use anyhow::{Result, bail, ensure};
 use clap::Args;
-use locdiff::{LocateError, Progress};
+use locdiff::{LocateError, Progress, parts::TRIP_PAUSE_S};
 use locdiff_base::counted;
 use locdiff_immich::{Filter, Immich, ImmichError, Suggester, Suggestions, Trips};
 use std::{path::PathBuf, sync::Arc};
@@ -33,7 +33,7 @@ pub(super) struct Suggest {
     #[arg(long, value_name = "ID")]
     album: Option<String>,
     /// A pause of so many hours ends a trip
-    #[arg(long, value_name = "HOURS", default_value_t = 36.0)]
+    #[arg(long, value_name = "HOURS", default_value_t = TRIP_PAUSE_S / 3600.0)]
     pause: f64,
     /// Take the clocks of all cameras as they are
     #[arg(long)]
@@ -72,8 +72,8 @@ impl Suggest {
         let bar = progress::bar("looking", Some(wanted as u64));
         let advance = |stage: Progress| bar.inc(u64::from(stage == Progress::Read));
         let mut suggestions = Vec::new();
-        for trip in trips.photos_by_trip() {
-            let found = match suggester.trip(&trip, guard.stop(), &advance) {
+        for (trip, known) in trips.photos_by_trip() {
+            let found = match suggester.trip(&trip, known, guard.stop(), &advance) {
                 Err(ImmichError::Locate(LocateError::Stopped)) => {
                     bail!("stopped before the end: the same command goes on")
                 }

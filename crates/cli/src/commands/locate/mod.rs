@@ -1,6 +1,6 @@
 //! `locdiff locate`: photos in, places with calibrated probabilities out.
 
-mod print;
+pub(crate) mod print;
 mod summary;
 pub(crate) mod tag_args;
 pub(crate) mod tagging;

@@ -1,6 +1,6 @@
 //! Answers for people and for programs.
 
-use locdiff::{Answer, haversine_km, parts::kilometres};
+use locdiff::{Answer, Hypothesis, haversine_km, parts::kilometres};
 use locdiff_base::one_line;
 use std::fmt::Write;
 
@@ -42,6 +42,14 @@ fn short(answer: &Answer) -> String {
     format!("{name}   {words}\n")
 }
 
+/// Another place in words; where they are the answer's own, with how far it is from there.
+pub(crate) fn other_place(answer: &Answer, other: &Hypothesis) -> String {
+    if other.place != answer.place {
+        return other.place.clone();
+    }
+    format!("{}, but {} km from the best place", other.place, kilometres(haversine_km(answer.best, other.at)))
+}
+
 /// A few lines that say it.
 fn human(answer: &Answer) -> String {
     let mut text = format!("{}\n", one_line(answer.photo.as_deref().unwrap_or_default()));
@@ -54,12 +62,15 @@ fn human(answer: &Answer) -> String {
     line("best place", format!("{}   {}", answer.best, answer.place));
     let (half, most) = (kilometres(answer.radius_50_km), kilometres(answer.radius_90_km));
     line("radius", format!("50 % within {half} km, 90 % within {most} km"));
+    if answer.from_density.as_ref().is_some_and(|from| from.not_calibrated) {
+        line("", "not calibrated: radii and probabilities may not hold".to_owned());
+    }
     let score = answer.locatability;
     line("locatability", format!("{score:.2}: the chance that the place is right to within 750 km"));
     let listed = answer.hypotheses.iter().enumerate();
     for (k, hypothesis) in listed.filter(|(k, h)| *k == 0 || h.probability >= WORTH_A_LINE) {
         let label = if k == 0 { "around it" } else { "or" };
-        let words = if k == 0 { String::new() } else { format!("   {}", hypothesis.place) };
+        let words = if k == 0 { String::new() } else { format!("   {}", other_place(answer, hypothesis)) };
         line(label, format!("{:>3.0} %{words}", 100.0 * hypothesis.probability));
     }
     if let Some(word) = answer.gallery() {
@@ -77,4 +88,25 @@ fn human(answer: &Answer) -> String {
     }
     text.push('\n');
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use locdiff::LatLon;
+
+    #[test]
+    fn no_other_place_has_the_words_of_the_best() {
+        let at = |lat, probability, place: &str| {
+            let mut other = Hypothesis::new(LatLon::new(lat, 2.35).unwrap(), probability);
+            place.clone_into(&mut other.place);
+            other
+        };
+        let all = vec![at(48.86, 0.5, "in France"), at(47.5, 0.43, "in France"), at(50.8, 0.07, "in Belgium")];
+        let mut answer = Answer::at(all[0].at, [10.0, 90.0], all, 0.5);
+        answer.place = "in France".to_owned();
+        let text = human(&answer);
+        assert!(text.contains(" 43 %   in France, but 150 km from the best place\n"), "{text}");
+        assert!(text.contains("  7 %   in Belgium\n"), "{text}");
+    }
 }

@@ -36,7 +36,7 @@ pub(crate) struct OutputArgs {
     /// Write a page with a map to look at, one file that needs no network, for any number of photos; or a folder
     #[arg(long, value_name = "FILE.html", value_parser = parse_target)]
     pub(crate) map: Option<Target>,
-    /// Write a map as a picture; or a folder
+    /// Write a map as a picture: of one photo its density, of several a dot each; a folder gets one picture per photo
     #[arg(long, value_name = "FILE.png", value_parser = parse_target)]
     png: Option<Target>,
     /// Write the probability of every cell of a quarter of a degree as GeoTIFF; or a folder
@@ -59,11 +59,9 @@ impl OutputArgs {
 
     /// Whether the outputs can be written for so many photos in these files, before any work is done.
     pub(crate) fn check(&self, count: usize, photos: &[&Path]) -> Result<()> {
-        for (flag, target) in [("--png", &self.png), ("--geotiff", &self.geotiff)] {
-            if let Some(target) = target.as_ref().filter(|target| !target.is_folder && count > 1) {
-                let path = target.path.display();
-                bail!("{flag} {path}: there are {count} photos; give a folder, {flag} {path}/");
-            }
+        if let Some(target) = self.geotiff.as_ref().filter(|target| !target.is_folder && count > 1) {
+            let path = target.path.display();
+            bail!("--geotiff {path}: there are {count} photos; give a folder, --geotiff {path}/");
         }
         if let Some(path) = &self.trace {
             let end = path.extension().and_then(|end| end.to_str()).map(str::to_ascii_lowercase);
@@ -75,7 +73,8 @@ impl OutputArgs {
             ensure!(count == 1, "--trace {}: it shows one photo, and there are {count}", path.display());
         }
         let targets = [&self.geojson, &self.kml, &self.map, &self.png, &self.geotiff].into_iter().flatten();
-        let files = targets.filter(|target| !target.is_folder).map(|target| target.path.as_path());
+        let (folders, files): (Vec<&Target>, Vec<&Target>) = targets.partition(|target| target.is_folder);
+        let files = files.into_iter().map(|target| target.path.as_path());
         let own = self.csv.as_deref().into_iter().chain(self.trace.as_deref()).chain(self.tags.table());
         let outputs: Vec<&Path> = files.chain(own).collect();
         for output in &outputs {
@@ -85,8 +84,9 @@ impl OutputArgs {
         }
         if !self.tags.dry_run {
             output::claim(outputs.iter().copied(), self.json)?;
+            folders.iter().try_for_each(|folder| output::claim_folder(&folder.path))?;
         }
-        if !outputs.is_empty() || self.tags.is_given() {
+        if !outputs.is_empty() || !folders.is_empty() || self.tags.is_given() {
             output::finish_files();
         }
         self.tags.check()

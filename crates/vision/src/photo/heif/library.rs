@@ -57,6 +57,7 @@ pub(super) struct Library {
     context_alloc: unsafe extern "C" fn() -> *mut Opaque,
     context_free: unsafe extern "C" fn(*mut Opaque),
     set_threads: Option<unsafe extern "C" fn(*mut Opaque, c_int)>,
+    version: unsafe extern "C" fn() -> u32,
     read: unsafe extern "C" fn(*mut Opaque, *const c_void, usize, *const c_void) -> HeifError,
     primary: unsafe extern "C" fn(*mut Opaque, *mut *mut Opaque) -> HeifError,
     handle_release: unsafe extern "C" fn(*const Opaque),
@@ -99,6 +100,13 @@ pub(super) fn library() -> &'static std::result::Result<Library, String> {
 }
 
 impl Library {
+    /// Such as "1.15.1".
+    pub(super) fn version(&self) -> String {
+        // SAFETY: the type is that of heif.h, and it needs nothing.
+        let [major, minor, patch, _] = unsafe { (self.version)() }.to_be_bytes();
+        format!("{major}.{minor}.{patch}")
+    }
+
     fn load(name: &std::ffi::OsStr) -> std::result::Result<Self, String> {
         let line = |error: libloading::Error| error.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
         // SAFETY: libheif's initialisers set up tables of its own and have no demands.
@@ -121,6 +129,7 @@ impl Library {
             context_alloc: function!("heif_context_alloc"),
             context_free: function!("heif_context_free"),
             set_threads,
+            version: function!("heif_get_version_number"),
             read: function!("heif_context_read_from_memory_without_copy"),
             primary: function!("heif_context_get_primary_image_handle"),
             handle_release: function!("heif_image_handle_release"),

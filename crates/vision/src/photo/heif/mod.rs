@@ -13,6 +13,14 @@ pub(super) struct Decoded {
     pub(super) icc: Option<Vec<u8>>,
 }
 
+/// The version of libheif.
+///
+/// # Errors
+/// Says why there is none.
+pub fn libheif_version() -> std::result::Result<String, String> {
+    library().as_ref().map(library::Library::version).map_err(Clone::clone)
+}
+
 /// Decodes a file of the kind `format` by its brands; sizes are compared with the limits before any pixel is.
 pub(super) fn decode(contents: &[u8], name: &str, format: &'static str, limits: &PhotoLimits) -> Result<Decoded> {
     let file = || name.to_owned();

@@ -1,0 +1,33 @@
+//! What is softly known of a photo's place: a town, a country.
+
+use crate::earth::{Earth, within_cell};
+use locdiff_places::Region;
+use locdiff_sphere::{LatLon, UnitVec};
+
+/// Weights on places that a photo's own place is multiplied by. They say nothing of other photos: what is wrong of one is wrong of all.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SoftPlace {
+    /// About a place, to so many km along each axis.
+    Around(LatLon, f64),
+    /// In a region.
+    Within(Box<SoftRegion>),
+}
+
+/// A region on the grid.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SoftRegion {
+    pub(crate) region: Region,
+    /// The part of each cell that lies in it.
+    pub(crate) grid: Vec<f64>,
+}
+
+impl SoftRegion {
+    pub(crate) fn new(region: Region, earth: &Earth) -> Self {
+        let share = |point: &UnitVec| {
+            let inside = within_cell(*point).into_iter().filter(|place| region.contains(place.to_latlon())).count();
+            inside as f64 / 9.0
+        };
+        let grid = earth.points.iter().map(share).collect();
+        Self { region, grid }
+    }
+}

@@ -1,0 +1,220 @@
+//! What is known beside tags: logs of positions, places of other times, towns, countries and time zones.
+
+use locdiff_album::{
+    Album, AlbumAnswer, AlbumPhoto, AlbumSettings, KnownPlace, PhotoTime, SoftPlace, TimeSource, Track, set_clocks,
+};
+use locdiff_answer::{Calibration, Globe};
+use locdiff_places::Region;
+use locdiff_shdd::Coefficients;
+use locdiff_sphere::{LatLon, haversine_km};
+
+const HOUR: f64 = 3600.0;
+/// 2024-05-12T10:00:00Z
+const TEN: f64 = 1_715_508_000.0;
+
+fn at(lat: f64, lon: f64) -> LatLon {
+    LatLon::new(lat, lon).unwrap()
+}
+
+fn flat() -> Coefficients {
+    Coefficients::new(vec![0.0; 256]).unwrap()
+}
+
+fn album() -> Album {
+    Album::new(Calibration::none(flat()), AlbumSettings::default()).unwrap()
+}
+
+fn photo(name: &str, seconds: f64, look: LatLon, sureness: f64) -> AlbumPhoto {
+    let code = Globe::new(15).unwrap().codec().encode(look);
+    AlbumPhoto::new(name, PhotoTime::at(seconds), code.combine(sureness, &flat(), 0.0).unwrap())
+}
+
+/// The same two points in every form: 48° N 2° E at ten, 48° N 2.1° E ten minutes later.
+const LOGS: [(&str, &str); 7] = [
+    (
+        "gpx",
+        r#"<?xml version="1.0"?><gpx xmlns="http://www.topografix.com/GPX/1/1"><trk><trkseg>
+        <trkpt lat="48" lon="2"><ele>3</ele><time>2024-05-12T10:00:00Z</time></trkpt>
+        <trkpt lat="48" lon="2.1"><time>2024-05-12T12:10:00+02:00</time></trkpt><trkpt lat="0" lon="0"/></trkseg></trk></gpx>"#,
+    ),
+    (
+        "line",
+        r#"{"type":"FeatureCollection","features":[{"type":"Feature","properties":{"coordTimes":["2024-05-12T10:00:00Z","2024-05-12T10:10:00Z"]},
+        "geometry":{"type":"LineString","coordinates":[[2,48,100],[2.1,48]]}}]}"#,
+    ),
+    (
+        "points",
+        r#"{"type":"FeatureCollection","features":[
+        {"type":"Feature","properties":{"time":"2024-05-12T10:00:00Z"},"geometry":{"type":"Point","coordinates":[2,48]}},
+        {"type":"Feature","properties":{"timestamp":1715508600000},"geometry":{"type":"Point","coordinates":[2.1,48]}},
+        {"type":"Feature","properties":{},"geometry":{"type":"Point","coordinates":[9,9]}}]}"#,
+    ),
+    (
+        "android",
+        r#"{"semanticSegments":[{"startTime":"2024-05-12T12:00:00.000+02:00","endTime":"2024-05-12T14:00:00.000+02:00",
+        "timelinePath":[{"point":"48.0°, 2.0°","time":"2024-05-12T12:00:00.000+02:00"},{"point":"48.0°, 2.1°","time":"2024-05-12T12:10:00.000+02:00"}]}],
+        "userLocationProfile":{}}"#,
+    ),
+    (
+        "android activity",
+        r#"{"semanticSegments":[{"startTime":"2024-05-12T10:00:00Z","endTime":"2024-05-12T10:10:00Z",
+        "activity":{"start":{"latLng":"48.0°, 2.0°"},"end":{"latLng":"48.0°, 2.1°"},"distanceMeters":1.5}}]}"#,
+    ),
+    (
+        "iphone",
+        r#"[{"startTime":"2024-05-12T10:00:00.000Z","endTime":"2024-05-12T12:00:00.000Z",
+        "timelinePath":[{"point":"geo:48.0,2.0","durationMinutesOffsetFromStartTime":"0"},{"point":"geo:48.0,2.1","durationMinutesOffsetFromStartTime":"10"}]}]"#,
+    ),
+    (
+        "records",
+        r#"{"locations":[{"latitudeE7":480000000,"longitudeE7":20000000,"accuracy":12,"timestamp":"2024-05-12T10:00:00.000Z"},
+        {"latitudeE7":480000000,"longitudeE7":21000000,"timestampMs":"1715508600000","activity":[{"type":"STILL"}]},{"timestamp":"2024-05-12T10:20:00Z"}]}"#,
+    ),
+];
+
+#[test]
+fn every_form_of_log_gives_a_place_for_a_time() {
+    for (name, text) in LOGS {
+        let track = Track::parse(text.as_bytes(), name).unwrap();
+        assert_eq!(track.len(), 2, "{name}");
+        for (minutes, lon) in [(0.0, 2.0), (5.0, 2.05), (10.0, 2.1)] {
+            let (place, km) = track.at(TEN + 60.0 * minutes).unwrap();
+            assert!(haversine_km(place, at(48.0, lon)) < 0.01, "{name} {minutes}: {place}");
+            assert!(if minutes == 5.0 { km > 0.5 && km < 2.5 } else { km <= 0.1 }, "{name} {minutes}: {km}");
+        }
+        assert!(track.at(TEN + 2.0 * HOUR).is_none(), "{name}");
+        // Cut anywhere, or with any byte changed, it is a log or an error.
+        for end in 0..text.len() {
+            let _ = Track::parse(&text.as_bytes()[..end], name);
+            let mut damaged = text.as_bytes().to_vec();
+            damaged[end] = damaged[end].wrapping_mul(31).wrapping_add(7);
+            let _ = Track::parse(&damaged, name);
+        }
+    }
+    let visit = r#"[{"startTime":"2024-05-12T10:00:00Z","endTime":"2024-05-12T20:00:00Z","visit":{"topCandidate":{"placeLocation":"geo:35.0,135.7"}}}]"#;
+    let (place, km) = Track::parse(visit.as_bytes(), "visit").unwrap().at(TEN + 5.0 * HOUR).unwrap();
+    assert!(haversine_km(place, at(35.0, 135.7)) < 0.01 && km < 0.2, "a visit lasts");
+}
+
+#[test]
+fn bad_logs_are_named_with_the_line_or_the_element() {
+    for (text, message) in [
+        ("", "it is empty"),
+        ("hello", "neither GPX nor JSON"),
+        ("<gpx><trkpt", "it is no GPX"),
+        ("<gpx>\n<trkpt lat=\"x\" lon=\"2\"><time>2024-05-12T10:00:00Z</time></trkpt></gpx>", "line 2: 'x' is no lat"),
+        ("<gpx>\n\n<wpt lat=\"95\" lon=\"2\"><time>2024-05-12T10:00:00Z</time></wpt></gpx>", "line 3: "),
+        ("<gpx><wpt lat=\"5\" lon=\"2\"><time>noon</time></wpt></gpx>", "line 1: 'noon' is no time"),
+        ("<gpx/>", "it has no point with a time"),
+        ("{\"locations\": [\n{\"latitudeE7\": true}]}", "line 2 column 19"),
+        ("{\"locations\": [{\"timestamp\": \"x\"}]}", "location 1: 'x' is no time"),
+        (
+            "{\"locations\": [{\"timestamp\": \"2024-05-12T10:00:00Z\", \"latitudeE7\": 950000000, \"longitudeE7\": 0}]}",
+            "location 1: ",
+        ),
+        (
+            "{\"semanticSegments\": [{}, {\"startTime\": \"2024-05-12T10:00:00Z\", \"timelinePath\": [{\"point\": \"here\", \"time\": \"2024-05-12T10:00:00Z\"}]}]}",
+            "segment 2: 'here' is no place",
+        ),
+        (
+            "{\"type\": \"FeatureCollection\", \"features\": [{\"properties\": {\"coordTimes\": [\"2024-05-12\"]}, \"geometry\": {\"type\": \"LineString\", \"coordinates\": [[1, 2], [3, 4]]}}]}",
+            "feature 1: it has 2 positions and 1 times",
+        ),
+        ("{\"a\": 1}", "no Records.json"),
+    ] {
+        let error = Track::parse(text.as_bytes(), "a.log").unwrap_err().to_string();
+        assert!(error.starts_with("a.log: ") && error.contains(message), "{text}: {error}");
+    }
+    let folder = Track::open(std::path::Path::new("/")).unwrap_err().to_string();
+    assert!(folder.contains("it is a folder"), "{folder}");
+}
+
+#[test]
+fn a_log_places_photos_and_its_points_help_those_beyond() {
+    let album = album();
+    let lima = at(-12.0, -77.0);
+    let track = Track::parse(LOGS[0].1.as_bytes(), "log").unwrap();
+    let photos: Vec<AlbumPhoto> = [5.0, 40.0, 300.0]
+        .iter()
+        .map(|minutes| {
+            let mut photo = photo("x", TEN + 60.0 * minutes, lima, 0.05);
+            photo.track = track.at(photo.time.seconds);
+            photo
+        })
+        .collect();
+    let known = track.known(&(TEN..=TEN + 5.0 * HOUR), "the log");
+    let answers = album.answers_knowing(&photos, &known, &[], |_| ()).unwrap();
+    assert!(haversine_km(answers[0].best, at(48.0, 2.05)) < 1.0 && answers[0].radius_90_km < 5.0, "{:?}", answers[0]);
+    assert!(answers[0].because.starts_with("the track has it") && answers[0].gps.is_none(), "{}", answers[0].because);
+    for answer in &answers[1..] {
+        assert!(haversine_km(answer.best, at(48.0, 2.1)) < 20.0, "{answer:?}");
+    }
+    // Its own tag goes before the log.
+    let mut tagged = photos[0].clone().with_gps(Some(lima));
+    tagged.track = Some((at(48.0, 2.0), 0.1));
+    let answers = album.answers(&[tagged], &[], |_| ()).unwrap();
+    assert!(haversine_km(answers[0].best, lima) < 0.2);
+}
+
+#[test]
+fn a_camera_without_an_offset_is_set_by_the_log() {
+    let album = album();
+    let minute = |k: usize| {
+        format!("<wpt lat=\"{}\" lon=\"5\"><time>{}</time></wpt>", 40.0 + 0.01 * k as f64, TEN + 60.0 * k as f64)
+    };
+    let text = format!("<gpx>{}</gpx>", (0..400).map(minute).collect::<String>());
+    let track = Track::parse(text.as_bytes(), "drive").unwrap();
+    let clock = |k: usize| {
+        let seconds = TEN + 2.0 * HOUR + 60.0 * k as f64;
+        let time = PhotoTime { source: TimeSource::Clock, is_utc: false, ..PhotoTime::at(seconds) };
+        let place = at(40.0 + 0.01 * k as f64, 5.0);
+        let mut photo = photo("x", 0.0, place, 0.1).with_gps(Some(place));
+        photo.time = time;
+        photo
+    };
+    let mut photos: Vec<AlbumPhoto> = [10, 60, 150, 290].map(clock).into();
+    let wrong = album.clocks_by_track(&photos, &track).unwrap();
+    assert_eq!((wrong.len(), wrong[0].ahead_s, wrong[0].by_track), (1, 7200.0, true), "{wrong:?}");
+    set_clocks(&mut photos, &wrong);
+    assert!(photos[0].time.is_utc && photos[0].time.seconds == TEN + 600.0);
+    assert!(album.clocks_by_track(&photos, &track).unwrap().is_empty());
+    // Without tags, and with looks that say nothing, nothing is clear.
+    let dumb: Vec<AlbumPhoto> = photos.iter().map(|one| AlbumPhoto::new("x", one.time, flat())).collect();
+    assert!(album.clocks_by_track(&dumb, &track).unwrap().is_empty());
+}
+
+#[test]
+fn a_place_of_another_time_is_a_tag_of_none_of_the_photos() {
+    let album = album();
+    let rome = at(41.9, 12.5);
+    let photos = [photo("x", 600.0, at(40.0, 20.0), 0.1)];
+    let film = KnownPlace { name: "a.mov".into(), time_s: 0.0, at: rome, deviation_km: 0.05 };
+    let answers = album.answers_knowing(&photos, &[film], &[], |_| ()).unwrap();
+    assert!(haversine_km(answers[0].best, rome) < 1.0, "{:?}", answers[0]);
+    assert!(answers[0].because.starts_with("10 minutes after a.mov"), "{}", answers[0].because);
+}
+
+/// Towns, countries and zones move what is not known otherwise, and a wrong one does not win against tags.
+#[test]
+fn what_is_softly_known_is_soft() {
+    let album = album();
+    let (kyoto, rome) = (at(35.0, 135.77), at(41.9, 12.5));
+    let pair = |soft: Vec<SoftPlace>, offset_h: Option<f64>, gps: Option<LatLon>| {
+        let mut photos = [photo("a", 0.0, rome, 0.05), photo("b", 600.0, rome, 0.05).with_gps(gps)];
+        (photos[0].soft, photos[0].offset_h) = (soft, offset_h);
+        album.answers(&photos, &[rome; 2], |_| ()).unwrap()[0].clone()
+    };
+    let usual = pair(Vec::new(), None, None);
+    assert!(haversine_km(usual.best, rome) < 1500.0);
+    let town = pair(vec![SoftPlace::Around(kyoto, 15.0)], None, None);
+    assert!(haversine_km(town.best, kyoto) < 20.0 && town.radius_50_km < 40.0, "{town:?}");
+    let japan = pair(vec![album.within(Region::in_words("Japan").unwrap())], None, None);
+    assert_eq!(japan.country_code.as_deref(), Some("JP"), "{japan:?}");
+    // In New Zealand, says the clock: less sure of Rome, but not elsewhere.
+    let density = |answer: AlbumAnswer| answer.verdict.unwrap().log_density;
+    let zone = |offset_h: f64| density(pair(Vec::new(), Some(offset_h), None));
+    let usual = density(usual);
+    assert!(zone(1.0) > usual + 0.2 && zone(12.0) < usual && zone(12.0) > usual - 1.3, "{usual}");
+    let wrong = pair(vec![SoftPlace::Around(kyoto, 15.0)], Some(9.0), Some(rome));
+    assert!(haversine_km(wrong.best, rome) < 2.0, "{wrong:?}");
+}

@@ -1,0 +1,65 @@
+//! What the user knows of an album beside its photos.
+
+use crate::{output::Usage, verbosity};
+use anyhow::Result;
+use clap::Args;
+use locdiff::parts::{film_places, parse_duration};
+use locdiff::{Request, StatedPlace};
+use locdiff_base::counted;
+use std::path::PathBuf;
+
+fn parse_ahead(text: &str) -> Result<f64, String> {
+    parse_duration(text).ok_or_else(|| "write it as 90s, -5m, 2h or +01:30:00".to_owned())
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Also known")]
+pub(super) struct KnownArgs {
+    /// A log of positions of that time: GPX, GeoJSON with times, Google's Timeline.json or location-history.json of a phone, Takeout's
+    /// Records.json. May be repeated
+    #[arg(long, value_name = "FILE")]
+    track: Vec<PathBuf>,
+    /// How far the clocks of the photos are ahead of the track, such as 90s, -5m or +02:00 [default: found where it is clear]
+    #[arg(long, value_name = "TIME", value_parser = parse_ahead, allow_hyphen_values = true, requires = "track", hide_short_help = true)]
+    track_offset: Option<f64>,
+    /// Where photos were taken: a town ("Paris, France"), a country or a region; with --from and --to for those of a time. May be repeated
+    #[arg(long, value_name = "PLACE")]
+    place: Vec<String>,
+    /// From when on photos were taken at --place, such as 2024-05-01 or 2024-05-01T09:00; - for the first
+    #[arg(long, value_name = "TIME", requires = "place", allow_hyphen_values = true, hide_short_help = true)]
+    from: Vec<String>,
+    /// Until when; a day is until its end, - for the last
+    #[arg(long, value_name = "TIME", requires = "place", allow_hyphen_values = true, hide_short_help = true)]
+    to: Vec<String>,
+}
+
+impl KnownArgs {
+    /// Each place with the time given for it, in order.
+    pub(super) fn fill(&self, request: &mut Request) -> Result<()> {
+        let count = self.place.len();
+        for (flag, times) in [("--from", &self.from), ("--to", &self.to)] {
+            if !times.is_empty() && times.len() != count {
+                let message =
+                    format!("{count} --place and {} {flag}: give one for each, in order, or - for none", times.len());
+                return Err(Usage(message).into());
+            }
+        }
+        let time = |times: &[String], k: usize| times.get(k).filter(|time| *time != "-").cloned();
+        let places = self.place.iter().enumerate();
+        request.places = places
+            .map(|(k, place)| StatedPlace { place: place.clone(), from: time(&self.from, k), to: time(&self.to, k) })
+            .collect();
+        request.tracks.clone_from(&self.track);
+        request.track_offset_s = self.track_offset;
+        Ok(())
+    }
+}
+
+/// Films that say where and when they were taken count as tags.
+pub(super) fn count_films(films: &[PathBuf], request: &mut Request) {
+    request.known = film_places(films);
+    if !request.known.is_empty() {
+        let (some, all) = (request.known.len(), counted(films.len(), "video"));
+        verbosity::note(&format!("{some} of {all} with a place and a time of their own: they count as GPS tags"));
+    }
+}

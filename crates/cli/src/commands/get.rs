@@ -1,0 +1,141 @@
+//! `locdiff get`: published models and encoders by name, into the data folder.
+
+use crate::interrupt::{InterruptGuard, Interrupted};
+use crate::{output::Usage, progress};
+use anyhow::{Result, ensure};
+use clap::Args;
+use locdiff::parts::{GetError, GetPlan, GetSettings, data_folder, installed, published, remove};
+use serde_json::json;
+use std::io::{BufRead, IsTerminal, Write};
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Models lie in LOCDIFF_HOME, else in XDG_DATA_HOME/locdiff, else in ~/.local/share/locdiff. A run that was cut off goes on where it ended; \
+nothing has its name before it is whole. Of an encoder only the vision tower is fetched, and kept as f16. Then: locdiff locate photo.jpg \
+--model geoclip, or LOCDIFF_MODEL=geoclip.")]
+pub(crate) struct Get {
+    /// What to fetch: see --list
+    #[arg(value_name = "NAME", required_unless_present_any = ["list", "remove"])]
+    names: Vec<String>,
+    /// A folder or an address that has the files, by their names or in a folder NAME [default: where they are published]
+    #[arg(long, value_name = "FOLDER|URL", requires = "names")]
+    from: Option<String>,
+    /// Fetch whole files also where a part is enough, so that their SHA-256 can be compared
+    #[arg(long, requires = "names")]
+    whole: bool,
+    /// Do not ask
+    #[arg(short, long)]
+    yes: bool,
+    /// Say what there is, and what is here
+    #[arg(long, conflicts_with_all = ["names", "remove"])]
+    list: bool,
+    /// Remove what was fetched as a name
+    #[arg(long, value_name = "NAME", conflicts_with = "names")]
+    remove: Vec<String>,
+    /// Print one JSON object for each name
+    #[arg(long)]
+    json: bool,
+}
+
+impl Get {
+    pub(crate) fn run(self) -> Result<()> {
+        let home = data_folder().ok_or(GetError::NoHome)?;
+        if self.list {
+            return self.print_list(&home);
+        }
+        for name in &self.remove {
+            let bytes = remove(&home, name)?;
+            self.say(json!({"name": name, "removed_bytes": bytes}), &format!("{name}: removed, {}", size(bytes)))?;
+        }
+        self.names.iter().try_for_each(|name| self.get(name, &home))
+    }
+
+    fn get(&self, name: &str, home: &Path) -> Result<()> {
+        let mut settings = GetSettings::new(home);
+        settings.from.clone_from(&self.from);
+        settings.whole = self.whole;
+        let plan = GetPlan::new(name, settings)?;
+        let folder = locdiff::parts::models_folder(home);
+        if plan.is_empty() {
+            let folder = folder.join(name);
+            return self.say(json!({"name": name, "folder": folder, "bytes": 0}), &format!("{name} is here already"));
+        }
+        for (what, all, done) in plan.things() {
+            let begun = if done > 0 { format!(" ({} here already)", size(done)) } else { String::new() };
+            eprintln!("{:<24} {:>9}{begun}  licence: {}", what.name, size(all), what.licence);
+            if let Some((file, place)) = what.by_hand {
+                eprintln!("{:<24} {file} is not fetched: {place}", "");
+            }
+        }
+        let bytes = plan.bytes();
+        if !self.yes && !confirmed(bytes, &folder)? {
+            return Ok(());
+        }
+        let guard = InterruptGuard::begin();
+        let bar = progress::share_bar("fetching");
+        let (mut came, mut last) = (0, String::new());
+        let done = plan.run(&mut |what, count| {
+            came += count;
+            progress::set_share(&bar, came as f64 / bytes.max(1) as f64);
+            if what != last {
+                bar.set_message(what.to_owned());
+                what.clone_into(&mut last);
+            }
+            !guard.stop().load(Ordering::SeqCst)
+        });
+        bar.finish_and_clear();
+        if let Err(GetError::Stopped) = &done {
+            eprintln!("{}", GetError::Stopped);
+            return Err(Interrupted.into());
+        }
+        done?;
+        let folder = folder.join(name);
+        let text = format!("{name}: {} fetched, in {}", size(came), folder.display());
+        self.say(json!({"name": name, "folder": folder, "bytes": came}), &text)
+    }
+
+    fn print_list(&self, home: &Path) -> Result<()> {
+        let here = installed(home)?;
+        for what in published() {
+            let own = here.iter().find(|one| one.name == what.name);
+            let state = own.map_or("-".to_owned(), |own| format!("here, {}", size(own.bytes)));
+            let value = json!({
+                "name": what.name, "what": what.what, "licence": what.licence, "needs": what.needs,
+                "folder": own.map(|own| &own.folder), "bytes": own.map(|own| own.bytes),
+            });
+            self.say(value, &format!("{:<24} {state:<14} {}", what.name, what.what))?;
+        }
+        for other in here.iter().filter(|one| published().iter().all(|what| what.name != one.name)) {
+            let value = json!({"name": other.name, "folder": other.folder, "bytes": other.bytes});
+            self.say(value, &format!("{:<24} here, {:<8} of your own", other.name, size(other.bytes)))?;
+        }
+        Ok(())
+    }
+
+    fn say(&self, value: serde_json::Value, text: &str) -> Result<()> {
+        let mut out = std::io::stdout().lock();
+        Ok(if self.json { writeln!(out, "{value}") } else { writeln!(out, "{text}") }?)
+    }
+}
+
+/// Asks whether so much shall be fetched.
+fn confirmed(bytes: u64, folder: &Path) -> Result<bool> {
+    let terminal = std::io::stdin();
+    ensure!(terminal.is_terminal(), Usage("get asks first, and there is no terminal: add --yes".to_owned()));
+    eprint!("Fetch {} into {}? [y/N] ", size(bytes), folder.display());
+    let mut line = String::new();
+    terminal.lock().read_line(&mut line)?;
+    Ok(matches!(line.trim(), "y" | "Y" | "yes"))
+}
+
+/// "40.3 MB".
+fn size(bytes: u64) -> String {
+    let bytes = bytes as f64;
+    match bytes {
+        _ if bytes >= 1e9 => format!("{:.1} GB", bytes / 1e9),
+        _ if bytes >= 1e6 => format!("{:.1} MB", bytes / 1e6),
+        _ => format!("{:.1} kB", bytes / 1e3),
+    }
+}

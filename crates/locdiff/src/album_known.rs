@@ -1,0 +1,130 @@
+//! What is known of an album beside its photos: logs of positions, places that somebody states, films.
+
+use crate::{LocateError, Request, stated::StatedPlace};
+use locdiff_album::{Album, AlbumPhoto, KnownPlace, SoftPlace, Track, WrongClock, parse_time, set_clocks};
+use locdiff_base::setting;
+use locdiff_places::{Countries, Places, Region};
+use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
+use locdiff_vision::PhotoFacts;
+use std::path::PathBuf;
+
+/// How well films know where they were taken, km.
+const FILM_KM: f64 = 0.05;
+/// Countries smaller than this are a place with a size, km².
+const SMALL_KM2: f64 = 40_000.0;
+/// Inhabitants of a square kilometre of a town.
+const CROWD: f64 = 4000.0;
+
+/// A stated place with its time: from, to, and whether they are of UTC.
+type Stated = ([Option<(f64, bool)>; 2], SoftPlace);
+
+/// All of it, read.
+pub(crate) struct AlbumKnowledge {
+    track: Option<Track>,
+    stated: Vec<Stated>,
+}
+
+impl AlbumKnowledge {
+    /// Of a request; files are read.
+    pub(crate) fn of(request: &Request, album: &Album) -> Result<Self, LocateError> {
+        let tracks: Vec<Track> = request.tracks.iter().map(|path| Track::open(path)).collect::<Result<_, _>>()?;
+        let ahead_s = request.track_offset_s.unwrap_or(0.0);
+        let track = (!tracks.is_empty()).then(|| Track::joined(tracks).shifted(ahead_s));
+        let stated = request.places.iter().map(|stated| stated_place(stated, album)).collect::<Result<_, _>>()?;
+        Ok(Self { track, stated })
+    }
+
+    /// Sets clocks by the log, unless its offset is given.
+    pub(crate) fn set_clocks(
+        &self,
+        photos: &mut [AlbumPhoto],
+        request: &Request,
+        album: &Album,
+    ) -> Result<Vec<WrongClock>, LocateError> {
+        let Some(track) = self.track.as_ref().filter(|_| request.track_offset_s.is_none()) else {
+            return Ok(Vec::new());
+        };
+        let wrong = album.clocks_by_track(photos, track)?;
+        set_clocks(photos, &wrong);
+        Ok(wrong)
+    }
+
+    /// Positions of the log around the photos, as places known of other times.
+    pub(crate) fn known(&self, photos: &[AlbumPhoto]) -> Vec<KnownPlace> {
+        let Some(track) = &self.track else { return Vec::new() };
+        let times = || photos.iter().map(|photo| photo.time.seconds);
+        let (first, last) = (times().fold(f64::INFINITY, f64::min), times().fold(f64::NEG_INFINITY, f64::max));
+        track.known(&(first..=last), "a point of the track")
+    }
+
+    /// Gives each photo what is known of its time.
+    pub(crate) fn give(&self, photos: &mut [AlbumPhoto]) {
+        for photo in photos {
+            photo.track = self.track.as_ref().and_then(|track| track.at(photo.time.seconds));
+            let clock = photo.time.seconds + photo.time.ahead_s;
+            let time = |is_utc: bool| if is_utc || photo.time.is_utc { photo.time.seconds } else { clock };
+            let holds = |[from, to]: &[Option<(f64, bool)>; 2]| {
+                from.is_none_or(|(from, is_utc)| time(is_utc) >= from)
+                    && to.is_none_or(|(to, is_utc)| time(is_utc) <= to)
+            };
+            photo.soft = self.stated.iter().filter(|(span, _)| holds(span)).map(|(_, soft)| soft.clone()).collect();
+        }
+    }
+}
+
+/// The places and times of films that say both; the others are passed over.
+pub fn film_places(films: &[PathBuf]) -> Vec<KnownPlace> {
+    let place = |film: &PathBuf| {
+        let facts = PhotoFacts::of_video(film).ok()?;
+        let (time_s, _) = parse_time(facts.taken.time.as_deref()?, facts.taken.offset.as_deref()).ok()?;
+        let name = film.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        Some(KnownPlace { name, time_s, at: facts.gps?, deviation_km: FILM_KM })
+    };
+    films.iter().filter_map(place).collect()
+}
+
+fn stated_place(stated: &StatedPlace, album: &Album) -> Result<Stated, LocateError> {
+    const DAY_S: f64 = 86_400.0;
+    let time = |text: Option<&str>, is_end: bool| -> Result<Option<(f64, bool)>, LocateError> {
+        let Some(text) = text else { return Ok(None) };
+        let (seconds, is_utc) = parse_time(text, None)?;
+        let is_day = text.trim().len() <= 10 && text.trim().parse::<f64>().is_err();
+        Ok(Some((if is_end && is_day { seconds + DAY_S } else { seconds }, is_utc)))
+    };
+    let span = [time(stated.from.as_deref(), false)?, time(stated.to.as_deref(), true)?];
+    if let [Some((from, _)), Some((to, _))] = span
+        && from > to
+    {
+        let texts = [&stated.from, &stated.to].map(|text| text.as_deref().unwrap_or_default());
+        return Err(setting("the time of a place", texts.join(" to "), "it ends before it begins"));
+    }
+    let soft = soft_place(&stated.place, album);
+    soft.map(|soft| (span, soft)).map_err(|error| setting("place", &stated.place, error.to_string()))
+}
+
+/// A country, a town, or a region in words.
+fn soft_place(text: &str, album: &Album) -> Result<SoftPlace, LocateError> {
+    if Countries::bundled().find(text).is_err()
+        && let Some(town) = Places::bundled().find(text)?
+    {
+        let radius_km = (f64::from(town.population) / (CROWD * std::f64::consts::PI)).sqrt().clamp(5.0, 30.0);
+        let at = LatLon::new(town.lat_deg, town.lon_deg).map_err(locdiff_album::AlbumError::from)?;
+        return Ok(SoftPlace::Around(at, radius_km + 5.0));
+    }
+    let region = Region::in_words(text)?;
+    let area_km2: f64 = region.polygons().iter().map(|polygon| polygon.area_km2().abs()).sum();
+    let corners = region.polygons().iter().flat_map(|polygon| &polygon.outer);
+    let sum = corners.filter_map(|[lon, lat]| LatLon::new(*lat, *lon).ok()).fold([0.0; 3], |sum, corner| {
+        let own = corner.to_unit().to_array();
+        [sum[0] + own[0], sum[1] + own[1], sum[2] + own[2]]
+    });
+    match UnitVec::new(sum[0], sum[1], sum[2]) {
+        Ok(middle) if area_km2 < SMALL_KM2 => {
+            let reach = region.polygons().iter().flat_map(|polygon| &polygon.outer);
+            let reach = reach.filter_map(|[lon, lat]| LatLon::new(*lat, *lon).ok());
+            let km = reach.map(|corner| corner.to_unit().angle_rad(middle) * EARTH_RADIUS_KM).fold(0.0, f64::max);
+            Ok(SoftPlace::Around(middle.to_latlon(), (0.6 * km).clamp(1.0, 200.0)))
+        }
+        _ => Ok(album.within(region)),
+    }
+}

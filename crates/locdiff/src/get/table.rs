@@ -1,0 +1,134 @@
+//! What can be fetched: the one table of names.
+
+/// Something published that can be fetched by its name.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Published {
+    /// The name.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub what: &'static str,
+    /// Its licence, as its authors state it.
+    pub licence: &'static str,
+    /// Names that it needs beside itself.
+    pub needs: &'static [&'static str],
+    /// What must be copied by hand, since no address hands it out: a file's name and where it is.
+    pub by_hand: Option<(&'static str, &'static str)>,
+    pub(super) files: &'static [PublishedFile],
+}
+
+/// A file of it.
+#[derive(Debug)]
+pub(super) struct PublishedFile {
+    pub(super) name: &'static str,
+    pub(super) at: At,
+    pub(super) kept: Kept,
+    /// Its SHA-256, where it is one that never changes.
+    pub(super) sha256: Option<&'static str>,
+}
+
+/// Where a file is published.
+#[derive(Debug)]
+pub(super) enum At {
+    /// In a repository of Hugging Face.
+    Hub(&'static str),
+    /// In a release of a package of PyPI, whose index says where, and the file's SHA-256.
+    Pypi(&'static str, &'static str),
+    /// At an address.
+    Address(&'static str),
+}
+
+/// What is kept of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// All of it, as it is.
+    Whole,
+    /// The tensors whose names begin so, as f16.
+    Tensors(&'static [&'static str]),
+    /// GeoCLIP's weights and places out of the wheel of its package.
+    GeoClip,
+}
+
+/// The encoder whose features GeoCLIP was trained with.
+pub(super) const GEOCLIP_ENCODER: &str = "clip-vit-large-patch14";
+
+/// The names of a CLIP's vision tower.
+const VISION: Kept = Kept::Tensors(&["vision_model.", "visual_projection."]);
+
+const fn hub(repository: &'static str, name: &'static str, kept: Kept) -> PublishedFile {
+    PublishedFile { name, at: At::Hub(repository), kept, sha256: None }
+}
+
+/// The files of an encoder at Hugging Face.
+macro_rules! encoder {
+    ($repository:literal, $kept:expr) => {
+        &[
+            hub($repository, "config.json", Kept::Whole),
+            hub($repository, "preprocessor_config.json", Kept::Whole),
+            hub($repository, "model.safetensors", $kept),
+        ]
+    };
+}
+
+pub(super) static TABLE: [Published; 4] = [
+    Published {
+        name: "geoclip",
+        what: "a model: GeoCLIP, 100,000 places, for photos of any kind",
+        licence: "MIT (geoclip 1.3.0, Vivanco Cepeda, Nayak and Shah)",
+        needs: &[GEOCLIP_ENCODER],
+        by_hand: None,
+        files: &[PublishedFile {
+            name: "geoclip-1.3.0-py3-none-any.whl",
+            at: At::Pypi("geoclip", "1.3.0"),
+            kept: Kept::GeoClip,
+            sha256: Some("08a93791166a279d52b95c466a952c75f17f654cc61bdf6ab20355325b564dec"),
+        }],
+    },
+    Published {
+        name: GEOCLIP_ENCODER,
+        what: "an encoder: the vision tower of CLIP ViT-L/14, 768 numbers a photo",
+        licence: "MIT (openai/CLIP; its model card speaks of research)",
+        needs: &[],
+        by_hand: None,
+        files: encoder!("openai/clip-vit-large-patch14", VISION),
+    },
+    Published {
+        name: "clip-vit-base-patch32",
+        what: "an encoder: the vision tower of CLIP ViT-B/32, 512 numbers a photo",
+        licence: "MIT (openai/CLIP; its model card speaks of research)",
+        needs: &[],
+        by_hand: None,
+        files: encoder!("openai/clip-vit-base-patch32", VISION),
+    },
+    Published {
+        name: "im2gps3k",
+        what: "the list of 2,997 photos with places that results are compared on; to calibrate or judge with",
+        licence: "the photos' own (Flickr); the list is of TIBHannover/GeoEstimation",
+        needs: &[],
+        by_hand: Some(("im2gps3ktest.zip", "the page of lugiavn/revisiting-im2gps links to the photos")),
+        files: &[PublishedFile {
+            name: "im2gps3k_places365.csv",
+            at: At::Address(
+                "https://raw.githubusercontent.com/TIBHannover/GeoEstimation/5e091c0c5a73886635ddb10a870ff5c4907cfd0c/meta/im2gps3k_places365.csv",
+            ),
+            kept: Kept::Whole,
+            sha256: None,
+        }],
+    },
+];
+
+/// All that can be fetched.
+pub fn published() -> &'static [Published] {
+    &TABLE
+}
+
+impl PublishedFile {
+    /// The address, or that of the index that says it.
+    pub(super) fn address(&self) -> String {
+        match self.at {
+            At::Hub(repository) => format!("https://huggingface.co/{repository}/resolve/main/{}", self.name),
+            At::Pypi(package, version) => format!("https://pypi.org/pypi/{package}/{version}/json"),
+            At::Address(address) => address.to_owned(),
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! Ranges of a file brought into a file here, in pieces, going on where an earlier run was cut off.
+
+use super::error::{GetError, unreadable, unwritable};
+use super::remote::{Head, Opened, Place, Remote};
+use locdiff_base::AtomicFile;
+use ring::digest::{Context, SHA256};
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File, OpenOptions};
+use std::io::{Read, Write};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Bytes that are asked for at a time.
+const PIECE: u64 = 64 << 20;
+/// Tries without a byte of progress.
+const TRIES: u32 = 4;
+
+/// What is to come of a file.
+pub(super) struct Transfer<'a> {
+    pub(super) remote: &'a Remote,
+    pub(super) place: &'a Place,
+    pub(super) head: &'a Head,
+    /// Which bytes, in order and apart from each other.
+    pub(super) ranges: &'a [Range<u64>],
+    /// Where they go, one range after the other.
+    pub(super) part: &'a Path,
+    /// The SHA-256 of the whole file, and who says so.
+    pub(super) sha256: Option<(&'a str, &'static str)>,
+    /// The pause before a second try.
+    pub(super) pause: Duration,
+}
+
+/// What a part belongs to: another version of the file, or other ranges, begin anew.
+#[derive(Serialize, Deserialize, PartialEq)]
+struct Mark {
+    address: String,
+    bytes: u64,
+    version: Option<String>,
+    ranges: Vec<(u64, u64)>,
+}
+
+impl Transfer<'_> {
+    fn wanted(&self) -> u64 {
+        self.ranges.iter().map(|range| range.end - range.start).sum()
+    }
+
+    fn is_whole(&self) -> bool {
+        self.wanted() == self.head.bytes
+    }
+
+    fn mark(&self) -> Mark {
+        Mark {
+            address: self.place.to_string(),
+            bytes: self.head.bytes,
+            version: self.head.version.clone(),
+            ranges: self.ranges.iter().map(|range| (range.start, range.end)).collect(),
+        }
+    }
+
+    /// How much an earlier run brought.
+    pub(super) fn done(&self) -> u64 {
+        let mark = fs::read(mark_path(self.part)).ok().and_then(|text| serde_json::from_slice::<Mark>(&text).ok());
+        let length = fs::metadata(self.part).map_or(0, |there| there.len());
+        if mark.is_some_and(|mark| mark == self.mark()) && length <= self.wanted() { length } else { 0 }
+    }
+
+    /// Brings what is missing, and compares the hash. `progress` gets the bytes that came, as they come; false stops.
+    pub(super) fn run(&self, progress: &mut dyn FnMut(u64) -> bool) -> Result<(), GetError> {
+        let begun = self.done();
+        let text = serde_json::to_string(&self.mark()).expect("plain data");
+        AtomicFile::write_whole(&mark_path(self.part), text.as_bytes())?;
+        let open = OpenOptions::new().create(true).write(true).truncate(false).open(self.part);
+        let mut file = open.map_err(unwritable(self.part))?;
+        // A part that is no regular file cannot be cut to a length; whatever it is, writing says what is wrong.
+        let _ = file.set_len(begun);
+        let (mut done, mut failures) = (begun, 0);
+        while done < self.wanted() {
+            if !progress(0) {
+                return Err(GetError::Stopped);
+            }
+            let before = done;
+            let result = self.piece(&mut file, &mut done, progress);
+            file.flush().map_err(unwritable(self.part))?;
+            match result {
+                Ok(()) => failures = 0,
+                Err(Broken::Fatal(error)) => return Err(error),
+                Err(Broken::Connection(reason)) => {
+                    failures = if done > before { 1 } else { failures + 1 };
+                    if failures == TRIES {
+                        let address = self.place.to_string();
+                        return Err(GetError::BrokeOff { address, done, bytes: self.wanted(), reason });
+                    }
+                    std::thread::sleep(self.pause * failures);
+                }
+            }
+        }
+        file.sync_all().map_err(unwritable(self.part))?;
+        self.check()
+    }
+
+    /// A piece of a range; where the server knows no ranges, the whole file from its beginning.
+    fn piece(&self, file: &mut File, done: &mut u64, progress: &mut dyn FnMut(u64) -> bool) -> Result<(), Broken> {
+        use std::io::{Seek, SeekFrom};
+        let (from, end) = self.position(*done);
+        let to = end.min(from + PIECE);
+        let Opened { mut input, from: begin } = match self.remote.open(self.place, self.head, from, to) {
+            Ok(opened) => opened,
+            Err(error @ GetError::Unreachable { .. }) if *done > 0 => {
+                return Err(Broken::Connection(error.to_string()));
+            }
+            Err(error) => return Err(Broken::Fatal(error)),
+        };
+        let mut at = begin;
+        let stop = if begin == from { to } else { self.head.bytes };
+        if begin != from {
+            *done = 0;
+        }
+        // A device has no places; its first write says what is wrong.
+        let _ = file.set_len(*done);
+        let _ = file.seek(SeekFrom::Start(*done));
+        let mut hash = (begin != from).then(|| Context::new(&SHA256));
+        let mut buffer = vec![0; 256 << 10];
+        while at < stop {
+            let count = match input.read(&mut buffer) {
+                Ok(0) => return Err(Broken::Connection("the connection was closed".to_owned())),
+                Ok(count) => count,
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(Broken::Connection(locdiff_base::one_line(&error.to_string()))),
+            };
+            if let Some(hash) = &mut hash {
+                hash.update(&buffer[..count]);
+            }
+            let came = at..at + count as u64;
+            for range in self.ranges {
+                let common = came.start.max(range.start)..came.end.min(range.end);
+                if common.start < common.end {
+                    let bytes = &buffer[(common.start - at) as usize..(common.end - at) as usize];
+                    file.write_all(bytes).map_err(|error| Broken::Fatal(unwritable(self.part)(error)))?;
+                    *done += bytes.len() as u64;
+                }
+            }
+            at = came.end;
+            if !progress(count as u64) {
+                return Err(Broken::Fatal(GetError::Stopped));
+            }
+        }
+        match (hash, self.sha256) {
+            (Some(hash), Some(wanted)) => self.compare(&hex(hash.finish().as_ref()), wanted).map_err(Broken::Fatal),
+            _ => Ok(()),
+        }
+    }
+
+    /// Where in the file the byte after `done` is, and where its range ends.
+    fn position(&self, done: u64) -> (u64, u64) {
+        let mut left = done;
+        for range in self.ranges {
+            let length = range.end - range.start;
+            if left < length {
+                return (range.start + left, range.end);
+            }
+            left -= length;
+        }
+        (self.head.bytes, self.head.bytes)
+    }
+
+    fn check(&self) -> Result<(), GetError> {
+        match self.sha256.filter(|_| self.is_whole()) {
+            Some(wanted) => self.compare(&sha256_of(self.part)?, wanted),
+            None => Ok(()),
+        }
+    }
+
+    fn compare(&self, met: &str, (wanted, whose): (&str, &'static str)) -> Result<(), GetError> {
+        if met.eq_ignore_ascii_case(wanted) {
+            return Ok(());
+        }
+        self.forget();
+        let (met, wanted) = (met.to_owned(), wanted.to_owned());
+        Err(GetError::Hash { address: self.place.to_string(), met, wanted, whose })
+    }
+
+    /// Removes what came.
+    pub(super) fn forget(&self) {
+        let _ = fs::remove_file(self.part);
+        let _ = fs::remove_file(mark_path(self.part));
+    }
+}
+
+enum Broken {
+    /// Another try may go on.
+    Connection(String),
+    Fatal(GetError),
+}
+
+fn mark_path(part: &Path) -> PathBuf {
+    part.with_added_extension("json")
+}
+
+/// A file's SHA-256.
+pub(super) fn sha256_of(path: &Path) -> Result<String, GetError> {
+    let mut file = File::open(path).map_err(unreadable(path))?;
+    let (mut hash, mut buffer) = (Context::new(&SHA256), vec![0; 1 << 20]);
+    loop {
+        match file.read(&mut buffer).map_err(unreadable(path))? {
+            0 => return Ok(hex(hash.finish().as_ref())),
+            count => hash.update(&buffer[..count]),
+        }
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}"); // a String never fails
+        text
+    })
+}

@@ -1,0 +1,30 @@
+//! Where models that were fetched lie, and what a name means there.
+
+use std::env;
+use std::path::{Component, Path, PathBuf};
+
+/// The folder of what this program keeps for its user: `LOCDIFF_HOME`, else `locdiff` in `XDG_DATA_HOME`, else `~/.local/share/locdiff`
+/// (Windows: in `LOCALAPPDATA`). `None` where none of these is set.
+pub fn data_folder() -> Option<PathBuf> {
+    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    set("LOCDIFF_HOME").or_else(|| {
+        let shared = set("XDG_DATA_HOME").filter(|path| path.is_absolute()); // as its specification asks
+        let own = || if cfg!(windows) { set("LOCALAPPDATA") } else { Some(set("HOME")?.join(".local/share")) };
+        Some(shared.or_else(own)?.join("locdiff"))
+    })
+}
+
+/// The folder of models in a data folder.
+pub fn models_folder(home: &Path) -> PathBuf {
+    home.join("models")
+}
+
+/// The folder that a user means: the path itself where there is something, else the model of that name in the data folder.
+pub(crate) fn by_name(given: &Path) -> PathBuf {
+    let is_name = matches!(given.components().collect::<Vec<_>>()[..], [Component::Normal(_)]);
+    if !is_name || given.exists() {
+        return given.to_owned();
+    }
+    let found = data_folder().map(|home| models_folder(&home).join(given)).filter(|folder| folder.is_dir());
+    found.unwrap_or_else(|| given.to_owned())
+}

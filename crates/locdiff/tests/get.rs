@@ -1,0 +1,355 @@
+//! What is fetched from a server that cuts off, lies, leads elsewhere or knows no ranges: whole, or not there.
+#![cfg(feature = "get")]
+
+use locdiff::parts::{GetError, GetPlan, GetSettings, installed, models_folder, remove};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+const ENCODER: &str = "clip-vit-base-patch32";
+
+/// How the server behaves.
+#[derive(Default)]
+struct Manners {
+    /// Answers that carry no bytes of a file are let through; after so many bytes of files in all, it hangs up.
+    bytes_left: AtomicU64,
+    cuts_off: AtomicBool,
+    knows_no_ranges: AtomicBool,
+    /// Files are behind a redirect, which alone knows their hash.
+    redirects: AtomicBool,
+    wrong_hash: AtomicBool,
+    served: AtomicU64,
+    ranges: Mutex<Vec<String>>,
+}
+
+struct Server {
+    address: String,
+    manners: Arc<Manners>,
+}
+
+fn sha256(bytes: &[u8]) -> String {
+    let digest = ring::digest::digest(&ring::digest::SHA256, bytes);
+    digest.as_ref().iter().fold(String::new(), |text, byte| format!("{text}{byte:02x}"))
+}
+
+/// A server of files on a port of its own; its thread ends with the test's process.
+fn serve(files: BTreeMap<String, Vec<u8>>) -> Server {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let manners = Arc::new(Manners::default());
+    let (own, files) = (manners.clone(), Arc::new(files));
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let (own, files) = (own.clone(), files.clone());
+            std::thread::spawn(move || answer(stream, &own, &files));
+        }
+    });
+    Server { address, manners }
+}
+
+fn answer(mut stream: TcpStream, manners: &Manners, files: &BTreeMap<String, Vec<u8>>) -> Option<()> {
+    let mut lines = BufReader::new(stream.try_clone().ok()?).lines();
+    let first = lines.next()?.ok()?;
+    let mut range = None;
+    for line in lines.map_while(Result::ok).take_while(|line| !line.is_empty()) {
+        if let Some(value) = line.to_lowercase().strip_prefix("range: bytes=") {
+            range = Some(value.to_owned());
+        }
+    }
+    let mut words = first.split(' ');
+    let (method, path) = (words.next()?, words.next()?);
+    let is_behind = path.starts_with("/behind/");
+    let name = path.trim_start_matches("/behind").trim_start_matches('/');
+    let Some(file) = files.get(name) else {
+        return stream.write_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").ok();
+    };
+    let hash = if manners.wrong_hash.load(Ordering::SeqCst) { "0".repeat(64) } else { sha256(file) };
+    if manners.redirects.load(Ordering::SeqCst) && !is_behind {
+        let head = format!(
+            "HTTP/1.1 302 Found\r\nlocation: /behind/{name}\r\nx-linked-etag: \"{hash}\"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+        );
+        return stream.write_all(head.as_bytes()).ok();
+    }
+    let etag = if is_behind { "w/\"of the server behind\"".to_owned() } else { format!("\"{hash}\"") };
+    let ranges = range.filter(|_| !manners.knows_no_ranges.load(Ordering::SeqCst));
+    let (status, bytes, extra) = match &ranges {
+        Some(range) => {
+            manners.ranges.lock().unwrap().push(format!("{name} {range}"));
+            let (from, to) = range.split_once('-')?;
+            let (from, to): (usize, usize) = (from.parse().ok()?, to.parse().ok()?);
+            ("206 Partial Content", &file[from..=to], format!("content-range: bytes {range}/{}\r\n", file.len()))
+        }
+        None => ("200 OK", &file[..], String::new()),
+    };
+    let head = format!(
+        "HTTP/1.1 {status}\r\ncontent-length: {}\r\netag: {etag}\r\n{extra}connection: close\r\n\r\n",
+        bytes.len()
+    );
+    stream.write_all(head.as_bytes()).ok()?;
+    if method == "HEAD" {
+        return Some(());
+    }
+    for chunk in bytes.chunks(1000) {
+        if manners.cuts_off.load(Ordering::SeqCst) {
+            let left = manners.bytes_left.load(Ordering::SeqCst);
+            manners.bytes_left.store(left.saturating_sub(chunk.len() as u64), Ordering::SeqCst);
+            if left < chunk.len() as u64 {
+                return None;
+            }
+        }
+        stream.write_all(chunk).ok()?;
+        manners.served.fetch_add(chunk.len() as u64, Ordering::SeqCst);
+    }
+    Some(())
+}
+
+/// A safetensors file with a text tower before the vision tower, and something behind it.
+fn weights() -> Vec<u8> {
+    let tensors: [(&str, usize); 5] = [
+        ("text_model.big", 40_000),
+        ("vision_model.embeddings.class_embedding", 3_000),
+        ("vision_model.encoder.layers.0.fc1.weight", 5_000),
+        ("visual_projection.weight", 2_000),
+        ("zzz_behind", 9_000),
+    ];
+    let (mut header, mut end) = (serde_json::Map::new(), 0);
+    let mut data = Vec::new();
+    for (name, count) in tensors {
+        let begin = end;
+        end += 4 * count;
+        let entry = serde_json::json!({"dtype": "F32", "shape": [count], "data_offsets": [begin, end]});
+        header.insert(name.to_owned(), entry);
+        for k in 0..count {
+            let value = if name == "visual_projection.weight" && k == 7 { 1e6 } else { k as f32 * 0.001 - 1.0 };
+            data.extend_from_slice(&value.to_le_bytes());
+        }
+    }
+    let header = serde_json::to_string(&header).unwrap();
+    [&(header.len() as u64).to_le_bytes()[..], header.as_bytes(), &data[..]].concat()
+}
+
+fn encoder_files() -> BTreeMap<String, Vec<u8>> {
+    let file = |name: &str| format!("{ENCODER}/{name}");
+    BTreeMap::from([
+        (file("config.json"), b"{\"model_type\": \"clip\"}".to_vec()),
+        (file("preprocessor_config.json"), b"{}".to_vec()),
+        (file("model.safetensors"), weights()),
+    ])
+}
+
+fn settings(home: &Path, from: &str) -> GetSettings {
+    let mut settings = GetSettings::new(home);
+    settings.from = Some(from.to_owned());
+    settings.pause = Duration::ZERO;
+    settings
+}
+
+fn get(settings: &GetSettings) -> Result<(), GetError> {
+    GetPlan::new(ENCODER, settings.clone())?.run(&mut |_, _| true)
+}
+
+/// What the folder must hold: the vision tower as f16, but for the tensor with a value that f16 cannot hold.
+fn check_encoder(home: &Path) {
+    let here = installed(home).unwrap();
+    assert_eq!(here.len(), 1, "{here:?}");
+    assert_eq!(here[0].name, ENCODER);
+    let bytes = fs::read(here[0].folder.join("model.safetensors")).unwrap();
+    let file = safetensors::SafeTensors::deserialize(&bytes).unwrap();
+    let mut names = file.names();
+    names.sort_unstable();
+    let wanted = ["vision_model.embeddings.class_embedding", "vision_model.encoder.layers.0.fc1.weight"];
+    assert_eq!(names, [wanted[0], wanted[1], "visual_projection.weight"]);
+    let tensor = file.tensor(wanted[0]).unwrap();
+    assert_eq!((tensor.dtype(), tensor.shape()), (safetensors::Dtype::F16, &[3_000][..]));
+    let value = half::f16::from_le_bytes([tensor.data()[2 * 250], tensor.data()[2 * 250 + 1]]);
+    assert_eq!(value, half::f16::from_f32(-0.75));
+    assert_eq!(file.tensor("visual_projection.weight").unwrap().dtype(), safetensors::Dtype::F32);
+    let text = fs::read_to_string(here[0].folder.join("origin.json")).unwrap();
+    let origin: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let stated = origin["files"].as_array().unwrap().iter().find(|file| file["name"] == "model.safetensors").unwrap();
+    assert_eq!(stated["sha256"], sha256(&bytes), "{text}");
+    assert_eq!(names_in(&models_folder(home)), [ENCODER], "nothing half-written");
+}
+
+fn names_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries.map(|entry| entry.file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn only_the_vision_tower_comes_and_is_kept_as_f16() {
+    let (home, server) = (tempfile::tempdir().unwrap(), serve(encoder_files()));
+    let settings = settings(home.path(), &server.address);
+    let plan = GetPlan::new(ENCODER, settings.clone()).unwrap();
+    assert_eq!(plan.bytes(), 4 * 10_000 + 22 + 2, "the tower's bytes and two small files");
+    let mut came = 0;
+    plan.run(&mut |_, bytes| {
+        came += bytes;
+        true
+    })
+    .unwrap();
+    assert_eq!(came, 4 * 10_000 + 24);
+    check_encoder(home.path());
+    assert!(server.manners.served.load(Ordering::SeqCst) < 60_000, "the text tower stayed where it is");
+    assert!(GetPlan::new(ENCODER, settings).unwrap().is_empty(), "it is here already");
+    assert!(remove(home.path(), ENCODER).unwrap() > 20_000);
+    assert!(names_in(&models_folder(home.path())).is_empty());
+    let error = remove(home.path(), "../models").unwrap_err().to_string();
+    assert!(error.contains("is not here"), "{error}");
+}
+
+#[test]
+fn a_run_that_is_cut_off_anywhere_goes_on_where_it_ended() {
+    let server = serve(encoder_files());
+    for cut in [0, 10, 3_000, 9_000, 20_000, 39_000] {
+        let home = tempfile::tempdir().unwrap();
+        let settings = settings(home.path(), &server.address);
+        let plan = GetPlan::new(ENCODER, settings.clone()).unwrap();
+        server.manners.cuts_off.store(true, Ordering::SeqCst);
+        server.manners.bytes_left.store(cut, Ordering::SeqCst);
+        let error = plan.run(&mut |_, _| true).unwrap_err();
+        server.manners.cuts_off.store(false, Ordering::SeqCst);
+        assert!(matches!(error, GetError::BrokeOff { .. }), "{cut}: {error}");
+        assert!(installed(home.path()).unwrap().is_empty(), "{cut}: not whole, so not there");
+        server.manners.ranges.lock().unwrap().clear();
+        let left = GetPlan::new(ENCODER, settings.clone()).unwrap().bytes();
+        assert!(left <= 4 * 10_000 + 24 - cut.saturating_sub(2_000), "{cut}: {left} left");
+        get(&settings).unwrap();
+        check_encoder(home.path());
+        let asked = server.manners.ranges.lock().unwrap().join("\n");
+        let begin = 8 + u64::from_le_bytes(weights()[..8].try_into().unwrap()) + 4 * 40_000;
+        let is_resumed = !asked.contains(&format!("model.safetensors {begin}-"));
+        assert_eq!(is_resumed, cut >= 3_000, "{cut}: {asked}");
+    }
+}
+
+#[test]
+fn a_connection_that_breaks_now_and_then_is_tried_again() {
+    let (home, server) = (tempfile::tempdir().unwrap(), serve(encoder_files()));
+    let settings = settings(home.path(), &server.address);
+    let plan = GetPlan::new(ENCODER, settings).unwrap();
+    let manners = &server.manners;
+    manners.cuts_off.store(true, Ordering::SeqCst);
+    manners.bytes_left.store(15_000, Ordering::SeqCst);
+    let mut came = 0;
+    plan.run(&mut |_, bytes| {
+        came += bytes;
+        if came > 12_000 {
+            manners.bytes_left.store(15_000, Ordering::SeqCst); // it recovers
+        }
+        true
+    })
+    .unwrap();
+    check_encoder(home.path());
+}
+
+#[test]
+fn other_bytes_than_were_published_are_not_kept() {
+    let (home, server) = (tempfile::tempdir().unwrap(), serve(encoder_files()));
+    let mut settings = settings(home.path(), &server.address);
+    settings.whole = true;
+    server.manners.wrong_hash.store(true, Ordering::SeqCst);
+    let error = get(&settings).unwrap_err();
+    assert!(matches!(error, GetError::Hash { .. }), "{error}");
+    assert!(installed(home.path()).unwrap().is_empty());
+    let part = models_folder(home.path()).join(format!(".{ENCODER}.part/config.json.part"));
+    assert!(!part.exists(), "what is wrong is not gone on with");
+    server.manners.wrong_hash.store(false, Ordering::SeqCst);
+    get(&settings).unwrap();
+    check_encoder(home.path());
+}
+
+#[test]
+fn a_server_behind_a_redirect_and_one_without_ranges() {
+    for (redirects, no_ranges) in [(true, false), (false, true), (true, true)] {
+        let (home, server) = (tempfile::tempdir().unwrap(), serve(encoder_files()));
+        server.manners.redirects.store(redirects, Ordering::SeqCst);
+        server.manners.knows_no_ranges.store(no_ranges, Ordering::SeqCst);
+        let settings = settings(home.path(), &server.address);
+        get(&settings).unwrap();
+        check_encoder(home.path());
+        if no_ranges {
+            // All bytes came, so the hub's hash is compared with all of them.
+            let home = tempfile::tempdir().unwrap();
+            server.manners.wrong_hash.store(true, Ordering::SeqCst);
+            let error = get(&self::settings(home.path(), &server.address)).unwrap_err();
+            assert!(matches!(error, GetError::Hash { .. }), "{error}");
+            assert!(installed(home.path()).unwrap().is_empty());
+        }
+    }
+}
+
+#[test]
+fn a_folder_is_as_good_as_a_server() {
+    let (home, folder) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let settings = settings(home.path(), folder.path().to_str().unwrap());
+    let error = get(&settings).unwrap_err().to_string();
+    assert!(error.contains("has no config.json"), "{error}");
+    for (name, bytes) in encoder_files() {
+        fs::write(folder.path().join(Path::new(&name).file_name().unwrap()), bytes).unwrap();
+    }
+    get(&settings).unwrap();
+    check_encoder(home.path());
+}
+
+#[test]
+fn stopping_keeps_what_came() {
+    let (home, server) = (tempfile::tempdir().unwrap(), serve(encoder_files()));
+    let settings = settings(home.path(), &server.address);
+    let plan = GetPlan::new(ENCODER, settings.clone()).unwrap();
+    let mut came = 0;
+    let error = plan.run(&mut |_, bytes| {
+        came += bytes;
+        came < 100
+    });
+    assert!(matches!(error, Err(GetError::Stopped)));
+    assert!(plan.bytes() < 4 * 10_000 + 24 && installed(home.path()).unwrap().is_empty());
+    get(&settings).unwrap();
+    check_encoder(home.path());
+}
+
+/// The device that is always full, where a part should be.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_said_and_leaves_nothing_that_looks_whole() {
+    let (home, server) = (tempfile::tempdir().unwrap(), serve(encoder_files()));
+    let settings = settings(home.path(), &server.address);
+    let stage = models_folder(home.path()).join(format!(".{ENCODER}.part"));
+    fs::create_dir_all(&stage).unwrap();
+    let part = stage.join("model.safetensors.part");
+    std::os::unix::fs::symlink("/dev/full", &part).unwrap();
+    let error = get(&settings).unwrap_err();
+    assert!(matches!(error, GetError::Write { .. }) && error.to_string().contains("No space left"), "{error}");
+    assert!(installed(home.path()).unwrap().is_empty());
+    fs::remove_file(&part).unwrap();
+    get(&settings).unwrap();
+    check_encoder(home.path());
+}
+
+#[test]
+fn names_and_servers_that_are_not_there() {
+    let home = tempfile::tempdir().unwrap();
+    let plan = |name: &str, from: &str| GetPlan::new(name, settings(home.path(), from)).err().unwrap().to_string();
+    let error = plan("geoclap", "http://127.0.0.1:9");
+    assert!(error.contains("'geoclap'") && error.contains("geoclip, clip-vit-large-patch14"), "{error}");
+    // Nobody listens there: the message names the files to copy.
+    let error = plan(ENCODER, "http://127.0.0.1:9");
+    assert!(error.contains("cannot reach") && error.contains("/resolve/main/model.safetensors"), "{error}");
+    let server = serve(BTreeMap::new());
+    let error = plan(ENCODER, &server.address);
+    assert!(error.contains("there is no such file"), "{error}");
+    assert!(!models_folder(home.path()).exists());
+    let mut bytes = weights();
+    bytes[..8].copy_from_slice(&u64::MAX.to_le_bytes());
+    let mut files = encoder_files();
+    files.insert(format!("{ENCODER}/model.safetensors"), bytes);
+    let error = plan(ENCODER, &serve(files).address);
+    assert!(error.contains("no safetensors file"), "{error}");
+}
