@@ -160,9 +160,9 @@ impl<'a> Chain<'a> {
     /// The log of how likely photo `k` is where one may be so: its tag, or what it looks like.
     fn fit(&self, k: usize, prior: Option<Prior>) -> Result<f64, AlbumError> {
         let mut message = self.message_of(prior)?;
-        if let Some(gps) = self.photos[k].gps {
+        if let Some(tag) = self.tag(k) {
             // Hours decide between places, not between streets: chance would weigh more than they do there.
-            let tag = Blob::at_km(gps.to_unit(), self.settings.fit_km, 1.0);
+            let tag = Blob::at_km(tag.centre, self.settings.fit_km, 1.0);
             let right = message.meets(&[tag], self.earth).iter().map(|blob| blob.mass).sum::<f64>();
             let wrong = self.wrong_before(k) * self.earth.value_at(&self.earth.usual, tag.centre);
             return Ok((right + wrong).ln());
@@ -351,7 +351,7 @@ impl<'a> Chain<'a> {
     pub(crate) fn nearest(&self, k: usize) -> Option<Nearest> {
         let camera = self.photos[k].camera.as_deref().unwrap_or_default();
         let is_apart = self.together.get(camera).is_some_and(|together| *together < 0.5);
-        if self.photos[k].gps.is_some() || is_apart { None } else { self.anchors.nearest(self.times[k], Some(k)) }
+        if self.tag(k).is_some() || is_apart { None } else { self.anchors.nearest(self.times[k], Some(k)) }
     }
 
     /// What the tags of other photos say of photo `k`'s place; `None` where there are none.

@@ -209,7 +209,9 @@ fn a_folder_of_two_trips_is_cut() {
     let mut both = json_lines(path, &format!("{album} both.csv --csv out.csv --geojson out.geojson"));
     let trips: Vec<u64> = both.iter().map(|answer| answer["trip"].as_u64().unwrap()).collect();
     assert_eq!(trips, [1, 1, 1, 2, 2, 2]);
-    both.iter_mut().for_each(|answer| answer["trip"] = Value::Null);
+    for answer in &mut both {
+        answer["trip"] = Value::Null;
+    }
     let alone: Vec<Value> =
         ["may", "june"].iter().flat_map(|one| json_lines(path, &format!("{album} {one}.csv"))).collect();
     assert_eq!(both, alone);

@@ -72,8 +72,8 @@ fn a_geoclip_model_answers_as_ours_do() {
         .map(|line| serde_json::from_str(line).unwrap())
         .collect();
     assert_eq!(lines, found);
-    let times: String = (0..30).map(|k| format!("p{k},2024-05-12T10:{k:02}:00Z\n")).collect();
-    fs::write(path.join("times.csv"), format!("photo,time\n{times}")).unwrap();
+    let times: Vec<String> = (0..30).map(|k| format!("p{k},2024-05-12T10:{k:02}:00Z\n")).collect();
+    fs::write(path.join("times.csv"), format!("photo,time\n{}", times.concat())).unwrap();
     let album = answers(path, "album --model geoclip --embeddings photos.npy --times times.csv --device cpu --json");
     assert!(album.len() >= 30, "{}", album.len());
 

@@ -15,6 +15,7 @@ use std::sync::atomic::Ordering;
 Models lie in LOCDIFF_HOME, else in XDG_DATA_HOME/locdiff, else in ~/.local/share/locdiff. A run that was cut off goes on where it ended; \
 nothing has its name before it is whole. Of an encoder only the vision tower is fetched, and kept as f16. Then: locdiff locate photo.jpg \
 --model geoclip, or LOCDIFF_MODEL=geoclip.")]
+#[expect(clippy::struct_excessive_bools, reason = "flags")]
 pub(crate) struct Get {
     /// What to fetch: see --list
     #[arg(value_name = "NAME", required_unless_present_any = ["list", "remove"])]
@@ -47,7 +48,7 @@ impl Get {
         }
         for name in &self.remove {
             let bytes = remove(&home, name)?;
-            self.say(json!({"name": name, "removed_bytes": bytes}), &format!("{name}: removed, {}", size(bytes)))?;
+            self.say(&json!({"name": name, "removed_bytes": bytes}), &format!("{name}: removed, {}", size(bytes)))?;
         }
         self.names.iter().try_for_each(|name| self.get(name, &home))
     }
@@ -60,7 +61,7 @@ impl Get {
         let folder = locdiff::parts::models_folder(home);
         if plan.is_empty() {
             let folder = folder.join(name);
-            return self.say(json!({"name": name, "folder": folder, "bytes": 0}), &format!("{name} is here already"));
+            return self.say(&json!({"name": name, "folder": folder, "bytes": 0}), &format!("{name} is here already"));
         }
         for (what, all, done) in plan.things() {
             let begun = if done > 0 { format!(" ({} here already)", size(done)) } else { String::new() };
@@ -93,7 +94,7 @@ impl Get {
         done?;
         let folder = folder.join(name);
         let text = format!("{name}: {} fetched, in {}", size(came), folder.display());
-        self.say(json!({"name": name, "folder": folder, "bytes": came}), &text)
+        self.say(&json!({"name": name, "folder": folder, "bytes": came}), &text)
     }
 
     fn print_list(&self, home: &Path) -> Result<()> {
@@ -105,16 +106,16 @@ impl Get {
                 "name": what.name, "what": what.what, "licence": what.licence, "needs": what.needs,
                 "folder": own.map(|own| &own.folder), "bytes": own.map(|own| own.bytes),
             });
-            self.say(value, &format!("{:<24} {state:<14} {}", what.name, what.what))?;
+            self.say(&value, &format!("{:<24} {state:<14} {}", what.name, what.what))?;
         }
         for other in here.iter().filter(|one| published().iter().all(|what| what.name != one.name)) {
             let value = json!({"name": other.name, "folder": other.folder, "bytes": other.bytes});
-            self.say(value, &format!("{:<24} here, {:<8} of your own", other.name, size(other.bytes)))?;
+            self.say(&value, &format!("{:<24} here, {:<8} of your own", other.name, size(other.bytes)))?;
         }
         Ok(())
     }
 
-    fn say(&self, value: serde_json::Value, text: &str) -> Result<()> {
+    fn say(&self, value: &serde_json::Value, text: &str) -> Result<()> {
         let mut out = std::io::stdout().lock();
         Ok(if self.json { writeln!(out, "{value}") } else { writeln!(out, "{text}") }?)
     }
