@@ -18,6 +18,9 @@ pub(super) fn decode(_contents: &[u8], name: &str, format: &'static str, _limits
 }
 
 /// Why there is no libheif.
+///
+/// # Errors
+/// Always: says why.
 pub fn libheif_version() -> std::result::Result<String, String> {
     Err("this build is without the feature `heif`".to_owned())
 }
