@@ -149,10 +149,10 @@ impl Cloud {
 
     /// The places it speaks of, the best first: that within whose surroundings most is expected.
     pub(crate) fn spots(&self, most: usize) -> Vec<Spot> {
-        let mut masses = self.masses.clone();
+        let (mut masses, mut candidates) = (self.masses.clone(), self.candidates.clone());
         let mut spots = Vec::new();
         while spots.len() < most {
-            let judged: Vec<_> = self.candidates.iter().map(|at| (*at, self.within(*at, &masses))).collect();
+            let judged: Vec<_> = candidates.iter().map(|at| (*at, self.within(*at, &masses))).collect();
             let sum = |one: &(UnitVec, [f64; 4])| one.1.iter().sum::<f64>();
             let best_of = |about: Option<UnitVec>| {
                 let is_about = |at: UnitVec| about.is_none_or(|place| place.angle_rad(at) * EARTH_RADIUS_KM < ABOUT_KM);
@@ -173,6 +173,8 @@ impl Cloud {
             let reach = if held[1] > 0.5 * held[3] { 1 } else { 3 };
             spots.push(Spot { at, probability: held[reach] });
             let cosine = (RADII_KM[reach] / EARTH_RADIUS_KM).cos();
+            // What surrounds a place is no second answer at it.
+            candidates.retain(|other| other.dot(at) < cosine);
             for (point, mass) in self.points.iter().zip(&mut masses) {
                 if point.dot(at) >= cosine {
                     *mass = 0.0;
