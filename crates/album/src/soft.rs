@@ -2,7 +2,7 @@
 
 use crate::earth::{Earth, within_cell};
 use locdiff_places::Region;
-use locdiff_sphere::{LatLon, UnitVec};
+use locdiff_sphere::{LatLon, UnitVec, haversine_km};
 
 /// Weights on places that a photo's own place is multiplied by. They say nothing of other photos: what is wrong of one is wrong of all.
 #[derive(Debug, Clone, PartialEq)]
@@ -11,6 +11,16 @@ pub enum SoftPlace {
     Around(LatLon, f64),
     /// In a region.
     Within(Box<SoftRegion>),
+}
+
+impl SoftPlace {
+    /// Whether a place is what it says.
+    pub(crate) fn holds(&self, place: LatLon) -> bool {
+        match self {
+            Self::Around(at, deviation_km) => haversine_km(*at, place) < 3.0 * deviation_km,
+            Self::Within(soft) => soft.region.contains(place),
+        }
+    }
 }
 
 /// A region on the grid.

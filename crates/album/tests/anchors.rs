@@ -208,6 +208,7 @@ fn what_is_softly_known_is_soft() {
     assert!(haversine_km(usual.best, rome) < 1500.0);
     let town = pair(vec![SoftPlace::Around(kyoto, 15.0)], None, None);
     assert!(haversine_km(town.best, kyoto) < 20.0 && town.radius_50_km < 40.0, "{town:?}");
+    assert!(town.because.contains("stated") && !usual.because.contains("stated"), "{town:?}");
     assert!(town.alternatives().iter().all(|other| haversine_km(other.at, town.best) > 20.0), "{town:?}");
     let japan = pair(vec![album.within(Region::in_words("Japan").unwrap())], None, None);
     assert_eq!(japan.country_code.as_deref(), Some("JP"), "{japan:?}");

@@ -28,7 +28,7 @@ fn a_name_is_listed_fetched_from_a_folder_and_removed() {
     assert!(run("get --remove im2gps3k").status.success());
     let gone = run("get --remove im2gps3k");
     assert_eq!(gone.status.code(), Some(1));
-    assert!(stderr(&gone).contains("'im2gps3k' is not here"), "{}", stderr(&gone));
+    assert!(stderr(&gone).contains("'im2gps3k' was not fetched"), "{}", stderr(&gone));
     let unknown = run("get geoclap --yes");
     assert!(stderr(&unknown).contains("nothing is published as 'geoclap'"), "{}", stderr(&unknown));
     let missing = run("get geoclip --yes --from copies");

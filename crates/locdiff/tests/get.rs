@@ -15,7 +15,7 @@ const ENCODER: &str = "clip-vit-base-patch32";
 
 /// How the server behaves.
 #[derive(Default)]
-struct Manners {
+struct Behaviour {
     /// Answers that carry no bytes of a file are let through; after so many bytes of files in all, it hangs up.
     bytes_left: AtomicU64,
     cuts_off: AtomicBool,
@@ -29,7 +29,7 @@ struct Manners {
 
 struct Server {
     address: String,
-    manners: Arc<Manners>,
+    behaviour: Arc<Behaviour>,
 }
 
 fn sha256(bytes: &[u8]) -> String {
@@ -41,18 +41,18 @@ fn sha256(bytes: &[u8]) -> String {
 fn serve(files: BTreeMap<String, Vec<u8>>) -> Server {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
-    let manners = Arc::new(Manners::default());
-    let (own, files) = (manners.clone(), Arc::new(files));
+    let behaviour = Arc::new(Behaviour::default());
+    let (own, files) = (behaviour.clone(), Arc::new(files));
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
             let (own, files) = (own.clone(), files.clone());
             std::thread::spawn(move || answer(stream, &own, &files));
         }
     });
-    Server { address, manners }
+    Server { address, behaviour }
 }
 
-fn answer(mut stream: TcpStream, manners: &Manners, files: &BTreeMap<String, Vec<u8>>) -> Option<()> {
+fn answer(mut stream: TcpStream, behaviour: &Behaviour, files: &BTreeMap<String, Vec<u8>>) -> Option<()> {
     let mut lines = BufReader::new(stream.try_clone().ok()?).lines();
     let first = lines.next()?.ok()?;
     let mut range = None;
@@ -68,18 +68,18 @@ fn answer(mut stream: TcpStream, manners: &Manners, files: &BTreeMap<String, Vec
     let Some(file) = files.get(name) else {
         return stream.write_all(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").ok();
     };
-    let hash = if manners.wrong_hash.load(Ordering::SeqCst) { "0".repeat(64) } else { sha256(file) };
-    if manners.redirects.load(Ordering::SeqCst) && !is_behind {
+    let hash = if behaviour.wrong_hash.load(Ordering::SeqCst) { "0".repeat(64) } else { sha256(file) };
+    if behaviour.redirects.load(Ordering::SeqCst) && !is_behind {
         let head = format!(
             "HTTP/1.1 302 Found\r\nlocation: /behind/{name}\r\nx-linked-etag: \"{hash}\"\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
         );
         return stream.write_all(head.as_bytes()).ok();
     }
     let etag = if is_behind { "w/\"of the server behind\"".to_owned() } else { format!("\"{hash}\"") };
-    let ranges = range.filter(|_| !manners.knows_no_ranges.load(Ordering::SeqCst));
+    let ranges = range.filter(|_| !behaviour.knows_no_ranges.load(Ordering::SeqCst));
     let (status, bytes, extra) = match &ranges {
         Some(range) => {
-            manners.ranges.lock().unwrap().push(format!("{name} {range}"));
+            behaviour.ranges.lock().unwrap().push(format!("{name} {range}"));
             let (from, to) = range.split_once('-')?;
             let (from, to): (usize, usize) = (from.parse().ok()?, to.parse().ok()?);
             ("206 Partial Content", &file[from..=to], format!("content-range: bytes {range}/{}\r\n", file.len()))
@@ -95,15 +95,15 @@ fn answer(mut stream: TcpStream, manners: &Manners, files: &BTreeMap<String, Vec
         return Some(());
     }
     for chunk in bytes.chunks(1000) {
-        if manners.cuts_off.load(Ordering::SeqCst) {
-            let left = manners.bytes_left.load(Ordering::SeqCst);
-            manners.bytes_left.store(left.saturating_sub(chunk.len() as u64), Ordering::SeqCst);
+        if behaviour.cuts_off.load(Ordering::SeqCst) {
+            let left = behaviour.bytes_left.load(Ordering::SeqCst);
+            behaviour.bytes_left.store(left.saturating_sub(chunk.len() as u64), Ordering::SeqCst);
             if left < chunk.len() as u64 {
                 return None;
             }
         }
         stream.write_all(chunk).ok()?;
-        manners.served.fetch_add(chunk.len() as u64, Ordering::SeqCst);
+        behaviour.served.fetch_add(chunk.len() as u64, Ordering::SeqCst);
     }
     Some(())
 }
@@ -197,12 +197,18 @@ fn only_the_vision_tower_comes_and_is_kept_as_f16() {
     .unwrap();
     assert_eq!(came, 4 * 10_000 + 24);
     check_encoder(home.path());
-    assert!(server.manners.served.load(Ordering::SeqCst) < 60_000, "the text tower stayed where it is");
+    assert!(server.behaviour.served.load(Ordering::SeqCst) < 60_000, "the text tower stayed where it is");
     assert!(GetPlan::new(ENCODER, settings).unwrap().is_empty(), "it is here already");
     assert!(remove(home.path(), ENCODER).unwrap() > 20_000);
     assert!(names_in(&models_folder(home.path())).is_empty());
-    let error = remove(home.path(), "../models").unwrap_err().to_string();
-    assert!(error.contains("is not here"), "{error}");
+    // What was not fetched stays: a model of one's own, and whatever is outside.
+    let own = models_folder(home.path()).join("own");
+    fs::create_dir(&own).unwrap();
+    for name in ["own", "../models", ".", ""] {
+        let error = remove(home.path(), name).unwrap_err().to_string();
+        assert!(error.contains("was not fetched"), "{error}");
+    }
+    assert!(own.is_dir());
 }
 
 #[test]
@@ -212,18 +218,18 @@ fn a_run_that_is_cut_off_anywhere_goes_on_where_it_ended() {
         let home = tempfile::tempdir().unwrap();
         let settings = settings(home.path(), &server.address);
         let plan = GetPlan::new(ENCODER, settings.clone()).unwrap();
-        server.manners.cuts_off.store(true, Ordering::SeqCst);
-        server.manners.bytes_left.store(cut, Ordering::SeqCst);
+        server.behaviour.cuts_off.store(true, Ordering::SeqCst);
+        server.behaviour.bytes_left.store(cut, Ordering::SeqCst);
         let error = plan.run(&mut |_, _| true).unwrap_err();
-        server.manners.cuts_off.store(false, Ordering::SeqCst);
+        server.behaviour.cuts_off.store(false, Ordering::SeqCst);
         assert!(matches!(error, GetError::BrokeOff { .. }), "{cut}: {error}");
         assert!(installed(home.path()).unwrap().is_empty(), "{cut}: not whole, so not there");
-        server.manners.ranges.lock().unwrap().clear();
+        server.behaviour.ranges.lock().unwrap().clear();
         let left = GetPlan::new(ENCODER, settings.clone()).unwrap().bytes();
         assert!(left <= 4 * 10_000 + 24 - cut.saturating_sub(2_000), "{cut}: {left} left");
         get(&settings).unwrap();
         check_encoder(home.path());
-        let asked = server.manners.ranges.lock().unwrap().join("\n");
+        let asked = server.behaviour.ranges.lock().unwrap().join("\n");
         let begin = 8 + u64::from_le_bytes(weights()[..8].try_into().unwrap()) + 4 * 40_000;
         let is_resumed = !asked.contains(&format!("model.safetensors {begin}-"));
         assert_eq!(is_resumed, cut >= 3_000, "{cut}: {asked}");
@@ -235,14 +241,14 @@ fn a_connection_that_breaks_now_and_then_is_tried_again() {
     let (home, server) = (tempfile::tempdir().unwrap(), serve(encoder_files()));
     let settings = settings(home.path(), &server.address);
     let plan = GetPlan::new(ENCODER, settings).unwrap();
-    let manners = &server.manners;
-    manners.cuts_off.store(true, Ordering::SeqCst);
-    manners.bytes_left.store(15_000, Ordering::SeqCst);
+    let behaviour = &server.behaviour;
+    behaviour.cuts_off.store(true, Ordering::SeqCst);
+    behaviour.bytes_left.store(15_000, Ordering::SeqCst);
     let mut came = 0;
     plan.run(&mut |_, bytes| {
         came += bytes;
         if came > 12_000 {
-            manners.bytes_left.store(15_000, Ordering::SeqCst); // it recovers
+            behaviour.bytes_left.store(15_000, Ordering::SeqCst); // it recovers
         }
         true
     })
@@ -255,13 +261,13 @@ fn other_bytes_than_were_published_are_not_kept() {
     let (home, server) = (tempfile::tempdir().unwrap(), serve(encoder_files()));
     let mut settings = settings(home.path(), &server.address);
     settings.whole = true;
-    server.manners.wrong_hash.store(true, Ordering::SeqCst);
+    server.behaviour.wrong_hash.store(true, Ordering::SeqCst);
     let error = get(&settings).unwrap_err();
     assert!(matches!(error, GetError::Hash { .. }), "{error}");
     assert!(installed(home.path()).unwrap().is_empty());
     let part = models_folder(home.path()).join(format!(".{ENCODER}.part/config.json.part"));
     assert!(!part.exists(), "what is wrong is not gone on with");
-    server.manners.wrong_hash.store(false, Ordering::SeqCst);
+    server.behaviour.wrong_hash.store(false, Ordering::SeqCst);
     get(&settings).unwrap();
     check_encoder(home.path());
 }
@@ -270,15 +276,15 @@ fn other_bytes_than_were_published_are_not_kept() {
 fn a_server_behind_a_redirect_and_one_without_ranges() {
     for (redirects, no_ranges) in [(true, false), (false, true), (true, true)] {
         let (home, server) = (tempfile::tempdir().unwrap(), serve(encoder_files()));
-        server.manners.redirects.store(redirects, Ordering::SeqCst);
-        server.manners.knows_no_ranges.store(no_ranges, Ordering::SeqCst);
+        server.behaviour.redirects.store(redirects, Ordering::SeqCst);
+        server.behaviour.knows_no_ranges.store(no_ranges, Ordering::SeqCst);
         let settings = settings(home.path(), &server.address);
         get(&settings).unwrap();
         check_encoder(home.path());
         if no_ranges {
             // All bytes came, so the hub's hash is compared with all of them.
             let home = tempfile::tempdir().unwrap();
-            server.manners.wrong_hash.store(true, Ordering::SeqCst);
+            server.behaviour.wrong_hash.store(true, Ordering::SeqCst);
             let error = get(&self::settings(home.path(), &server.address)).unwrap_err();
             assert!(matches!(error, GetError::Hash { .. }), "{error}");
             assert!(installed(home.path()).unwrap().is_empty());

@@ -36,7 +36,7 @@ pub(crate) fn page() -> String {
             }
             out += "</tbody></table>";
         }
-        let listed: Vec<String> = problems(route.endpoint)
+        let listed: Vec<String> = problems(route)
             .iter()
             .map(|kind| format!("{} {}", kind.status(), escaped(kind.title()).to_lowercase()))
             .collect();

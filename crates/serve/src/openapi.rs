@@ -22,17 +22,10 @@ pub(crate) fn document() -> Value {
     document
 }
 
-/// The problems that a route can answer with.
-pub(crate) fn problems(endpoint: Endpoint) -> Vec<Kind> {
-    let own: &[Kind] = match endpoint {
-        Endpoint::Locate
-        | Endpoint::LocateEmbeddings
-        | Endpoint::Embed
-        | Endpoint::Steps
-        | Endpoint::Album
-        | Endpoint::AlbumEmbeddings
-        | Endpoint::Tag
-        | Endpoint::Preview => &[
+/// The problems that a route can answer with; whatever is sent by POST goes through the queue.
+pub(crate) fn problems(route: &Route) -> Vec<Kind> {
+    let own: &[Kind] = match route.endpoint {
+        _ if route.is_post => &[
             Kind::Unauthorized,
             Kind::BodyTimeout,
             Kind::TooLarge,
@@ -54,7 +47,7 @@ pub(crate) fn problems(endpoint: Endpoint) -> Vec<Kind> {
 fn operation(route: &Route, own: &Value) -> Value {
     let mut responses = Map::new();
     responses.insert("200".to_owned(), json!({ "description": "Success", "content": own["response"] }));
-    for kind in problems(route.endpoint) {
+    for kind in problems(route) {
         let status = kind.status().to_string();
         let known = responses.get(&status).and_then(|known| known["description"].as_str());
         let description = known.map_or(kind.title().to_owned(), |known| format!("{known}; or: {}", kind.title()));
@@ -139,7 +132,7 @@ mod tests {
         let mut seen = Vec::new();
         for route in &ROUTES {
             let operation = &paths[route.path][if route.is_post { "post" } else { "get" }];
-            for kind in problems(route.endpoint) {
+            for kind in problems(route) {
                 let status = kind.status().to_string();
                 let response = &operation["responses"][&status];
                 assert!(response["description"].as_str().unwrap().contains(kind.title()), "{} {status}", route.path);

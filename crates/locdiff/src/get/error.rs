@@ -39,7 +39,7 @@ pub enum GetError {
     #[error("cannot write {path}: {source}; what was fetched before is kept", path = path.display())]
     Write { path: PathBuf, source: io::Error },
     /// Something that was never fetched.
-    #[error("'{name}' is not here: {folder} has {present}", folder = folder.display())]
+    #[error("'{name}' was not fetched: of what is in {folder} these were: {present}", folder = folder.display())]
     NotHere { name: String, folder: PathBuf, present: String },
     /// A file without the tensors that are wanted.
     #[error("{file}: {reason}")]

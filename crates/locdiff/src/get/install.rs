@@ -133,21 +133,22 @@ fn bytes_below(folder: &Path) -> u64 {
 /// Removes what was fetched as a name, and what was begun; says how many bytes that frees.
 ///
 /// # Errors
-/// Nothing of that name, or a folder that cannot be removed.
+/// Nothing that was fetched has that name (a folder of the user's own stays), or a folder that cannot be removed.
 pub fn remove(home: &Path, name: &str) -> Result<u64, GetError> {
     let models = models_folder(home);
-    let names = || installed(home).map(|all| all.into_iter().map(|one| one.name).collect::<Vec<_>>());
+    let fetched = installed(home)?.into_iter().filter(|one| one.folder.join(ORIGIN_FILE).is_file());
+    let fetched: Vec<String> = fetched.map(|one| one.name).collect();
     let stage = Stage::of(home, name);
-    let is_listed = names()?.iter().any(|known| known == name);
-    let folders = [(models.join(name), is_listed), (stage.folder.clone(), is_published(name) && stage.folder.is_dir())];
+    let is_fetched = fetched.iter().any(|known| known == name);
+    let folders =
+        [(models.join(name), is_fetched), (stage.folder.clone(), is_published(name) && stage.folder.is_dir())];
     let mut bytes = None;
     for (folder, _) in folders.into_iter().filter(|(_, is_there)| *is_there) {
         *bytes.get_or_insert(0) += bytes_below(&folder);
         fs::remove_dir_all(&folder).map_err(unwritable(&folder))?;
     }
     bytes.ok_or_else(|| {
-        let present = names().unwrap_or_default().join(", ");
-        let present = if present.is_empty() { "nothing".to_owned() } else { present };
+        let present = if fetched.is_empty() { "none".to_owned() } else { fetched.join(", ") };
         GetError::NotHere { name: name.to_owned(), folder: models, present }
     })
 }
