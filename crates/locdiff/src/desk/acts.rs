@@ -90,7 +90,7 @@ impl Act {
                 }
                 Ok(())
             }
-            Self::Clock { ahead_s: Some(ahead_s), .. } if !(ahead_s.abs() <= MOST_AHEAD_S) => {
+            Self::Clock { ahead_s: Some(ahead_s), .. } if !(-MOST_AHEAD_S..=MOST_AHEAD_S).contains(ahead_s) => {
                 Err("no clock is that far off".to_owned())
             }
             _ => Ok(()),

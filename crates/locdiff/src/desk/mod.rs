@@ -168,7 +168,7 @@ impl<B: Bench> Desk<B> {
     pub fn act(&self, act: Act) -> BenchResult<()> {
         let mut state = self.lock();
         act.check().map_err(DeskError)?;
-        self.is_free(&state)?;
+        Self::is_free(&state)?;
         for key in act.photos() {
             let photo = state.shown.photos.iter().find(|photo| photo.key == *key);
             let photo = photo.ok_or_else(|| DeskError("that photo is not here".to_owned()))?;
@@ -207,7 +207,7 @@ impl<B: Bench> Desk<B> {
     }
 
     /// Whether anything may be changed now.
-    fn is_free(&self, state: &State) -> BenchResult<()> {
+    fn is_free(state: &State) -> BenchResult<()> {
         if !state.is_read {
             return Err(DeskError("photos are still being read".to_owned()));
         }
@@ -223,7 +223,7 @@ impl<B: Bench> Desk<B> {
     /// A way that is none; work that is under way.
     pub fn write(&self, way: &str) -> BenchResult<()> {
         let mut state = self.lock();
-        self.is_free(&state)?;
+        Self::is_free(&state)?;
         if state.wanted.place || state.work.is_some() {
             return Err(DeskError("photos are being placed: a moment".to_owned()));
         }
@@ -243,7 +243,7 @@ impl<B: Bench> Desk<B> {
     /// Work that is under way.
     pub fn take_back(&self) -> BenchResult<()> {
         let mut state = self.lock();
-        self.is_free(&state)?;
+        Self::is_free(&state)?;
         state.wanted.take_back = true;
         state.work = Some(("Writing", 0, 0));
         state.version += 1;
