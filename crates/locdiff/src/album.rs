@@ -1,7 +1,7 @@
 //! Albums: photos answered together.
 
 use crate::album_known::AlbumKnowledge;
-use crate::album_read::{AlbumChanges, PlacedAlbum, ReadAlbum};
+use crate::album_read::{AlbumChanges, PlacedAlbum, PlacedTrips, ReadAlbum};
 use crate::album_trips::cut;
 use crate::pipeline::Read;
 use crate::source::Origin;
@@ -117,8 +117,8 @@ impl Locator {
         let knowledge = AlbumKnowledge::of(request, album)?;
         let read = self.read_album(sources, request, options, control, |_| ())?;
         let ReadAlbum { read, photos } = read;
-        let placed =
-            self.place(album, &read, photos, request, options, &AlbumChanges::default(), (&knowledge, control))?;
+        let nothing = AlbumChanges::default();
+        let placed = self.place(album, &read, photos, (request, options), (&knowledge, &nothing), None, control)?;
         let photos = read.into_iter().zip(placed.answers).map(|(read, answer)| AlbumLocated {
             origin: read.origin,
             answer: read.photo.and_then(|_| answer.ok_or(LocateError::Stopped)),
@@ -153,7 +153,8 @@ impl Locator {
         Ok(ReadAlbum { read, photos })
     }
 
-    /// Places photos that were read, with what somebody changed since: no photo is looked at again.
+    /// Places photos that were read, with what somebody changed since: no photo is looked at again, and no trip placed again of which
+    /// nothing changed.
     ///
     /// # Errors
     /// As [`Locator::run_album`].
@@ -163,11 +164,14 @@ impl Locator {
         request: &Request,
         options: &LocateOptions,
         changes: &AlbumChanges,
+        trips: &mut PlacedTrips,
         control: Control<'_>,
     ) -> Result<PlacedAlbum, LocateError> {
         let album = self.usual_album()?;
         let knowledge = AlbumKnowledge::of(request, album)?;
-        self.place(album, &read.read, read.photos.clone(), request, options, changes, (&knowledge, control))
+        trips.begin();
+        let photos = read.photos.clone();
+        self.place(album, &read.read, photos, (request, options), (&knowledge, changes), Some(trips), control)
     }
 
     #[expect(clippy::too_many_arguments, reason = "what an album is, and what is known of it")]
@@ -176,10 +180,10 @@ impl Locator {
         album: &Album,
         read: &[Read],
         mut photos: Vec<Option<AlbumPhoto>>,
-        request: &Request,
-        options: &LocateOptions,
-        changes: &AlbumChanges,
-        (knowledge, control): (&AlbumKnowledge, Control<'_>),
+        (request, options): (&Request, &LocateOptions),
+        (knowledge, changes): (&AlbumKnowledge, &AlbumChanges),
+        mut placed: Option<&mut PlacedTrips>,
+        control: Control<'_>,
     ) -> Result<PlacedAlbum, LocateError> {
         let mut answers: Vec<Option<AlbumAnswer>> = photos.iter().map(|_| None).collect();
         let mut clocks = changes.clocks.clone().unwrap_or_default();
@@ -209,6 +213,7 @@ impl Locator {
             for (number, trip) in trips.into_iter().enumerate() {
                 let photos: Vec<AlbumPhoto> = trip.members.iter().filter_map(|k| own[*k].take()).collect();
                 let known = [&trip.known[..], &known].concat();
+                let numbers: Vec<usize> = trip.members.iter().map(|k| members[*k]).collect();
                 let found = match &photos[..] {
                     [photo] if is_unknown(photo) && known.is_empty() => {
                         control.advance(Progress::Placed);
@@ -220,7 +225,13 @@ impl Locator {
                         }
                         album.same_place(photos, None)?
                     }
-                    photos => album.answers_knowing(photos, &known, &[], |_| control.advance(Progress::Placed))?,
+                    photos => {
+                        let make = || album.answers_knowing(photos, &known, &[], |_| control.advance(Progress::Placed));
+                        match &mut placed {
+                            Some(placed) => placed.answers(&numbers, photos, &known, make)?,
+                            None => make()?,
+                        }
+                    }
                 };
                 for (k, mut answer) in trip.members.iter().zip(found) {
                     answer.trip = (!is_one).then_some(number + 1);

@@ -1,9 +1,10 @@
 //! An album that was read, to be placed again and again while somebody corrects it.
 
 use crate::pipeline::Read;
-use locdiff_album::{AlbumAnswer, AlbumPhoto, Track, WrongClock};
+use locdiff_album::{AlbumAnswer, AlbumPhoto, KnownPlace, Track, WrongClock};
 use locdiff_sphere::{LatLon, interpolate};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Places that are known better than this count as GPS tags, km.
 const AS_TAG_KM: f64 = 5.0;
@@ -22,6 +23,41 @@ pub struct PlacedAlbum {
     pub answers: Vec<Option<AlbumAnswer>>,
     /// Cameras whose clocks were set.
     pub clocks: Vec<WrongClock>,
+}
+
+/// The answers of trips, by what was known of them: a trip of which nothing changed is not placed again.
+#[derive(Default)]
+pub struct PlacedTrips {
+    last: HashMap<u64, Vec<AlbumAnswer>>,
+    now: HashMap<u64, Vec<AlbumAnswer>>,
+}
+
+impl PlacedTrips {
+    /// From now on trips that are not met again are forgotten.
+    pub(crate) fn begin(&mut self) {
+        self.last = std::mem::take(&mut self.now);
+    }
+
+    /// The answers for photos of these numbers, made anew only where something is known otherwise.
+    pub(crate) fn answers<E>(
+        &mut self,
+        numbers: &[usize],
+        photos: &[AlbumPhoto],
+        known: &[KnownPlace],
+        make: impl FnOnce() -> Result<Vec<AlbumAnswer>, E>,
+    ) -> Result<Vec<AlbumAnswer>, E> {
+        let mut hasher = DefaultHasher::new();
+        numbers.hash(&mut hasher);
+        for photo in photos {
+            let AlbumPhoto { time, camera, gps, track, soft, .. } = photo;
+            format!("{time:?} {camera:?} {gps:?} {track:?} {soft:?}").hash(&mut hasher);
+        }
+        format!("{known:?}").hash(&mut hasher);
+        let key = hasher.finish();
+        let found = self.last.remove(&key).map_or_else(make, Ok)?;
+        self.now.insert(key, found.clone());
+        Ok(found)
+    }
 }
 
 /// What somebody says of an album's photos.
@@ -139,6 +175,29 @@ mod tests {
         assert_eq!(lons(1800.0), [15.0, 20.0]);
         assert_eq!(lons(7200.0), [10.0, 15.0]);
         assert!(album.along("b", 0.0, &BTreeMap::new(), &[], None).is_empty());
+    }
+
+    #[test]
+    fn a_trip_is_placed_again_where_something_changed() {
+        let photos: Vec<AlbumPhoto> = album(&[("a", 0.0), ("a", 60.0)]).photos.into_iter().flatten().collect();
+        let (mut trips, mut made) = (PlacedTrips::default(), 0);
+        let mut ask = |photos: &[AlbumPhoto], known: &[KnownPlace]| {
+            trips.begin();
+            let make = || {
+                made += 1;
+                Ok::<_, ()>(Vec::new())
+            };
+            trips.answers(&[0, 1], photos, known, make).unwrap();
+            made
+        };
+        let at = LatLon::new(1.0, 2.0).unwrap();
+        let known = KnownPlace { name: "x".to_owned(), time_s: 9.0, at, deviation_km: 1.0 };
+        assert_eq!([ask(&photos, &[]), ask(&photos, &[])], [1, 1], "nothing changed");
+        let mut moved = photos.clone();
+        moved[1].gps = Some(at);
+        assert_eq!([ask(&moved, &[]), ask(&moved, std::slice::from_ref(&known))], [2, 3]);
+        moved[0].time.seconds += 1.0;
+        assert_eq!([ask(&moved, &[known]), ask(&photos, &[])], [4, 5], "what was not met is forgotten");
     }
 
     #[test]

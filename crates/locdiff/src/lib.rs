@@ -123,7 +123,7 @@ pub mod parts {
     #[cfg(feature = "maps")]
     pub use crate::album_files::write_album_table;
     pub use crate::album_known::film_places;
-    pub use crate::album_read::{AlbumChanges, PlacedAlbum, ReadAlbum};
+    pub use crate::album_read::{AlbumChanges, PlacedAlbum, PlacedTrips, ReadAlbum};
     pub use crate::album_table::AlbumRow;
     #[cfg(feature = "maps")]
     pub use crate::answer_files::{AnswerFiles, AnswerTargets, Document, Target};

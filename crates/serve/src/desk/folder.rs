@@ -2,7 +2,7 @@
 
 use super::kept::{KeptPhotos, Stamp};
 use locdiff::parts::{
-    AlbumChanges, Bench, BenchResult, Chosen, Decisions, DeskError, DeskPhoto, PlacedAlbum, Read, ReadAlbum, Shown,
+    AlbumChanges, Bench, BenchResult, Chosen, Decisions, DeskError, DeskPhoto, PlacedAlbum, PlacedTrips, Read, ReadAlbum, Shown,
     Told, Track,
 };
 use locdiff::{
@@ -49,6 +49,7 @@ pub struct FolderBench {
     thumbnails: Mutex<Vec<Option<Vec<u8>>>>,
     /// Clocks as they were found, then as they are set.
     clocks: Mutex<[Option<Vec<WrongClock>>; 2]>,
+    trips: Mutex<PlacedTrips>,
     track: Option<Track>,
 }
 
@@ -73,8 +74,8 @@ impl FolderBench {
         };
         let keys = settings.photos.iter().map(key).collect();
         let thumbnails = Mutex::new(vec![None; settings.photos.len()]);
-        let (album, clocks) = (RwLock::new(None), Mutex::new([None, None]));
-        Ok(Self { settings, options, keys, locator: Mutex::new(locator), album, thumbnails, clocks, track })
+        let (album, clocks, trips) = (RwLock::new(None), Mutex::new([None, None]), Mutex::default());
+        Ok(Self { settings, options, keys, locator: Mutex::new(locator), album, thumbnails, clocks, trips, track })
     }
 
     /// The file of a desk's acts; its folder is made if need be.
@@ -150,7 +151,8 @@ impl FolderBench {
         let locator = locked(&self.locator);
         let mut changes = self.changes(album, decisions);
         let place = |changes: &AlbumChanges| {
-            locator.place_album(album, &self.settings.request, &self.options, changes, control)
+            let FolderSettings { request, .. } = &self.settings;
+            locator.place_album(album, request, &self.options, changes, &mut locked(&self.trips), control)
         };
         let [found, _] = locked(&self.clocks).clone();
         let found = match found {
