@@ -38,7 +38,6 @@ mod album;
 mod album_files;
 mod album_known;
 mod album_table;
-mod album_trips;
 #[cfg(feature = "maps")]
 mod answer_files;
 mod builder;
@@ -144,8 +143,8 @@ pub mod parts {
     pub use crate::table::{ANSWER_COLUMNS, FoundRow, failure_json};
     pub use crate::thumbnails::Thumbnails;
     pub use locdiff_album::{
-        Album, AlbumError, AlbumPhoto, AlbumScores, AlbumTrip, Judging, Outlier, TRIP_PAUSE_S, TimeSource, Traveller,
-        TripStop, beside, parse_duration, parse_offset, parse_time, set_clocks, trips,
+        Album, AlbumError, AlbumPhoto, AlbumScores, AlbumTrip, Judging, Outlier, TRIP_PAUSE_S, TimeSource, Track,
+        Traveller, TripStop, beside, parse_duration, parse_offset, parse_time, set_clocks, trips,
     };
     pub use locdiff_answer::{
         AnswerError, AnsweredBy, BACKGROUND_DRAWS, CALIBRATION_FILE, Evidence, FEWEST_TO_CALIBRATE, Factors, FitReport,
