@@ -18,7 +18,7 @@ impl<'a> Query<'a> {
     /// A photo by its views, with noise of its own: the key is a hash of the embeddings, so that photos draw different noise and
     /// one photo the same wherever it stands.
     pub fn of(views: &'a [Embedding]) -> Self {
-        let numbers = views.iter().flat_map(|view| view.values()).map(|value| u64::from(value.to_bits()));
+        let numbers = views.iter().flat_map(Embedding::values).map(|value| u64::from(value.to_bits()));
         Self { views, key: chance::hash(&numbers.collect::<Vec<u64>>()) }
     }
 }
