@@ -1,6 +1,6 @@
 //! A posterior as points with masses: the place, its radii and alternatives are read off it.
 
-use crate::{earth::Earth, message::Message, prior::Nearest};
+use crate::{earth::Earth, levels::Levels, message::Message, prior::Nearest};
 use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use std::f64::consts::TAU;
 
@@ -85,22 +85,14 @@ impl Cloud {
         self
     }
 
-    /// The mass that a radius which is to hold a share must hold. Gaussians have tails where nobody gets in an hour: near in time to a known
-    /// place the outermost tenth is empty. Fitted to the traces that travel was fitted to.
-    fn level(&self, share: f64) -> f64 {
-        let empty = self.preferred.map_or(0.0, |(nearest, _)| 0.09 / (1.0 + (nearest.hours / 1.5).powi(2)));
-        share - empty * (share / 0.9).powi(4)
-    }
-
     /// The share that the radius to a point holds, by the levels that radii are read at.
     pub(crate) fn radius_share(&self, centre: UnitVec, km: f64) -> f64 {
-        let mass = self.mass_within_km(centre, km);
-        let (mut low, mut high) = (0.0, 1.0);
-        for _ in 0..40 {
-            let middle = f64::midpoint(low, high);
-            if self.level(middle) < mass { low = middle } else { high = middle }
-        }
-        high
+        self.levels().share(self.mass_within_km(centre, km))
+    }
+
+    /// How radii are read.
+    fn levels(&self) -> Levels {
+        self.preferred.map_or_else(Levels::default, |(nearest, _)| Levels::of(nearest.hours))
     }
 
     fn push(&mut self, point: UnitVec, mass: f64) {
@@ -132,13 +124,13 @@ impl Cloud {
         at
     }
 
-    /// What lies within each of the radii.
-    fn within(&self, centre: UnitVec, masses: &[f64]) -> [f64; 4] {
+    /// What lies within each of the radii, and not nearer to a place before it.
+    fn within(&self, centre: UnitVec, masses: &[f64], before: &[Spot]) -> [f64; 4] {
         let cosines = RADII_KM.map(|km| (km / EARTH_RADIUS_KM).cos());
         let mut held = [0.0; 4];
         for (point, mass) in self.points.iter().zip(masses) {
             let cosine = centre.dot(*point);
-            if cosine >= cosines[3] {
+            if cosine >= cosines[3] && before.iter().all(|spot| spot.at.dot(*point) <= cosine) {
                 for k in 0..4 {
                     held[k] += if cosine >= cosines[k] { *mass } else { 0.0 };
                 }
@@ -147,12 +139,13 @@ impl Cloud {
         held
     }
 
-    /// The places it speaks of, the best first: that within whose surroundings most is expected.
+    /// The places it speaks of, the best first: that within whose surroundings most is expected. The others by their probability, of
+    /// which what is nearer to a better place is no part.
     pub(crate) fn spots(&self, most: usize) -> Vec<Spot> {
         let (mut masses, mut candidates) = (self.masses.clone(), self.candidates.clone());
-        let mut spots = Vec::new();
+        let mut spots: Vec<Spot> = Vec::new();
         while spots.len() < most {
-            let judged: Vec<_> = candidates.iter().map(|at| (*at, self.within(*at, &masses))).collect();
+            let judged: Vec<_> = candidates.iter().map(|at| (*at, self.within(*at, &masses, &spots))).collect();
             let sum = |one: &(UnitVec, [f64; 4])| one.1.iter().sum::<f64>();
             let best_of = |about: Option<UnitVec>| {
                 let is_about = |at: UnitVec| about.is_none_or(|place| place.angle_rad(at) * EARTH_RADIUS_KM < ABOUT_KM);
@@ -181,24 +174,24 @@ impl Cloud {
                 }
             }
         }
+        if let Some((_, others)) = spots.split_first_mut() {
+            others.sort_by(|a, b| b.probability.total_cmp(&a.probability));
+        }
         spots
     }
 
     /// The radii about a place that hold the shares, which must rise.
     pub(crate) fn radii_km(&self, centre: UnitVec, shares: &[f64]) -> Vec<f64> {
-        let mut by_distance: Vec<(f64, f64)> = self
-            .points
-            .iter()
-            .zip(&self.masses)
-            .map(|(point, mass)| (centre.angle_rad(*point) * EARTH_RADIUS_KM, *mass))
-            .collect();
+        let distance = |point: &UnitVec| centre.angle_rad(*point) * EARTH_RADIUS_KM;
+        let mut by_distance: Vec<(f64, f64)> =
+            self.points.iter().map(distance).zip(self.masses.iter().copied()).collect();
         by_distance.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        let total: f64 = self.masses.iter().sum();
+        let (levels, total) = (self.levels(), self.masses.iter().sum::<f64>());
         let (mut sum, mut next) = (0.0, 0);
         shares
             .iter()
             .map(|share| {
-                while next + 1 < by_distance.len() && sum + by_distance[next].1 < self.level(*share) * total {
+                while next + 1 < by_distance.len() && sum + by_distance[next].1 < levels.level(*share) * total {
                     sum += by_distance[next].1;
                     next += 1;
                 }
@@ -233,5 +226,29 @@ impl Cloud {
         let level = message.density(truth.to_unit(), earth);
         let denser = |point: &UnitVec| message.density(*point, earth) > level;
         self.share(denser)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A sharp place with a broad surrounding, and a little elsewhere: the surrounding is not the other place's.
+    #[test]
+    fn what_surrounds_a_place_is_not_another_places() {
+        let place = |lat, lon| LatLon::new(lat, lon).unwrap().to_unit();
+        let (paris, lyon) = (place(48.85, 2.35), place(45.76, 4.84));
+        let mut cloud =
+            Cloud { points: Vec::new(), masses: Vec::new(), candidates: vec![paris, lyon], preferred: None };
+        cloud.push(paris, 0.6);
+        for k in 0..36 {
+            let angle = TAU * f64::from(k) / 36.0;
+            let reach = 80.0 / EARTH_RADIUS_KM;
+            cloud.push(paris.step(reach * angle.cos(), reach * angle.sin()), 0.35 / 36.0);
+        }
+        cloud.push(lyon, 0.05);
+        let spots = cloud.spots(5);
+        assert_eq!((spots.len(), spots[0].at, spots[1].at), (2, paris, lyon));
+        assert!((spots[1].probability - 0.05).abs() < 1e-12, "{spots:?}");
     }
 }
