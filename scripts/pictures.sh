@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
 # Makes the pictures of the documents from the bundled model: docs/pictures/*.png, small enough to commit. Needs Python with Pillow.
-#     scripts/pictures.sh [LOCDIFF]
+#     scripts/pictures.sh [FOLDER WITH locdiff AND locdiff-lab]
 set -euo pipefail
 cd "$(dirname "$0")/.."
-locdiff=${1:-target/release/locdiff}
+programs=${1:-target/release}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-"$locdiff" locate fixtures/vision/china.jpg --png "$work/china.png" >/dev/null
+"$programs/locdiff" locate fixtures/vision/china.jpg --png "$work/china.png" >/dev/null
+"$programs/locdiff-lab" plot resolution -L 15,23,47 --out "$work/resolution.png" >/dev/null
+"$programs/locdiff-lab" plot noise --out "$work/noise.png" >/dev/null
 python3 - "$work" docs/pictures <<'PYTHON'
 import sys
 from pathlib import Path

@@ -172,6 +172,15 @@ try {
   await page.screenshot({ path: join(shots, "film-end.png") });
   await page.click("#play");
   check("the film closes", await page.isHidden("#film"));
+  // Which parts speak for the place.
+  await page.click("#speak");
+  await page.waitForFunction(() => document.getElementById("speaking").textContent, null, { timeout: 120000 });
+  const veiled = await page.evaluate(() => { const { data } = document.getElementById("parts").getContext("2d").getImageData(0, 0, document.getElementById("parts").width, document.getElementById("parts").height); const seen = new Set(); for (let i = 3; i < data.length; i += 4) seen.add(data[i]); return seen.size; });
+  check(`the parts that speak for it are clear: ${await page.textContent("#speaking")} (${veiled} shades)`, veiled > 20);
+  check(`axe with the parts: ${await violations(page)}`, (await violations(page)) === "[]");
+  await page.screenshot({ path: join(shots, "parts.png") });
+  await page.click("#speak");
+  check("the veil goes", await page.isHidden("#parts"));
   // Another photo is pasted, a third dropped; both of one place.
   const bytes = readFileSync(other).toString("base64");
   const give = (kind) => page.evaluate(([kind, bytes]) => {
@@ -330,6 +339,8 @@ try {
   for (let k = 0; k < 9; k++) await guest.keyboard.press("+");
   const near = await names();
   check(`names on the map: ${far} from far, ${near} from near`, far > 3 && far < 120 && near > 3);
+  const shores = await guest.waitForFunction(() => Number(document.getElementById("globe").dataset.shores) > 0, null, { timeout: 20000 }).then(() => guest.getAttribute("#globe", "data-shores"), () => "0");
+  check(`finer shores from near: ${shores} outlines`, Number(shores) > 0);
   await guest.screenshot({ path: join(shots, "labels.png") });
   // 120 photos in parts, stopped and taken up again.
   const crowd = await open({ viewport: { width: 1280, height: 800 } });

@@ -109,7 +109,7 @@ fn main() -> Result<(), Failure> {
 
 /// A line of the table.
 fn show(kind: &str, rate: f64, persons: &[Hits]) {
-    let bootstrap = Bootstrap { replicates: 1000, confidence: 0.95, seed: 0 };
+    let bootstrap = Bootstrap::default();
     let share = |counts: &[u32], which: usize| {
         let sum = |of: &dyn Fn(&Hits) -> f64| -> f64 {
             counts.iter().zip(persons).map(|(count, hits)| f64::from(*count) * of(hits)).sum()

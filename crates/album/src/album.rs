@@ -257,6 +257,7 @@ impl Album {
         Verdict {
             log_density: self.log_density(place, truth),
             region_level: cloud.mass_denser_than(place, truth, &self.earth),
+            region_area_km2: f64::NAN, // not summed: the posterior is of tags, not of one photo's density
             radius_share: held,
             radii_km: cloud.radii_km(best.to_unit(), &LEVELS),
         }

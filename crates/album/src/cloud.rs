@@ -124,13 +124,13 @@ impl Cloud {
         at
     }
 
-    /// What lies within each of the radii.
-    fn within(&self, centre: UnitVec, masses: &[f64]) -> [f64; 4] {
+    /// What lies within each of the radii, and not nearer to a place before it.
+    fn within(&self, centre: UnitVec, masses: &[f64], before: &[Spot]) -> [f64; 4] {
         let cosines = RADII_KM.map(|km| (km / EARTH_RADIUS_KM).cos());
         let mut held = [0.0; 4];
         for (point, mass) in self.points.iter().zip(masses) {
             let cosine = centre.dot(*point);
-            if cosine >= cosines[3] {
+            if cosine >= cosines[3] && before.iter().all(|spot| spot.at.dot(*point) <= cosine) {
                 for k in 0..4 {
                     held[k] += if cosine >= cosines[k] { *mass } else { 0.0 };
                 }
@@ -139,12 +139,13 @@ impl Cloud {
         held
     }
 
-    /// The places it speaks of, the best first: that within whose surroundings most is expected.
+    /// The places it speaks of, the best first: that within whose surroundings most is expected. The others by their probability, of
+    /// which what is nearer to a better place is no part.
     pub(crate) fn spots(&self, most: usize) -> Vec<Spot> {
         let (mut masses, mut candidates) = (self.masses.clone(), self.candidates.clone());
-        let mut spots = Vec::new();
+        let mut spots: Vec<Spot> = Vec::new();
         while spots.len() < most {
-            let judged: Vec<_> = candidates.iter().map(|at| (*at, self.within(*at, &masses))).collect();
+            let judged: Vec<_> = candidates.iter().map(|at| (*at, self.within(*at, &masses, &spots))).collect();
             let sum = |one: &(UnitVec, [f64; 4])| one.1.iter().sum::<f64>();
             let best_of = |about: Option<UnitVec>| {
                 let is_about = |at: UnitVec| about.is_none_or(|place| place.angle_rad(at) * EARTH_RADIUS_KM < ABOUT_KM);
@@ -172,6 +173,9 @@ impl Cloud {
                     *mass = 0.0;
                 }
             }
+        }
+        if let Some((_, others)) = spots.split_first_mut() {
+            others.sort_by(|a, b| b.probability.total_cmp(&a.probability));
         }
         spots
     }
@@ -222,5 +226,29 @@ impl Cloud {
         let level = message.density(truth.to_unit(), earth);
         let denser = |point: &UnitVec| message.density(*point, earth) > level;
         self.share(denser)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A sharp place with a broad surrounding, and a little elsewhere: the surrounding is not the other place's.
+    #[test]
+    fn what_surrounds_a_place_is_not_another_places() {
+        let place = |lat, lon| LatLon::new(lat, lon).unwrap().to_unit();
+        let (paris, lyon) = (place(48.85, 2.35), place(45.76, 4.84));
+        let mut cloud =
+            Cloud { points: Vec::new(), masses: Vec::new(), candidates: vec![paris, lyon], preferred: None };
+        cloud.push(paris, 0.6);
+        for k in 0..36 {
+            let angle = TAU * f64::from(k) / 36.0;
+            let reach = 80.0 / EARTH_RADIUS_KM;
+            cloud.push(paris.step(reach * angle.cos(), reach * angle.sin()), 0.35 / 36.0);
+        }
+        cloud.push(lyon, 0.05);
+        let spots = cloud.spots(5);
+        assert_eq!((spots.len(), spots[0].at, spots[1].at), (2, paris, lyon));
+        assert!((spots[1].probability - 0.05).abs() < 1e-12, "{spots:?}");
     }
 }

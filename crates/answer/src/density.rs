@@ -208,6 +208,13 @@ impl Density {
         self.masses().iter().zip(self.point_log_density()).filter(|(_, v)| **v > level).map(|(m, _)| m).sum()
     }
 
+    /// The area of everything denser than a point, to half a pixel: what the region must be given until it holds the point.
+    pub fn area_denser_than_km2(&self, point: UnitVec) -> f64 {
+        let level = self.log_density(&[point])[0];
+        let denser = self.point_log_density().iter().filter(|value| **value > level).count();
+        (denser as f64 + 0.5) * self.support.area_sr() * EARTH_RADIUS_KM * EARTH_RADIUS_KM
+    }
+
     /// The radii about a place that hold the probabilities `shares`, which must rise.
     pub fn radii_km(&self, center: LatLon, shares: &[f64]) -> Vec<f64> {
         const BINS: usize = 20_100; // 1 km each: finer than the pixels, and no sorting

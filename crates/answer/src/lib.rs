@@ -59,6 +59,7 @@ pub use gallery_mix::GalleryMix;
 pub use globe::Globe;
 pub use kernels::{KernelSettings, Kernels, Neighbour};
 pub use knowledge::Knowledge;
+pub use pixel_sums::log_integral;
 pub use probe::Probe;
 pub use reader::{ReadOptions, Reader, Verdict};
 pub use tempered::Tempered;

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 /// What people do, the most frequent first.
 pub(crate) const GROUPS: [(&str, &[&str]); 4] = [
-    ("Photos", &["locate", "album", "immich", "batch", "serve", "undo"]),
+    ("Photos", &["locate", "album", "review", "immich", "batch", "serve", "undo"]),
     ("Your own data", &["embed", "encoder", "gallery", "get", "import", "train", "calibrate", "evaluate"]),
     ("Codes and samples", &["encode", "decode", "density", "sample"]),
     ("Program", &["completions", "man", "version", "help"]),

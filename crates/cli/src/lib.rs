@@ -35,6 +35,8 @@ enum Command {
     Locate(Box<commands::locate::Locate>),
     /// Say where the photos of a trip were taken: by their look, times and some GPS tags
     Album(Box<commands::album::Album>),
+    /// Look at the places of a folder's photos on a page: tick, correct, write, take back
+    Review(commands::review::Review),
     /// Suggest places for the photos of an immich server, review, write, take them back
     Immich(commands::immich::ImmichArgs),
     /// Locate or embed photos by the million, in shards that any machine can run
@@ -105,6 +107,7 @@ impl Program for Cli {
         match self.command {
             Command::Locate(command) => command.run(),
             Command::Album(command) => command.run(),
+            Command::Review(command) => command.run(),
             Command::Immich(command) => command.run(),
             Command::Batch(command) => command.run(),
             Command::Serve(command) => command.run(),

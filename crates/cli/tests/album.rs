@@ -40,6 +40,7 @@ fn a_table_of_embeddings_is_an_album() {
     );
     let answers = json_lines(folder.path(), &words);
     assert_eq!(answers.len(), 4);
+    common::is_documented(&answers[0]);
     let off = |k: usize, row: usize| {
         let (lat, lon) = (number(&answers[k]["best"]["lat"]), number(&answers[k]["best"]["lon"]));
         ((lat - truths[row].0).powi(2) + (lon - truths[row].1).powi(2)).sqrt() * 111.0

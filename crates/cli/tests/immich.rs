@@ -73,8 +73,8 @@ fn keys_and_addresses_are_asked_for() {
     fs::write(path.join("key"), "wrong\n").unwrap();
     let wrong = immich(path, &fake, "suggest --device cpu --key-file key");
     assert!(said(&wrong, 1).contains("answers 401"));
-    let other = command(path, "immich https://photos.example undo").env("IMMICH_API_KEY", KEY).output().unwrap();
-    assert!(said(&other, 1).contains("https is not supported"));
+    let other = command(path, "immich ftp://photos.example undo").env("IMMICH_API_KEY", KEY).output().unwrap();
+    assert!(said(&other, 1).contains("https://photos.example"));
     assert!(said(&immich(path, &fake, "undo"), 1).contains("give the journal that `apply` named"));
 }
 
@@ -105,10 +105,13 @@ fn the_page_is_reviewed() {
     let first = visit(&format!("GET /{}", rest.split(';').next().unwrap()), "", "");
     let cookie = first.split_once("set-cookie: ").unwrap().1.split(';').next().unwrap();
     let cookie = format!("Cookie: {cookie}\r\n");
-    assert!(visit("GET /", &cookie, "").contains("Places for immich"));
-    let choice = format!(r#"{{"take":{{"{}":true}}}}"#, id(0));
-    assert!(visit("POST /choice", &cookie, &choice).contains("200 OK"));
-    assert!(visit("POST /done", &cookie, "").contains("200 OK"));
+    assert!(visit("GET /", &cookie, "").contains("LocDiff: review"));
+    while !visit("GET /desk/state", &cookie, "").contains("\"is_read\":true") {}
+    let act = format!(r#"{{"act":"take","photos":["{}"],"take":true}}"#, id(0));
+    assert!(visit("POST /desk/act", &cookie, &act).contains("200 OK"));
+    assert!(visit("POST /desk/act", &cookie, r#"{"act":"burn"}"#).contains("409 Conflict"));
+    assert!(fs::read_to_string(folder.path().join("immich-suggestions.json")).unwrap().contains("\"take\": true"));
+    assert!(visit("POST /desk/done", &cookie, "").contains("200 OK"));
     let output = review.wait_with_output().unwrap();
     assert!(String::from_utf8_lossy(&output.stdout).contains("1 of 1 are ticked"));
 }

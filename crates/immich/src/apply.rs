@@ -41,9 +41,9 @@ pub fn apply(
             None => applied.gone += 1,
             Some(asset) if asset.place.is_some() => applied.had_place += 1,
             Some(_) => {
-                let server_name = server.server().to_owned();
-                journal.append(&Written { server: server_name, asset: one.asset.clone(), at: one.at })?;
-                server.set_place(&one.asset, one.at)?;
+                let (server_name, at) = (server.server().to_owned(), one.place_to_write());
+                journal.append(&Written { server: server_name, asset: one.asset.clone(), at })?;
+                server.set_place(&one.asset, at)?;
                 applied.written += 1;
             }
         }

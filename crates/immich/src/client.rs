@@ -5,6 +5,7 @@ use crate::{ApiKey, ImmichError, Result};
 use locdiff_sphere::LatLon;
 use serde_json::{Value, json};
 use std::time::Duration;
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
 /// Assets of a page.
 const PAGE: usize = 250;
@@ -34,6 +35,13 @@ pub struct Immich {
     pause: Duration,
 }
 
+/// The certificates of a PEM file.
+fn roots(pem: &[u8]) -> Option<RootCerts> {
+    let certificate = |item| if let PemItem::Certificate(found) = item { Some(found) } else { None };
+    let found: Vec<Certificate<'static>> = parse_pem(pem).filter_map(|item| item.ok().and_then(certificate)).collect();
+    (!found.is_empty()).then(|| RootCerts::new_with_certs(&found))
+}
+
 enum Ask<'a> {
     Get,
     Post(&'a Value),
@@ -41,7 +49,8 @@ enum Ask<'a> {
 }
 
 impl Immich {
-    /// The server at an address such as `http://127.0.0.1:2283`. Nothing is sent yet.
+    /// The server at an address such as `http://127.0.0.1:2283` or `https://photos.example`. Nothing is sent yet. Over https its certificate is
+    /// checked by Mozilla's list.
     ///
     /// ```
     /// use locdiff_immich::{ApiKey, Immich};
@@ -52,26 +61,33 @@ impl Immich {
     /// ```
     ///
     /// # Errors
-    /// An address that is none, or one with https.
+    /// An address that is none.
     pub fn new(address: &str, key: ApiKey) -> Result<Self> {
+        Self::trusting(address, key, None)
+    }
+
+    /// The same, where its certificate is checked by authorities of one's own, as PEM.
+    ///
+    /// # Errors
+    /// An address that is none, or authorities that are none.
+    pub fn trusting(address: &str, key: ApiKey, authorities: Option<&[u8]>) -> Result<Self> {
         let bad = |reason| ImmichError::Address { address: locdiff_base::excerpt(address), reason };
         let server = address.trim().trim_end_matches('/');
         let server = server.strip_suffix("/api").unwrap_or(server).trim_end_matches('/');
-        if server.starts_with("https://") {
-            return Err(bad(
-                "https is not supported: give the http address of the server itself (http://HOST:2283), or of a tunnel to it",
-            ));
-        }
-        let host = server.strip_prefix("http://").unwrap_or_default();
+        let host = server.strip_prefix("http://").or_else(|| server.strip_prefix("https://")).unwrap_or_default();
         if host.is_empty() || host.contains(['@', '?', '#', ' ']) {
-            return Err(bad("give one such as http://127.0.0.1:2283"));
+            return Err(bad("give one such as http://127.0.0.1:2283 or https://photos.example"));
         }
+        let roots =
+            authorities.map(|pem| roots(pem).ok_or_else(|| bad("the file of authorities holds no certificate")));
+        let roots = roots.transpose()?.unwrap_or(RootCerts::WebPki);
         let config = ureq::Agent::config_builder()
             .timeout_connect(Some(Duration::from_secs(10)))
             .timeout_global(Some(Duration::from_mins(1)))
             .http_status_as_error(false)
             .max_redirects(0)
             .max_redirects_will_error(false)
+            .tls_config(TlsConfig::builder().root_certs(roots).build())
             .build();
         let agent = ureq::Agent::new_with_config(config);
         Ok(Self { agent, server: server.to_owned(), key, pause: Duration::from_millis(500) })

@@ -7,7 +7,7 @@
 //! | trips, by the rule of albums | [`Trips`] |
 //! | places for a trip's photos | [`Suggester`] |
 //! | suggestions in a file | [`Suggestions`], [`Suggestion`] |
-//! | a page to tick them on, as a function of requests | [`Review`] |
+//! | them on a desk, to be looked at, ticked and corrected | [`Review`] |
 //! | write those that are ticked | [`apply`], [`Journal`] |
 //! | take them back | [`undo`] |
 //!
@@ -34,7 +34,7 @@ pub use journal::{Journal, Written};
 pub use key::ApiKey;
 pub use review::Review;
 pub use suggest::{Suggester, TripSuggestions, Trips};
-pub use suggestions::{Suggestion, Suggestions};
+pub use suggestions::{Corrected, Suggestion, Suggestions};
 pub use undo::{Undone, undo};
 
 /// What functions here return.

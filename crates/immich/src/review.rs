@@ -1,99 +1,130 @@
-//! A page to look at suggestions and tick them: a function from a request to its response, which any server can run.
+//! Suggestions on a review desk: looked at, ticked, corrected, written to the server and taken back.
 
-use crate::{Immich, Result, Suggestions, asset::is_id};
-use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
-use http::{HeaderValue, Method, Request, Response};
-use serde_json::Value;
-use std::ops::ControlFlow;
+use crate::{Immich, Journal, Result, Suggestion, Suggestions, apply, suggestions::Corrected, undo};
+use locdiff::parts::{Bench, BenchResult, Chosen, Decisions, DeskError, DeskPhoto, Shown, Told, parse_time};
+use locdiff::{LatLon, PhotoTime};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-const PAGE: &str = include_str!("review.html");
-/// Nothing is loaded but from here, and the page may stand in no other.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
-
-/// The page, and the suggestions as they are ticked.
+/// The suggestions of a file; every decision is written to it at once, so that `apply` finds it.
 #[derive(Debug)]
-pub struct Review<'a> {
-    immich: &'a Immich,
+pub struct Review {
+    immich: Arc<Immich>,
     file: PathBuf,
-    suggestions: Suggestions,
+    journal: PathBuf,
+    suggestions: Mutex<Suggestions>,
 }
 
-type Reply = Response<Vec<u8>>;
-
-impl<'a> Review<'a> {
-    /// Reads the suggestions of a file.
+impl Review {
+    /// Reads the suggestions of a file; what is written from the desk stands in the journal.
     ///
     /// # Errors
     /// As [`Suggestions::read`].
-    pub fn open(immich: &'a Immich, file: &Path) -> Result<Self> {
-        let suggestions = Suggestions::read(file, immich.server())?;
-        Ok(Self { immich, file: file.to_owned(), suggestions })
-    }
-
-    /// The suggestions as they are now.
-    pub fn suggestions(&self) -> &Suggestions {
-        &self.suggestions
-    }
-
-    /// Answers a request, whose sender the server has checked; it breaks when the page says that it is done. Every change is written to
-    /// the file at once.
-    ///
-    /// # Errors
-    /// A file that cannot be written.
-    pub fn answer(&mut self, request: &Request<Vec<u8>>) -> Result<ControlFlow<Reply, Reply>> {
-        let path = request.uri().path();
-        let is_get = request.method() == Method::GET;
-        let is_post = request.method() == Method::POST;
-        Ok(ControlFlow::Continue(match path {
-            "/" if is_get => typed(PAGE.as_bytes().to_vec(), "text/html; charset=utf-8"),
-            "/suggestions" if is_get => {
-                typed(serde_json::to_vec(&self.suggestions).unwrap_or_default(), "application/json")
-            }
-            _ if is_get && path.starts_with("/photo/") => self.photo(&path["/photo/".len()..]),
-            "/choice" if is_post => self.choose(request.body())?,
-            "/done" if is_post => return Ok(ControlFlow::Break(text(200, "done"))),
-            _ => text(404, "not here"),
-        }))
-    }
-
-    /// `{"take": {"ASSET": true, …}}`.
-    fn choose(&mut self, body: &[u8]) -> Result<Reply> {
-        let choice: Value = serde_json::from_slice(body).unwrap_or_default();
-        let Some(take) = choice["take"].as_object() else { return Ok(text(400, "no choice")) };
-        for one in &mut self.suggestions.suggestions {
-            if let Some(Value::Bool(take)) = take.get(&one.asset) {
-                one.take = *take;
-            }
+    pub fn open(immich: Arc<Immich>, file: &Path, journal: &Path) -> Result<Self> {
+        let mut suggestions = Suggestions::read(file, immich.server())?;
+        for one in &mut suggestions.suggestions {
+            one.sure.get_or_insert(one.take);
         }
-        self.suggestions.write(&self.file)?;
-        Ok(text(200, &self.suggestions.taken().to_string()))
+        let (file, journal) = (file.to_owned(), journal.to_owned());
+        Ok(Self { immich, file, journal, suggestions: Mutex::new(suggestions) })
     }
 
-    fn photo(&self, id: &str) -> Reply {
-        let is_known = is_id(id) && self.suggestions.suggestions.iter().any(|one| one.asset == id);
-        if !is_known {
-            return text(404, "no such photo");
-        }
-        match self.immich.preview(id, true) {
-            Ok(bytes) => {
-                let kind = if bytes.starts_with(b"RIFF") { "image/webp" } else { "image/jpeg" };
-                typed(bytes, kind)
-            }
-            Err(error) => text(502, &error.to_string()),
-        }
+    /// The file of the desk's acts, beside that of the suggestions.
+    pub fn acts(&self) -> PathBuf {
+        let mut path = self.file.as_os_str().to_owned();
+        path.push(".acts.jsonl");
+        path.into()
+    }
+
+    fn suggestions(&self) -> std::sync::MutexGuard<'_, Suggestions> {
+        self.suggestions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn typed(bytes: Vec<u8>, kind: &'static str) -> Reply {
-    let mut reply = Response::new(bytes);
-    reply.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
-    reply.headers_mut().insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
-    reply
+/// A suggestion as the page needs it.
+fn said(one: &Suggestion) -> Value {
+    let time = parse_time(&one.time, None).ok().map(PhotoTime::read);
+    let mut when = json!({ "seconds": null, "text": null, "utc": null });
+    if let Some(time) = time {
+        when = json!({ "seconds": time.seconds, "text": time.text(), "utc": time.utc() });
+    }
+    let warning = one.warning.as_ref().map(|reason| json!({ "probability": 0.5, "reason": reason }));
+    json!({
+        "best": one.at, "place": one.place, "radius_50_km": one.radius_50_km, "radius_90_km": one.radius_90_km, "can_tell": true,
+        "because": one.because, "time": when, "alternatives": [], "probability": 0.9, "moved_km": 0.0, "outlier": null, "hint": warning, "gps": null,
+    })
 }
 
-fn text(status: u16, message: &str) -> Reply {
-    let mut reply = typed(message.as_bytes().to_vec(), "text/plain; charset=utf-8");
-    *reply.status_mut() = status.try_into().unwrap_or_default();
-    reply
+impl Bench for Review {
+    fn title(&self) -> String {
+        format!("places for {}", self.immich.server())
+    }
+
+    fn ways(&self) -> Vec<(&'static str, String)> {
+        vec![("immich", format!("to {}; a place that it has is never touched", self.immich.server()))]
+    }
+
+    fn places_again(&self) -> bool {
+        false
+    }
+
+    fn place(&self, _: &Decisions, _: &AtomicBool, _: Told<'_>) -> BenchResult<Shown> {
+        let photo = |one: &Suggestion| DeskPhoto {
+            key: one.asset.clone(),
+            name: one.name.clone(),
+            camera: None,
+            gps: None,
+            said: Ok(said(one)),
+            is_sure: one.sure.unwrap_or(one.take),
+            is_written: false,
+        };
+        Ok(Shown { photos: self.suggestions().suggestions.iter().map(photo).collect(), clocks: Vec::new() })
+    }
+
+    fn keep(&self, chosen: &[Chosen]) -> BenchResult<()> {
+        let chosen: HashMap<&str, &Chosen> = chosen.iter().map(|one| (one.key.as_str(), one)).collect();
+        let mut suggestions = self.suggestions();
+        for one in &mut suggestions.suggestions {
+            let found = chosen.get(one.asset.as_str());
+            one.take = found.is_some();
+            one.corrected = found.filter(|found| found.by_hand).map(|found| Corrected { at: found.at });
+        }
+        suggestions.write(&self.file).map_err(DeskError::of)
+    }
+
+    fn picture(&self, _: usize, key: &str, is_large: bool) -> BenchResult<Vec<u8>> {
+        self.immich.preview(key, !is_large).map_err(DeskError::of)
+    }
+
+    fn along(&self, _: &str, _: f64, _: &BTreeMap<usize, LatLon>) -> Vec<(usize, LatLon)> {
+        Vec::new()
+    }
+
+    fn write(&self, chosen: &[Chosen], _: &str, stop: &AtomicBool, told: Told<'_>) -> BenchResult<String> {
+        self.keep(chosen)?;
+        let suggestions = self.suggestions().clone();
+        let done = AtomicUsize::new(0);
+        let step = || told("Writing", done.fetch_add(1, Ordering::Relaxed) + 1, chosen.len());
+        let applied = apply(&self.immich, &suggestions, &mut Journal::at(&self.journal), stop, step);
+        let applied = applied.map_err(DeskError::of)?;
+        let [written, had_place, gone] = [applied.written, applied.had_place, applied.gone];
+        Ok(format!("{written} tagged on the server, {had_place} had a place already and keep it, {gone} are gone."))
+    }
+
+    fn take_back(&self, stop: &AtomicBool) -> BenchResult<String> {
+        let undone = undo(&self.immich, &mut Journal::at(&self.journal), stop, || ()).map_err(DeskError::of)?;
+        let [cleared, changed] = [undone.cleared, undone.changed];
+        Ok(format!("{cleared} taken back, {changed} were changed since and stay."))
+    }
+
+    fn written(&self) -> BenchResult<Vec<String>> {
+        if !self.journal.exists() {
+            return Ok(Vec::new());
+        }
+        let lines = Journal::at(&self.journal).entries(|_| Ok(())).map_err(DeskError::of)?;
+        Ok(lines.into_iter().filter(|line| line.server == self.immich.server()).map(|line| line.asset).collect())
+    }
 }

@@ -165,6 +165,8 @@ impl<'a> Suggester<'a> {
             radius_90_km: answer.radius_90_km,
             because: answer.because,
             warning: odd,
+            sure: None,
+            corrected: None,
         }
     }
 

@@ -33,6 +33,27 @@ pub struct Suggestion {
     pub warning: Option<String>,
     /// Whether it is to be written.
     pub take: bool,
+    /// Whether the rule would have it written; said once somebody has looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sure: Option<bool>,
+    /// Where somebody says that it was taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub corrected: Option<Corrected>,
+}
+
+/// A place that somebody gave.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Corrected {
+    /// Where.
+    #[serde(flatten)]
+    pub at: LatLon,
+}
+
+impl Suggestion {
+    /// The place that is written: as somebody says, else as it was suggested.
+    pub fn place_to_write(&self) -> LatLon {
+        self.corrected.map_or(self.at, |corrected| corrected.at)
+    }
 }
 
 /// All of a server.

@@ -3,12 +3,12 @@
 mod common;
 
 use common::{Fake, FakeAsset, KEY, id};
-use http::Request;
+use locdiff::parts::{Act, Desk};
 use locdiff_immich::{
     ApiKey, Applied, Filter, Immich, ImmichError, Journal, Review, Suggestion, Suggestions, Undone, apply, undo,
 };
 use locdiff_sphere::LatLon;
-use std::{ops::ControlFlow, path::Path, sync::atomic::AtomicBool, time::Duration};
+use std::{path::Path, sync::Arc, sync::atomic::AtomicBool, time::Duration};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
 
@@ -28,6 +28,8 @@ fn suggestion(k: usize, take: bool) -> Suggestion {
         because: "5 minutes after".into(),
         warning: None,
         take,
+        sure: None,
+        corrected: None,
     }
 }
 
@@ -87,7 +89,8 @@ fn what_is_no_immich_is_said() {
     let nobody = Immich::new("http://127.0.0.1:1", ApiKey::new(KEY).unwrap()).unwrap();
     let error = nobody.with_pause(Duration::ZERO).assets(&Filter::default(), |_| ()).unwrap_err();
     assert!(matches!(error, ImmichError::Network { .. }), "{error}");
-    assert!(Immich::new("https://photos.example", ApiKey::new(KEY).unwrap()).is_err());
+    assert!(Immich::new("ftp://photos.example", ApiKey::new(KEY).unwrap()).is_err());
+    assert!(Immich::trusting("https://photos.example", ApiKey::new(KEY).unwrap(), Some(b"no PEM")).is_err());
     assert!(Immich::new("http://user:word@host", ApiKey::new(KEY).unwrap()).is_err());
 }
 
@@ -191,41 +194,146 @@ fn files_that_name_no_photos_are_refused_whole() {
     assert!(matches!(error, Err(ImmichError::Lock(_))), "two runs at once");
 }
 
+/// Fields that the client reads or sends: renamed in immich's document, the first four kinds of request fail, each for its reason.
 #[test]
-fn the_page_saves_what_is_ticked() {
-    let fake = Fake::new(&[None, None]);
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("s.json");
-    suggestions(&fake, &[false, true]).write(&file).unwrap();
-    let server = open(&fake);
-    let mut review = Review::open(&server, &file).unwrap();
-    let mut ask = |method: &str, path: &str, body: &str| {
-        let request = Request::builder().method(method).uri(path).body(body.as_bytes().to_vec()).unwrap();
-        let (reply, is_last) = match review.answer(&request).unwrap() {
-            ControlFlow::Continue(reply) => (reply, false),
-            ControlFlow::Break(reply) => (reply, true),
-        };
-        let head = format!("{:?}", reply.headers());
-        (reply.status().as_u16(), head, String::from_utf8_lossy(reply.body()).into_owned(), is_last)
+fn a_field_that_immich_renames_is_noticed() {
+    let renamed = [
+        ("MetadataSearchDto", "page"),
+        ("MetadataSearchDto", "size"),
+        ("MetadataSearchDto", "type"),
+        ("MetadataSearchDto", "withExif"),
+        ("MetadataSearchDto", "takenAfter"),
+        ("MetadataSearchDto", "takenBefore"),
+        ("MetadataSearchDto", "albumIds"),
+        ("SearchResponseDto", "assets"),
+        ("SearchAssetResponseDto", "items"),
+        ("SearchAssetResponseDto", "nextPage"),
+        ("AssetResponseDto", "id"),
+        ("AssetResponseDto", "type"),
+        ("AssetResponseDto", "originalFileName"),
+        ("AssetResponseDto", "fileCreatedAt"),
+        ("AssetResponseDto", "exifInfo"),
+        ("ExifResponseDto", "latitude"),
+        ("ExifResponseDto", "longitude"),
+        ("ExifResponseDto", "make"),
+        ("ExifResponseDto", "model"),
+        ("ExifResponseDto", "dateTimeOriginal"),
+        ("AssetBulkUpdateDto", "ids"),
+        ("AssetBulkUpdateDto", "latitude"),
+        ("AssetBulkUpdateDto", "longitude"),
+    ];
+    let all = |fake: &Fake| -> Result<(), ImmichError> {
+        let server = open(fake);
+        let mut filter = Filter::default();
+        (filter.after, filter.before) = (Some("2024-01-01T00:00:00Z".into()), Some("2025-01-01T00:00:00Z".into()));
+        filter.album = Some(id(7));
+        assert_eq!(server.assets(&filter, |_| ())?.len(), 3);
+        assert!(server.asset(&id(0))?.is_some());
+        server.preview(&id(0), true)?;
+        server.preview(&id(0), false)?;
+        server.set_place(&id(1), LatLon::new(1.0, 2.0).unwrap())
     };
-    let (status, head, page, _) = ask("GET", "/", "");
-    assert!(status == 200 && head.contains("default-src 'none'") && page.contains("Places for immich"));
-    assert!(ask("GET", "/suggestions", "").2.contains("5 minutes after"));
-    assert!(ask("GET", &format!("/photo/{}", id(0)), "").1.contains("image/jpeg"));
-    for (method, path) in
-        [("GET", &*format!("/photo/{}", id(7))), ("GET", "/photo/..%2f"), ("GET", "/choice"), ("POST", "/")]
-    {
-        assert_eq!(ask(method, path, "").0, 404, "{path}");
+    all(&Fake::new(&[None, Some((1.0, 2.0)), None])).unwrap();
+    for (schema, field) in renamed {
+        let fake = Fake::new(&[None, Some((1.0, 2.0)), None]);
+        fake.set(|state| {
+            let properties = state.document.0["schemas"][schema]["properties"].as_object_mut().unwrap();
+            let old = properties.remove(field).unwrap_or_else(|| panic!("the document has no {schema}.{field}"));
+            properties.insert(format!("{field}Renamed"), old);
+        });
+        assert!(all(&fake).is_err(), "{schema}.{field}");
     }
-    let choice = format!(r#"{{"take":{{"{}":true,"{}":false,"other":true}}}}"#, id(0), id(1));
-    for bad in ["", "none", "[]", r#"{"take":1}"#] {
-        assert_eq!(ask("POST", "/choice", bad).0, 400, "{bad}");
+    for (path, method) in [("/search/metadata", "post"), ("/assets/{id}/thumbnail", "get"), ("/assets", "put")] {
+        let fake = Fake::new(&[None, None, None]);
+        fake.set(|state| state.document.0["paths"][path].as_object_mut().unwrap().remove(method).unwrap());
+        assert!(all(&fake).is_err(), "{method} {path}");
     }
-    assert!(!Suggestions::read(&file, &fake.url).unwrap().suggestions[0].take);
-    assert_eq!(ask("POST", "/choice", &choice).0, 200);
+}
+
+/// A certificate that an authority of one's own signed; `tests/fixtures/README.md` says how it was made.
+#[test]
+fn a_server_over_https_needs_a_certificate_that_is_trusted() {
+    use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
+    let fixture = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name);
+    let chain = vec![CertificateDer::from_pem_file(fixture("server.pem")).unwrap()];
+    let key = PrivateKeyDer::from_pem_file(fixture("server.key")).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let config = Arc::new(config.with_no_client_auth().with_single_cert(chain, key).unwrap());
+    let fake = Fake::over(&[None, Some((1.0, 2.0))], "https", move |stream| {
+        rustls::StreamOwned::new(rustls::ServerConnection::new(config.clone()).unwrap(), stream)
+    });
+    let authority = std::fs::read(fixture("authority.pem")).unwrap();
+    let trusting = |pem: Option<&[u8]>| {
+        let server = Immich::trusting(&fake.url, ApiKey::new(KEY).unwrap(), pem).unwrap();
+        server.with_pause(Duration::from_millis(1))
+    };
+    assert_eq!(trusting(Some(&authority)).assets(&Filter::default(), |_| ()).unwrap().len(), 2);
+    trusting(Some(&authority)).set_place(&id(0), LatLon::new(3.0, 4.0).unwrap()).unwrap();
+    assert_eq!(fake.places()[0], Some((3.0, 4.0)));
+    let error = trusting(None).assets(&Filter::default(), |_| ()).unwrap_err();
+    assert!(matches!(error, ImmichError::Network { .. }), "an unknown authority: {error}");
+}
+
+#[test]
+fn what_is_ticked_and_corrected_on_the_desk_is_saved_written_and_taken_back() {
+    let fake = Fake::new(&[None, None, None]);
+    let folder = tempfile::tempdir().unwrap();
+    let (file, list) = (folder.path().join("s.json"), folder.path().join("journal.jsonl"));
+    suggestions(&fake, &[false, true, true]).write(&file).unwrap();
+    let desk = || {
+        let review = Review::open(Arc::new(open(&fake)), &file, &list).unwrap();
+        let acts = review.acts();
+        Desk::open(review, &acts).unwrap()
+    };
+    let works = |desk: &Desk<Review>, act: &dyn Fn(&Desk<Review>)| {
+        std::thread::scope(|scope| {
+            scope.spawn(|| desk.work());
+            let wait = || {
+                while desk.state(0)["is_busy"] == true {
+                    std::thread::sleep(Duration::from_millis(2));
+                }
+            };
+            wait();
+            act(desk);
+            wait();
+            desk.close();
+        });
+    };
+    let act = |text: &str| -> Act {
+        serde_json::from_str(&text.replace("ID", "00000000-0000-4000-8000-00000000000")).unwrap()
+    };
+    let first = desk();
+    works(&first, &|desk| {
+        desk.act(act(r#"{"act":"take","photos":["ID0"],"take":true}"#)).unwrap();
+        desk.act(act(r#"{"act":"take","photos":["ID1"],"take":false}"#)).unwrap();
+        desk.act(act(r#"{"act":"move","photos":["ID2"],"lat":-5.0,"lon":6.0,"radius_km":1.0,"how":"the pin"}"#))
+            .unwrap();
+        assert!(desk.act(act(r#"{"act":"take","photos":["ID9"],"take":true}"#)).is_err(), "no such photo");
+        assert!(desk.picture(0, false).unwrap().starts_with(&[0xff, 0xd8]) && desk.picture(7, false).is_err());
+    });
+    drop(first);
     let saved = Suggestions::read(&file, &fake.url).unwrap();
-    assert_eq!((saved.suggestions[0].take, saved.suggestions[1].take), (true, false));
-    let (status, _, _, is_last) = ask("POST", "/done", "");
-    assert_eq!((status, is_last, review.suggestions().taken()), (200, true, 1));
+    let takes: Vec<bool> = saved.suggestions.iter().map(|one| one.take).collect();
+    assert_eq!(takes, [true, false, true]);
+    let corrected = LatLon::new(-5.0, 6.0).unwrap();
+    assert_eq!(saved.suggestions[2].place_to_write(), corrected);
     assert_eq!(fake.asked("PUT"), 0, "reviewing writes nothing");
+    // Another session: everything is there, and an undo leads to what was suggested.
+    let second = desk();
+    assert_eq!(second.state(0)["undo"], "place 1 photo by the pin");
+    works(&second, &|desk| desk.act(Act::Undo).unwrap());
+    assert_eq!(Suggestions::read(&file, &fake.url).unwrap().suggestions[2].corrected, None);
+    drop(second);
+    let third = desk();
+    works(&third, &|desk| desk.act(Act::Redo).unwrap());
+    drop(third);
+    let fourth = desk();
+    works(&fourth, &|desk| desk.write("immich").unwrap());
+    assert_eq!(fake.places(), [Some((40.0, 10.0)), None, Some((-5.0, 6.0))]);
+    assert_eq!(fourth.counts(), [2, 2, 3]);
+    drop(fourth);
+    let last = desk();
+    works(&last, &|desk| desk.take_back().unwrap());
+    assert_eq!((fake.places(), last.counts()[1]), (vec![Some((0.0, 0.0)), None, Some((0.0, 0.0))], 0));
 }

@@ -1,6 +1,7 @@
 //! Albums: photos answered together.
 
 use crate::album_known::AlbumKnowledge;
+use crate::album_read::{AlbumChanges, PlacedAlbum, PlacedTrips, ReadAlbum};
 use crate::pipeline::Read;
 use crate::source::Origin;
 use crate::table::failure_json;
@@ -113,33 +114,97 @@ impl Locator {
     ) -> Result<AlbumRun, LocateError> {
         // Files that are bad are told before anything is worked out.
         let knowledge = AlbumKnowledge::of(request, album)?;
+        let read = self.read_album(sources, request, options, control, |_| ())?;
+        let ReadAlbum { read, photos } = read;
+        let nothing = AlbumChanges::default();
+        let placed = self.place(album, &read, photos, (request, options), (&knowledge, &nothing), None, control)?;
+        let photos = read.into_iter().zip(placed.answers).map(|(read, answer)| AlbumLocated {
+            origin: read.origin,
+            answer: read.photo.and_then(|_| answer.ok_or(LocateError::Stopped)),
+            thumbnail: read.thumbnail,
+        });
+        Ok(AlbumRun { photos: photos.collect(), clocks: placed.clocks })
+    }
+
+    /// The photos of an album, embedded, with what the model says of each: they can be placed again and again. `block` is told of those
+    /// that were read, a block at a time.
+    ///
+    /// # Errors
+    /// What is no photo's fault; [`LocateError::Stopped`].
+    pub fn read_album<'a>(
+        &'a self,
+        sources: impl IntoIterator<Item = Source, IntoIter: Send + 'a>,
+        request: &Request,
+        options: &Arc<LocateOptions>,
+        control: Control<'a>,
+        mut block: impl FnMut(&[Read]),
+    ) -> Result<ReadAlbum, LocateError> {
         let mut stage = self.read(sources, options.clone(), control).with_thumbnails(control.album_thumbnails());
         let mut read = Vec::new();
-        while let Some(block) = stage.next_block()? {
-            read.extend(block);
+        while let Some(few) = stage.next_block()? {
+            block(&few);
+            read.extend(few);
         }
         if control.is_stopped() {
             return Err(LocateError::Stopped);
         }
-        let groups = groups(&read, request);
-        let mut photos: Vec<Option<AlbumPhoto>> = self.album_entries(&read, request.clock_offset_s, options)?;
+        let photos = self.album_entries(&read, request.clock_offset_s, options)?;
+        Ok(ReadAlbum { read, photos })
+    }
+
+    /// Places photos that were read, with what somebody changed since: no photo is looked at again, and no trip placed again of which
+    /// nothing changed.
+    ///
+    /// # Errors
+    /// As [`Locator::run_album`].
+    pub fn place_album(
+        &self,
+        read: &ReadAlbum,
+        request: &Request,
+        options: &LocateOptions,
+        changes: &AlbumChanges,
+        trips: &mut PlacedTrips,
+        control: Control<'_>,
+    ) -> Result<PlacedAlbum, LocateError> {
+        let album = self.usual_album()?;
+        let knowledge = AlbumKnowledge::of(request, album)?;
+        trips.begin();
+        let photos = read.photos.clone();
+        self.place(album, &read.read, photos, (request, options), (&knowledge, changes), Some(trips), control)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "what an album is, and what is known of it")]
+    fn place(
+        &self,
+        album: &Album,
+        read: &[Read],
+        mut photos: Vec<Option<AlbumPhoto>>,
+        (request, options): (&Request, &LocateOptions),
+        (knowledge, changes): (&AlbumKnowledge, &AlbumChanges),
+        mut placed: Option<&mut PlacedTrips>,
+        control: Control<'_>,
+    ) -> Result<PlacedAlbum, LocateError> {
         let mut answers: Vec<Option<AlbumAnswer>> = photos.iter().map(|_| None).collect();
-        let mut clocks = Vec::new();
+        let mut clocks = changes.clocks.clone().unwrap_or_default();
+        let finds_clocks = !request.trust_clocks && changes.clocks.is_none();
         let are_views = request.same_place || request.folder_is_place;
-        for members in groups {
+        changes.tag(&mut photos);
+        for members in groups(read, request) {
             let mut own: Vec<AlbumPhoto> = members.iter().filter_map(|k| photos[*k].take()).collect();
             let mut known = request.known.clone();
             if !are_views {
-                if !request.trust_clocks {
+                set_clocks(&mut own, changes.clocks.as_deref().unwrap_or_default());
+                if finds_clocks {
                     clocks.extend(knowledge.set_clocks(&mut own, request, album)?);
                 }
                 known.extend(knowledge.known(&own));
-                if !request.trust_clocks {
+                if finds_clocks {
                     let wrong = album.wrong_clocks(&own, &known)?;
                     set_clocks(&mut own, &wrong);
                     clocks.extend(wrong);
                 }
                 knowledge.give(&mut own);
+                changes.place_roughly(&mut own, &members);
             }
             let trips = cut(&own, are_views || request.one_trip);
             let is_one = trips.len() == 1;
@@ -147,6 +212,7 @@ impl Locator {
             for (number, trip) in trips.into_iter().enumerate() {
                 let photos: Vec<AlbumPhoto> = trip.members.iter().filter_map(|k| own[*k].take()).collect();
                 let known = [&trip.known[..], &known].concat();
+                let numbers: Vec<usize> = trip.members.iter().map(|k| members[*k]).collect();
                 let found = match &photos[..] {
                     [photo] if is_unknown(photo) && known.is_empty() => {
                         control.advance(Progress::Placed);
@@ -158,7 +224,13 @@ impl Locator {
                         }
                         album.same_place(photos, None)?
                     }
-                    photos => album.answers_knowing(photos, &known, &[], |_| control.advance(Progress::Placed))?,
+                    photos => {
+                        let make = || album.answers_knowing(photos, &known, &[], |_| control.advance(Progress::Placed));
+                        match &mut placed {
+                            Some(placed) => placed.answers(&numbers, photos, &known, make)?,
+                            None => make()?,
+                        }
+                    }
                 };
                 for (k, mut answer) in trip.members.iter().zip(found) {
                     answer.trip = (!is_one).then_some(number + 1);
@@ -166,12 +238,7 @@ impl Locator {
                 }
             }
         }
-        let photos = read.into_iter().zip(answers).map(|(read, answer)| AlbumLocated {
-            origin: read.origin,
-            answer: read.photo.and_then(|_| answer.ok_or(LocateError::Stopped)),
-            thumbnail: read.thumbnail,
-        });
-        Ok(AlbumRun { photos: photos.collect(), clocks })
+        Ok(PlacedAlbum { answers, clocks })
     }
 
     /// The answer of a photo of which nothing else is known: what it is by itself.

@@ -72,6 +72,12 @@ impl<'a> Control<'a> {
         Self { thumbnails: Some(Thumbnails::of_page(photos)), ..self }
     }
 
+    /// The same as large as a strip of photos shows them.
+    #[must_use]
+    pub fn with_strip_thumbnails(self) -> Self {
+        Self { thumbnails: Some(Thumbnails::LARGE), ..self }
+    }
+
     pub(crate) fn album_thumbnails(&self) -> Option<Thumbnails> {
         self.thumbnails
     }

@@ -11,6 +11,7 @@
 //! | several photos of one place, one answer | [`Locator::run_together`] |
 //! | the whole density | [`Answer::density`], [`Density`], [`DensityGrid`] |
 //! | the backward process | [`Locator::sampled_steps`] |
+//! | which parts of a photo speak for its place | [`Locator::occlusion`] |
 //! | answers as rows of a table | [`AnswerRow`] |
 //! | probabilities that hold, for a model of your own | [`calibrate`], [`CalibrateRequest`] |
 //! | SHDD codes by themselves | [`Codec`] |
@@ -37,6 +38,7 @@ mod album;
 #[cfg(feature = "maps")]
 mod album_files;
 mod album_known;
+mod album_read;
 mod album_table;
 #[cfg(feature = "maps")]
 mod answer_files;
@@ -45,6 +47,7 @@ mod builder;
 mod bundled;
 mod calibrate;
 mod control;
+mod desk;
 mod embedded;
 mod error;
 #[cfg(feature = "gallery")]
@@ -66,6 +69,7 @@ mod locator;
 mod locator_gallery;
 #[cfg(feature = "maps")]
 mod maps;
+mod occlusion;
 mod options;
 mod pipeline;
 mod prior;
@@ -104,6 +108,7 @@ pub use locdiff_sphere::{Degree, LatLon, haversine_km};
 pub use locdiff_vision::{Encoder, Photo, PhotoLimits};
 #[cfg(feature = "maps")]
 pub use maps::{AnswerMap, Atlas};
+pub use occlusion::Occlusion;
 pub use options::LocateOptions;
 pub use request::{GalleryRule, HybridChanges, Request};
 pub use run::{Located, Run};
@@ -117,6 +122,7 @@ pub mod parts {
     #[cfg(feature = "maps")]
     pub use crate::album_files::write_album_table;
     pub use crate::album_known::film_places;
+    pub use crate::album_read::{AlbumChanges, PlacedAlbum, PlacedTrips, ReadAlbum};
     pub use crate::album_table::AlbumRow;
     #[cfg(feature = "maps")]
     pub use crate::answer_files::{AnswerFiles, AnswerTargets, Document, Target};
@@ -125,6 +131,7 @@ pub mod parts {
     pub use crate::bundled::{BUNDLED_MODEL_NAME, bundled_encoder, bundled_model};
     pub use crate::calibrate::check_rows;
     pub use crate::control::StageTimes;
+    pub use crate::desk::{Act, Bench, BenchResult, Chosen, Decisions, Desk, DeskError, DeskPhoto, Moved, Shown, Told};
     #[cfg(feature = "get")]
     pub use crate::get::{GetError, GetPlan, GetSettings, Installed, Published, installed, published, remove};
     pub use crate::home::{data_folder, models_folder};

@@ -8,6 +8,7 @@ use crate::shape::shape_of;
 use crate::{EmbeddedPhoto, LocateError, LocateOptions};
 use locdiff_album::Album;
 use locdiff_answer::{Answer, BACKGROUND_DRAWS, Calibration, Globe, Reader};
+use locdiff_base::Named;
 use locdiff_data::{Embedding, Fingerprint};
 use locdiff_model::{Model, Pooling, Prediction, Predictor, Query, Reading, TraceStep};
 use locdiff_nn::Device;
@@ -45,7 +46,8 @@ pub struct Locator {
 const BLOCK: usize = 64;
 /// What the model says about a photo, and what retrieval found.
 struct PhotoEvidence {
-    evidence: Coefficients,
+    /// `None` of a model that gives no densities.
+    evidence: Option<Coefficients>,
     retrieved: Retrieved,
 }
 
@@ -55,10 +57,21 @@ impl Locator {
     /// # Errors
     /// An encoder that does not fit the model, or a model whose network gives no densities.
     pub fn new(model: Model, calibration: Option<Calibration>, encoder: Option<Encoder>) -> Result<Self, LocateError> {
+        let locator = Self::of_samples(model, calibration, encoder)?;
+        if locator.gives_densities() { Ok(locator) } else { Err(locator.no_densities()) }
+    }
+
+    /// The same for a model of any loss. One that gives no densities answers with the places of its samples alone, where options
+    /// ask for them: without radii or probabilities.
+    ///
+    /// # Errors
+    /// An encoder that does not fit the model.
+    pub fn of_samples(
+        model: Model,
+        calibration: Option<Calibration>,
+        encoder: Option<Encoder>,
+    ) -> Result<Self, LocateError> {
         let config = model.config();
-        if !config.loss.has_quadrature() {
-            return Err(LocateError::NoDensities { loss: format!("{:?}", config.loss).to_lowercase() });
-        }
         if let Some(encoder) = &encoder
             && encoder.embedding() != config.embedding_dim
         {
@@ -68,7 +81,10 @@ impl Locator {
         let globe = Arc::new(Globe::of(predictor.codec().clone())?);
         let calibration = match calibration {
             Some(calibration) => calibration,
-            None => Calibration::none(predictor.background(BACKGROUND_DRAWS)?),
+            None if predictor.model().config().loss.has_quadrature() => {
+                Calibration::none(predictor.background(BACKGROUND_DRAWS)?)
+            }
+            None => Calibration::none(predictor.nothing()?),
         };
         let locator = Self {
             reader: Reader::new(globe, calibration)?,
@@ -82,6 +98,15 @@ impl Locator {
             locator.check_encoder(Some(encoder.fingerprint()))?;
         }
         Ok(locator)
+    }
+
+    /// Whether the model gives densities.
+    pub fn gives_densities(&self) -> bool {
+        self.model().config().loss.has_quadrature()
+    }
+
+    fn no_densities(&self) -> LocateError {
+        LocateError::NoDensities { loss: self.model().config().loss.name().to_owned() }
     }
 
     /// A photo's embedding, or those of its views where the options ask for several.
@@ -188,7 +213,7 @@ impl Locator {
         let evidence = self.evidence(&queries, options)?;
         let found = self.search(photos)?;
         let said = evidence.into_iter().zip(found);
-        Ok(said.map(|(evidence, retrieved)| PhotoEvidence { evidence, retrieved }).collect())
+        Ok(said.map(|(evidence, retrieved)| PhotoEvidence { evidence: Some(evidence), retrieved }).collect())
     }
 
     /// What the network says; nothing where the model is a gallery.
@@ -222,7 +247,7 @@ impl Locator {
             .map(|(photo, found)| {
                 let settled = hybrid.settle(self.predictor.codec(), &photo.for_retrieval(), &found)?;
                 let retrieved = Retrieved::Settled(settled);
-                Ok(PhotoEvidence { evidence: self.evidence_of(found)?, retrieved })
+                Ok(PhotoEvidence { evidence: found.evidence, retrieved })
             })
             .collect()
     }
@@ -237,18 +262,9 @@ impl Locator {
         let window_km = options.reading.window_km.unwrap_or(Reading::default().window_km);
         let reading = Reading { pooling, window_km, every_sample: false };
         let found = self.predictor.predict(queries, &options.sampling, reading)?;
-        found
-            .into_iter()
-            .map(|found| {
-                let retrieved = Retrieved::Sampled(found.place);
-                Ok(PhotoEvidence { evidence: self.evidence_of(found)?, retrieved })
-            })
-            .collect()
-    }
-
-    fn evidence_of(&self, found: Prediction) -> Result<Coefficients, LocateError> {
-        let loss = || LocateError::NoDensities { loss: format!("{:?}", self.model().config().loss) };
-        found.evidence.ok_or_else(loss)
+        let evidence =
+            |found: Prediction| PhotoEvidence { evidence: found.evidence, retrieved: Retrieved::Sampled(found.place) };
+        Ok(found.into_iter().map(evidence).collect())
     }
 
     /// What the gallery finds, where there is one.
@@ -284,10 +300,15 @@ impl Locator {
     ) -> Result<Answer, LocateError> {
         let views = photo.views.iter().map(Embedding::values);
         let neighbours = said.retrieved.neighbours();
-        let evidence = self.reader.calibration().evidence_of(&said.evidence, views).with_neighbours(neighbours);
-        let density = self.reader.density(evidence, options.knowledge.clone())?;
         let settled = said.retrieved.place();
-        let mut answer = self.reader.answer_from(density, evidence.ood, settled, &options.reading);
+        let mut answer = match &said.evidence {
+            Some(evidence) => {
+                let evidence = self.reader.calibration().evidence_of(evidence, views).with_neighbours(neighbours);
+                let density = self.reader.density(evidence, options.knowledge.clone())?;
+                self.reader.answer_from(density, evidence.ood, settled, &options.reading)
+            }
+            None => Answer::place_alone(settled.ok_or_else(|| self.no_densities())?),
+        };
         let contribution = said.retrieved.contribution(&answer);
         if let Some(from_density) = &mut answer.from_density {
             from_density.gallery = contribution;

@@ -1,7 +1,7 @@
 //! The same facts as a row of a table that exiftool imports (`exiftool -csv=FILE FOLDER`).
 
 use crate::GeoTag;
-use crate::tag::{DATUM, METHOD};
+use crate::tag::DATUM;
 
 /// The columns that `exiftool -csv=FILE` knows.
 pub const EXIFTOOL_COLUMNS: [&str; 9] = [
@@ -29,7 +29,7 @@ pub fn exiftool_row(photo: &str, tag: &GeoTag) -> [String; 9] {
         format!("{:.8}", lon_deg.abs()),
         side(lon_deg, "E", "W"),
         DATUM.to_owned(),
-        METHOD.to_owned(),
+        tag.method.to_owned(),
         tag.radius_m().map_or_else(String::new, |metres| metres.to_string()),
         tag.area.clone().unwrap_or_default(),
     ]

@@ -3,7 +3,7 @@
 use crate::exif::{
     DATE_STAMP, GPS_POINTER, LATITUDE, LATITUDE_REF, LONGITUDE, LONGITUDE_REF, TIME_STAMP, place, rationals,
 };
-use crate::tag::{DATUM, METHOD};
+use crate::tag::DATUM;
 use crate::tiff::{ASCII, BYTE, ByteOrder, Directory, Entry, LONG, RATIONAL, Reason, Tiff, UNDEFINED};
 use crate::{GeoTag, Overwrite};
 
@@ -77,7 +77,7 @@ fn entries(tiff: &mut Tiff<'_>, tag: &GeoTag) -> Result<Vec<Entry>, Reason> {
         let bytes = coded_text(text, order);
         values.push((tag, UNDEFINED, bytes.len() as u32, bytes));
     };
-    comment(PROCESSING_METHOD, METHOD);
+    comment(PROCESSING_METHOD, tag.method);
     if let Some(area) = &tag.area {
         comment(AREA_INFORMATION, area);
     }

@@ -2,13 +2,14 @@
 
 use locdiff_sphere::LatLon;
 
-/// An estimated place, marked as LocDiff's.
+/// An estimated place, marked as LocDiff's, or one that somebody gave.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GeoTag {
     pub(crate) place: LatLon,
     pub(crate) radius_km: Option<f64>,
     pub(crate) area: Option<String>,
     pub(crate) names: PlaceNames,
+    pub(crate) method: &'static str,
 }
 
 /// A place's names, for the fields of IPTC that photo programs search by: XMP's `photoshop:City`, `State` and `Country`, and
@@ -44,7 +45,7 @@ impl Overwrite {
 impl GeoTag {
     /// A place alone.
     pub fn new(place: LatLon) -> Self {
-        Self { place, radius_km: None, area: None, names: PlaceNames::default() }
+        Self { place, radius_km: None, area: None, names: PlaceNames::default(), method: METHOD }
     }
 
     /// How far off it may be: `GPSHPositioningError`. Numbers that are not positive are left out.
@@ -69,6 +70,12 @@ impl GeoTag {
         self
     }
 
+    /// Somebody placed it, not LocDiff: EXIF's word for that.
+    #[must_use]
+    pub fn by_hand(self, by_hand: bool) -> Self {
+        Self { method: if by_hand { BY_HAND } else { METHOD }, ..self }
+    }
+
     /// Metres, as a whole number.
     pub(crate) fn radius_m(&self) -> Option<u32> {
         self.radius_km.map(|km| (1000.0 * km).round().clamp(1.0, f64::from(u32::MAX)) as u32)
@@ -76,6 +83,7 @@ impl GeoTag {
 }
 
 /// The value of `GPSProcessingMethod`, so that an estimate is never taken for a measurement.
-pub(crate) const METHOD: &str = "LocDiff estimate from the picture";
+const METHOD: &str = "LocDiff estimate from the picture";
+const BY_HAND: &str = "MANUAL";
 /// The datum of the coordinates.
 pub(crate) const DATUM: &str = "WGS-84";

@@ -67,6 +67,8 @@ pub struct TagPlace {
     pub names: Option<PlaceNames>,
     /// Its own GPS tag.
     pub gps: Option<LatLon>,
+    /// Whether somebody placed it, and not LocDiff.
+    pub by_hand: bool,
 }
 
 /// Why a photo gets no tag.
@@ -254,8 +256,8 @@ impl Tagger {
         // Names of towns are for what is sure, also where guesses are tagged.
         let is_sure = TagRule::default().doubt(place.can_tell, place.radius_90_km, None).is_none();
         let names = place.names.clone().filter(|_| is_sure || self.plan.rule.sure_within_km.is_some());
-        let tag =
-            GeoTag::new(place.best).radius_km(place.radius_90_km).area(&place.place).names(names.unwrap_or_default());
+        let tag = GeoTag::new(place.best).radius_km(place.radius_90_km).area(&place.place);
+        let tag = tag.names(names.unwrap_or_default()).by_hand(place.by_hand);
         let overwrite = self.plan.overwrite;
         let mut prepared: Vec<Result<Prepared>> = Vec::new();
         prepared.extend(copy.map(|copy| prepare_copy(photo, copy, &tag, overwrite)));

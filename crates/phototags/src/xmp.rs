@@ -1,6 +1,6 @@
 //! The same facts as an XMP packet.
 
-use crate::tag::{DATUM, METHOD};
+use crate::tag::DATUM;
 use crate::{GeoTag, PlaceNames};
 use locdiff_base::escape_markup;
 
@@ -82,7 +82,7 @@ pub(crate) fn properties(tag: &GeoTag) -> Vec<(&'static str, String)> {
         ("GPSLatitude", coordinate(lat_deg, "N", "S")),
         ("GPSLongitude", coordinate(lon_deg, "E", "W")),
         ("GPSMapDatum", DATUM.to_owned()),
-        ("GPSProcessingMethod", METHOD.to_owned()),
+        ("GPSProcessingMethod", tag.method.to_owned()),
     ];
     if let Some(metres) = tag.radius_m() {
         properties.push(("GPSHPositioningError", format!("{metres}/1")));

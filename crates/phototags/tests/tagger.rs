@@ -31,6 +31,7 @@ fn place(photo: &Path, radius_90_km: f64) -> TagPlace {
         place: "in Paris, France".to_owned(),
         names: None,
         gps: None,
+        by_hand: false,
     }
 }
 

@@ -52,6 +52,28 @@ fn units() -> &'static [Unit] {
     })
 }
 
+/// The outer rings of states and provinces that reach into a box, each with a number of its own; corners are longitude and latitude in degrees.
+///
+/// ```
+/// let found = locdiff_places::state_outlines([11.0, 43.0], [12.0, 44.0]);
+/// assert!(found.len() >= 2 && found.len() < 40);
+/// ```
+pub fn state_outlines(south_west: [f64; 2], north_east: [f64; 2]) -> Vec<(usize, &'static [[f64; 2]])> {
+    type Boxed = ([f64; 2], [f64; 2], &'static [[f64; 2]]);
+    static RINGS: OnceLock<Vec<Boxed>> = OnceLock::new();
+    let rings = RINGS.get_or_init(|| {
+        let rings = units().iter().flat_map(|unit| &unit.polygons).map(|polygon| &polygon.outer[..]);
+        let corner = |ring: &[[f64; 2]], of: fn(f64, f64) -> f64, first: f64| {
+            [0, 1].map(|k| ring.iter().map(|point| point[k]).fold(first, of))
+        };
+        rings
+            .map(|ring| (corner(ring, f64::min, f64::INFINITY), corner(ring, f64::max, f64::NEG_INFINITY), ring))
+            .collect()
+    });
+    let meets = |(least, most, _): &&Boxed| (0..2).all(|k| least[k] <= north_east[k] && most[k] >= south_west[k]);
+    rings.iter().enumerate().filter(|(_, one)| meets(one)).map(|(k, (_, _, ring))| (k, *ring)).collect()
+}
+
 /// All that a name or an ISO 3166-2 code means, in one country or in all; a part of a country goes before a smaller one of
 /// its name there.
 pub(crate) fn find(name: &str, country: Option<&str>) -> Vec<NamedUnit> {

@@ -5,9 +5,9 @@
 //! | the nearest town of 5,000 inhabitants or more | [`Places::nearest`] |
 //! | a phrase such as "12 km north-east of Beijing, China" | [`describe`], [`Description`] |
 //! | the country of a point, or one by name or code | [`Countries::at`], [`Countries::find`] |
-//! | a town by its name | [`Places::find`] |
+//! | a town by its name, or the beginning of it | [`Places::find`], [`Places::search`] |
 //! | its continent | [`continent`] |
-//! | names to write on a map | [`place_names`] |
+//! | names to write on a map, and outlines of states to draw | [`place_names`], [`state_outlines`] |
 //! | a box, a country or a `GeoJSON` file as a region | [`Region::parse`], [`Region::contains`] |
 //!
 //! Towns are from GeoNames (© GeoNames, CC BY 4.0), outlines from Natural Earth (public domain): `assets/README.md`.
@@ -36,6 +36,7 @@ mod names;
 mod region;
 mod towns;
 
+pub use admin1::state_outlines;
 pub use compass::Compass;
 pub use continents::continent;
 pub use countries::{Countries, Country};

@@ -63,6 +63,8 @@ pub struct Places {
     /// All names in one text: tens of thousands of small ones would be slow to make.
     names: String,
     provinces: Vec<Province>,
+    /// The names as they are compared, made when they are first searched.
+    folded: OnceLock<Vec<String>>,
 }
 
 impl Places {
@@ -113,7 +115,7 @@ impl Places {
         debug_assert!(unpacker.is_at_end(), "the whole table is read");
         let latitudes = LatitudeIndex::sort(&mut towns, |town| town.place);
         let points = towns.iter().map(|town| town.place.to_unit()).collect();
-        Self { towns, latitudes, points, names, provinces }
+        Self { towns, latitudes, points, names, provinces, folded: OnceLock::new() }
     }
 
     /// How many towns there are.
@@ -188,6 +190,33 @@ impl Places {
             return Err(PlacesError::Ambiguous { text: text.to_owned(), choices });
         }
         Ok(found.into_iter().next())
+    }
+
+    /// Towns whose names begin as a text does, also with a state or country behind a comma; those of just that name first, then the largest.
+    ///
+    /// ```
+    /// use locdiff_places::Places;
+    /// let first = |text: &str| Places::bundled().search(text, 3).first().map(|town| format!("{}, {}", town.name, town.country_code));
+    /// assert_eq!(first("kyot").as_deref(), Some("Kyoto, JP"));
+    /// assert_eq!(first("paris, united").as_deref(), Some("Paris, US"));
+    /// assert_eq!(first(" "), None);
+    /// ```
+    pub fn search(&self, text: &str, most: usize) -> Vec<NearestPlace> {
+        let mut parts = text.split(',').map(folded);
+        let name = parts.next().unwrap_or_default();
+        let of: Vec<String> = parts.filter(|part| !part.is_empty()).collect();
+        if name.is_empty() || most == 0 {
+            return Vec::new();
+        }
+        let names = self.folded.get_or_init(|| self.towns.iter().map(|town| folded(self.name(town))).collect());
+        let begins = names.iter().zip(&self.towns).filter(|(own, _)| own.starts_with(&name));
+        let mut found: Vec<(bool, &Town)> = begins.map(|(own, town)| (*own != name, town)).collect();
+        found.sort_by_key(|(is_longer, town)| (*is_longer, std::cmp::Reverse(town.population_thousands)));
+        let is_there = |town: &NearestPlace| {
+            let names = [&town.region, &town.country, &town.country_code].map(|name| folded(name));
+            of.iter().all(|part| names.iter().any(|name| name.starts_with(part)))
+        };
+        found.into_iter().map(|(_, town)| self.seen_from(town, town.place)).filter(is_there).take(most).collect()
     }
 
     /// The largest town whose built-up area a point probably lies in, taking towns as discs of 4,000 inhabitants a

@@ -2,6 +2,7 @@
 import { Film } from "/page/film.js";
 import { Zip, answersOf, csv, geojson, gpx, kml, placesCsv } from "/page/files.js";
 import { Globe } from "/page/globe.js";
+import { degrees, furnish, hypothesisFor, percent, text } from "/page/parts.js";
 import { album, ask, embed, patiently, preview, setKey, tag } from "/page/server.js";
 import { Strip } from "/page/strip.js";
 import { caption, clocks, inTime, km, thumbnail, when } from "/page/trip.js";
@@ -25,9 +26,6 @@ const film = new Film($("step"), (places) => globe.setSamples(places), (step, co
 });
 
 // ---- words
-const percent = (share) => (share < 0.005 ? "< 1 %" : share > 0.995 ? "> 99 %" : `${Math.round(100 * share)} %`);
-const degrees = ({ lat, lon }) => `${Math.abs(lat).toFixed(3)}° ${lat < 0 ? "S" : "N"}, ${Math.abs(lon).toFixed(3)}° ${lon < 0 ? "W" : "E"}`;
-
 function say(text, isWrong = false) {
   $("status").textContent = text;
   $("status").classList.toggle("wrong", isWrong);
@@ -255,7 +253,7 @@ function showOfTrip(photo) {
   const odd = said.outlier ?? said.hint;
   $("odd").textContent = odd ? `${said.outlier ? "Does not fit" : "May not fit"} (${percent(odd.probability)}): ${odd.reason}.` : "";
   const places = [{ ...said.best, probability: said.probability, place: said.place }, ...said.alternatives];
-  $("hypotheses").replaceChildren(...places.map(hypothesis));
+  $("hypotheses").replaceChildren(...places.map(hypothesisFor(globe)));
   const facts = [["best place", degrees(said.best)]];
   if (said.gps) facts.push(["the photo’s GPS tag", degrees(said.gps)]);
   $("facts").replaceChildren(...facts.flatMap(([name, value]) => [text("dt", name), text("dd", value)]));
@@ -272,8 +270,51 @@ function way() {
   return sure.length > 1 ? [sure.map(({ trip: { best } }) => [best.lon, best.lat])] : [];
 }
 
+// ---- which parts speak for the place
+const WHERE = [["top left", "top", "top right"], ["left", "middle", "right"], ["bottom left", "bottom", "bottom right"]];
+
+// Parts that speak for it are left clear, the others veiled: what matters stays to be seen.
+function paintParts(parts) {
+  const canvas = $("parts"), image = $("picture"), context = canvas.getContext("2d"), ratio = devicePixelRatio || 1;
+  canvas.hidden = !parts;
+  $("speak").setAttribute("aria-pressed", String(Boolean(parts)));
+  $("speaking").textContent = "";
+  if (!parts) return;
+  $("frame").scrollIntoView({ block: "nearest" });
+  const { rows, columns, nats } = parts, most = Math.max(...nats.map(Math.abs), 1e-9);
+  const [width, height] = [image.clientWidth, image.clientHeight], scale = Math.min(width / image.naturalWidth, height / image.naturalHeight);
+  const [w, h] = [image.naturalWidth * scale, image.naturalHeight * scale], [x, y] = [(width - w) / 2, (height - h) / 2];
+  Object.assign(canvas, { width: width * ratio, height: height * ratio });
+  context.scale(ratio, ratio);
+  // Small, then drawn large: soft edges.
+  const small = Object.assign(document.createElement("canvas"), { width: columns, height: rows }), cells = small.getContext("2d");
+  for (const [k, value] of nats.entries()) {
+    cells.fillStyle = `rgb(12 18 24 / ${0.78 * (1 - Math.max(0, value) / most)})`;
+    cells.fillRect(k % columns, Math.floor(k / columns), 1, 1);
+  }
+  context.drawImage(small, x, y, w, h);
+  const best = nats.indexOf(Math.max(...nats)), third = (at, count) => Math.min(2, Math.floor((3 * (at + 0.5)) / count));
+  const words = WHERE[third(Math.floor(best / columns), rows)][third(best % columns, columns)];
+  $("speaking").textContent = nats[best] > 0.02
+    ? `What is clear speaks for the place, most of all at the ${words}: without that part it is ${Math.exp(nats[best]).toFixed(nats[best] < 2 ? 1 : 0)} times less probable.`
+    : "No part by itself speaks for the place.";
+}
+
+async function speak() {
+  const photo = shown;
+  if ($("speak").getAttribute("aria-pressed") === "true") { paintParts(null); return; }
+  const run = begin("Painting over one part after the other …", 1);
+  try {
+    photo.parts ??= await (await patiently(() => ask(photo, "occlusion", {}, run.signal), run.again, run.signal)).json();
+    if (run.end() && photo === shown) paintParts(photo.parts);
+  } catch (error) {
+    run.end(error);
+  }
+}
+
 function show(photo) {
   film.close();
+  paintParts(null);
   draw(false);
   shown = photo;
   restrip();
@@ -292,7 +333,11 @@ function show(photo) {
   $("within").value = photo.within ?? "";
   $("anywhere").hidden = !photo.within;
   globe.setCircle(circleOf(photo.within));
-  $("hypotheses").replaceChildren(...answer.hypotheses.map(hypothesis));
+  $("hypotheses").replaceChildren(...answer.hypotheses.map(hypothesisFor(globe)));
+  const like = answer.gallery?.match;
+  $("references").hidden = !like;
+  if (like) $("reference").textContent = `${like.name ?? `row ${like.row}`}, ${km(like.distance_km)} away; the gallery has ${percent(answer.gallery.share)} of the say.`;
+  $("speak").hidden = Boolean(photo.files);
   const facts = [["best place", degrees(answer.best)], ["50 % region", `${Math.round(answer.area_50_km2).toLocaleString("en")} km²`],
     ["90 % region", `${Math.round(answer.area_90_km2).toLocaleString("en")} km²`]];
   if (answer.gps) facts.push(["the photo’s GPS tag (not used)", degrees(answer.gps)]);
@@ -355,24 +400,6 @@ async function play() {
   $("globe").scrollIntoView({ block: "nearest" });
   globe.turnTo([photo.answer.best.lon, photo.answer.best.lat], 1);
   film.open(photo.steps);
-}
-
-function text(tag, words, name = "") {
-  const element = document.createElement(tag);
-  element.textContent = words;
-  element.className = name;
-  return element;
-}
-
-function hypothesis(place, k) {
-  const item = document.createElement("li"), button = document.createElement("button"), bar = text("span", "", "bar"), part = text("span", "");
-  part.style.width = `${100 * place.probability}%`;
-  bar.append(part);
-  button.type = "button";
-  button.append(text("span", String(k + 1), "rank"), text("span", place.place), text("span", percent(place.probability), "share"), bar);
-  button.addEventListener("click", () => globe.turnTo([place.lon, place.lat]));
-  item.append(button);
-  return item;
 }
 
 // ---- files to keep
@@ -454,6 +481,7 @@ $("draw").addEventListener("click", () => {
 });
 $("anywhere").addEventListener("click", () => { $("within").focus(); restrict(""); });
 $("play").addEventListener("click", play);
+$("speak").addEventListener("click", speak);
 $("sameness").addEventListener("change", () => { restrip(); locateAll(); });
 $("cancel").addEventListener("click", () => {
   const { done, all } = work ?? { done: 0, all: 0 };
@@ -475,18 +503,7 @@ $("access").addEventListener("submit", (event) => {
   locateAll();
 });
 $("downloads").addEventListener("click", (event) => { if (event.target.dataset.format) download(event.target.dataset.format); });
-$("in").addEventListener("click", () => globe.zoomBy(1.4));
-$("out").addEventListener("click", () => globe.zoomBy(1 / 1.4));
-$("flat").addEventListener("click", () => {
-  const isFlat = $("flat").getAttribute("aria-pressed") !== "true";
-  $("flat").setAttribute("aria-pressed", String(isFlat));
-  globe.setFlat(isFlat);
-});
-const dark = (isDark) => { document.documentElement.classList.toggle("dark", isDark); globe.redraw(); };
-const prefers = matchMedia("(prefers-color-scheme: dark)");
-dark(prefers.matches);
-prefers.addEventListener("change", () => dark(prefers.matches));
-$("theme").addEventListener("click", () => dark(!document.documentElement.classList.contains("dark")));
+furnish(globe);
 // Names of countries, where the server tells them without a key.
 fetch("/v1/regions").then((response) => (response.ok ? response.json() : { countries: [] })).then(({ countries }) => {
   $("countries").replaceChildren(...countries.map(({ name }) => new Option(name, name)));

@@ -2,6 +2,7 @@
 // the antimeridian are d3-geo's to get right.
 import { geoArea, geoCircle, geoDistance, geoGraticule10, geoNaturalEarth1, geoOrthographic, geoPath } from "/page/d3-geo.js";
 import { Labels } from "/page/labels.js";
+import { Shores } from "/page/shores.js";
 import { Texture } from "/page/texture.js";
 
 const SPHERE = { type: "Sphere" };
@@ -9,6 +10,8 @@ const GRID = geoGraticule10();
 const EARTH_KM = 6371.0088;
 // The side of a dot's picture, in pixels.
 const DOT = 14;
+// A trip's dots: what fills them and what is around them.
+const LOOKS = { placed: ["sample", "paper"], guess: ["paper", "sample"], tag: ["truth", "paper"], ticked: ["sample", "paper"], refused: ["line", "soft"], chosen: ["accent", "on-accent"] };
 
 // Shores and borders: the layout of scripts/map_coastline.py.
 async function coast(detail) {
@@ -80,7 +83,12 @@ export class Globe {
     this.whenDrawn = null;
     // Called with the number of the stop that a pointer chose.
     this.whenChosen = null;
+    // Where set, the first place is a pin to drag: called with its place and the kilometres of a pixel once it is dropped, or null when that is given up.
+    this.whenMoved = null;
+    // Called with the pin's place while keys move it.
+    this.whenNudged = null;
     this.labels = new Labels(() => this.redraw());
+    this.shores = new Shores(() => this.redraw());
     this.coasts = {};
     for (const detail of ["coarse", "fine"]) coast(detail).then((lines) => { this.coasts[detail] = lines; this.redraw(); });
     new ResizeObserver(() => this.redraw()).observe(canvas);
@@ -109,7 +117,8 @@ export class Globe {
   }
 
   // Shows a photo of a trip: circles about its place, other places it may be, its tag, and the way of all (lines, cut where a map is).
-  showOfTrip(said, way, stops) {
+  // With `stays` the globe is not turned.
+  showOfTrip(said, way, stops, stays = false) {
     const at = ({ lat, lon }) => [lon, lat];
     const best = at(said.best), degrees = 180 / Math.PI;
     this.texture = null;
@@ -118,6 +127,7 @@ export class Globe {
     this.places = [said.best, ...said.alternatives].map((place, k) => ({ at: at(place), text: String(k + 1) }));
     this.tag = said.gps ? at(said.gps) : null;
     this.track = { way, stops };
+    if (stays) { this.redraw(); return; }
     const furthest = way.flat().reduce((most, place) => Math.max(most, geoDistance(best, place)), 0);
     const reach = Math.min(1.2, 1.15 * Math.max(furthest, said.radius_90_km / EARTH_KM, 30 / EARTH_KM));
     this.turnTo(best, Math.max(1, Math.min(160, 0.9 / Math.sin(reach))));
@@ -138,6 +148,8 @@ export class Globe {
     cancelAnimationFrame(this.turning);
     this.turning = requestAnimationFrame(step);
   }
+
+  setStops(stops) { if (this.track) { this.track.stops = stops; this.redraw(); } }
 
   setCircle(circle) { this.circle = circle; this.redraw(); }
 
@@ -193,8 +205,12 @@ export class Globe {
     fill(SPHERE, "sea");
     stroke(GRID, "grid", 0.7);
     const lines = (this.isMoving && this.coasts.coarse) || this.coasts.fine || this.coasts.coarse;
+    // A world of 256 pixels has level 0.
+    const level = Math.log2(2 * Math.PI * projection.scale() / 256);
+    const near = this.isFlat ? null : this.shores.seen(level, (pixel) => projection.invert(pixel), width, height);
+    canvas.dataset.shores = near ? near.coordinates.length : 0;
     if (lines) {
-      fill(lines.land, "land");
+      fill(near ?? lines.land, "land");
       fill(lines.lakes, "sea");
     }
     if (this.texture) {
@@ -206,9 +222,10 @@ export class Globe {
       context.restore();
     }
     if (lines) {
-      stroke(lines.land, "shore", 0.7);
+      if (near) stroke(near, "border", 0.5);
+      else stroke(lines.land, "shore", 0.7);
       stroke(lines.lakes, "shore", 0.7);
-      stroke(lines.borders, "border", 0.7);
+      if (!near) stroke(lines.borders, "border", 0.7);
     }
     if (this.circle) {
       const shape = geoCircle().center(this.circle.at).radius(this.circle.km / EARTH_KM * 180 / Math.PI).precision(2)();
@@ -218,8 +235,7 @@ export class Globe {
     for (const one of this.regions) stroke(one.line, "edge", 1.6, one.probability > 0.7 ? [5, 4] : []);
     stroke(SPHERE, "rim", 1.2);
     const isSeen = this.seen();
-    // A world of 256 pixels has level 0.
-    if (!this.isMoving && !this.samples) this.labels.draw(context, projection, Math.log2(2 * Math.PI * projection.scale() / 256), width, height, isSeen, colour);
+    if (!this.isMoving && !this.samples) this.labels.draw(context, projection, level, width, height, isSeen, colour);
     canvas.dataset.names = this.labels.drawn ?? 0;
     if (this.tag && isSeen(this.tag)) this.mark(projection(this.tag), "◎", colour("truth"), colour("paper"), 8);
     this.drawWay(projection, isSeen, colour("sample"));
@@ -268,18 +284,21 @@ export class Globe {
   drawStops(projection, isSeen, colour) {
     this.drawn = [];
     if (!this.track) return;
-    const dots = [[colour("sample"), colour("paper")], [colour("paper"), colour("sample")]].map(([back, front]) => this.dot(back, front));
-    const taken = new Set();
-    for (const [k, { at, isGuess }] of this.track.stops.entries()) {
+    const names = Object.keys(LOOKS), dots = names.map((name) => this.dot(...LOOKS[name].map(colour)));
+    const taken = new Set(), last = names.indexOf("chosen"), above = [];
+    const draw = (look, x, y) => this.context.drawImage(dots[look], x - DOT / 2, y - DOT / 2, DOT, DOT);
+    for (const [k, { at, look: name, isGuess }] of this.track.stops.entries()) {
       const point = isSeen(at) && projection(at);
       if (!point) continue;
       this.drawn.push([k, ...point]);
       // Dots on the same pixels are one.
-      const spot = (Math.round(point[0] / 2) * 8192 + Math.round(point[1] / 2)) * 2 + Number(isGuess);
+      const look = names.indexOf(name ?? (isGuess ? "guess" : "placed"));
+      const spot = (Math.round(point[0] / 2) * 8192 + Math.round(point[1] / 2)) * names.length + look;
       if (taken.has(spot)) continue;
       taken.add(spot);
-      this.context.drawImage(dots[Number(isGuess)], point[0] - DOT / 2, point[1] - DOT / 2, DOT, DOT);
+      if (look === last) above.push(point); else draw(look, ...point);
     }
+    for (const point of above) draw(last, ...point);
   }
 
   // A dot as a small picture.
@@ -310,6 +329,40 @@ export class Globe {
     // On a flat map there is no Earth beyond its rim.
     const again = projection(place);
     return again && Math.hypot(again[0] - pixel[0], again[1] - pixel[1]) < 2 && Math.abs(place[0]) <= 180.01 ? place : null;
+  }
+
+  // Kilometres of a pixel in the middle.
+  kmPerPixel() {
+    return EARTH_KM / this.projection(this.canvas.clientWidth, this.canvas.clientHeight).scale();
+  }
+
+  // Whether a pointer is on the pin that can be dragged.
+  isOnPin(event) {
+    if (!this.whenMoved || !this.places.length || !this.seen()(this.places[0].at)) return false;
+    const box = this.canvas.getBoundingClientRect(), [x, y] = this.projection(this.canvas.clientWidth, this.canvas.clientHeight)(this.places[0].at);
+    return Math.hypot(x - event.clientX + box.left, y - event.clientY + box.top) < (event.pointerType === "touch" ? 26 : 16);
+  }
+
+  movePin(place) {
+    this.places = [{ ...this.places[0], at: place }];
+    this.regions = [];
+    this.isPinMoved = true;
+    this.redraw();
+  }
+
+  dropPin() {
+    if (!this.isPinMoved) return;
+    this.isPinMoved = false;
+    this.whenMoved?.(this.places[0].at, this.kmPerPixel());
+  }
+
+  // Moves the pin so many pixels.
+  nudgePin(x, y) {
+    const projection = this.projection(this.canvas.clientWidth, this.canvas.clientHeight), at = projection(this.places[0].at);
+    const place = at && projection.invert([at[0] + x, at[1] + y]);
+    if (!place || Number.isNaN(place[0]) || Math.abs(place[1]) > 90) return;
+    this.movePin(place);
+    this.whenNudged?.(place);
   }
 
   // Chooses the stop under a pointer.
@@ -347,9 +400,15 @@ export class Globe {
     const turn = (x, y) => {
       this.centre = [this.centre[0] - x * degrees(), Math.max(-90, Math.min(90, this.centre[1] + y * degrees()))];
     };
-    let from = null, moved = 0;
+    let from = null, moved = 0, pin = null;
     canvas.addEventListener("pointerdown", (event) => {
       moved = 0;
+      if (pin === null && !fingers.size && this.isOnPin(event)) {
+        pin = event.pointerId;
+        cancelAnimationFrame(this.turning);
+        canvas.setPointerCapture(event.pointerId);
+        return;
+      }
       if (this.whenDrawn) {
         from = this.under(event);
         canvas.setPointerCapture(event.pointerId);
@@ -361,6 +420,11 @@ export class Globe {
       fingers.set(event.pointerId, event);
     });
     canvas.addEventListener("pointermove", (event) => {
+      if (pin !== null) {
+        const to = pin === event.pointerId && this.under(event);
+        if (to) this.movePin(to);
+        return;
+      }
       if (from) {
         const to = this.under(event);
         if (to) this.setCircle({ at: from, km: Math.max(1, geoDistance(from, to) * EARTH_KM) });
@@ -381,6 +445,13 @@ export class Globe {
       this.redraw();
     });
     const lift = (event) => {
+      if (pin !== null) {
+        if (pin !== event.pointerId) return;
+        pin = null;
+        if (event.type === "pointerup") this.dropPin();
+        else { this.isPinMoved = false; this.whenMoved?.(null); }
+        return;
+      }
       if (from) {
         from = null;
         if (this.whenDrawn && this.circle) this.whenDrawn(this.circle);
@@ -398,7 +469,10 @@ export class Globe {
     canvas.addEventListener("wheel", (event) => { event.preventDefault(); this.zoomBy(Math.exp(-event.deltaY / 500)); }, { passive: false });
     canvas.addEventListener("keydown", (event) => {
       const moves = { ArrowLeft: [30, 0], ArrowRight: [-30, 0], ArrowUp: [0, 30], ArrowDown: [0, -30] };
-      if (moves[event.key]) turn(...moves[event.key]);
+      if (moves[event.key] && event.shiftKey && this.whenMoved && this.places.length) this.nudgePin(...moves[event.key].map((part) => -part / 3));
+      else if (event.key === "Enter" && this.isPinMoved) this.dropPin();
+      else if (event.key === "Escape" && this.isPinMoved) { this.isPinMoved = false; this.whenMoved?.(null); }
+      else if (moves[event.key]) turn(...moves[event.key]);
       else if (event.key === "+" || event.key === "=") this.zoomBy(1.3);
       else if (event.key === "-") this.zoomBy(1 / 1.3);
       else return;

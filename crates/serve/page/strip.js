@@ -1,7 +1,7 @@
 // The strip of photos: any number, of which those in sight exist. Items have one width, so that each one's place is known.
 
 export class Strip {
-  // `fill` puts a photo's contents into its button; `choose` is told which was chosen, and whether by the keyboard.
+  // `fill` puts a photo's contents into its button; `choose` is told which was chosen, and by which event.
   constructor(list, fill, choose) {
     Object.assign(this, { list, fill, choose, photos: [], made: new Map(), width: 74, current: () => false });
     this.inner = document.createElement("div");
@@ -46,7 +46,7 @@ export class Strip {
       button.type = "button";
       button.dataset.k = k;
       button.setAttribute("aria-current", String(this.current(photo)));
-      button.addEventListener("click", () => this.choose(photo));
+      button.addEventListener("click", (event) => this.choose(photo, event));
       item.append(button);
       this.fill(button, photo);
       const next = [...this.made].filter(([other]) => other > k).sort(([a], [b]) => a - b)[0];
@@ -75,6 +75,6 @@ export class Strip {
     event.preventDefault();
     const k = Math.max(0, Math.min(this.photos.length - 1, steps[event.key]));
     this.focus(k);
-    this.choose(this.photos[k]);
+    this.choose(this.photos[k], event);
   }
 }

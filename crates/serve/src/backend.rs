@@ -105,6 +105,15 @@ impl Backend {
                 let found = jobs.iter().flat_map(|job| job.work.photos()).map(small).collect();
                 self.settle(jobs, found, begin, &stages, |_, _, found| Renderer::preview(found));
             }
+            Work::Occlusion(_) => {
+                let parts = |photo: &Upload| {
+                    let name = photo.name.as_deref().unwrap_or("the photo");
+                    let decoded = Photo::decode(&photo.contents, name, &options.limits).map_err(LocateError::from)?;
+                    self.locator.occlusion(&decoded, &options)
+                };
+                let found = jobs.iter().flat_map(|job| job.work.photos()).map(parts).collect();
+                self.settle(jobs, found, begin, &stages, |_, _, found| Renderer::occlusion(found));
+            }
             Work::Album(_, ref facts) | Work::AlbumEmbeddings(_, ref facts) => {
                 let request = facts.request(&first.ask.request);
                 let said = request.and_then(|request| self.locator.run_album_of(sources, &request, &options, control));

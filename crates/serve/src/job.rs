@@ -59,6 +59,8 @@ pub(crate) enum Work {
     AlbumEmbeddings(Vec<EmbeddedPhoto>, AlbumFacts),
     /// A photo made small.
     Preview(Vec<Upload>),
+    /// A photo, part by part.
+    Occlusion(Vec<Upload>),
 }
 
 impl Upload {
@@ -96,7 +98,8 @@ impl Work {
             | Self::Embed(photos)
             | Self::Steps(photos)
             | Self::Album(photos, _)
-            | Self::Preview(photos) => photos,
+            | Self::Preview(photos)
+            | Self::Occlusion(photos) => photos,
             Self::LocateEmbeddings(_) | Self::AlbumEmbeddings(..) => &[],
         }
     }
@@ -113,7 +116,13 @@ impl Work {
     /// How many photos it counts as in the queue: those of an album that are embedded already take a small part of a photo's time.
     pub(crate) fn weight(&self) -> usize {
         const ALIKE: usize = 256;
-        if let Self::AlbumEmbeddings(photos, _) = self { photos.len().div_ceil(ALIKE) } else { self.len() }
+        const PARTS: usize = 40;
+        match self {
+            Self::AlbumEmbeddings(photos, _) => photos.len().div_ceil(ALIKE),
+            // Each part is a photo of its own.
+            Self::Occlusion(photos) => PARTS * photos.len(),
+            _ => self.len(),
+        }
     }
 }
 

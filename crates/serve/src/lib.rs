@@ -5,6 +5,7 @@
 //! | a server | [`Server::bind`], [`Server::run`] |
 //! | its address, keys, limits and times | [`ServeOptions`] |
 //! | a page of another program, for the user of this machine alone | [`LocalPage`] |
+//! | a desk to review places, on such a page | [`run_desk`], [`FolderBench`] |
 //!
 //! One thread reads and writes all connections; another owns the model and computes what waited while it computed. The
 //! answer to a photo is the text that `locdiff locate` prints for it as JSON, alone or among others.
@@ -24,6 +25,7 @@ mod backend;
 mod body;
 mod budget;
 mod connections;
+mod desk;
 mod docs;
 mod error;
 #[cfg(feature = "fuzzing")]
@@ -45,11 +47,13 @@ mod reply;
 mod routes;
 mod server;
 mod service;
+mod shores;
 mod stall;
 mod tagging;
 mod trips;
 mod uploads;
 
+pub use desk::{FolderBench, FolderSettings, run_desk};
 pub use error::ServeError;
 pub use local_page::LocalPage;
 pub use options::{ServeOptions, read_keys};

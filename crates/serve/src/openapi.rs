@@ -86,7 +86,7 @@ pub(crate) fn is_for(parameter: &Parameter, endpoint: Endpoint) -> bool {
     match endpoint {
         Endpoint::Locate => !ALBUMS.contains(&parameter.name),
         Endpoint::LocateEmbeddings => !ALBUMS.contains(&parameter.name) && !["name", "views"].contains(&parameter.name),
-        Endpoint::Embed | Endpoint::Preview => parameter.name == "name",
+        Endpoint::Embed | Endpoint::Preview | Endpoint::Occlusion => parameter.name == "name",
         Endpoint::Steps => ["name", "views", "seed"].contains(&parameter.name),
         Endpoint::Album => ["views", "seed"].contains(&parameter.name) || ALBUMS.contains(&parameter.name),
         Endpoint::AlbumEmbeddings => parameter.name == "seed" || ALBUMS.contains(&parameter.name),

@@ -4,7 +4,8 @@ use crate::ask::{Ask, Extra, Format};
 use crate::problem::{Kind, Problem};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use locdiff::{
-    Answer, Atlas, DensityGrid, Embedding, LatLon, LocateError, Located, SampledStep, parts::Read, parts::Taken,
+    Answer, Atlas, DensityGrid, Embedding, LatLon, LocateError, Located, Occlusion, SampledStep, parts::Read,
+    parts::Taken,
 };
 use serde_json::{Value, json};
 use std::sync::OnceLock;
@@ -88,6 +89,14 @@ impl Renderer {
         let step =
             |step: &SampledStep| json!({ "t": step.t, "places": step.places.iter().map(place).collect::<Vec<_>>() });
         let object = json!({ "steps": steps.iter().flatten().map(step).collect::<Vec<_>>() });
+        Ok((format!("{object}\n").into_bytes(), JSON))
+    }
+
+    /// What the parts of a photo say.
+    pub(crate) fn occlusion(mut found: Vec<Result<Occlusion, LocateError>>) -> Rendered {
+        let Occlusion { at, rows, columns, nats } =
+            found.pop().unwrap_or(Err(LocateError::Stopped)).map_err(|error| Problem::from(&error))?;
+        let object = json!({ "at": at, "rows": rows, "columns": columns, "nats": nats });
         Ok((format!("{object}\n").into_bytes(), JSON))
     }
 

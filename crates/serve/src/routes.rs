@@ -10,6 +10,7 @@ pub(crate) enum Endpoint {
     LocateEmbeddings,
     Embed,
     Steps,
+    Occlusion,
     Album,
     AlbumEmbeddings,
     Preview,
@@ -22,6 +23,7 @@ pub(crate) enum Endpoint {
     OpenApi,
     Docs,
     Labels,
+    Shores,
     Page(usize),
 }
 
@@ -52,7 +54,7 @@ const fn post(path: &'static str, endpoint: Endpoint, summary: &'static str) -> 
 }
 
 /// All routes but the page's files.
-pub(crate) const ROUTES: [Route; 15] = [
+pub(crate) const ROUTES: [Route; 16] = [
     post("/v1/locate", Endpoint::Locate, "Where photos were taken: one as the body, or several as a form"),
     post("/v1/locate/embeddings", Endpoint::LocateEmbeddings, "Where photos were taken, from their embeddings"),
     post("/v1/embed", Endpoint::Embed, "The embeddings of photos: one as the body, or several as a form"),
@@ -60,6 +62,11 @@ pub(crate) const ROUTES: [Route; 15] = [
         "/v1/steps",
         Endpoint::Steps,
         "The diffusion's samples on their way from noise to places; several photos are taken as of one place",
+    ),
+    post(
+        "/v1/occlusion",
+        Endpoint::Occlusion,
+        "Which parts of a photo speak for its place: how much the log density there falls when each is painted over",
     ),
     post(
         "/v1/album",
@@ -106,8 +113,11 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 /// The names on the page's globe, which are made when they are first asked for.
 const LABELS: Route = get("/page/labels.json", Endpoint::Labels, false, "A file of the page");
 
+/// Outlines of states near a place, for who has zoomed in.
+const SHORES: Route = get("/page/shores.json", Endpoint::Shores, false, "A file of the page");
+
 /// The page: all that it loads.
-pub(crate) const PAGE: [PageFile; 16] = [
+pub(crate) const PAGE: [PageFile; 18] = [
     page(0, "/", "text/html; charset=utf-8", include_bytes!("../page/index.html")),
     page(1, "/page/style.css", "text/css; charset=utf-8", include_bytes!("../page/style.css")),
     page(2, "/page/app.js", SCRIPT, include_bytes!("../page/app.js")),
@@ -124,6 +134,15 @@ pub(crate) const PAGE: [PageFile; 16] = [
     page(13, "/page/labels.js", SCRIPT, include_bytes!("../page/labels.js")),
     page(14, "/page/server.js", SCRIPT, include_bytes!("../page/server.js")),
     page(15, "/page/example.jpg", "image/jpeg", include_bytes!("../page/example.jpg")),
+    page(16, "/page/parts.js", SCRIPT, include_bytes!("../page/parts.js")),
+    page(17, "/page/shores.js", SCRIPT, include_bytes!("../page/shores.js")),
+];
+
+/// The page of a desk: what it has beside the files above.
+pub(crate) const DESK: [PageFile; 3] = [
+    page(0, "/", "text/html; charset=utf-8", include_bytes!("../page/desk.html")),
+    page(1, "/page/desk.js", SCRIPT, include_bytes!("../page/desk.js")),
+    page(2, "/page/desk.css", "text/css; charset=utf-8", include_bytes!("../page/desk.css")),
 ];
 
 /// What a request found.
@@ -137,7 +156,7 @@ pub(crate) enum RouteMatch {
 
 /// The route for a method and a path; paths are compared as they are, so there is nothing to walk out of.
 pub(crate) fn find(method: &Method, path: &str) -> RouteMatch {
-    let all = ROUTES.iter().copied().chain(PAGE.iter().map(|file| file.route)).chain([LABELS]);
+    let all = ROUTES.iter().copied().chain(PAGE.iter().map(|file| file.route)).chain([LABELS, SHORES]);
     let Some(route) = all.into_iter().find(|route| route.path == path) else { return RouteMatch::Nothing };
     let fits = if route.is_post { method == Method::POST } else { method == Method::GET || method == Method::HEAD };
     if fits { RouteMatch::Route(route) } else { RouteMatch::OtherMethod(route) }

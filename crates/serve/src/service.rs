@@ -9,7 +9,7 @@ use crate::routes::{self, Endpoint, PAGE, Route, RouteMatch};
 use crate::uploads::{self, BodyKind};
 use crate::{
     ServeOptions, access::Access, budget::Budget, connections::UnclearLength, docs, hosts::Hosts, labels,
-    metrics::Metrics, openapi, query, queue::Queue, reply::Reply, tagging,
+    metrics::Metrics, openapi, query, queue::Queue, reply::Reply, shores, tagging,
 };
 use bytes::Bytes;
 use http_body_util::Full;
@@ -129,6 +129,7 @@ impl Service {
             | Endpoint::LocateEmbeddings
             | Endpoint::Embed
             | Endpoint::Steps
+            | Endpoint::Occlusion
             | Endpoint::Album
             | Endpoint::AlbumEmbeddings
             | Endpoint::Tag
@@ -144,6 +145,7 @@ impl Service {
             Endpoint::OpenApi => Ok(Reply::ok(JSON, openapi::document().to_string())),
             Endpoint::Docs => Ok(Reply::ok("text/html; charset=utf-8", docs::page())),
             Endpoint::Labels => Ok(Reply::ok(JSON, labels::json()).with("cache-control", "no-cache")),
+            Endpoint::Shores => Ok(Reply::ok(JSON, shores::json(head.uri.query().unwrap_or_default()))),
             Endpoint::Page(k) => {
                 Ok(Reply::ok(PAGE[k].content_type, PAGE[k].contents).with("cache-control", "no-cache"))
             }
@@ -186,9 +188,10 @@ impl Service {
             // A copy takes no model.
             Endpoint::Tag => return Ok(Reply::ok("application/octet-stream", tagging::copy(contents, &kind)?)),
             Endpoint::AlbumEmbeddings => uploads::album_embeddings(&contents, self.columns)?,
-            Endpoint::Preview => match &kind {
-                BodyKind::Photo => Work::Preview(photos(contents, ask.name.clone())?),
-                _ => return Err(Problem::bad("a preview is of one photo: send it as the body")),
+            Endpoint::Preview | Endpoint::Occlusion => match (&kind, route.endpoint) {
+                (BodyKind::Photo, Endpoint::Preview) => Work::Preview(photos(contents, ask.name.clone())?),
+                (BodyKind::Photo, _) => Work::Occlusion(photos(contents, ask.name.clone())?),
+                _ => return Err(Problem::bad("this is about one photo: send it as the body")),
             },
             Endpoint::LocateEmbeddings => uploads::embeddings(&contents, self.columns, most)?,
             Endpoint::Embed => Work::Embed(photos(contents, ask.name.clone())?),

@@ -255,3 +255,19 @@ fn samples_on_their_way() {
     assert_eq!(server.post("/v1/steps?within=Japan", "image/jpeg", &china).problem(), "bad-request");
     assert_eq!(server.post("/v1/steps", "image/jpeg", b"text").status, 415);
 }
+
+#[test]
+fn parts_of_a_photo_speak_for_its_place() {
+    let server = Running::new(|_| {});
+    let china = photo("china.jpg");
+    let said = server.post("/v1/occlusion?name=a.jpg", "image/jpeg", &china).json();
+    let nats: Vec<f64> = said["nats"].as_array().unwrap().iter().map(|nats| nats.as_f64().unwrap()).collect();
+    assert_eq!((&said["rows"], &said["columns"], nats.len()), (&serde_json::json!(5), &serde_json::json!(8), 40));
+    assert!(nats.iter().any(|nats| *nats > 0.01) && nats.iter().all(|nats| nats.is_finite()), "{nats:?}");
+    let best = server.post("/v1/locate", "image/jpeg", &china).json()["best"].clone();
+    assert_eq!(said["at"], best);
+    assert_eq!(server.post("/v1/occlusion?within=Japan", "image/jpeg", &china).problem(), "bad-request");
+    let two = form(&[("a.jpg", &china), ("b.jpg", &china)]);
+    assert_eq!(server.post("/v1/occlusion", FORM, &two).problem(), "bad-request");
+    assert_eq!(server.post("/v1/occlusion", "image/jpeg", b"text").status, 415);
+}

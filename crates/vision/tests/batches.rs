@@ -34,8 +34,8 @@ fn has_the_same_bytes_everywhere(folder: &str) {
         threads(1).install(|| photos.iter().flat_map(|photo| bits(&encoder, std::slice::from_ref(photo))).collect());
     for count in 1..=3 {
         threads(count).install(|| {
-            for size in [1, 2, 3, 5, 8, 9, 11] {
-                for start in [0, 4] {
+            for size in [1, 2, 5, 8, 11] {
+                for start in [0, 4].into_iter().take(count) {
                     let order: Vec<usize> = (0..size).map(|i| (start + 7 * i) % photos.len()).collect();
                     let batch: Vec<Photo> = order.iter().map(|&i| photos[i].clone()).collect();
                     for (place, (got, &i)) in bits(&encoder, &batch).iter().zip(&order).enumerate() {

@@ -14,6 +14,7 @@ pub(crate) mod get;
 pub(crate) mod immich;
 pub(crate) mod import;
 pub(crate) mod locate;
+pub(crate) mod review;
 pub(crate) mod sample;
 pub(crate) mod serve;
 pub mod train;

@@ -1,14 +1,16 @@
 //! `locdiff serve`: answers over HTTP.
 
-use crate::{interrupt::InterruptGuard, request::ModelArgs, verbosity};
+use crate::request::{GalleryArgs, ModelArgs, open};
+use crate::{interrupt::InterruptGuard, verbosity};
 use anyhow::Result;
 use clap::Args;
+use locdiff::Request;
 use locdiff_serve::{ServeOptions, Server};
 use std::{net::SocketAddr, path::PathBuf, sync::atomic::Ordering, time::Duration};
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Routes: / (the page), /docs, /openapi.json, POST /v1/locate, /v1/locate/embeddings, /v1/embed, /v1/steps, GET \
+    after_help = "Routes: / (the page), /docs, /openapi.json, POST /v1/locate, /v1/locate/embeddings, /v1/embed, /v1/steps, /v1/occlusion, GET \
                   /v1/info, /v1/regions, /health/live, /health/ready, /metrics. SIGTERM or Ctrl-C finishes what is under way, a \
                   second one ends at once. Exit codes: 0 stopped; 1 failure; 2 usage."
 )]
@@ -24,6 +26,8 @@ pub(crate) struct Serve {
     address: SocketAddr,
     #[command(flatten)]
     model: ModelArgs,
+    #[command(flatten)]
+    gallery: GalleryArgs,
     /// Keys that may ask, one a line (or one in LOCDIFF_KEY): `Authorization: Bearer KEY` or `x-api-key: KEY`
     #[arg(long, value_name = "FILE", env = "LOCDIFF_KEY_FILE", hide_env_values = true, help_heading = "Access")]
     key_file: Option<PathBuf>,
@@ -108,7 +112,10 @@ impl Serve {
     pub(crate) fn run(self) -> Result<()> {
         let options = self.options()?;
         options.check()?;
-        let server = Server::bind(self.model.open()?, options)?;
+        let mut request = Request::default();
+        self.model.fill(&mut request);
+        (request.gallery, request.geoclip) = (self.gallery.gallery, self.gallery.geoclip);
+        let server = Server::bind(open(&request, true)?, options)?;
         let address = server.address();
         verbosity::note(&format!("listening on http://{address}"));
         let guard = InterruptGuard::begin();

@@ -206,3 +206,14 @@ pub fn model_of_towns(folder: &Path) {
     photos_of_towns(folder);
     ok(folder, &format!("{TRAIN} --embeddings photos.npy --locations photos.csv"));
 }
+
+/// Every key of an answer is in the tables of docs/json.md.
+#[track_caller]
+pub fn is_documented(answer: &Value) {
+    let page = read(root().join("docs/json.md"));
+    let keys: Vec<&str> =
+        page.lines().filter(|line| line.starts_with("| `")).flat_map(|line| line.split('`')).collect();
+    for key in answer.as_object().unwrap().keys() {
+        assert!(keys.contains(&key.as_str()), "docs/json.md does not know '{key}'");
+    }
+}

@@ -1,6 +1,7 @@
 //! The house as ARCHITECTURE.md draws it, held by a test: who may use whom, no circles of files, no flags in libraries'
 //! messages, a thin command.
 
+mod book;
 #[path = "../common/mod.rs"]
 mod common;
 mod sources;

@@ -56,7 +56,7 @@ impl KnownArgs {
 }
 
 /// Films that say where and when they were taken count as tags.
-pub(super) fn count_films(films: &[PathBuf], request: &mut Request) {
+pub(crate) fn count_films(films: &[PathBuf], request: &mut Request) {
     request.known = film_places(films);
     if !request.known.is_empty() {
         let (some, all) = (request.known.len(), counted(films.len(), "video"));

@@ -1,7 +1,7 @@
 //! `locdiff album`: a whole trip at once.
 
 mod files;
-mod known;
+pub(crate) mod known;
 pub(crate) mod print;
 
 use super::locate::tag_args::{TagArgs, untagged_is_bad};

@@ -2,13 +2,14 @@
 
 mod suggest;
 
+use super::review::at_desk;
 use crate::{interrupt::InterruptGuard, progress, verbosity};
-use anyhow::{Result, ensure};
+use anyhow::{Context, Result, ensure};
 use clap::{Args, Subcommand};
+use locdiff::parts::Desk;
 use locdiff_immich::{ApiKey, Immich, Journal, Review, Suggestions, apply, undo};
-use locdiff_serve::LocalPage;
 use std::path::{Path, PathBuf};
-use std::{sync::Arc, sync::atomic::Ordering};
+use std::sync::Arc;
 use suggest::FileArg;
 
 #[derive(Debug, Args)]
@@ -17,11 +18,14 @@ use suggest::FileArg;
                   over. Interrupted commands go on when they are given again."
 )]
 pub(crate) struct ImmichArgs {
-    /// The server, such as http://127.0.0.1:2283
+    /// The server, such as http://127.0.0.1:2283 or https://photos.example
     #[arg(value_name = "URL")]
     url: String,
     #[command(subcommand)]
     what: What,
+    /// A PEM file with the authority that signed the certificate of a server at https, where that is your own
+    #[arg(long, value_name = "FILE.pem", global = true)]
+    authority: Option<PathBuf>,
     /// A file with the API key [default: the variable IMMICH_API_KEY]
     #[arg(long, value_name = "FILE", global = true, env = "IMMICH_API_KEY_FILE", hide_env_values = true)]
     key_file: Option<PathBuf>,
@@ -31,7 +35,7 @@ pub(crate) struct ImmichArgs {
 enum What {
     /// Find places for photos without one, and write them into a file; nothing is changed on the server
     Suggest(Box<suggest::Suggest>),
-    /// Look at suggestions and tick them, on a page on this machine
+    /// Look at suggestions, tick and correct them, on a page on this machine
     Review(ReviewArgs),
     /// Write the ticked suggestions to the server
     Apply(ApplyArgs),
@@ -43,6 +47,9 @@ enum What {
 struct ReviewArgs {
     #[command(flatten)]
     file: FileArg,
+    /// What was written from the page, for `undo`
+    #[arg(long, value_name = "FILE.jsonl", default_value = "immich-journal.jsonl")]
+    journal: PathBuf,
     /// The page's port on 127.0.0.1 [default: any that is free]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     port: u16,
@@ -75,25 +82,23 @@ struct UndoArgs {
 
 impl ImmichArgs {
     pub(crate) fn run(self) -> Result<()> {
-        let server = Arc::new(Immich::new(&self.url, ApiKey::find(self.key_file.as_deref())?)?);
+        let authority = self.authority.map(|path| std::fs::read(&path).with_context(|| path.display().to_string()));
+        let key = ApiKey::find(self.key_file.as_deref())?;
+        let server = Arc::new(Immich::trusting(&self.url, key, authority.transpose()?.as_deref())?);
         match self.what {
             What::Suggest(args) => args.run(&server),
-            What::Review(args) => review(&server, &args),
+            What::Review(args) => review(server, &args),
             What::Apply(args) => write(&server, &args),
             What::Undo(args) => take_back(&server, &args.journal, args.json),
         }
     }
 }
 
-fn review(server: &Immich, args: &ReviewArgs) -> Result<()> {
-    let guard = InterruptGuard::begin();
-    let mut review = Review::open(server, &args.file.file)?;
-    let page = LocalPage::bind(args.port)?;
-    verbosity::note(&format!("the page is at {}; Ctrl-C or its button \"Done\" ends it", page.url()));
-    let stop = || guard.stop().load(Ordering::SeqCst);
-    page.run(stop, |request| anyhow::Ok(review.answer(request)?))?;
-    let chosen = review.suggestions();
-    println!("{} of {} are ticked", chosen.taken(), chosen.suggestions.len());
+fn review(server: Arc<Immich>, args: &ReviewArgs) -> Result<()> {
+    let review = Review::open(server, &args.file.file, &args.journal)?;
+    let acts = review.acts();
+    let [ticked, _, all] = at_desk(&Desk::open(review, &acts)?, args.port)?;
+    println!("{ticked} of {all} are ticked");
     Ok(())
 }
 

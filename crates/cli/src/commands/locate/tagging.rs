@@ -23,6 +23,7 @@ pub(crate) fn of_answer(answer: &Answer) -> TagPlace {
         place,
         names: None,
         gps: *gps,
+        by_hand: false,
     }
 }
 

@@ -1,0 +1,76 @@
+//! `locdiff review`: a page to look at the places of a folder's photos, correct them, and write them.
+
+use super::album::known::count_films;
+use super::locate::tag_args::RuleArgs;
+use crate::request::{ModelArgs, open};
+use crate::{interrupt::InterruptGuard, photos::PhotoArgs, verbosity};
+use anyhow::{Result, ensure};
+use clap::Args;
+use locdiff::Request;
+use locdiff::parts::{Bench, Desk};
+use locdiff_serve::{FolderBench, FolderSettings, LocalPage, run_desk};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The page is for this machine's user alone: its address holds a token that works once. Every act is saved in FOLDER/.locdiff-review at \
+                  once, so that the same command goes on where it ended. Nothing is written about photos before the page's button asks for it; \
+                  GPS tags are never overwritten, and `locdiff undo` takes everything back."
+)]
+pub(crate) struct Review {
+    /// The folder with the photos
+    #[arg(value_name = "FOLDER")]
+    folder: PathBuf,
+    #[command(flatten)]
+    model: ModelArgs,
+    /// A log of positions of that time, as in `album`. May be repeated
+    #[arg(long, value_name = "FILE")]
+    track: Vec<PathBuf>,
+    /// Where tagged copies go, if the page is asked for them [default: FOLDER-tagged]
+    #[arg(long, value_name = "FOLDER")]
+    copies: Option<PathBuf>,
+    /// The page's port on 127.0.0.1 [default: any that is free]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    port: u16,
+    #[command(flatten)]
+    rule: RuleArgs,
+}
+
+impl Review {
+    pub(crate) fn run(self) -> Result<()> {
+        let folder = self.folder;
+        ensure!(folder.is_dir(), "{} is not a folder: name the one that holds the photos", folder.display());
+        let found = PhotoArgs::with_images(Vec::new()).gather(std::slice::from_ref(&folder))?;
+        let mut request = Request::default();
+        self.model.fill(&mut request);
+        request.tracks = self.track;
+        count_films(&found.passed_over().videos, &mut request);
+        let photos = found.sources().iter().filter_map(|source| source.file_path().map(Path::to_owned)).collect();
+        let copies = self.copies.unwrap_or_else(|| beside(&folder));
+        let acts = FolderBench::acts(&folder)?;
+        let locator = open(&request, true)?;
+        let settings = FolderSettings { folder: folder.clone(), photos, copies, rule: self.rule.rule(), request };
+        let desk = Desk::open(FolderBench::new(locator, settings)?, &acts)?;
+        let [ticked, written, all] = at_desk(&desk, self.port)?;
+        println!("{ticked} of {all} photos are ticked, {written} are written");
+        verbosity::note(&format!("`locdiff review {}` goes on from here", folder.display()));
+        Ok(())
+    }
+}
+
+/// Shows a desk until its page or an interrupt ends it; how many photos are ticked, how many written, and all.
+pub(crate) fn at_desk<B: Bench + Send>(desk: &Desk<B>, port: u16) -> Result<[usize; 3]> {
+    let guard = InterruptGuard::begin();
+    let page = LocalPage::bind(port)?;
+    verbosity::note(&format!("the page is at {}; Ctrl-C or its button \"Done\" ends it", page.url()));
+    run_desk(page, desk, || guard.stop().load(Ordering::SeqCst))?;
+    Ok(desk.counts())
+}
+
+/// The folder's name with `-tagged` behind it.
+fn beside(folder: &Path) -> PathBuf {
+    let mut path = std::fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned()).into_os_string();
+    path.push("-tagged");
+    path.into()
+}

@@ -1,0 +1,376 @@
+//! A desk to review places: photos with what is said of them, a person's acts, and what is written in the end. Every act is on the disk
+//! before it holds, so that a crash loses nothing; who knows pages and requests is above.
+
+mod acts;
+mod bench;
+
+pub use acts::{Act, Decisions, Moved};
+pub use bench::{Bench, BenchResult, Chosen, DeskError, DeskPhoto, Shown, Told};
+
+use acts::History;
+use locdiff_base::{Journal, OutputLock};
+use locdiff_places::describe;
+use locdiff_sphere::LatLon;
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+/// What is to be done by the thread that works.
+#[derive(Debug, Default)]
+struct Wanted {
+    place: bool,
+    write: Option<String>,
+    take_back: bool,
+}
+
+/// All that changes.
+struct State {
+    log: Journal<Act>,
+    history: History,
+    decisions: Decisions,
+    shown: Shown,
+    /// It grows with every change that a page should see.
+    version: u64,
+    wanted: Wanted,
+    /// What is under way: in words, how much is done, how much there is.
+    work: Option<(&'static str, usize, usize)>,
+    is_read: bool,
+    problem: Option<String>,
+    told: Option<String>,
+}
+
+/// A desk.
+pub struct Desk<B> {
+    bench: B,
+    state: Mutex<State>,
+    wake: Condvar,
+    stop: AtomicBool,
+    _lock: OutputLock,
+}
+
+impl<B: Bench> Desk<B> {
+    /// Opens a desk whose acts are in a file, which need not exist: what was decided in an earlier session holds.
+    ///
+    /// # Errors
+    /// A file that is no such journal, or that another process has.
+    pub fn open(bench: B, log: &Path) -> BenchResult<Self> {
+        let lock = OutputLock::file(log).map_err(DeskError::of)?;
+        let journal: Journal<Act> = Journal::at(log);
+        let acts = if log.exists() { journal.entries(Act::check).map_err(DeskError::of)? } else { Vec::new() };
+        let mut history = History::default();
+        for act in acts {
+            history.follow(act);
+        }
+        let decisions = history.decisions();
+        let wanted = Wanted { place: true, ..Wanted::default() };
+        let state = State {
+            log: journal,
+            history,
+            decisions,
+            shown: Shown::default(),
+            version: 1,
+            wanted,
+            work: None,
+            is_read: false,
+            problem: None,
+            told: None,
+        };
+        Ok(Self { bench, state: Mutex::new(state), wake: Condvar::new(), stop: AtomicBool::new(false), _lock: lock })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends [`Desk::work`].
+    pub fn close(&self) {
+        self.stop.store(true, Ordering::SeqCst);
+        drop(self.lock());
+        self.wake.notify_all();
+    }
+
+    /// Does what is to be done, until the desk is closed: reads and places photos, writes, takes back.
+    pub fn work(&self) {
+        loop {
+            let mut state = self.lock();
+            while !(self.stop.load(Ordering::SeqCst) || state.wanted.place || state.wanted.take_back)
+                && state.wanted.write.is_none()
+            {
+                state = self.wake.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+            if self.stop.load(Ordering::SeqCst) {
+                return;
+            }
+            // Files first; photos are placed anew behind that.
+            let (write, take_back) = (state.wanted.write.take(), std::mem::take(&mut state.wanted.take_back));
+            let place = write.is_none() && !take_back && std::mem::take(&mut state.wanted.place);
+            let wanted = Wanted { place, write, take_back };
+            let (decisions, chosen) = (state.decisions.clone(), chosen(&state));
+            state.problem = None;
+            drop(state);
+            let told = |what: &'static str, done: usize, all: usize| {
+                self.lock().work = Some((what, done, all));
+            };
+            let done = self.do_wanted(&wanted, &decisions, &chosen, &told);
+            let mut state = self.lock();
+            state.work = None;
+            state.version += 1;
+            match done {
+                Ok((shown, words)) => {
+                    if let Some(shown) = shown {
+                        (state.shown, state.is_read) = (shown, true);
+                    }
+                    if words.is_some() {
+                        state.told = words;
+                    }
+                }
+                Err(error) => state.problem = Some(error.to_string()),
+            }
+        }
+    }
+
+    fn do_wanted(
+        &self,
+        wanted: &Wanted,
+        decisions: &Decisions,
+        chosen: &[Chosen],
+        told: bench::Told<'_>,
+    ) -> BenchResult<(Option<Shown>, Option<String>)> {
+        if let Some(way) = &wanted.write {
+            let words = self.bench.write(chosen, way, &self.stop, told);
+            self.mark_written()?;
+            return Ok((None, Some(words?)));
+        }
+        if wanted.take_back {
+            let words = self.bench.take_back(&self.stop);
+            self.mark_written()?;
+            return Ok((None, Some(words?)));
+        }
+        let mut shown = self.bench.place(decisions, &self.stop, told)?;
+        let written: BTreeSet<String> = self.bench.written()?.into_iter().collect();
+        shown.photos.iter_mut().for_each(|photo| photo.is_written = written.contains(&photo.key));
+        Ok((Some(shown), None))
+    }
+
+    fn mark_written(&self) -> BenchResult<()> {
+        let written: BTreeSet<String> = self.bench.written()?.into_iter().collect();
+        let mut state = self.lock();
+        state.shown.photos.iter_mut().for_each(|photo| photo.is_written = written.contains(&photo.key));
+        Ok(())
+    }
+
+    /// Follows an act, once it is on the disk.
+    ///
+    /// # Errors
+    /// An act that is none, or about photos that are not here or have a tag of their own; a journal that cannot be written.
+    pub fn act(&self, act: Act) -> BenchResult<()> {
+        let mut state = self.lock();
+        act.check().map_err(DeskError)?;
+        Self::is_free(&state)?;
+        for key in act.photos() {
+            let photo = state.shown.photos.iter().find(|photo| photo.key == *key);
+            let photo = photo.ok_or_else(|| DeskError("that photo is not here".to_owned()))?;
+            let sets = matches!(act, Act::Move { .. } | Act::Take { take: Some(true), .. });
+            if sets && photo.gps.is_some() {
+                let name = locdiff_base::one_line(&photo.name);
+                return Err(DeskError(format!("{name} has a GPS tag of its own, which stays")));
+            }
+            if sets && photo.said.is_err() {
+                return Err(DeskError(format!("{} cannot be read", locdiff_base::one_line(&photo.name))));
+            }
+        }
+        if let Act::Clock { camera, .. } = &act
+            && !state.shown.clocks.iter().any(|(known, ..)| known == camera)
+        {
+            return Err(DeskError("no photo is of that camera".to_owned()));
+        }
+        let is_empty = match act {
+            Act::Undo => state.history.words()[0].is_none(),
+            Act::Redo => state.history.words()[1].is_none(),
+            _ => false,
+        };
+        if is_empty {
+            return Err(DeskError("there is nothing to take back".to_owned()));
+        }
+        state.log.append(&act).map_err(DeskError::of)?;
+        let moves = state.history.follow(act).unwrap_or_default();
+        state.decisions = state.history.decisions();
+        (state.told, state.problem) = (None, None);
+        state.version += 1;
+        state.wanted.place |= moves && self.bench.places_again();
+        let chosen = chosen(&state);
+        drop(state);
+        self.wake.notify_all();
+        self.bench.keep(&chosen)
+    }
+
+    /// Whether anything may be changed now.
+    fn is_free(state: &State) -> BenchResult<()> {
+        if !state.is_read {
+            return Err(DeskError("photos are still being read".to_owned()));
+        }
+        if state.wanted.write.is_some() || state.wanted.take_back || matches!(state.work, Some(("Writing", ..))) {
+            return Err(DeskError("files are being written".to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Writes what is ticked, in one of the bench's ways.
+    ///
+    /// # Errors
+    /// A way that is none; work that is under way.
+    pub fn write(&self, way: &str) -> BenchResult<()> {
+        let mut state = self.lock();
+        Self::is_free(&state)?;
+        if state.wanted.place || state.work.is_some() {
+            return Err(DeskError("photos are being placed: a moment".to_owned()));
+        }
+        if !self.bench.ways().iter().any(|(name, _)| *name == way) {
+            return Err(DeskError("there is no such way to write".to_owned()));
+        }
+        state.wanted.write = Some(way.to_owned());
+        state.work = Some(("Writing", 0, 0));
+        state.version += 1;
+        self.wake.notify_all();
+        Ok(())
+    }
+
+    /// Takes back what was written.
+    ///
+    /// # Errors
+    /// Work that is under way.
+    pub fn take_back(&self) -> BenchResult<()> {
+        let mut state = self.lock();
+        Self::is_free(&state)?;
+        state.wanted.take_back = true;
+        state.work = Some(("Writing", 0, 0));
+        state.version += 1;
+        self.wake.notify_all();
+        Ok(())
+    }
+
+    /// A photo as a small or large file, by its number.
+    ///
+    /// # Errors
+    /// A photo that is not here, or cannot be read.
+    pub fn picture(&self, number: usize, is_large: bool) -> BenchResult<Vec<u8>> {
+        let key = self.lock().shown.photos.get(number).map(|photo| photo.key.clone());
+        let key = key.ok_or_else(|| DeskError("that photo is not here".to_owned()))?;
+        self.bench.picture(number, &key, is_large)
+    }
+
+    /// Where the photos of a camera would be, were its clock so many seconds ahead.
+    pub fn along(&self, camera: &str, ahead_s: f64) -> Value {
+        let state = self.lock();
+        let known = state.shown.photos.iter().enumerate().filter_map(|(k, photo)| {
+            let moved = state.decisions.moves.get(&photo.key).map(|moved| moved.at);
+            let said =
+                photo.said.as_ref().ok().filter(|said| said["can_tell"] == true).and_then(|said| at(&said["best"]));
+            Some((k, moved.or(photo.gps).or(said)?))
+        });
+        let known: BTreeMap<usize, LatLon> = known.collect();
+        drop(state);
+        let found = self.bench.along(camera, ahead_s, &known);
+        json!(found.iter().map(|(k, at)| json!([k, at.lon_deg(), at.lat_deg()])).collect::<Vec<_>>())
+    }
+
+    /// What a page shows, or only how far work is where nothing else changed since a version.
+    pub fn state(&self, since: u64) -> Value {
+        let state = self.lock();
+        let is_busy = state.wanted.place || state.work.is_some();
+        let work = state.work.map(|(what, done, all)| json!({ "what": what, "done": done, "all": all }));
+        let mut object = json!({ "version": state.version, "is_busy": is_busy, "work": work });
+        if since == state.version {
+            return object;
+        }
+        let [undo, redo] = state.history.words();
+        let Decisions { clocks, .. } = &state.decisions;
+        let clock = |(camera, photos, found_s): &(String, usize, f64)| {
+            let ahead_s = clocks.get(camera).unwrap_or(found_s);
+            json!({ "camera": camera, "photos": photos, "found_s": found_s, "ahead_s": ahead_s })
+        };
+        let more = json!({
+            "title": self.bench.title(), "is_read": state.is_read, "problem": state.problem, "told": state.told, "undo": undo, "redo": redo,
+            "ways": self.bench.ways(), "places_again": self.bench.places_again(),
+            "clocks": state.shown.clocks.iter().map(clock).collect::<Vec<_>>(),
+            "photos": state.shown.photos.iter().map(|photo| shown(photo, &state.decisions)).collect::<Vec<_>>(),
+        });
+        if let (Value::Object(object), Value::Object(more)) = (&mut object, more) {
+            object.extend(more);
+        }
+        object
+    }
+
+    /// How many photos are ticked, how many are written, and how many there are.
+    pub fn counts(&self) -> [usize; 3] {
+        let state = self.lock();
+        let written = state.shown.photos.iter().filter(|photo| photo.is_written).count();
+        [chosen(&state).len(), written, state.shown.photos.len()]
+    }
+
+    /// What is ticked.
+    pub fn chosen(&self) -> Vec<Chosen> {
+        chosen(&self.lock())
+    }
+
+    /// The bench.
+    pub fn bench(&self) -> &B {
+        &self.bench
+    }
+}
+
+fn at(value: &Value) -> Option<LatLon> {
+    LatLon::new(value["lat"].as_f64()?, value["lon"].as_f64()?).ok()
+}
+
+/// Whether a photo is to be written: as somebody said, else where it was placed by hand or is sure.
+fn is_taken(photo: &DeskPhoto, decisions: &Decisions) -> bool {
+    let is_possible = photo.gps.is_none() && photo.said.is_ok();
+    let by_rule = photo.is_sure || decisions.moves.contains_key(&photo.key);
+    is_possible && decisions.takes.get(&photo.key).copied().unwrap_or(by_rule)
+}
+
+fn chosen(state: &State) -> Vec<Chosen> {
+    let all = state.shown.photos.iter().enumerate().filter(|(_, photo)| is_taken(photo, &state.decisions));
+    let each = all.filter_map(|(number, photo)| {
+        let said = photo.said.as_ref().ok()?;
+        let key = photo.key.clone();
+        Some(match state.decisions.moves.get(&photo.key) {
+            Some(Moved { at, radius_km, .. }) => {
+                let place = describe(*at).to_string();
+                Chosen { number, key, at: *at, radius_90_km: *radius_km, place, by_hand: true }
+            }
+            None => Chosen {
+                number,
+                key,
+                at: at(&said["best"])?,
+                radius_90_km: said["radius_90_km"].as_f64()?,
+                place: said["place"].as_str().unwrap_or_default().to_owned(),
+                by_hand: false,
+            },
+        })
+    });
+    each.collect()
+}
+
+/// A photo for the page, with what somebody says of it.
+fn shown(photo: &DeskPhoto, decisions: &Decisions) -> Value {
+    let mut said = photo.said.clone();
+    let moved = decisions.moves.get(&photo.key).filter(|_| photo.gps.is_none());
+    if let (Ok(said), Some(Moved { at, radius_km, how })) = (&mut said, moved) {
+        said["best"] = json!({ "lat": at.lat_deg(), "lon": at.lon_deg() });
+        (said["radius_50_km"], said["radius_90_km"]) = (json!(radius_km / 1.8), json!(radius_km));
+        (said["can_tell"], said["place"]) = (json!(true), json!(describe(*at).to_string()));
+        said["because"] = json!(format!("you placed it by {how}"));
+        (said["alternatives"], said["outlier"], said["hint"]) = (json!([]), Value::Null, Value::Null);
+    }
+    let error = said.as_ref().err().cloned();
+    json!({
+        "key": photo.key, "name": photo.name, "camera": photo.camera, "said": said.ok(), "error": error,
+        "gps": photo.gps.map(|at| json!({ "lat": at.lat_deg(), "lon": at.lon_deg() })),
+        "take": is_taken(photo, decisions), "decided": decisions.takes.get(&photo.key),
+        "moved": moved.is_some(), "written": photo.is_written,
+    })
+}

@@ -1,0 +1,103 @@
+//! Which parts of a photo speak for the place that is answered.
+
+use crate::{LocateError, LocateOptions, Locator};
+use locdiff_sphere::LatLon;
+use locdiff_vision::Photo;
+
+/// Parts along the longer side.
+const PARTS: usize = 8;
+
+/// How much surer the place is by each part of a photo: the log density there, less what it is with that part painted over.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Occlusion {
+    /// The place that the whole photo answers.
+    pub at: LatLon,
+    /// Parts from top to bottom.
+    pub rows: usize,
+    /// Parts from left to right.
+    pub columns: usize,
+    /// Row by row, in nats: above 0 the part speaks for the place, below 0 against it.
+    pub nats: Vec<f64>,
+}
+
+impl Locator {
+    /// Paints over one part of a photo after the other, in its mean colour, and asks how probable the place still is. A photo of 8 × 6 parts
+    /// takes the time of 49 photos. A part is painted with half of its neighbours, so that nothing hides on an edge.
+    ///
+    /// ```
+    /// # #[cfg(feature = "bundled")] {
+    /// use locdiff::{Locator, LocateOptions, Photo, PhotoLimits};
+    /// let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg");
+    /// let photo = Photo::open(path.as_ref(), &PhotoLimits::default())?;
+    /// let parts = Locator::bundled()?.occlusion(&photo, &LocateOptions::default())?;
+    /// assert_eq!((parts.rows, parts.columns, parts.nats.len()), (5, 8, 40));
+    /// assert!(parts.nats.iter().any(|nats| *nats > 0.0));
+    /// # }
+    /// # Ok::<(), locdiff::LocateError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Locator::answer`].
+    pub fn occlusion(&self, photo: &Photo, options: &LocateOptions) -> Result<Occlusion, LocateError> {
+        let (width, height) = (photo.width() as usize, photo.height() as usize);
+        let longer = width.max(height);
+        let [rows, columns] = [height, width].map(|side| ((PARTS * side + longer / 2) / longer).clamp(2, PARTS));
+        let whole = self.answer(&self.embed(photo, options)?, options)?;
+        let log_density = |answer: &locdiff_answer::Answer| {
+            let density = answer.density().ok_or(LocateError::NoDensity)?;
+            Ok::<_, LocateError>(density.log_density(&[whole.best.to_unit()])[0])
+        };
+        let before = log_density(&whole)?;
+        let colour = mean_colour(photo.rgb());
+        let mut nats = Vec::with_capacity(rows * columns);
+        for row in 0..rows {
+            let block: Vec<_> = (0..columns)
+                .map(|column| {
+                    let span = |k: usize, count: usize, side: usize| {
+                        let (from, to) = ((2 * k).saturating_sub(1), 2 * k + 3);
+                        (from * side / (2 * count), (to * side).div_ceil(2 * count).min(side))
+                    };
+                    let painted = painted(photo, span(column, columns, width), span(row, rows, height), colour)?;
+                    self.embed(&painted, options)
+                })
+                .collect();
+            for answer in self.answer_each(block, options) {
+                nats.push(before - log_density(&answer?)?);
+            }
+        }
+        Ok(Occlusion { at: whole.best, rows, columns, nats })
+    }
+}
+
+fn mean_colour(rgb: &[u8]) -> [u8; 3] {
+    let (pixels, _) = rgb.as_chunks::<3>();
+    let count = pixels.len().max(1) as u64;
+    std::array::from_fn(|k| (pixels.iter().map(|pixel| u64::from(pixel[k])).sum::<u64>() / count) as u8)
+}
+
+/// A photo with a box in one colour.
+fn painted(photo: &Photo, x: (usize, usize), y: (usize, usize), colour: [u8; 3]) -> Result<Photo, LocateError> {
+    let width = photo.width() as usize;
+    let mut rgb = photo.rgb().to_vec();
+    for row in y.0..y.1 {
+        for pixel in rgb[3 * (row * width + x.0)..3 * (row * width + x.1)].as_chunks_mut::<3>().0 {
+            *pixel = colour;
+        }
+    }
+    Ok(Photo::from_rgb(photo.width(), photo.height(), rgb)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_box_is_painted_and_nothing_else() {
+        let photo = Photo::from_rgb(4, 3, (0..36).collect()).unwrap();
+        let done = painted(&photo, (1, 3), (0, 2), [9, 9, 9]).unwrap();
+        let changed: Vec<usize> =
+            (0..12).filter(|k| done.rgb()[3 * k..3 * k + 3] != photo.rgb()[3 * k..3 * k + 3]).collect();
+        assert_eq!(changed, [1, 2, 5, 6]);
+        assert_eq!(mean_colour(&[0, 10, 20, 2, 20, 40]), [1, 15, 30]);
+    }
+}

@@ -1,0 +1,338 @@
+// The review desk: photos with their places, what a person does with them, and what is written in the end. The server keeps every act; this page
+// shows what it says.
+import { Globe } from "/page/globe.js";
+import { furnish, hypothesisFor, percent, text } from "/page/parts.js";
+import { Strip } from "/page/strip.js";
+import { caption, inTime, km, when } from "/page/trip.js";
+
+const $ = (id) => document.getElementById(id);
+const globe = new Globe($("globe"));
+// In order of time, and by their keys.
+let photos = [];
+const byKey = new Map();
+// The photo that is looked at, and the keys of all that are selected.
+let shown = null, chosen = new Set();
+let version = 0, polling = 0, isBusy = true, isSeveral = false, hasEnded = false, clocks = "";
+
+function say(words, isWrong = false) {
+  $("status").textContent = words;
+  $("status").classList.toggle("wrong", isWrong);
+}
+
+// ---- the server
+function ended() {
+  hasEnded = true;
+  clearTimeout(polling);
+  say("The desk has ended. The same command opens it again, as it was left.", true);
+}
+
+async function refresh() {
+  clearTimeout(polling);
+  try {
+    take(await (await fetch(`/desk/state?since=${version}`)).json());
+  } catch {
+    if (!hasEnded) ended();
+  }
+}
+
+// Does something, and shows what is then; a refusal is said.
+async function post(route, body) {
+  try {
+    const response = await fetch(`/desk/${route}`, { method: "POST", body: JSON.stringify(body) });
+    if (!response.ok) { say(await response.text(), true); return false; }
+    say("");
+    take(await response.json());
+    return true;
+  } catch {
+    ended();
+    return false;
+  }
+}
+
+const act = (name, more) => post("act", { act: name, ...more });
+
+function take(state) {
+  isBusy = state.is_busy;
+  $("work").hidden = !isBusy;
+  if (isBusy) {
+    const { what, done, all } = state.work ?? { what: "Placing", done: 0, all: 0 };
+    $("working").textContent = all ? `${what}: ${done.toLocaleString("en")} of ${all.toLocaleString("en")}` : `${what} …`;
+    $("bar").max = all || 1;
+    if (all) $("bar").value = done; else $("bar").removeAttribute("value");
+    polling = setTimeout(refresh, 250);
+  }
+  const isNew = state.photos && state.version !== version;
+  version = state.version;
+  if (isNew) render(state);
+  buttons();
+}
+
+function render(state) {
+  $("title").textContent = `Review: ${state.title}`;
+  document.title = `LocDiff: review ${state.title}`;
+  if (state.problem) say(state.problem, true);
+  else if (state.told) say(state.told);
+  if (!state.is_read) return;
+  const isFirst = !byKey.size;
+  for (const [k, said] of state.photos.entries()) {
+    const photo = byKey.get(said.key) ?? { small: `/desk/photo?k=${k}` };
+    byKey.set(said.key, Object.assign(photo, said, { number: k, trip: said.said, tripError: said.error }));
+  }
+  photos = inTime([...byKey.values()]);
+  $("room").hidden = false;
+  $("undo").dataset.words = state.undo ?? "";
+  $("redo").dataset.words = state.redo ?? "";
+  renderWays(state.ways);
+  renderClocks(state.clocks);
+  if (isFirst) { chosen = new Set(photos.length ? [photos[0].key] : []); show(photos.find((photo) => photo.trip) ?? photos[0], false); }
+  else show(shown, true);
+}
+
+// ---- the strip
+function mark(photo) {
+  if (photo.written) return text("span", "written", "mark yes");
+  if (photo.gps || !photo.trip) return null;
+  if (photo.decided === false) return text("span", "✗ refused", "mark wrong");
+  return photo.take ? text("span", "✓ ticked", "mark yes") : text("span", "not ticked", "mark quiet");
+}
+
+const strip = new Strip($("photos"), (button, photo) => {
+  const image = document.createElement("img");
+  image.alt = photo.name;
+  image.src = photo.small;
+  button.setAttribute("aria-pressed", String(chosen.has(photo.key)));
+  button.replaceChildren(image, ...[mark(photo)].filter(Boolean), ...caption(photo));
+}, (photo, event) => {
+  const isRange = event.shiftKey && shown;
+  if (isRange) {
+    const [from, to] = [photos.indexOf(shown), photos.indexOf(photo)].sort((a, b) => a - b);
+    for (const one of photos.slice(from, to + 1)) chosen.add(one.key);
+  } else if (event.type === "click" && (isSeveral || event.ctrlKey || event.metaKey)) {
+    if (chosen.has(photo.key) && chosen.size > 1) chosen.delete(photo.key); else chosen.add(photo.key);
+  } else if (!(isSeveral && event.type === "keydown")) chosen = new Set([photo.key]);
+  show(photo, chosen.size > 1);
+});
+
+const selected = () => photos.filter((photo) => chosen.has(photo.key));
+// Those of them that can get a place.
+const open = () => selected().filter((photo) => photo.trip && !photo.gps);
+const keys = (list) => list.map((photo) => photo.key);
+
+function select(list) {
+  chosen = new Set(keys(list));
+  if (list.length && !chosen.has(shown?.key)) shown = list[0];
+  show(shown, true);
+}
+
+// ---- what is looked at
+function look(photo) {
+  if (chosen.has(photo.key)) return "chosen";
+  if (photo.gps) return "tag";
+  if (photo.decided === false) return "refused";
+  return photo.take ? "ticked" : "guess";
+}
+
+const stops = (moved = new Map()) => photos.filter((photo) => photo.trip).map((photo) => (
+  { at: moved.get(photo.number) ?? [photo.trip.best.lon, photo.trip.best.lat], look: look(photo) }));
+
+function way() {
+  const sure = photos.filter(({ trip: said }) => said?.can_tell && !said.outlier);
+  return sure.length > 1 ? [sure.map(({ trip: { best } }) => [best.lon, best.lat])] : [];
+}
+
+function show(photo, stays) {
+  const isOther = photo !== shown;
+  shown = photo;
+  strip.set(photos, 136, (one) => one === shown);
+  if (shown) strip.reveal(photos.indexOf(shown));
+  const said = photo?.trip;
+  $("answer").hidden = $("legend").hidden = !said;
+  if (photo?.tripError) say(photo.tripError, true);
+  buttons();
+  if (!said) { globe.clear(); return; }
+  const picture = `/desk/photo?k=${photo.number}&size=large`;
+  if ($("picture").getAttribute("src") !== picture) $("picture").src = picture;
+  $("picture").alt = photo.name;
+  $("name").textContent = `${photo.name}, ${when(said.time)}${photo.camera ? `, ${photo.camera}` : ""}`;
+  $("place").textContent = said.can_tell ? said.place : `I can’t tell. A guess: ${said.place}`;
+  $("words").textContent = photo.moved ? `To within ${km(said.radius_90_km)}.` : `50 % within ${km(said.radius_50_km)}, 90 % within ${km(said.radius_90_km)}.`;
+  $("because").textContent = `Because: ${said.because}.`;
+  const odd = said.outlier ?? said.hint;
+  $("odd").textContent = odd ? `${said.outlier ? "Does not fit" : "May not fit"} (${percent(odd.probability)}): ${odd.reason}.` : "";
+  const places = [{ ...said.best, probability: said.probability, place: said.place }, ...said.alternatives];
+  $("others").hidden = photo.moved || Boolean(photo.gps);
+  $("hypotheses").replaceChildren(...places.map(hypothesisFor(globe)));
+  $("search").hidden = $("drag").hidden = Boolean(photo.gps);
+  if (isOther) { $("towns").replaceChildren(); $("town").value = ""; }
+  $("globe").setAttribute("aria-label", `A globe turned to ${said.place}. Arrow keys turn it, plus and minus zoom, Shift and arrow keys move the pin, Enter puts it down.`);
+  const placed = photos.filter((other) => other.trip);
+  globe.whenChosen = (k) => { chosen = isSeveral ? chosen.add(placed[k].key) : new Set([placed[k].key]); show(placed[k], true); };
+  globe.whenMoved = photo.gps ? null : (place, kmPerPixel) => {
+    if (!place) { show(shown, true); return; }
+    // As well as a hand can point.
+    move(place, Math.min(500, Math.max(0.05, 6 * kmPerPixel)), "the pin");
+  };
+  globe.whenNudged = ([lon, lat]) => say(`The pin is at ${lat.toFixed(3)}, ${turned(lon).toFixed(3)}: Enter puts it there, Escape gives up.`);
+  globe.showOfTrip(said, way(), stops(), stays);
+}
+
+// ---- acts
+const turned = (lon) => ((lon + 540) % 360 + 360) % 360 - 180;
+
+async function move([lon, lat], radius, how) {
+  const list = open();
+  if (!list.length || !(await act("move", { photos: keys(list), lat, lon: turned(lon), radius_km: radius, how }))) show(shown, true);
+}
+
+function buttons() {
+  const list = open(), isIdle = !hasEnded;
+  $("count").textContent = `${chosen.size.toLocaleString("en")} of ${photos.length.toLocaleString("en")} selected`;
+  $("tick").disabled = !isIdle || !list.some((photo) => !photo.take);
+  $("refuse").disabled = !isIdle || !list.some((photo) => photo.decided !== false);
+  $("same").disabled = !isIdle || !shown?.trip || !list.some((photo) => photo !== shown);
+  $("release").disabled = !isIdle || !list.some((photo) => photo.moved || photo.decided !== null);
+  for (const name of ["undo", "redo"]) {
+    $(name).disabled = !isIdle || !$(name).dataset.words;
+    $(name).title = $(name).dataset.words ?? "";
+  }
+  $("past-words").textContent = $("undo").dataset.words ? `last: ${$("undo").dataset.words}` : "";
+  const ticked = photos.filter((photo) => photo.take && !photo.written).length, written = photos.filter((photo) => photo.written).length;
+  $("apply").textContent = `write ${ticked.toLocaleString("en")} place${ticked === 1 ? "" : "s"}`;
+  $("apply").disabled = !isIdle || !ticked || isBusy;
+  $("back").hidden = !written;
+  $("back").disabled = isBusy || hasEnded;
+  $("back").textContent = `take back what was written (${written.toLocaleString("en")})`;
+}
+
+$("tick").addEventListener("click", () => act("take", { photos: keys(open()), take: true }));
+$("refuse").addEventListener("click", () => act("take", { photos: keys(open()), take: false }));
+$("release").addEventListener("click", async () => {
+  const list = open(), moved = list.filter((photo) => photo.moved), decided = list.filter((photo) => photo.decided !== null);
+  if (moved.length) await act("release", { photos: keys(moved) });
+  if (decided.length) await act("take", { photos: keys(decided), take: null });
+});
+$("same").addEventListener("click", () => {
+  const { best, radius_90_km: radius } = shown.trip, others = open().filter((photo) => photo !== shown);
+  act("move", { photos: keys(others), lat: best.lat, lon: best.lon, radius_km: Math.min(2000, Math.max(0.05, radius)), how: `the place of ${shown.name}`.slice(0, 190) });
+});
+$("undo").addEventListener("click", () => act("undo"));
+$("redo").addEventListener("click", () => act("redo"));
+document.addEventListener("keydown", (event) => {
+  const isText = event.target.matches?.("input[type=search]");
+  if (!(event.ctrlKey || event.metaKey) || isText) return;
+  const key = event.key.toLowerCase();
+  if (key === "z") { event.preventDefault(); act(event.shiftKey ? "redo" : "undo"); }
+  else if (key === "y") { event.preventDefault(); act("redo"); }
+  else if (key === "a" && $("photos").contains(event.target)) { event.preventDefault(); select(photos); }
+});
+$("several").addEventListener("click", () => {
+  isSeveral = !isSeveral;
+  $("several").setAttribute("aria-pressed", String(isSeveral));
+  if (!isSeveral && shown) select([shown]);
+});
+$("all").addEventListener("click", () => select(photos));
+$("unsure").addEventListener("click", () => {
+  const list = photos.filter((photo) => photo.trip && !photo.gps && !photo.take && photo.decided === null);
+  if (list.length) select(list); else say("None is unsure and undecided.");
+});
+
+// ---- towns
+$("search").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const words = $("town").value.trim();
+  const found = words ? await (await fetch(`/desk/towns?q=${encodeURIComponent(words)}`)).json().catch(() => []) : [];
+  $("towns").replaceChildren(...found.map((town) => {
+    const item = document.createElement("li"), button = document.createElement("button");
+    button.type = "button";
+    button.append(town.name, " ", text("small", town.of));
+    button.addEventListener("click", () => move([town.lon, town.lat], town.radius_km, /^-?\d/.test(town.name) ? "numbers" : `the town ${town.name}`.slice(0, 190)).then(() => {
+      $("towns").replaceChildren();
+      $("town").focus();
+      globe.turnTo([town.lon, town.lat]);
+    }));
+    item.append(button);
+    return item;
+  }));
+  say(words ? (found.length ? `${found.length} found` : "No town of that name is known here.") : "");
+  $("towns").querySelector("button")?.focus();
+});
+
+// ---- clocks
+const ahead = (seconds) => {
+  const minutes = Math.round(Math.abs(seconds) / 60), hours = Math.floor(minutes / 60);
+  return minutes ? `${hours ? `${hours} h ` : ""}${minutes % 60} min ${seconds > 0 ? "ahead" : "behind"}` : "right";
+};
+
+// Places along the track while a slider moves: one question at a time, the last one wins.
+const REST_MS = 800;
+let asking = null, next = null, resting = 0;
+async function along(camera, seconds) {
+  next = [camera, seconds];
+  if (asking) return;
+  while (next) {
+    const [name, value] = next;
+    next = null;
+    asking = fetch(`/desk/along?camera=${encodeURIComponent(name)}&ahead_s=${value}`);
+    const found = await (await asking).json().catch(() => []);
+    asking = null;
+    globe.setStops(stops(new Map(found.map(([k, lon, lat]) => [k, [lon, lat]]))));
+    $("globe").dataset.along = found.length ? `${found[0][1].toFixed(4)},${found[0][2].toFixed(4)}` : "";
+  }
+}
+
+function renderClocks(list) {
+  const words = JSON.stringify(list.map(({ camera, photos: count, found_s: found }) => [camera, count, found]));
+  $("clocks").hidden = !list.length;
+  if (words === clocks) {
+    // Whoever turns one goes on.
+    for (const [k, input] of [...$("clock-list").querySelectorAll("input")].entries()) if (!resting || input !== document.activeElement) { input.value = Math.round(list[k].ahead_s / 60); input.tell(); }
+    return;
+  }
+  clocks = words;
+  $("clock-list").replaceChildren(...list.map(({ camera, photos: count, found_s: found, ahead_s: now }, k) => {
+    const box = document.createElement("div"), label = document.createElement("label"), input = document.createElement("input"), output = document.createElement("output");
+    box.className = "clock";
+    input.id = `clock-${k}`;
+    label.htmlFor = input.id;
+    label.textContent = `${camera || "no camera named"}: ${count} photo${count === 1 ? "" : "s"}${found ? `; found to be ${ahead(found)}` : ""}`;
+    const middle = 60 * Math.round(found / 3600);
+    Object.assign(input, { type: "range", min: middle - 840, max: middle + 840, step: 1, value: Math.round(now / 60) });
+    const tell = () => { output.textContent = ahead(60 * input.value); input.setAttribute("aria-valuetext", output.textContent); };
+    input.tell = tell;
+    tell();
+    input.addEventListener("input", () => { tell(); along(camera, 60 * input.value); });
+    // Keys change it a minute at a time: an act is where it comes to rest.
+    input.addEventListener("change", () => {
+      clearTimeout(resting);
+      resting = setTimeout(() => { resting = 0; act("clock", { camera, ahead_s: Math.abs(60 * input.value - found) < 30 ? null : 60 * input.value }); }, REST_MS);
+    });
+    output.htmlFor = input.id;
+    box.append(label, input, output);
+    return box;
+  }));
+}
+
+// ---- files
+function renderWays(ways) {
+  if ($("ways").childElementCount) return;
+  $("ways").replaceChildren(...ways.map(([name, words], k) => {
+    const label = document.createElement("label"), input = document.createElement("input");
+    Object.assign(input, { type: "radio", name: "way", value: name, checked: k === 0 });
+    label.append(input, words);
+    return label;
+  }));
+}
+
+$("write").addEventListener("submit", (event) => {
+  event.preventDefault();
+  post("write", { way: document.querySelector("#ways input:checked")?.value ?? "" });
+});
+$("back").addEventListener("click", () => post("take-back", {}));
+$("done").addEventListener("click", async () => {
+  await fetch("/desk/done", { method: "POST" }).catch(() => {});
+  ended();
+  say("Saved. This page can be closed.");
+  $("done").disabled = true;
+});
+furnish(globe);
+refresh();

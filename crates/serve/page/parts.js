@@ -1,0 +1,40 @@
+// What both pages have: words for numbers, rows of places, the map's buttons, light and dark.
+
+export const percent = (share) => (share < 0.005 ? "< 1 %" : share > 0.995 ? "> 99 %" : `${Math.round(100 * share)} %`);
+export const degrees = ({ lat, lon }) => `${Math.abs(lat).toFixed(3)}° ${lat < 0 ? "S" : "N"}, ${Math.abs(lon).toFixed(3)}° ${lon < 0 ? "W" : "E"}`;
+
+export function text(tag, words, name = "") {
+  const element = document.createElement(tag);
+  element.textContent = words;
+  element.className = name;
+  return element;
+}
+
+// A row for a place that a photo may be from; choosing it turns the globe there, unless something else is meant.
+export const hypothesisFor = (globe, choose = (place) => globe.turnTo([place.lon, place.lat])) => (place, k) => {
+  const item = document.createElement("li"), button = document.createElement("button"), bar = text("span", "", "bar"), part = text("span", "");
+  part.style.width = `${100 * place.probability}%`;
+  bar.append(part);
+  button.type = "button";
+  button.append(text("span", String(k + 1), "rank"), text("span", place.place), text("span", percent(place.probability), "share"), bar);
+  button.addEventListener("click", () => choose(place, k));
+  item.append(button);
+  return item;
+};
+
+// The buttons beside the globe, and those for light and dark.
+export function furnish(globe) {
+  const $ = (id) => document.getElementById(id);
+  $("in").addEventListener("click", () => globe.zoomBy(1.4));
+  $("out").addEventListener("click", () => globe.zoomBy(1 / 1.4));
+  $("flat").addEventListener("click", () => {
+    const isFlat = $("flat").getAttribute("aria-pressed") !== "true";
+    $("flat").setAttribute("aria-pressed", String(isFlat));
+    globe.setFlat(isFlat);
+  });
+  const dark = (isDark) => { document.documentElement.classList.toggle("dark", isDark); globe.redraw(); };
+  const prefers = matchMedia("(prefers-color-scheme: dark)");
+  dark(prefers.matches);
+  prefers.addEventListener("change", () => dark(prefers.matches));
+  $("theme").addEventListener("click", () => dark(!document.documentElement.classList.contains("dark")));
+}

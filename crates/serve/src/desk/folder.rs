@@ -1,0 +1,382 @@
+//! The photos of a folder on a desk: placed by albums, tagged by the rules of safe tagging.
+
+use super::kept::{KeptPhotos, Stamp};
+use locdiff::parts::{
+    AlbumChanges, Bench, BenchResult, Chosen, Decisions, DeskError, DeskPhoto, PlacedAlbum, PlacedTrips, Read,
+    ReadAlbum, Shown, Told, Track,
+};
+use locdiff::{
+    AlbumAnswer, Control, LatLon, LocateError, LocateOptions, Locator, Photo, Progress, Request, Source, WrongClock,
+};
+use locdiff_phototags::{
+    JOURNAL_NAME, Overwrite, TagPlace, TagPlan, TagRule, Tagger, Undo, adobe_sidecar_path, sidecar_path, undo,
+};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::{fmt::Write, fs};
+
+/// Where a desk keeps its files, inside the folder.
+const OWN: &str = ".locdiff-review";
+/// The longer side of the photo that is looked at, and the most bytes of it.
+const LARGE: (u32, usize) = (960, 400_000);
+
+/// What a folder's desk is opened with.
+#[derive(Debug, Clone)]
+pub struct FolderSettings {
+    /// The folder.
+    pub folder: PathBuf,
+    /// Its photos.
+    pub photos: Vec<PathBuf>,
+    /// Where tagged copies go.
+    pub copies: PathBuf,
+    /// Which places are ticked unasked.
+    pub rule: TagRule,
+    /// What is asked of the album.
+    pub request: Request,
+}
+
+/// A folder's photos.
+pub struct FolderBench {
+    settings: FolderSettings,
+    options: Arc<LocateOptions>,
+    /// As seen from the folder, with `/` between folders.
+    keys: Vec<String>,
+    locator: Mutex<Locator>,
+    album: RwLock<Option<ReadAlbum>>,
+    thumbnails: Mutex<Vec<Option<Vec<u8>>>>,
+    /// Clocks as they were found, then as they are set.
+    clocks: Mutex<[Option<Vec<WrongClock>>; 2]>,
+    trips: Mutex<PlacedTrips>,
+    track: Option<Track>,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl FolderBench {
+    /// A folder's photos, of which nothing is read yet.
+    ///
+    /// # Errors
+    /// A track that cannot be read, and settings out of range.
+    pub fn new(locator: Locator, settings: FolderSettings) -> BenchResult<Self> {
+        let request = &settings.request;
+        let options = Arc::new(request.options().map_err(DeskError::of)?);
+        let tracks: Vec<Track> =
+            request.tracks.iter().map(|path| Track::open(path)).collect::<Result<_, _>>().map_err(DeskError::of)?;
+        let track = (!tracks.is_empty()).then(|| Track::joined(tracks).shifted(request.track_offset_s.unwrap_or(0.0)));
+        let key = |path: &PathBuf| {
+            let below = path.strip_prefix(&settings.folder).unwrap_or(path);
+            below.components().map(|part| part.as_os_str().to_string_lossy()).collect::<Vec<_>>().join("/")
+        };
+        let keys = settings.photos.iter().map(key).collect();
+        let thumbnails = Mutex::new(vec![None; settings.photos.len()]);
+        let (album, clocks, trips) = (RwLock::new(None), Mutex::new([None, None]), Mutex::default());
+        Ok(Self { settings, options, keys, locator: Mutex::new(locator), album, thumbnails, clocks, trips, track })
+    }
+
+    /// The file of a desk's acts; its folder is made if need be.
+    ///
+    /// # Errors
+    /// A folder that cannot be written to, or a link in the way.
+    pub fn acts(folder: &Path) -> BenchResult<PathBuf> {
+        let own = Self::own_file(folder, "acts.jsonl")?;
+        let parent = folder.join(OWN);
+        fs::create_dir_all(&parent).map_err(|error| DeskError(format!("{}: {error}", parent.display())))?;
+        Ok(own)
+    }
+
+    fn own_file(folder: &Path, name: &str) -> BenchResult<PathBuf> {
+        locdiff_base::inside(folder, &format!("{OWN}/{name}")).map_err(DeskError)
+    }
+
+    /// Reads the photos, but for those that an earlier session has read.
+    fn read(&self, stop: &AtomicBool, told: &(dyn Fn(Progress) + Sync)) -> BenchResult<ReadAlbum> {
+        let FolderSettings { folder, photos, request, .. } = &self.settings;
+        let locator = locked(&self.locator);
+        let mut kept = KeptPhotos::open(&Self::own_file(folder, "photos.jsonl")?, locator.encoder())?;
+        let ours = self.written()?;
+        let mut sources = Vec::with_capacity(photos.len());
+        let mut stamps = Vec::with_capacity(photos.len());
+        for (k, (path, key)) in photos.iter().zip(&self.keys).enumerate() {
+            let stamp = fs::metadata(path).ok().map(|metadata| Stamp::of(&metadata));
+            let before = stamp.and_then(|stamp| kept.take(key, stamp, ours.contains(key)));
+            stamps.push(stamp.filter(|_| before.is_none()));
+            let source = match before {
+                Some(before) => {
+                    locked(&self.thumbnails)[k] = before.thumbnail;
+                    Source::embedded(before.photo.with_name(key))
+                }
+                None => Source::file(path),
+            };
+            sources.push(source.called(key));
+        }
+        let control = Control::new().with_stop(stop).with_progress(told).with_strip_thumbnails();
+        let mut failure = None;
+        let block = |few: &[Read]| {
+            let new = few.iter().filter_map(|read| {
+                let k = read.origin.row;
+                Some((self.keys[k].as_str(), stamps[k]?, read))
+            });
+            failure = kept.add(new).err().or(failure.take());
+            let mut thumbnails = locked(&self.thumbnails);
+            for read in few.iter().filter(|read| read.thumbnail.is_some()) {
+                thumbnails[read.origin.row].clone_from(&read.thumbnail);
+            }
+        };
+        let album = locator.read_album(sources, request, &self.options, control, block).map_err(DeskError::of)?;
+        failure.map_or(Ok(album), Err)
+    }
+
+    /// What somebody says, by the photos' numbers.
+    fn changes(&self, album: &ReadAlbum, decisions: &Decisions) -> AlbumChanges {
+        let tagged = |k: usize| album.read[k].photo.as_ref().is_ok_and(|photo| photo.gps.is_some());
+        let places = self.keys.iter().enumerate().filter(|(k, _)| !tagged(*k)).filter_map(|(k, key)| {
+            let moved = decisions.moves.get(key)?;
+            Some((k, (moved.at, moved.radius_km)))
+        });
+        AlbumChanges { places: places.collect(), clocks: None }
+    }
+
+    /// Places photos, with clocks as they are set; where nobody set any, as they are found the first time.
+    fn place_read(
+        &self,
+        album: &ReadAlbum,
+        decisions: &Decisions,
+        control: Control<'_>,
+    ) -> Result<PlacedAlbum, LocateError> {
+        let locator = locked(&self.locator);
+        let mut changes = self.changes(album, decisions);
+        let place = |changes: &AlbumChanges| {
+            let FolderSettings { request, .. } = &self.settings;
+            locator.place_album(album, request, &self.options, changes, &mut locked(&self.trips), control)
+        };
+        let [found, _] = locked(&self.clocks).clone();
+        let found = if let Some(found) = found {
+            found
+        } else {
+            let first = place(&changes)?;
+            *locked(&self.clocks) = [Some(first.clocks.clone()), Some(first.clocks.clone())];
+            if decisions.clocks.is_empty() {
+                return Ok(first);
+            }
+            first.clocks
+        };
+        let mut clocks = found;
+        for (camera, &ahead_s) in &decisions.clocks {
+            let was = clocks.iter().position(|clock| clock.camera == *camera).map(|k| clocks.remove(k));
+            let (by_track, photos) = was.map_or((false, 0), |was| (was.by_track, was.photos));
+            let ahead_h = (ahead_s / 3600.0).round() as i32;
+            clocks.push(WrongClock { camera: camera.clone(), ahead_h, ahead_s, by_track, gain_nats: 0.0, photos });
+        }
+        locked(&self.clocks)[1] = Some(clocks.clone());
+        changes.clocks = Some(clocks);
+        place(&changes)
+    }
+
+    fn journals(&self) -> impl Iterator<Item = PathBuf> {
+        let folders = [self.settings.folder.clone(), self.settings.copies.clone()];
+        folders.into_iter().map(|folder| folder.join(JOURNAL_NAME)).filter(|journal| journal.exists())
+    }
+
+    fn photo(&self, album: &ReadAlbum, k: usize, answer: Option<&AlbumAnswer>, decisions: &Decisions) -> DeskPhoto {
+        let read = &album.read[k];
+        let embedded = read.photo.as_ref().ok();
+        let gps = embedded.and_then(|photo| photo.gps);
+        let said = match (&read.photo, answer) {
+            (Err(error), _) => Err(read.origin.reason(error)),
+            (Ok(_), None) => Err("it has no place".to_owned()),
+            (Ok(_), Some(answer)) => Ok(Self::said(answer, gps, decisions)),
+        };
+        let odd = answer.and_then(|answer| answer.outlier.as_ref().or(answer.hint.as_ref()));
+        let rule = self.settings.rule;
+        let doubt = answer.map(|one| rule.doubt(one.can_tell, one.radius_90_km, odd.map(|odd| odd.reason.as_str())));
+        let key = self.keys[k].clone();
+        let camera = embedded.and_then(|photo| photo.taken.camera.clone());
+        DeskPhoto { name: key.clone(), key, camera, gps, said, is_sure: doubt == Some(None), is_written: false }
+    }
+
+    /// An answer as the page needs it.
+    fn said(answer: &AlbumAnswer, gps: Option<LatLon>, decisions: &Decisions) -> Value {
+        let mut because = answer.because.clone();
+        // Who was placed by hand has no tag.
+        for key in decisions.moves.keys() {
+            because = because.replace(&format!("{key}, which has a GPS tag"), &format!("{key}, which you placed"));
+        }
+        let mut time = serde_json::to_value(answer.time).unwrap_or_default();
+        time["utc"] = json!(answer.time.utc());
+        let alternatives = answer.alternatives().iter().take(4).collect::<Vec<_>>();
+        json!({
+            "best": answer.best, "place": answer.place, "radius_50_km": answer.radius_50_km, "radius_90_km": answer.radius_90_km,
+            "can_tell": answer.can_tell, "because": because, "time": time, "alternatives": alternatives,
+            "probability": answer.probability(), "moved_km": answer.moved_km, "outlier": answer.outlier, "hint": answer.hint,
+            "gps": gps, "trip": answer.trip,
+        })
+    }
+
+    fn plan(&self, way: &str) -> TagPlan {
+        let FolderSettings { folder, copies, .. } = &self.settings;
+        TagPlan {
+            given: vec![folder.clone()],
+            copies: (way == "copies").then(|| copies.clone()),
+            in_place: way == "in_place",
+            sidecars: way == "sidecars",
+            // Whoever ticked it is sure.
+            rule: TagRule::GUESSES,
+            overwrite: Overwrite::NEVER,
+            ..TagPlan::default()
+        }
+    }
+}
+
+impl Bench for FolderBench {
+    fn title(&self) -> String {
+        let folder = &self.settings.folder;
+        let name = fs::canonicalize(folder).ok().and_then(|path| path.file_name().map(ToOwned::to_owned));
+        name.unwrap_or_else(|| folder.as_os_str().to_owned()).to_string_lossy().into_owned()
+    }
+
+    fn ways(&self) -> Vec<(&'static str, String)> {
+        let copies = format!("into copies in {}", self.settings.copies.display());
+        vec![
+            ("sidecars", "into files NAME.xmp beside the photos".to_owned()),
+            ("in_place", "into the photos; each stays beside itself as NAME_original".to_owned()),
+            ("copies", copies),
+        ]
+    }
+
+    fn places_again(&self) -> bool {
+        true
+    }
+
+    fn place(&self, decisions: &Decisions, stop: &AtomicBool, told: Told<'_>) -> BenchResult<Shown> {
+        let all = self.keys.len();
+        let done = [AtomicUsize::new(0), AtomicUsize::new(0)];
+        let step = |stage: Progress| match stage {
+            Progress::Read => told("Photos read", done[0].fetch_add(1, Ordering::Relaxed) + 1, all),
+            Progress::Placed => told("Photos placed", done[1].fetch_add(1, Ordering::Relaxed) + 1, all),
+        };
+        if self.album.read().unwrap_or_else(PoisonError::into_inner).is_none() {
+            told("Photos read", 0, all);
+            let read = self.read(stop, &step)?;
+            *self.album.write().unwrap_or_else(PoisonError::into_inner) = Some(read);
+        }
+        let album = self.album.read().unwrap_or_else(PoisonError::into_inner);
+        let Some(album) = &*album else { return Ok(Shown::default()) };
+        told("Photos placed", 0, all);
+        let control = Control::new().with_stop(stop).with_progress(&step);
+        let placed = self.place_read(album, decisions, control).map_err(DeskError::of)?;
+        let photos = (0..all).map(|k| self.photo(album, k, placed.answers[k].as_ref(), decisions)).collect();
+        let [found, _] = locked(&self.clocks).clone();
+        let ahead_s = |camera: &str| {
+            let clock = found.iter().flatten().find(|clock| clock.camera == camera);
+            clock.map_or(0.0, |clock| clock.ahead_s)
+        };
+        let clock = |(camera, photos): (&str, usize)| (camera.to_owned(), photos, ahead_s(camera));
+        Ok(Shown { photos, clocks: album.cameras().into_iter().map(clock).collect() })
+    }
+
+    fn picture(&self, number: usize, _: &str, is_large: bool) -> BenchResult<Vec<u8>> {
+        if !is_large && let Some(small) = locked(&self.thumbnails).get(number).cloned().flatten() {
+            return Ok(small);
+        }
+        let path = self.settings.photos.get(number).ok_or_else(|| DeskError("that photo is not here".to_owned()))?;
+        let photo = Photo::open(path, &self.options.limits).map_err(DeskError::of)?;
+        let (side, most) = if is_large { LARGE } else { (160, 20_000) };
+        photo.thumbnail(side, most).ok_or_else(|| DeskError("it cannot be made small".to_owned()))
+    }
+
+    fn along(&self, camera: &str, ahead_s: f64, known: &BTreeMap<usize, LatLon>) -> Vec<(usize, LatLon)> {
+        let album = self.album.read().unwrap_or_else(PoisonError::into_inner);
+        let [_, set] = locked(&self.clocks).clone();
+        let set = set.unwrap_or_default();
+        album.as_ref().map_or(Vec::new(), |album| album.along(camera, ahead_s, known, &set, self.track.as_ref()))
+    }
+
+    fn write(&self, chosen: &[Chosen], way: &str, stop: &AtomicBool, told: Told<'_>) -> BenchResult<String> {
+        let written = self.written()?;
+        let mut tagger = Tagger::new(self.plan(way)).map_err(DeskError::of)?;
+        let mut reasons: Vec<String> = Vec::new();
+        let mut failure = None;
+        for (done, one) in chosen.iter().enumerate() {
+            told("Writing", done, chosen.len());
+            if stop.load(Ordering::SeqCst) {
+                break;
+            }
+            if written.contains(&one.key) {
+                continue;
+            }
+            let place = TagPlace {
+                photo: one.key.clone(),
+                best: one.at,
+                radius_90_km: one.radius_90_km,
+                can_tell: true,
+                odd: None,
+                place: one.place.clone(),
+                names: None,
+                gps: None,
+                by_hand: one.by_hand,
+            };
+            match tagger.tag(&place, Some(&self.settings.photos[one.number])) {
+                Ok(steps) => reasons.extend(steps.into_iter().filter_map(|step| step.reason)),
+                Err(error) => {
+                    failure = Some(error.to_string());
+                    break;
+                }
+            }
+        }
+        let tagged = tagger.finish().map_err(DeskError::of)?;
+        let mut words = format!("{tagged}.");
+        if let Some(journal) = tagged.journals.first() {
+            let _ = write!(words, " `locdiff undo {}` takes them back, too.", journal.display());
+        }
+        reasons.truncate(3);
+        reasons.extend(failure.clone());
+        if !reasons.is_empty() {
+            let _ = write!(words, " {}.", reasons.join("; "));
+        }
+        if failure.is_some() { Err(DeskError(words)) } else { Ok(words) }
+    }
+
+    fn take_back(&self, _: &AtomicBool) -> BenchResult<String> {
+        let mut counts = [0, 0, 0];
+        for journal in self.journals().collect::<Vec<_>>() {
+            for (_, what) in undo(&journal, false).map_err(DeskError::of)? {
+                match what {
+                    Undo::Removed | Undo::Restored => counts[0] += 1,
+                    Undo::Changed | Undo::Lost => counts[1] += 1,
+                    Undo::Nothing => counts[2] += 1,
+                }
+            }
+        }
+        let [done, kept, nothing] = counts;
+        let files = locdiff_base::counted(done, "file");
+        let mut words = format!("{files} taken back.");
+        if kept > 0 {
+            let _ = write!(words, " {kept} changed since and stay.");
+        }
+        if nothing > 0 {
+            let _ = write!(words, " {nothing} had nothing to take back.");
+        }
+        Ok(words)
+    }
+
+    fn written(&self) -> BenchResult<Vec<String>> {
+        let mut found = Vec::new();
+        for journal in self.journals() {
+            let base = journal.parent().and_then(|folder| fs::canonicalize(folder).ok()).unwrap_or_default();
+            let files = |key: &String| {
+                let photo = base.join(key);
+                [sidecar_path(&photo), adobe_sidecar_path(&photo), photo].map(|file| (file, key.clone()))
+            };
+            let keys: HashMap<PathBuf, String> = self.keys.iter().flat_map(files).collect();
+            let done = undo(&journal, true).map_err(DeskError::of)?;
+            let ours = done.iter().filter(|(_, what)| matches!(what, Undo::Removed | Undo::Restored));
+            found.extend(ours.filter_map(|(file, _)| keys.get(file).cloned()));
+        }
+        Ok(found)
+    }
+}

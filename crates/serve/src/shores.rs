@@ -1,0 +1,44 @@
+//! Outlines of states and provinces for a page that is zoomed in.
+
+use crate::query;
+use locdiff_places::state_outlines;
+use serde_json::json;
+
+/// The widest box that is answered, in degrees.
+const WIDEST_DEG: f64 = 30.0;
+
+/// The outlines that reach into a box (`west`, `south`, `degrees`), each with its number: longitudes and latitudes to a thousandth of a degree.
+/// Nothing for what is no box.
+pub(crate) fn json(text: &str) -> String {
+    let pairs = query::pairs(text).unwrap_or_default();
+    let number =
+        |name: &str| pairs.iter().find(|(own, _)| own == name).and_then(|(_, value)| value.parse::<f64>().ok());
+    let (Some(west), Some(south), Some(degrees)) = (number("west"), number("south"), number("degrees")) else {
+        return "[]".to_owned();
+    };
+    let is_box = west.abs() <= 180.0 && south.abs() <= 90.0 && degrees > 0.0 && degrees <= WIDEST_DEG;
+    if !is_box {
+        return "[]".to_owned();
+    }
+    let fine = |number: f64| (1000.0 * number).round() / 1000.0;
+    let ring = |points: &[[f64; 2]]| points.iter().map(|point| point.map(fine)).collect::<Vec<_>>();
+    let all = state_outlines([west, south], [west + degrees, south + degrees]);
+    json!(all.into_iter().map(|(id, points)| json!([id, ring(points)])).collect::<Vec<_>>()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::json;
+
+    #[test]
+    fn states_of_a_box_come_with_their_numbers() {
+        let found: Vec<(usize, Vec<[f64; 2]>)> = serde_json::from_str(&json("west=10&south=40&degrees=10")).unwrap();
+        assert!(found.len() > 50 && found.iter().all(|(_, ring)| ring.len() >= 3), "{}", found.len());
+        assert!(json("west=10&south=40&degrees=10").len() < 600_000);
+        for bad in
+            ["", "west=1", "west=nan&south=0&degrees=1", "west=0&south=0&degrees=1000", "west=%ff&south=0&degrees=1"]
+        {
+            assert_eq!(json(bad), "[]", "{bad}");
+        }
+    }
+}
