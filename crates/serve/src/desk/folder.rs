@@ -2,8 +2,8 @@
 
 use super::kept::{KeptPhotos, Stamp};
 use locdiff::parts::{
-    AlbumChanges, Bench, BenchResult, Chosen, Decisions, DeskError, DeskPhoto, PlacedAlbum, PlacedTrips, Read, ReadAlbum, Shown,
-    Told, Track,
+    AlbumChanges, Bench, BenchResult, Chosen, Decisions, DeskError, DeskPhoto, PlacedAlbum, PlacedTrips, Read,
+    ReadAlbum, Shown, Told, Track,
 };
 use locdiff::{
     AlbumAnswer, Control, LatLon, LocateError, LocateOptions, Locator, Photo, Progress, Request, Source, WrongClock,
