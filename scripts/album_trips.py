@@ -16,6 +16,8 @@ kinds:
   traces  real traces of data/trips (times and places of people, --rows fit too), each point with a street-view photo of the region: the
           nearest row within 300 km that no other place of the album has; points within 1 km of one another have simulated views of one
           row; albums with fewer than 8 such points are left out
+  turned  the same, with the trace turned about the globe, its shape kept, to where the rows (of validation or test alone) leave out fewest of
+          its points: of 20 rows at random the best; half of the points must have a row within 150 km
   strange photos of Im2GPS3k, which the model was not made for: times of a real trace, photos of one region, no tags
 --blocks gives all tags of an album to photos next to one another in time, in one to three blocks: a phone beside a camera without GPS.
 --half 0|1 takes one half of the places of b (seeded split), for choosing on one and reporting on the other.
@@ -65,6 +67,16 @@ def moved(place, distance, turn):
     return max(-89.9, min(89.9, lat)), (lon + 540) % 360 - 180
 
 
+def turned(points, centre, target):
+    """Places turned about the globe such that one comes to another, north kept there."""
+    (lat, lon), (new_lat, new_lon) = np.radians(centre), np.radians(target)
+    about_z = lambda a: np.array([[np.cos(a), -np.sin(a), 0], [np.sin(a), np.cos(a), 0], [0, 0, 1]])
+    tilt = lat - new_lat
+    about_y = np.array([[np.cos(tilt), 0, np.sin(tilt)], [0, 1, 0], [-np.sin(tilt), 0, np.cos(tilt)]])
+    x, y, z = about_z(new_lon) @ about_y @ about_z(-lon) @ np.array([unit(place) for place in points]).T
+    return list(zip(np.degrees(np.arcsin(np.clip(z, -1, 1))), np.degrees(np.arctan2(y, x))))
+
+
 def next_place(rng, here, places, left):
     """A place 10 to 500 km on, nearer ones more often."""
     near = [(km(places[here], places[k]), k) for k in left]
@@ -100,7 +112,7 @@ def join(folders, out):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", default="test", choices=["test", "validation", "fit"])
-    parser.add_argument("--kind", default="single", choices=["single", "stays", "base", "views", "place", "traces", "strange"])
+    parser.add_argument("--kind", default="single", choices=["single", "stays", "base", "views", "place", "traces", "turned", "strange"])
     parser.add_argument("--gps", type=float, default=0.1, help="share of photos with a tag")
     parser.add_argument("--albums", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
@@ -164,13 +176,16 @@ def main():
         rng.shuffle(names)
         return [(name, sorted(albums[name])) for name in names]
 
-    if args.kind in ("traces", "strange"):
+    if args.kind in ("traces", "turned", "strange"):
         # A street-view photo that the model was trained on would know too much: rows of validation and test only.
         if args.kind == "strange":
             places, table = rows("im2gps3k", ["im2gps3k"])
         else:
-            parts = [rows(name, "ab") for name in ("validation", "test")]
+            parts = [rows(name, "ab") for name in (("validation", "test") if args.kind == "traces" else (args.rows,))]
             places, table = sum((part[0] for part in parts), []), np.concatenate([part[1] for part in parts])
+        if args.kind == "turned":  # one view of each place of b
+            first = sorted({place: k for k, place in reversed(list(enumerate(places)))}.values())
+            places, table = [places[k] for k in first], table[first]
         units = np.array([unit(place) for place in places])
         nearest = lambda place: np.argsort(-(units @ unit(place)))
         made = 0
@@ -181,13 +196,22 @@ def main():
                 around = nearest(places[rng.randrange(len(places))])[: min(25, len(points))]
                 chosen = [(time, places[k], table[k]) for (time, _), k in zip(points, around)]
             else:
-                chosen, seen = [], []
+                chosen, seen, reach = [], [], 300
+                if args.kind == "turned":
+                    reach, where = 150, [place for _, place in points]
+                    # The cosine of the reach: which points have a row near by.
+                    covered = lambda some: (np.array([unit(p) for p in some]) @ units.T).max(1) > np.cos(reach / EARTH)
+                    tries = [turned(where, where[len(where) // 2], places[rng.randrange(len(places))]) for _ in range(20)]
+                    best = max(tries, key=lambda some: covered(some).sum())
+                    points = [(time, place) for (time, _), place in zip(points, best)]
+                    if 2 * covered(best).sum() < len(points):
+                        continue
                 for time, place in points:
                     k = next((k for other, k in seen if km(other, place) < 1), None)
                     noise = 0.0 if k is None else view_noise()
                     taken = {k for _, k in seen}
                     k = next((k for k in nearest(place)[:200] if k not in taken), None) if k is None else k
-                    if k is not None and km(place, places[k]) < 300:
+                    if k is not None and km(place, places[k]) < reach:
                         seen.append((place, k))
                         chosen.append((time, place, table[k] + noise))
             if len(chosen) >= 8:
@@ -297,7 +321,7 @@ def main():
             line[6], line[4] = other[6], None
             strays.append(line[2])
     # Intervals resample persons: albums of one person, and of one person with other tags, are alike.
-    person = lambda album: album.rsplit("-", 1)[0] if args.kind == "traces" else ""
+    person = lambda album: album.rsplit("-", 1)[0] if args.kind in ("traces", "turned") else ""
     args.out.mkdir(parents=True, exist_ok=True)
     np.save(args.out / "embeddings.npy", np.array(vectors, np.float32))
     with open(args.out / "trips.csv", "w", newline="") as file:

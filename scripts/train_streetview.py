@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Train on the street-view embeddings, locate the unseen photos, print the tables of bench/train_results.md.
+"""Train on the street-view embeddings, locate the unseen photos, and print how good they are.
 
   scripts/train_streetview.py --locdiff target/release/locdiff --data ../shared/data/streetview --out /tmp/streetview
 

@@ -147,10 +147,14 @@ impl Album {
     ///
     /// # Errors
     /// As [`Album::answers`].
-    pub fn by_travel(&self, photos: &[AlbumPhoto]) -> Result<Vec<Option<LatLon>>, AlbumError> {
+    pub(crate) fn by_travel(
+        &self,
+        photos: &[AlbumPhoto],
+        known: &[KnownPlace],
+    ) -> Result<Vec<Option<LatLon>>, AlbumError> {
         let order = in_time(photos);
         let times = order.iter().map(|k| photos[*k].time.seconds).collect();
-        let chain = self.chain(order.iter().map(|k| &photos[*k]).collect(), times, &[], &self.settings)?;
+        let chain = self.chain(order.iter().map(|k| &photos[*k]).collect(), times, known, &self.settings)?;
         let mut places = vec![None; photos.len()];
         for (at, k) in order.iter().enumerate() {
             let by_tags = chain.by_tags(at)?;
@@ -206,6 +210,8 @@ impl Album {
         let is_stray = posterior.stray > SURELY_STRAY && !photo.is_placed();
         let read = if is_stray { &alone } else { cloud };
         let mut answer = self.read_cloud(photo, read);
+        // What the model mistakes it mistakes in photo after photo: an album is sure too soon.
+        answer.answer.can_tell &= photo.gps.is_some() || is_stray || answer.locatability >= self.settings.can_tell_from;
         let alone_best = alone_best.unwrap_or(answer.best);
         answer.alone = Some(alone_best);
         answer.moved_km = haversine_km(answer.best, alone_best);
@@ -251,6 +257,7 @@ impl Album {
         Verdict {
             log_density: self.log_density(place, truth),
             region_level: cloud.mass_denser_than(place, truth, &self.earth),
+            region_area_km2: f64::NAN, // not summed: the posterior is of tags, not of one photo's density
             radius_share: held,
             radii_km: cloud.radii_km(best.to_unit(), &LEVELS),
         }

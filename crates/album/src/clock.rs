@@ -1,6 +1,8 @@
 //! Cameras whose clocks are off: the hours by which an album makes most sense.
 
-use crate::{AlbumError, PhotoTime, album::Album, known::KnownPlace, photo::AlbumPhoto};
+use crate::evidence::{one_moment, weights};
+use crate::likeness::{Similarities, odds_of};
+use crate::{AlbumError, AlbumSettings, PhotoTime, album::Album, known::KnownPlace, photo::AlbumPhoto};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -9,6 +11,9 @@ use std::collections::BTreeMap;
 const HOURS: std::ops::RangeInclusive<i32> = -13..=13;
 /// Photos that are looked at, of all cameras together.
 const LOOKED_AT: usize = 96;
+/// The probability that photos which two cameras took at one time are of one thing, and the seconds after which it is less by 1/e.
+const OF_ONE_THING: f64 = 0.5;
+const ONE_THING_S: f64 = 3600.0;
 
 /// A camera whose clock is off.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -55,10 +60,11 @@ impl Album {
                 list.iter().step_by(stride).map(|photo| (*photo).clone()).collect()
             };
             let (own, other) = (thin(&own), thin(&other));
+            let company = Company::of(&own, &other, self.settings());
             let shifted = |hours: i32| -> Result<f64, AlbumError> {
                 let mut all = other.clone();
                 all.extend(own.iter().cloned().map(|photo| shift(photo, -hours)));
-                self.log_likelihood(&all, known)
+                Ok(self.log_likelihood(&all, known)? + company.log_likelihood(-3600.0 * f64::from(hours)))
             };
             let fits: Vec<(i32, f64)> =
                 HOURS.into_par_iter().map(|hours| Ok((hours, shifted(hours)?))).collect::<Result<_, AlbumError>>()?;
@@ -72,6 +78,46 @@ impl Album {
             }
         }
         Ok(found)
+    }
+}
+
+/// How much the photos of two cameras look alike: those of one time are of one thing more often than others.
+struct Company {
+    own_s: Vec<f64>,
+    other_s: Vec<f64>,
+    /// What each word counts: photos of one moment say the same.
+    shares: Vec<f64>,
+    /// For each photo, and each of the other camera, the odds of being of one thing by their looks; empty where these are not known.
+    odds: Vec<Vec<f64>>,
+}
+
+impl Company {
+    fn of(own: &[AlbumPhoto], other: &[AlbumPhoto], settings: &AlbumSettings) -> Self {
+        let times = |photos: &[AlbumPhoto]| photos.iter().map(|photo| photo.time.seconds).collect::<Vec<_>>();
+        let (own_s, other_s) = (times(own), times(other));
+        let moment = |_, _, gap_s| one_moment(gap_s, settings.moment_s);
+        let shares = weights(&own_s, settings.likeness_dependence, moment);
+        let both: Vec<&AlbumPhoto> = own.iter().chain(other).collect();
+        let looks = Similarities::of(&both);
+        let odds = |k: usize| {
+            let odds = |j| Some(odds_of(looks.cosine(k, own.len() + j)?, settings).exp());
+            (0..other.len()).map(odds).collect::<Option<Vec<f64>>>().unwrap_or_default()
+        };
+        Self { odds: (0..own.len()).map(odds).collect(), own_s, other_s, shares }
+    }
+
+    /// Of looks, where the camera's times are so many seconds later.
+    fn log_likelihood(&self, later_s: f64) -> f64 {
+        let one = |(k, odds): (usize, &Vec<f64>)| {
+            let (mut sum, mut near) = (0.0, 0.0);
+            for (odds, other_s) in odds.iter().zip(&self.other_s) {
+                let weight = one_moment((self.own_s[k] + later_s - other_s).abs(), ONE_THING_S);
+                (sum, near) = (sum + weight * odds, near + weight);
+            }
+            let together = OF_ONE_THING * near.min(1.0);
+            self.shares[k] * (1.0 - together + together * sum / near.max(f64::MIN_POSITIVE)).ln()
+        };
+        self.odds.iter().enumerate().map(one).sum()
     }
 }
 

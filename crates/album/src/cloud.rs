@@ -1,6 +1,6 @@
 //! A posterior as points with masses: the place, its radii and alternatives are read off it.
 
-use crate::{earth::Earth, message::Message, prior::Nearest};
+use crate::{earth::Earth, levels::Levels, message::Message, prior::Nearest};
 use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use std::f64::consts::TAU;
 
@@ -85,22 +85,14 @@ impl Cloud {
         self
     }
 
-    /// The mass that a radius which is to hold a share must hold. Gaussians have tails where nobody gets in an hour: near in time to a known
-    /// place the outermost tenth is empty. Fitted to the traces that travel was fitted to.
-    fn level(&self, share: f64) -> f64 {
-        let empty = self.preferred.map_or(0.0, |(nearest, _)| 0.09 / (1.0 + (nearest.hours / 1.5).powi(2)));
-        share - empty * (share / 0.9).powi(4)
-    }
-
     /// The share that the radius to a point holds, by the levels that radii are read at.
     pub(crate) fn radius_share(&self, centre: UnitVec, km: f64) -> f64 {
-        let mass = self.mass_within_km(centre, km);
-        let (mut low, mut high) = (0.0, 1.0);
-        for _ in 0..40 {
-            let middle = f64::midpoint(low, high);
-            if self.level(middle) < mass { low = middle } else { high = middle }
-        }
-        high
+        self.levels().share(self.mass_within_km(centre, km))
+    }
+
+    /// How radii are read.
+    fn levels(&self) -> Levels {
+        self.preferred.map_or_else(Levels::default, |(nearest, _)| Levels::of(nearest.hours))
     }
 
     fn push(&mut self, point: UnitVec, mass: f64) {
@@ -190,19 +182,16 @@ impl Cloud {
 
     /// The radii about a place that hold the shares, which must rise.
     pub(crate) fn radii_km(&self, centre: UnitVec, shares: &[f64]) -> Vec<f64> {
-        let mut by_distance: Vec<(f64, f64)> = self
-            .points
-            .iter()
-            .zip(&self.masses)
-            .map(|(point, mass)| (centre.angle_rad(*point) * EARTH_RADIUS_KM, *mass))
-            .collect();
+        let distance = |point: &UnitVec| centre.angle_rad(*point) * EARTH_RADIUS_KM;
+        let mut by_distance: Vec<(f64, f64)> =
+            self.points.iter().map(distance).zip(self.masses.iter().copied()).collect();
         by_distance.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
-        let total: f64 = self.masses.iter().sum();
+        let (levels, total) = (self.levels(), self.masses.iter().sum::<f64>());
         let (mut sum, mut next) = (0.0, 0);
         shares
             .iter()
             .map(|share| {
-                while next + 1 < by_distance.len() && sum + by_distance[next].1 < self.level(*share) * total {
+                while next + 1 < by_distance.len() && sum + by_distance[next].1 < levels.level(*share) * total {
                     sum += by_distance[next].1;
                     next += 1;
                 }

@@ -1,6 +1,7 @@
 //! Albums with known places, judged beside what photo managers do. Intervals resample persons where they are known, else albums, not photos.
 
-use crate::{AlbumAnswer, AlbumError, AlbumPhoto, WrongClock, album::Album, baselines::by_time, set_clocks};
+use crate::{AlbumAnswer, AlbumError, AlbumPhoto, WrongClock, set_clocks};
+use crate::{album::Album, baselines::by_time, earth::is_land};
 use locdiff_answer::LEVELS;
 use locdiff_eval::{Bootstrap, Estimate, ReliabilityCurve};
 use locdiff_sphere::{LatLon, haversine_km};
@@ -96,6 +97,10 @@ pub struct AlbumScores {
     pub in_radii: Vec<f64>,
     /// Shares of truths inside the regions that are said to hold 10 … 90 %.
     pub in_regions: Vec<f64>,
+    /// Of the photos that were judged, those for which the answer was "I can't tell", and those that were put into the sea.
+    pub cannot_tell: usize,
+    /// See `cannot_tell`.
+    pub at_sea: usize,
     /// Photos that were said not to fit.
     pub outliers: usize,
     /// What was said of photos from elsewhere, where it is known which are.
@@ -132,6 +137,7 @@ impl AlbumScores {
         mut done: impl FnMut(),
     ) -> Result<Self, AlbumError> {
         let (mut judged, mut verdicts, mut tagged, mut outliers) = (Vec::new(), Vec::new(), 0, 0);
+        let (mut cannot_tell, mut at_sea) = (0, 0);
         let (mut strays, mut clocks) = (StrayScores::default(), Vec::new());
         let mut persons: HashMap<&str, usize> = HashMap::new();
         for trip in trips {
@@ -141,14 +147,17 @@ impl AlbumScores {
                 set_clocks(&mut photos, &wrong);
                 clocks.extend(wrong.into_iter().map(|clock| SetClock { album: trip.name.clone(), clock }));
             }
-            let answers = if judging.same_place {
-                album.same_place(&photos, trip.truths.first().copied())?
+            let (answers, by_travel): (Vec<_>, Vec<_>) = if judging.same_place {
+                album
+                    .same_place(&photos, trip.truths.first().copied())?
+                    .into_iter()
+                    .map(|answer| (answer, None))
+                    .unzip()
             } else {
-                album.answers(&photos, &trip.truths, |_| ())?
+                album.answers_in_trips(&photos, &trip.truths)?.into_iter().unzip()
             };
             let singles = if judging.same_place { alone(album, trip)? } else { alone_of(&answers) };
             let by_time = by_time(&trip.photos);
-            let by_travel = album.by_travel(&photos)?;
             let mut own = Judged::default();
             for (k, answer) in answers.iter().enumerate() {
                 outliers += usize::from(answer.outlier.is_some());
@@ -163,6 +172,8 @@ impl AlbumScores {
                 }
                 let off =
                     |place: Option<LatLon>| place.map_or(f64::INFINITY, |place| haversine_km(place, trip.truths[k]));
+                cannot_tell += usize::from(!answer.can_tell);
+                at_sea += usize::from(!is_land(answer.best.to_unit()));
                 own.errors[0].push(off(Some(answer.best)));
                 own.errors[1].push(off(by_time[k].map(|found| found.nearest)));
                 own.errors[2].push(off(by_time[k].map(|found| found.interpolated)));
@@ -190,6 +201,8 @@ impl AlbumScores {
             levels: LEVELS.to_vec(),
             in_radii: ReliabilityCurve::of_levels(&shares).observed(),
             in_regions: ReliabilityCurve::of_levels(&of(|said| said.region_level)).observed(),
+            cannot_tell,
+            at_sea,
             outliers,
             strays: trips.iter().any(|trip| trip.strays.contains(&true)).then_some(strays),
             clocks,

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | answers for an album | [`Album::answers`], [`AlbumPhoto`], [`AlbumAnswer`] |
 //! | one answer for views of one place | [`Album::same_place`] |
-//! | trips of a folder or a library | [`trips`] |
+//! | trips of a folder or a library | [`trips`], [`cut`], [`Album::answers_in_trips`] |
 //! | places known beside the photos' tags | [`KnownPlace`], [`Album::answers_knowing`] |
 //! | cameras whose clocks are off | [`Album::wrong_clocks`], [`set_clocks`] |
 //! | times of photos | [`parse_time`], [`time_in_name`], [`PhotoTime`] |
@@ -25,6 +25,7 @@ mod blob;
 mod chain;
 mod clock;
 mod cloud;
+mod cut;
 mod earth;
 mod error;
 mod evaluation;
@@ -32,6 +33,7 @@ mod evaluation_text;
 mod evidence;
 mod explain;
 mod known;
+mod levels;
 mod likeness;
 mod message;
 mod photo;
@@ -51,6 +53,7 @@ pub use album::Album;
 pub use answer::{AlbumAnswer, Outlier};
 pub use baselines::{ByTime, by_time};
 pub use clock::{WrongClock, set_clocks};
+pub use cut::{Trip, cut};
 pub use error::AlbumError;
 pub use evaluation::{AlbumScores, AlbumTrip, Judging, SetClock, StrayScores, SystemScores};
 pub use known::KnownPlace;

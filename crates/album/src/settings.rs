@@ -33,6 +33,8 @@ pub struct AlbumSettings {
     pub gps_km: f64,
     /// How regions change where no place is known, for kinds of travellers that are averaged.
     pub travellers: Vec<Traveller>,
+    /// The probability within 750 km from which on a place is told in company; never below what a single photo needs.
+    pub can_tell_from: f64,
     /// The power of the product of all looks where there are tags.
     pub look_power: f64,
     /// What looks may say for or against a place at the most, where there are tags, in nats.
@@ -74,9 +76,10 @@ impl Default for AlbumSettings {
             gps_km: 0.05,
             travellers: vec![Traveller {
                 share: 1.0,
-                jumps: vec![(0.15, 150.0), (0.02, 400.0), (0.003, 900.0), (0.001, 3000.0)],
+                jumps: vec![(0.3, 120.0), (0.03, 400.0), (0.004, 900.0), (0.001, 3000.0)],
                 anywhere_per_h: 1e-4,
             }],
+            can_tell_from: 0.5,
             look_power: 0.15,
             most_look: 0.35,
             nearest_margin: 0.4,
@@ -87,7 +90,7 @@ impl Default for AlbumSettings {
             likeness_dependence: 0.3,
             most_likeness: 1.6,
             fit_km: 30.0,
-            clock_nats: 5.0,
+            clock_nats: 6.0,
         }
     }
 }
@@ -132,6 +135,7 @@ impl AlbumSettings {
             && shares.iter().all(|share| *share > 0.0 && *share < 0.5)
             && sizes.iter().all(is_size)
             && settings.dependence >= 0.0
+            && (0.0..=1.0).contains(&settings.can_tell_from)
             && settings.nearest_margin >= 0.0
             && settings.views_dependence >= 0.0
             && settings.same_view.0.is_finite()

@@ -126,6 +126,24 @@ fn a_wrong_tag_and_a_photo_of_another_trip_are_named() {
     assert!(answers[5].outlier.as_ref().unwrap().reason.contains("Australia"), "{:?}", answers[5].outlier);
 }
 
+/// Without any tag: what two cameras saw at one time looks alike.
+#[test]
+fn a_clock_is_told_by_what_both_cameras_saw() {
+    let world = World::new();
+    let shot = |camera: &str, stop: usize, ahead_h: f64| {
+        let mut look = vec![0.0; 12];
+        look[stop] = 1.0;
+        let photo = world.photo("x", (6.0 * stop as f64 + ahead_h) * HOUR, at(45.0, 10.0), 0.0);
+        photo.with_camera(Some(camera.to_owned())).with_embedding(look, 0.0)
+    };
+    let album = |ahead_h: f64| -> Vec<AlbumPhoto> {
+        (0..12).flat_map(|stop| [shot("a", stop, 0.0), shot("a", stop, 0.1), shot("b", stop, ahead_h)]).collect()
+    };
+    let wrong = world.album.wrong_clocks(&album(8.0), &[]).unwrap();
+    assert_eq!(wrong.iter().map(|clock| (&*clock.camera, clock.ahead_h)).collect::<Vec<_>>(), [("b", 8)]);
+    assert!(world.album.wrong_clocks(&album(0.0), &[]).unwrap().is_empty());
+}
+
 #[test]
 fn a_clock_that_is_eight_hours_ahead_is_found_and_set() {
     let world = World::new();

@@ -20,15 +20,16 @@ pub struct Answer {
     pub country: Option<String>,
     /// Two letters of ISO 3166 for the country.
     pub country_code: Option<String>,
-    /// Half of all photos with answers like this one were taken within this distance of the best place.
+    /// Half of all photos with answers like this one were taken within this distance of the best place; NaN (null in JSON) where the
+    /// model gives no density to read it off.
     pub radius_50_km: f64,
     /// The same for nine in ten.
     pub radius_90_km: f64,
     /// Places it may be, the most probable first; the first is the best place.
     pub hypotheses: Vec<Hypothesis>,
-    /// The probability that the best place is right to within 750 km.
+    /// The probability that the best place is right to within 750 km; NaN without a density.
     pub locatability: f64,
-    /// Whether that is enough for an answer to mean something; the threshold is the calibration's.
+    /// Whether that is enough for an answer to mean something; the threshold is the calibration's. Never without a density.
     pub can_tell: bool,
     /// What was read off the photo's density alone; none for a photo of an album, whose posterior is not kept.
     #[serde(flatten)]
@@ -157,6 +158,26 @@ impl Answer {
             can_tell: true,
             from_density: None,
         }
+    }
+
+    /// A place and nothing else: of a model that gives no densities. It says neither how far off it may be nor how probable it is.
+    ///
+    /// ```
+    /// use locdiff_answer::Answer;
+    /// use locdiff_sphere::LatLon;
+    /// let answer = Answer::place_alone(LatLon::new(48.86, 2.35)?);
+    /// assert!(answer.is_place_alone() && !answer.can_tell);
+    /// assert!(answer.to_json()["radius_90_km"].is_null() && answer.to_json()["hypotheses"][0]["probability"].is_null());
+    /// # Ok::<(), locdiff_sphere::SphereError>(())
+    /// ```
+    pub fn place_alone(best: LatLon) -> Self {
+        let hypotheses = vec![Hypothesis::new(best, f64::NAN)];
+        Self { can_tell: false, ..Self::at(best, [f64::NAN; 2], hypotheses, f64::NAN) }
+    }
+
+    /// Whether there is a place and nothing else.
+    pub fn is_place_alone(&self) -> bool {
+        self.radius_90_km.is_nan()
     }
 
     /// The density that all of it was read off, where it is one photo's own.

@@ -4,7 +4,7 @@ use crate::pixel_sums::smooth;
 use crate::support::{Support, reach_rad};
 use crate::window::{Window, WindowMass, mass_within};
 use crate::{Globe, Kernels, Knowledge, PlaceField};
-use locdiff_sphere::{EARTH_RADIUS_KM, Field, LatLon, UnitVec};
+use locdiff_sphere::{EARTH_RADIUS_KM, Field, LatLon, Pixel, UnitVec};
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 
@@ -232,6 +232,16 @@ impl Density {
     pub fn mass_denser_than(&self, point: UnitVec) -> f64 {
         let level = self.log_density(&[point])[0];
         self.masses().iter().zip(self.point_log_density()).filter(|(_, v)| **v > level).map(|(m, _)| m).sum()
+    }
+
+    /// The area of everything denser than a point, to half a pixel: what the region must be given until it holds the point.
+    pub fn area_denser_than_km2(&self, point: UnitVec) -> f64 {
+        let level = self.log_density(&[point])[0];
+        let (support, values) = (self.support(), self.point_log_density());
+        let denser = (0..values.len()).filter(|pixel| values[*pixel] > level);
+        let count: f64 = denser.map(|pixel| support.relative_area(pixel)).sum();
+        let half = 0.5 * Pixel::area_sr(support.depth()) / support.area_sr();
+        (count + half) * support.area_sr() * EARTH_RADIUS_KM * EARTH_RADIUS_KM
     }
 
     /// The radii about a place that hold the probabilities `shares`, which must rise.

@@ -63,6 +63,7 @@ pub use gallery_mix::GalleryMix;
 pub use globe::Globe;
 pub use kernels::{KernelSettings, Kernels, Neighbour};
 pub use knowledge::Knowledge;
+pub use pixel_sums::log_integral;
 pub use place_field::PlaceField;
 pub use place_table::{PlaceSettings, PlaceTable};
 pub use probe::Probe;

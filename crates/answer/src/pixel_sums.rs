@@ -1,7 +1,7 @@
 //! Sums over equal-area pixels.
 
-/// log Σ exp(value)·area.
-pub(crate) fn log_integral(values: &[f64], area: f64) -> f64 {
+/// log Σ exp(value)·area: the log of an integral over equal-area pixels, given logs of the integrand there.
+pub fn log_integral(values: &[f64], area: f64) -> f64 {
     let top = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if top == f64::NEG_INFINITY {
         return top;

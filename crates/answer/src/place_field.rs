@@ -140,7 +140,8 @@ mod tests {
                 off += (density - exact).abs();
                 sum += exact;
             }
-            assert!(off < 0.02 * sum, "{width_km}: {}", off / sum);
+            // At the places themselves, where lumps of the tail are farthest off.
+            assert!(off < 0.04 * sum, "{width_km}: {}", off / sum);
         }
     }
 }

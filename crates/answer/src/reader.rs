@@ -50,6 +50,8 @@ pub struct Verdict {
     pub log_density: f64,
     /// Probability of everything denser: that of the smallest region that holds the truth.
     pub region_level: f64,
+    /// Area of that region, to half a pixel.
+    pub region_area_km2: f64,
     /// The share that is said of the radius that just reaches the truth.
     pub radius_share: f64,
     /// The radii about the answer that are said to hold 10, 20 … 90 %.
@@ -145,6 +147,7 @@ impl Reader {
         Verdict {
             log_density: density.log_density(&[truth])[0],
             region_level: density.mass_denser_than(truth),
+            region_area_km2: density.area_denser_than_km2(truth),
             radius_share: self.calibration.radius_share(within, ood, own_km),
             radii_km: density.radii_km(answer, &levels),
         }

@@ -54,6 +54,11 @@ pub trait Baseline {
         String::new()
     }
 
+    /// Whether its densities and places are final: nothing is fitted to them here.
+    fn is_calibrated(&self) -> bool {
+        false
+    }
+
     /// For a location encoder: how far in km the decoded place of each of `count` even points is from the point itself, after
     /// normal noise of that variance on every number of its encoding. The paper's perturbation drift.
     ///

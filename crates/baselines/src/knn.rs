@@ -5,7 +5,7 @@ use crate::{
     baseline::score,
     error::Result,
     examples::{normalised, upload},
-    learner::choose,
+    reading::{edge, nll_with_floor},
 };
 use locdiff_answer::{KernelSettings, Neighbour};
 use locdiff_model::Standardisation;
@@ -13,10 +13,12 @@ use locdiff_nn::{Device, Tensor, ops, ops::Transpose};
 use locdiff_sphere::{LatLon, UnitVec};
 use rayon::prelude::*;
 
-/// Settings among which validation chooses.
-const NEIGHBOURS: [usize; 5] = [1, 5, 15, 40, 100];
-const WIDTHS_KM: [f64; 4] = [100.0, 250.0, 500.0, 1000.0];
-const SHARPNESS: [f64; 4] = [5.0, 10.0, 20.0, 40.0];
+/// Settings among which validation chooses: by accuracy for places, by −log density for densities.
+const NEIGHBOURS: [usize; 7] = [1, 5, 15, 40, 100, 250, 600];
+/// More neighbours than these never gave better places, and finding the mode takes the square of their number.
+const MOST_FOR_PLACES: usize = 100;
+const WIDTHS_KM: [f64; 7] = [75.0, 100.0, 150.0, 250.0, 500.0, 1000.0, 1500.0];
+const SHARPNESS: [f64; 6] = [2.5, 5.0, 10.0, 20.0, 40.0, 80.0];
 /// Photos asked at a time.
 const BLOCK: usize = 512;
 
@@ -29,9 +31,18 @@ struct Choice {
 /// The nearest neighbours by the cosine of the embeddings, and the mode of a kernel density over their places: Gaussian
 /// kernels on the sphere, each weighing `exp(sharpness·cosine)`.
 pub(crate) struct NearestNeighbours {
+    places: Retrieval,
+    density: Retrieval,
+}
+
+/// What was chosen, and what it is found in.
+struct Retrieval {
     gallery: Gallery,
     choice: Choice,
 }
+
+/// A choice and its score, the higher the better.
+type Scored = Option<(f64, Choice)>;
 
 /// The training photos' embeddings, of length one, with their places.
 struct Gallery {
@@ -108,56 +119,72 @@ impl NearestNeighbours {
                 choices.extend(sharpness.iter().map(|&sharpness| (neighbours, width_km, sharpness)));
             }
         }
-        let (_, (choice, gallery)) = choose(&[false, true], progress, |standardised, part| {
+        let (mut places, mut density): (Scored, Scored) = (None, None);
+        for standardised in [false, true] {
             let gallery = Gallery::new(device, data, standardised)?;
             let nearest = gallery.nearest(validation.photos(), most)?;
-            let mut best: Option<(f64, Choice)> = None;
+            let better = |best: &mut Scored, score: f64, choice: Choice| {
+                if best.is_none_or(|(other, _)| score > other) {
+                    *best = Some((score, choice));
+                }
+            };
             for (k, &(neighbours, width_km, sharpness)) in choices.iter().enumerate() {
                 let kernels = KernelSettings { neighbours, width_km, temperature: 1.0 / sharpness };
                 let choice = Choice { standardised, kernels };
-                let answers: Vec<LatLon> = nearest.par_iter().map(|own| mode(own, &kernels)).collect();
-                let score = score(&answers, validation.points());
-                if best.is_none_or(|(other, _)| score > other) {
-                    best = Some((score, choice));
+                if neighbours <= MOST_FOR_PLACES {
+                    let answers: Vec<LatLon> = nearest.par_iter().map(|own| mode(own, &kernels)).collect();
+                    better(&mut places, score(&answers, validation.points()), choice);
                 }
-                part((k + 1) as f64 / choices.len() as f64);
+                let pairs = nearest.par_iter().zip(validation.points());
+                let logs: Vec<f64> = pairs.map(|(own, truth)| kernels.kernels(own).density(*truth).ln()).collect();
+                better(&mut density, -nll_with_floor(&logs), choice);
+                let share = (k + 1) as f64 / choices.len() as f64;
+                progress(0.5 * (share + f64::from(u8::from(standardised))));
             }
-            let (score, choice) = best.expect("there are choices");
-            Ok((score, (choice, gallery)))
-        })?;
-        Ok(Self { gallery, choice })
+        }
+        let retrieval = |best: Scored| -> Result<Retrieval> {
+            let (_, choice) = best.expect("there are choices");
+            Ok(Retrieval { gallery: Gallery::new(device, data, choice.standardised)?, choice })
+        };
+        Ok(Self { places: retrieval(places)?, density: retrieval(density)? })
     }
 
     /// The `most` nearest training photos of every row.
     pub(crate) fn nearest(&self, embeddings: &[f32], most: usize) -> Result<Vec<Neighbours>> {
-        self.gallery.nearest(embeddings, most)
+        self.places.gallery.nearest(embeddings, most)
     }
 }
 
 impl Baseline for NearestNeighbours {
     fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>> {
-        let kernels = &self.choice.kernels;
+        let kernels = &self.places.choice.kernels;
         Ok(self.nearest(embeddings, kernels.neighbours)?.par_iter().map(|own| mode(own, kernels)).collect())
     }
 
     fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
         let density = |own: Neighbours| -> PhotoDensity<'_> {
-            let kernels = self.choice.kernels.kernels(&own);
+            let kernels = self.density.choice.kernels.kernels(&own);
             Box::new(move |points| kernels.log_densities(points))
         };
-        let nearest = self.nearest(embeddings, self.choice.kernels.neighbours)?;
+        let nearest = self.density.gallery.nearest(embeddings, self.density.choice.kernels.neighbours)?;
         Ok(nearest.into_iter().map(density).collect())
     }
 
     fn parameters(&self) -> usize {
-        self.gallery.rows.rows() * (self.gallery.rows.cols() + 2)
+        self.places.gallery.rows.rows() * (self.places.gallery.rows.cols() + 2)
     }
 
     fn chosen(&self) -> String {
-        let Choice { standardised, kernels } = self.choice;
-        let KernelSettings { neighbours, width_km, temperature } = kernels;
-        let input = if standardised { ", standardised" } else { "" };
-        format!("k = {neighbours}, kernel {width_km} km, temperature {temperature}{input}")
+        let words = |Choice { standardised, kernels }: Choice| {
+            let KernelSettings { neighbours, width_km, temperature } = kernels;
+            let input = if standardised { ", standardised" } else { "" };
+            format!("k = {neighbours}, kernel {width_km} km, temperature {temperature}{input}")
+        };
+        let KernelSettings { width_km, temperature, neighbours } = self.density.choice.kernels;
+        let is_last = neighbours == NEIGHBOURS[NEIGHBOURS.len() - 1];
+        let of_k = if is_last { " (the last tried)" } else { "" };
+        let edges = format!("{of_k}{}{}", edge(width_km, &WIDTHS_KM), edge(1.0 / temperature, &SHARPNESS));
+        format!("{}; density {}{edges}", words(self.places.choice), words(self.density.choice))
     }
 }
 

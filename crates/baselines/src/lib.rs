@@ -28,14 +28,17 @@
 
 mod baseline;
 mod blend;
+mod bundled;
 mod cells;
 mod comparison;
+mod constant;
 mod contrastive;
 mod coordinates;
 mod effort;
 mod encoders;
 mod error;
 mod examples;
+mod ideal;
 mod knn;
 mod learner;
 mod locdiff;

@@ -14,6 +14,8 @@ use std::{sync::Arc, sync::atomic::AtomicBool};
 pub(crate) struct LocDiff {
     predictor: Predictor,
     options: SampleOptions,
+    /// Whether everything is read by samples, also where the network gives densities.
+    by_samples: bool,
 }
 
 impl LocDiff {
@@ -83,7 +85,12 @@ impl LocDiff {
             }
         })?;
         let model = Model::load(device, &folder.path().join(BEST_FOLDER))?;
-        Ok(Self { predictor: Predictor::new(Arc::new(model))?, options })
+        Ok(Self { predictor: Predictor::new(Arc::new(model))?, options, by_samples: false })
+    }
+
+    /// The same read by samples alone.
+    pub(crate) fn by_samples(self) -> Self {
+        Self { by_samples: true, ..self }
     }
 
     fn predictions(&self, embeddings: &[f32]) -> Result<Vec<Prediction>> {
@@ -102,12 +109,24 @@ impl LocDiff {
         Ok(self.predictor.evidence(&queries, &SampleOptions { guidance, ..self.options })?)
     }
 
+    /// What the network gives each chain of every row after a share of so many steps.
+    pub(crate) fn posteriors(&self, embeddings: &[f32], steps: usize, share: f64) -> Result<Vec<Vec<Coefficients>>> {
+        let photos = self.photos(embeddings)?;
+        let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
+        Ok(self.predictor.posteriors(&queries, &SampleOptions { steps, ..self.options }, share)?)
+    }
+
     /// The pooled codes and places of every row with other steps and guidance.
     pub(crate) fn sampled(&self, embeddings: &[f32], (steps, guidance): (usize, f32)) -> Result<Vec<Prediction>> {
         let photos = self.photos(embeddings)?;
         let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
         let options = SampleOptions { steps, guidance, ..self.options };
         Ok(self.predictor.predict(&queries, &options, Reading::default())?)
+    }
+
+    /// The factors of the blur that codes have, by degree.
+    pub(crate) fn low_pass(&self) -> Vec<f64> {
+        self.predictor.model().config().low_pass()
     }
 
     /// The codec of the model's degree.
@@ -136,7 +155,7 @@ impl Baseline for LocDiff {
 
     /// What the network says at pure noise; for a loss that gives no densities the field of the pooled code.
     fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
-        let codes = if self.predictor.model().config().loss.has_quadrature() {
+        let codes = if self.predictor.model().config().loss.has_quadrature() && !self.by_samples {
             self.evidence(embeddings, self.options.guidance)?
         } else {
             self.codes(embeddings)?

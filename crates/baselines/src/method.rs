@@ -4,10 +4,13 @@ use crate::{
     BaselineError, CellScheme, CoordinatePath, Effort, EncoderKind, Fit, RetrievalGallery,
     baseline::Task,
     blend::Blend,
+    bundled::Bundled,
     cells::CellClassifier,
+    constant::Constant,
     contrastive::Contrastive,
     coordinates, encoders,
     error::Result,
+    ideal,
     knn::NearestNeighbours,
     locdiff::LocDiff,
     vmf::{COMPONENTS, VmfMixture, VonMisesFisher},
@@ -21,7 +24,7 @@ use std::{fmt, str::FromStr};
 /// ```
 /// use locdiff_baselines::Method;
 /// assert_eq!("knn".parse::<Method>().unwrap(), Method::NearestNeighbours);
-/// assert!("magic".parse::<Method>().unwrap_err().to_string().contains("knn, planet"));
+/// assert!("magic".parse::<Method>().unwrap_err().to_string().contains("constant, knn, planet"));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Method {
@@ -41,14 +44,24 @@ pub enum Method {
     Encoder(EncoderKind),
     /// LocDiff with the paper's network.
     CsUnet,
+    /// Always the best place of the training photos.
+    Constant,
+    /// Draws of LocDiff's own density, read as samples are: a control.
+    IdealDraws,
+    /// The bundled model, as it is shipped.
+    Bundled,
     /// LocDiff's density mixed with retrieval's.
     Blend,
     /// LocDiff itself.
     LocDiff,
 }
 
+/// Numbers of an embedding that the bundled model takes.
+const BUNDLED_COLUMNS: usize = 512;
+
 /// All but the location encoders, in the order of tables, with their names on the command line and what they are.
-const MAIN: [(Method, &str, &str); 15] = [
+const MAIN: [(Method, &str, &str); 18] = [
+    (Method::Constant, "constant", "always the best constant place"),
     (Method::NearestNeighbours, "knn", "[L]kNN retrieval"),
     (Method::Cells(CellScheme::Hard), "planet", "PlaNet: adaptive cells"),
     (Method::Cells(CellScheme::Smooth), "cells", "cells, smoothed labels (PIGEON's labels alone)"),
@@ -65,7 +78,9 @@ const MAIN: [(Method, &str, &str); 15] = [
     (Method::Coordinates(CoordinatePath::DiffusionR3), "diff-r3", "diffusion in R³"),
     (Method::Coordinates(CoordinatePath::FlowR3), "fm-r3", "flow matching in R³"),
     (Method::Coordinates(CoordinatePath::FlowS2), "rfm-s2", "Riemannian flow matching on S²"),
+    (Method::IdealDraws, "ideal-draws", "control: 16 ideal draws of LocDiff's density"),
     (Method::CsUnet, "locdiff-cs-unet", "LocDiff with the paper's CS-UNet"),
+    (Method::Bundled, "bundled", "the bundled model as shipped"),
     (Method::Blend, "locdiff-knn", "LocDiff+kNN (ours)"),
     (Method::LocDiff, "locdiff", "LocDiff (ours)"),
 ];
@@ -80,9 +95,18 @@ impl Method {
         all
     }
 
-    /// All but the location encoders.
+    /// All but the location encoders, and the bundled model, which takes embeddings of one encoder alone: see [`Method::for_columns`].
     pub fn main() -> Vec<Self> {
-        MAIN.map(|(method, ..)| method).into()
+        MAIN.iter().map(|(method, ..)| *method).filter(|method| *method != Self::Bundled).collect()
+    }
+
+    /// Of several methods those that take embeddings of this size, with the bundled model where it is one.
+    pub fn for_columns(methods: Vec<Self>, columns: usize) -> Vec<Self> {
+        let mut all = methods;
+        if columns == BUNDLED_COLUMNS {
+            all.insert(all.len().saturating_sub(2), Self::Bundled);
+        }
+        all
     }
 
     fn entry(self) -> (&'static str, &'static str) {
@@ -105,7 +129,7 @@ impl Method {
 
     /// Whether another seed gives other answers.
     pub fn is_random(self) -> bool {
-        self != Self::NearestNeighbours
+        !matches!(self, Self::NearestNeighbours | Self::Constant | Self::Bundled)
     }
 
     /// The method, to be fitted.
@@ -123,6 +147,9 @@ impl Method {
                 Self::Coordinates(path) => Box::new(coordinates::fit(task, path, progress)?),
                 Self::Encoder(kind) => Box::new(encoders::fit(task, kind, progress)?),
                 Self::CsUnet => Box::new(locdiff(LocDiff::cs_unet_config(&effort, seed), progress)?),
+                Self::Constant => Box::new(Constant::fit(data)?),
+                Self::IdealDraws => Box::new(ideal::fit(task, progress)?),
+                Self::Bundled => Box::new(Bundled::open(&device)?),
                 Self::Blend => Box::new(Blend::fit(task, progress)?),
                 Self::LocDiff => Box::new(locdiff(LocDiff::run_config(&effort, seed), progress)?),
             })
@@ -140,7 +167,8 @@ impl FromStr for Method {
     type Err = BaselineError;
 
     fn from_str(name: &str) -> Result<Self> {
-        let all = Self::all();
+        let mut all = Self::all();
+        all.push(Self::Bundled);
         all.iter().copied().find(|method| method.name() == name).ok_or_else(|| {
             let names: Vec<_> = all.iter().map(|method| method.name()).collect();
             setting("method", name, format!("give all or some of {}", names.join(", ")))

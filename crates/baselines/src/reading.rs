@@ -2,13 +2,18 @@
 
 use crate::{Baseline, Examples, PhotoDensity, baseline::score, error::Result};
 use locdiff_answer::Globe;
-use locdiff_sphere::{LatLon, UnitVec};
+use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use rayon::prelude::*;
 use std::{f64::consts::PI, fmt, sync::Arc};
 
-/// Exponents of the density that are tried, and floors.
-const TEMPERS: std::ops::Range<u32> = 2..31; // of 0.05
-const FLOORS: [f64; 7] = [0.003, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15];
+/// Densities of every method are read on the pixels of this degree: 102 km wide.
+pub(crate) const READ_DEGREE: usize = 23;
+/// Exponents of the density that are tried, from 0.03 up, each so many times the last, and floors: wide enough that a choice at an
+/// end says something of the method.
+const FIRST_TEMPER: f64 = 0.03;
+const TEMPER_RATIO: f64 = 1.1;
+const TEMPERS: i32 = 52;
+const FLOORS: [f64; 15] = [0.0, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.02, 0.04, 0.07, 0.1, 0.15, 0.2, 0.3, 0.45, 0.6];
 /// Windows that are tried beside the method's own way to answer.
 const WINDOWS_KM: [f64; 5] = [300.0, 450.0, 600.0, 800.0, 1200.0];
 /// Nothing is less dense than this, in nats, before the floor.
@@ -26,6 +31,13 @@ pub(crate) struct CommonReading {
     window_km: Option<f64>,
 }
 
+impl Default for CommonReading {
+    /// The density as it is.
+    fn default() -> Self {
+        Self { temper: 1.0, floor: 0.0, window_km: None }
+    }
+}
+
 /// What a reading says about photos.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Read {
@@ -34,6 +46,8 @@ pub(crate) struct Read {
     pub(crate) log_densities: Vec<f64>,
     /// Probability of everything denser than the truth.
     pub(crate) levels: Vec<f64>,
+    /// Its area, to half a pixel.
+    pub(crate) areas_km2: Vec<f64>,
 }
 
 /// A photo's log density at the pixels and at the truth.
@@ -70,6 +84,9 @@ impl Seen {
 impl CommonReading {
     /// Chosen on validation: exponent and floor by −log density, the window by the shares of places that are right.
     pub(crate) fn choose(globe: &Arc<Globe>, method: &dyn Baseline, validation: &Examples) -> Result<Self> {
+        if method.is_calibrated() {
+            return Ok(Self::default());
+        }
         let densities = method.densities(validation.photos())?;
         let (seen, area) = (see(globe, &densities, validation.points()), globe.pixels().area_sr());
         drop(densities);
@@ -97,16 +114,20 @@ impl CommonReading {
         let densities = method.densities(photos.photos())?;
         let area = globe.pixels().area_sr();
         let seen = see(globe, &densities, photos.points());
-        let each: Vec<(Option<LatLon>, f64, f64)> = seen
+        let pixel_km2 = area * EARTH_RADIUS_KM * EARTH_RADIUS_KM;
+        let each: Vec<(Option<LatLon>, f64, f64, f64)> = seen
             .par_iter()
             .map(|photo| {
                 let (masses, at_truth) = photo.tempered(self.temper, area);
                 let uniform = self.floor / masses.len() as f64;
-                let denser = masses.iter().filter(|mass| **mass > at_truth * area);
-                let level: f64 = denser.map(|mass| (1.0 - self.floor) * mass + uniform).sum();
-                let log_density = ((1.0 - self.floor) * at_truth + self.floor / (4.0 * PI)).ln();
+                let (mut level, mut count) = (0.0, 0.5);
+                for mass in masses.iter().filter(|mass| **mass > at_truth * area) {
+                    level += (1.0 - self.floor) * mass + uniform;
+                    count += 1.0;
+                }
+                let log_density = with_floor(at_truth, self.floor).max(f64::MIN_POSITIVE).ln();
                 let place = self.window_km.map(|window_km| place(globe, &masses, self.floor, window_km));
-                (place, log_density, level)
+                (place, log_density, level, count * pixel_km2)
             })
             .collect();
         let places = match self.window_km {
@@ -115,20 +136,57 @@ impl CommonReading {
         };
         Ok(Read {
             places,
-            log_densities: each.iter().map(|(_, log, _)| *log).collect(),
-            levels: each.iter().map(|(.., level)| *level).collect(),
+            log_densities: each.iter().map(|(_, log, ..)| *log).collect(),
+            levels: each.iter().map(|(_, _, level, _)| *level).collect(),
+            areas_km2: each.iter().map(|(.., area)| *area).collect(),
         })
     }
 }
 
+impl CommonReading {
+    /// The probability of every pixel, given the log densities there.
+    pub(crate) fn masses(&self, log_densities: &[f64]) -> Vec<f64> {
+        let at_pixels = log_densities.iter().map(|value| *value as f32).collect();
+        let uniform = self.floor / log_densities.len() as f64;
+        let masses = Seen { at_pixels, at_truth: 0.0 }.tempered(self.temper, 1.0).0;
+        masses.into_iter().map(|mass| (1.0 - self.floor) * mass + uniform).collect()
+    }
+}
+
+/// The least mean −log density over the floors, of densities whose integral is 1: what kernels are chosen by.
+pub(crate) fn nll_with_floor(log_densities: &[f64]) -> f64 {
+    let nll = |floor: &f64| {
+        let each = log_densities.iter().map(|log| with_floor(log.max(THINNEST).exp(), *floor).ln());
+        -each.sum::<f64>() / log_densities.len().max(1) as f64
+    };
+    FLOORS.iter().map(nll).fold(f64::INFINITY, f64::min)
+}
+
+fn with_floor(density: f64, floor: f64) -> f64 {
+    (1.0 - floor) * density + floor / (4.0 * PI)
+}
+
+/// " (the least tried)" or " (the most tried)" for a choice at an end of its range.
+pub(crate) fn edge(chosen: f64, tried: &[f64]) -> &'static str {
+    match tried {
+        [first, ..] if chosen <= *first => " (the least tried)",
+        [.., last] if chosen >= *last => " (the most tried)",
+        _ => "",
+    }
+}
+
+fn tempers() -> Vec<f64> {
+    (0..TEMPERS).map(|k| FIRST_TEMPER * TEMPER_RATIO.powi(k)).collect()
+}
+
 /// The exponent and floor with the least −log density: every fourth exponent first, then those near the best.
 fn choose_temper(seen: &[Seen], area: f64) -> (f64, f64) {
-    let tempers: Vec<f64> = TEMPERS.map(|k| 0.05 * f64::from(k)).collect();
+    let tempers = tempers();
     let mut best = (f64::INFINITY, 1.0, FLOORS[0]);
     let mut try_temper = |temper: f64| {
         let at: Vec<f64> = seen.par_iter().map(|photo| photo.tempered(temper, area).1).collect();
         for floor in FLOORS {
-            let logs = at.iter().map(|density| ((1.0 - floor) * density + floor / (4.0 * PI)).ln());
+            let logs = at.iter().map(|density| with_floor(*density, floor).max(f64::MIN_POSITIVE).ln());
             let nll = -logs.sum::<f64>() / at.len() as f64;
             if nll < best.0 {
                 best = (nll, temper, floor);
@@ -137,7 +195,7 @@ fn choose_temper(seen: &[Seen], area: f64) -> (f64, f64) {
         best.1
     };
     let middle = tempers.iter().step_by(4).map(|temper| try_temper(*temper)).last().unwrap_or(1.0);
-    for temper in tempers.iter().filter(|temper| (**temper - middle).abs() < 0.18) {
+    for temper in tempers.iter().filter(|temper| (**temper / middle).ln().abs() < 3.5 * TEMPER_RATIO.ln()) {
         try_temper(*temper);
     }
     (best.1, best.2)
@@ -151,7 +209,8 @@ fn place(globe: &Arc<Globe>, masses: &[f64], floor: f64, window_km: f64) -> LatL
 
 impl fmt::Display for CommonReading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "exponent {:.2}, floor {:.1} %, ", self.temper, 100.0 * self.floor)?;
+        let (temper, floor) = (edge(self.temper, &tempers()), edge(self.floor, &FLOORS));
+        write!(f, "exponent {:.2}{temper}, floor {:.2} %{floor}, ", self.temper, 100.0 * self.floor)?;
         match self.window_km {
             Some(window_km) => write!(f, "window {window_km} km"),
             None => write!(f, "its own decoder"),

@@ -2,7 +2,7 @@
 
 use crate::{BaselineError, Examples, error::Result};
 use locdiff_base::setting;
-use locdiff_eval::{Nearby, Rules};
+use locdiff_eval::{Bootstrap, Nearby, Rules};
 use locdiff_sphere::{LatLon, UnitVec};
 
 /// Photos to learn from, to choose by and to report on.
@@ -56,6 +56,11 @@ impl Splits {
         }
         self.training = self.training.select(&rows)?;
         Ok(())
+    }
+
+    /// How intervals over the test photos are made: blocks of 5° are drawn.
+    pub fn bootstrap(&self) -> Bootstrap {
+        Bootstrap::default().by_places(&places(self.test.points()))
     }
 
     /// The test photos with no training photo within the distance.

@@ -65,6 +65,14 @@ pub(crate) fn mixture(photos: usize, share: f64, seed: u64) -> Examples {
     Examples::new(2, &[embeddings], points).unwrap()
 }
 
+/// Photos with the same embedding at one of twelve places, each spread by five degrees.
+pub(crate) fn peaks(photos: usize, seed: u64) -> Examples {
+    let place = |k: u64| vmf(chance::point([3, 5, chance::below(&[seed, 6, k], 12) as u64]), 130.0, [seed, 9, k]);
+    let points: Vec<UnitVec> = (0..photos as u64).map(place).collect();
+    let embeddings = points.iter().flat_map(|_| [1.0, -1.0]).collect();
+    Examples::new(2, &[embeddings], points).unwrap()
+}
+
 /// The concentrations of [`mixture`].
 pub(crate) const KAPPAS: [f64; 2] = [60.0, 20.0];
 

@@ -61,6 +61,7 @@ pub(crate) fn locate_flag(error: &LocateError) -> Option<&'static str> {
         LocateError::Album(AlbumError::Track { .. }) => Some("--track"),
         LocateError::Prior { .. } => Some("--prior"),
         LocateError::Gallery(_) => Some("--gallery"),
+        LocateError::NoDensities { .. } => Some("--pool"),
         LocateError::GeoClip(_) => Some("--geoclip"),
         LocateError::NotBundled { what: "encoder" } => Some("--encoder"),
         LocateError::Model(ModelError::Folder { .. }) | LocateError::NotBundled { .. } => Some("--model"),

@@ -115,7 +115,8 @@ fn a_gallery_beside_geoclip() {
     // Embeddings whose places have nothing to do with GeoCLIP's, and a gallery of their neighbours.
     let place = |k: usize| (f64::from(k as u32 % 120) - 60.0, f64::from(k as u32 * 7 % 360) - 180.0);
     let rows = |noise: f32| -> Vec<Vec<f32>> {
-        let value = |k: usize, c: usize| ((k * 24 + c) as f32 * 0.7).sin() + noise * ((k + 31 * c) as f32).cos();
+        let random = |k: usize, c: usize| ((k * 7919 + c * 104_729 + k * k * c * 31) % 1009) as f32 / 504.0 - 1.0;
+        let value = |k: usize, c: usize| random(k, c) + noise * ((k + 31 * c) as f32).cos();
         (0..150).map(|k| (0..24).map(|c| value(k, c)).collect()).collect()
     };
     let table = |shift: f64| {

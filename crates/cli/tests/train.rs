@@ -132,3 +132,57 @@ fn bad_input_is_said_in_one_line() {
     fs::write(path.join("photos.csv"), text.trim_end().rsplit_once('\n').unwrap().0).unwrap();
     fails(&[], 1, "photos.csv has 399");
 }
+
+/// The paper's own chain: its preset, loss and sampler, 16 samples over views of a photo, the mean of their places (Algorithm 2).
+#[test]
+fn the_papers_arm_runs_from_photos_to_places_without_a_density() {
+    let path = &*common::scratch();
+    let towns = common::TOWNS;
+    let photo = |k: usize| ((0..512).map(|c| ((k % 4 * 7 + c) as f32).sin()).collect(), towns[k % 4]);
+    common::write_photos(path, "photos", (0..24).map(photo));
+    let small =
+        "--degree 5 --width 8 --hidden 16 --batch 16 --steps 12 --validate-every 6 --validation-share 0.3 --device cpu";
+    let train = "train --preset paper --embeddings photos.npy --locations photos.csv --out run";
+    common::ok(path, &format!("{train} {small}"));
+    let config: serde_json::Value = serde_json::from_str(&read(path.join("run/config.json"))).unwrap();
+    assert_eq!((&config["loss"], &config["network"]), (&"kl-paper".into(), &"cs-unet".into()), "{config}");
+
+    // Samples are the only way to a place: nothing else is said of it, and no density is claimed.
+    let algorithm = "--pool mean --samples 16 --sampler ddpm --steps 200 --device cpu";
+    let locate = format!("locate --model run --embeddings photos.npy {algorithm}");
+    let answers = common::json_lines(path, &format!("{locate} --csv a.csv --truth photos.csv"));
+    assert_eq!(answers.len(), 25);
+    assert!(answers[24]["summary"]["accuracy"]["n"] == 24 && answers[24]["summary"]["regions"].is_null());
+    let [answer, table] = [&answers[0], &serde_json::json!(common::csv(path.join("a.csv"))[1])];
+    for name in ["radius_50_km", "radius_90_km", "locatability"] {
+        assert!(answer[name].is_null(), "{answer}");
+    }
+    assert!(answer["hypotheses"][0]["probability"].is_null() && answer["can_tell"] == false, "{answer}");
+    assert!(answer["area_50_km2"].is_null() && table[3] == "" && table[5] == "" && table[6] == "", "{table}");
+    let said = common::ok(path, &locate);
+    assert!(said.contains("by samples alone") && !said.contains("90 %"), "{said}");
+    // `sample` draws the same places.
+    common::ok(path, &format!("sample --model run --embeddings photos.npy {algorithm} --out s.csv"));
+    let sampled = common::csv(path.join("s.csv"));
+    for (row, answer) in sampled[1..].iter().zip(&answers) {
+        for (cell, name) in [(1, "lat"), (2, "lon")] {
+            let (a, b) = (row[cell].parse::<f64>().unwrap(), answer["best"][name].as_f64().unwrap());
+            assert!((a - b).abs() < 1e-5, "{row:?} {answer}");
+        }
+    }
+
+    // A photo with 16 views, and the same from embeddings of its views.
+    let china = common::fixture("vision/china.jpg");
+    let china = china.to_str().unwrap();
+    let views = common::json_lines(path, &format!("locate {china} --model run --views 16 {algorithm}"));
+    assert!(views[0]["best"]["lat"].is_number() && views[0]["radius_90_km"].is_null(), "{}", views[0]);
+    common::ok(path, &format!("embed {china} --augment 15 --out views.safetensors"));
+    let sample = format!("sample --model run --embeddings views.safetensors --tensor embeddings {algorithm}");
+    assert_eq!(common::json(path, &format!("{sample} --views 16"))["rows"], 1);
+    assert!(!common::run(path, &format!("{sample} --views 17")).status.success());
+
+    // What needs a density says so.
+    common::refused_with(path, "locate --model run --embeddings photos.npy --device cpu", "--pool");
+    let map = format!("{locate} --geotiff out");
+    assert!(!common::run(path, &map).status.success());
+}

@@ -12,6 +12,8 @@ pub struct TruthInDensity {
     pub log_density: f64,
     /// Probability of the smallest credible region that holds the truth; for [`crate::ReliabilityCurve::of_levels`].
     pub region_level: f64,
+    /// Area of that region.
+    pub region_area_km2: f64,
     /// Probability within the truth's distance of the highest mode: the same for the radii told with answers.
     pub radius_level: f64,
     /// The highest mode; `None` for a constant density.
@@ -27,7 +29,7 @@ pub struct TruthInDensity {
 /// let codec = Codec::new(Degree::new(11)?);
 /// let place = LatLon::new(50.0, 10.0)?;
 /// let found = truths_in_densities(&codec, &[codec.encode(place)], &[place])?;
-/// assert!(found[0].region_level < 0.01 && found[0].log_density > 2.0);
+/// assert!(found[0].region_level < 0.01 && found[0].log_density > 2.0 && found[0].region_area_km2 < 10_000.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
@@ -53,6 +55,7 @@ pub fn truths_in_densities(
         Ok(TruthInDensity {
             log_density,
             region_level: density.region_level(log_density),
+            region_area_km2: density.region_area_km2(log_density),
             radius_level,
             mode: mode.map(locdiff_sphere::UnitVec::to_latlon),
         })

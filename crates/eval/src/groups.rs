@@ -17,8 +17,9 @@ pub struct Group {
 }
 
 impl Group {
-    fn new(name: String, errors_km: &[f64], rules: Rules, bootstrap: &Bootstrap) -> Self {
-        let mut scores = Scores::new(errors_km, rules, bootstrap);
+    fn new(name: String, photos: &[usize], errors_km: &[f64], rules: Rules, bootstrap: &Bootstrap) -> Self {
+        let part: Vec<f64> = photos.iter().map(|&photo| errors_km[photo]).collect();
+        let mut scores = Scores::new(&part, rules, &bootstrap.select(photos));
         scores.curve.clear(); // no one plots hundreds of them
         Self { name, scores }
     }
@@ -42,12 +43,12 @@ pub fn by_label<S: AsRef<str>>(
     bootstrap: &Bootstrap,
 ) -> Result<Vec<Group>, EvalError> {
     expect_len("labels", labels.len(), errors_km.len())?;
-    let mut parts: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    for (label, km) in labels.iter().zip(errors_km) {
-        parts.entry(label.as_ref()).or_default().push(*km);
+    let mut parts: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (photo, label) in labels.iter().enumerate() {
+        parts.entry(label.as_ref()).or_default().push(photo);
     }
-    let mut groups: Vec<Group> =
-        parts.into_iter().map(|(name, part)| Group::new(name.to_owned(), &part, rules, bootstrap)).collect();
+    let group = |(name, part): (&str, Vec<usize>)| Group::new(name.to_owned(), &part, errors_km, rules, bootstrap);
+    let mut groups: Vec<Group> = parts.into_iter().map(group).collect();
     groups.sort_by_key(|group| std::cmp::Reverse(group.scores.n));
     Ok(groups)
 }
@@ -66,15 +67,14 @@ pub fn by_novelty(
     expect_len("distances to training photos", nearest_km.len(), errors_km.len())?;
     let bin = |km: f64| NOVELTY_EDGES_KM.partition_point(|edge| *edge <= km);
     let groups = (0..=NOVELTY_EDGES_KM.len()).filter_map(|index| {
-        let inside = nearest_km.iter().zip(errors_km).filter(|(km, _)| bin(**km) == index);
-        let part: Vec<f64> = inside.map(|(_, error)| *error).collect();
+        let part: Vec<usize> = (0..nearest_km.len()).filter(|&photo| bin(nearest_km[photo]) == index).collect();
         let name = match (index.checked_sub(1).map(|i| NOVELTY_EDGES_KM[i]), NOVELTY_EDGES_KM.get(index)) {
             (None, Some(to)) => format!("under {to} km"),
             (Some(from), Some(to)) => format!("{from} to {to} km"),
             (Some(from), None) => format!("{from} km and more"),
             (None, None) => return None,
         };
-        (!part.is_empty()).then(|| Group::new(name, &part, rules, bootstrap))
+        (!part.is_empty()).then(|| Group::new(name, &part, errors_km, rules, bootstrap))
     });
     Ok(groups.collect())
 }

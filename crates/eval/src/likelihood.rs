@@ -25,8 +25,9 @@ pub struct Likelihood {
 impl Likelihood {
     /// From log densities at the truths, per steradian. NaN is a photo without a density.
     pub fn new(log_densities: &[f64], bootstrap: &Bootstrap) -> Self {
-        let minus: Vec<f64> = log_densities.iter().filter(|value| !value.is_nan()).map(|v| -v).collect();
-        let nats = bootstrap.mean(&minus);
+        let told: Vec<usize> = (0..log_densities.len()).filter(|&photo| !log_densities[photo].is_nan()).collect();
+        let minus: Vec<f64> = told.iter().map(|&photo| -log_densities[photo]).collect();
+        let nats = bootstrap.select(&told).mean(&minus);
         Self { n: minus.len(), nats, plonk: nats.value / (3.0 * LN_2) }
     }
 }

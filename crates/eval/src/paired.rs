@@ -71,13 +71,15 @@ impl Paired {
         let orders = [Order::new(first_km), Order::new(second_km)];
         let statistics = |counts: &[u32]| {
             let mut sums = [0.0; 7];
+            let mut all = 0.0;
             for (part, &count) in parts.iter().zip(counts) {
+                all += f64::from(count);
                 for (sum, value) in sums.iter_mut().zip(part) {
                     *sum += f64::from(count) * value;
                 }
             }
             for sum in &mut sums {
-                *sum /= n as f64;
+                *sum /= all;
             }
             sums[6] = difference(orders[0].median(counts), orders[1].median(counts));
             sums

@@ -66,7 +66,7 @@ impl Scores {
     pub fn new(errors_km: &[f64], rules: Rules, bootstrap: &Bootstrap) -> Self {
         let sorted = Sorted::new(errors_km, rules);
         let n = sorted.km.len();
-        let replicates = bootstrap.draws(n, |counts| sorted.statistics(counts));
+        let replicates = bootstrap.select(&sorted.order).draws(n, |counts| sorted.statistics(counts));
         let column = |index: usize| replicates.iter().map(|row| row[index]).collect::<Vec<f64>>();
         let measured = sorted.statistics(&vec![1; n]);
         let share = |index: usize| {
@@ -98,6 +98,8 @@ impl Scores {
 
 /// Distances from small to large: a weighted statistic of all kinds is one walk over them.
 struct Sorted {
+    /// The photo of each.
+    order: Vec<usize>,
     km: Vec<f64>,
     scores: Vec<f64>,
     answered: usize,
@@ -107,8 +109,9 @@ struct Sorted {
 
 impl Sorted {
     fn new(errors_km: &[f64], rules: Rules) -> Self {
-        let mut km = errors_km.to_vec();
-        km.sort_by(f64::total_cmp);
+        let mut order: Vec<usize> = (0..errors_km.len()).collect();
+        order.sort_by(|&a, &b| errors_km[a].total_cmp(&errors_km[b]));
+        let km: Vec<f64> = order.iter().map(|&photo| errors_km[photo]).collect();
         let (from, to) = CURVE_KM;
         let step = (to / from).ln() / (CURVE_POINTS - 1) as f64;
         let curve = (0..CURVE_POINTS).map(|k| from * (step * k as f64).exp());
@@ -118,13 +121,13 @@ impl Sorted {
             scores: km.iter().map(|d| rules.geoscore(*d)).collect(),
             answered: km.partition_point(|d| d.is_finite()),
             cuts,
+            order,
             km,
         }
     }
 
     /// Shares, GeoScore, mean, quantiles, when photo k counts `counts[k]` times.
     fn statistics(&self, counts: &[u32]) -> Vec<f64> {
-        let n = counts.len() as f64;
         let mut below = Vec::with_capacity(counts.len() + 1);
         below.push(0u64);
         let (mut score, mut sum) = (0.0, 0.0);
@@ -135,6 +138,7 @@ impl Sorted {
                 sum += f64::from(count) * self.km[index];
             }
         }
+        let n = below[counts.len()] as f64;
         let mut row: Vec<f64> = self.cuts.iter().map(|(_, hits)| below[*hits] as f64 / n).collect();
         row.push(score / n);
         row.push(sum / below[self.answered] as f64);
@@ -144,7 +148,7 @@ impl Sorted {
 }
 
 /// The quantile of sorted values of which those before index k count `below[k]` times in all.
-fn weighted_quantile(sorted: &[f64], below: &[u64], p: f64) -> f64 {
+pub(crate) fn weighted_quantile(sorted: &[f64], below: &[u64], p: f64) -> f64 {
     let Some(last) = below[sorted.len()].checked_sub(1) else { return f64::NAN };
     let place = p * last as f64;
     let item = |rank: u64| sorted[below.partition_point(|b| *b <= rank) - 1];
@@ -166,19 +170,16 @@ mod tests {
             prop_assume!(rows.iter().any(|row| row.1 > 0 && row.0.is_finite()));
             let mut rows = rows;
             rows.sort_by(|a, b| a.0.total_cmp(&b.0));
-            // The number of draws is the number of photos: fill up or cut with the first.
-            let total: u32 = rows.iter().map(|row| row.1).sum();
             let km: Vec<f64> = rows.iter().map(|row| row.0).collect();
             let counts: Vec<u32> = rows.iter().map(|row| row.1).collect();
             let repeated: Vec<f64> = rows.iter().flat_map(|row| vec![row.0; row.1 as usize]).collect();
             let weighted = Sorted::new(&km, Preset::Plonk.rules()).statistics(&counts);
             let plain = Accuracy::of(&repeated, Preset::Plonk.rules());
-            let scale = km.len() as f64 / f64::from(total);
             for (index, share) in plain.within.iter().enumerate() {
-                prop_assert!((weighted[index] * scale - share).abs() < 1e-9);
+                prop_assert!((weighted[index] - share).abs() < 1e-9);
             }
             let rest = &weighted[RADII_KM.len() + CURVE_POINTS..];
-            prop_assert!((rest[0] * scale - plain.geoscore).abs() < 1e-6);
+            prop_assert!((rest[0] - plain.geoscore).abs() < 1e-6);
             prop_assert!((rest[1] - plain.mean_km).abs() < 1e-6);
             for (value, p) in rest[2..].iter().zip(QUANTILES) {
                 let expected = quantile(&repeated, p);

@@ -1,6 +1,7 @@
 //! Intervals hold the truth as often as they say: many worlds are drawn, each gets its interval.
 
 use locdiff_eval::{Bootstrap, Paired, Rules, Scores};
+use locdiff_sphere::LatLon;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -28,7 +29,7 @@ fn scores_are_covered() {
     let mut covered = [0u32; 4];
     for world in 0..WORLDS {
         let mut rng = ChaCha8Rng::seed_from_u64(world);
-        let scores = Scores::new(&errors(200, &mut rng), rules, &Bootstrap { seed: world, ..bootstrap });
+        let scores = Scores::new(&errors(200, &mut rng), rules, &Bootstrap { seed: world, ..bootstrap.clone() });
         let estimates = [
             (scores.radii[1].share, share(25.0)),
             (scores.radii[3].share, share(750.0)),
@@ -83,4 +84,34 @@ fn differences_are_found_and_not_invented() {
     assert!(share(invented) < 0.075, "{invented}");
     assert!((LEAST..=MOST).contains(&share(covered)), "{covered}");
     assert!(share(found) > 0.9, "{found}");
+}
+
+/// Photos in forty regions that err alike: intervals over blocks hold the truth as often as they say, those over photos do not.
+#[test]
+fn regions_that_err_alike_are_covered_by_blocks() {
+    let rules = Rules::default();
+    let mut covered = [0u32; 2];
+    for world in 0..WORLDS {
+        let mut rng = ChaCha8Rng::seed_from_u64(world);
+        let (mut places, mut errors) = (Vec::new(), Vec::new());
+        for region in 0..40 {
+            let is_easy = rng.random_bool(0.4);
+            for k in 0..10 {
+                let (lat, lon) = (f64::from(region / 8) * 10.0 + 1.0, f64::from(region % 8) * 10.0 + 1.0);
+                places.push(LatLon::new(lat + 0.1 * f64::from(k), lon).unwrap());
+                let is_right = rng.random_bool(if is_easy { 0.8 } else { 0.1 });
+                errors.push(if is_right { 100.0 } else { 5000.0 });
+            }
+        }
+        let by_photos = Bootstrap { replicates: 400, seed: world, ..Bootstrap::default() };
+        for (count, bootstrap) in covered.iter_mut().zip([by_photos.by_places(&places), by_photos]) {
+            let share = Scores::new(&errors, rules, &bootstrap).radii[3].share;
+            let truth = 0.4 * 0.8 + 0.6 * 0.1;
+            *count += u32::from(share.low <= truth && truth <= share.high);
+        }
+    }
+    let [blocks, photos] = covered.map(|count| f64::from(count) / WORLDS as f64);
+    println!("blocks {blocks:.3}, photos {photos:.3} of {WORLDS} intervals hold the truth (95 % promised)");
+    assert!((LEAST..=MOST).contains(&blocks), "{blocks}");
+    assert!(photos < 0.75, "{photos}");
 }

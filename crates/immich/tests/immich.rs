@@ -291,7 +291,7 @@ fn what_is_ticked_and_corrected_on_the_desk_is_saved_written_and_taken_back() {
             scope.spawn(|| desk.work());
             let wait = || {
                 while desk.state(0)["is_busy"] == true {
-                    std::thread::sleep(Duration::from_millis(2))
+                    std::thread::sleep(Duration::from_millis(2));
                 }
             };
             wait();

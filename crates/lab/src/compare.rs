@@ -4,7 +4,6 @@ use crate::experiment::{EffortArgs, SplitArgs};
 use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_baselines::{Comparison, Method, Stopwatch, Trial};
-use locdiff_eval::Bootstrap;
 use locdiff_terminal::output::{TableFormat, claim_file, write_file};
 use locdiff_terminal::progress;
 use std::path::PathBuf;
@@ -38,8 +37,11 @@ fn parse_methods(list: &str) -> Result<Vec<Method>> {
 
 impl Compare {
     pub(crate) fn run(self) -> Result<()> {
-        let methods = parse_methods(&self.methods).context("--methods")?;
+        let mut methods = parse_methods(&self.methods).context("--methods")?;
         let splits = self.data.read()?;
+        if ["all", "main"].contains(&self.methods.as_str()) {
+            methods = Method::for_columns(methods, splits.training.columns());
+        }
         let device = self.effort.device()?;
         if let Some(out) = &self.out {
             claim_file(&out.join("compare.json"))?;
@@ -71,7 +73,7 @@ impl Compare {
             trials,
             far: splits.far_test_photos(self.far_km),
             far_km: self.far_km,
-            bootstrap: Bootstrap::default(),
+            bootstrap: splits.bootstrap(),
             photos: splits.test.len(),
             title: format!(
                 "{} training, {} validation and {} test photos of {} numbers; preset {}, {} steps, seeds {seeds:?}; {device}",

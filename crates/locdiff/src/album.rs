@@ -2,13 +2,12 @@
 
 use crate::album_known::AlbumKnowledge;
 use crate::album_read::{AlbumChanges, PlacedAlbum, PlacedTrips, ReadAlbum};
-use crate::album_trips::cut;
 use crate::pipeline::Read;
 use crate::source::Origin;
 use crate::table::failure_json;
 use crate::{Control, EmbeddedPhoto, LocateError, LocateOptions, Locator, Progress, Request, Source};
 use locdiff_album::{
-    Album, AlbumAnswer, AlbumPhoto, AlbumSettings, GUESSED_GAP_S, PhotoTime, TimeSource, WrongClock, parse_offset,
+    Album, AlbumAnswer, AlbumPhoto, AlbumSettings, GUESSED_GAP_S, PhotoTime, TimeSource, WrongClock, cut, parse_offset,
     parse_time, set_clocks, time_in_name,
 };
 use locdiff_answer::PlaceField;
@@ -207,7 +206,7 @@ impl Locator {
                 knowledge.give(&mut own);
                 changes.place_roughly(&mut own, &members);
             }
-            let trips = cut(&own, are_views || request.one_trip, album.settings().gps_km);
+            let trips = cut(&own, are_views || request.one_trip);
             let is_one = trips.len() == 1;
             let mut own: Vec<Option<AlbumPhoto>> = own.into_iter().map(Some).collect();
             for (number, trip) in trips.into_iter().enumerate() {

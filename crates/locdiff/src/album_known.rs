@@ -27,7 +27,9 @@ pub(crate) struct AlbumKnowledge {
 impl AlbumKnowledge {
     /// Of a request; files are read.
     pub(crate) fn of(request: &Request, album: &Album) -> Result<Self, LocateError> {
-        let tracks: Vec<Track> = request.tracks.iter().map(|path| Track::open(path)).collect::<Result<_, _>>()?;
+        let opened = request.tracks.iter().map(|path| Track::open(path));
+        let read = request.logs.iter().cloned().map(Ok);
+        let tracks: Vec<Track> = opened.chain(read).collect::<Result<_, _>>()?;
         let ahead_s = request.track_offset_s.unwrap_or(0.0);
         let track = (!tracks.is_empty()).then(|| Track::joined(tracks).shifted(ahead_s));
         let stated = request.places.iter().map(|stated| stated_place(stated, album)).collect::<Result<_, _>>()?;

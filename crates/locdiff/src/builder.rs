@@ -28,6 +28,7 @@ pub struct LocatorBuilder {
     without_encoder: bool,
     device: DeviceSpec,
     gallery: Option<GalleryFiles>,
+    from_samples: bool,
 }
 
 /// A gallery as it is to be opened.
@@ -42,7 +43,14 @@ struct GalleryFiles {
 
 impl Default for LocatorBuilder {
     fn default() -> Self {
-        Self { model: None, encoder: None, without_encoder: false, device: DeviceSpec::Cpu, gallery: None }
+        Self {
+            model: None,
+            encoder: None,
+            without_encoder: false,
+            device: DeviceSpec::Cpu,
+            gallery: None,
+            from_samples: false,
+        }
     }
 }
 
@@ -59,6 +67,8 @@ impl From<&Request> for LocatorBuilder {
             encoder: request.encoder.clone(),
             without_encoder: false,
             device: request.device,
+            from_samples: request.pool.is_some()
+                || gallery.as_ref().is_some_and(|files| files.rule != GalleryRule::Mix),
             gallery,
         }
     }
@@ -83,6 +93,11 @@ impl LocatorBuilder {
     /// Where the model and the encoder run.
     pub fn device(self, device: DeviceSpec) -> Self {
         Self { device, ..self }
+    }
+
+    /// Places come from samples: a model that gives no densities will do.
+    pub fn from_samples(self) -> Self {
+        Self { from_samples: true, ..self }
     }
 
     /// A gallery beside the model: a folder, or with GeoCLIP's folder a file of places.
@@ -113,7 +128,8 @@ impl LocatorBuilder {
         }
         let (model, calibration) = model_of(self.model.as_deref(), &device)?;
         let encoder = if self.without_encoder { None } else { Some(encoder_of(self.encoder.as_deref(), &device)?) };
-        let locator = Locator::new(model, calibration, encoder)?;
+        let open = if self.from_samples { Locator::of_samples } else { Locator::new };
+        let locator = open(model, calibration, encoder)?;
         let Some(files) = self.gallery else { return Ok(locator) };
         #[cfg(feature = "gallery")]
         return locator.with_gallery_files(

@@ -19,7 +19,7 @@ pub struct EmbeddedPhoto {
     pub views: Vec<Embedding>,
     /// The embedding for retrieval, where that is not the model's.
     pub retrieval: Option<Embedding>,
-    /// Whose noise it draws; photos of one key draw the same. 0 unless there is a reason.
+    /// Whose noise it draws; photos of one key draw the same. 0 is noise of its own.
     pub key: u64,
 }
 
@@ -74,7 +74,7 @@ impl EmbeddedPhoto {
     }
 
     pub(crate) fn query(&self) -> Query<'_> {
-        Query { views: &self.views, key: self.key }
+        if self.key == 0 { Query::of(&self.views) } else { Query { views: &self.views, key: self.key } }
     }
 
     /// What retrieval searches with: its own embedding, or the mean of the views.

@@ -58,10 +58,12 @@ pub enum LocateError {
     #[error("this locator was opened without an encoder: it locates embeddings, not photos")]
     NoEncoder,
     /// A model whose network gives no densities.
-    #[error("a model trained with the loss {loss} gives no densities: train one with nll or kl")]
+    #[error(
+        "a model trained with the loss {loss} gives no densities: take the places of its samples, or train with nll or kl"
+    )]
     NoDensities { loss: String },
-    /// An answer of an album, whose posterior is not kept.
-    #[error("this answer has no density of its own: it is an album's")]
+    /// An answer of an album, whose posterior is not kept, or of a model that gives none.
+    #[error("this answer has no density of its own, so that no region or map can be drawn of it")]
     NoDensity,
     /// A program without the bundled model and encoder.
     #[error("this program was built without the bundled {what}: give a folder of one")]

@@ -53,13 +53,9 @@ pub(crate) fn geoclip_folder(given: &Path) -> Option<PathBuf> {
 }
 
 impl GeoClipModel {
-    pub(crate) fn open(folder: &Path, device: &Device, mut progress: impl FnMut(usize)) -> Result<Self, LocateError> {
-        let places = folder.join(GALLERY_FILE);
-        if !places.is_file() {
-            let remedy = "it has no gallery.csv: import the whole wheel, or use it beside a gallery of places";
-            return Err(locdiff_base::setting("model", folder.display(), remedy));
-        }
-        let retriever = open_geoclip(&places, folder, device, |done, _| progress(done))?;
+    pub(crate) fn open(folder: &Path, device: &Device, progress: impl FnMut(usize)) -> Result<Self, LocateError> {
+        let places = ModelPlaces::open(folder, device, progress)?;
+        let retriever = &places.retriever;
         let model = flat(retriever.input_dimension(), device)?;
         let shape = ModelShape { degree: DEGREE, embedding_dim: retriever.input_dimension(), encoder: None };
         let fitted = Calibration::load(folder, &shape)?;
@@ -69,12 +65,22 @@ impl GeoClipModel {
             Some(calibration) => calibration,
             None => unfitted(retriever.temperature())?,
         };
-        let table = PlaceTable::new(retriever.gallery().places());
-        Ok(Self { model, calibration, places: ModelPlaces { retriever, table } })
+        Ok(Self { model, calibration, places })
     }
 }
 
 impl ModelPlaces {
+    fn open(folder: &Path, device: &Device, mut progress: impl FnMut(usize)) -> Result<Self, LocateError> {
+        let places = folder.join(GALLERY_FILE);
+        if !places.is_file() {
+            let remedy = "it has no gallery.csv: import the whole wheel, or use it beside a gallery of places";
+            return Err(locdiff_base::setting("model", folder.display(), remedy));
+        }
+        let retriever = open_geoclip(&places, folder, device, |done, _| progress(done))?;
+        let table = PlaceTable::new(retriever.gallery().places());
+        Ok(Self { retriever, table })
+    }
+
     /// The encoder that the model names.
     pub(crate) fn encoder(&self) -> Option<&str> {
         self.retriever.model().encoder()
@@ -138,8 +144,9 @@ pub(crate) fn calibrate_geoclip(folder: &Path, rows: &[KnownRow], device: &Devic
         let remedy = format!("a calibration needs {FEWEST_TO_CALIBRATE} or more");
         return Err(locdiff_base::setting("photos with known places", rows.len(), remedy));
     }
-    let GeoClipModel { model, places, .. } = GeoClipModel::open(folder, device, |_| ())?;
+    let places = ModelPlaces::open(folder, device, |_| ())?; // an old calibration is no matter
     let ModelPlaces { retriever, table } = &places;
+    let model = flat(retriever.input_dimension(), device)?;
     let fit = PlaceFit::new(table, retriever.temperature());
     let mut densities = Vec::with_capacity(rows.len());
     for block in rows.chunks(BLOCK) {

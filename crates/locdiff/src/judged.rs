@@ -37,7 +37,7 @@ pub fn judge_rows(
     let mut found = Vec::with_capacity(file.rows());
     let rows: Vec<usize> = (0..file.rows()).collect();
     let Some(calibration) = calibration else {
-        predictor.predict_rows(file, &rows, options, Reading::default(), |_, _, prediction| {
+        predictor.predict_rows(&[file], &rows, options, Reading::default(), |_, _, prediction| {
             found.push((prediction.place, None));
             control.advance(Progress::Read);
             Ok::<_, LocateError>(())
@@ -62,7 +62,8 @@ pub fn judge_rows(
 pub struct AnswerScore {
     /// Answer, truth, and whether it could be told.
     pairs: Vec<(LatLon, LatLon, bool)>,
-    verdicts: Vec<Verdict>,
+    /// What the densities say, and whether it could be told.
+    verdicts: Vec<(Verdict, bool)>,
 }
 
 impl AnswerScore {
@@ -70,7 +71,8 @@ impl AnswerScore {
     pub fn add(&mut self, answer: &Answer, truth: LatLon, reader: &Reader) {
         self.pairs.push((answer.best, truth, answer.can_tell));
         if let Some(FromDensity { density, familiarity, .. }) = &answer.from_density {
-            self.verdicts.push(reader.judge(density, 1.0 - familiarity, answer.best, truth));
+            let verdict = reader.judge(density, 1.0 - familiarity, answer.best, truth);
+            self.verdicts.push((verdict, answer.can_tell));
         }
     }
 
@@ -79,12 +81,14 @@ impl AnswerScore {
         Accuracy::new(chosen.map(|(answer, truth, _)| (*answer, *truth)))
     }
 
-    fn curve(&self, pick: fn(&Verdict) -> f64) -> ReliabilityCurve {
-        ReliabilityCurve::of_levels(&self.verdicts.iter().map(pick).collect::<Vec<_>>())
+    /// Of all photos, or of those that it could or could not tell.
+    fn curve(&self, told: Option<bool>, pick: fn(&Verdict) -> f64) -> ReliabilityCurve {
+        let chosen = self.verdicts.iter().filter(|(_, can)| told.is_none_or(|told| told == *can));
+        ReliabilityCurve::of_levels(&chosen.map(|(verdict, _)| pick(verdict)).collect::<Vec<_>>())
     }
 
     fn nll(&self) -> f64 {
-        let log_density: f64 = self.verdicts.iter().map(|verdict| verdict.log_density).sum();
+        let log_density: f64 = self.verdicts.iter().map(|(verdict, _)| verdict.log_density).sum();
         -log_density / self.pairs.len().max(1) as f64
     }
 
@@ -95,13 +99,20 @@ impl AnswerScore {
 
     /// As one JSON object.
     pub fn to_json(&self) -> Value {
-        let (regions, radii) = (self.curve(|v| v.region_level), self.curve(|v| v.radius_share));
+        if self.verdicts.is_empty() {
+            return json!({ "summary": { "accuracy": self.accuracy(None) } }); // places alone
+        }
+        let region = |told| self.curve(told, |v| v.region_level);
+        let radius = |told| self.curve(told, |v| v.radius_share);
+        let (regions, radii) = (region(None), radius(None));
         let worst = regions.largest_error.max(radii.largest_error);
+        let part = |told| json!({ "regions": region(Some(told)), "radii": radius(Some(told)) });
         json!({
             "summary": {
                 "accuracy": self.accuracy(None), "answered": self.accuracy(Some(true)),
                 "cannot_tell": self.accuracy(Some(false)), "nll_nats": self.nll(), "levels": LEVELS,
                 "regions": regions, "radii": radii, "worst_deviation": worst, "standard_error": self.standard_error(),
+                "held_where_answered": part(true), "held_where_cannot_tell": part(false),
             }
         })
     }
@@ -112,9 +123,11 @@ impl AnswerScore {
             let each: Vec<String> = shares.iter().map(|share| format!("{:>4.1}", 100.0 * share)).collect();
             each.join(" ")
         };
-        let (regions, radii) = (self.curve(|v| v.region_level), self.curve(|v| v.radius_share));
-        let mut text = String::new();
-        let _ = writeln!(text, "all          {}", self.accuracy(None));
+        let (regions, radii) = (self.curve(None, |v| v.region_level), self.curve(None, |v| v.radius_share));
+        let mut text = format!("all          {}\n", self.accuracy(None));
+        if self.verdicts.is_empty() {
+            return text + "the model gives no densities: no radii and no probabilities to judge\n";
+        }
         let _ = writeln!(text, "answered     {}", self.accuracy(Some(true)));
         let _ = writeln!(text, "can't tell   {}", self.accuracy(Some(false)));
         let _ = writeln!(text, "−log density {:.3} nats per steradian (uniform 2.531)", self.nll());
@@ -122,6 +135,12 @@ impl AnswerScore {
         let _ = writeln!(text, "in regions   {} %", percent(&regions.observed()));
         let (within, error) = (percent(&radii.observed()), 100.0 * self.standard_error());
         let _ = writeln!(text, "within radii {within} % (standard error {error:.1} points)");
+        for (name, told) in [("- answered", true), ("- can't tell", false)] {
+            let part = self.curve(Some(told), |v| v.radius_share);
+            if let Some(n) = part.curve.first().map(|point| point.n).filter(|n| *n > 0) {
+                let _ = writeln!(text, "{name:<12} {} % (n = {n})", percent(&part.observed()));
+            }
+        }
         text
     }
 }

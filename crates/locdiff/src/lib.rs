@@ -40,7 +40,6 @@ mod album_files;
 mod album_known;
 mod album_read;
 mod album_table;
-mod album_trips;
 #[cfg(feature = "maps")]
 mod answer_files;
 mod builder;

@@ -1,15 +1,16 @@
 //! From a photo to an answer.
 
-use crate::pipeline::embed;
-use crate::retrieval::Retrieved;
-use crate::shape::shape_of;
-use crate::{EmbeddedPhoto, LocateError, LocateOptions};
 #[cfg(feature = "gallery")]
 use crate::gallery_use::GalleryUse;
 #[cfg(feature = "gallery")]
 use crate::geoclip_model::{FoundPlaces, ModelPlaces};
+use crate::pipeline::embed;
+use crate::retrieval::Retrieved;
+use crate::shape::shape_of;
+use crate::{EmbeddedPhoto, LocateError, LocateOptions};
 use locdiff_album::Album;
 use locdiff_answer::{Answer, BACKGROUND_DRAWS, Calibration, Globe, Reader};
+use locdiff_base::Named;
 use locdiff_data::{Embedding, Fingerprint};
 use locdiff_model::{Model, Pooling, Prediction, Predictor, Query, Reading, TraceStep};
 use locdiff_nn::Device;
@@ -50,14 +51,15 @@ pub struct Locator {
 const BLOCK: usize = 64;
 /// What the model says about a photo, and what retrieval found.
 struct PhotoEvidence {
-    evidence: Coefficients,
+    /// `None` of a model that gives no densities.
+    evidence: Option<Coefficients>,
     #[cfg(feature = "gallery")]
     places: Option<FoundPlaces>,
     retrieved: Retrieved,
 }
 
 impl PhotoEvidence {
-    fn new(evidence: Coefficients, retrieved: Retrieved) -> Self {
+    fn new(evidence: Option<Coefficients>, retrieved: Retrieved) -> Self {
         Self {
             evidence,
             #[cfg(feature = "gallery")]
@@ -73,10 +75,21 @@ impl Locator {
     /// # Errors
     /// An encoder that does not fit the model, or a model whose network gives no densities.
     pub fn new(model: Model, calibration: Option<Calibration>, encoder: Option<Encoder>) -> Result<Self, LocateError> {
+        let locator = Self::of_samples(model, calibration, encoder)?;
+        if locator.gives_densities() { Ok(locator) } else { Err(locator.no_densities()) }
+    }
+
+    /// The same for a model of any loss. One that gives no densities answers with the places of its samples alone, where options
+    /// ask for them: without radii or probabilities.
+    ///
+    /// # Errors
+    /// An encoder that does not fit the model.
+    pub fn of_samples(
+        model: Model,
+        calibration: Option<Calibration>,
+        encoder: Option<Encoder>,
+    ) -> Result<Self, LocateError> {
         let config = model.config();
-        if !config.loss.has_quadrature() {
-            return Err(LocateError::NoDensities { loss: format!("{:?}", config.loss).to_lowercase() });
-        }
         if let Some(encoder) = &encoder
             && encoder.embedding() != config.embedding_dim
         {
@@ -86,7 +99,10 @@ impl Locator {
         let globe = Arc::new(Globe::of(predictor.codec().clone())?);
         let calibration = match calibration {
             Some(calibration) => calibration,
-            None => Calibration::none(predictor.background(BACKGROUND_DRAWS)?),
+            None if predictor.model().config().loss.has_quadrature() => {
+                Calibration::none(predictor.background(BACKGROUND_DRAWS)?)
+            }
+            None => Calibration::none(predictor.nothing()?),
         };
         let locator = Self {
             reader: Reader::new(globe, calibration)?,
@@ -102,6 +118,15 @@ impl Locator {
             locator.check_encoder(Some(encoder.fingerprint()))?;
         }
         Ok(locator)
+    }
+
+    /// Whether the model gives densities.
+    pub fn gives_densities(&self) -> bool {
+        self.model().config().loss.has_quadrature()
+    }
+
+    fn no_densities(&self) -> LocateError {
+        LocateError::NoDensities { loss: self.model().config().loss.name().to_owned() }
     }
 
     /// A photo's embedding, or those of its views where the options ask for several.
@@ -207,7 +232,7 @@ impl Locator {
         }
         let evidence = self.evidence(&queries, options)?;
         let found = self.search(photos)?;
-        let said = evidence.into_iter().zip(found).map(|(evidence, found)| PhotoEvidence::new(evidence, found));
+        let said = evidence.into_iter().zip(found).map(|(evidence, found)| PhotoEvidence::new(Some(evidence), found));
         #[cfg(feature = "gallery")]
         if let Some(places) = self.find_places(photos, options)? {
             return Ok(said.zip(places).map(|(said, found)| PhotoEvidence { places: Some(found), ..said }).collect());
@@ -259,7 +284,7 @@ impl Locator {
             .into_par_iter()
             .map(|(photo, found)| {
                 let settled = hybrid.settle(self.predictor.codec(), &photo.for_retrieval(), &found)?;
-                Ok(PhotoEvidence::new(self.evidence_of(found)?, Retrieved::Settled(settled)))
+                Ok(PhotoEvidence::new(found.evidence, Retrieved::Settled(settled)))
             })
             .collect()
     }
@@ -274,18 +299,8 @@ impl Locator {
         let window_km = options.reading.window_km.unwrap_or(Reading::default().window_km);
         let reading = Reading { pooling, window_km, every_sample: false };
         let found = self.predictor.predict(queries, &options.sampling, reading)?;
-        found
-            .into_iter()
-            .map(|found| {
-                let place = found.place;
-                Ok(PhotoEvidence::new(self.evidence_of(found)?, Retrieved::Sampled(place)))
-            })
-            .collect()
-    }
-
-    fn evidence_of(&self, found: Prediction) -> Result<Coefficients, LocateError> {
-        let loss = || LocateError::NoDensities { loss: format!("{:?}", self.model().config().loss) };
-        found.evidence.ok_or_else(loss)
+        let evidence = |found: Prediction| PhotoEvidence::new(found.evidence, Retrieved::Sampled(found.place));
+        Ok(found.into_iter().map(evidence).collect())
     }
 
     /// What the gallery finds, where there is one.
@@ -316,12 +331,17 @@ impl Locator {
     ) -> Result<Answer, LocateError> {
         let views = photo.views.iter().map(Embedding::values);
         let neighbours = said.retrieved.neighbours();
-        let evidence = self.reader.calibration().evidence_of(&said.evidence, views).with_neighbours(neighbours);
-        #[cfg(feature = "gallery")]
-        let evidence = evidence.with_places(said.places.as_ref().map(|found| &found.field));
-        let density = self.reader.density(evidence, options.knowledge.clone())?;
         let settled = said.retrieved.place();
-        let mut answer = self.reader.answer_from(density, evidence.ood, settled, &options.reading);
+        let mut answer = match &said.evidence {
+            Some(evidence) => {
+                let evidence = self.reader.calibration().evidence_of(evidence, views).with_neighbours(neighbours);
+                #[cfg(feature = "gallery")]
+                let evidence = evidence.with_places(said.places.as_ref().map(|found| &found.field));
+                let density = self.reader.density(evidence, options.knowledge.clone())?;
+                self.reader.answer_from(density, evidence.ood, settled, &options.reading)
+            }
+            None => Answer::place_alone(settled.ok_or_else(|| self.no_densities())?),
+        };
         let contribution = said.retrieved.contribution(&answer);
         #[cfg(feature = "gallery")]
         let contribution = contribution.or_else(|| {

@@ -2,6 +2,7 @@
 
 use crate::{Knowledge, KnownPlace, LocateError, LocateOptions, Pooling, Region, SampleOptions, Sampler};
 use crate::{home::by_name, stated::StatedPlace};
+use locdiff_album::Track;
 use locdiff_base::named;
 use locdiff_nn::DeviceSpec;
 use locdiff_vision::PhotoLimits;
@@ -93,6 +94,9 @@ pub struct Request {
     /// Logs of positions of an album's time: GPX, GeoJSON, Timeline.json or Records.json.
     #[serde(skip_serializing_if = "is_default")]
     pub tracks: Vec<PathBuf>,
+    /// The same, read before.
+    #[serde(skip)]
+    pub logs: Vec<Track>,
     /// How many seconds an album's clocks are ahead of the logs; `None` finds it where that is clear.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub track_offset_s: Option<f64>,
@@ -167,6 +171,7 @@ impl Default for Request {
             one_trip: false,
             known: Vec::new(),
             tracks: Vec::new(),
+            logs: Vec::new(),
             track_offset_s: None,
             places: Vec::new(),
             trust_clocks: false,

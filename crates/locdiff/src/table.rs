@@ -87,7 +87,9 @@ impl AnswerRow {
         if let Some(error) = object.get("error") {
             return Some(Self { photo, found: Err(error.as_str()?.to_owned()) });
         }
-        let number = |name: &str| object.get(name)?.as_f64();
+        // What is no number is not told: of a model that gives no densities.
+        let told = |value: &Value| if value.is_null() { Some(f64::NAN) } else { value.as_f64() };
+        let number = |name: &str| told(object.get(name)?);
         let best = object.get("best")?;
         let found = FoundRow {
             lat: best.get("lat")?.as_f64()?,
@@ -95,7 +97,7 @@ impl AnswerRow {
             radius_50_km: number("radius_50_km")?,
             radius_90_km: number("radius_90_km")?,
             probability: match object.get("hypotheses")?.as_array()?.first() {
-                Some(first) => first.get("probability")?.as_f64()?,
+                Some(first) => told(first.get("probability")?)?,
                 None => 0.0,
             },
             locatability: number("locatability")?,
@@ -114,10 +116,10 @@ impl AnswerRow {
                 photo,
                 format!("{:.6}", found.lat),
                 format!("{:.6}", found.lon),
-                format!("{:.1}", found.radius_50_km),
-                format!("{:.1}", found.radius_90_km),
-                format!("{:.4}", found.probability),
-                format!("{:.4}", found.locatability),
+                cell(found.radius_50_km, 1),
+                cell(found.radius_90_km, 1),
+                cell(found.probability, 4),
+                cell(found.locatability, 4),
                 found.can_tell.to_string(),
                 found.place.clone(),
                 found.country.clone().unwrap_or_default(),
@@ -130,6 +132,11 @@ impl AnswerRow {
             }
         }
     }
+}
+
+/// A number with so many digits; nothing where it is not told.
+fn cell(value: f64, digits: usize) -> String {
+    if value.is_nan() { String::new() } else { format!("{value:.digits$}") }
 }
 
 /// The JSON object of a photo that could not be used: what `locdiff locate --json` prints.

@@ -81,6 +81,8 @@ pub(crate) struct Head<M> {
     network: GuidedNetwork<M>,
     /// What the network gave at the plan's first step, pure noise.
     first: Tensor,
+    /// The same at another step, where it is asked for.
+    kept: Option<(usize, Tensor)>,
     reading: Reading,
     scale: f32,
 }
@@ -112,6 +114,7 @@ impl<M: Deref<Target = Model>> Head<M> {
         };
         Ok(Self {
             first: Tensor::zeros(device, rows, config.code_dim())?,
+            kept: None,
             reading,
             scale: config.code_scale.factor() as f32,
             network,
@@ -123,6 +126,18 @@ impl<M: Deref<Target = Model>> Head<M> {
         &self.first
     }
 
+    /// Keeps the network's output at a step of the next runs, too; `None` ends that.
+    pub(crate) fn keep_at(&mut self, position: Option<usize>) -> Result<(), NnError> {
+        let blank = || Tensor::zeros(self.first.device(), self.first.rows(), self.first.cols());
+        self.kept = position.map(|position| Ok::<_, NnError>((position, blank()?))).transpose()?;
+        Ok(())
+    }
+
+    /// What was kept in the last run.
+    pub(crate) fn kept(&self) -> Option<&Tensor> {
+        self.kept.as_ref().map(|(_, kept)| kept)
+    }
+
     /// Replaces the embeddings, in place.
     pub(crate) fn set_cond(&mut self, cond: View<'_>) -> Result<(), NnError> {
         self.network.set_cond(cond)
@@ -131,10 +146,13 @@ impl<M: Deref<Target = Model>> Head<M> {
 
 impl<M: Deref<Target = Model>> Denoiser for Head<M> {
     fn predict(&mut self, mut out: ViewMut<'_>, x: View<'_>, position: usize) -> Result<(), NnError> {
-        let Self { network, first, reading, scale } = self;
+        let Self { network, first, kept, reading, scale } = self;
         let natural = network.run(x, position)?;
         if position == 0 {
             ops::copy(first.view_mut(), natural.view())?;
+        }
+        if let Some((_, kept)) = kept.as_mut().filter(|(at, _)| *at == position) {
+            ops::copy(kept.view_mut(), natural.view())?;
         }
         match reading {
             Reading::Plain => return ops::copy(out, natural.view()),

@@ -57,7 +57,9 @@ fn keys_and_seeds_draw_other_noise() {
         let query = Query { views: &photo, key };
         predictor.predict(&[query], &SampleOptions { seed, ..OPTIONS }, EVERY).unwrap().remove(0)
     };
-    assert_eq!(of(0, 3), predict(&predictor, &photo, OPTIONS)[0]);
+    let own = Query::from(&photo[0]).key;
+    assert_eq!(of(own, 3), predict(&predictor, &photo, OPTIONS)[0]);
+    assert_ne!(own, Query::from(&embedding(1)).key);
     assert_ne!(of(0, 3).code, of(1, 3).code);
     assert_ne!(of(0, 3).code, of(0, 4).code);
 }
@@ -69,7 +71,8 @@ fn samples_are_spread_over_views() {
     let views = [embedding(0), embedding(1)];
     let spread = predictor.predict(&[Query { views: &views, key: 0 }], &OPTIONS, EVERY).unwrap().remove(0).samples;
     // Sample k is drawn for view k mod 2, with the noise it has anyway.
-    let alone: Vec<Prediction> = predict(&predictor, &views, OPTIONS);
+    let alone = views.each_ref().map(|view| Query { views: std::slice::from_ref(view), key: 0 });
+    let alone = predictor.predict(&alone, &OPTIONS, EVERY).unwrap();
     for (k, place) in spread.iter().enumerate() {
         let expected = alone[k % 2].samples[k];
         assert!(locdiff_sphere::haversine_km(*place, expected) < 0.1, "sample {k}: {place:?} {expected:?}");

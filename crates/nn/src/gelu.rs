@@ -2,6 +2,9 @@
 
 use crate::cpu::math;
 
+/// 2·√(2/π).
+const TANH_FACTOR: f32 = std::f32::consts::SQRT_2 * std::f32::consts::FRAC_2_SQRT_PI;
+
 /// An element-wise function between the two products of a transformer's layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gelu {
@@ -9,6 +12,8 @@ pub enum Gelu {
     Quick,
     /// `x·Φ(x)`, with erf.
     Exact,
+    /// `x·Φ(x)` by a hyperbolic tangent: SigLIP.
+    Tanh,
 }
 
 impl Gelu {
@@ -19,6 +24,13 @@ impl Gelu {
             Self::Quick => {
                 for value in values {
                     *value /= 1.0 + math::exp(-1.702 * *value);
+                }
+            }
+            Self::Tanh => {
+                for value in values {
+                    // 1 + tanh u = 2 σ(2u).
+                    let twice = TANH_FACTOR * (*value + 0.044_715 * *value * *value * *value);
+                    *value /= 1.0 + math::exp(-twice);
                 }
             }
             Self::Exact => {

@@ -122,7 +122,7 @@ fn norms_patches_and_activations() {
         let mut tokens = Tensor::zeros(&device, 6, cols).unwrap();
         let on_device = Bf16Tensor::from_slice(&device, 4, cols, &patches).unwrap();
         let place = on(3, cols, &positions);
-        inference::embed_tokens(tokens.view_mut(), on_device.view(), place.view(), norm.view(), 1e-5).unwrap();
+        inference::embed_tokens(tokens.view_mut(), on_device.view(), place.view(), Some(norm.view()), 1e-5).unwrap();
         let patches = rounded(&patches);
         let sums: Vec<f32> = (0..6 * cols)
             .map(|i| {
@@ -132,14 +132,29 @@ fn norms_patches_and_activations() {
             })
             .collect();
         close("tokens", &tokens.to_vec().unwrap(), &normed(&sums, &gain_shift, cols), 1e-5);
+        // Without a norm, and without a class token: four patches and their places.
+        inference::embed_tokens(tokens.view_mut(), on_device.view(), place.view(), None, 1e-5).unwrap();
+        close("plain tokens", &tokens.to_vec().unwrap(), &sums, 1e-6);
+        let (mut bare, two) = (Tensor::zeros(&device, 4, cols).unwrap(), on(2, cols, &positions[..2 * cols]));
+        inference::embed_tokens(bare.view_mut(), on_device.view(), two.view(), None, 1e-5).unwrap();
+        let sums: Vec<f32> = patches.iter().enumerate().map(|(i, patch)| patch + positions[i % (2 * cols)]).collect();
+        close("bare tokens", &bare.to_vec().unwrap(), &sums, 1e-6);
+
+        let mut mean = Tensor::zeros(&device, 2, cols).unwrap();
+        inference::mean_rows(mean.view_mut(), on_device.view(), 1).unwrap();
+        let last = [&patches[cols..2 * cols], &patches[3 * cols..]].concat();
+        close("mean of all but the first", &mean.to_vec().unwrap(), &last, 1e-6);
 
         let x = noise(rows * cols, 5).iter().map(|v| v * 5.0).collect::<Vec<f32>>();
-        for kind in [Gelu::Quick, Gelu::Exact] {
+        for kind in [Gelu::Quick, Gelu::Exact, Gelu::Tanh] {
             let mut y = Bf16Tensor::from_slice(&device, rows, cols, &x).unwrap();
             inference::activate(kind, y.rows_mut(rows)).unwrap();
             let f = |&x: &f32| match kind {
                 Gelu::Quick => x / (1.0 + (-1.702 * x).exp()),
                 Gelu::Exact => x * (0.5 + 0.5 * locdiff_nn::math::erf(x / 2.0_f32.sqrt())),
+                Gelu::Tanh => {
+                    0.5 * x * (1.0 + ((2.0 / std::f32::consts::PI).sqrt() * (x + 0.044715 * x.powi(3))).tanh())
+                }
             };
             close("gelu", &y.to_vec().unwrap(), &rounded(&x).iter().map(f).collect::<Vec<f32>>(), ROUNDING);
         }

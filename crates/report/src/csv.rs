@@ -35,6 +35,16 @@ fn csv(report: &Report) -> String {
         rows.estimate("likelihood", &report.name, "nll_nats_per_sr", &likelihood.nats, likelihood.n);
         rows.value("likelihood", &report.name, "nll_plonk", likelihood.plonk, likelihood.n);
     }
+    if let Some(found) = &report.recall_area {
+        for at in &found.at {
+            let metric = format!("area_km2_at_{}", at.recall);
+            rows.estimate("recall_area", &report.name, &metric, &at.area_km2, found.n);
+        }
+        for point in &found.curve {
+            let metric = format!("recall_in_{}_km2", short(point.area_km2));
+            rows.value("recall_area", &report.name, &metric, point.recall, found.n);
+        }
+    }
     for (group, calibration) in [("regions", &report.regions), ("radii", &report.radii)] {
         if let Some(calibration) = calibration {
             rows.calibration(group, calibration);
@@ -50,7 +60,7 @@ fn csv(report: &Report) -> String {
             rows.scores(&format!("by {}", breakdown.by), &group.name, &group.scores);
         }
     }
-    if let Some(rival) = &report.rival {
+    for rival in report.rival.iter().chain(&report.constant) {
         rows.scores("scores", &rival.name, &rival.scores);
         let group = format!("less {}", rival.name);
         for radius in &rival.paired.radii {

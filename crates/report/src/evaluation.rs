@@ -4,8 +4,8 @@ use crate::report::{Breakdown, PrdcReport, Report, Rival};
 use crate::{ReportError, System};
 use locdiff_base::{Named, named};
 use locdiff_eval::{
-    Bootstrap, Correlogram, Likelihood, Nearby, PRDC_CHUNKS, PRDC_NEIGHBOURS, Paired, Prdc, Preset, ReliabilityCurve,
-    Rules, Scores, by_label, by_novelty,
+    Bootstrap, Correlogram, Likelihood, Nearby, PRDC_CHUNKS, PRDC_NEIGHBOURS, Paired, Prdc, Preset, RecallArea,
+    ReliabilityCurve, Rules, Scores, best_constant, by_label, by_novelty,
 };
 use locdiff_places::{Countries, Places, continent};
 use locdiff_sphere::LatLon;
@@ -76,7 +76,8 @@ fn country(place: LatLon) -> String {
 pub struct Evaluation {
     /// Whose rules.
     pub preset: Preset,
-    /// How intervals are made; its seed is also that of the permutations.
+    /// How intervals are made: blocks of 5° are drawn where the truths are in enough of them. Its seed is also that of the
+    /// permutations.
     pub bootstrap: Bootstrap,
     /// What a photo without an answer is.
     pub missing: MissingRule,
@@ -132,17 +133,22 @@ impl Evaluation {
         if truths.is_empty() {
             return Err(ReportError::Nothing);
         }
-        let rules = self.preset.rules();
+        let (rules, bootstrap) = (self.preset.rules(), self.bootstrap.by_places(&truths));
         let errors_km = rules.errors_km(&truths, &first.answers)?;
         let mut report = self.report(truth_name, &truths, &first, &errors_km, step)?;
         (report.without_truth, report.skipped) = (without_truth, skipped);
-        if let Some(second) = second {
-            let others_km = rules.errors_km(&truths, &second.answers)?;
-            report.rival = Some(Rival {
-                scores: Scores::new(&others_km, rules, &self.bootstrap),
-                paired: Paired::new(&errors_km, &others_km, rules, &self.bootstrap)?,
-                name: second.name,
-            });
+        let rival = |other: System| -> Result<Rival, ReportError> {
+            let others_km = rules.errors_km(&truths, &other.answers)?;
+            Ok(Rival {
+                scores: Scores::new(&others_km, rules, &bootstrap),
+                paired: Paired::new(&errors_km, &others_km, rules, &bootstrap)?,
+                name: other.name,
+            })
+        };
+        report.rival = second.map(rival).transpose()?;
+        if let Some(place) = self.training.as_deref().and_then(best_constant) {
+            let name = format!("always {place}, the best constant of the training places");
+            report.constant = Some(rival(System::of_places(name, vec![Some(place); truths.len()]))?);
         }
         Ok(report)
     }
@@ -156,13 +162,14 @@ impl Evaluation {
         errors_km: &[f64],
         step: impl Fn(),
     ) -> Result<Report, ReportError> {
-        let (rules, bootstrap) = (self.preset.rules(), self.bootstrap);
+        let (rules, bootstrap) = (self.preset.rules(), self.bootstrap.by_places(truths));
         let scores = Scores::new(errors_km, rules, &bootstrap);
-        let mut report = Report::new(&system.name, truth_name, self.preset, bootstrap, scores);
+        let mut report = Report::new(&system.name, truth_name, self.preset, bootstrap.clone(), scores);
         step();
         self.add_prdc(&mut report, truths, &system.answers)?;
         step();
         report.likelihood = system.log_density.as_ref().map(|logs| Likelihood::new(logs, &bootstrap));
+        report.recall_area = system.region_area_km2.as_ref().map(|areas| RecallArea::new(areas, &bootstrap));
         report.regions = system.region_level.as_ref().map(|levels| ReliabilityCurve::of_levels(levels));
         if !system.radii.is_empty() {
             report.radii = Some(ReliabilityCurve::of_radii(errors_km, &system.radii, rules)?);
@@ -173,15 +180,17 @@ impl Evaluation {
             report.breakdowns.push(Breakdown { by: division.name().to_owned(), groups });
             step();
         }
-        self.add_novelty(&mut report, truths, errors_km, rules)?;
+        self.add_novelty(&mut report, truths, errors_km, (rules, &bootstrap))?;
         step();
         let correlogram = Correlogram::new(truths, errors_km, bootstrap.seed)?;
         step();
         if let Some(lag) = correlogram.lags.first().filter(|lag| lag.z > 3.0 && lag.moran_i > 0.1) {
             report.notes.push(format!(
-                "photos within {} km of each other err alike (Moran's I {:.2}): they count for fewer, and the true \
-                 intervals are wider than those told",
-                lag.to_km, lag.moran_i
+                "photos within {} km of each other err alike (Moran's I {:.2}): intervals are over {}, p-values take photos as \
+                 independent",
+                lag.to_km,
+                lag.moran_i,
+                if bootstrap.blocks.is_some() { "blocks of 5°" } else { "photos, too few for blocks, and too narrow" }
             ));
         }
         report.correlogram = Some(correlogram);
@@ -197,12 +206,12 @@ impl Evaluation {
         report: &mut Report,
         truths: &[LatLon],
         errors_km: &[f64],
-        rules: Rules,
+        (rules, bootstrap): (Rules, &Bootstrap),
     ) -> Result<(), ReportError> {
         let Some(training) = &self.training else { return Ok(()) };
         let nearby = Nearby::new(training, rules);
         let nearest: Vec<f64> = truths.par_iter().map(|truth| nearby.nearest_km(*truth).unwrap_or(f64::NAN)).collect();
-        let groups = by_novelty(&nearest, errors_km, rules, &self.bootstrap)?;
+        let groups = by_novelty(&nearest, errors_km, rules, bootstrap)?;
         report.breakdowns.push(Breakdown { by: "distance to the nearest training photo".to_owned(), groups });
         Ok(())
     }

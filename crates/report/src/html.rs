@@ -3,7 +3,7 @@
 use crate::plots::{self, ERROR_CLASSES, MOST_DOTS, error_class};
 use crate::words::{km, km_interval, p_value, percent, percent_interval};
 use crate::{Breakdown, PrdcReport, Report, Rival, page::Page};
-use locdiff_eval::{RADIUS_NAMES, ReliabilityCurve, Scores};
+use locdiff_eval::{Estimate, RADIUS_NAMES, ReliabilityCurve, Scores};
 
 type Cell = (String, String);
 
@@ -22,7 +22,7 @@ fn html(report: &Report) -> String {
     curves(&mut page, report);
     map(&mut page, report);
     scores_table(&mut page, report);
-    if let Some(rival) = &report.rival {
+    for rival in report.rival.iter().chain(&report.constant) {
         comparison(&mut page, report, rival);
     }
     for breakdown in &report.breakdowns {
@@ -76,10 +76,14 @@ fn curves(page: &mut Page, report: &Report) {
             format!("Reliability: on the diagonal every promise is kept; the grey band is chance. {caption}"),
         ));
     }
+    if let Some(found) = &report.recall_area {
+        let caption = "Recall against area: the share of photos whose densest region of an area holds the truth.";
+        figures.push((plots::recall_area(found), caption.to_owned()));
+    }
     if let Some(plot) = plots::correlogram(report) {
         figures.push((
             plot,
-            "Whether neighbours err alike (Moran’s I; 0 is chance). Where it is high, photos are not independent and the intervals told are too narrow.".to_owned(),
+            "Whether neighbours err alike (Moran’s I; 0 is chance). Where it is high, photos are not independent: intervals are over blocks of 5°.".to_owned(),
         ));
     }
     page.heading("Curves");
@@ -130,6 +134,11 @@ fn scores_table(page: &mut Page, report: &Report) {
         ]);
         let uniform = "uniform 1.217".to_owned();
         rows.push(vec![plain("plonk’s likelihood figure".into()), (format!("{:.3}", likelihood.plonk), uniform)]);
+    }
+    for at in report.recall_area.iter().flat_map(|found| &found.at) {
+        let name = format!("area that holds the truth of {:.0} % of the photos, km²", 100.0 * at.recall);
+        let Estimate { value, low, high } = at.area_km2;
+        rows.push(vec![plain(name), (format!("{value:.2e}"), format!("{low:.2e} to {high:.2e}"))]);
     }
     page.heading("Numbers");
     page.table(&["measure", "value"], &rows);

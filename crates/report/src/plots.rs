@@ -2,7 +2,7 @@
 
 use crate::svg::{Axis, Plot};
 use crate::{Report, words::percent};
-use locdiff_eval::{RADII_KM, ReliabilityCurve, Scores};
+use locdiff_eval::{RADII_KM, RecallArea, ReliabilityCurve, Scores};
 use locdiff_map::{Coast, Detail};
 use std::fmt::Write;
 
@@ -32,6 +32,16 @@ pub(crate) fn accuracy_curve(report: &Report) -> String {
     }
     draw(&report.scores, &report.name, "first");
     plot.finish("Share of photos within a distance of the truth, by distance")
+}
+
+/// Share of photos whose densest region of an area holds the truth.
+pub(crate) fn recall_area(found: &RecallArea) -> String {
+    let ticks = [1e3, 1e4, 1e5, 1e6, 1e7, 1e8].map(|km2| (km2, format!("{km2:.0e}"))).into();
+    let to = found.curve.last().map_or(5.1e8, |point| point.area_km2);
+    let x = Axis { from: 1e2, to, is_log: true, ticks, label: "area, km²" };
+    let mut plot = Plot::new(x, percent_axis("truths inside"));
+    plot.line("line first", found.curve.iter().map(|point| (point.area_km2, point.recall)));
+    plot.finish("Share of photos whose densest region holds the truth, by its area")
 }
 
 /// Promised against observed shares.

@@ -1,6 +1,8 @@
 //! Everything that was found out, to be read by people and by programs.
 
-use locdiff_eval::{Bootstrap, Correlogram, Group, Likelihood, Paired, Prdc, Preset, ReliabilityCurve, Rules, Scores};
+use locdiff_eval::{
+    Bootstrap, Correlogram, Group, Likelihood, Paired, Prdc, Preset, RecallArea, ReliabilityCurve, Rules, Scores,
+};
 use locdiff_sphere::LatLon;
 use serde::Serialize;
 
@@ -71,6 +73,8 @@ pub struct Report {
     pub prdc: Option<PrdcReport>,
     /// How probable the truths were held to be.
     pub likelihood: Option<Likelihood>,
+    /// How much of the Earth the densities need to hold the truths.
+    pub recall_area: Option<RecallArea>,
     /// Whether credible regions hold what they promise.
     pub regions: Option<ReliabilityCurve>,
     /// Whether the radii told with the answers do.
@@ -81,6 +85,8 @@ pub struct Report {
     pub correlogram: Option<Correlogram>,
     /// Another system.
     pub rival: Option<Rival>,
+    /// Always the same place, the best of the training photos', where those are known: what is not ahead of it is no answer.
+    pub constant: Option<Rival>,
     /// Remarks.
     pub notes: Vec<String>,
     /// Truths and errors for the map; not part of the JSON.
@@ -102,11 +108,13 @@ impl Report {
             scores,
             prdc: None,
             likelihood: None,
+            recall_area: None,
             regions: None,
             radii: None,
             breakdowns: Vec::new(),
             correlogram: None,
             rival: None,
+            constant: None,
             notes: Vec::new(),
             points: Vec::new(),
         }

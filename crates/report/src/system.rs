@@ -17,12 +17,15 @@ pub struct System {
     pub log_density: Option<Vec<f64>>,
     /// Probability of the smallest region that holds the truth; NaN where not told.
     pub region_level: Option<Vec<f64>>,
+    /// Area of that region in km²; NaN where not told.
+    pub region_area_km2: Option<Vec<f64>>,
     /// Answers that belong to no truth.
     pub strange: usize,
 }
 
 const LOG_DENSITY: &str = "truth_log_density";
 const REGION_LEVEL: &str = "truth_region_level";
+const REGION_AREA: &str = "truth_region_area_km2";
 
 impl System {
     /// A system that says places and no more.
@@ -30,10 +33,10 @@ impl System {
         Self { name, answers, ..Self::default() }
     }
 
-    /// Whether a column of a table is judged beside the places: `radius_50_km` and the like, `truth_log_density` and
-    /// `truth_region_level`.
+    /// Whether a column of a table is judged beside the places: `radius_50_km` and the like, `truth_log_density`,
+    /// `truth_region_level` and `truth_region_area_km2`.
     pub fn judges_column(name: &str) -> bool {
-        radius_probability(name).is_some() || [LOG_DENSITY, REGION_LEVEL].contains(&name)
+        radius_probability(name).is_some() || [LOG_DENSITY, REGION_LEVEL, REGION_AREA].contains(&name)
     }
 
     /// The rows of a table in the order of the truths, as [`crate::match_rows`] found them.
@@ -47,6 +50,7 @@ impl System {
             radii: radii.collect(),
             log_density: column(LOG_DENSITY),
             region_level: column(REGION_LEVEL),
+            region_area_km2: column(REGION_AREA),
             strange,
         }
     }
@@ -58,6 +62,7 @@ impl System {
             |value: fn(&TruthInDensity) -> f64| found.iter().map(|f| f.as_ref().map_or(f64::NAN, value)).collect();
         self.log_density = Some(list(|found| found.log_density));
         self.region_level = Some(list(|found| found.region_level));
+        self.region_area_km2 = Some(list(|found| found.region_area_km2));
         self
     }
 
@@ -69,7 +74,7 @@ impl System {
         }
         retain(&mut self.answers, keep);
         self.radii.iter_mut().for_each(|(_, radii)| retain(radii, keep));
-        for list in [&mut self.log_density, &mut self.region_level].into_iter().flatten() {
+        for list in [&mut self.log_density, &mut self.region_level, &mut self.region_area_km2].into_iter().flatten() {
             retain(list, keep);
         }
     }

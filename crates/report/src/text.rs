@@ -1,7 +1,7 @@
 //! The report on a terminal.
 
 use crate::words::{km, km_interval, p_value, percent, percent_interval};
-use crate::{Breakdown, Report};
+use crate::{Breakdown, Report, Rival};
 use locdiff_eval::{Estimate, RADIUS_NAMES, ReliabilityCurve};
 use std::fmt::Write;
 
@@ -64,6 +64,13 @@ fn text(report: &Report) -> String {
             likelihood.n
         );
     }
+    if let Some(found) = &report.recall_area {
+        line!(
+            out,
+            "recall against area: the densest {} million km² hold the truth of 10 / 50 / 90 % of the photos",
+            found.in_millions()
+        );
+    }
     for (what, calibration) in [("credible regions", &report.regions), ("radii told", &report.radii)] {
         if let Some(calibration) = calibration {
             reliability(&mut out, what, calibration);
@@ -80,7 +87,9 @@ fn text(report: &Report) -> String {
     for breakdown in &report.breakdowns {
         groups(&mut out, breakdown);
     }
-    rival(&mut out, report);
+    for other in report.rival.iter().chain(&report.constant) {
+        rival(&mut out, report, other);
+    }
     for note in &report.notes {
         line!(out, "note: {note}");
     }
@@ -123,8 +132,7 @@ fn groups(out: &mut String, breakdown: &Breakdown) {
     }
 }
 
-fn rival(out: &mut String, report: &Report) {
-    let Some(rival) = &report.rival else { return };
+fn rival(out: &mut String, report: &Report, rival: &Rival) {
     let paired = &rival.paired;
     line!(out, "\n{} less {}, on the same {} photos", report.name, rival.name, paired.n);
     line!(

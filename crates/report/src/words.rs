@@ -31,10 +31,11 @@ impl Report {
         parts.join(", ")
     }
 
-    /// "95 % bootstrap intervals, 1000 draws, seed 0".
+    /// "95 % bootstrap intervals, 1000 draws of 143 blocks of 5°, seed 0".
     pub(crate) fn intervals_in_words(&self) -> String {
-        let Bootstrap { replicates, confidence, seed } = self.bootstrap;
-        format!("{} % bootstrap intervals, {replicates} draws, seed {seed}", short(100.0 * confidence))
+        let Bootstrap { replicates, confidence, seed, blocks } = &self.bootstrap;
+        let of = blocks.as_ref().map_or(String::new(), |blocks| format!(" of {} blocks of 5°", blocks.count()));
+        format!("{} % bootstrap intervals, {replicates} draws{of}, seed {seed}", short(100.0 * confidence))
     }
 }
 

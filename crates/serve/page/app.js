@@ -280,6 +280,7 @@ function paintParts(parts) {
   $("speak").setAttribute("aria-pressed", String(Boolean(parts)));
   $("speaking").textContent = "";
   if (!parts) return;
+  $("frame").scrollIntoView({ block: "nearest" });
   const { rows, columns, nats } = parts, most = Math.max(...nats.map(Math.abs), 1e-9);
   const [width, height] = [image.clientWidth, image.clientHeight], scale = Math.min(width / image.naturalWidth, height / image.naturalHeight);
   const [w, h] = [image.naturalWidth * scale, image.naturalHeight * scale], [x, y] = [(width - w) / 2, (height - h) / 2];

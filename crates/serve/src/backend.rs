@@ -114,8 +114,9 @@ impl Backend {
                 let found = jobs.iter().flat_map(|job| job.work.photos()).map(parts).collect();
                 self.settle(jobs, found, begin, &stages, |_, _, found| Renderer::occlusion(found));
             }
-            Work::Album(_) | Work::AlbumEmbeddings(_) => {
-                let said = self.locator.run_album_of(sources, &first.ask.request, &options, control);
+            Work::Album(_, ref facts) | Work::AlbumEmbeddings(_, ref facts) => {
+                let request = facts.request(&first.ask.request);
+                let said = request.and_then(|request| self.locator.run_album_of(sources, &request, &options, control));
                 let said = said.map_err(|error| Problem::from(&error)).and_then(|run| trips::object(&run));
                 let photos = vec![(); first.work.len()];
                 self.settle(jobs, photos, begin, &stages, |_, _, _| Renderer::album(said.as_ref()));
@@ -229,7 +230,7 @@ fn groups(jobs: Vec<Job>) -> Vec<Vec<Job>> {
     let mut groups: Vec<Vec<Job>> = Vec::new();
     for job in jobs {
         let is_own = |job: &Job| {
-            job.ask.is_together || matches!(job.work, Work::Steps(_) | Work::Album(_) | Work::AlbumEmbeddings(_))
+            job.ask.is_together || matches!(job.work, Work::Steps(_) | Work::Album(..) | Work::AlbumEmbeddings(..))
         };
         let alike = |group: &&mut Vec<Job>| {
             !is_own(&group[0])

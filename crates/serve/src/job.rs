@@ -2,7 +2,8 @@
 
 use crate::{ask::Ask, budget::Reserved, problem::Problem};
 use bytes::Bytes;
-use locdiff::{EmbeddedPhoto, Embedding, LatLon, LocateError, Source};
+use locdiff::parts::Track;
+use locdiff::{EmbeddedPhoto, Embedding, LatLon, LocateError, Request, Source, StatedPlace};
 use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
@@ -13,6 +14,25 @@ pub(crate) struct GivenFacts {
     pub(crate) time: Option<String>,
     pub(crate) gps: Option<LatLon>,
     pub(crate) camera: Option<String>,
+}
+
+/// What is known of an album beside its photos.
+#[derive(Debug, Default)]
+pub(crate) struct AlbumFacts {
+    /// Logs of positions as files: their names and contents.
+    pub(crate) tracks: Vec<(String, Bytes)>,
+    pub(crate) places: Vec<StatedPlace>,
+}
+
+impl AlbumFacts {
+    /// The request with them; logs are read.
+    pub(crate) fn request(&self, asked: &Request) -> Result<Request, LocateError> {
+        let mut request = asked.clone();
+        request.places.clone_from(&self.places);
+        let logs = self.tracks.iter().map(|(name, contents)| Track::parse(contents, name));
+        request.logs = logs.collect::<Result<_, _>>()?;
+        Ok(request)
+    }
 }
 
 /// A photo as it came.
@@ -34,9 +54,9 @@ pub(crate) enum Work {
     /// Photos of one place.
     Steps(Vec<Upload>),
     /// Photos of one trip.
-    Album(Vec<Upload>),
+    Album(Vec<Upload>, AlbumFacts),
     /// The same as embeddings.
-    AlbumEmbeddings(Vec<EmbeddedPhoto>),
+    AlbumEmbeddings(Vec<EmbeddedPhoto>, AlbumFacts),
     /// A photo made small.
     Preview(Vec<Upload>),
     /// A photo, part by part.
@@ -58,7 +78,7 @@ impl Upload {
 impl Work {
     /// Photos or embeddings as the front desk takes them.
     pub(crate) fn sources(&self) -> Result<Vec<Source>, LocateError> {
-        if let Self::AlbumEmbeddings(photos) = self {
+        if let Self::AlbumEmbeddings(photos, _) = self {
             return Ok(photos.iter().cloned().map(Source::embedded).collect());
         }
         let Self::LocateEmbeddings(rows) = self else {
@@ -77,10 +97,10 @@ impl Work {
             Self::Locate(photos)
             | Self::Embed(photos)
             | Self::Steps(photos)
-            | Self::Album(photos)
+            | Self::Album(photos, _)
             | Self::Preview(photos)
             | Self::Occlusion(photos) => photos,
-            Self::LocateEmbeddings(_) | Self::AlbumEmbeddings(_) => &[],
+            Self::LocateEmbeddings(_) | Self::AlbumEmbeddings(..) => &[],
         }
     }
 
@@ -88,7 +108,7 @@ impl Work {
     pub(crate) fn len(&self) -> usize {
         match self {
             Self::LocateEmbeddings(rows) => rows.len(),
-            Self::AlbumEmbeddings(photos) => photos.len(),
+            Self::AlbumEmbeddings(photos, _) => photos.len(),
             _ => self.photos().len(),
         }
     }
@@ -98,7 +118,7 @@ impl Work {
         const ALIKE: usize = 256;
         const PARTS: usize = 40;
         match self {
-            Self::AlbumEmbeddings(photos) => photos.len().div_ceil(ALIKE),
+            Self::AlbumEmbeddings(photos, _) => photos.len().div_ceil(ALIKE),
             // Each part is a photo of its own.
             Self::Occlusion(photos) => PARTS * photos.len(),
             _ => self.len(),

@@ -1,7 +1,7 @@
 //! Errors as problem+json, RFC 9457.
 
 use locdiff::LocateError;
-use locdiff::parts::{ModelError, VisionError};
+use locdiff::parts::{AlbumError, ModelError, VisionError};
 use locdiff_places::PlacesError;
 use serde_json::{Value, json};
 
@@ -121,7 +121,10 @@ impl From<&LocateError> for Problem {
             | LocateError::Data(_)
             | LocateError::OtherEncoder { .. }
             | LocateError::Model(ModelError::NotFinite { .. }) => Kind::Unusable,
-            LocateError::Setting(_) | LocateError::Places(_) | LocateError::Mismatch { .. } => Kind::BadRequest,
+            LocateError::Setting(_)
+            | LocateError::Places(_)
+            | LocateError::Mismatch { .. }
+            | LocateError::Album(AlbumError::Track { .. } | AlbumError::Time { .. }) => Kind::BadRequest,
             _ => Kind::Internal,
         };
         if let LocateError::Places(PlacesError::UnknownRegion { text, near }) = error {

@@ -72,7 +72,8 @@ pub(crate) const ROUTES: [Route; 16] = [
         "/v1/album",
         Endpoint::Album,
         "Where the photos of one trip were taken, together: by image evidence, times, the GPS tags of some and how people travel. A form of \
-         fields 'photo'; after a photo, fields 'time', 'gps' (lat,lon) and 'camera' give what its own EXIF data lack",
+         fields 'photo'; after a photo, fields 'time', 'gps' (lat,lon) and 'camera' give what its own EXIF data lack; fields 'track' are logs of \
+         positions as files, 'places' is a JSON list of what else is known",
     ),
     post(
         "/v1/album/embeddings",

@@ -196,7 +196,7 @@ impl Service {
             Endpoint::LocateEmbeddings => uploads::embeddings(&contents, self.columns, most)?,
             Endpoint::Embed => Work::Embed(photos(contents, ask.name.clone())?),
             Endpoint::Steps => Work::Steps(photos(contents, ask.name.clone())?),
-            Endpoint::Album => Work::Album(uploads::album(contents, &kind, most, &self.limits)?),
+            Endpoint::Album => uploads::album(contents, &kind, most, &self.limits)?,
             _ => Work::Locate(photos(contents, ask.name.clone())?),
         };
         let (reply, answer) = oneshot::channel();

@@ -1,12 +1,12 @@
 //! Bodies as photos or embeddings.
 
-use crate::job::{GivenFacts, Upload, Work};
+use crate::job::{AlbumFacts, GivenFacts, Upload, Work};
 use crate::multipart;
 use crate::problem::{Kind, Problem};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use bytes::Bytes;
 use locdiff::parts::{Taken, parse_time};
-use locdiff::{EmbeddedPhoto, Embedding, LatLon, LocateError, Photo, PhotoLimits};
+use locdiff::{EmbeddedPhoto, Embedding, LatLon, LocateError, Photo, PhotoLimits, StatedPlace};
 use locdiff_base::excerpt;
 use serde::Deserialize;
 
@@ -108,14 +108,27 @@ const FIELDS: usize = 4;
 const LONGEST_FIELD: usize = 100;
 /// No name of a photo is longer.
 const LONGEST_NAME: usize = 1024;
+/// Logs and stated places of an album at the most.
+const MOST_TRACKS: usize = 16;
+const MOST_PLACES: usize = 100;
 
-/// The photos of an album's form, each followed by its fields.
-pub(crate) fn album(body: Bytes, kind: &BodyKind, most: usize, limits: &PhotoLimits) -> Result<Vec<Upload>, Problem> {
+/// The photos of an album's form, each followed by its fields, and what is known beside them.
+pub(crate) fn album(body: Bytes, kind: &BodyKind, most: usize, limits: &PhotoLimits) -> Result<Work, Problem> {
     let BodyKind::Form { boundary } = kind else { return Err(Problem::bad("an album is a form")) };
-    let parts = multipart::parts(body, boundary, FIELDS * most)
+    let parts = multipart::parts(body, boundary, FIELDS * most + MOST_TRACKS + 1)
         .map_err(|reason| Problem::bad(format!("the form cannot be read: {reason}")))?;
-    let mut photos: Vec<Upload> = Vec::new();
+    let (mut photos, mut facts): (Vec<Upload>, _) = (Vec::new(), AlbumFacts::default());
     for part in parts {
+        if part.field == "track" {
+            let name = part.file_name.unwrap_or_else(|| format!("track {}", facts.tracks.len() + 1));
+            facts.tracks.push((name, part.contents));
+            continue;
+        }
+        if part.field == "places" {
+            facts.places = serde_json::from_slice(&part.contents)
+                .map_err(|error| Problem::bad(format!("the field 'places' is no list of places: {error}")))?;
+            continue;
+        }
         if part.field == "photo" {
             if photos.len() == most {
                 return Err(Problem::bad(format!("the form has more than {most} photos")));
@@ -144,7 +157,7 @@ pub(crate) fn album(body: Bytes, kind: &BodyKind, most: usize, limits: &PhotoLim
             }
             "camera" => photo.given.camera.replace(value.to_owned()).is_none(),
             _ => {
-                let known = "an album has photo, time, gps and camera";
+                let known = "an album has photo, time, gps and camera, and beside these places and track";
                 return Err(Problem::bad(format!("the form has a field '{}': {known}", excerpt(field))));
             }
         };
@@ -155,7 +168,19 @@ pub(crate) fn album(body: Bytes, kind: &BodyKind, most: usize, limits: &PhotoLim
     if photos.is_empty() {
         return Err(Problem::bad("the form has no photo: send one or more fields called 'photo'"));
     }
-    Ok(photos)
+    check(&facts)?;
+    Ok(Work::Album(photos, facts))
+}
+
+fn check(facts: &AlbumFacts) -> Result<(), Problem> {
+    for (count, most, what) in
+        [(facts.tracks.len(), MOST_TRACKS, "tracks"), (facts.places.len(), MOST_PLACES, "stated places")]
+    {
+        if count > most {
+            return Err(Problem::bad(format!("the album has {count} {what}: send {most} at the most")));
+        }
+    }
+    Ok(())
 }
 
 /// Latitude and longitude, with a comma between.
@@ -192,6 +217,11 @@ pub(crate) const MOST_OF_ALBUM: usize = 5000;
 #[serde(deny_unknown_fields)]
 struct AlbumBody {
     photos: Vec<AlbumRow>,
+    /// The texts of the files.
+    #[serde(default)]
+    tracks: Vec<String>,
+    #[serde(default)]
+    places: Vec<StatedPlace>,
 }
 
 /// What `/v1/embed` said of a photo; its embedding as base64 of 32-bit numbers, the least byte first.
@@ -240,5 +270,8 @@ pub(crate) fn album_embeddings(body: &[u8], columns: usize) -> Result<Work, Prob
         return Err(Problem::bad(format!("the album has {count} photos: send 1 to {MOST_OF_ALBUM}")));
     }
     let photos = body.photos.into_iter().map(|row| row.photo(columns)).collect::<Result<_, _>>()?;
-    Ok(Work::AlbumEmbeddings(photos))
+    let track = |(k, text): (usize, String)| (format!("track {}", k + 1), Bytes::from(text));
+    let facts = AlbumFacts { tracks: body.tracks.into_iter().enumerate().map(track).collect(), places: body.places };
+    check(&facts)?;
+    Ok(Work::AlbumEmbeddings(photos, facts))
 }

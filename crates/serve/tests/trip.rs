@@ -230,3 +230,39 @@ fn every_field_of_an_album_is_described() {
         }
     }
 }
+
+/// A log of positions and a stated place, in a form and as JSON; what cannot be read is told.
+#[test]
+fn logs_and_stated_places_count() {
+    let server = Running::new(|_| {});
+    let china = photo("china.jpg");
+    let log = "<gpx><wpt lat=\"48.2\" lon=\"16.4\"><time>2024-05-12T13:40:00Z</time></wpt>\
+               <wpt lat=\"48.2\" lon=\"16.4\"><time>2024-05-12T13:50:00Z</time></wpt></gpx>";
+    let shot = described("a.jpg", &china, &[("time", "2024-05-12T13:45:00Z")]);
+    let by_log =
+        server.post("/v1/album", FORM, &form(&[part("track", Some("walk.gpx"), log.as_bytes()), shot.clone()]));
+    let best = by_log.json()["photos"][0]["best"].clone();
+    assert!((best["lat"].as_f64().unwrap() - 48.2).abs() < 0.01, "{best}");
+    let places = r#"[{"name": "Kyoto", "from": "2024-05-12", "to": "2024-05-12"}]"#;
+    let stated = server.post("/v1/album", FORM, &form(&[shot.clone(), part("places", None, places.as_bytes())])).json();
+    let best = &stated["photos"][0]["best"];
+    assert!((best["lat"].as_f64().unwrap() - 35.0).abs() < 0.3, "{stated}");
+    let said = server.post("/v1/embed?name=a.jpg", "image/jpeg", &china).json();
+    let values: Vec<f32> = serde_json::from_value(said["embedding"].clone()).unwrap();
+    let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+    let row = json!({ "name": "a.jpg", "embedding": BASE64.encode(bytes), "time": "2024-05-12T13:45:00", "offset": "+00:00" });
+    let ask = |body: Value| server.post("/v1/album/embeddings", "application/json", body.to_string().as_bytes());
+    let parts = ask(json!({ "photos": [row], "tracks": [log] })).json();
+    assert!((parts["photos"][0]["best"]["lat"].as_f64().unwrap() - 48.2).abs() < 0.01, "{parts}");
+    for (field, contents, reason) in [
+        ("track", "hello", "neither GPX nor JSON"),
+        ("places", "Kyoto", "no list of places"),
+        ("places", r#"[{"name": "Nowhereville of the Moon"}]"#, "Nowhereville"),
+        ("places", r#"[{"name": "Kyoto", "from": "noon"}]"#, "'noon' is no time"),
+    ] {
+        let response =
+            server.post("/v1/album", FORM, &form(&[shot.clone(), part(field, Some("x"), contents.as_bytes())]));
+        let detail = response.json()["detail"].as_str().unwrap_or_default().to_owned();
+        assert!(response.status == 400 && detail.contains(reason), "{field} {contents}: {} {detail}", response.status);
+    }
+}

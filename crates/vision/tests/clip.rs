@@ -171,7 +171,7 @@ fn folders_that_do_not_fit_are_refused() {
         refused(folder.path(), &[file, "check the path"]);
     }
     for (file, from, to, words) in [
-        ("config.json", "\"model_type\": \"clip\"", "\"model_type\": \"siglip\"", "`siglip`"),
+        ("config.json", "\"model_type\": \"clip\"", "\"model_type\": \"blip\"", "`blip`"),
         ("config.json", "\"hidden_size\": 32", "\"hidden_size\": 64", "has the shape"),
         ("config.json", "\"hidden_size\": 32", "\"hidden_size\": 33", "33 shared by 2 heads"),
         ("config.json", "quick_gelu", "relu", "hidden_act is `relu`"),

@@ -2,11 +2,12 @@
 
 use super::features::FourierFeatures;
 use crate::{
-    Baseline, PhotoDensity,
+    Baseline, Examples, PhotoDensity,
     baseline::{Task, highest, kernels, score},
     error::Result,
     examples::{Bank, normalised, upload},
     learner::{Batch, Weights, learn},
+    reading::{edge, nll_with_floor},
 };
 use locdiff_model::Standardisation;
 use locdiff_nn::{
@@ -16,6 +17,7 @@ use locdiff_nn::{
     ops::Transpose,
 };
 use locdiff_sphere::{Grid, LatLon, UnitVec};
+use rayon::prelude::*;
 use std::collections::HashMap;
 
 /// Size of the common vectors.
@@ -45,7 +47,21 @@ pub(crate) struct Contrastive {
     standardisation: Standardisation,
     places: Vec<UnitVec>,
     vectors: Tensor,
+    density: GalleryDensity,
 }
+
+/// How a gallery's places become a density: kernels about the best, each weighing `exp(scale·cosine)`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct GalleryDensity {
+    most: usize,
+    scale: f64,
+    width_km: f64,
+}
+
+/// Settings that are tried.
+const MOST: [usize; 3] = [50, 200, 1000];
+const SCALES: [f64; 6] = [3.5, 7.0, 14.3, 28.0, 56.0, 112.0];
+const WIDTHS_KM: [f64; 6] = [75.0, 100.0, 150.0, 250.0, 400.0, 700.0];
 
 struct Towers {
     image: Mlp,
@@ -121,7 +137,46 @@ impl Contrastive {
         learn(&mut weights, task, &bank, gradients, validate, progress)?;
         let (params, standardisation) = (weights.params, bank.standardisation);
         let vectors = towers.places(&params, &places)?;
-        Ok(Self { towers, params, standardisation, places, vectors })
+        let density = GalleryDensity { most: MOST[0], scale: SCALES[0], width_km: WIDTHS_KM[0] };
+        let mut fitted = Self { towers, params, standardisation, places, vectors, density };
+        fitted.density = fitted.choose_density(data.validation)?;
+        Ok(fitted)
+    }
+
+    /// The best places of every row with their cosines, the best first.
+    fn best(&self, embeddings: &[f32], most: usize) -> Result<Vec<Vec<(UnitVec, f64)>>> {
+        let places = &self.places;
+        let mut found = Vec::new();
+        for_cosines(&self.images(embeddings)?, &self.vectors, |cosines| {
+            found.par_extend(cosines.par_chunks_exact(places.len()).map(|row| {
+                let mut order: Vec<u32> = (0..row.len() as u32).collect();
+                let falling = |a: &u32, b: &u32| row[*b as usize].total_cmp(&row[*a as usize]).then(a.cmp(b));
+                if most < order.len() {
+                    order.select_nth_unstable_by(most, falling);
+                    order.truncate(most);
+                }
+                order.sort_unstable_by(falling);
+                order.iter().map(|&k| (places[k as usize], f64::from(row[k as usize]))).collect::<Vec<_>>()
+            }));
+        })?;
+        Ok(found)
+    }
+
+    /// The density's settings, by −log density on validation.
+    fn choose_density(&self, validation: &Examples) -> Result<GalleryDensity> {
+        let best = self.best(validation.photos(), MOST[MOST.len() - 1])?;
+        let tried = MOST.iter().flat_map(|&most| {
+            SCALES
+                .iter()
+                .flat_map(move |&scale| WIDTHS_KM.iter().map(move |&width_km| GalleryDensity { most, scale, width_km }))
+        });
+        let nll = |density: GalleryDensity| {
+            let pairs = best.par_iter().zip(validation.points());
+            let logs: Vec<f64> = pairs.map(|(own, truth)| density.of(own)(std::slice::from_ref(truth))[0]).collect();
+            (nll_with_floor(&logs), density)
+        };
+        let chosen = tried.map(nll).min_by(|a, b| a.0.total_cmp(&b.0));
+        Ok(chosen.map_or(self.density, |(_, density)| density))
     }
 
     /// Answers from a gallery of one's own.
@@ -136,6 +191,15 @@ impl Contrastive {
     fn images(&self, embeddings: &[f32]) -> Result<Tensor> {
         let inputs = upload(self.params.device(), &self.standardisation, embeddings)?;
         self.towers.images(&self.params, inputs.view())
+    }
+}
+
+impl GalleryDensity {
+    /// The density of the best places with their cosines.
+    fn of(self, best: &[(UnitVec, f64)]) -> PhotoDensity<'static> {
+        let taken = &best[..self.most.min(best.len())];
+        let weigh = |(place, cosine): &(UnitVec, f64)| (*place, (self.scale * (cosine - taken[0].1)).exp());
+        kernels(taken.iter().map(weigh).collect(), self.width_km)
     }
 }
 
@@ -287,22 +351,10 @@ impl Baseline for Contrastive {
         nearest(&self.images(embeddings)?, &self.vectors, &self.places)
     }
 
-    /// A softmax over the best places of the gallery, each a kernel as wide as the grid's spacing.
+    /// A softmax over the best places of the gallery, each a kernel.
     fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
-        const MOST: usize = 200;
-        const WIDTH_KM: f64 = 150.0;
-        let places = &self.places;
-        let mut found: Vec<PhotoDensity<'_>> = Vec::new();
-        for_cosines(&self.images(embeddings)?, &self.vectors, |cosines| {
-            for row in cosines.chunks_exact(places.len()) {
-                let mut order: Vec<usize> = (0..row.len()).collect();
-                order.sort_unstable_by(|&a, &b| row[b].total_cmp(&row[a]).then(a.cmp(&b)));
-                let top = row[order[0]];
-                let weigh = |&k: &usize| (places[k], f64::from(COSINE_SCALE * (row[k] - top)).exp());
-                found.push(kernels(order.iter().take(MOST).map(weigh).collect(), WIDTH_KM));
-            }
-        })?;
-        Ok(found)
+        let best = self.best(embeddings, self.density.most)?;
+        Ok(best.into_iter().map(|own| self.density.of(&own)).collect())
     }
 
     fn parameters(&self) -> usize {
@@ -310,14 +362,16 @@ impl Baseline for Contrastive {
     }
 
     fn chosen(&self) -> String {
-        format!("{} places", self.places.len())
+        let GalleryDensity { most, scale, width_km } = self.density;
+        let edges = format!("{}{}", edge(scale, &SCALES), edge(width_km, &WIDTHS_KM));
+        format!("{} places; the {most} best, cosines × {scale}, kernel {width_km} km{edges}", self.places.len())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Effort, Examples, toy};
+    use crate::{Effort, toy};
 
     /// The gradient of the symmetric contrast against finite differences of the loss.
     #[test]

@@ -66,6 +66,7 @@ pub struct AnchorTable {
     title: String,
     rows: Vec<Row>,
     photos: Vec<usize>,
+    bootstrap: Bootstrap,
 }
 
 impl AnchorTable {
@@ -121,7 +122,8 @@ impl AnchorTable {
             experiment.in_words(),
             effort.locdiff_degree
         );
-        Ok(Self { title, rows: retrieval.into_iter().chain(ours).collect(), photos: experiment.photos() })
+        let (photos, bootstrap) = (experiment.photos(), splits.bootstrap());
+        Ok(Self { title, rows: retrieval.into_iter().chain(ours).collect(), photos, bootstrap })
     }
 
     /// The table with what was done above it, as text or as Markdown.
@@ -129,7 +131,7 @@ impl AnchorTable {
         let mut table = Table::new(&["", "paper 25/200/750/2500 km", "1 km", "25 km", "200 km", "750 km", "2500 km"]);
         for row in &self.rows {
             let mut cells = vec![row.name.clone(), paper_cell(row.paper)];
-            cells.extend(share_cells(&row.trial, &self.photos));
+            cells.extend(share_cells(&row.trial, &self.photos, &self.bootstrap));
             table.push(cells);
         }
         format!("{}.\n{DIFFERENCE}\n\n{}\n", self.title, table.render(markdown))
@@ -137,8 +139,7 @@ impl AnchorTable {
 
     /// One JSON object.
     pub fn to_json(&self) -> Value {
-        let bootstrap = Bootstrap::default();
-        let share = |row: &Row, radius: f64| json!({"radius_km": radius, "share": row.trial.share(radius, &self.photos, &bootstrap)});
+        let share = |row: &Row, radius: f64| json!({"radius_km": radius, "share": row.trial.share(radius, &self.photos, &self.bootstrap)});
         let rows: Vec<Value> = self
             .rows
             .iter()

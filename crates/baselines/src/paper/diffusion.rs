@@ -4,24 +4,25 @@ use super::Experiment;
 use crate::{
     Baseline, FitData, PhotoDensity,
     error::Result,
+    ideal::ideal_draws,
     locdiff::LocDiff,
-    reading::{CommonReading, Read},
+    reading::{CommonReading, READ_DEGREE, Read},
     trial::errors_km,
 };
-use locdiff_answer::Globe;
+use locdiff_answer::{Globe, log_integral};
 use locdiff_base::Named;
 use locdiff_eval::{Bootstrap, Estimate, Rules};
-use locdiff_model::{NetworkKind, Prediction};
+use locdiff_model::{NetworkKind, Prediction, Reading};
 use locdiff_report::{Table, percent_interval};
-use locdiff_shdd::Coefficients;
-use locdiff_sphere::LatLon;
+use locdiff_shdd::{Coefficients, Decoder};
+use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// Draws of the control: as many as there are samples.
+const DRAWS: usize = 16;
 /// Radii of the table.
 const RADII_KM: [f64; 3] = [200.0, 750.0, 2500.0];
-/// Densities are read on the pixels of this degree.
-const READ_DEGREE: usize = 23;
 /// Nothing is less dense than this before the floor: a band-limited density rings around 0.
 const THINNEST: f64 = 1e-6;
 
@@ -30,19 +31,23 @@ const THINNEST: f64 = 1e-6;
 enum Way {
     /// The evidence from one evaluation at pure noise.
     OneShot { guidance: f32 },
+    /// The sampler's own density: the mixture of what the network gives each chain after a share of the way.
+    Mixture { steps: usize, share: f64 },
     /// Samples, their codes pooled.
     Samples { steps: usize, guidance: f32 },
+    /// As many draws of the single evaluation's calibrated density, their codes pooled as samples' are: what is lost here the
+    /// estimator loses, not the sampler.
+    IdealDraws,
 }
 
-const WAYS: [Way; 8] = [
+const WAYS: [Way; 7] = [
     Way::OneShot { guidance: 0.0 },
     Way::OneShot { guidance: 1.0 },
-    Way::Samples { steps: 5, guidance: 0.0 },
+    Way::Mixture { steps: 20, share: 0.25 },
+    Way::Mixture { steps: 20, share: 0.5 },
+    Way::IdealDraws,
     Way::Samples { steps: 20, guidance: 0.0 },
     Way::Samples { steps: 100, guidance: 0.0 },
-    Way::Samples { steps: 20, guidance: 0.5 },
-    Way::Samples { steps: 20, guidance: 1.0 },
-    Way::Samples { steps: 20, guidance: 2.0 },
 ];
 
 impl Way {
@@ -52,6 +57,10 @@ impl Way {
         };
         match self {
             Self::OneShot { guidance } => format!("single evaluation{}", with(guidance)),
+            Self::Mixture { steps, share } => {
+                format!("density of 16 chains after {:.0} % of {steps} steps", 100.0 * share)
+            }
+            Self::IdealDraws => "control: 16 ideal draws of the single evaluation".to_owned(),
             Self::Samples { steps, guidance } => format!("16 samples, {steps} steps{}", with(guidance)),
         }
     }
@@ -61,13 +70,50 @@ impl Way {
 struct ReadOneWay<'a> {
     model: &'a LocDiff,
     way: Way,
+    globe: &'a Arc<Globe>,
+    /// How the single evaluation is read: what ideal draws are of.
+    plain: CommonReading,
     /// What was sampled last, and for which rows: places and densities are asked for one after the other.
     sampled: Mutex<(Vec<f32>, Vec<Prediction>)>,
 }
 
 impl<'a> ReadOneWay<'a> {
-    fn new(model: &'a LocDiff, way: Way) -> Self {
-        Self { model, way, sampled: Mutex::default() }
+    fn new(model: &'a LocDiff, way: Way, globe: &'a Arc<Globe>, plain: CommonReading) -> Self {
+        Self { model, way, globe, plain, sampled: Mutex::default() }
+    }
+
+    /// The codes of ideal draws, pooled.
+    fn ideal(&self, embeddings: &[f32]) -> Result<Vec<Coefficients>> {
+        let draws = ideal_draws(self.model, self.globe, &self.plain, embeddings, (DRAWS, 0))?;
+        let codec = self.model.codec();
+        let pooled = |own: &[UnitVec]| -> Result<Coefficients> {
+            let mut code = codec.harmonics().weighted_sum(own, &[1.0 / DRAWS as f64; DRAWS])?;
+            // Samples are of blurred codes.
+            for (l, factor) in self.model.low_pass().into_iter().enumerate() {
+                code[l * l..(l + 1) * (l + 1)].iter_mut().for_each(|value| *value *= factor);
+            }
+            Ok(Coefficients::new(code)?)
+        };
+        draws.chunks_exact(DRAWS).map(pooled).collect()
+    }
+
+    fn mixtures(&self, embeddings: &[f32], (steps, share): (usize, f64)) -> Result<Vec<PhotoDensity<'_>>> {
+        let chains = self.model.posteriors(embeddings, steps, share)?;
+        let density = |own: Vec<Coefficients>| -> Result<PhotoDensity<'_>> {
+            let fields = own.iter().map(|code| self.model.codec().field(code)).collect::<Result<Vec<_>, _>>()?;
+            let pixels = self.globe.pixels();
+            let log_z: Vec<f64> =
+                fields.iter().map(|field| log_integral(&pixels.values(field), pixels.area_sr())).collect();
+            Ok(Box::new(move |points| {
+                let mut sum = vec![0.0; points.len()];
+                for (field, log_z) in fields.iter().zip(&log_z) {
+                    let values = field.values(points);
+                    sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += (value - log_z).exp());
+                }
+                sum.into_iter().map(|sum| (sum / fields.len() as f64).ln()).collect()
+            }))
+        };
+        chains.into_iter().map(density).collect()
     }
 
     /// Each row's samples, as `what` sees them.
@@ -90,7 +136,13 @@ impl Baseline for ReadOneWay<'_> {
     fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>> {
         let settings = match self.way {
             Way::OneShot { guidance } => (1, guidance),
+            Way::Mixture { .. } => (1, 0.0),
             Way::Samples { steps, guidance } => (steps, guidance),
+            Way::IdealDraws => {
+                let decoder = Decoder::Exact { window_rad: Some(Reading::default().window_km / EARTH_RADIUS_KM) };
+                let found = self.model.codec().decode_batch(&self.ideal(embeddings)?, &decoder)?;
+                return Ok(found.into_iter().map(|mode| mode.place()).collect());
+            }
         };
         self.samples(embeddings, settings, |found| found.place)
     }
@@ -98,6 +150,8 @@ impl Baseline for ReadOneWay<'_> {
     fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
         let (codes, is_density): (Vec<Coefficients>, bool) = match self.way {
             Way::OneShot { guidance } => (self.model.evidence(embeddings, guidance)?, false),
+            Way::Mixture { steps, share } => return self.mixtures(embeddings, (steps, share)),
+            Way::IdealDraws => (self.ideal(embeddings)?, true),
             Way::Samples { steps, guidance } => {
                 (self.samples(embeddings, (steps, guidance), |found| found.code.clone())?, true)
             }
@@ -131,18 +185,14 @@ struct Row {
 }
 
 impl Row {
-    fn share(&self, radius_km: f64) -> Estimate {
-        let rules = Rules::default();
-        let hit = |km: &f64| f64::from(u8::from(rules.is_within(*km, radius_km)));
-        Bootstrap::default().mean(&self.errors_km.iter().map(hit).collect::<Vec<f64>>())
+    fn share(&self, radius_km: f64, bootstrap: &Bootstrap) -> Estimate {
+        bootstrap.mean(&self.errors_km.iter().map(|km| hit(*km, radius_km)).collect::<Vec<f64>>())
     }
 
     /// This way less a single evaluation, photo by photo.
-    fn lead(&self, radius_km: f64) -> Estimate {
-        let rules = Rules::default();
-        let hit = |km: f64| f64::from(u8::from(rules.is_within(km, radius_km)));
+    fn lead(&self, radius_km: f64, bootstrap: &Bootstrap) -> Estimate {
         let pairs = self.errors_km.iter().zip(&self.plain_errors_km);
-        Bootstrap::default().mean(&pairs.map(|(a, b)| hit(*a) - hit(*b)).collect::<Vec<f64>>())
+        bootstrap.mean(&pairs.map(|(a, b)| hit(*a, radius_km) - hit(*b, radius_km)).collect::<Vec<f64>>())
     }
 
     fn nll(&self) -> f64 {
@@ -150,10 +200,14 @@ impl Row {
     }
 
     /// The same difference of −log densities.
-    fn nll_lead(&self) -> Estimate {
+    fn nll_lead(&self, bootstrap: &Bootstrap) -> Estimate {
         let pairs = self.log_densities.iter().zip(&self.plain_log_densities);
-        Bootstrap::default().mean(&pairs.map(|(a, b)| b - a).collect::<Vec<f64>>())
+        bootstrap.mean(&pairs.map(|(a, b)| b - a).collect::<Vec<f64>>())
     }
+}
+
+fn hit(km: f64, radius_km: f64) -> f64 {
+    f64::from(u8::from(Rules::default().is_within(km, radius_km)))
 }
 
 /// Sampling against a single evaluation, with paired differences.
@@ -161,6 +215,8 @@ impl Row {
 pub struct DiffusionTable {
     title: String,
     rows: Vec<Row>,
+    /// Of the photos of all seeds: a block is drawn with every seed's answers.
+    bootstrap: Bootstrap,
 }
 
 impl DiffusionTable {
@@ -202,12 +258,16 @@ impl DiffusionTable {
                 run.model.seed = seed;
                 let data = FitData { training: &training, validation: &splits.validation };
                 let model = LocDiff::fit(device, &effort, run, data, &mut |share| tell(0.6 * share))?;
-                let mut plain = Read::default();
+                let (mut plain, mut plain_reading) = (Read::default(), None);
                 for (w, way) in WAYS.into_iter().enumerate() {
                     tell(0.6 + 0.4 * w as f64 / WAYS.len() as f64);
-                    let method = ReadOneWay::new(&model, way);
                     let watch = std::time::Instant::now();
+                    let mut method = ReadOneWay::new(&model, way, &globe, CommonReading::default());
+                    if let Some(plain) = plain_reading {
+                        method.plain = plain;
+                    }
                     let reading = CommonReading::choose(&globe, &method, &splits.validation)?;
+                    plain_reading = plain_reading.or(Some(reading));
                     let read = reading.read(&globe, &method, &splits.test)?;
                     if w == 0 {
                         plain = read.clone();
@@ -225,7 +285,8 @@ impl DiffusionTable {
             }
         }
         let title = format!("Where diffusion pays, network {}: {}, {device}", network.name(), experiment.in_words());
-        Ok(Self { title, rows })
+        let photos: Vec<usize> = seeds.iter().flat_map(|_| experiment.photos()).collect();
+        Ok(Self { title, rows, bootstrap: splits.bootstrap().select(&photos) })
     }
 
     /// The table with what was done above it, as text or as Markdown.
@@ -236,17 +297,18 @@ impl DiffusionTable {
         let points = |e: Estimate| format!("{:+.1} [{:+.1}, {:+.1}]", 100.0 * e.value, 100.0 * e.low, 100.0 * e.high);
         for row in &self.rows {
             let mut cells = vec![format!("{}: {}", row.model, row.way)];
-            cells.extend(RADII_KM.map(|km| percent_interval(row.share(km))));
+            cells.extend(RADII_KM.map(|km| percent_interval(row.share(km, &self.bootstrap))));
             cells.push(format!("{:.3}", row.nll()));
-            cells.extend(RADII_KM.map(|km| points(row.lead(km))));
-            cells.extend([nats(row.nll_lead()), format!("{:.0}", row.seconds)]);
+            cells.extend(RADII_KM.map(|km| points(row.lead(km, &self.bootstrap))));
+            cells.extend([nats(row.nll_lead(&self.bootstrap)), format!("{:.0}", row.seconds)]);
             table.push(cells);
         }
         let table = table.render(markdown);
         format!(
-            "{}.\nΔ: this way less a single evaluation at pure noise without guidance, the same model, photo by photo, with 95 % intervals; a \
-             negative Δ NLL is better. Every way is read alike: exponent, floor and window by validation. s: seconds of choosing \
-             and reading.\n\n{table}\n",
+            "{}.\nΔ: this way less a single evaluation at pure noise without guidance, the same model, photo by photo, with 95 % intervals over blocks of 5°; \
+             a negative Δ NLL is better. Every way is read alike: exponent, floor and window by validation. A sampler's own density is the \
+             mixture of what the network gives its chains part of the way; pooled samples are an estimate of it, and the control says what \
+             that estimate costs. Every photo draws its own noise. s: seconds of choosing and reading.\n\n{table}\n",
             self.title
         )
     }
@@ -255,8 +317,8 @@ impl DiffusionTable {
     pub fn to_json(&self) -> Value {
         let row = |row: &Row| {
             json!({
-                "model": row.model, "way": row.way, "seconds": row.seconds, "nll": row.nll(), "nll_lead": row.nll_lead(),
-                "within": RADII_KM.map(|km| json!({"radius_km": km, "share": row.share(km), "lead": row.lead(km)})),
+                "model": row.model, "way": row.way, "seconds": row.seconds, "nll": row.nll(), "nll_lead": row.nll_lead(&self.bootstrap),
+                "within": RADII_KM.map(|km| json!({"radius_km": km, "share": row.share(km, &self.bootstrap), "lead": row.lead(km, &self.bootstrap)})),
             })
         };
         json!({"title": self.title, "rows": self.rows.iter().map(row).collect::<Vec<Value>>()})
@@ -280,10 +342,41 @@ mod tests {
         let text = table.render(true);
         assert!(text.contains("L = 5, 80 photos: single evaluation") && text.contains("L = 7, 40 photos"), "{text}");
         // A single evaluation less a single evaluation is nothing.
-        assert!(table.rows[0].lead(750.0).value == 0.0 && table.rows[0].nll_lead().value == 0.0);
-        assert_eq!(table.to_json()["rows"].as_array().unwrap().len(), 16);
+        assert!(
+            table.rows[0].lead(750.0, &table.bootstrap).value == 0.0
+                && table.rows[0].nll_lead(&table.bootstrap).value == 0.0
+        );
+        assert_eq!(table.to_json()["rows"].as_array().unwrap().len(), 2 * WAYS.len());
         let default = DiffusionTable::make(&experiment, NetworkKind::Bayes, &[5], &[], &|_, _| ()).unwrap();
         assert_eq!(default.rows.len(), WAYS.len());
         assert!(default.render(false).contains("network bayes"));
+    }
+
+    /// Where diffusion must win, if it ever does: a density with more peaks than an exponential of degree 3 has. A single evaluation
+    /// cannot express it; the chains' densities, each about the peak that its noise chose, can.
+    #[test]
+    fn the_samplers_density_wins_where_the_degree_is_too_low_for_a_single_evaluation() {
+        let (training, validation, test) = (toy::peaks(3000, 1), toy::peaks(100, 2), toy::peaks(200, 3));
+        let effort =
+            Effort { locdiff_degree: 3, steps: 1500, batch: 128, samples: 128, validations: 1, ..Effort::tiny() };
+        let mut run = LocDiff::cs_unet_config(&effort, 1);
+        (run.model.low_pass_km, run.model.width, run.model.hidden) = (None, 32, Some(64));
+        run.model.dropout = 0.0;
+        let data = FitData { training: &training, validation: &validation };
+        let model = LocDiff::fit(&Device::cpu(), &effort, run, data, &mut |_| ()).unwrap();
+        let globe = Arc::new(Globe::new(READ_DEGREE).unwrap());
+        let nll = |way: Way| {
+            let method = ReadOneWay::new(&model, way, &globe, CommonReading::default());
+            let reading = CommonReading::choose(&globe, &method, &validation).unwrap();
+            let logs = reading.read(&globe, &method, &test).unwrap().log_densities;
+            -logs.iter().sum::<f64>() / logs.len() as f64
+        };
+        let single = nll(Way::OneShot { guidance: 0.0 });
+        let halfway = nll(Way::Mixture { steps: 20, share: 0.5 });
+        let late = nll(Way::Mixture { steps: 20, share: 0.75 });
+        println!(
+            "twelve peaks, L = 3: single evaluation {single:.2}, chains halfway {halfway:.2}, at three quarters {late:.2} nats"
+        );
+        assert!(late < single - 0.3, "{single} {halfway} {late}");
     }
 }

@@ -15,6 +15,7 @@ pub use reduced::ReducedDrift;
 pub use timing::{TimedOperation, TimingTable};
 
 use crate::{Effort, Splits, Trial};
+use locdiff_eval::Bootstrap;
 use locdiff_nn::Device;
 
 /// What every table is made with.
@@ -57,10 +58,9 @@ fn paper_cell(shares: Option<[f64; 4]>) -> String {
 }
 
 /// A row's shares within the table's radii, with intervals.
-fn share_cells(trial: &Trial, photos: &[usize]) -> [String; 5] {
-    let bootstrap = locdiff_eval::Bootstrap::default();
+fn share_cells(trial: &Trial, photos: &[usize], bootstrap: &Bootstrap) -> [String; 5] {
     crate::comparison::TABLE_RADII_KM
-        .map(|radius| locdiff_report::percent_interval(trial.share(radius, photos, &bootstrap)))
+        .map(|radius| locdiff_report::percent_interval(trial.share(radius, photos, bootstrap)))
 }
 
 fn mean(values: &[f64]) -> f64 {

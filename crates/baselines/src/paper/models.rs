@@ -45,7 +45,9 @@ struct Row {
 #[derive(Debug, Clone)]
 enum Make {
     LocDiff(Box<RunConfig>),
-    Encoder(EncoderKind),
+    /// The same read by samples, also where it gives densities.
+    Sampled(Box<RunConfig>),
+    Method(Method),
 }
 
 fn locdiff_row(name: &str, paper: Option<[f64; 4]>, run: RunConfig) -> Row {
@@ -68,10 +70,10 @@ fn with_loss(effort: &Effort, loss: LossKind) -> RunConfig {
 impl ModelTableKind {
     fn title(self) -> &'static str {
         match self {
-            Self::Losses => "Training losses",
-            Self::Encoders => "Location encoders and decoders",
-            Self::Widths => "Bottleneck widths",
-            Self::Degrees => "Degrees L",
+            Self::Losses => "Training losses, network cs-unet",
+            Self::Encoders => "Location encoders, losses and readings, network cs-unet",
+            Self::Widths => "Bottleneck widths, network cs-unet, nll, a single evaluation",
+            Self::Degrees => "Degrees L, network bayes, nll, a single evaluation",
         }
     }
 
@@ -85,7 +87,9 @@ impl ModelTableKind {
                 LocDiff::run_config(effort, 0).model.low_pass_km.unwrap_or(0.0)
             ),
             Self::Encoders => "Position encoders without the learned networks behind them (they are trained for tasks); decoder: \
-                               six layers, trained on fresh even points; diffusion by mean squared error. The paper does not say \
+                               six layers, trained on fresh even points; diffusion by mean squared error, read by samples. SHDD stands here with that loss and reading, then with \
+                               nll read by samples, then by a single evaluation: one cause a row. The rows of vMF are the density loss on \
+                               xyz (an MLP of the same width, no diffusion). The paper does not say \
                                which Sphere2Vec it means; its figure stands beside sphereC+. Drift: noise of variance 0.01 on every \
                                number of the encoding; SHDD at the L of its row in both columns."
                 .to_owned(),
@@ -115,12 +119,29 @@ impl ModelTableKind {
                         _ => (None, None),
                     };
                     let name = kind.paper_name().to_owned();
-                    Row { name, paper, paper_drift_km, make: Make::Encoder(kind) }
+                    Row {
+                        name: format!("{name}, mse, samples"),
+                        paper,
+                        paper_drift_km,
+                        make: Make::Method(Method::Encoder(kind)),
+                    }
                 };
                 let mut rows: Vec<Row> = EncoderKind::ALL.iter().map(|(kind, ..)| encoder(*kind)).collect();
+                let l2 = with_loss(effort, LossKind::L2);
+                rows.push(locdiff_row("SHDD, mse, samples", None, l2));
                 let run = LocDiff::cs_unet_config(effort, 0);
-                let ours = locdiff_row("SHDD + SHDD (LocDiff)", Some([34.0, 53.3, 72.5, 85.2]), run);
+                let sampled = Make::Sampled(Box::new(run.clone()));
+                rows.push(Row { make: sampled, ..locdiff_row("SHDD, nll, samples", None, run.clone()) });
+                let ours = locdiff_row("SHDD, nll, a single evaluation", Some([34.0, 53.3, 72.5, 85.2]), run);
                 rows.push(Row { paper_drift_km: Some(5.3), ..ours });
+                rows.extend([("xyz, nll, vMF", Method::Vmf), ("xyz, nll, vMF mixture", Method::VmfMixture)].map(
+                    |(name, method)| Row {
+                        name: name.to_owned(),
+                        paper: None,
+                        paper_drift_km: None,
+                        make: Make::Method(method),
+                    },
+                ));
                 rows
             }
             Self::Widths => [(32, [27.2, 50.9, 71.2, 84.1]), (128, [27.0, 50.2, 70.8, 84.3])]
@@ -164,17 +185,20 @@ fn run_row(
 ) -> Result<Option<f64>> {
     let Experiment { device, effort, splits, .. } = *experiment;
     match &row.make {
-        Make::Encoder(kind) => {
-            let fit = Method::Encoder(*kind).build(device, effort, seed);
+        Make::Method(method) => {
+            let fit = method.build(device, effort, seed);
             let method = trial.run(&*fit, splits, seed, None, progress)?;
             Ok(method.drifts_km(DRIFT_VARIANCE, DRIFT_POINTS, seed)?.map(|drifts| mean(&drifts)))
         }
-        Make::LocDiff(run) => {
+        Make::LocDiff(run) | Make::Sampled(run) => {
+            let by_samples = matches!(row.make, Make::Sampled(_));
             let mut run = (**run).clone();
             run.model.seed = seed;
             let degree = run.model.degree;
-            let fit: &Fit<'_> =
-                &|data, progress| Ok(Box::new(LocDiff::fit(device, &effort, run.clone(), data, progress)?));
+            let fit: &Fit<'_> = &|data, progress| {
+                let fitted = LocDiff::fit(device, &effort, run.clone(), data, progress)?;
+                Ok(Box::new(if by_samples { fitted.by_samples() } else { fitted }))
+            };
             trial.run(fit, splits, seed, None, progress)?;
             if row.paper_drift_km.is_none() {
                 return Ok(None);
@@ -194,6 +218,7 @@ pub struct ModelTable {
     differs: String,
     rows: Vec<Done>,
     photos: Vec<usize>,
+    bootstrap: Bootstrap,
 }
 
 impl ModelTable {
@@ -225,6 +250,7 @@ impl ModelTable {
             differs: kind.differs(&experiment.effort),
             rows: finished,
             photos: experiment.photos(),
+            bootstrap: experiment.splits.bootstrap(),
         })
     }
 
@@ -242,7 +268,7 @@ impl ModelTable {
         let mut table = Table::new(&header);
         for Done { row, trial, drift_km } in &self.rows {
             let mut cells = vec![row.name.clone(), paper_cell(row.paper)];
-            cells.extend(share_cells(trial, &self.photos));
+            cells.extend(share_cells(trial, &self.photos, &self.bootstrap));
             if with_drift {
                 let show = |km: Option<f64>| km.map_or("–".to_owned(), |km| format!("{km:.1}"));
                 cells.extend([show(row.paper_drift_km), show(*drift_km)]);
@@ -260,7 +286,7 @@ impl ModelTable {
             .map(|Done { row, trial, drift_km }| {
                 json!({
                     "name": row.name, "paper_within_percent": row.paper, "paper_drift_km": row.paper_drift_km,
-                    "drift_km": drift_km, "ours": trial.to_json(&self.photos, &Bootstrap::default()),
+                    "drift_km": drift_km, "ours": trial.to_json(&self.photos, &self.bootstrap),
                 })
             })
             .collect();

@@ -9,6 +9,7 @@ use crate::{
     error::Result,
     examples::standardised,
     learner::choose,
+    reading::{edge, nll_with_floor},
 };
 use locdiff_model::Standardisation;
 use locdiff_nn::{Params, layers::CsUnetConfig};
@@ -28,6 +29,8 @@ pub(crate) struct SamplerSettings {
 pub(crate) trait PlaceSampler {
     /// Guidance that validation may choose from.
     const GUIDANCE: &'static [f64];
+    /// Whether it takes steps, so that their number is chosen too.
+    const HAS_STEPS: bool = true;
 
     /// `samples` places for every row of standardised embeddings.
     fn sample(
@@ -110,8 +113,12 @@ pub(crate) struct FittedSampler<S> {
     pooling: SamplePooling,
     samples: usize,
     settings: SamplerSettings,
+    /// The width of the kernels about samples that make a density.
+    width_km: f64,
 }
 
+/// Widths that are tried.
+const WIDTHS_KM: [f64; 9] = [75.0, 100.0, 150.0, 200.0, 300.0, 450.0, 700.0, 1000.0, 1500.0];
 /// Half the budget's steps, all of them, twice as many.
 const STEP_FACTORS: [f64; 3] = [0.5, 1.0, 2.0];
 
@@ -120,13 +127,15 @@ impl<S: PlaceSampler> FittedSampler<S> {
     pub(crate) fn choose(sampler: S, params: Params, standardisation: Standardisation, task: Task<'_>) -> Result<Self> {
         let (validation, effort) = (task.data.validation, task.effort);
         let samples = effort.samples;
-        let tried = STEP_FACTORS.iter().flat_map(|factor| {
+        let factors: &[f64] = if S::HAS_STEPS { &STEP_FACTORS } else { &[1.0] };
+        let tried = factors.iter().flat_map(|factor| {
             let steps = ((effort.sampler_steps as f64 * factor).round() as usize).max(2);
             S::GUIDANCE.iter().map(move |guidance| SamplerSettings { steps, guidance: *guidance })
         });
         let tried: Vec<SamplerSettings> = tried.collect();
         let pooling = SamplePooling::Single;
-        let mut fitted = Self { sampler, params, standardisation, pooling, samples, settings: tried[0] };
+        let width_km = WIDTHS_KM[0];
+        let mut fitted = Self { sampler, params, standardisation, pooling, samples, settings: tried[0], width_km };
         let (settings, pooling) = choose(&tried, &mut |_| (), |settings, _| {
             fitted.settings = settings;
             let places = fitted.samples(validation.photos())?;
@@ -139,6 +148,20 @@ impl<S: PlaceSampler> FittedSampler<S> {
             Ok((best, pooling))
         })?;
         (fitted.settings, fitted.pooling) = (settings, pooling);
+        // The likelihood's kernels are chosen by the likelihood.
+        let places = fitted.samples(validation.photos())?;
+        let nll = |width_km: &f64| {
+            let own = places.chunks_exact(samples).zip(validation.points());
+            let logs: Vec<f64> = own
+                .map(|(own, truth)| {
+                    let own = own.iter().map(|place| (*place, 1.0)).collect();
+                    kernels(own, *width_km)(std::slice::from_ref(truth))[0]
+                })
+                .collect();
+            nll_with_floor(&logs)
+        };
+        let best = WIDTHS_KM.into_iter().min_by(|a, b| nll(a).total_cmp(&nll(b)));
+        fitted.width_km = best.unwrap_or(width_km);
         Ok(fitted)
     }
 
@@ -156,10 +179,9 @@ impl<S: PlaceSampler> Baseline for FittedSampler<S> {
 
     /// Kernels about the samples.
     fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
-        const WIDTH_KM: f64 = 300.0;
         let samples = self.samples(embeddings)?;
         let own = samples.chunks_exact(self.samples).map(|own| own.iter().map(|place| (*place, 1.0)).collect());
-        Ok(own.map(|own| kernels(own, WIDTH_KM)).collect())
+        Ok(own.map(|own| kernels(own, self.width_km)).collect())
     }
 
     fn parameters(&self) -> usize {
@@ -169,7 +191,9 @@ impl<S: PlaceSampler> Baseline for FittedSampler<S> {
     fn chosen(&self) -> String {
         let SamplerSettings { steps, guidance } = self.settings;
         let own = self.sampler.in_words();
-        format!("{own}{steps} steps, guidance {guidance}, of {} samples {}", self.samples, self.pooling)
+        let how = if S::HAS_STEPS { format!("{steps} steps, guidance {guidance}, ") } else { String::new() };
+        let edge = edge(self.width_km, &WIDTHS_KM);
+        format!("{own}{how}of {} samples {}, kernel {} km{edge}", self.samples, self.pooling, self.width_km)
     }
 
     fn drifts_km(&self, variance: f64, count: usize, seed: u64) -> Result<Option<Vec<f64>>> {

@@ -30,11 +30,11 @@ pub(crate) struct Review {
     /// Where tagged copies go, if the page is asked for them [default: FOLDER-tagged]
     #[arg(long, value_name = "FOLDER")]
     copies: Option<PathBuf>,
-    #[command(flatten)]
-    rule: RuleArgs,
     /// The page's port on 127.0.0.1 [default: any that is free]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     port: u16,
+    #[command(flatten)]
+    rule: RuleArgs,
 }
 
 impl Review {

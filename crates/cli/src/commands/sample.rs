@@ -1,7 +1,7 @@
 //! `locdiff sample`: embeddings in, places out.
 
 use crate::args::{DeviceArg, named, parse_positive};
-use crate::embeddings::{EmbeddingsArgs, read_truth};
+use crate::embeddings::{EmbeddingsArgs, read_truth, same_rows};
 use crate::output::{self, status};
 use crate::progress;
 use crate::request::{GalleryRuleArgs, SamplingArgs, hybrid};
@@ -10,7 +10,7 @@ use clap::Args;
 use locdiff::parts::{Prediction, Predictor, Reading, check_rows};
 use locdiff::{Device, LatLon, Model, Pooling};
 use locdiff_base::Named;
-use locdiff_data::{Dtype, MatrixWriter, PointWriter};
+use locdiff_data::{Dtype, MatrixWriter, PointWriter, RowFile};
 use locdiff_eval::Accuracy;
 use serde_json::json;
 use std::{io::Write, path::PathBuf};
@@ -28,6 +28,10 @@ pub(crate) struct Sample {
     /// The radius of the window that codes are seen through: a place is where the windowed field is highest
     #[arg(long, value_name = "KM", default_value_t = Reading::default().window_km, value_parser = parse_positive)]
     window_km: f64,
+    /// Views of each photo that the samples are spread over (Algorithm 2 of the paper): 1 is the tensor alone, more are it and augmented_1,
+    /// augmented_2 … of the same file, which `embed --augment` makes
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1001))]
+    views: u32,
     /// Seed of the noise
     #[arg(long, default_value_t = 0)]
     seed: u64,
@@ -84,6 +88,8 @@ impl Sample {
         let device = Device::open(self.device.device)?;
         let model = Model::load(&device, &self.model).context("--model")?;
         check_rows(&file, model.config())?;
+        let more = self.more_views(&file)?;
+        let views: Vec<&RowFile> = std::iter::once(&file).chain(&more).collect();
         let hybrid = hybrid(&self.gallery, &file, &device)?;
         let mut sinks = self.sinks(model.config().whole_dim())?;
         let predictor = Predictor::new(&model)?;
@@ -95,7 +101,7 @@ impl Sample {
             window_km: self.window_km,
             every_sample: self.every.is_some() || hybrid.is_some(),
         };
-        predictor.predict_rows(&file, &rows, &options, reading, |row, embedding, mut prediction| {
+        predictor.predict_rows(&views, &rows, &options, reading, |row, embedding, mut prediction| {
             if let Some(hybrid) = &hybrid {
                 let own = hybrid.own.as_ref().map(|own| own.embedding(row)).transpose()?;
                 let embedding = own.as_ref().unwrap_or(embedding).values();
@@ -114,6 +120,17 @@ impl Sample {
         sinks.samples.map(PointWriter::finish).transpose()?;
         let from_gallery = hybrid.is_some().then_some(from_gallery);
         self.tell(found.len(), from_gallery, truth.map(|truth| Accuracy::new(found.into_iter().zip(truth))))
+    }
+
+    /// The other views of the photos.
+    fn more_views(&self, first: &RowFile) -> Result<Vec<RowFile>> {
+        let view = |k: u32| {
+            let file =
+                RowFile::open(&self.embeddings.embeddings, Some(&format!("augmented_{k}"))).context("--views")?;
+            same_rows((file.name(), file.rows()), (first.name(), first.rows()))?;
+            Ok(file)
+        };
+        (1..self.views).map(view).collect()
     }
 
     /// Writes a photo's prediction wherever it is wanted; `number` counts from 1.

@@ -4,7 +4,7 @@
 
 mod document;
 
-pub use document::{DOCUMENT, Document};
+pub use document::Document;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Result, Write};

@@ -77,6 +77,27 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
             .collect()
     }
 
+    /// The natural parameters that the network gives each sample at a step of the plan, photo by photo.
+    pub(super) fn posteriors(
+        &mut self,
+        model: &Model,
+        queries: &[Query<'_>],
+        seed: u64,
+        position: usize,
+    ) -> Result<Vec<Vec<Coefficients>>, ModelError> {
+        prepare(model, &mut self.cond, &mut self.noise, self.options.samples, queries, seed)?;
+        let Self { plan, head, cond, state, noise, .. } = self;
+        head.set_cond(cond.view())?;
+        head.keep_at(Some(position))?;
+        sample(plan, head, state, noise)?;
+        let kept = head.kept().map_or(Ok(Vec::new()), locdiff_nn::Tensor::to_vec)?;
+        head.keep_at(None)?;
+        let dim = model.config().whole_dim();
+        let rows = model.config().expanded(kept);
+        let photos = rows.chunks_exact(self.options.samples * dim).take(queries.len());
+        photos.enumerate().map(|(k, own)| own.chunks_exact(dim).map(|row| mean_code(row, dim, k)).collect()).collect()
+    }
+
     /// The samples of one photo at every step, and their pooled clean estimates.
     pub(super) fn trace(&mut self, model: &Model, query: Query<'_>, seed: u64) -> Result<Vec<TraceStep>, ModelError> {
         prepare(model, &mut self.cond, &mut self.noise, self.options.samples, &[query], seed)?;

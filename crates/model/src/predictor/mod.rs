@@ -87,10 +87,7 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
     /// # Errors
     /// As [`Predictor::predict`]; a model whose network gives no densities.
     pub fn evidence(&self, photos: &[Query<'_>], options: &SampleOptions) -> Result<Vec<Coefficients>, ModelError> {
-        if !self.model.config().loss.has_quadrature() {
-            let loss = format!("{:?}", self.model.config().loss);
-            return Err(setting("loss", loss, "only models trained with nll or kl give densities"));
-        }
+        self.needs_densities()?;
         let read = |photos: &[Query<'_>], options: SampleOptions| {
             self.in_batches(&self.readers, photos, options, |engine, batch| {
                 engine.read(&self.model, batch, options.seed)
@@ -118,6 +115,44 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
         Ok(self.evidence(&[(&nothing).into()], &options)?.swap_remove(0))
     }
 
+    /// The density that the network gives each sample after a share of the way from pure noise, as natural parameters: samples that stop
+    /// there would be drawn from their mixture, so that its mean over many is the sampler's own density, exactly and with less
+    /// chance than the samples' places have.
+    ///
+    /// # Errors
+    /// As [`Predictor::evidence`]; a share outside 0 … 1.
+    pub fn posteriors(
+        &self,
+        photos: &[Query<'_>],
+        options: &SampleOptions,
+        share: f64,
+    ) -> Result<Vec<Vec<Coefficients>>, ModelError> {
+        self.needs_densities()?;
+        if !(0.0..=1.0).contains(&share) {
+            return Err(setting("share of the way", share, "0 to 1"));
+        }
+        let position = (share * (options.steps.max(1) - 1) as f64).round() as usize;
+        self.in_batches(&self.samplers, photos, *options, |engine, batch| {
+            engine.posteriors(&self.model, batch, options.seed, position)
+        })
+    }
+
+    fn needs_densities(&self) -> Result<(), ModelError> {
+        let loss = self.model.config().loss;
+        if loss.has_quadrature() {
+            return Ok(());
+        }
+        Err(setting("loss", format!("{loss:?}"), "only models trained with nll or kl give densities"))
+    }
+
+    /// The natural parameters of the density that is the same everywhere.
+    ///
+    /// # Errors
+    /// None: a code of the model's degree may be all zeros.
+    pub fn nothing(&self) -> Result<Coefficients, ModelError> {
+        Ok(Coefficients::new(vec![0.0; self.model.config().whole_dim()])?)
+    }
+
     /// The backward process of one photo, noisiest step first.
     ///
     /// # Errors
@@ -129,20 +164,20 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
         self.samplers.with(&self.model, 1, *options, |engine| engine.trace(model, photo, options.seed))
     }
 
-    /// Predictions for rows of a file of embeddings, a block at a time: memory stays at one block. `each` gets the row, its
-    /// embedding and the prediction, in the order of `rows`.
+    /// Predictions for rows of files of embeddings, one file for each view of the photos, a block at a time: memory stays at one
+    /// block. `each` gets the row, its first view's embedding and the prediction, in the order of `rows`.
     ///
     /// # Errors
     /// As [`Predictor::predict`]; a row that cannot be read; the first error of `each`.
     pub fn predict_rows<E: From<ModelError>>(
         &self,
-        file: &RowFile,
+        views: &[&RowFile],
         rows: &[usize],
         options: &SampleOptions,
         reading: Reading,
         each: impl FnMut(usize, &Embedding, Prediction) -> Result<(), E>,
     ) -> Result<(), E> {
-        in_blocks(file, rows, |queries| self.predict(queries, options, reading), each)
+        in_blocks(views, rows, |queries| self.predict(queries, options, reading), each)
     }
 
     /// The evidence alone for rows of a file of embeddings, a block at a time.
@@ -156,7 +191,7 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
         options: &SampleOptions,
         each: impl FnMut(usize, &Embedding, Coefficients) -> Result<(), E>,
     ) -> Result<(), E> {
-        in_blocks(file, rows, |queries| self.evidence(queries, options), each)
+        in_blocks(&[file], rows, |queries| self.evidence(queries, options), each)
     }
 
     /// Runs photos in batches, each with an engine of its size.
@@ -196,18 +231,19 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
 
 /// Asks about rows of a file, 64 at a time.
 fn in_blocks<T, E: From<ModelError>>(
-    file: &RowFile,
+    files: &[&RowFile],
     rows: &[usize],
     ask: impl Fn(&[Query<'_>]) -> Result<Vec<T>, ModelError>,
     mut each: impl FnMut(usize, &Embedding, T) -> Result<(), E>,
 ) -> Result<(), E> {
     const BLOCK: usize = 64;
     for block in rows.chunks(BLOCK) {
-        let embeddings = block.iter().map(|row| file.embedding(*row));
-        let embeddings = embeddings.collect::<Result<Vec<_>, _>>().map_err(ModelError::from)?;
-        let queries: Vec<Query<'_>> = embeddings.iter().map(Query::from).collect();
-        for ((row, embedding), said) in block.iter().zip(&embeddings).zip(ask(&queries)?) {
-            each(*row, embedding, said)?;
+        let views = |row: &usize| files.iter().map(|file| file.embedding(*row)).collect::<Result<Vec<_>, _>>();
+        let photos: Vec<Vec<Embedding>> =
+            block.iter().map(views).collect::<Result<_, _>>().map_err(ModelError::from)?;
+        let queries: Vec<Query<'_>> = photos.iter().map(|views| Query::of(views)).collect();
+        for ((row, views), said) in block.iter().zip(&photos).zip(ask(&queries)?) {
+            each(*row, &views[0], said)?;
         }
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! What a predictor is asked, and what it shows of its way.
 
+use crate::chance;
 use locdiff_data::Embedding;
 use locdiff_shdd::Coefficients;
 
@@ -9,13 +10,22 @@ pub struct Query<'a> {
     /// Embeddings of the photo, or of several views of it: sample k is drawn for view k modulo their number (the paper's
     /// Algorithm 2).
     pub views: &'a [Embedding],
-    /// Whose noise it draws. Photos of one key draw the same noise; 0 unless there is a reason.
+    /// Whose noise it draws: photos of one key draw the same.
     pub key: u64,
+}
+
+impl<'a> Query<'a> {
+    /// A photo by its views, with noise of its own: the key is a hash of the embeddings, so that photos draw different noise and
+    /// one photo the same wherever it stands.
+    pub fn of(views: &'a [Embedding]) -> Self {
+        let numbers = views.iter().flat_map(Embedding::values).map(|value| u64::from(value.to_bits()));
+        Self { views, key: chance::hash(&numbers.collect::<Vec<u64>>()) }
+    }
 }
 
 impl<'a> From<&'a Embedding> for Query<'a> {
     fn from(embedding: &'a Embedding) -> Self {
-        Self { views: std::slice::from_ref(embedding), key: 0 }
+        Self::of(std::slice::from_ref(embedding))
     }
 }
 

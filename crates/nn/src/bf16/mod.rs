@@ -46,8 +46,10 @@ pub fn linear_f32(y: ViewMut<'_>, x: Bf16View<'_>, w: Bf16View<'_>, beta: f32, b
     x.context().gemm_bf16(ProductOutput::F32(&y), x, w, beta, bias.map(ProductBias::F32))
 }
 
-fn check_norm(op: &'static str, cols: usize, gain_shift: &View<'_>) -> Result<()> {
-    gain_shift.expect_shape(op, "gain_shift", 1, 2 * cols)?;
+fn check_norm(op: &'static str, cols: usize, gain_shift: Option<&View<'_>>) -> Result<()> {
+    if let Some(gain_shift) = gain_shift {
+        gain_shift.expect_shape(op, "gain_shift", 1, 2 * cols)?;
+    }
     check_shape(cols.is_multiple_of(4) && cols <= WIDEST_NORM, op, || {
         format!("rows of {cols} values: a multiple of 4 up to {WIDEST_NORM} is wanted")
     })
@@ -58,28 +60,29 @@ pub fn layer_norm(y: Bf16ViewMut<'_>, x: View<'_>, gain_shift: View<'_>, eps: f3
     const OP: &str = "bf16::layer_norm";
     let y = y.0;
     x.expect_shape(OP, "x", y.rows, y.cols)?;
-    check_norm(OP, y.cols, &gain_shift)?;
+    check_norm(OP, y.cols, Some(&gain_shift))?;
     let args = args!(y, x, gain_shift, y.rows, y.cols, eps);
     let kernel = if y.cols <= 1024 { "layer_norm_bf16" } else { "layer_norm_wide_bf16" };
     y.context().launch(kernel, Grid::Blocks { blocks: y.rows.div_ceil(8), threads: 256 }, &args)
 }
 
-/// The tokens of pictures: row `t` of a picture is `positions[t]`, plus its patch `t − 1` unless `t` = 0, through a layer
-/// norm as in [`layer_norm`].
+/// The tokens of pictures: row `t` of a picture is `positions[t]`, plus its patch, through a layer norm as in [`layer_norm`]
+/// where there is one. Rows that are more than the patches come first and have none.
 pub fn embed_tokens(
     x: ViewMut<'_>,
     patches: Bf16View<'_>,
     positions: View<'_>,
-    gain_shift: View<'_>,
+    gain_shift: Option<View<'_>>,
     eps: f32,
 ) -> Result<()> {
     const OP: &str = "bf16::embed_tokens";
     let tokens = positions.rows;
     check_shape(tokens > 0 && x.rows.is_multiple_of(tokens), OP, || format!("{} rows of {tokens} tokens", x.rows))?;
     positions.expect_shape(OP, "positions", tokens, x.cols)?;
-    patches.expect_shape(OP, "patches", x.rows / tokens * (tokens - 1), x.cols)?;
-    check_norm(OP, x.cols, &gain_shift)?;
-    let args = args!(&x, patches, positions, gain_shift, x.rows, tokens, x.cols, eps);
+    let places = patches.rows * tokens / x.rows.max(1);
+    patches.expect_shape(OP, "patches", x.rows / tokens * places.min(tokens), x.cols)?;
+    check_norm(OP, x.cols, gain_shift.as_ref())?;
+    let args = args!(&x, patches, positions, gain_shift, x.rows, tokens, tokens - places, x.cols, eps);
     let grid = Grid::Blocks { blocks: x.rows.div_ceil(8), threads: 256 };
     patches.context().launch("embed_tokens", grid, &args)
 }
@@ -95,10 +98,25 @@ pub fn patches(out: Bf16ViewMut<'_>, pixels: Bf16View<'_>, side: usize, patch: u
     out.context().launch("patches_bf16", Grid::Elements { rows: out.rows, cols: out.stride }, &args)
 }
 
+/// The mean of the rows of each group but its first `skip`; a group a row of `out`.
+pub fn mean_rows(out: ViewMut<'_>, x: Bf16View<'_>, skip: usize) -> Result<()> {
+    const OP: &str = "bf16::mean_rows";
+    let group = x.rows / out.rows.max(1);
+    x.expect_shape(OP, "x", out.rows * group, out.cols)?;
+    check_shape(skip < group, OP, || format!("all but {skip} of {group} rows"))?;
+    let args = args!(&out, x, group, skip, out.cols);
+    x.context().launch("mean_rows_bf16", Grid::each(&out), &args)
+}
+
 /// In place `x ← f(x)`.
 pub fn activate(kind: Gelu, x: Bf16ViewMut<'_>) -> Result<()> {
     let x = x.0;
-    let args = args!(x, x.rows, x.cols, i32::from(kind == Gelu::Exact));
+    let code = match kind {
+        Gelu::Quick => 0,
+        Gelu::Exact => 1,
+        Gelu::Tanh => 2,
+    };
+    let args = args!(x, x.rows, x.cols, code);
     x.context().launch("activate_bf16", Grid::Flat(x.rows * x.cols.div_ceil(8)), &args)
 }
 

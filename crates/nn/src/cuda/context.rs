@@ -49,7 +49,7 @@ const EXTRAS: [Extra; 4] = [
     Extra {
         source: include_str!("kernels/bf16.cu"),
         kernels: "attention_32 attention_64 attention_96 attention_128 layer_norm_bf16 layer_norm_wide_bf16 \
-            embed_tokens activate_bf16 patches_bf16",
+            embed_tokens mean_rows_bf16 activate_bf16 patches_bf16",
         least: (8, 0),
     },
     Extra {

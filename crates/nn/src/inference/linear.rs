@@ -194,7 +194,8 @@ mod tests {
             let linear = Packed::new(inputs, &weights, &bias);
             let (stride, output_stride) = (inputs + 3, padded(outputs) + 16);
             let input: Vec<f32> = (0..rows * stride).map(|i| wave(i + 11)).collect();
-            for finish in [Finish::Store, Finish::Add, Finish::Activate(Gelu::Quick), Finish::Activate(Gelu::Exact)] {
+            let kinds = [Gelu::Quick, Gelu::Exact, Gelu::Tanh].map(Finish::Activate);
+            for finish in [Finish::Store, Finish::Add].into_iter().chain(kinds) {
                 for set in InstructionSet::ALL {
                     let mut output = vec![2.0; rows * output_stride];
                     let (layer, input) = (&linear, &input[..]);
@@ -208,6 +209,10 @@ mod tests {
                                 Finish::Add => sum + 2.0,
                                 Finish::Activate(Gelu::Quick) => sum / (1.0 + (-1.702 * sum).exp()),
                                 Finish::Activate(Gelu::Exact) => gelu(sum),
+                                Finish::Activate(Gelu::Tanh) => {
+                                    let inner = (2.0 / std::f32::consts::PI).sqrt() * (sum + 0.044715 * sum.powi(3));
+                                    0.5 * sum * (1.0 + inner.tanh())
+                                }
                             };
                             let got = output[r * output_stride + o];
                             assert!((got - expected).abs() < 2e-5, "{finish:?} {r} {o}: {got} {expected}");

@@ -13,10 +13,10 @@ use locdiff_phototags::{
 };
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, HashMap};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::{fmt::Write, fs};
 
 /// Where a desk keeps its files, inside the folder.
 const OWN: &str = ".locdiff-review";
@@ -155,18 +155,17 @@ impl FolderBench {
             locator.place_album(album, request, &self.options, changes, &mut locked(&self.trips), control)
         };
         let [found, _] = locked(&self.clocks).clone();
-        let found = match found {
-            Some(found) => found,
-            None => {
-                let first = place(&changes)?;
-                *locked(&self.clocks) = [Some(first.clocks.clone()), Some(first.clocks.clone())];
-                if decisions.clocks.is_empty() {
-                    return Ok(first);
-                }
-                first.clocks
+        let found = if let Some(found) = found {
+            found
+        } else {
+            let first = place(&changes)?;
+            *locked(&self.clocks) = [Some(first.clocks.clone()), Some(first.clocks.clone())];
+            if decisions.clocks.is_empty() {
+                return Ok(first);
             }
+            first.clocks
         };
-        let mut clocks = found.clone();
+        let mut clocks = found;
         for (camera, &ahead_s) in &decisions.clocks {
             let was = clocks.iter().position(|clock| clock.camera == *camera).map(|k| clocks.remove(k));
             let (by_track, photos) = was.map_or((false, 0), |was| (was.by_track, was.photos));
@@ -190,7 +189,7 @@ impl FolderBench {
         let said = match (&read.photo, answer) {
             (Err(error), _) => Err(read.origin.reason(error)),
             (Ok(_), None) => Err("it has no place".to_owned()),
-            (Ok(_), Some(answer)) => Ok(self.said(answer, gps, decisions)),
+            (Ok(_), Some(answer)) => Ok(Self::said(answer, gps, decisions)),
         };
         let odd = answer.and_then(|answer| answer.outlier.as_ref().or(answer.hint.as_ref()));
         let rule = self.settings.rule;
@@ -201,7 +200,7 @@ impl FolderBench {
     }
 
     /// An answer as the page needs it.
-    fn said(&self, answer: &AlbumAnswer, gps: Option<LatLon>, decisions: &Decisions) -> Value {
+    fn said(answer: &AlbumAnswer, gps: Option<LatLon>, decisions: &Decisions) -> Value {
         let mut because = answer.because.clone();
         // Who was placed by hand has no tag.
         for key in decisions.moves.keys() {
@@ -332,12 +331,12 @@ impl Bench for FolderBench {
         let tagged = tagger.finish().map_err(DeskError::of)?;
         let mut words = format!("{tagged}.");
         if let Some(journal) = tagged.journals.first() {
-            words += &format!(" `locdiff undo {}` takes them back, too.", journal.display());
+            let _ = write!(words, " `locdiff undo {}` takes them back, too.", journal.display());
         }
         reasons.truncate(3);
         reasons.extend(failure.clone());
         if !reasons.is_empty() {
-            words += &format!(" {}.", reasons.join("; "));
+            let _ = write!(words, " {}.", reasons.join("; "));
         }
         if failure.is_some() { Err(DeskError(words)) } else { Ok(words) }
     }
@@ -357,10 +356,10 @@ impl Bench for FolderBench {
         let files = locdiff_base::counted(done, "file");
         let mut words = format!("{files} taken back.");
         if kept > 0 {
-            words += &format!(" {kept} changed since and stay.");
+            let _ = write!(words, " {kept} changed since and stay.");
         }
         if nothing > 0 {
-            words += &format!(" {nothing} had nothing to take back.");
+            let _ = write!(words, " {nothing} had nothing to take back.");
         }
         Ok(words)
     }

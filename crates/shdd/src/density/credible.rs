@@ -51,6 +51,7 @@ impl CodeDensity<'_> {
     /// let density = codec.density(&code)?;
     /// let region = density.credible_region(0.8)?;
     /// assert!((density.region_level(region.log_density) - 0.8).abs() < 0.005);
+    /// assert!((density.region_area_km2(region.log_density) / region.area_km2 - 1.0).abs() < 0.03);
     /// # Ok::<(), locdiff_shdd::ShddError>(())
     /// ```
     pub fn region_level(&self, log_density: f64) -> f64 {
@@ -65,6 +66,13 @@ impl CodeDensity<'_> {
             };
         }
         denser / total
+    }
+
+    /// The area of all points denser than `log_density`: that of the smallest credible region that holds a point of that density.
+    pub fn region_area_km2(&self, log_density: f64) -> f64 {
+        let leaves = self.fine().iter().flat_map(|leaf| leaf.values.iter().zip(&leaf.weights));
+        let denser = leaves.filter(|(value, _)| **value - self.log_z > log_density);
+        denser.map(|(_, weight)| weight).sum::<f64>() * EARTH_RADIUS_KM * EARTH_RADIUS_KM
     }
 
     /// The smallest region that holds probability `p`, and the radius about the highest mode that does.

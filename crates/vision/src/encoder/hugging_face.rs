@@ -1,98 +1,78 @@
-//! CLIP folders as Hugging Face saves them: `config.json`, `preprocessor_config.json`, `model.safetensors` (or shards
-//! with an index), in all the spellings met in the wild.
+//! CLIP, DINOv2 and SigLIP folders as Hugging Face saves them: `config.json`, `preprocessor_config.json`,
+//! `model.safetensors` (or shards with an index).
 
-use super::weights::Weights;
-use crate::{CentreCrop, CropRounding, Preprocessing, ResizeRule, Result, VisionError, resize::Filter, vit::VitConfig};
+use super::{
+    preprocessor::preprocessing,
+    settings_file::json,
+    tower::{Tower, licence},
+    weights::Weights,
+};
+use crate::{
+    Result, VisionError,
+    vit::{
+        Family, Pooling, VitConfig,
+        names::{self, Names},
+    },
+};
 use locdiff_nn::Gelu;
 use serde::Deserialize;
-use serde_json::Value;
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::Path,
 };
 
-/// `config.json` of a whole CLIP or of its vision tower alone; absent fields have CLIP's defaults.
+pub(super) const CONFIG: &str = "config.json";
+const WEIGHTS: &str = "model.safetensors";
+const INDEX: &str = "model.safetensors.index.json";
+
+/// `config.json` of a whole model or of its vision tower alone; absent fields have the family's defaults.
 #[derive(Deserialize)]
 struct Config {
     model_type: Option<String>,
-    #[serde(rename = "vision_config")]
-    vision: Option<Tower>,
+    vision_config: Option<Shape>,
     projection_dim: Option<usize>,
+    /// Which of DINOv2's tokens are the embedding: `class`, `mean` or `both`. This field is ours.
+    pooling: Option<String>,
     #[serde(flatten)]
-    tower: Tower,
+    shape: Shape,
 }
 
 #[derive(Deserialize)]
 #[serde(default)]
-struct Tower {
+struct Shape {
     hidden_size: usize,
     intermediate_size: usize,
+    mlp_ratio: f64,
     num_hidden_layers: usize,
     num_attention_heads: usize,
     num_channels: usize,
     image_size: usize,
-    patch_size: usize,
-    hidden_act: String,
-    layer_norm_eps: f32,
+    patch_size: Option<usize>,
+    hidden_act: Option<String>,
+    layer_norm_eps: Option<f32>,
     projection_dim: Option<usize>,
+    use_swiglu_ffn: bool,
+    vision_use_head: bool,
 }
 
-impl Default for Tower {
+impl Default for Shape {
     fn default() -> Self {
         Self {
             hidden_size: 768,
             intermediate_size: 3072,
+            mlp_ratio: 4.0,
             num_hidden_layers: 12,
             num_attention_heads: 12,
             num_channels: 3,
             image_size: 224,
-            patch_size: 32,
-            hidden_act: "quick_gelu".to_owned(),
-            layer_norm_eps: 1e-5,
+            patch_size: None,
+            hidden_act: None,
+            layer_norm_eps: None,
             projection_dim: None,
+            use_swiglu_ffn: false,
+            vision_use_head: true,
         }
     }
-}
-
-/// `preprocessor_config.json`; absent fields have CLIP's defaults.
-#[allow(clippy::struct_excessive_bools)] // reason: the file's own switches
-#[derive(Deserialize)]
-#[serde(default)]
-struct Preprocessor {
-    do_resize: bool,
-    do_center_crop: bool,
-    do_rescale: bool,
-    do_normalize: bool,
-    size: Value,
-    crop_size: Value,
-    resample: u32,
-    rescale_factor: f32,
-    image_mean: [f32; 3],
-    image_std: [f32; 3],
-}
-
-impl Default for Preprocessor {
-    #[allow(clippy::excessive_precision)] // reason: copied digit by digit
-    fn default() -> Self {
-        Self {
-            do_resize: true,
-            do_center_crop: true,
-            do_rescale: true,
-            do_normalize: true,
-            size: 224.into(),
-            crop_size: 224.into(),
-            resample: 3,
-            rescale_factor: 1.0 / 255.0,
-            image_mean: [0.48145466, 0.4578275, 0.40821073],
-            image_std: [0.26862954, 0.26130258, 0.27577711],
-        }
-    }
-}
-
-/// `processor_config.json`, which newer versions write for a whole CLIP.
-#[derive(Deserialize)]
-struct Processor {
-    image_processor: Preprocessor,
 }
 
 #[derive(Deserialize)]
@@ -100,167 +80,120 @@ struct ShardIndex {
     weight_map: BTreeMap<String, String>,
 }
 
-/// A folder read, its weights open but not read yet.
-pub(crate) struct Folder {
-    pub(crate) architecture: String,
-    pub(crate) licence: String,
-    pub(crate) preprocessing: Preprocessing,
-    pub(crate) config: VitConfig,
-    pub(crate) weights: Weights<'static>,
-    /// Stands before the tower's names, but not before `visual_projection`.
-    prefix: &'static str,
+/// Whether a folder has weights under Hugging Face's names.
+pub(super) fn has_weights(folder: &Path) -> bool {
+    folder.join(WEIGHTS).exists() || folder.join(INDEX).exists()
 }
 
-impl Folder {
-    pub(crate) fn open(folder: &Path) -> Result<Self> {
-        let path = folder.join("config.json");
-        let Config { model_type, vision, projection_dim, tower } = json(&path)?;
-        let bad = |detail: String| VisionError::encoder(&path, detail);
-        let tower = match (model_type.as_deref(), vision) {
-            (Some("clip") | None, Some(tower)) => tower,
-            (Some("clip_vision_model"), _) => tower,
-            (met, _) => {
-                let met = met.unwrap_or("nothing");
-                return Err(bad(format!(
-                    "model_type is `{met}`: known are clip (with its vision_config) and clip_vision_model; any other \
-                     encoder can be exported to ONNX and used with an encoder.json"
-                )));
-            }
-        };
-        let weights = open_weights(folder)?;
-        let prefixes = ["vision_model.", "", "vision_model.vision_model."];
-        let is_it = |prefix: &&str| weights.has(&format!("{prefix}embeddings.class_embedding"));
-        let prefix = prefixes.into_iter().find(is_it).unwrap_or(prefixes[0]);
-        let projected = weights.has("visual_projection.weight");
-        let projection = projection_dim.or(tower.projection_dim).unwrap_or(512);
-        let config = tower.config(projected.then_some(projection)).map_err(bad)?;
+/// Reads such a folder.
+pub(super) fn open(folder: &Path) -> Result<Tower> {
+    let path = folder.join(CONFIG);
+    let Config { model_type, vision_config, projection_dim, pooling, shape } = json(&path)?;
+    let bad = |detail: String| VisionError::encoder(&path, detail);
+    let (family, shape) = match (model_type.as_deref(), vision_config) {
+        (Some("clip") | None, Some(shape)) => (Family::Clip, shape),
+        (Some("clip_vision_model"), _) => (Family::Clip, shape),
+        (Some("siglip"), Some(shape)) => (Family::Siglip, shape),
+        (Some("siglip_vision_model"), _) => (Family::Siglip, shape),
+        (Some("dinov2"), _) => (Family::Dinov2, shape),
+        (met, _) => {
+            let met = met.unwrap_or("nothing");
+            return Err(bad(format!(
+                "model_type is `{met}`: known are clip and siglip (with their vision_config), clip_vision_model, \
+                 siglip_vision_model and dinov2; any other encoder can be exported to ONNX and used with an encoder.json"
+            )));
+        }
+    };
+    let mut config = shape.config(family, pooling.as_deref()).map_err(bad)?;
+    // DINOv2 takes pictures of any size.
+    let side = (family != Family::Dinov2).then_some(config.side);
+    if side.is_some() {
         config.check().map_err(|error| bad(error.to_string()))?;
-        let architecture = format!("clip-vit-{}-patch{}-{}", size_name(config.width), config.patch, config.side);
-        let preprocessing = preprocessing(folder, &config)?;
-        Ok(Self { architecture, licence: licence(folder), preprocessing, config, weights, prefix })
     }
-
-    /// The tower's tensor of that name.
-    pub(crate) fn tensor(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
-        let prefix = if name.starts_with("visual_projection") { "" } else { self.prefix };
-        self.weights.tensor(&format!("{prefix}{name}"), shape)
+    let weights = open_weights(folder)?;
+    let (names, prefix) = spelling(family, &weights);
+    if family == Family::Clip && weights.has("visual_projection.weight") {
+        config.projection = Some(projection_dim.or(shape.projection_dim).unwrap_or(512));
     }
+    let preprocessing = preprocessing(folder, family, side)?;
+    config.side = preprocessing.input_side as usize;
+    config.check().map_err(|error| bad(error.to_string()))?;
+    Ok(Tower { licence: licence(folder), preprocessing, config, names, weights, prefix })
 }
 
-impl Tower {
-    fn config(&self, projection: Option<usize>) -> std::result::Result<VitConfig, String> {
-        let activation = match self.hidden_act.as_str() {
+/// The names of the tensors, and what stands before them.
+fn spelling(family: Family, weights: &Weights<'_>) -> (&'static Names, &'static str) {
+    let (names, prefixes) = match family {
+        Family::Dinov2 => (&names::DINOV2, ["", "dinov2.", "backbone."]),
+        Family::Siglip => (&names::SIGLIP, ["vision_model.", "", "vision_model.vision_model."]),
+        Family::Clip | Family::OpenClip => (&names::CLIP, ["vision_model.", "", "vision_model.vision_model."]),
+    };
+    let is_it = |prefix: &&str| weights.has(&format!("{prefix}{}.weight", names.patches));
+    let prefix = prefixes.into_iter().find(is_it).unwrap_or(prefixes[0]);
+    let newer = weights.has(&format!("{prefix}encoder.layer.0.attention.o_proj.weight"));
+    (if newer { &names::DINOV2_NEWER } else { names }, prefix)
+}
+
+impl Shape {
+    fn config(&self, family: Family, pooling: Option<&str>) -> std::result::Result<VitConfig, String> {
+        let (patch, activation, eps) = match family {
+            Family::Clip | Family::OpenClip => (32, "quick_gelu", 1e-5),
+            Family::Siglip => (16, "gelu_pytorch_tanh", 1e-6),
+            Family::Dinov2 => (14, "gelu", 1e-6),
+        };
+        let activation = match self.hidden_act.as_deref().unwrap_or(activation) {
             "quick_gelu" => Gelu::Quick,
             "gelu" => Gelu::Exact,
-            other => return Err(format!("hidden_act is `{other}`: known are quick_gelu and gelu")),
+            "gelu_pytorch_tanh" => Gelu::Tanh,
+            other => {
+                return Err(format!("hidden_act is `{other}`: known are quick_gelu, gelu and gelu_pytorch_tanh"));
+            }
         };
         if self.num_channels != 3 {
             return Err(format!("num_channels is {}: photos have 3", self.num_channels));
         }
+        if self.use_swiglu_ffn {
+            return Err("use_swiglu_ffn is set: DINOv2's giant is not known, its smaller sizes are".to_owned());
+        }
+        if !self.vision_use_head {
+            return Err("vision_use_head is false: without its head a SigLIP has no embedding".to_owned());
+        }
+        let pooling = match (family, pooling) {
+            (Family::Siglip, None) => Pooling::Attention,
+            (_, None) | (Family::Dinov2, Some("class")) => Pooling::Class,
+            (Family::Dinov2, Some("mean")) => Pooling::Mean,
+            (Family::Dinov2, Some("both")) => Pooling::ClassAndMean,
+            (Family::Dinov2, Some(other)) => {
+                return Err(format!("pooling is `{other}`: choose class, mean (of the patches) or both"));
+            }
+            (_, Some(_)) => return Err("pooling can be chosen for DINOv2 only".to_owned()),
+        };
+        let patch = self.patch_size.unwrap_or(patch);
         Ok(VitConfig {
+            family,
             side: self.image_size,
-            patch: self.patch_size,
+            patch,
+            grid: self.image_size.checked_div(patch).unwrap_or(0),
             width: self.hidden_size,
-            inner: self.intermediate_size,
+            inner: match family {
+                Family::Dinov2 => (self.hidden_size as f64 * self.mlp_ratio) as usize,
+                _ => self.intermediate_size,
+            },
             layers: self.num_hidden_layers,
             heads: self.num_attention_heads,
             activation,
-            eps: self.layer_norm_eps,
-            projection,
+            eps: self.layer_norm_eps.unwrap_or(eps),
+            norm_before: family == Family::Clip,
+            layer_scale: family == Family::Dinov2,
+            pooling,
+            projection: None,
         })
-    }
-}
-
-/// The names by which the published towers go.
-fn size_name(width: usize) -> String {
-    match width {
-        768 => "base".to_owned(),
-        1024 => "large".to_owned(),
-        1280 => "huge".to_owned(),
-        other => format!("width{other}"),
-    }
-}
-
-fn preprocessing(folder: &Path, config: &VitConfig) -> Result<Preprocessing> {
-    let mut path = folder.join("preprocessor_config.json");
-    let newer = folder.join("processor_config.json");
-    let given: Preprocessor = if !path.exists() && newer.exists() {
-        path = newer;
-        json::<Processor>(&path)?.image_processor
-    } else {
-        json(&path)?
-    };
-    let bad = |detail: String| VisionError::encoder(&path, detail);
-    let filter = match given.resample {
-        2 => Filter::Bilinear,
-        3 => Filter::Bicubic,
-        other => return Err(bad(format!("resample = {other}: known are 2 (bilinear) and 3 (bicubic)"))),
-    };
-    let resize = if given.do_resize {
-        match sides(&given.size) {
-            Some(Sides::Short(side)) => ResizeRule::ShortSide(side),
-            Some(Sides::Both(width, height)) => ResizeRule::Exact(width, height),
-            None => return Err(bad(format!("size = {}: give a number, {SIDES}", given.size))),
-        }
-    } else {
-        ResizeRule::Keep
-    };
-    let crop = if given.do_center_crop {
-        let (width, height) = match sides(&given.crop_size) {
-            Some(Sides::Short(side)) => (side, side),
-            Some(Sides::Both(width, height)) => (width, height),
-            None => return Err(bad(format!("crop_size = {}: give a number, {SIDES}", given.crop_size))),
-        };
-        Some(CentreCrop { width, height, rounding: CropRounding::Down })
-    } else {
-        None
-    };
-    let side = config.side as u32;
-    let ends_with = crop.map(|crop| (crop.width, crop.height)).or(match resize {
-        ResizeRule::Exact(width, height) => Some((width, height)),
-        _ => None,
-    });
-    if ends_with != Some((side, side)) {
-        let met = ends_with.map_or("any size".to_owned(), |(width, height)| format!("{width}×{height} pixels"));
-        return Err(bad(format!("it makes pictures of {met}, config.json wants {side}×{side}")));
-    }
-    let scale = if given.do_rescale { given.rescale_factor } else { 1.0 };
-    let (mean, std) = if given.do_normalize { (given.image_mean, given.image_std) } else { ([0.0; 3], [1.0; 3]) };
-    let preprocessing = Preprocessing { resize, filter, crop, input_side: side, scale, mean, std };
-    preprocessing.check().map_err(bad)?;
-    Ok(preprocessing)
-}
-
-enum Sides {
-    Short(u32),
-    Both(u32, u32),
-}
-
-/// Larger files are no settings; the index of a model's shards has some MB.
-const LARGEST_JSON_BYTES: u64 = 64 << 20;
-const SIDES: &str = r#"{"shortest_edge": …} or {"height": …, "width": …}"#;
-
-/// `224`, `[224]`, `[224, 224]`, `{"shortest_edge": 224}` or `{"height": 224, "width": 224}`.
-fn sides(value: &Value) -> Option<Sides> {
-    let number = |value: &Value| value.as_u64().and_then(|side| u32::try_from(side).ok());
-    match value {
-        Value::Array(both) => match both.as_slice() {
-            [one] => Some(Sides::Short(number(one)?)),
-            [height, width] => Some(Sides::Both(number(width)?, number(height)?)),
-            _ => None,
-        },
-        Value::Object(named) => match named.get("shortest_edge") {
-            Some(side) => Some(Sides::Short(number(side)?)),
-            None => Some(Sides::Both(number(named.get("width")?)?, number(named.get("height")?)?)),
-        },
-        other => Some(Sides::Short(number(other)?)),
     }
 }
 
 /// `model.safetensors`, or the shards that its index names.
 fn open_weights(folder: &Path) -> Result<Weights<'static>> {
-    let single = folder.join("model.safetensors");
-    let index = folder.join("model.safetensors.index.json");
+    let (single, index) = (folder.join(WEIGHTS), folder.join(INDEX));
     if single.exists() || !index.exists() {
         return Weights::open(&BTreeSet::from([single]));
     }
@@ -276,19 +209,4 @@ fn open_weights(folder: &Path) -> Result<Weights<'static>> {
         return Err(VisionError::encoder(&index, "weight_map names no file"));
     }
     Weights::open(&shards)
-}
-
-/// What the model card says: the line `license:` of its header.
-fn licence(folder: &Path) -> String {
-    let card = locdiff_base::read_text_bounded(&folder.join("README.md"), 1 << 20).unwrap_or_default();
-    let header = card.lines().skip_while(|line| line.trim() != "---").skip(1).take_while(|line| line.trim() != "---");
-    let mut named = header.filter_map(|line| line.strip_prefix("license:"));
-    let name = named.next().map(|name| name.trim().trim_matches('"').to_owned()).filter(|name| !name.is_empty());
-    name.unwrap_or_else(|| "not stated in the folder: see where it came from".to_owned())
-}
-
-fn json<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<T> {
-    let contents = locdiff_base::read_bounded(path, LARGEST_JSON_BYTES)
-        .map_err(|source| VisionError::Read { file: path.display().to_string(), source })?;
-    serde_json::from_slice(&contents).map_err(|error| VisionError::encoder(path, error.to_string()))
 }

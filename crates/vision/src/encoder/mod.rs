@@ -1,12 +1,17 @@
-//! An encoder from its folder: LocDiff's own (`encoder.json` and `model.safetensors`), a CLIP as Hugging Face saves it
-//! (`config.json`, `preprocessor_config.json`, `model.safetensors`), or an ONNX file (`encoder.json` and `model.onnx`), which
-//! the ONNX Runtime library runs where it is installed.
+//! An encoder from its folder: LocDiff's own (`encoder.json` and `model.safetensors`), a CLIP, DINOv2 or SigLIP as Hugging
+//! Face saves it (`config.json`, `preprocessor_config.json`, `model.safetensors`), an OpenCLIP (`open_clip_config.json`,
+//! `open_clip_model.safetensors`), or an ONNX file (`encoder.json` and `model.onnx`), which the ONNX Runtime library runs
+//! where it is installed.
 
 mod description;
 mod fingerprint;
 mod hugging_face;
 #[cfg(feature = "onnx")]
 mod onnx;
+mod open_clip;
+mod preprocessor;
+mod settings_file;
+mod tower;
 mod weights;
 
 use crate::{
@@ -21,6 +26,7 @@ use locdiff_data::{Embedding, Fingerprint};
 use locdiff_nn::Device;
 use rayon::prelude::*;
 use std::{collections::BTreeSet, path::Path, sync::Arc};
+use tower::Tower;
 use weights::Weights;
 
 /// What an encoder says of itself.
@@ -41,8 +47,9 @@ pub struct Encoder {
 }
 
 impl Encoder {
-    /// Reads an encoder's folder and makes it ready on the CPU: one with an `encoder.json`, or a CLIP as Hugging Face
-    /// saves it (projected features where the folder has a projection, else the pooled output).
+    /// Reads an encoder's folder and makes it ready on the CPU: one with an `encoder.json`, or a CLIP (projected features where
+    /// the folder has a projection, else the pooled output), DINOv2 (the class token; `"pooling": "mean"` or `"both"` in
+    /// its `config.json` for the mean of the patches) or SigLIP (the pooled output) as Hugging Face saves it, or an OpenCLIP.
     ///
     /// # Errors
     /// [`VisionError::Read`] for a missing file, [`VisionError::Encoder`] for one that is damaged or does not fit.
@@ -50,16 +57,22 @@ impl Encoder {
         Self::open_on(folder, &Device::cpu())
     }
 
-    /// Reads an encoder's folder and makes it ready on `device`. On CUDA a CLIP computes with bf16 products, an
+    /// Reads an encoder's folder and makes it ready on `device`. On CUDA a transformer computes with bf16 products, an
     /// EfficientNet-Lite with products in the device's precision.
     ///
     /// # Errors
     /// As [`Encoder::open`], and [`VisionError::Device`] if the device's memory does not suffice.
     pub fn open_on(folder: &Path, device: &Device) -> Result<Self> {
         let path = folder.join("encoder.json");
-        if !path.exists() && folder.join("config.json").exists() {
-            let name = folder_name(&path, "clip");
-            return Self::clip(name, hugging_face::Folder::open(folder)?, device);
+        if !path.exists() {
+            let [here, open_clip] = [hugging_face::CONFIG, open_clip::CONFIG].map(|name| folder.join(name).exists());
+            // Some folders have both, and the weights of one.
+            if here && (hugging_face::has_weights(folder) || !open_clip) {
+                return Self::tower(folder_name(&path, "clip"), hugging_face::open(folder)?, device);
+            }
+            if open_clip {
+                return Self::tower(folder_name(&path, "clip"), open_clip::open(folder)?, device);
+            }
         }
         let description = Description::parse(&path, &read(&path)?)?;
         if description.architecture == "onnx" {
@@ -112,23 +125,23 @@ impl Encoder {
         Ok(Self { about, fingerprint, preprocessing, network: Box::new(network) })
     }
 
-    fn clip(name: String, folder: hugging_face::Folder, device: &Device) -> Result<Self> {
-        let tensor = |name: &str, shape: &[usize]| folder.tensor(name, shape);
+    fn tower(name: String, tower: Tower, device: &Device) -> Result<Self> {
+        let tensor = |name: &str, shape: &[usize]| tower.tensor(name, shape);
         let network: Box<dyn Network> = if device.is_cuda() {
-            Box::new(VisionTransformerCuda::new(&folder.config, device, tensor)?)
+            Box::new(VisionTransformerCuda::new(&tower.config, tower.names, device, tensor)?)
         } else {
-            Box::new(VisionTransformer::new(&folder.config, tensor)?)
+            Box::new(VisionTransformer::new(&tower.config, tower.names, tensor)?)
         };
-        let content = Content::Tensors(folder.weights.hashes());
-        let fingerprint = fingerprint(name, &folder.config.text(), &folder.preprocessing, content);
+        let content = Content::Tensors(tower.weights.hashes());
+        let fingerprint = fingerprint(name, &tower.config.text(), &tower.preprocessing, content);
         let about = About {
-            family: "CLIP vision transformer",
-            parameters: folder.weights.values_read(),
-            file_bytes: folder.weights.file_bytes(),
-            architecture: folder.architecture,
-            licence: folder.licence,
+            family: tower.config.family.title(),
+            parameters: tower.weights.values_read(),
+            file_bytes: tower.weights.file_bytes(),
+            architecture: tower.config.architecture(),
+            licence: tower.licence,
         };
-        Ok(Self { about, fingerprint, preprocessing: folder.preprocessing, network })
+        Ok(Self { about, fingerprint, preprocessing: tower.preprocessing, network })
     }
 
     /// The network that `encoder.json` describes.

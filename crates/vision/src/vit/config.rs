@@ -1,15 +1,66 @@
-//! The shape of CLIP's vision transformers.
+//! The shape of vision transformers: CLIP's and OpenCLIP's, DINOv2's, SigLIP's.
 
 use crate::{Result, VisionError};
 use locdiff_nn::Gelu;
 
-/// Everything but the weights of a CLIP vision tower.
+/// Who published a tower: what it is made of follows from that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Family {
+    /// OpenAI's CLIP as Hugging Face saves it.
+    Clip,
+    /// CLIP in the layout of OpenCLIP.
+    OpenClip,
+    /// DINOv2: layer scale, no norm before the layers, positions for any size.
+    Dinov2,
+    /// SigLIP: no class token, an attention head that pools.
+    Siglip,
+}
+
+impl Family {
+    /// The first word of an architecture's name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Clip => "clip",
+            Self::OpenClip => "open_clip",
+            Self::Dinov2 => "dinov2",
+            Self::Siglip => "siglip",
+        }
+    }
+
+    /// For people to read.
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::Clip => "CLIP vision transformer",
+            Self::OpenClip => "OpenCLIP vision transformer",
+            Self::Dinov2 => "DINOv2 vision transformer",
+            Self::Siglip => "SigLIP vision transformer",
+        }
+    }
+}
+
+/// What of the last layer is the embedding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pooling {
+    /// The class token.
+    Class,
+    /// The mean of the patches.
+    Mean,
+    /// The class token, then the mean of the patches.
+    ClassAndMean,
+    /// What a learned query finds in all tokens.
+    Attention,
+}
+
+/// Everything but the weights of a vision tower.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct VitConfig {
+    pub(crate) family: Family,
     /// Width and height of the input in pixels.
     pub(crate) side: usize,
     /// Width and height of a patch in pixels.
     pub(crate) patch: usize,
+    /// Patches along a side of the pictures that the positions were learned on; for other pictures they are interpolated.
+    pub(crate) grid: usize,
     /// Values of a token.
     pub(crate) width: usize,
     /// Values between the two products of a layer's second half.
@@ -22,7 +73,12 @@ pub(crate) struct VitConfig {
     pub(crate) activation: Gelu,
     /// Added to the variance in layer norms.
     pub(crate) eps: f32,
-    /// Values of the projected class token; without a projection the embedding is the class token itself.
+    /// Whether a layer norm stands before the layers.
+    pub(crate) norm_before: bool,
+    /// Whether each half of a layer ends with a factor for each value.
+    pub(crate) layer_scale: bool,
+    pub(crate) pooling: Pooling,
+    /// Values of the projected class token; without a projection the embedding is what was pooled.
     pub(crate) projection: Option<usize>,
 }
 
@@ -32,9 +88,14 @@ impl VitConfig {
         (self.side / self.patch).pow(2)
     }
 
+    /// Tokens before the patches.
+    pub(crate) fn class_tokens(&self) -> usize {
+        usize::from(self.family != Family::Siglip)
+    }
+
     /// Patches and the class token.
     pub(crate) fn tokens(&self) -> usize {
-        self.patches() + 1
+        self.patches() + self.class_tokens()
     }
 
     /// Values of a head.
@@ -44,17 +105,47 @@ impl VitConfig {
 
     /// Values of an embedding.
     pub(crate) fn embedding(&self) -> usize {
-        self.projection.unwrap_or(self.width)
+        let pooled = if self.pooling == Pooling::ClassAndMean { 2 * self.width } else { self.width };
+        self.projection.unwrap_or(pooled)
+    }
+
+    /// The name of the network, as the published towers of its size go by.
+    pub(crate) fn architecture(&self) -> String {
+        let size = match self.width {
+            384 => "small".to_owned(),
+            768 => "base".to_owned(),
+            1024 => "large".to_owned(),
+            1152 => "so400m".to_owned(),
+            1280 => "huge".to_owned(),
+            other => format!("width{other}"),
+        };
+        format!("{}-vit-{size}-patch{}-{}", self.family.name(), self.patch, self.side)
     }
 
     /// All settings in one line, for the fingerprint; written out so that a field renamed changes nothing.
     pub(crate) fn text(&self) -> String {
-        let Self { side, patch, width, inner, layers, heads, activation, eps, projection } = self;
+        let Self { family, side, patch, grid, width, inner, layers, heads, activation, eps, .. } = self;
+        let Self { norm_before, layer_scale, pooling, projection, .. } = self;
         let activation = match activation {
             Gelu::Quick => "quick_gelu",
             Gelu::Exact => "gelu",
+            Gelu::Tanh => "gelu_tanh",
         };
-        format!("clip {side} {patch} {width} {inner} {layers} {heads} {activation} {eps:?} {}", projection.unwrap_or(0))
+        let projection = projection.unwrap_or(0);
+        let common = format!(
+            "{} {side} {patch} {width} {inner} {layers} {heads} {activation} {eps:?} {projection}",
+            family.name()
+        );
+        if *family == Family::Clip {
+            return common;
+        }
+        let pooling = match pooling {
+            Pooling::Class => "class",
+            Pooling::Mean => "mean",
+            Pooling::ClassAndMean => "both",
+            Pooling::Attention => "attention",
+        };
+        format!("{common} {grid} {norm_before} {layer_scale} {pooling}")
     }
 
     /// Refuses shapes without meaning, or of a size that no tower has.
@@ -67,7 +158,8 @@ impl VitConfig {
             ("intermediate_size", self.inner, 1 << 18),
             ("num_hidden_layers", self.layers, 1024),
             ("num_attention_heads", self.heads, 1024),
-            ("projection_dim", self.embedding(), 1 << 16),
+            ("projection_dim", self.embedding(), 1 << 17),
+            ("image_size / patch_size", self.grid, 4096),
         ];
         for (name, value, most) in limits {
             if value == 0 || value > most {

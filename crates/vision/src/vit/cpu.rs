@@ -1,10 +1,11 @@
-//! CLIP's vision transformer on the CPU, in f32.
+//! A vision transformer on the CPU, in f32.
 //!
-//! Of the last layer only the class token's row is computed: nothing else of it is used.
+//! Where the class token is the embedding, only its row of the last layer is computed: nothing else of it is used.
 
 use super::{
-    config::VitConfig,
+    config::{Pooling, VitConfig},
     layer::{CHUNK_ROWS, Layer, Pass, Scratch, Workspace},
+    names::Names,
     weights::{Norm, VitReader},
 };
 use crate::{
@@ -19,36 +20,48 @@ use rayon::prelude::*;
 /// Pictures a thread takes at a time.
 const GROUP: usize = 8;
 
-/// A CLIP vision tower ready to run on the CPU.
-///
-/// Its tensors bear their names at Hugging Face, without the prefix `vision_model.`: `embeddings.class_embedding`,
-/// `encoder.layers.0.self_attn.q_proj.weight`, …, and `visual_projection.weight`.
+/// A vision tower ready to run on the CPU.
 pub(crate) struct VisionTransformer {
     config: VitConfig,
     patches: PackedLinear,
     positions: Vec<f32>,
-    before: Norm,
+    before: Option<Norm>,
     layers: Vec<Layer>,
-    after: Norm,
+    last: Last,
     projection: Option<PackedLinear>,
     workspaces: Pool<Workspace>,
     scratches: Pool<Scratch>,
 }
 
+/// What follows the layers.
+enum Last {
+    Norm(Norm),
+    /// The layer that pools; its first norm is the one after the layers.
+    Head(Box<Layer>),
+}
+
 impl VisionTransformer {
-    /// A tower whose weights come from `tensor(name, shape)`: f32 values in PyTorch's order.
+    /// A tower whose weights come from `tensor(name, shape)`: f32 values in PyTorch's order, under these names, and
+    /// `visual_projection.weight`.
     ///
     /// # Errors
     /// [`crate::VisionError::Architecture`] for shapes without meaning, and whatever `tensor` fails with.
-    pub(crate) fn new(config: &VitConfig, tensor: impl FnMut(&str, &[usize]) -> Result<Vec<f32>>) -> Result<Self> {
+    pub(crate) fn new(
+        config: &VitConfig,
+        names: &'static Names,
+        tensor: impl FnMut(&str, &[usize]) -> Result<Vec<f32>>,
+    ) -> Result<Self> {
         config.check()?;
-        let mut reader = VitReader { config, tensor };
+        let mut reader = VitReader { config, names, tensor };
         let VitConfig { width, patch, .. } = *config;
         let patches = PackedLinear::new(RGB * patch * patch, &reader.patch_weights()?, &vec![0.0; width]);
         let positions = reader.positions()?;
-        let before = reader.norm("pre_layrnorm")?;
+        let before = reader.before()?;
         let layers = (0..config.layers).map(|i| Ok(Layer::new(config, reader.layer(i)?))).collect::<Result<_>>()?;
-        let after = reader.norm("post_layernorm")?;
+        let last = match config.pooling {
+            Pooling::Attention => Last::Head(Box::new(Layer::new(config, reader.pooling_head()?))),
+            _ => Last::Norm(reader.after()?),
+        };
         let projection = reader.projection()?;
         Ok(Self {
             config: config.clone(),
@@ -56,7 +69,7 @@ impl VisionTransformer {
             positions,
             before,
             layers,
-            after,
+            last,
             projection: projection.map(|weight| PackedLinear::new(width, &weight, &vec![0.0; config.embedding()])),
             workspaces: Pool::default(),
             scratches: Pool::default(),
@@ -68,31 +81,39 @@ impl VisionTransformer {
         self.embed(space.tokens.window(count * tokens * stride), pictures);
         let pass = Pass { config: &self.config, scratches: &self.scratches, count, shared };
         for (number, layer) in self.layers.iter().enumerate() {
-            let queries = if number + 1 == self.layers.len() { 1 } else { tokens };
-            pass.run(layer, space, queries);
+            let only_class = number + 1 == self.layers.len() && self.config.pooling == Pooling::Class;
+            pass.run(layer, space, if only_class { 1 } else { tokens });
         }
-        space.tokens[..count * stride].chunks_exact(stride).map(|row| self.finish(row)).collect()
+        if let Last::Head(head) = &self.last {
+            pass.run(head, space, 1);
+        }
+        let left = match self.config.pooling {
+            Pooling::Class | Pooling::Attention => 1,
+            Pooling::Mean | Pooling::ClassAndMean => tokens,
+        };
+        space.tokens[..count * left * stride].chunks_exact(left * stride).map(|rows| self.finish(rows)).collect()
     }
 
-    /// Patches as rows, with their positions and the class token, through the first layer norm.
+    /// Patches as rows, with their positions and the class token, through the first layer norm where there is one.
     fn embed(&self, rows: &mut [f32], pictures: &[f32]) {
         let VitConfig { side, patch, width, eps, .. } = self.config;
         let (tokens, stride, across) = (self.config.tokens(), padded(width), side / patch);
+        let (classes, places) = (self.config.class_tokens(), self.config.patches());
         let (row_values, patch_values) = (side * RGB, patch * patch * RGB);
         let pictures = pictures.par_chunks_exact(side * row_values);
         rows.par_chunks_exact_mut(tokens * stride).zip(pictures).for_each(|(rows, picture)| {
             self.scratches.with(|scratch| {
-                let patches = scratch.inner.window((tokens - 1) * patch_values);
+                let patches = scratch.inner.window(places * patch_values);
                 for (p, values) in patches.chunks_exact_mut(patch_values).enumerate() {
                     let first = p / across * patch * row_values + p % across * patch * RGB;
                     for (y, to) in values.chunks_exact_mut(patch * RGB).enumerate() {
                         to.copy_from_slice(&picture[first + y * row_values..][..patch * RGB]);
                     }
                 }
-                let (class, rest) = rows.split_at_mut(stride);
+                let (class, rest) = rows.split_at_mut(classes * stride);
                 class.fill(0.0);
-                for first in (0..tokens - 1).step_by(CHUNK_ROWS) {
-                    let chunk = CHUNK_ROWS.min(tokens - 1 - first);
+                for first in (0..places).step_by(CHUNK_ROWS) {
+                    let chunk = CHUNK_ROWS.min(places - first);
                     let (from, to) = (&patches[first * patch_values..], &mut rest[first * stride..]);
                     self.patches.run(chunk, from, patch_values, to, stride, Finish::Store);
                 }
@@ -102,19 +123,34 @@ impl VisionTransformer {
                 for ((sum, value), position) in sum.iter_mut().zip(&*row).zip(position) {
                     *sum = value + position;
                 }
-                layer_norm(&mut row[..width], &sum, &self.before.gain, &self.before.shift, eps);
+                match &self.before {
+                    Some(norm) => layer_norm(&mut row[..width], &sum, &norm.gain, &norm.shift, eps),
+                    None => row[..width].copy_from_slice(&sum),
+                }
             }
         });
     }
 
-    /// The embedding from the class token's last row.
-    fn finish(&self, row: &[f32]) -> Vec<f32> {
-        let VitConfig { width, eps, .. } = self.config;
-        let mut class = vec![0.0; width];
-        layer_norm(&mut class, &row[..width], &self.after.gain, &self.after.shift, eps);
-        let Some(projection) = &self.projection else { return class };
+    /// The embedding from the rows that are left of a picture.
+    fn finish(&self, rows: &[f32]) -> Vec<f32> {
+        let VitConfig { width, eps, pooling, .. } = self.config;
+        let Last::Norm(after) = &self.last else { return rows[..width].to_vec() };
+        let mut rows = rows.chunks_exact(padded(width)).map(|row| {
+            let mut normed = vec![0.0; width];
+            layer_norm(&mut normed, &row[..width], &after.gain, &after.shift, eps);
+            normed
+        });
+        let mut pooled = if pooling == Pooling::Mean { Vec::new() } else { rows.next().unwrap_or_default() };
+        if pooling != Pooling::Class {
+            let patches = rows.skip(usize::from(pooling == Pooling::Mean) * self.config.class_tokens());
+            let mut sums = vec![0.0; width];
+            patches.for_each(|row| sums.iter_mut().zip(row).for_each(|(sum, value)| *sum += value));
+            let count = self.config.patches() as f32;
+            pooled.extend(sums.into_iter().map(|sum| sum / count));
+        }
+        let Some(projection) = &self.projection else { return pooled };
         let mut embedding = vec![0.0; projection.width()];
-        projection.run(1, &class, width, &mut embedding, projection.width(), Finish::Store);
+        projection.run(1, &pooled, width, &mut embedding, projection.width(), Finish::Store);
         embedding.truncate(self.config.embedding());
         embedding
     }

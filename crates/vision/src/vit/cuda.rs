@@ -1,8 +1,9 @@
-//! CLIP's vision transformer on CUDA: bf16 weights and products, f32 residual stream, the whole pass as one CUDA graph.
+//! A vision transformer on CUDA: bf16 weights and products, f32 residual stream, the whole pass as one CUDA graph.
 
 use super::{
-    config::VitConfig,
-    weights::{Dense, Norm, VitReader},
+    config::{Pooling, VitConfig},
+    names::Names,
+    weights::{Dense, LayerWeights, Norm, VitReader},
 };
 use crate::{Result, VisionError, network::Network, pixels::RGB};
 use locdiff_nn::{
@@ -42,16 +43,25 @@ struct Layer {
     norm2: Tensor,
     fc1: Inner,
     fc2: Outer,
+    /// How much of what came in stays: 1, or 0 where the layer replaces it.
+    stays: f32,
 }
 
 /// The weights on the device.
 struct Weights {
     patches: Bf16Tensor,
     positions: Tensor,
-    before: Tensor,
+    before: Option<Tensor>,
     layers: Vec<Layer>,
-    after: Tensor,
+    last: Last,
     projection: Option<Bf16Tensor>,
+}
+
+/// What follows the layers.
+enum Last {
+    Norm(Tensor),
+    /// The layer that pools.
+    Head(Box<Layer>),
 }
 
 /// The activations of a batch.
@@ -76,7 +86,7 @@ struct State {
     graphs: HashMap<usize, Recorded>,
 }
 
-/// A CLIP vision tower on a CUDA device. Tensors are named as in [`super::VisionTransformer`].
+/// A vision tower on a CUDA device. Tensors are named as in [`super::VisionTransformer`].
 pub(crate) struct VisionTransformerCuda {
     config: VitConfig,
     device: Device,
@@ -93,11 +103,12 @@ impl VisionTransformerCuda {
     /// or its memory does not suffice, and whatever `tensor` fails with.
     pub(crate) fn new(
         config: &VitConfig,
+        names: &'static Names,
         device: &Device,
         tensor: impl FnMut(&str, &[usize]) -> Result<Vec<f32>>,
     ) -> Result<Self> {
         config.check()?;
-        let weights = read(config, device, tensor)?;
+        let weights = read(VitReader { config, names, tensor }, device)?;
         let batch = (ROWS / config.tokens() / BATCH_STEP).max(1) * BATCH_STEP;
         let buffers = Buffers::new(config, device, batch)?;
         let state = State { rounded: Vec::new(), buffers, graphs: HashMap::new() };
@@ -113,30 +124,61 @@ impl VisionTransformerCuda {
         Ok(graph.run(|| self.pass(buffers, count))?)
     }
 
+    /// The embeddings of the pictures in the buffers.
+    fn embeddings(&self, state: &mut State, count: usize) -> Result<Vec<Vec<f32>>> {
+        self.run(state, count)?;
+        let width = self.config.embedding();
+        let mut values = vec![0.0; count * width];
+        state.buffers.output.download_rows(&mut values)?;
+        Ok(values.chunks_exact(width).map(<[f32]>::to_vec).collect())
+    }
+
     /// Gives the whole pass to the device.
     fn pass(&self, buffers: &mut Buffers, count: usize) -> locdiff_nn::Result<()> {
         let VitConfig { side, patch, eps, .. } = self.config;
         let (tokens, weights) = (self.config.tokens(), &self.weights);
-        let (rows, places) = (count * tokens, count * (tokens - 1));
+        let (rows, places) = (count * tokens, count * self.config.patches());
         let Buffers { pixels, patches, embedded, tokens: x, .. } = buffers;
         bf16::patches(patches.rows_mut(places), pixels.rows(count), side, patch)?;
         bf16::linear(embedded.rows_mut(places), patches.rows(places), weights.patches.view(), None)?;
-        let (positions, before) = (weights.positions.view(), weights.before.view());
+        let (positions, before) = (weights.positions.view(), weights.before.as_ref().map(Tensor::view));
         bf16::embed_tokens(x.view_mut().row_range(0..rows), embedded.rows(places), positions, before, eps)?;
         for (number, layer) in weights.layers.iter().enumerate() {
-            // Of the last layer only the class token is used.
-            let step = if number + 1 == weights.layers.len() { tokens } else { 1 };
-            self.layer(buffers, layer, count, step)?;
+            // Where the class token is the embedding, only it is used of the last layer.
+            let only_class = number + 1 == weights.layers.len() && self.config.pooling == Pooling::Class;
+            self.layer(buffers, layer, count, if only_class { tokens } else { 1 })?;
         }
+        if let Last::Head(head) = &weights.last {
+            self.layer(buffers, head, count, tokens)?;
+        }
+        self.pool(buffers, count)
+    }
+
+    /// The embeddings from the tokens after the last layer.
+    fn pool(&self, buffers: &mut Buffers, count: usize) -> locdiff_nn::Result<()> {
+        let VitConfig { width, eps, pooling, .. } = self.config;
+        let tokens = self.config.tokens();
         let Buffers { tokens: x, normed, output, .. } = buffers;
-        let class = x.view().row_range(0..rows).every_row(tokens);
-        let output = output.view_mut().row_range(0..count);
-        if let Some(projection) = &weights.projection {
-            bf16::layer_norm(normed.rows_mut(count), class, weights.after.view(), eps)?;
+        let all = x.view().row_range(0..count * tokens);
+        let first = all.every_row(tokens);
+        let mut output = output.view_mut().row_range(0..count);
+        let Last::Norm(after) = &self.weights.last else { return ops::copy(output, first) };
+        if let Some(projection) = &self.weights.projection {
+            bf16::layer_norm(normed.rows_mut(count), first, after.view(), eps)?;
             return bf16::linear_f32(output, normed.rows(count), projection.view(), 0.0, None);
         }
-        let after = weights.after.view().broadcast_rows(0, count);
-        ops::layer_norm(output, class, after, eps)
+        let mut at = 0;
+        if pooling != Pooling::Mean {
+            let after = after.view().broadcast_rows(0, count);
+            ops::layer_norm(output.reborrow().columns(0..width), first, after, eps)?;
+            at = width;
+        }
+        if pooling != Pooling::Class {
+            bf16::layer_norm(normed.rows_mut(count * tokens), all, after.view(), eps)?;
+            let mean = output.columns(at..at + width);
+            bf16::mean_rows(mean, normed.rows(count * tokens), self.config.class_tokens())?;
+        }
+        Ok(())
     }
 
     /// One layer, of every `step`-th token.
@@ -150,12 +192,12 @@ impl VisionTransformerCuda {
         layer.query.run(query.rows_mut(queries), normed.rows(rows).every_row(step))?;
         let heads = self.config.heads;
         bf16::attention(attended.rows_mut(queries), query.rows(queries), key_value.rows(rows), count, heads)?;
-        layer.out.add(x.view_mut().row_range(0..rows).every_row(step), attended.rows(queries))?;
+        layer.out.add(x.view_mut().row_range(0..rows).every_row(step), attended.rows(queries), layer.stays)?;
         let stream = x.view().row_range(0..rows).every_row(step);
         bf16::layer_norm(normed.rows_mut(queries), stream, layer.norm2.view(), eps)?;
         layer.fc1.run(inner.rows_mut(queries), normed.rows(queries))?;
         bf16::activate(self.config.activation, inner.rows_mut(queries))?;
-        layer.fc2.add(x.view_mut().row_range(0..rows).every_row(step), inner.rows(queries))
+        layer.fc2.add(x.view_mut().row_range(0..rows).every_row(step), inner.rows(queries), 1.0)
     }
 }
 
@@ -178,26 +220,24 @@ impl Outer {
         Ok(Self { weight, bias: Tensor::from_slice(device, 1, outputs, &dense.bias)? })
     }
 
-    fn add(&self, stream: ViewMut<'_>, x: Bf16View<'_>) -> locdiff_nn::Result<()> {
-        bf16::linear_f32(stream, x, self.weight.view(), 1.0, Some(self.bias.view()))
+    fn add(&self, stream: ViewMut<'_>, x: Bf16View<'_>, stays: f32) -> locdiff_nn::Result<()> {
+        bf16::linear_f32(stream, x, self.weight.view(), stays, Some(self.bias.view()))
     }
 }
 
-fn read(
-    config: &VitConfig,
+fn read<T: FnMut(&str, &[usize]) -> Result<Vec<f32>>>(
+    mut reader: VitReader<'_, T>,
     device: &Device,
-    tensor: impl FnMut(&str, &[usize]) -> Result<Vec<f32>>,
 ) -> Result<Weights> {
+    let config = reader.config;
     let VitConfig { width, inner, patch, layers, .. } = *config;
-    let mut reader = VitReader { config, tensor };
     let norm = |norm: Norm| -> Result<Tensor> {
         Ok(Tensor::from_slice(device, 1, 2 * width, &[norm.gain, norm.shift].concat())?)
     };
     let patches = Bf16Tensor::from_slice(device, width, RGB * patch * patch, &reader.patch_weights()?)?;
     let positions = Tensor::from_slice(device, config.tokens(), width, &reader.positions()?)?;
-    let before = norm(reader.norm("pre_layrnorm")?)?;
-    let mut layer = |number| -> Result<Layer> {
-        let weights = reader.layer(number)?;
+    let before = reader.before()?.map(norm).transpose()?;
+    let layer = |weights: LayerWeights| -> Result<Layer> {
         Ok(Layer {
             norm1: norm(weights.norm1)?,
             query: Inner::new(device, width, &weights.query)?,
@@ -206,13 +246,17 @@ fn read(
             norm2: norm(weights.norm2)?,
             fc1: Inner::new(device, width, &weights.fc1)?,
             fc2: Outer::new(device, inner, &weights.fc2)?,
+            stays: if weights.replaces { 0.0 } else { 1.0 },
         })
     };
-    let layers = (0..layers).map(&mut layer).collect::<Result<_>>()?;
-    let after = norm(reader.norm("post_layernorm")?)?;
+    let layers = (0..layers).map(|number| layer(reader.layer(number)?)).collect::<Result<_>>()?;
+    let last = match config.pooling {
+        Pooling::Attention => Last::Head(Box::new(layer(reader.pooling_head()?)?)),
+        _ => Last::Norm(norm(reader.after()?)?),
+    };
     let project = |weight: Vec<f32>| Bf16Tensor::from_slice(device, config.embedding(), width, &weight);
     let projection = reader.projection()?.map(project).transpose()?;
-    Ok(Weights { patches, positions, before, layers, after, projection })
+    Ok(Weights { patches, positions, before, layers, last, projection })
 }
 
 impl Buffers {
@@ -256,11 +300,7 @@ impl Network for VisionTransformerCuda {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let State { rounded, buffers, .. } = &mut *state;
         buffers.pixels.upload_rows(pictures, rounded)?;
-        self.run(&mut state, count)?;
-        let width = self.config.embedding();
-        let mut values = vec![0.0; count * width];
-        state.buffers.output.download_rows(&mut values)?;
-        Ok(values.chunks_exact(width).map(<[f32]>::to_vec).collect())
+        self.embeddings(&mut state, count)
     }
 
     fn run_again(&self, count: usize) -> Result<()> {

@@ -1,4 +1,4 @@
-//! One layer of CLIP's vision transformer on the CPU.
+//! One layer of a vision transformer on the CPU.
 //!
 //! Everything but attention works row by row, so a chunk of rows goes through a whole half of a layer on one thread, and
 //! only attention needs the others.
@@ -27,6 +27,8 @@ pub(super) struct Layer {
     norm2: Norm,
     fc1: PackedLinear,
     fc2: PackedLinear,
+    /// What the first half does to its sums.
+    joins: Finish,
 }
 
 impl Layer {
@@ -44,6 +46,7 @@ impl Layer {
             norm2: weights.norm2,
             fc1: linear(width, weights.fc1),
             fc2: linear(inner, weights.fc2),
+            joins: if weights.replaces { Finish::Store } else { Finish::Add },
         }
     }
 }
@@ -78,7 +81,7 @@ pub(super) struct Pass<'a> {
 }
 
 impl Pass<'_> {
-    /// One layer, in place in `space.tokens`; with `queries` = 1 for the class token alone, whose rows are then the only
+    /// One layer, in place in `space.tokens`; with `queries` = 1 for the first token alone, whose rows are then the only
     /// ones left there.
     pub(super) fn run(&self, layer: &Layer, space: &mut Workspace, queries: usize) {
         self.attend(layer, space, queries);
@@ -167,7 +170,7 @@ impl Pass<'_> {
                         row[h * head..][..head].copy_from_slice(from);
                     }
                 }
-                layer.out.run(rows, joined, stride, tokens, stride, Finish::Add);
+                layer.out.run(rows, joined, stride, tokens, stride, layer.joins);
                 let normed = normed(config, &mut scratch.normed, tokens, &layer.norm2);
                 let inner = scratch.inner.window(rows * inner_stride);
                 layer.fc1.run(rows, normed, stride, inner, inner_stride, Finish::Activate(activation));

@@ -1,11 +1,13 @@
-//! CLIP's vision transformers.
+//! Vision transformers: CLIP's and OpenCLIP's, DINOv2's, SigLIP's.
 
 mod config;
 mod cpu;
 mod cuda;
 mod layer;
+pub(crate) mod names;
+mod positions;
 mod weights;
 
-pub(crate) use config::VitConfig;
+pub(crate) use config::{Family, Pooling, VitConfig};
 pub(crate) use cpu::VisionTransformer;
 pub(crate) use cuda::VisionTransformerCuda;

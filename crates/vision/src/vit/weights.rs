@@ -1,6 +1,10 @@
-//! The weights of CLIP's vision transformers, layer by layer.
+//! The weights of vision transformers, layer by layer, by one form whatever their files call and join.
 
-use super::config::VitConfig;
+use super::{
+    config::VitConfig,
+    names::{Attention, Names},
+    positions::interpolated,
+};
 use crate::{
     Result,
     pixels::{RGB, colours_last},
@@ -12,13 +16,24 @@ pub(crate) struct Dense {
     pub(crate) bias: Vec<f32>,
 }
 
+impl Dense {
+    /// A factor for each output.
+    fn scaled(mut self, factors: &[f32]) -> Self {
+        let inputs = self.weight.len() / factors.len();
+        for ((row, bias), factor) in self.weight.chunks_exact_mut(inputs).zip(&mut self.bias).zip(factors) {
+            row.iter_mut().chain([bias]).for_each(|value| *value *= factor);
+        }
+        self
+    }
+}
+
 /// Gain and shift of a layer norm.
 pub(crate) struct Norm {
     pub(crate) gain: Vec<f32>,
     pub(crate) shift: Vec<f32>,
 }
 
-/// The weights of one layer. Keys and values are one product.
+/// The weights of one layer. Keys and values are one product; factors after a half are in its last product.
 pub(crate) struct LayerWeights {
     pub(crate) norm1: Norm,
     pub(crate) query: Dense,
@@ -27,11 +42,14 @@ pub(crate) struct LayerWeights {
     pub(crate) norm2: Norm,
     pub(crate) fc1: Dense,
     pub(crate) fc2: Dense,
+    /// Whether the layer's result is not added to what came in.
+    pub(crate) replaces: bool,
 }
 
-/// Reads a tower's tensors under their names at Hugging Face, a layer at a time.
+/// Reads a tower's tensors under their names, a layer at a time.
 pub(crate) struct VitReader<'a, T> {
     pub(crate) config: &'a VitConfig,
+    pub(crate) names: &'static Names,
     /// The values of a tensor of that name and shape.
     pub(crate) tensor: T,
 }
@@ -40,22 +58,42 @@ impl<T: FnMut(&str, &[usize]) -> Result<Vec<f32>>> VitReader<'_, T> {
     /// The patches' weights, each output's in the order of an NHWC picture: (row, column, colour).
     pub(crate) fn patch_weights(&mut self) -> Result<Vec<f32>> {
         let VitConfig { width, patch, .. } = *self.config;
-        let planes = (self.tensor)("embeddings.patch_embedding.weight", &[width, RGB, patch, patch])?;
+        let planes = (self.tensor)(&format!("{}.weight", self.names.patches), &[width, RGB, patch, patch])?;
         Ok(colours_last(&planes, patch * patch))
     }
 
-    /// The rows that patches are added to: class token and positions, `[tokens, width]`.
+    /// The rows that patches are added to, `[tokens, width]`: class token and positions, and the bias of the patches.
     pub(crate) fn positions(&mut self) -> Result<Vec<f32>> {
-        let (tokens, width) = (self.config.tokens(), self.config.width);
-        let class = (self.tensor)("embeddings.class_embedding", &[width])?;
-        let mut positions = (self.tensor)("embeddings.position_embedding.weight", &[tokens, width])?;
-        for (position, class) in positions.iter_mut().zip(class) {
-            *position += class;
+        let VitConfig { width, side, patch, grid, .. } = *self.config;
+        let classes = self.config.class_tokens();
+        let Names { class, positions, ones: [class_ones, position_ones], patches, .. } = self.names;
+        let shape = |ones: usize, shape: &[usize]| [&[1].repeat(ones), shape].concat();
+        let mut learned = (self.tensor)(positions, &shape(*position_ones, &[grid * grid + classes, width]))?;
+        let mut rows = interpolated(&learned.split_off(classes * width), grid, side / patch, width);
+        if self.names.patches_have_bias {
+            let bias = (self.tensor)(&format!("{patches}.bias"), &[width])?;
+            rows.iter_mut().zip(bias.iter().cycle()).for_each(|(value, bias)| *value += bias);
         }
-        Ok(positions)
+        if classes > 0 {
+            let class = (self.tensor)(class, &shape(*class_ones, &[width]))?;
+            learned.iter_mut().zip(class).for_each(|(position, class)| *position += class);
+        }
+        learned.extend(rows);
+        Ok(learned)
     }
 
-    pub(crate) fn norm(&mut self, name: &str) -> Result<Norm> {
+    /// The norm before the layers.
+    pub(crate) fn before(&mut self) -> Result<Option<Norm>> {
+        let name = self.names.before;
+        self.config.norm_before.then(|| self.norm(name)).transpose()
+    }
+
+    /// The norm after the layers.
+    pub(crate) fn after(&mut self) -> Result<Norm> {
+        self.norm(self.names.after)
+    }
+
+    fn norm(&mut self, name: &str) -> Result<Norm> {
         let shape = [self.config.width];
         let gain = (self.tensor)(&format!("{name}.weight"), &shape)?;
         Ok(Norm { gain, shift: (self.tensor)(&format!("{name}.bias"), &shape)? })
@@ -66,21 +104,63 @@ impl<T: FnMut(&str, &[usize]) -> Result<Vec<f32>>> VitReader<'_, T> {
         Ok(Dense { weight, bias: (self.tensor)(&format!("{name}.bias"), &[outputs])? })
     }
 
+    /// Queries, and keys with values.
+    fn attention(&mut self, before: &str, attention: Attention) -> Result<(Dense, Dense)> {
+        let width = self.config.width;
+        match attention {
+            Attention::Three([query, key, value]) => {
+                let mut key_value = self.dense(&format!("{before}.{key}"), width, width)?;
+                let value = self.dense(&format!("{before}.{value}"), width, width)?;
+                key_value.weight.extend(value.weight);
+                key_value.bias.extend(value.bias);
+                Ok((self.dense(&format!("{before}.{query}"), width, width)?, key_value))
+            }
+            Attention::One(name) => {
+                let mut weight = (self.tensor)(&format!("{before}.{name}.in_proj_weight"), &[3 * width, width])?;
+                let mut bias = (self.tensor)(&format!("{before}.{name}.in_proj_bias"), &[3 * width])?;
+                let key_value = Dense { weight: weight.split_off(width * width), bias: bias.split_off(width) };
+                Ok((Dense { weight, bias }, key_value))
+            }
+        }
+    }
+
     pub(crate) fn layer(&mut self, number: usize) -> Result<LayerWeights> {
+        let VitConfig { width, inner, layer_scale, .. } = *self.config;
+        let Names { layers, norm1, attention, out, norm2, fc1, fc2, scales, .. } = self.names;
+        let name = format!("{layers}.{number}");
+        let (query, key_value) = self.attention(&name, *attention)?;
+        let norm1 = self.norm(&format!("{name}.{norm1}"))?;
+        let mut out = self.dense(&format!("{name}.{out}"), width, width)?;
+        let norm2 = self.norm(&format!("{name}.{norm2}"))?;
+        let fc1 = self.dense(&format!("{name}.{fc1}"), width, inner)?;
+        let mut fc2 = self.dense(&format!("{name}.{fc2}"), inner, width)?;
+        if layer_scale {
+            out = out.scaled(&(self.tensor)(&format!("{name}.{}", scales[0]), &[width])?);
+            fc2 = fc2.scaled(&(self.tensor)(&format!("{name}.{}", scales[1]), &[width])?);
+        }
+        Ok(LayerWeights { norm1, query, key_value, out, norm2, fc1, fc2, replaces: false })
+    }
+
+    /// SigLIP's pooling, as a layer of one token: its query is the same for all pictures, and nothing comes in but keys and
+    /// values, through the norm after the layers.
+    pub(crate) fn pooling_head(&mut self) -> Result<LayerWeights> {
         let VitConfig { width, inner, .. } = *self.config;
-        let name = format!("encoder.layers.{number}");
-        let mut key_value = self.dense(&format!("{name}.self_attn.k_proj"), width, width)?;
-        let value = self.dense(&format!("{name}.self_attn.v_proj"), width, width)?;
-        key_value.weight.extend(value.weight);
-        key_value.bias.extend(value.bias);
+        let probe = (self.tensor)("head.probe", &[1, 1, width])?;
+        let (mut query, key_value) = self.attention("head", Attention::One("attention"))?;
+        for (row, bias) in query.weight.chunks_exact_mut(width).zip(&mut query.bias) {
+            let sum: f64 = row.iter().zip(&probe).map(|(weight, value)| f64::from(*weight) * f64::from(*value)).sum();
+            *bias = (f64::from(*bias) + sum) as f32;
+            row.fill(0.0);
+        }
         Ok(LayerWeights {
-            norm1: self.norm(&format!("{name}.layer_norm1"))?,
-            query: self.dense(&format!("{name}.self_attn.q_proj"), width, width)?,
+            norm1: self.after()?,
+            query,
             key_value,
-            out: self.dense(&format!("{name}.self_attn.out_proj"), width, width)?,
-            norm2: self.norm(&format!("{name}.layer_norm2"))?,
-            fc1: self.dense(&format!("{name}.mlp.fc1"), width, inner)?,
-            fc2: self.dense(&format!("{name}.mlp.fc2"), inner, width)?,
+            out: self.dense("head.attention.out_proj", width, width)?,
+            norm2: self.norm("head.layernorm")?,
+            fc1: self.dense("head.mlp.fc1", width, inner)?,
+            fc2: self.dense("head.mlp.fc2", inner, width)?,
+            replaces: true,
         })
     }
 

@@ -30,7 +30,7 @@ pub(crate) struct Evaluate {
     #[command(flatten)]
     album: AlbumArgs,
     /// A system's answers, matched by id where both files have one, else by order; columns radius_50_km and the
-    /// like, truth_log_density and truth_region_level are judged too
+    /// like, truth_log_density, truth_region_level and truth_region_area_km2 are judged too
     #[arg(long, value_name = "FILE", conflicts_with = "model", required_unless_present_any = ["model", "codes", "album"])]
     predictions: Option<PathBuf>,
     /// Another system's answers: the difference and its significance
@@ -153,7 +153,12 @@ impl Evaluate {
         let training = self.train.as_ref().map(|path| read_points(path, None, &PointColumns::default()));
         Ok(Evaluation {
             preset: self.preset.or(self.benchmark.map(Benchmark::preset)).unwrap_or_default(),
-            bootstrap: Bootstrap { replicates: self.replicates, confidence: self.confidence, seed: self.seed },
+            bootstrap: Bootstrap {
+                replicates: self.replicates,
+                confidence: self.confidence,
+                seed: self.seed,
+                ..Bootstrap::default()
+            },
             missing: self.missing,
             divisions: self.by.clone(),
             prdc: self.prdc,

@@ -100,6 +100,7 @@ impl ModelOnRows<'_> {
         if judged.iter().any(Option::is_some) {
             system.log_density = Some(of(&|verdict| verdict.log_density));
             system.region_level = Some(of(&|verdict| verdict.region_level));
+            system.region_area_km2 = Some(of(&|verdict| verdict.region_area_km2));
             let radii = LEVELS.iter().enumerate();
             system.radii = radii.map(|(k, share)| (*share, of(&|verdict| verdict.radii_km[k]))).collect();
         }

@@ -24,7 +24,7 @@ pub(crate) struct ImmichArgs {
     #[command(subcommand)]
     what: What,
     /// A PEM file with the authority that signed the certificate of a server at https, where that is your own
-    #[arg(long, value_name = "FILE.pem", global = true, hide_short_help = true)]
+    #[arg(long, value_name = "FILE.pem", global = true)]
     authority: Option<PathBuf>,
     /// A file with the API key [default: the variable IMMICH_API_KEY]
     #[arg(long, value_name = "FILE", global = true, env = "IMMICH_API_KEY_FILE", hide_env_values = true)]

@@ -36,6 +36,7 @@ fn short(answer: &Answer) -> String {
             let what = if can_tell { "the answer" } else { "can't tell, a guess" };
             format!("already tagged at {gps}; {what} is {off} km away, {place}")
         }
+        (None, _) if answer.is_place_alone() => format!("{}   {place}   by samples alone", answer.best),
         (None, true) => format!("{}   {place}   90 % within {most} km", answer.best),
         (None, false) => format!("can't tell; a guess is {place}, 90 % within {most} km"),
     };
@@ -56,6 +57,22 @@ fn human(answer: &Answer) -> String {
     let mut line = |label: &str, words: String| {
         let _ = writeln!(text, "  {label:<13}{words}");
     };
+    if answer.is_place_alone() {
+        line("best place", format!("{}   {}", answer.best, answer.place));
+        line("", "by samples alone: this model gives no density, so neither radius nor probability".to_owned());
+    } else {
+        density_lines(answer, &mut line);
+    }
+    if let Some(gps) = answer.gps {
+        let off = kilometres(haversine_km(answer.best, gps));
+        line("GPS tag", format!("{gps}, {off} km away; not used for the answer"));
+    }
+    text.push('\n');
+    text
+}
+
+/// What was read off the density.
+fn density_lines(answer: &Answer, line: &mut impl FnMut(&str, String)) {
     if !answer.can_tell {
         line("I can't tell", "where this was taken; what follows is a guess".to_owned());
     }
@@ -82,12 +99,6 @@ fn human(answer: &Answer) -> String {
             line("match", format!("row {row}{name}, {at}, {km} km away, similarity {:.3}", found.similarity));
         }
     }
-    if let Some(gps) = answer.gps {
-        let off = kilometres(haversine_km(answer.best, gps));
-        line("GPS tag", format!("{gps}, {off} km away; not used for the answer"));
-    }
-    text.push('\n');
-    text
 }
 
 #[cfg(test)]

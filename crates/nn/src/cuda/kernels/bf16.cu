@@ -233,24 +233,32 @@ ATTENTION(128, 32)
     }
 LAYER_NORM(layer_norm_bf16, 8)
 LAYER_NORM(layer_norm_wide_bf16, 16)
-// Token t of an image: its patch (none for t = 0) plus its position, through a layer norm.
-__global__ void embed_tokens(MAT(x), CHMAT(patches), CMAT(positions), const float *gain_shift, int gain_shift_stride, int rows, int tokens, int cols, float eps) {
+// Token t of an image: its patch (none for the first ones) plus its position, through a layer norm where there is one.
+__global__ void embed_tokens(MAT(x), CHMAT(patches), CMAT(positions), const float *gain_shift, int gain_shift_stride, int rows, int tokens, int first, int cols, float eps) {
     int r = blockIdx.x * 8 + (threadIdx.x >> 5);
     if (r >= rows) return;
     int image = r / tokens, t = r % tokens;
-    norm_row<16>(cols, gain_shift, eps,
-        [&](int c) {
-            float4 v = *(const float4 *)(positions + (long long)t * positions_stride + c);
-            if (t) {
-                uint2 p = *(const uint2 *)(patches + ((long long)image * (tokens - 1) + t - 1) * patches_stride + c);
-                v.x += low_half(p.x); v.y += high_half(p.x); v.z += low_half(p.y); v.w += high_half(p.y);
-            }
-            return v;
-        },
-        [&](int c, float4 v) { *(float4 *)(x + (long long)r * x_stride + c) = v; });
+    auto load = [&](int c) {
+        float4 v = *(const float4 *)(positions + (long long)t * positions_stride + c);
+        if (t >= first) {
+            uint2 p = *(const uint2 *)(patches + ((long long)image * (tokens - first) + t - first) * patches_stride + c);
+            v.x += low_half(p.x); v.y += high_half(p.x); v.z += low_half(p.y); v.w += high_half(p.y);
+        }
+        return v;
+    };
+    auto store = [&](int c, float4 v) { *(float4 *)(x + (long long)r * x_stride + c) = v; };
+    if (gain_shift) norm_row<16>(cols, gain_shift, eps, load, store);
+    else for (int c = (threadIdx.x & 31) * 4; c < cols; c += 128) store(c, load(c));
     (void)gain_shift_stride;
 }
-// In place, eight values a thread: x·σ(1.702 x), or with erf x·Φ(x).
+// The mean of the rows of a group but its first ones.
+__global__ void mean_rows_bf16(MAT(out), CHMAT(x), int group, int skip, int cols) {
+    ELEMENT(cols)
+    float s = 0.f;
+    for (int k = skip; k < group; k++) s += __uint_as_float((u32)x[((long long)r * group + k) * x_stride + c] << 16);
+    AT(out, r, c) = s / (group - skip);
+}
+// In place, eight values a thread: x·σ(1.702 x), or with erf x·Φ(x), or that by tanh.
 __global__ void activate_bf16(HMAT(x), int rows, int cols, int kind) {
     int eighths = (cols + 7) / 8;
     long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
@@ -262,7 +270,10 @@ __global__ void activate_bf16(HMAT(x), int rows, int cols, int kind) {
     for (int k = 0; k < 4; k++) {
         float a = low_half(words[k]), b = high_half(words[k]);
         if (kind == 0) { a = __fdividef(a, 1.f + __expf(-1.702f * a)); b = __fdividef(b, 1.f + __expf(-1.702f * b)); }
-        else { a *= 0.5f + 0.5f * erff(a * 0.70710678118654752f); b *= 0.5f + 0.5f * erff(b * 0.70710678118654752f); }
+        else if (kind == 2) {
+            a = __fdividef(a, 1.f + __expf(-1.5957691216f * (a + 0.044715f * a * a * a)));
+            b = __fdividef(b, 1.f + __expf(-1.5957691216f * (b + 0.044715f * b * b * b)));
+        } else { a *= 0.5f + 0.5f * erff(a * 0.70710678118654752f); b *= 0.5f + 0.5f * erff(b * 0.70710678118654752f); }
         words[k] = pack2(a, b);
     }
     *at = eight;

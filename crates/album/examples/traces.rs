@@ -1,0 +1,136 @@
+//! Real traces by time and tags alone, beside what photo managers do: what docs/album.md has of them.
+//!
+//!     cargo run --release -p locdiff-album --example traces -- ../shared/data/trips/test.csv [blocks] [> photos.csv]
+//!
+//! Of each album 10 and 30 % of the points are tagged at random (seeds 1, 2, 3), or with `blocks` one block of 30 %. A table goes to standard
+//! error, and a line for each point without a tag to standard output (scripts/fit_radii.py reads them). Intervals resample persons.
+
+use locdiff_album::{Album, AlbumPhoto, AlbumSettings, PhotoTime, by_time, parse_time};
+use locdiff_answer::Calibration;
+use locdiff_eval::Bootstrap;
+use locdiff_shdd::Coefficients;
+use locdiff_sphere::{LatLon, haversine_km};
+use std::collections::BTreeMap;
+use std::io::Write;
+
+const RADII_KM: [f64; 4] = [1.0, 25.0, 200.0, 750.0];
+type Failure = Box<dyn std::error::Error>;
+
+/// Hits of one person's points: album, nearest tag and interpolation within the radii, then within the album's own radii.
+#[derive(Default, Clone)]
+struct Hits {
+    points: f64,
+    within: [f64; 14],
+}
+
+/// Even numbers from 0 to 1, as xorshift has them.
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> f64 {
+        for shift in [13_i32, -7, 17] {
+            self.0 ^= if shift > 0 { self.0 << shift } else { self.0 >> -shift };
+        }
+        (self.0 >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    fn tags(&mut self, count: usize, rate: f64, in_blocks: bool) -> Vec<bool> {
+        if in_blocks {
+            let size = ((count as f64 * rate) as usize).max(2);
+            let begin = (self.next() * (count - size + 1) as f64) as usize;
+            return (0..count).map(|k| (begin..begin + size).contains(&k)).collect();
+        }
+        let mut tags: Vec<bool> = (0..count).map(|_| self.next() < rate).collect();
+        if !tags.contains(&true) {
+            tags[(self.next() * count as f64) as usize] = true;
+        }
+        tags
+    }
+}
+
+fn main() -> Result<(), Failure> {
+    let mut arguments = std::env::args().skip(1);
+    let file = arguments.next().ok_or("a file of traces is wanted")?;
+    let in_blocks = arguments.next().is_some_and(|word| word == "blocks");
+    let mut albums: BTreeMap<String, Vec<(f64, LatLon)>> = BTreeMap::new();
+    for line in std::fs::read_to_string(file)?.lines().skip(1) {
+        let [name, time, lat, lon] = line.split(',').collect::<Vec<_>>()[..] else { return Err(line.into()) };
+        let place = LatLon::new(lat.parse()?, lon.parse()?)?;
+        albums.entry(name.to_owned()).or_default().push((parse_time(time, None)?.0, place));
+    }
+    let nothing = Coefficients::new(vec![0.0; 16])?;
+    let album = Album::new(Calibration::none(nothing.clone()), AlbumSettings::default())?;
+    let mut out = std::io::BufWriter::new(std::io::stdout());
+    writeln!(out, "kind,rate,seed,album,hours,e,share")?;
+    for rate in if in_blocks { vec![0.3] } else { vec![0.1, 0.3] } {
+        let mut kinds: BTreeMap<String, BTreeMap<String, Hits>> = BTreeMap::new();
+        for seed in 1..=3_u64 {
+            let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(1));
+            for kind in ["t", "w", "h"] {
+                let is_of = |name: &str| name.rsplit('-').next().is_some_and(|last| last.starts_with(kind));
+                for (name, points) in albums.iter().filter(|(name, _)| is_of(name)) {
+                    let tags = dice.tags(points.len(), rate, in_blocks);
+                    let photo = |((seconds, place), is_tagged): (&(f64, LatLon), &bool)| {
+                        AlbumPhoto::new("x", PhotoTime::at(*seconds), nothing.clone())
+                            .with_gps(is_tagged.then_some(*place))
+                    };
+                    let photos: Vec<AlbumPhoto> = points.iter().zip(&tags).map(photo).collect();
+                    let truths: Vec<LatLon> = points.iter().map(|point| point.1).collect();
+                    let answers = album.answers_in_trips(&photos, &truths)?;
+                    let person = name.rsplit_once('-').map_or(&**name, |(person, _)| person).to_owned();
+                    let hits = kinds.entry(kind.to_owned()).or_default().entry(person).or_default();
+                    for (k, found) in by_time(&photos).into_iter().enumerate().filter(|(k, _)| !tags[*k]) {
+                        let (answer, Some(found)) = (&answers[k].0, found) else { continue };
+                        let off = |place: LatLon| haversine_km(place, truths[k]);
+                        let error = off(answer.best);
+                        let all = [error, off(found.nearest), off(found.interpolated)];
+                        let near = all.iter().flat_map(|km| RADII_KM.map(|radius| *km < radius));
+                        let own = [error <= answer.radius_50_km, error <= answer.radius_90_km];
+                        hits.points += 1.0;
+                        hits.within
+                            .iter_mut()
+                            .zip(near.chain(own))
+                            .for_each(|(sum, is)| *sum += f64::from(u8::from(is)));
+                        let gap = |other: usize| (points[other].0 - points[k].0).abs() / 3600.0;
+                        let hours =
+                            (0..points.len()).filter(|other| tags[*other]).map(gap).fold(f64::INFINITY, f64::min);
+                        let share = answer.verdict.as_ref().map_or(0.0, |said| said.radius_share);
+                        writeln!(out, "{kind},{rate},{seed},{name},{hours:.5},{error:.5},{share:.5}")?;
+                    }
+                }
+            }
+        }
+        for (kind, persons) in &kinds {
+            show(kind, rate, &persons.values().cloned().collect::<Vec<_>>());
+        }
+    }
+    Ok(())
+}
+
+/// A line of the table.
+fn show(kind: &str, rate: f64, persons: &[Hits]) {
+    let bootstrap = Bootstrap::default();
+    let share = |counts: &[u32], which: usize| {
+        let sum = |of: &dyn Fn(&Hits) -> f64| -> f64 {
+            counts.iter().zip(persons).map(|(count, hits)| f64::from(*count) * of(hits)).sum()
+        };
+        100.0 * sum(&|hits| hits.within[which]) / sum(&|hits| hits.points).max(1.0)
+    };
+    let all = vec![1; persons.len()];
+    let row = |from: usize| (from..from + 4).map(|k| format!("{:.1}", share(&all, k))).collect::<Vec<_>>().join(" / ");
+    let with_interval = |statistic: &(dyn Fn(&[u32]) -> f64 + Sync)| {
+        let (low, high) = bootstrap.interval(bootstrap.draws(persons.len(), statistic));
+        format!("{:.1} [{low:.1}, {high:.1}]", statistic(&all))
+    };
+    let ahead = (0..4).map(|k| with_interval(&|counts| share(counts, k) - share(counts, k + 4))).collect::<Vec<_>>();
+    eprintln!(
+        "{kind} {rate} n {}: album {} | nearest {} | between {} | ahead of nearest {} | radii {} {}",
+        persons.iter().map(|hits| hits.points).sum::<f64>(),
+        row(0),
+        row(4),
+        row(8),
+        ahead.join(", "),
+        with_interval(&|counts| share(counts, 12)),
+        with_interval(&|counts| share(counts, 13)),
+    );
+}

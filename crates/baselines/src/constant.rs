@@ -1,0 +1,82 @@
+//! Always the same place: what a method must be ahead of to be called an answer.
+
+use crate::{
+    Baseline, FitData, PhotoDensity,
+    error::Result,
+    reading::{READ_DEGREE, nll_with_floor},
+};
+use locdiff_answer::{Globe, Kernels};
+use locdiff_eval::best_constant;
+use locdiff_sphere::{LatLon, UnitVec};
+
+/// Widths of the kernels about the training places that are tried; narrower ones the pixels would not resolve.
+const WIDTHS_KM: [f64; 6] = [75.0, 100.0, 150.0, 200.0, 400.0, 800.0];
+
+/// The training place that has most of them around it, and the density of the training places: neither looks at the photo.
+pub(crate) struct Constant {
+    place: LatLon,
+    width_km: f64,
+    kernels: Kernels,
+    columns: usize,
+    /// The points at which every density is read, and the density there.
+    grid: (Globe, Vec<f64>),
+}
+
+impl Constant {
+    /// Chooses the place by the training photos, the kernels by −log density on validation.
+    pub(crate) fn fit(data: FitData<'_>) -> Result<Self> {
+        let places: Vec<LatLon> = data.training.points().iter().map(|point| point.to_latlon()).collect();
+        let place = best_constant(&places)
+            .ok_or_else(|| locdiff_base::BadSetting::new("training", "no photos", "at least one"))?;
+        let kernels =
+            |width_km: f64| Kernels::new(data.training.points().iter().map(|point| (*point, 1.0)).collect(), width_km);
+        let nll = |width_km: &f64| nll_with_floor(&kernels(*width_km).log_densities(data.validation.points()));
+        let best = WIDTHS_KM.into_iter().min_by(|a, b| nll(a).total_cmp(&nll(b)));
+        let width_km = best.unwrap_or(WIDTHS_KM[0]);
+        let (globe, kernels) = (Globe::new(READ_DEGREE)?, kernels(width_km));
+        let at_grid = kernels.log_densities(globe.pixels().points());
+        let columns = data.training.columns();
+        Ok(Self { place, width_km, kernels, columns, grid: (globe, at_grid) })
+    }
+
+    fn log_densities(&self, points: &[UnitVec]) -> Vec<f64> {
+        if points == self.grid.0.pixels().points() { self.grid.1.clone() } else { self.kernels.log_densities(points) }
+    }
+}
+
+impl Baseline for Constant {
+    fn predict(&self, embeddings: &[f32]) -> Result<Vec<LatLon>> {
+        Ok(vec![self.place; embeddings.len() / self.columns])
+    }
+
+    fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
+        let density = |_: usize| -> PhotoDensity<'_> { Box::new(|points| self.log_densities(points)) };
+        Ok((0..embeddings.len() / self.columns).map(density).collect())
+    }
+
+    fn parameters(&self) -> usize {
+        2
+    }
+
+    fn chosen(&self) -> String {
+        format!("{}, kernels {} km", self.place, self.width_km)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::toy;
+
+    #[test]
+    fn it_answers_the_same_and_its_density_is_that_of_the_places() {
+        let (training, validation) = (toy::cities(300, 1), toy::cities(60, 2));
+        let method = Constant::fit(FitData { training: &training, validation: &validation }).unwrap();
+        let answers = method.predict(validation.photos()).unwrap();
+        assert!(answers.len() == 60 && answers.iter().all(|answer| *answer == answers[0]));
+        let globe = Globe::new(READ_DEGREE).unwrap();
+        let logs = method.log_densities(globe.pixels().points());
+        let mass: f64 = logs.iter().map(|log| log.exp() * globe.pixels().area_sr()).sum();
+        assert!((mass - 1.0).abs() < 0.05, "{mass}");
+    }
+}

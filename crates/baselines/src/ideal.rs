@@ -1,0 +1,78 @@
+//! A control for whatever is read off draws: draws of a density that is known.
+
+use crate::{
+    baseline::Task,
+    error::Result,
+    locdiff::LocDiff,
+    reading::{CommonReading, READ_DEGREE},
+    sampled::{FittedSampler, PlaceSampler, SamplerSettings},
+};
+use locdiff_answer::Globe;
+use locdiff_model::{Standardisation, chance};
+use locdiff_nn::{Params, ParamsBuilder};
+use locdiff_sphere::UnitVec;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// LocDiff's calibrated density, of which samples are drawn without a sampler's error: what a sampler's estimates lose against that
+/// density, the estimator alone loses.
+pub(crate) struct IdealDraws {
+    model: LocDiff,
+    globe: Arc<Globe>,
+    reading: CommonReading,
+    seed: u64,
+}
+
+impl PlaceSampler for IdealDraws {
+    const GUIDANCE: &'static [f64] = &[0.0];
+    const HAS_STEPS: bool = false;
+
+    fn sample(&self, _: &Params, inputs: &[f32], samples: usize, _: SamplerSettings) -> Result<Vec<UnitVec>> {
+        ideal_draws(&self.model, &self.globe, &self.reading, inputs, (samples, self.seed))
+    }
+
+    fn own_parameters(&self) -> usize {
+        crate::Baseline::parameters(&self.model)
+    }
+}
+
+/// Places drawn of the density that a reading makes of a single evaluation, `samples` for each row one after the other.
+pub(crate) fn ideal_draws(
+    model: &LocDiff,
+    globe: &Globe,
+    reading: &CommonReading,
+    embeddings: &[f32],
+    (samples, seed): (usize, u64),
+) -> Result<Vec<UnitVec>> {
+    let codes = model.evidence(embeddings, 0.0)?;
+    let fields = codes.iter().map(|code| model.codec().field(code)).collect::<Result<Vec<_>, _>>()?;
+    let pixels = globe.pixels();
+    let draws = fields.par_iter().enumerate().flat_map_iter(|(photo, field)| {
+        let mut below = reading.masses(&pixels.values(field));
+        for k in 1..below.len() {
+            below[k] += below[k - 1];
+        }
+        let own = |number: usize| {
+            let uniform = |what: u64| chance::uniform(&[seed, photo as u64, number as u64, what]);
+            let pixel = below.partition_point(|sum| *sum <= uniform(0)).min(below.len() - 1);
+            // Anywhere in a pixel, which is a square of about this half width.
+            let half = 0.5 * pixels.area_sr().sqrt();
+            let [x, y, z] = pixels.points()[pixel].to_array();
+            let moved = [1, 2, 3].map(|axis| half * (2.0 * uniform(axis) - 1.0));
+            UnitVec::new(x + moved[0], y + moved[1], z + moved[2]).unwrap_or(pixels.points()[pixel])
+        };
+        (0..samples).map(own).collect::<Vec<UnitVec>>()
+    });
+    Ok(draws.collect())
+}
+
+/// Trains LocDiff, fits its density, and reads draws of it as a sampler's are.
+pub(crate) fn fit(task: Task<'_>, progress: &mut dyn FnMut(f64)) -> Result<FittedSampler<IdealDraws>> {
+    let run = LocDiff::run_config(task.effort, task.seed);
+    let model = LocDiff::fit(task.device, task.effort, run, task.data, progress)?;
+    let globe = Arc::new(Globe::new(READ_DEGREE)?);
+    let reading = CommonReading::choose(&globe, &model, task.data.validation)?;
+    let sampler = IdealDraws { model, globe, reading, seed: task.seed };
+    let nothing = ParamsBuilder::new().build(task.device, task.seed)?;
+    FittedSampler::choose(sampler, nothing, Standardisation::identity(task.data.training.columns()), task)
+}

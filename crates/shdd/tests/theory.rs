@@ -1,0 +1,222 @@
+//! Statements of the paper, checked in numbers; where one is loose, what holds instead. docs/theory.md says so in words.
+
+use locdiff_shdd::{Codec, Coefficients, Decoder, Divergence};
+use locdiff_sphere::{Degree, LatLon, UnitVec, gauss_legendre};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use std::f64::consts::{PI, TAU};
+
+fn codec(degree: usize) -> Codec {
+    Codec::new(Degree::new(degree).unwrap())
+}
+
+fn at(lat: f64, lon: f64) -> LatLon {
+    LatLon::new(lat, lon).unwrap()
+}
+
+fn places(count: usize, rng: &mut ChaCha8Rng) -> Vec<LatLon> {
+    (0..count).map(|_| at(rng.random_range(-80.0..80.0), rng.random_range(-180.0..180.0))).collect()
+}
+
+/// A code with normal noise of a deviation on every number.
+fn disturbed(code: &Coefficients, deviation: f64, rng: &mut ChaCha8Rng) -> Coefficients {
+    let normal = |rng: &mut ChaCha8Rng| {
+        let (a, b): (f64, f64) = (rng.random_range(1e-12..1.0), rng.random_range(0.0..TAU));
+        (-2.0 * a.ln()).sqrt() * b.cos()
+    };
+    let noise: Vec<f64> = code.as_slice().iter().map(|value| value + deviation * normal(rng)).collect();
+    Coefficients::new(noise).unwrap()
+}
+
+fn kl(codec: &Codec, e: &Coefficients, place: UnitVec) -> f64 {
+    codec.divergence(&Divergence::ReverseKl, e, place).unwrap().value
+}
+
+/// Equation (equivalence) and (epsilon-decoder): every vector has one place whose code is nearest by SHDD-KL, a code's own place is
+/// that place, and so the classes fill the space. Since KL(q_e ‖ p_x) = const − E_q[Y]·Y(x), that place is the maximum of q_e's
+/// projection onto degree L.
+#[test]
+fn equivalence_classes_of_shdd_kl_are_those_of_the_projected_densitys_maximum() {
+    let mut rng = ChaCha8Rng::seed_from_u64(1);
+    let codec = codec(11);
+    for place in places(12, &mut rng) {
+        let code = codec.encode(place);
+        let own = codec.decode(&code, &Decoder::Kl).unwrap();
+        assert!(own.point.angle_rad(place.to_unit()) < 1e-5);
+        for deviation in [0.05, 0.2, 0.5] {
+            let e = disturbed(&code, deviation, &mut rng);
+            let found = codec.decode(&e, &Decoder::Kl).unwrap().point;
+            let least = kl(&codec, &e, found);
+            // No other place is nearer: neither around it, nor anywhere else.
+            for other in places(40, &mut rng) {
+                assert!(kl(&codec, &e, other.to_unit()) >= least - 1e-9);
+            }
+            let mean = codec.density(&e).unwrap().mean_parameters();
+            let projected = codec.decode(&mean, &Decoder::Exact { window_rad: None }).unwrap().point;
+            assert!(found.angle_rad(projected) < 1e-5, "{deviation}: {}", found.angle_rad(projected));
+        }
+    }
+}
+
+/// "It is easy to verify that the SHDD KL-divergence is a continuous difference measure": it falls to 0 with the square of the distance
+/// between vectors.
+#[test]
+fn shdd_kl_is_continuous_at_codes() {
+    let mut rng = ChaCha8Rng::seed_from_u64(2);
+    for degree in [7, 15, 23] {
+        let codec = codec(degree);
+        for place in places(4, &mut rng) {
+            let code = codec.encode(place);
+            let direction = disturbed(&code, 0.1, &mut rng);
+            let towards = |share: f64| {
+                let e = code.combine(1.0 - share, &direction, share).unwrap();
+                kl(&codec, &e, place.to_unit())
+            };
+            let values = [1e-1, 1e-2, 1e-3].map(towards);
+            assert!(values[0] < 2.0 && values[2] < 1e-4 && values[2] >= -1e-12, "L = {degree}: {values:?}");
+            let ratio = values[1] / values[2];
+            assert!((ratio / 100.0 - 1.0).abs() < 0.2, "L = {degree}: {ratio}");
+        }
+    }
+}
+
+/// Equation (non-non-linear-property): vectors within η of a code decode within Δ of its place, where η is small. It is a statement about
+/// vectors near one code: between two modes of nearly equal mass a step of 10⁻³ moves the answer across the Earth, and such vectors are
+/// no nearer to any code than about log 2.
+#[test]
+fn near_a_code_decoding_is_stable_and_between_two_modes_it_is_not() {
+    let mut rng = ChaCha8Rng::seed_from_u64(3);
+    let codec = codec(15);
+    let mut furthest: f64 = 0.0;
+    for place in places(20, &mut rng) {
+        let code = codec.encode(place);
+        for deviation in [0.05, 0.1, 0.2] {
+            let e = disturbed(&code, deviation, &mut rng);
+            if kl(&codec, &e, place.to_unit()) < 0.5 {
+                let found = codec.decode(&e, &Decoder::default()).unwrap().point;
+                furthest = furthest.max(found.angle_rad(place.to_unit()));
+            }
+        }
+    }
+    println!("KL below 0.5: at most {:.0} km", 6371.0 * furthest);
+    assert!(furthest < 3.0 / codec.degree().curvature().sqrt(), "{furthest}");
+
+    let (paris, lima) = (at(48.86, 2.35), at(-12.05, -77.04));
+    let mixed = |share: f64| codec.encode(paris).combine(share, &codec.encode(lima), 1.0 - share).unwrap();
+    let decode = |e: &Coefficients| codec.decode(e, &Decoder::default()).unwrap().point;
+    let (a, b) = (mixed(0.5005), mixed(0.4995));
+    assert!(decode(&a).angle_rad(paris.to_unit()) < 0.1 && decode(&b).angle_rad(lima.to_unit()) < 0.1);
+    let nearest = kl(&codec, &a, paris.to_unit()).min(kl(&codec, &a, lima.to_unit()));
+    println!("between two modes: KL to the nearer code {nearest:.2}");
+    assert!(nearest > 2.0_f64.ln(), "{nearest}");
+}
+
+/// Densities about one axis, as masses of rings at rising angles.
+struct Rings {
+    angles: Vec<f64>,
+    /// Areas.
+    weights: Vec<f64>,
+}
+
+impl Rings {
+    fn new() -> Self {
+        let (x, w) = gauss_legendre(8);
+        let (mut angles, mut weights) = (Vec::new(), Vec::new());
+        let panels = 4000;
+        for k in 0..panels {
+            for (x, w) in x.iter().zip(&w) {
+                let angle = PI * (f64::from(k) + 0.5 * (1.0 + x)) / f64::from(panels);
+                angles.push(angle);
+                weights.push(0.5 * w * PI / f64::from(panels) * TAU * angle.sin());
+            }
+        }
+        Self { angles, weights }
+    }
+
+    fn masses(&self, log_density: impl Fn(f64) -> f64) -> Vec<f64> {
+        let logs: Vec<f64> = self.angles.iter().map(|angle| log_density(*angle)).collect();
+        let top = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let masses: Vec<f64> = logs.iter().zip(&self.weights).map(|(log, weight)| (log - top).exp() * weight).collect();
+        let total: f64 = masses.iter().sum();
+        masses.into_iter().map(|mass| mass / total).collect()
+    }
+
+    fn kl(q: &[f64], p: &[f64]) -> f64 {
+        q.iter().zip(p).filter(|(q, _)| **q > 0.0).map(|(q, p)| q * (q / p.max(f64::MIN_POSITIVE)).ln()).sum()
+    }
+
+    /// The squared Wasserstein distance: of two densities about one axis mass moves along meridians, in order.
+    fn w2_squared(&self, q: &[f64], p: &[f64]) -> f64 {
+        let (mut i, mut j, mut left_q, mut left_p, mut cost) = (0, 0, q[0], p[0], 0.0);
+        while i < q.len() && j < p.len() {
+            let moved = left_q.min(left_p);
+            cost += moved * (self.angles[i] - self.angles[j]).powi(2);
+            (left_q, left_p) = (left_q - moved, left_p - moved);
+            if left_q <= left_p {
+                i += 1;
+                left_q = q.get(i).copied().unwrap_or(0.0);
+            } else {
+                j += 1;
+                left_p = p.get(j).copied().unwrap_or(0.0);
+            }
+        }
+        cost
+    }
+}
+
+/// The field of a code at an angle from its place.
+fn zonal_field(degree: usize, angle: f64) -> f64 {
+    let (t, mut before, mut here) = (angle.cos(), 0.0, 1.0);
+    let mut sum = 1.0;
+    for l in 1..=degree {
+        let l_f = l as f64;
+        let next = ((2.0 * l_f - 1.0) * t * here - (l_f - 1.0) * before) / l_f;
+        (before, here) = (here, next);
+        sum += (2.0 * l_f + 1.0) * here;
+    }
+    sum / (2.0 * TAU)
+}
+
+/// The bound W₂² ≤ C·KL (after Gibbs and Su): a general bound on a space of diameter D has W₂² ≤ D²·√(KL/2), with a root, and no linear one. A
+/// linear one holds here since p is positive on a compact space, and its C does not grow with L on these families: densities that
+/// are wider or narrower than p, and p with a share of its mass far away. So the bound is right, with a C of about 0.4 steradian-like units
+/// (rad²), but it is tight at KL of the order of what p itself holds far away, e^(−peak): it says little about decoding.
+#[test]
+fn wasserstein_2_squared_is_bounded_by_a_constant_times_shdd_kl() {
+    let rings = Rings::new();
+    for degree in [7, 15, 23] {
+        let p = rings.masses(|angle| zonal_field(degree, angle));
+        let (mut most, mut most_root): (f64, f64) = (0.0, 0.0);
+        let mut judge = |q: &[f64]| {
+            let (kl, w2) = (Rings::kl(q, &p), rings.w2_squared(q, &p));
+            if kl > 1e-12 {
+                most = most.max(w2 / kl);
+                most_root = most_root.max(w2 / (PI * PI * (kl / 2.0).sqrt()));
+            }
+        };
+        for factor in [0.02, 0.05, 0.1, 0.2, 0.5, 0.9, 1.1, 2.0] {
+            judge(&rings.masses(|angle| factor * zonal_field(degree, angle)));
+        }
+        let far = rings.masses(|angle| zonal_field(degree, PI - angle));
+        let flat = rings.masses(|_| 0.0);
+        for exponent in 1..12 {
+            let share = 10.0_f64.powi(-exponent);
+            for other in [&far, &flat] {
+                let q: Vec<f64> = p.iter().zip(other).map(|(p, other)| (1.0 - share) * p + share * other).collect();
+                judge(&q);
+            }
+        }
+        println!("L = {degree}: W2² ≤ {most:.3}·KL rad² over the families; W2²/(D²·√(KL/2)) ≤ {most_root:.3}");
+        assert!(most < PI * PI, "L = {degree}: {most}");
+        assert!(most_root < 1.0, "L = {degree}: {most_root}");
+    }
+}
+
+/// The same two distances where they are known: a density moved along a meridian is no nearer than it was moved.
+#[test]
+fn the_transport_of_rings_is_that_of_known_densities() {
+    let rings = Rings::new();
+    let ring = |centre: f64| rings.masses(|angle| -0.5 * ((angle - centre) / 0.02_f64).powi(2) - angle.sin().ln());
+    let found = rings.w2_squared(&ring(1.0), &ring(1.3));
+    assert!((found.sqrt() - 0.3).abs() < 1e-3, "{found}");
+}

@@ -1,0 +1,42 @@
+//! A published vision tower, its folder read and its weights open but not read yet.
+
+use super::weights::Weights;
+use crate::{
+    Preprocessing, Result,
+    vit::{Family, VitConfig, names::Names},
+};
+use std::path::Path;
+
+pub(crate) struct Tower {
+    pub(crate) licence: String,
+    pub(crate) preprocessing: Preprocessing,
+    pub(crate) config: VitConfig,
+    pub(crate) names: &'static Names,
+    pub(crate) weights: Weights<'static>,
+    /// Stands before the names, but not before the projection.
+    pub(crate) prefix: &'static str,
+}
+
+impl Tower {
+    /// The tensor of that name.
+    pub(crate) fn tensor(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
+        match (name, self.config.family, shape) {
+            // OpenCLIP multiplies from the other side.
+            ("visual_projection.weight", Family::OpenClip, &[outputs, inputs]) => {
+                let turned = self.weights.tensor(&format!("{}proj", self.prefix), &[inputs, outputs])?;
+                Ok((0..outputs * inputs).map(|k| turned[k % inputs * outputs + k / inputs]).collect())
+            }
+            ("visual_projection.weight", ..) => self.weights.tensor(name, shape),
+            _ => self.weights.tensor(&format!("{}{name}", self.prefix), shape),
+        }
+    }
+}
+
+/// What the model card says: the line `license:` of its header.
+pub(super) fn licence(folder: &Path) -> String {
+    let card = locdiff_base::read_text_bounded(&folder.join("README.md"), 1 << 20).unwrap_or_default();
+    let header = card.lines().skip_while(|line| line.trim() != "---").skip(1).take_while(|line| line.trim() != "---");
+    let mut named = header.filter_map(|line| line.strip_prefix("license:"));
+    let name = named.next().map(|name| name.trim().trim_matches('"').to_owned()).filter(|name| !name.is_empty());
+    name.unwrap_or_else(|| "not stated in the folder: see where it came from".to_owned())
+}

@@ -1,0 +1,171 @@
+//! DINOv2, SigLIP and OpenCLIP folders against PyTorch (scripts/tower_fixtures.py), on every device.
+
+mod common;
+
+use common::{copied, fixtures, floats, relative_error, replace};
+use locdiff_nn::Device;
+use locdiff_vision::{Encoder, Photo};
+use safetensors::SafeTensors;
+use std::{fs, path::Path};
+
+const NAMES: [&str; 2] = ["wide", "small"];
+
+/// The pictures of scripts/clip_fixtures.py.
+fn pictures() -> [Photo; 2] {
+    [(90, 61), (23, 40)].map(|(width, height): (u32, u32)| {
+        let byte = |i: u32| {
+            let (x, y, c) = (i / 3 % width, i / 3 / width, i % 3);
+            (x * 7 + y * 13 + c * 50 + x * y / 5) as u8
+        };
+        Photo::from_rgb(width, height, (0..3 * width * height).map(byte).collect()).unwrap()
+    })
+}
+
+fn expected(names: &[&str]) -> Vec<f32> {
+    let contents = fs::read(fixtures("towers/expected.safetensors")).unwrap();
+    let file = SafeTensors::deserialize(&contents).unwrap();
+    names.iter().flat_map(|name| floats(&file, name)).collect()
+}
+
+/// A folder's embeddings on the CPU to 1e-5, and on the first CUDA device to bf16's rounding where there is one; the same
+/// alone and among others.
+fn agrees(folder: &Path, parts: &[&str]) {
+    let mut devices = vec![(Device::cpu(), 1e-5)];
+    match Device::cuda(0) {
+        Ok(device) => devices.push((device, 1e-2)),
+        Err(error) => println!("skipping CUDA: {error}"),
+    }
+    for (device, bound) in devices {
+        let encoder = Encoder::open_on(folder, &device).unwrap();
+        let photos = pictures();
+        let got = encoder.embed(&photos).unwrap();
+        for (name, got) in NAMES.iter().zip(&got) {
+            let parts: Vec<String> = parts.iter().map(|part| part.replace("NAME", name)).collect();
+            let wanted = expected(&parts.iter().map(String::as_str).collect::<Vec<_>>());
+            let error = relative_error(got.values(), &wanted);
+            println!("{device}, {}, {name}: {error:.1e} relative", encoder.architecture());
+            assert!(error < bound, "{device}, {parts:?}: {error:e}");
+        }
+        let many: Vec<Photo> = photos.iter().cycle().take(5).cloned().collect();
+        for (i, embedding) in encoder.embed(&many).unwrap().iter().enumerate() {
+            assert!(relative_error(embedding.values(), got[i % 2].values()) < 1e-6, "{device}, {i}");
+        }
+    }
+}
+
+fn sees(folder: &str) {
+    let encoder = Encoder::open(&fixtures(folder)).unwrap();
+    for (name, picture) in NAMES.iter().zip(pictures()) {
+        let wanted = expected(&[&format!("{}/{name}/pixels", encoder.fingerprint().name())]);
+        let got = encoder.preprocess(&picture).unwrap();
+        let worst = got.iter().zip(&wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+        assert!(got.len() == wanted.len() && worst < 1e-5, "{folder}, {name}: {worst}");
+    }
+}
+
+fn refused(folder: &Path, words: &str) {
+    let message = Encoder::open(folder).err().unwrap().to_string();
+    assert!(!message.contains('\n') && message.contains(words), "{message}");
+}
+
+/// A folder with text changed, refused with these words.
+fn changed(folder: &str, file: &str, (from, to): (&str, &str), words: &str) {
+    let copy = copied(&fixtures(folder));
+    replace(copy.path(), file, from, to);
+    refused(copy.path(), words);
+}
+
+#[test]
+fn dinov2_by_class_token_mean_and_both() {
+    let folder = fixtures("towers/dinov2");
+    agrees(&folder, &["dinov2/NAME/class"]);
+    let pooled = |pooling: &str| {
+        let copy = copied(&folder);
+        replace(copy.path(), "config.json", "{\n", &format!("{{\n  \"pooling\": \"{pooling}\",\n"));
+        copy
+    };
+    agrees(pooled("class").path(), &["dinov2/NAME/class"]);
+    agrees(pooled("mean").path(), &["dinov2/NAME/mean"]);
+    agrees(pooled("both").path(), &["dinov2/NAME/class", "dinov2/NAME/mean"]);
+    refused(pooled("max").path(), "choose class, mean (of the patches) or both");
+
+    let encoder = Encoder::open(&folder).unwrap();
+    assert_eq!((encoder.embedding(), encoder.input_side(), encoder.licence()), (24, 20, "apache-2.0"));
+    assert_eq!(encoder.architecture(), "dinov2-vit-width24-patch5-20");
+    assert_eq!(encoder.family(), "DINOv2 vision transformer");
+    let mean = Encoder::open(pooled("mean").path()).unwrap();
+    assert!(!mean.fingerprint().is_same_encoder(encoder.fingerprint()));
+    changed("towers/dinov2", "config.json", ("\"use_swiglu_ffn\": false", "\"use_swiglu_ffn\": true"), "giant");
+    let (from, to) = ("\"height\": 20", "\"height\": 25");
+    changed("towers/dinov2", "preprocessor_config.json", (from, to), "20×25 pixels, config.json wants squares");
+}
+
+/// Both spellings of a DINOv2's attention, whichever the fixture has.
+#[test]
+fn dinov2_in_both_spellings() {
+    const SPELLINGS: [(&str, &str); 4] = [
+        (".attention.attention.query.", ".attention.q_proj."),
+        (".attention.attention.key.", ".attention.k_proj."),
+        (".attention.attention.value.", ".attention.v_proj."),
+        (".attention.output.dense.", ".attention.o_proj."),
+    ];
+    let folder = copied(&fixtures("towers/dinov2"));
+    let path = folder.path().join("model.safetensors");
+    let contents = fs::read(&path).unwrap();
+    let file = SafeTensors::deserialize(&contents).unwrap();
+    let is_newer = file.names().iter().any(|name| name.contains(".attention.o_proj."));
+    let renamed =
+        |name: &str| {
+            SPELLINGS.iter().fold(name.to_owned(), |name, (old, new)| {
+                if is_newer { name.replace(new, old) } else { name.replace(old, new) }
+            })
+        };
+    let tensors = file.tensors().into_iter().map(|(name, tensor)| (renamed(&name), tensor));
+    fs::write(&path, safetensors::serialize(tensors, None).unwrap()).unwrap();
+    agrees(folder.path(), &["dinov2/NAME/class"]);
+}
+
+#[test]
+fn siglip_by_its_pooling_head() {
+    agrees(&fixtures("towers/siglip"), &["siglip/NAME/features"]);
+    sees("towers/siglip");
+    let encoder = Encoder::open(&fixtures("towers/siglip")).unwrap();
+    assert_eq!((encoder.embedding(), encoder.family()), (24, "SigLIP vision transformer"));
+    let copy = copied(&fixtures("towers/siglip"));
+    replace(
+        copy.path(),
+        "config.json",
+        "\"vision_config\": {",
+        "\"vision_config\": {\n    \"vision_use_head\": false,",
+    );
+    refused(copy.path(), "without its head");
+    let copy = copied(&fixtures("towers/siglip"));
+    replace(copy.path(), "config.json", "{\n", "{\n  \"pooling\": \"mean\",\n");
+    refused(copy.path(), "for DINOv2 only");
+}
+
+#[test]
+fn open_clip_with_layer_scale() {
+    agrees(&fixtures("towers/open_clip"), &["open_clip/NAME/features"]);
+    sees("towers/open_clip");
+    let encoder = Encoder::open(&fixtures("towers/open_clip")).unwrap();
+    assert_eq!((encoder.embedding(), encoder.family()), (16, "OpenCLIP vision transformer"));
+    assert_eq!(encoder.architecture(), "open_clip-vit-width24-patch5-20");
+    for (change, words) in [
+        (("\"layers\": 2", "\"layers\": [3, 4, 6, 3]"), "known are transformers"),
+        (("\"patch_size\": 5", "\"patch_size\": 5, \"timm_model_name\": \"vit_b\""), "`vit_b` of timm"),
+        (("\"patch_size\": 5", "\"patch_size\": 5, \"pool_type\": \"avg\""), "pool_type = avg"),
+        (("\"patch_size\": 5", "\"patch_size\": 4"), "has the shape"),
+        (("\"head_width\": 8", "\"head_width\": 0"), "num_attention_heads = 0"),
+        (("shortest", "longest"), "resize_mode is `longest`"),
+        (("bicubic", "random"), "interpolation is `random`"),
+    ] {
+        changed("towers/open_clip", "open_clip_config.json", change, words);
+    }
+    // Beside a config.json without weights of its own the folder is still an OpenCLIP.
+    let copy = copied(&fixtures("towers/open_clip"));
+    fs::write(copy.path().join("config.json"), "{}").unwrap();
+    assert_eq!(Encoder::open(copy.path()).unwrap().embedding(), 16);
+    fs::remove_file(copy.path().join("open_clip_model.safetensors")).unwrap();
+    refused(copy.path(), "open_clip_model.safetensors");
+}
