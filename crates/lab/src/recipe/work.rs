@@ -125,7 +125,7 @@ fn hybrid_places(
     let (rows, reading) = ((0..file.rows()).collect::<Vec<_>>(), Reading { every_sample: true, ..Reading::default() });
     let bar = progress::bar("locating", Some(file.rows() as u64));
     let mut places = Vec::with_capacity(rows.len());
-    predictor.predict_rows(&file, &rows, &options, reading, |_, embedding, prediction| {
+    predictor.predict_rows(&[&file], &rows, &options, reading, |_, embedding, prediction| {
         places.push(hybrid.settle(predictor.codec(), embedding.values(), &prediction)?.place);
         bar.inc(1);
         anyhow::Ok(())
