@@ -5,9 +5,10 @@
     python scripts/clip_fixtures.py /tmp/b32 ViT-B/32
     python scripts/clip_bench.py target/release/examples/tower_bench /tmp/b32 BATCH ROUNDS DEVICE
 
-Needs torch and transformers. On the CPU PyTorch runs f32 with as many threads as there are cores; on CUDA bf16, eager with
-SDPA and as a CUDA graph of the compiled model, the faster of which is its figure. Both sides get the same pixels and
-give back features in memory ("whole"); on CUDA also the pass alone is timed, with the pixels already there. The distance
+Needs torch and transformers. On the CPU PyTorch runs f32 and bf16 with as many threads as there are cores, and ONNX Runtime
+f32 where it is installed (with onnx and onnxscript, which export the model); the faster f32 one is the figure to compare
+with. On CUDA PyTorch runs bf16, eager with SDPA and as a CUDA graph of the compiled model. All sides get the same pixels
+and give back features in memory ("whole"); on CUDA also the pass alone is timed, with the pixels already there. The distance
 between the features is printed.
 """
 import json
@@ -36,6 +37,32 @@ def median(times):
     return sorted(times)[len(times) // 2]
 
 
+def cpu_peers(folder, pixels):
+    """PyTorch in bf16, and ONNX Runtime in f32 where it is installed."""
+    half = CLIPVisionModelWithProjection.from_pretrained(folder, attn_implementation="sdpa", dtype=torch.bfloat16).eval()
+    peers = {"bf16": lambda inputs: half(inputs.to(torch.bfloat16)).image_embeds}
+    try:
+        import onnxruntime
+    except ImportError:
+        return peers
+    file = f"{folder}/bench-{len(pixels)}.onnx"
+    if not os.path.exists(file):
+        class Features(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.model = CLIPVisionModelWithProjection.from_pretrained(folder, attn_implementation="eager").eval()
+
+            def forward(self, pixels):
+                return self.model(pixels).image_embeds
+
+        torch.onnx.export(Features().eval(), (pixels,), file, input_names=["pixels"], output_names=["features"], dynamo=True)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = torch.get_num_threads()
+    session = onnxruntime.InferenceSession(file, options, providers=["CPUExecutionProvider"])
+    peers["onnxruntime"] = lambda inputs: torch.from_numpy(session.run(None, {"pixels": inputs.numpy()})[0])
+    return peers
+
+
 def main():
     binary, folder, batch, rounds, device = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
     cuda = device.startswith("cuda")
@@ -49,13 +76,16 @@ def main():
         print(f"distance to PyTorch f32: {np.linalg.norm(embedding - exact) / np.linalg.norm(exact):.1e} relative")
         if cuda:
             model = model.to(device, torch.bfloat16)
-        peers = {"eager": model}
+        peers = {"eager": lambda inputs: model(inputs).image_embeds}
         if cuda:
-            peers["compiled"] = torch.compile(model, mode="reduce-overhead")
+            compiled = torch.compile(model, mode="reduce-overhead")
+            peers["compiled"] = lambda inputs: compiled(inputs).image_embeds
+        else:
+            peers |= cpu_peers(folder, pixels)
 
         def whole(one):
             inputs = pixels.to(device).to(torch.bfloat16) if cuda else pixels
-            return one(inputs).image_embeds.float().cpu()
+            return one(inputs).float().cpu()
 
         resident = pixels.to(device).to(torch.bfloat16) if cuda else pixels
 
@@ -85,13 +115,13 @@ def main():
                 cpu[name] += time.process_time() - before
     ours.stdin.close()
     for what in measures:
-        best = min(median(wall[name, what]) for name in peers)
+        best = min(median(wall[name, what]) for name in peers if cuda or name != "bf16")
         for name in ["ours", *peers]:
             times = wall[name, what]
             middle = median(times)
             print(
-                f"{what:<10} {name:<9} median {middle:9.2f} ms  fastest {min(times):9.2f} ms  {batch / middle * 1e3:8.1f} pictures/s  "
-                f"{best / middle:5.2f}× the faster PyTorch  {cpu[name] / rounds * 1e3:9.1f} ms of CPU time a round"
+                f"{what:<10} {name:<11} median {middle:9.2f} ms  fastest {min(times):9.2f} ms  {batch / middle * 1e3:8.1f} pictures/s  "
+                f"{best / middle:5.2f}× the faster peer  {cpu[name] / rounds * 1e3:9.1f} ms of CPU time a round"
             )
     print(f"{folder}, batch {batch}, {rounds} rounds, {device}, {torch.get_num_threads()} threads, torch {torch.__version__}")
 

@@ -12,7 +12,7 @@ use locdiff_eval::{Bootstrap, Estimate, RADII_KM, RecallArea, Rules};
 use locdiff_model::chance;
 use locdiff_sphere::LatLon;
 use serde_json::{Value, json};
-use std::{path::Path, sync::Arc};
+use std::{fmt::Write as _, path::Path, sync::Arc};
 
 /// What one seed gave.
 #[derive(Debug, Clone)]
@@ -78,7 +78,7 @@ impl Trial {
         self.chosen = method.chosen();
         if !method.is_calibrated() {
             let end = if self.chosen.is_empty() { "" } else { "; " };
-            self.chosen += &format!("{end}{reading}");
+            let _ = write!(self.chosen, "{end}{reading}");
         }
         self.runs.push(Run {
             errors_km,
@@ -132,7 +132,7 @@ impl Trial {
     /// what three new ones would.
     fn mean_over(&self, value: impl Fn(&Run, usize) -> f64, chosen: &[usize], bootstrap: &Bootstrap) -> Estimate {
         let values = self.runs.iter().map(|run| chosen.iter().map(|&photo| value(run, photo)).collect()).collect();
-        two_way(values, &bootstrap.select(chosen))
+        two_way(&values, &bootstrap.select(chosen))
     }
 
     /// The share of photos within a radius: the mean over the seeds, its interval over photos and seeds.
@@ -221,7 +221,7 @@ impl Trial {
             let (a, b) = (&self.runs[seed % self.runs.len()], &other.runs[seed % other.runs.len()]);
             chosen.iter().map(|&photo| value(a, photo) - value(b, photo)).collect()
         };
-        two_way((0..seeds).map(pair).collect(), &bootstrap.select(chosen))
+        two_way(&(0..seeds).map(pair).collect::<Vec<_>>(), &bootstrap.select(chosen))
     }
 
     /// Everything, as JSON.
@@ -252,7 +252,7 @@ fn hit(radius_km: f64) -> impl Fn(&Run, usize) -> f64 {
 }
 
 /// The mean of values by seed and photo, with an interval over both.
-fn two_way(values: Vec<Vec<f64>>, bootstrap: &Bootstrap) -> Estimate {
+fn two_way(values: &[Vec<f64>], bootstrap: &Bootstrap) -> Estimate {
     let (seeds, photos) = (values.len(), values.first().map_or(0, Vec::len));
     let means = bootstrap.draws(photos, |counts| {
         let all: f64 = counts.iter().map(|count| f64::from(*count)).sum();

@@ -76,7 +76,7 @@ fn a_model_is_calibrated_and_its_answers_are_coherent() {
 
     // What is known besides holds.
     for (more, lat) in [("--within -45,110,-10,160", -45.0..=-10.0), ("--within DE", 47.0..=55.5)] {
-        for answer in json_lines(path, &format!("{locate} {more}")).iter() {
+        for answer in &json_lines(path, &format!("{locate} {more}")) {
             assert!(lat.contains(&answer["best"]["lat"].as_f64().unwrap()), "{more}: {answer}");
             // The best place is the one with the most probability around it.
             let around: Vec<f64> =

@@ -210,7 +210,9 @@ export class Globe {
     const near = this.isFlat ? null : this.shores.seen(level, (pixel) => projection.invert(pixel), width, height);
     canvas.dataset.shores = near ? near.coordinates.length : 0;
     if (lines) {
-      fill(near ?? lines.land, "land");
+      fill(lines.land, "land");
+      // Above it, for each state is simplified by itself: seams between them are land.
+      if (near) fill(near, "land");
       fill(lines.lakes, "sea");
     }
     if (this.texture) {

@@ -1,4 +1,4 @@
-// Finer shores where one is near: outlines of states and provinces, fetched for what is in sight and kept. With them land is theirs alone.
+// Finer shores where one is near: outlines of states and provinces, fetched for what is in sight and kept.
 import { geoArea } from "/page/d3-geo.js";
 
 // Degrees of a tile, and the level (a world of 256 pixels, doubled so often) from which on they are looked at.

@@ -39,7 +39,7 @@ fn kl(codec: &Codec, e: &Coefficients, place: UnitVec) -> f64 {
 fn equivalence_classes_of_shdd_kl_are_those_of_the_projected_densitys_maximum() {
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let codec = codec(11);
-    for place in places(12, &mut rng) {
+    for place in places(4, &mut rng) {
         let code = codec.encode(place);
         let own = codec.decode(&code, &Decoder::Kl).unwrap();
         assert!(own.point.angle_rad(place.to_unit()) < 1e-5);
@@ -48,7 +48,7 @@ fn equivalence_classes_of_shdd_kl_are_those_of_the_projected_densitys_maximum() 
             let found = codec.decode(&e, &Decoder::Kl).unwrap().point;
             let least = kl(&codec, &e, found);
             // No other place is nearer: neither around it, nor anywhere else.
-            for other in places(40, &mut rng) {
+            for other in places(12, &mut rng) {
                 assert!(kl(&codec, &e, other.to_unit()) >= least - 1e-9);
             }
             let mean = codec.density(&e).unwrap().mean_parameters();
@@ -72,10 +72,11 @@ fn shdd_kl_is_continuous_at_codes() {
                 let e = code.combine(1.0 - share, &direction, share).unwrap();
                 kl(&codec, &e, place.to_unit())
             };
-            let values = [1e-1, 1e-2, 1e-3].map(towards);
-            assert!(values[0] < 2.0 && values[2] < 1e-4 && values[2] >= -1e-12, "L = {degree}: {values:?}");
+            // Smaller steps would be below what the quadrature resolves, about 1e-7.
+            let values = [1e-1, 3e-2, 1e-2].map(towards);
+            assert!(values[0] < 2.0 && values[2] < 1e-2 && values[2] > 1e-6, "L = {degree}: {values:?}");
             let ratio = values[1] / values[2];
-            assert!((ratio / 100.0 - 1.0).abs() < 0.2, "L = {degree}: {ratio}");
+            assert!((ratio / 9.0 - 1.0).abs() < 0.15, "L = {degree}: {ratio}");
         }
     }
 }

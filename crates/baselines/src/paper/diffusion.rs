@@ -356,9 +356,9 @@ mod tests {
     /// cannot express it; the chains' densities, each about the peak that its noise chose, can.
     #[test]
     fn the_samplers_density_wins_where_the_degree_is_too_low_for_a_single_evaluation() {
-        let (training, validation, test) = (toy::peaks(3000, 1), toy::peaks(100, 2), toy::peaks(200, 3));
+        let (training, validation, test) = (toy::peaks(3000, 1), toy::peaks(24, 2), toy::peaks(60, 3));
         let effort =
-            Effort { locdiff_degree: 3, steps: 1500, batch: 128, samples: 128, validations: 1, ..Effort::tiny() };
+            Effort { locdiff_degree: 3, steps: 1500, batch: 128, samples: 64, validations: 1, ..Effort::tiny() };
         let mut run = LocDiff::cs_unet_config(&effort, 1);
         (run.model.low_pass_km, run.model.width, run.model.hidden) = (None, 32, Some(64));
         run.model.dropout = 0.0;
