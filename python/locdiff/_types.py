@@ -64,6 +64,7 @@ class LocateOptions(TypedDict, total=False):
     views: int
     hypotheses: int
     window_km: float | None
+    refine: bool
     seed: int
     samples: int
     sampler: str

@@ -1,4 +1,7 @@
-"""Five doors, same bytes: the command, the server, batch, Python and immich answer ten photos alike, a broken one among them."""
+"""Five doors, same bytes: the command, the server, batch, Python and immich answer ten photos alike, a broken one among them.
+
+With the bundled model, and with GeoCLIP by its name in the data folder (heads and CLIP of random weights).
+"""
 
 from __future__ import annotations
 
@@ -18,14 +21,50 @@ import locdiff
 import locdiff.batch
 import pytest
 
-VISION = Path(__file__).resolve().parents[2] / "fixtures" / "vision"
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+VISION = FIXTURES / "vision"
 KINDS = ["turned.heic", "rgb.jpg", "rgba.png", "lossy.webp", "lzw.tiff", "animated.gif", "rgb.bmp", "grey.jpg", "cmyk.jpg"]
 MODULE = [sys.executable, "-m", "locdiff"]
 KEY = "a-key-of-the-test"
 
 
+def _prepare_geoclip(home: Path) -> None:
+    """GeoCLIP's heads of random weights with the CLIP that they take, 24 numbers a photo."""
+    geoclip, clip = home / "models" / "geoclip", home / "models" / "clip-vit-large-patch14"
+    subprocess.run([*MODULE, "import", "geoclip", str(FIXTURES / "geoclip"), "--out", str(geoclip)], check=True, capture_output=True)
+    settings = json.loads((geoclip / "geoclip.json").read_text())
+    (geoclip / "geoclip.json").write_text(json.dumps({**settings, "encoder": clip.name}))
+    shutil.copytree(FIXTURES / "clip" / "whole", clip)
+
+
+@pytest.fixture(scope="module", params=[None, "geoclip"], ids=["bundled", "geoclip"])
+def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str | None]:
+    """The model by its name; `None` is the bundled one."""
+    home = tmp_path_factory.mktemp("home")
+    before = os.environ.get("LOCDIFF_HOME")
+    os.environ["LOCDIFF_HOME"] = str(home)
+    if request.param is not None:
+        _prepare_geoclip(home)
+    yield request.param
+    if before is None:
+        del os.environ["LOCDIFF_HOME"]
+    else:
+        os.environ["LOCDIFF_HOME"] = before
+
+
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def flags(model: str | None) -> list[str]:
+    """What names the model to a command."""
+    return ["--device", "cpu"] if model is None else ["--device", "cpu", "--model", model]
+
+
+@pytest.fixture(scope="module")
+def locator(model: str | None) -> locdiff.Locator:
+    return locdiff.Locator(model, device="cpu")
+
+
+@pytest.fixture(scope="module")
+def folder(model: str | None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The working directory of all doors, so that a photo has one name; the fourth photo is half of a file."""
     folder = tmp_path_factory.mktemp("doors")
     for name in KINDS:
@@ -44,9 +83,9 @@ def names(folder: Path) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def by_command(folder: Path, names: list[str]) -> list[str]:
+def by_command(folder: Path, names: list[str], flags: list[str]) -> list[str]:
     """The lines of `locate --json`: what the other doors are held to."""
-    said = subprocess.run([*MODULE, "locate", *names, "--json", "--device", "cpu"], capture_output=True, text=True, check=False)
+    said = subprocess.run([*MODULE, "locate", *names, "--json", *flags], capture_output=True, text=True, check=False)
     assert said.returncode == 1, f"a photo is broken: {said.stderr}"
     lines = said.stdout.splitlines()
     assert [json.loads(line)["photo"] for line in lines] == names
@@ -61,13 +100,13 @@ def _line(name: str, answer: locdiff.Answer | locdiff.AlbumAnswer | locdiff.Phot
     return answer.to_json()
 
 
-def test_python(names: list[str], by_command: list[str]) -> None:
-    answers = locdiff.Locator(device="cpu").locate_many(names)
+def test_python(names: list[str], by_command: list[str], locator: locdiff.Locator) -> None:
+    answers = locator.locate_many(names)
     assert [_line(name, answer) for name, answer in zip(names, answers)] == by_command
 
 
-def test_batch(names: list[str], by_command: list[str]) -> None:
-    locdiff.batch.plan(names, "job", shard_photos=3)
+def test_batch(names: list[str], by_command: list[str], model: str | None) -> None:
+    locdiff.batch.plan(names, "job", shard_photos=3, **({} if model is None else {"model": model}))
     locdiff.batch.run("job", device="cpu")
     locdiff.batch.merge("job", "answers.jsonl")
     assert Path("answers.jsonl").read_text().splitlines() == by_command
@@ -82,9 +121,9 @@ def _form(names: list[str]) -> tuple[bytes, dict[str, str]]:
 
 
 @pytest.fixture(scope="module")
-def server(folder: Path) -> Iterator[str]:
+def server(folder: Path, flags: list[str]) -> Iterator[str]:
     """The server's address, which it says on standard error."""
-    command = [*MODULE, "serve", "--address", "127.0.0.1:0", "--device", "cpu"]
+    command = [*MODULE, "serve", "--address", "127.0.0.1:0", *flags]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     said: list[str] = []
@@ -158,9 +197,9 @@ class _Immich(http.server.BaseHTTPRequestHandler):
 
 
 @pytest.fixture(scope="module")
-def by_album(names: list[str], by_command: list[str]) -> list[dict[str, Any]]:
+def by_album(names: list[str], by_command: list[str], locator: locdiff.Locator) -> list[dict[str, Any]]:
     """What Python's album answers with the times that immich has; the broken photo has none."""
-    answers = locdiff.Locator(device="cpu").album(names, times=[_time(k) for k in range(len(names))])
+    answers = locator.album(names, times=[_time(k) for k in range(len(names))])
     assert json.loads(_line("broken.jpg", answers[3])) == json.loads(by_command[3])
     return [answer.to_dict() for answer in answers if isinstance(answer, locdiff.AlbumAnswer)]
 
@@ -182,16 +221,18 @@ def test_the_album_of_the_server(
     assert photos == by_album
 
 
-def test_the_album_of_the_command(names: list[str], by_album: list[dict[str, Any]]) -> None:
+def test_the_album_of_the_command(
+    names: list[str], by_album: list[dict[str, Any]], flags: list[str], locator: locdiff.Locator
+) -> None:
     """By embeddings with a table of times, and by files whose names are their times."""
     good = [name for name in names if name != "broken.jpg"]
     stamped = [f"IMG_20240512_{8 + names.index(name):02}0000{Path(name).suffix}" for name in good]
     for name, stamp in zip(good, stamped):
         shutil.copy(name, stamp)
-    said = subprocess.run([*MODULE, "album", *stamped, "--json", "--device", "cpu"], capture_output=True, text=True, check=False)
+    said = subprocess.run([*MODULE, "album", *stamped, "--json", *flags], capture_output=True, text=True, check=False)
     assert said.returncode == 0, said.stderr
     lines = said.stdout.splitlines()
-    answers = locdiff.Locator(device="cpu").album(stamped)
+    answers = locator.album(stamped)
     assert [_line(name, answer) for name, answer in zip(stamped, answers)] == lines
     # The same but for the photo's name, in reasons too, and who tells the time.
     for line, answer in zip(lines, by_album):
@@ -200,12 +241,12 @@ def test_the_album_of_the_command(names: list[str], by_album: list[dict[str, Any
         assert {name for name in answer if theirs[name] != answer[name]} <= {"photo", "time", "because"}
 
 
-def test_immich(names: list[str], by_album: list[dict[str, Any]]) -> None:
+def test_immich(names: list[str], by_album: list[dict[str, Any]], flags: list[str]) -> None:
     immich = http.server.ThreadingHTTPServer(("127.0.0.1", 0), type("Immich", (_Immich,), {"names": names}))
     thread = threading.Thread(target=immich.serve_forever)
     thread.start()
     try:
-        command = [*MODULE, "immich", f"http://127.0.0.1:{immich.server_port}", "suggest", "--device", "cpu"]
+        command = [*MODULE, "immich", f"http://127.0.0.1:{immich.server_port}", "suggest", *flags]
         environment = {**os.environ, "IMMICH_API_KEY": KEY}
         said = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     finally:

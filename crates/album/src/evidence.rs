@@ -2,10 +2,10 @@
 
 use crate::earth::{Earth, log_sum};
 use crate::{AlbumError, photo::AlbumPhoto};
-use locdiff_answer::{Calibration, KernelSettings, Kernels};
+use locdiff_answer::{Calibration, PlaceField};
 use locdiff_sphere::{Field, UnitVec};
 use rayon::prelude::*;
-use std::f64::consts::PI;
+use std::{f64::consts::PI, sync::Arc};
 
 /// Photos before and after one that it is compared with at the most.
 pub(crate) const NEIGHBOURS: usize = 200;
@@ -24,8 +24,8 @@ const NARROWEST_ON_GRID_KM: f64 = 150.0;
 pub(crate) struct Evidence {
     parts: Vec<(Field, f64)>,
     floor: f64,
-    /// The kernels of a model that is a gallery, and their share.
-    places: Option<(Kernels, f64)>,
+    /// The density of a model that gives places scores, and its share.
+    places: Option<(Arc<PlaceField>, f64)>,
     even: f64,
     weight: f64,
     log_mean: f64,
@@ -46,13 +46,10 @@ impl Evidence {
             kinds = vec![(calibration.factors, 1.0 - photo.ood), (out_of_domain.factors, photo.ood)];
         }
         let (mut parts, mut floor, mut density) = (Vec::new(), 0.0, vec![0.0; earth.points.len()]);
-        let mix = calibration.gallery.as_ref().filter(|_| !photo.neighbours.is_empty());
-        let places = mix.map(|mix| (mix.kernels.kernels(&photo.neighbours), mix.share_for(photo.ood)));
-        if let Some((mix, (_, share))) = mix.zip(places.as_ref()) {
-            let width_km = mix.kernels.width_km.max(NARROWEST_ON_GRID_KM);
-            let wide = KernelSettings { width_km, ..mix.kernels }.kernels(&photo.neighbours);
-            let logs = wide.log_densities(&earth.points);
-            density.iter_mut().zip(logs).for_each(|(sum, log)| *sum += share * log.exp());
+        let places = photo.places.clone().zip(calibration.places.as_ref().map(|settings| settings.share));
+        if let Some((field, share)) = &places {
+            let wide = field.no_narrower_than_km(NARROWEST_ON_GRID_KM).densities(&earth.points);
+            density.iter_mut().zip(wide).for_each(|(sum, density)| *sum += share * density);
         }
         let model = 1.0 - places.as_ref().map_or(0.0, |(_, share)| *share);
         for (factors, share) in
@@ -91,9 +88,8 @@ impl Evidence {
         for (field, log_scale) in &self.parts {
             density.iter_mut().zip(field.values(points)).for_each(|(sum, value)| *sum += (value + log_scale).exp());
         }
-        if let Some((kernels, share)) = &self.places {
-            let logs = kernels.log_densities(points);
-            density.iter_mut().zip(logs).for_each(|(sum, log)| *sum += share * log.exp());
+        if let Some((field, share)) = &self.places {
+            density.iter_mut().zip(field.densities(points)).for_each(|(sum, density)| *sum += share * density);
         }
         let background = earth.background_at(points);
         let log = |(density, background): (f64, f64)| {

@@ -1,9 +1,10 @@
 //! A photo as the album sees it.
 
 use crate::{soft::SoftPlace, times::PhotoTime};
-use locdiff_answer::Neighbour;
+use locdiff_answer::PlaceField;
 use locdiff_shdd::Coefficients;
 use locdiff_sphere::LatLon;
+use std::sync::Arc;
 
 /// The probability that a log is of somebody else, or that a clock is off.
 const WRONG_TRACK: f64 = 0.01;
@@ -30,8 +31,8 @@ pub struct AlbumPhoto {
     pub evidence: Coefficients,
     /// The probability that it is of another kind than the model was trained for.
     pub ood: f64,
-    /// What a model that is a gallery finds for it, the most similar first; empty for other models.
-    pub neighbours: Vec<Neighbour>,
+    /// What a model that gives places scores says about it.
+    pub places: Option<Arc<PlaceField>>,
     /// Its embedding; empty where likeness is not to be looked at.
     pub embedding: Vec<f32>,
 }
@@ -40,8 +41,8 @@ impl AlbumPhoto {
     /// A photo with a time and what the network says of it.
     pub fn new(name: impl Into<String>, time: PhotoTime, evidence: Coefficients) -> Self {
         let (camera, gps, track, soft, offset_h) = (None, None, None, Vec::new(), None);
-        let (ood, neighbours, embedding) = (0.0, Vec::new(), Vec::new());
-        Self { name: name.into(), time, camera, gps, track, soft, offset_h, evidence, ood, neighbours, embedding }
+        let (ood, places, embedding) = (0.0, None, Vec::new());
+        Self { name: name.into(), time, camera, gps, track, soft, offset_h, evidence, ood, places, embedding }
     }
 
     /// Whether its place is known, by its tag or a log: then its look says nothing of it.
@@ -67,10 +68,10 @@ impl AlbumPhoto {
         Self { camera, ..self }
     }
 
-    /// With what a model that is a gallery finds for it.
+    /// With what a model that gives places scores says about it.
     #[must_use]
-    pub fn with_neighbours(self, neighbours: Vec<Neighbour>) -> Self {
-        Self { neighbours, ..self }
+    pub fn with_places(self, places: Option<Arc<PlaceField>>) -> Self {
+        Self { places, ..self }
     }
 
     /// With its embedding, and how strange it is to the model.

@@ -1,7 +1,10 @@
 //! How far a model's word can be trusted, measured on photos it has not seen, and stored with it.
 
 use crate::density::{Density, Mixture, log_sum};
-use crate::{AnswerError, Evidence, GalleryMix, Globe, Kernels, Knowledge, LEVELS, Probe, support::Support};
+use crate::{
+    AnswerError, Evidence, GalleryMix, Globe, Kernels, Knowledge, LEVELS, PlaceField, PlaceSettings, Probe,
+    support::Support,
+};
 use locdiff_data::Fingerprint;
 use locdiff_shdd::Coefficients;
 use serde::{Deserialize, Serialize};
@@ -30,8 +33,13 @@ pub struct Calibration {
     /// hold that share of true places: an answer is where the model errs, if it errs, so its radii must be a little larger
     /// than the density alone would have them.
     pub radius_levels: [f64; 9],
+    /// The same by how sure an answer is: radii in km that the density alone says hold half, rising, with the levels there. They go before
+    /// those where there are any.
+    pub levels_by_radius: Vec<(f64, [f64; 9])>,
     /// What holds for photos of another kind.
     pub out_of_domain: Option<OutOfDomain>,
+    /// How the scores of a model that gives places scores become a density; absent for other models.
+    pub places: Option<PlaceSettings>,
     /// How a gallery's density is mixed with the model's, where one was fitted.
     pub gallery: Option<GalleryMix>,
     /// What it was fitted on; absent for a model that never was.
@@ -108,7 +116,9 @@ impl Calibration {
             window_km: WINDOW_KM,
             can_tell_from: 0.0,
             radius_levels: LEVELS,
+            levels_by_radius: Vec::new(),
             out_of_domain: None,
+            places: None,
             gallery: None,
             fit: None,
             encoder: None,
@@ -121,11 +131,6 @@ impl Calibration {
         self.fit.is_some()
     }
 
-    /// Whether what answers say was fitted on photos, by the model or by a gallery that is the model.
-    pub fn is_calibrated(&self) -> bool {
-        self.is_fitted() || self.gallery.as_ref().is_some_and(GalleryMix::is_fitted)
-    }
-
     /// The same for answers with a gallery: its mixture's window, radii and threshold take the place of the model's own.
     #[must_use]
     pub fn with_gallery(mut self, mix: GalleryMix) -> Self {
@@ -133,6 +138,7 @@ impl Calibration {
             self.window_km = mix.window_km;
             self.can_tell_from = mix.can_tell_from;
             self.radius_levels = mix.radius_levels;
+            self.levels_by_radius = Vec::new();
             if let Some(out_of_domain) = &mut self.out_of_domain {
                 out_of_domain.radius_levels = mix.out_of_domain_radius_levels;
             }
@@ -147,23 +153,31 @@ impl Calibration {
     /// use locdiff_answer::Calibration;
     /// use locdiff_shdd::Coefficients;
     /// let plain = Calibration::none(Coefficients::new(vec![0.0; 4])?);
-    /// assert!((plain.radius_level(0.37, 0.0) - 0.37).abs() < 1e-12);
-    /// assert!((plain.radius_share(0.96, 0.0) - 0.96).abs() < 1e-12);
+    /// assert!((plain.radius_level(0.37, 0.0, 0.9) - 0.37).abs() < 1e-12);
+    /// assert!((plain.radius_share(0.96, 0.0, 0.9) - 0.96).abs() < 1e-12);
     /// # Ok::<(), locdiff_shdd::ShddError>(())
     /// ```
-    pub fn radius_level(&self, p: f64, ood: f64) -> f64 {
-        interpolated_level(p, LEVELS, self.radius_levels_for(ood))
+    pub fn radius_level(&self, p: f64, ood: f64, own_km: f64) -> f64 {
+        interpolated_level(p, LEVELS, self.radius_levels_for(ood, own_km))
     }
 
-    /// The radius levels for a photo that is out of domain with this probability.
-    fn radius_levels_for(&self, ood: f64) -> [f64; 9] {
+    /// The radius levels for a photo that is out of domain with this probability, and whose density alone says that this radius holds half.
+    fn radius_levels_for(&self, ood: f64, own_km: f64) -> [f64; 9] {
+        let known = &self.levels_by_radius;
+        if let (Some(first), Some(last)) = (known.first(), known.last()) {
+            let at = own_km.clamp(first.0, last.0);
+            let next = known.partition_point(|(other, _)| *other <= at).clamp(1, known.len() - 1);
+            let (low, high) = (&known[next - 1], &known[next]);
+            let part = if high.0 > low.0 { (at / low.0).ln() / (high.0 / low.0).ln() } else { 0.0 };
+            return std::array::from_fn(|k| low.1[k] + part * (high.1[k] - low.1[k]));
+        }
         let Some(out_of_domain) = &self.out_of_domain else { return self.radius_levels };
         std::array::from_fn(|k| (1.0 - ood) * self.radius_levels[k] + ood * out_of_domain.radius_levels[k])
     }
 
     /// The other way around: the share that a radius holds within which the density holds `level`.
-    pub fn radius_share(&self, level: f64, ood: f64) -> f64 {
-        interpolated_level(level, self.radius_levels_for(ood), LEVELS)
+    pub fn radius_share(&self, level: f64, ood: f64, own_km: f64) -> f64 {
+        interpolated_level(level, self.radius_levels_for(ood, own_km), LEVELS)
     }
 
     /// What is said about a photo whose views have these embeddings: it is as strange as they are on the mean.
@@ -173,14 +187,14 @@ impl Calibration {
         views: impl IntoIterator<Item = &'b [f32]>,
     ) -> Evidence<'a> {
         let Some(out_of_domain) = &self.out_of_domain else {
-            return Evidence { evidence, ood: 0.0, neighbours: &[] };
+            return Evidence::new(evidence);
         };
         let (mut sum, mut count) = (0.0, 0);
         for view in views {
             sum += out_of_domain.probe.share(view);
             count += 1;
         }
-        Evidence { evidence, ood: sum / f64::from(count.max(1)), neighbours: &[] }
+        Evidence { ood: sum / f64::from(count.max(1)), ..Evidence::new(evidence) }
     }
 
     /// The density for what the network said about a photo.
@@ -203,30 +217,35 @@ impl Calibration {
         let gallery = gallery.map(|mix| (mix.kernels.kernels(said.neighbours), mix.share_for(said.ood)));
         let gallery = gallery.filter(|(_, share)| *share > 0.0);
         let model = 1.0 - gallery.as_ref().map_or(0.0, |(_, share)| *share);
+        let places = said.places.zip(self.places.as_ref()).map(|(field, own)| (field.clone(), model * own.share));
+        let model = model - places.as_ref().map_or(0.0, |(_, share)| *share);
         let natural =
             |factors: Factors| said.evidence.combine(factors.evidence, &self.background, factors.background_weight);
         let parts = parts.into_iter().map(|(factors, share)| Ok((natural(factors)?, factors.floor, model * share)));
-        density_of(globe, parts.collect::<Result<_, AnswerError>>()?, gallery, knowledge)
+        density_of(globe, parts.collect::<Result<_, AnswerError>>()?, (places, gallery), knowledge)
     }
 
     /// The density without a photo.
     pub(crate) fn background_density(&self, globe: &Arc<Globe>) -> Result<Density, AnswerError> {
-        density_of(globe, vec![(self.background.clone(), self.factors.floor, 1.0)], None, None)
+        density_of(globe, vec![(self.background.clone(), self.factors.floor, 1.0)], (None, None), None)
     }
 }
 
 /// Photos that are out of domain with a lower probability than this are none.
 const NO_OOD: f64 = 1e-3;
 
-/// A mixture of `exp(e·Y)`, each with a floor and a share, and of a gallery's density with its share.
+/// The density of a model that gives places scores, and a gallery's, each with its share.
+type Found = (Option<(Arc<PlaceField>, f64)>, Option<(Kernels, f64)>);
+
+/// A mixture of `exp(e·Y)`, each with a floor and a share, and of what was found with its shares.
 fn density_of(
     globe: &Arc<Globe>,
     parts: Vec<(Coefficients, f64, f64)>,
-    gallery: Option<(Kernels, f64)>,
+    (places, gallery): Found,
     knowledge: Option<Arc<Knowledge>>,
 ) -> Result<Density, AnswerError> {
     let pixels = globe.pixels();
-    let mut mixture = Mixture { parts: Vec::new(), floor: 0.0, gallery: None };
+    let mut mixture = Mixture { parts: Vec::new(), floor: 0.0, places: None, gallery: None };
     let mut sum = vec![0.0; pixels.len()];
     for (e, floor, share) in parts {
         if e.as_slice().iter().all(|c| *c == 0.0) {
@@ -242,6 +261,11 @@ fn density_of(
         sum.iter_mut().zip(heights).for_each(|(sum, height)| *sum += scale * height);
         mixture.parts.push((field, scale.ln() - top));
         mixture.floor += share * floor / (4.0 * PI);
+    }
+    if places.is_some() {
+        mixture.places = places;
+        mixture.gallery = gallery.map(|(kernels, share)| (kernels, share.ln()));
+        return Ok(Density::new(globe.clone(), mixture, knowledge, None));
     }
     if mixture.floor > 0.0 || sum.iter().all(|value| *value > 0.0) {
         for value in &mut sum {

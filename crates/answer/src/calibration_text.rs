@@ -1,6 +1,6 @@
 //! What a calibration says about itself.
 
-use crate::{Calibration, GalleryMix, LEVELS};
+use crate::{Calibration, GalleryMix, LEVELS, PlaceSettings};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -11,6 +11,7 @@ impl Calibration {
             "evidence": self.factors.evidence, "background_weight": self.factors.background_weight,
             "floor": self.factors.floor, "window_km": self.window_km, "can_tell_from": self.can_tell_from, "fit": self.fit,
             "out_of_domain": self.out_of_domain.as_ref().map(|other| other.factors), "gallery": self.gallery,
+            "places": self.places,
             // The name of earlier releases.
             "strangers": self.out_of_domain.as_ref().map(|other| other.factors),
             "worst_deviation": self.fit.as_ref().map(crate::FitReport::worst_deviation),
@@ -19,18 +20,21 @@ impl Calibration {
 
     /// The same as lines for people.
     pub fn to_text(&self) -> String {
-        let Some(report) = &self.fit else {
-            let fitted = self.gallery.as_ref().filter(|mix| mix.is_fitted()).map(mix_text);
-            return fitted.unwrap_or_else(|| "not fitted\n".to_owned());
-        };
+        let Some(report) = &self.fit else { return "not fitted\n".to_owned() };
         let percent = |shares: &[f64]| {
             let each: Vec<String> = shares.iter().map(|share| format!("{:>3.0}", 100.0 * share)).collect();
             each.join(" ")
         };
         let (factors, floor) = (&self.factors, 100.0 * self.factors.floor);
-        let mut text = format!(
-            "evidence × {:.2}, background × {:.2}, floor {floor:.1} %, window {:.0} km; \"I can't tell\" below a locatability of {:.2}\n",
-            factors.evidence, factors.background_weight, self.window_km, self.can_tell_from
+        let network = || {
+            let (evidence, background) = (factors.evidence, factors.background_weight);
+            format!("evidence × {evidence:.2}, background × {background:.2}, floor {floor:.1} %")
+        };
+        let mut text = self.places.as_ref().map_or_else(network, places_text);
+        let _ = writeln!(
+            text,
+            ", window {:.0} km; \"I can't tell\" below a locatability of {:.2}",
+            self.window_km, self.can_tell_from
         );
         let (nll, without, n) = (report.nll_nats, report.background_nll_nats, report.n);
         let _ = writeln!(text, "−log density {nll:.3} nats per photo ({without:.3} without the photo), n = {n}");
@@ -43,6 +47,14 @@ impl Calibration {
         }
         text
     }
+}
+
+fn places_text(places: &PlaceSettings) -> String {
+    let PlaceSettings { temperature, sharpening, width_km, share, .. } = places;
+    let law =
+        if *sharpening > 0.0 { format!(" × ((1 − s²)/s)^{sharpening}, s the best score") } else { String::new() };
+    let rest = 100.0 * (1.0 - share);
+    format!("temperature {temperature:.5}{law}, kernels of {width_km:.0} km, {rest:.1} % everywhere")
 }
 
 fn mix_text(mix: &GalleryMix) -> String {

@@ -1,9 +1,11 @@
 //! The density of an answer: what the model says, calibrated, times what the user knows.
 
-use crate::pixel_sums::{log_integral, smooth};
+use crate::pixel_sums::smooth;
+use crate::support::{Support, reach_rad};
 use crate::window::{Window, WindowMass, mass_within};
-use crate::{Globe, Kernels, Knowledge, support::Support};
-use locdiff_sphere::{EARTH_RADIUS_KM, Field, LatLon, UnitVec};
+use crate::{Globe, Kernels, Knowledge, PlaceField};
+use locdiff_sphere::{EARTH_RADIUS_KM, Field, LatLon, Pixel, UnitVec};
+use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
 
 /// The distance that locatability is about.
@@ -16,6 +18,8 @@ pub(crate) struct Mixture {
     pub(crate) parts: Vec<(Field, f64)>,
     /// The floor, per steradian.
     pub(crate) floor: f64,
+    /// The density of a model that gives places scores, and its share.
+    pub(crate) places: Option<(Arc<PlaceField>, f64)>,
     /// A gallery's density, and the log of its share.
     pub(crate) gallery: Option<(Kernels, f64)>,
 }
@@ -28,7 +32,12 @@ impl Mixture {
 
     /// The log densities at points, given how to evaluate a field there.
     fn log_densities_by(&self, points: &[UnitVec], values: impl Fn(&Field) -> Vec<f64>) -> Vec<f64> {
-        let mut sum = vec![self.floor.ln(); points.len()];
+        let mut sum = match &self.places {
+            Some((field, share)) => {
+                field.densities(points).into_iter().map(|density| (self.floor + share * density).ln()).collect()
+            }
+            None => vec![self.floor.ln(); points.len()],
+        };
         for (field, log_scale) in &self.parts {
             let values = values(field);
             sum.iter_mut().zip(values).for_each(|(sum, value)| *sum = log_sum(*sum, value + log_scale));
@@ -37,6 +46,17 @@ impl Mixture {
             sum.iter_mut().zip(found).for_each(|(sum, value)| *sum = log_sum(*sum, value));
         }
         sum
+    }
+
+    /// Where to sum it: on the globe's pixels, or those of a region that is known, cut where a model's places have narrow kernels.
+    fn support(&self, globe: &Arc<Globe>, knowledge: Option<&Arc<Knowledge>>) -> Support {
+        let whole = match knowledge {
+            Some(knowledge) => knowledge.on(globe).support.clone(),
+            None => Support::Globe(globe.clone()),
+        };
+        let Some((field, _)) = &self.places else { return whole };
+        let gallery = self.gallery.iter().flat_map(|(kernels, _)| kernels.centres());
+        whole.cut_about(field.centres().chain(gallery))
     }
 
     /// The gallery's part of it.
@@ -56,7 +76,7 @@ pub struct Density {
     globe: Arc<Globe>,
     mixture: Mixture,
     knowledge: Option<Arc<Knowledge>>,
-    support: Support,
+    support: OnceLock<Support>,
     /// Log of the integral of the mixture times knowledge.
     log_total: f64,
     /// Log density at the support's points.
@@ -99,22 +119,18 @@ impl Density {
         knowledge: Option<Arc<Knowledge>>,
         at_pixels: Option<Vec<f64>>,
     ) -> Self {
-        let support = match &knowledge {
-            Some(knowledge) => knowledge.on(&globe).support.clone(),
-            None => Support::Globe(globe.clone()),
-        };
         let mut density = Self {
             globe,
             mixture,
             knowledge,
-            support,
+            support: OnceLock::new(),
             log_total: 0.0,
             at_points: OnceLock::new(),
             masses: OnceLock::new(),
         };
-        let is_globe = matches!(density.support, Support::Globe(_));
+        let is_globe = matches!(density.support(), Support::Globe(_));
         let mut values = density.point_values(at_pixels.filter(|_| is_globe));
-        density.log_total = log_integral(&values, density.support.area_sr());
+        density.log_total = density.support().log_integral(&values);
         for value in &mut values {
             *value -= density.log_total;
         }
@@ -122,16 +138,25 @@ impl Density {
         density
     }
 
+    fn support(&self) -> &Support {
+        self.support.get_or_init(|| self.mixture.support(&self.globe, self.knowledge.as_ref()))
+    }
+
     /// Log density at the support's points, short of [`Density::log_total`].
     fn point_values(&self, said: Option<Vec<f64>>) -> Vec<f64> {
-        self.with_knowledge(said.unwrap_or_else(|| self.mixture.log_densities(&self.support)))
+        self.with_knowledge(said.unwrap_or_else(|| self.mixture.log_densities(self.support())))
     }
 
     /// Log densities at the support's points times what is known, over the total.
     fn with_knowledge(&self, mut values: Vec<f64>) -> Vec<f64> {
         if let Some(knowledge) = &self.knowledge {
             let known = knowledge.on(&self.globe);
-            values.iter_mut().zip(&known.log_weights).for_each(|(value, known)| *value += known);
+            if known.log_weights.len() == values.len() {
+                values.iter_mut().zip(&known.log_weights).for_each(|(value, known)| *value += known);
+            } else {
+                let pairs = values.par_iter_mut().zip(self.support().points());
+                pairs.for_each(|(value, point)| *value += knowledge.log_weight(*point));
+            }
         }
         for value in &mut values {
             *value -= self.log_total;
@@ -142,7 +167,7 @@ impl Density {
     /// The same density without its values at the pixels: a few kilobytes instead of megabytes.
     #[must_use]
     pub fn compact(self) -> Self {
-        Self { at_points: OnceLock::new(), masses: OnceLock::new(), ..self }
+        Self { support: OnceLock::new(), at_points: OnceLock::new(), masses: OnceLock::new(), ..self }
     }
 
     /// Whether there is any probability at all: knowledge may leave no place.
@@ -157,9 +182,9 @@ impl Density {
         said.into_iter().zip(points).map(|(said, point)| said + known(point) - self.log_total).collect()
     }
 
-    /// The points that it is summed over: centres of pixels of one size.
+    /// The points that it is summed over: centres of pixels, of one size unless a model's places are finer somewhere.
     pub fn points(&self) -> &[UnitVec] {
-        self.support.points()
+        self.support().points()
     }
 
     /// Log density at those points.
@@ -167,14 +192,14 @@ impl Density {
         self.at_points.get_or_init(|| self.point_values(None))
     }
 
-    /// Area of each point's pixel.
+    /// Area of each point's pixel, of the widest where they differ.
     pub fn pixel_area_sr(&self) -> f64 {
-        self.support.area_sr()
+        self.support().area_sr()
     }
 
     /// The Kullback–Leibler divergence from another density, in nats: what this one adds to it.
     pub fn divergence_nats(&self, from: &Self) -> f64 {
-        let elsewhere = match (&self.support, &from.support) {
+        let elsewhere = match (self.support(), from.support()) {
             (Support::Globe(a), Support::Globe(b)) if Arc::ptr_eq(a, b) => from.point_log_density().to_vec(),
             _ => from.log_density(self.points()),
         };
@@ -185,18 +210,19 @@ impl Density {
 
     /// The smallest region that holds probability `p`.
     pub fn region(&self, p: f64) -> DensityRegion {
-        let area = self.support.area_sr();
+        let area = self.support().area_sr();
         let (values, masses) = (self.point_log_density(), self.masses());
         let (mut held, mut count, mut threshold) = (0.0, 0.0, f64::INFINITY);
         for pixel in densest(values, masses, p) {
             let mass = masses[pixel as usize];
             threshold = values[pixel as usize];
+            let own = self.support().relative_area(pixel as usize);
             if held + mass >= p {
-                count += (p - held) / mass;
+                count += own * (p - held) / mass;
                 break;
             }
             held += mass;
-            count += 1.0;
+            count += own;
         }
         let area_km2 = count * area * EARTH_RADIUS_KM * EARTH_RADIUS_KM;
         DensityRegion { probability: p, log_density: threshold, area_km2 }
@@ -211,20 +237,28 @@ impl Density {
     /// The area of everything denser than a point, to half a pixel: what the region must be given until it holds the point.
     pub fn area_denser_than_km2(&self, point: UnitVec) -> f64 {
         let level = self.log_density(&[point])[0];
-        let denser = self.point_log_density().iter().filter(|value| **value > level).count();
-        (denser as f64 + 0.5) * self.support.area_sr() * EARTH_RADIUS_KM * EARTH_RADIUS_KM
+        let (support, values) = (self.support(), self.point_log_density());
+        let denser = (0..values.len()).filter(|pixel| values[*pixel] > level);
+        let count: f64 = denser.map(|pixel| support.relative_area(pixel)).sum();
+        let half = 0.5 * Pixel::area_sr(support.depth()) / support.area_sr();
+        (count + half) * support.area_sr() * EARTH_RADIUS_KM * EARTH_RADIUS_KM
     }
 
     /// The radii about a place that hold the probabilities `shares`, which must rise.
     pub fn radii_km(&self, center: LatLon, shares: &[f64]) -> Vec<f64> {
         const BINS: usize = 20_100; // 1 km each: finer than the pixels, and no sorting
-        let mut held = vec![0.0; BINS];
+        let support = self.support();
+        let depths = support.widest_depth()..=support.depth();
+        let mut held = vec![vec![0.0; BINS]; depths.clone().count()];
         let center = center.to_unit();
-        for (mass, point) in self.masses().iter().zip(self.points()) {
-            held[((center.angle_rad(*point) * EARTH_RADIUS_KM) as usize).min(BINS - 1)] += mass;
+        for (pixel, (mass, point)) in self.masses().iter().zip(self.points()).enumerate() {
+            let own = &mut held[usize::from(support.depth_of(pixel) - support.widest_depth())];
+            own[((center.angle_rad(*point) * EARTH_RADIUS_KM) as usize).min(BINS - 1)] += mass;
         }
         // A pixel's mass is spread over the pixel: without this, radii near its size would jump.
-        let spread = smooth(&held, self.support.reach_rad() * EARTH_RADIUS_KM);
+        let spread = held.iter().zip(depths).map(|(held, depth)| smooth(held, reach_rad(depth) * EARTH_RADIUS_KM));
+        let add = |sum: Vec<f64>, own: Vec<f64>| sum.into_iter().zip(own).map(|(sum, own)| sum + own).collect();
+        let spread = spread.reduce(add).unwrap_or_default();
         let (mut sum, mut bin, mut radii) = (0.0, 0, Vec::new());
         for share in shares {
             while bin < BINS && sum + spread[bin] < *share {
@@ -237,17 +271,21 @@ impl Density {
         radii
     }
 
+    /// The radius about a place that holds half.
+    pub(crate) fn own_radius_km(&self, center: LatLon) -> f64 {
+        self.radii_km(center, &[0.5])[0].max(0.1)
+    }
+
     /// The probability within a distance of a place.
     pub fn mass_within_km(&self, center: LatLon, radius_km: f64) -> f64 {
-        mass_within(&self.support, self.masses(), center.to_unit(), radius_km / EARTH_RADIUS_KM)
+        mass_within(self.support(), self.masses(), center.to_unit(), radius_km / EARTH_RADIUS_KM)
     }
 
     /// The same of the gallery's part alone; `None` where no gallery takes part.
     pub fn gallery_mass_within_km(&self, center: LatLon, radius_km: f64) -> Option<f64> {
-        let found = self.with_knowledge(self.mixture.gallery_log_densities(self.support.points())?);
-        let area = self.support.area_sr();
-        let masses: Vec<f64> = found.into_iter().map(|value| value.exp() * area).collect();
-        Some(mass_within(&self.support, &masses, center.to_unit(), radius_km / EARTH_RADIUS_KM))
+        let found = self.with_knowledge(self.mixture.gallery_log_densities(self.points())?);
+        let masses = self.support().masses(&found);
+        Some(mass_within(self.support(), &masses, center.to_unit(), radius_km / EARTH_RADIUS_KM))
     }
 
     /// The probability that a place is right to within 750 km, about a country: 0 to 1.
@@ -266,7 +304,7 @@ impl Density {
         let is_possible =
             |point: UnitVec| self.knowledge.as_ref().is_none_or(|k| k.log_weight(point) > f64::NEG_INFINITY);
         let settled = first.map(LatLon::to_unit);
-        let found = Window::new(window_km).places(&self.support, self.masses(), most, &is_possible, settled);
+        let found = Window::new(window_km).places(self.support(), self.masses(), most, &is_possible, settled);
         let mut peaks: Vec<Peak> = found.into_iter().map(Peak::from).collect();
         if let (Some(peak), Some(place)) = (peaks.first_mut(), first) {
             peak.place = place; // to the last digit
@@ -281,10 +319,7 @@ impl Density {
 
     /// The probability of each pixel.
     fn masses(&self) -> &[f64] {
-        self.masses.get_or_init(|| {
-            let area = self.support.area_sr();
-            self.point_log_density().iter().map(|value| value.exp() * area).collect()
-        })
+        self.masses.get_or_init(|| self.support().masses(self.point_log_density()))
     }
 }
 

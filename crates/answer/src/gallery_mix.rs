@@ -51,17 +51,6 @@ impl GalleryMix {
         }
     }
 
-    /// The mixture for a gallery that is the model itself, as yet without a fit: all its places at its own temperature, and a percent of
-    /// probability spread evenly over the Earth.
-    pub fn of_model(temperature: f64, places: usize) -> Self {
-        Self {
-            kernels: KernelSettings { neighbours: places, temperature, width_km: 100.0 },
-            share: 0.99,
-            out_of_domain_share: 0.99,
-            ..Self::unfitted(temperature, 450.0)
-        }
-    }
-
     /// Whether it was fitted on photos.
     pub fn is_fitted(&self) -> bool {
         !self.key.is_empty()

@@ -2,7 +2,7 @@
 
 use crate::AnswerError;
 use locdiff_shdd::Codec;
-use locdiff_sphere::{Degree, Pixel, Pixels};
+use locdiff_sphere::{Degree, EARTH_RADIUS_KM, Pixel, Pixels};
 use std::{f64::consts::PI, sync::Arc};
 
 /// Pixels may be this many times as wide as the deviation of a clean code's density. Sums are integrals up to 1.6 deviations of the
@@ -15,6 +15,11 @@ fn depth(degree: usize) -> u8 {
     let deviation_rad = (16.0 * PI / (l * (l + 1.0).powi(2) * (l + 2.0)).max(1.0)).sqrt();
     (SHALLOWEST..DEEPEST).find(|depth| Pixel::width_rad(*depth) <= WIDEST * deviation_rad).unwrap_or(DEEPEST)
 }
+
+/// A sum over pixels is an integral up to so many deviations of a kernel per pixel.
+const WIDEST_PIXEL: f64 = 1.6;
+/// A gallery's photos say no more than this.
+const NARROWEST_KM: f64 = 100.0;
 
 /// Pixels are 204 km wide at the most, so that radii mean something, and 6 km at the least.
 const SHALLOWEST: u8 = 5;
@@ -61,6 +66,11 @@ impl Globe {
     /// The codec.
     pub fn codec(&self) -> &Codec {
         &self.codec
+    }
+
+    /// The deviation of the narrowest kernels of a gallery that are summed on its pixels.
+    pub fn narrowest_kernel_km(&self) -> f64 {
+        (self.pixels.area_sr().sqrt() * EARTH_RADIUS_KM / WIDEST_PIXEL).max(NARROWEST_KM)
     }
 
     /// The pixels.

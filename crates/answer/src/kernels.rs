@@ -5,8 +5,9 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::PI;
 
-/// A kernel counts nothing where it is below e to the power of this.
+/// A kernel counts nothing where it is below e to the power of this; one of very many places where it is below the second.
 const FAR: f64 = -60.0;
+const FAR_OF_MANY: f64 = -20.0;
 
 /// So many places are many.
 const MANY: usize = 128;
@@ -63,43 +64,63 @@ pub struct Kernels {
     /// Places with their shares of the density over a kernel's own integral.
     places: Vec<(UnitVec, f64)>,
     kappa: f64,
+    far: f64,
 }
 
 impl Kernels {
     /// Kernels of a deviation about places with weights of any sum.
     pub fn new(mut places: Vec<(UnitVec, f64)>, width_km: f64) -> Self {
         let kappa = (EARTH_RADIUS_KM / width_km).powi(2);
-        // exp(κ(cos − 1)) integrates to 2π(1 − exp(−2κ))/κ.
-        let area = 2.0 * PI * -(-2.0 * kappa).exp_m1() / kappa;
-        let total: f64 = places.iter().map(|(_, weight)| weight).sum::<f64>() * area;
+        let total: f64 = places.iter().map(|(_, weight)| weight).sum::<f64>() * kernel_area(kappa);
         for (_, weight) in &mut places {
             *weight /= total;
         }
-        Self { places, kappa }
+        Self { places, kappa, far: FAR }
+    }
+
+    /// The same of very many places beside a floor: what is far from all of them may count nothing.
+    pub(crate) fn of_many(places: Vec<(UnitVec, f64)>, width_km: f64) -> Self {
+        Self { far: FAR_OF_MANY, ..Self::new(places, width_km) }
+    }
+
+    /// The same with kernels of another deviation.
+    pub(crate) fn with_width_km(&self, width_km: f64) -> Self {
+        Self { far: self.far, ..Self::new(self.places.clone(), width_km) }
+    }
+
+    /// The places, and the deviation of each kernel in radians.
+    pub(crate) fn centres(&self) -> impl Iterator<Item = (UnitVec, f64)> {
+        let deviation_rad = self.kappa.powf(-0.5);
+        self.places.iter().map(move |(place, _)| (*place, deviation_rad))
     }
 
     /// The density at a point, per steradian.
     pub fn density(&self, point: UnitVec) -> f64 {
         let exponents = self.places.iter().map(|(place, weight)| (self.kappa * (place.dot(point) - 1.0), weight));
-        let near = exponents.filter(|(exponent, _)| *exponent > FAR);
+        let near = exponents.filter(|(exponent, _)| *exponent > self.far);
         near.map(|(exponent, weight)| weight * exponent.exp()).sum()
     }
 
-    /// Log density at points; minus infinity far from every place. Points that follow one another are best near each other: of many places
-    /// only those near a block of points are looked at, in their order, so that the sums are the same bits.
+    /// Log density at points; minus infinity far from every place.
     pub fn log_densities(&self, points: &[UnitVec]) -> Vec<f64> {
+        self.densities(points).into_iter().map(f64::ln).collect()
+    }
+
+    /// The density at points. Points that follow one another are best near each other: of many places only those near a block of points
+    /// are looked at, in their order, so that the sums are the same bits.
+    pub(crate) fn densities(&self, points: &[UnitVec]) -> Vec<f64> {
         if self.places.len() < MANY {
-            return points.iter().map(|point| self.density(*point).ln()).collect();
+            return self.each(points);
         }
         let blocks = points.par_chunks(BLOCK).map(|block| {
             let near = self.near(block);
-            block.chunks(PART).flat_map(|part| near.near(part).log_each(part)).collect::<Vec<f64>>()
+            block.chunks(PART).flat_map(|part| near.near(part).each(part)).collect::<Vec<f64>>()
         });
         blocks.flatten_iter().collect()
     }
 
-    fn log_each(&self, points: &[UnitVec]) -> Vec<f64> {
-        points.iter().map(|point| self.density(*point).ln()).collect()
+    fn each(&self, points: &[UnitVec]) -> Vec<f64> {
+        points.iter().map(|point| self.density(*point)).collect()
     }
 
     /// The places that count for any of some points.
@@ -110,12 +131,17 @@ impl Kernels {
         });
         let Ok(centre) = UnitVec::new(sum[0], sum[1], sum[2]) else { return self.clone() };
         let around = points.iter().map(|point| centre.angle_rad(*point)).fold(0.0, f64::max);
-        // The angle at which a kernel is e to the power of FAR.
-        let own = (1.0 + FAR / self.kappa).max(-1.0).acos();
+        // The angle at which a kernel counts nothing.
+        let own = (1.0 + self.far / self.kappa).max(-1.0).acos();
         let least = (around + own + 1e-9).min(PI).cos();
         let places = self.places.iter().copied().filter(|(place, _)| place.dot(centre) >= least).collect();
-        Self { places, kappa: self.kappa }
+        Self { places, kappa: self.kappa, far: self.far }
     }
+}
+
+/// exp(κ(cos − 1)) integrates to this over the sphere.
+pub(crate) fn kernel_area(kappa: f64) -> f64 {
+    2.0 * PI * -(-2.0 * kappa).exp_m1() / kappa
 }
 
 #[cfg(test)]
@@ -137,7 +163,7 @@ mod tests {
         for width_km in [10.0, 50.0, 800.0, 20_000.0] {
             let kernels = Kernels::new(places.clone(), width_km);
             let points = globe.pixels().points();
-            assert_eq!(kernels.log_densities(points), kernels.log_each(points), "{width_km}");
+            assert_eq!(kernels.densities(points), kernels.each(points), "{width_km}");
         }
     }
 }

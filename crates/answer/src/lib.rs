@@ -7,6 +7,7 @@
 //! | to add what is also known | [`Knowledge`] |
 //! | probabilities that hold, for a model of your own | [`fit`], [`Calibration`] |
 //! | the same mixed with a gallery's density | [`fit_gallery`], [`GalleryMix`], [`Kernels`] |
+//! | the same for a model that gives places scores | [`PlaceTable`], [`PlaceField`], [`PlaceFit`], [`fit_places`] |
 //! | to see whether they hold | [`Reader::judge`], [`Verdict`], [`ReliabilityCurve`] |
 //!
 //! ```
@@ -40,6 +41,8 @@ mod globe;
 mod kernels;
 mod knowledge;
 mod pixel_sums;
+mod place_field;
+mod place_table;
 mod probe;
 mod reader;
 mod support;
@@ -53,13 +56,16 @@ pub use density::{Density, DensityRegion, Peak};
 pub use error::AnswerError;
 pub use evidence::Evidence;
 pub use fit::{
-    BACKGROUND_DRAWS, FEWEST_TO_CALIBRATE, MOST_NEIGHBOURS, MOST_PLACES, Observation, choose_mix, fit, fit_gallery,
+    BACKGROUND_DRAWS, FEWEST_TO_CALIBRATE, MOST_NEIGHBOURS, Observation, PlaceFit, choose_mix, fit, fit_gallery,
+    fit_places,
 };
 pub use gallery_mix::GalleryMix;
 pub use globe::Globe;
 pub use kernels::{KernelSettings, Kernels, Neighbour};
 pub use knowledge::Knowledge;
 pub use pixel_sums::log_integral;
+pub use place_field::PlaceField;
+pub use place_table::{PlaceSettings, PlaceTable};
 pub use probe::Probe;
 pub use reader::{ReadOptions, Reader, Verdict};
 pub use tempered::Tempered;

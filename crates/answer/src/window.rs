@@ -4,9 +4,9 @@
 //! mass around it and needs no grid), and its probability is what lies within the window's radius. The first place is the one
 //! with the most; what it holds is taken away before the next is looked for.
 
-use crate::{pixel_sums::share_within, support::Support};
+use crate::pixel_sums::share_within;
+use crate::support::{Support, reach_rad};
 use locdiff_sphere::{EARTH_RADIUS_KM, Pixel, UnitVec};
-use std::collections::HashMap;
 
 /// Mean shift stops after so many steps, or where it moves less than this (some sixty metres).
 const STEPS: usize = 60;
@@ -78,7 +78,7 @@ impl Window {
             }
         }
         kept.truncate(most.max(1) + 3);
-        let whole: Vec<Lump> = heavy(lump(support, masses, 0.0));
+        let whole: Vec<Lump> = heavy(if support.is_even() { lump(support, masses, 0.0) } else { lumps.clone() });
         for mode in &mut kept {
             *mode = climb(&whole, sharpness, mode.0, POLISH);
             if !is_possible(mode.0) {
@@ -174,23 +174,22 @@ fn nearest_possible(
 fn lump(support: &Support, masses: &[f64], width_rad: f64) -> Vec<Lump> {
     let depth = (0..=support.depth()).find(|depth| Pixel::width_rad(*depth) <= width_rad);
     let pixels = support.points().iter().zip(masses).enumerate().filter(|(_, (_, mass))| **mass > 0.0);
-    let Some(depth) = depth.filter(|depth| *depth < support.depth()) else {
+    let Some(depth) = depth.or(Some(support.depth())).filter(|depth| *depth < support.depth() || !support.is_even())
+    else {
         return pixels.map(|(_, (point, mass))| Lump { at: point.to_array(), mass: *mass }).collect();
     };
     let mut lumps: Vec<Lump> = Vec::new();
-    let mut place_of: HashMap<u64, usize> = HashMap::new();
-    // Neighbours in the order of the pixels mostly have one parent.
-    let mut last = (u64::MAX, 0);
+    // Pixels are in nested order: those of one parent follow one another.
+    let mut last = u64::MAX;
     for (pixel, (point, mass)) in pixels {
         let parent = support.parent(pixel, depth);
-        if parent != last.0 {
-            let at = *place_of.entry(parent).or_insert_with(|| {
-                lumps.push(Lump { at: [0.0; 3], mass: 0.0 });
-                lumps.len() - 1
-            });
-            last = (parent, at);
+        if parent != last {
+            lumps.push(Lump { at: [0.0; 3], mass: 0.0 });
+            last = parent;
         }
-        let lump = &mut lumps[last.1];
+        // Of a pixel that is wider than a lump, no more than a lump's share lies in one place.
+        let mass = &(mass * 0.25_f64.powi(i32::from(depth.saturating_sub(support.depth_of(pixel)))));
+        let Some(lump) = lumps.last_mut() else { continue };
         lump.mass += mass;
         lump.at.iter_mut().zip(point.to_array()).for_each(|(sum, x)| *sum += mass * x);
     }
@@ -252,11 +251,16 @@ fn climb(lumps: &[Lump], sharpness: f64, from: UnitVec, steps: usize) -> (UnitVe
 
 /// For each pixel that a disc touches, how much of it lies inside.
 fn shares_within(support: &Support, centre: UnitVec, radius_rad: f64) -> impl Iterator<Item = (usize, f64)> {
-    let reach_rad = support.reach_rad();
-    let inner = (radius_rad - reach_rad).max(0.0).cos();
-    let outer = (radius_rad + reach_rad).min(std::f64::consts::PI).cos();
+    let bounds = |depth: u8| {
+        let reach_rad = reach_rad(depth);
+        let inner = (radius_rad - reach_rad).max(0.0).cos();
+        (reach_rad, inner, (radius_rad + reach_rad).min(std::f64::consts::PI).cos())
+    };
+    let widest = support.widest_depth();
+    let bounds: Vec<(f64, f64, f64)> = (widest..=support.depth()).map(bounds).collect();
     support.points().iter().enumerate().filter_map(move |(pixel, point)| {
         let dot = point.dot(centre);
+        let (reach_rad, inner, outer) = bounds[usize::from(support.depth_of(pixel) - widest)];
         if dot < outer {
             return None;
         }

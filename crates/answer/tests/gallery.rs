@@ -29,7 +29,7 @@ fn photos(globe: &Globe, useful: bool, n: usize) -> Vec<Observation> {
                 .collect();
             let code = globe.codec().encode(truth);
             let evidence = code.combine(0.4, &code, 0.0).unwrap();
-            Observation { evidence, truth, embedding: vec![0.0], group: 0, neighbours }
+            Observation { evidence, truth, embedding: vec![0.0], group: 0, neighbours, places: None }
         })
         .collect()
 }

@@ -36,7 +36,7 @@ impl Blend {
         let pairs = logs.iter().zip(&nearest).zip(data.validation.points());
         let photos: Vec<_> = pairs.map(|((log, near), truth)| (*log, near.as_slice(), *truth)).collect();
         let equal = vec![1.0 / photos.len().max(1) as f64; photos.len()];
-        let (kernels, share, _) = choose_mix(&globe, &photos, &equal, TEMPERATURE);
+        let (kernels, share, _) = choose_mix(globe.narrowest_kernel_km(), &photos, &equal, TEMPERATURE);
         progress(1.0);
         Ok(Self { model, retrieval, globe, reading, kernels, share })
     }

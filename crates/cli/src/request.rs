@@ -80,6 +80,9 @@ pub(crate) struct AnswerArgs {
     /// The radius of the window that the density is seen through: the place is where it holds most [default: the calibration's]
     #[arg(long, value_name = "KM", value_parser = parse_positive, hide_short_help = true)]
     window_km: Option<f64>,
+    /// GeoCLIP alone: look for better places than its own about the best of them (docs/eyes.md)
+    #[arg(long, hide_short_help = true)]
+    refine: bool,
     /// It must be here: a continent, a country, a state or province (name or ISO code), "50 km around 48.85,2.35",
     /// "lat0,lon0,lat1,lon1" or a GeoJSON file; repeated, in one of these
     #[arg(long, value_name = "REGION", allow_hyphen_values = true)]
@@ -100,6 +103,7 @@ impl AnswerArgs {
         request.seed = self.seed;
         request.hypotheses = self.hypotheses as usize;
         request.window_km = self.window_km;
+        request.refine = self.refine;
         request.within.clone_from(&self.within);
         request.prior.clone_from(&self.prior);
         request.prior_km = self.prior_km;

@@ -3,6 +3,8 @@
 #![cfg(all(unix, feature = "bundled"))]
 
 mod common;
+#[path = "common/geoclip.rs"]
+mod geoclip;
 #[path = "../../immich/tests/common/mod.rs"]
 mod immich;
 #[path = "common/server.rs"]
@@ -46,26 +48,49 @@ const FORM: &str = "Content-Type: multipart/form-data; boundary=x\r\n";
 #[test]
 fn every_door_gives_the_same_bytes() {
     let folder = tempfile::tempdir().unwrap();
-    let folder = folder.path();
+    send_through_every_door(folder.path(), "");
+}
+
+/// The same with GeoCLIP's heads of random weights and a CLIP of random weights, by their names in the data folder.
+#[test]
+fn every_door_gives_the_same_bytes_with_geoclip() {
+    let folder = tempfile::tempdir().unwrap();
+    geoclip::prepare(folder.path());
+    let lines = send_through_every_door(folder.path(), " --model geoclip");
+    for answer in lines.iter().filter(|line| line["error"].is_null()) {
+        geoclip::check_coherent(answer);
+        assert_eq!((&answer["not_calibrated"], &answer["gallery"]["answered_by"]), (&true.into(), &"model".into()));
+    }
+}
+
+/// Ten photos through the command, the server, a job and immich; the command's lines.
+fn send_through_every_door(folder: &Path, model: &str) -> Vec<Value> {
+    let home = folder.join("home");
     let names = photos(folder);
     let listed: Vec<&str> = names.iter().map(String::as_str).collect();
-    let with = |words: &[&'static str]| -> Vec<&str> { words.iter().copied().chain(listed.iter().copied()).collect() };
+    let ok = |words: &str, photos: &[&str]| {
+        let words: Vec<&str> = words.split_ascii_whitespace().chain(photos.iter().copied()).collect();
+        let output = command(folder, &words).env("LOCDIFF_HOME", &home).output().unwrap();
+        assert!(output.status.success(), "{words:?}: {}", stderr(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
 
     // Photos one by one: the command, the server, a job.
-    let wanted = ok(folder, &with(&["locate", "--device", "cpu", "--json", "--allow-bad"]));
+    let wanted = ok(&format!("locate --device cpu --json --allow-bad{model}"), &listed);
     let lines: Vec<Value> = wanted.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(lines.len(), 10);
     assert!(lines[0]["best"]["lat"].is_number() && lines[9]["error"].as_str().unwrap().contains("100900.jpg"));
-    let server = Server::start(folder, "--address 127.0.0.1:0 --no-log", &[]);
+    let environment = [("LOCDIFF_HOME", home.to_str().unwrap())];
+    let server = Server::start(folder, &format!("--address 127.0.0.1:0 --no-log{model}"), &environment);
     let body = form(folder, &names);
     assert_eq!(received(server.send("/v1/locate", &body, FORM)), (200, wanted.clone()), "the server");
-    ok(folder, &with(&["batch", "plan", "--shard-photos", "4", "--out", "job"]));
-    ok(folder, "batch run job --device cpu");
-    ok(folder, "batch merge job --out merged.jsonl");
+    ok(&format!("batch plan --shard-photos 4 --out job{model}"), &listed);
+    ok("batch run job --device cpu", &[]);
+    ok("batch merge job --out merged.jsonl", &[]);
     assert_eq!(read(folder.join("merged.jsonl")), wanted, "a job");
 
     // As an album: the command, the server, immich.
-    let album = ok(folder, &with(&["album", "--device", "cpu", "--json", "--allow-bad", "--trust-clocks"]));
+    let album = ok(&format!("album --device cpu --json --allow-bad --trust-clocks{model}"), &listed);
     let album: Vec<Value> = album.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(album[9], lines[9], "a photo that cannot be used has the same line everywhere");
     let (status, text) = received(server.send("/v1/album?trust_clocks=true", &body, FORM));
@@ -83,8 +108,8 @@ fn every_door_gives_the_same_bytes() {
             state.photos.insert(id(k), fs::read(folder.join(name)).unwrap());
         }
     });
-    let suggest = format!("immich {} suggest --device cpu --trust-clocks", fake.url);
-    let suggested = command(folder, &suggest).env("IMMICH_API_KEY", KEY).output().unwrap();
+    let suggest = format!("immich {} suggest --device cpu --trust-clocks{model}", fake.url);
+    let suggested = command(folder, &suggest).envs(environment).env("IMMICH_API_KEY", KEY).output().unwrap();
     assert!(suggested.status.success(), "{}", stderr(&suggested));
     let found: Value = serde_json::from_str(&read(folder.join("immich-suggestions.json"))).unwrap();
     let found = found["suggestions"].as_array().unwrap();
@@ -96,6 +121,7 @@ fn every_door_gives_the_same_bytes() {
             assert_eq!(suggestion[field], answer[field], "{field}");
         }
     }
+    lines
 }
 
 /// A photo that cannot be used has a row of its own, also where a gallery adds columns: the table is written.

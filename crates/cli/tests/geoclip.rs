@@ -1,22 +1,17 @@
 //! GeoCLIP as a model, by its name in the data folder: a random one, 24 numbers a photo.
 
 mod common;
+#[path = "common/geoclip.rs"]
+mod geoclip;
 
-use common::{command, fixture, ok, stderr, write_npy};
+use common::{command, ok, stderr, write_npy};
 use serde_json::Value;
+use std::fs;
 use std::path::Path;
-use std::{fmt::Write, fs};
 
-/// GeoCLIP with more places than its fixture has, in a data folder, and rows of features.
+/// GeoCLIP in a data folder, and rows of features.
 fn prepare(path: &Path) {
-    ok(path, &format!("import geoclip {} --out home/models/geoclip", fixture("geoclip").display()));
-    let mut places = "LAT,LON\n".to_owned();
-    for k in 0..1500 {
-        let turn = f64::from(k) * 2.399_963;
-        let z = 1.0 - 2.0 * (f64::from(k) + 0.5) / 1500.0;
-        let _ = writeln!(places, "{},{}", z.asin().to_degrees(), turn.to_degrees().rem_euclid(360.0) - 180.0);
-    }
-    fs::write(path.join("home/models/geoclip/gallery.csv"), places).unwrap();
+    geoclip::prepare(path);
     let features = |rows: usize, offset: usize| -> Vec<Vec<f32>> {
         (0..rows).map(|k| (0..24).map(|c| (((k + offset) * 24 + c) as f32 * 0.7).sin()).collect()).collect()
     };
@@ -43,11 +38,8 @@ fn a_geoclip_model_answers_as_ours_do() {
     let found = answers(path, locate);
     assert_eq!(found.len(), 30);
     for answer in &found {
-        assert_eq!(answer["best"]["lat"], answer["hypotheses"][0]["lat"]);
-        assert!(number(&answer["radius_50_km"]) < number(&answer["radius_90_km"]), "{answer}");
-        assert!(number(&answer["area_50_km2"]) < number(&answer["area_90_km2"]), "{answer}");
-        let sum: f64 = answer["hypotheses"].as_array().unwrap().iter().map(|one| number(&one["probability"])).sum();
-        assert!(sum <= 1.0 + 1e-9 && answer["not_calibrated"] == true, "{answer}");
+        geoclip::check_coherent(answer);
+        assert_eq!(answer["not_calibrated"], true);
         assert!(answer["gallery"]["match"]["row"].as_u64().is_some_and(|row| row <= 1500), "{answer}");
     }
     // The first place is the one that retrieval finds, with its score.
@@ -86,7 +78,7 @@ fn a_geoclip_model_answers_as_ours_do() {
     fs::write(path.join("known.csv"), truth).unwrap();
     let fit = "calibrate --model geoclip --embeddings known.npy --truth known.csv --device cpu --json";
     let fitted = answers(path, fit);
-    assert!(number(&fitted[0]["gallery"]["share"]) >= 0.9, "{fitted:?}");
+    assert!(number(&fitted[0]["places"]["share"]) >= 0.9, "{fitted:?}");
     let after = answers(path, locate);
     assert!(after.iter().all(|answer| answer["not_calibrated"].is_null()), "{}", after[0]);
     let radius = |answers: &[Value]| answers.iter().map(|answer| number(&answer["radius_90_km"])).sum::<f64>();
@@ -103,11 +95,57 @@ fn what_geoclip_has_not_is_said() {
         assert!(stderr(&output).contains(part), "{words}: {}", stderr(&output));
     };
     fs::write(path.join("a.jpg"), "").unwrap();
-    refused("locate a.jpg --model geoclip", "names no encoder");
+    write_npy(path.join("wide.npy"), &[vec![0.1; 512]]);
+    refused("locate --embeddings wide.npy --refine", "only GeoCLIP gives places scores");
     refused("locate --embeddings photos.npy --model geoclip --pool mean", "it has no samples");
     refused("locate --embeddings photos.npy --model geoclop", "geoclop");
     write_npy(path.join("short.npy"), &[vec![1.0; 5]]);
     refused("locate --embeddings short.npy --model geoclip", "takes 24");
+    fs::remove_dir_all(path.join("home/models/clip-vit-large-patch14")).unwrap();
+    refused("locate a.jpg --model geoclip", "locdiff get clip-vit-large-patch14");
     fs::remove_file(path.join("home/models/geoclip/gallery.csv")).unwrap();
     refused("locate --embeddings photos.npy --model geoclip", "no gallery.csv");
+}
+
+/// Photos of one's own beside GeoCLIP: where they know the place, they are believed.
+#[test]
+fn a_gallery_beside_geoclip() {
+    let path = &*common::scratch();
+    prepare(path);
+    // Embeddings whose places have nothing to do with GeoCLIP's, and a gallery of their neighbours.
+    let place = |k: usize| (f64::from(k as u32 % 120) - 60.0, f64::from(k as u32 * 7 % 360) - 180.0);
+    let rows = |noise: f32| -> Vec<Vec<f32>> {
+        let random = |k: usize, c: usize| ((k * 7919 + c * 104_729 + k * k * c * 31) % 1009) as f32 / 504.0 - 1.0;
+        let value = |k: usize, c: usize| random(k, c) + noise * ((k + 31 * c) as f32).cos();
+        (0..150).map(|k| (0..24).map(|c| value(k, c)).collect()).collect()
+    };
+    let table = |shift: f64| {
+        let line = |k| format!("{},{}\n", place(k).0 + shift, place(k).1);
+        format!("lat,lon\n{}", (0..150).map(line).collect::<String>())
+    };
+    write_npy(path.join("own.npy"), &rows(0.0));
+    write_npy(path.join("near.npy"), &rows(0.05));
+    fs::write(path.join("own.csv"), table(0.0)).unwrap();
+    fs::write(path.join("near.csv"), table(0.1)).unwrap();
+    ok(path, "gallery build --embeddings own.npy --locations own.csv --out mine");
+    let locate = "locate --model geoclip --gallery mine --embeddings near.npy --device cpu --json";
+    assert_eq!(answers(path, locate)[0]["not_calibrated"], true);
+    let fit = "calibrate --model geoclip --gallery mine --embeddings near.npy --truth near.csv --device cpu --json";
+    let fitted = answers(path, fit);
+    assert!(number(&fitted[0]["gallery"]["share"]) >= 0.8, "{fitted:?}");
+    for (k, answer) in answers(path, locate).iter().enumerate() {
+        geoclip::check_coherent(answer);
+        assert!((number(&answer["best"]["lat"]) - place(k).0).abs() < 1.0, "{answer}");
+        assert_eq!(
+            (&answer["gallery"]["answered_by"], &answer["gallery"]["match"]["row"]),
+            (&"gallery".into(), &(k + 1).into())
+        );
+    }
+    let without = answers(path, "locate --model geoclip --embeddings near.npy --device cpu --json");
+    assert_eq!(without[0]["gallery"]["answered_by"], "model");
+    let paper = command(path, "locate --model geoclip --gallery mine --gallery-rule paper --embeddings near.npy")
+        .env("LOCDIFF_HOME", path.join("home"))
+        .output()
+        .unwrap();
+    assert!(stderr(&paper).contains("GeoCLIP has no samples"), "{}", stderr(&paper));
 }

@@ -20,6 +20,11 @@ pub enum GalleryError {
     /// A vector that has no direction.
     #[error("vector {row} is zero or not finite, so it is like no other; remove it")]
     NoDirection { row: usize },
+    /// A vector that does not go with its code.
+    #[error(
+        "the vector of row {row} is not the one that the gallery was built with: it is damaged; build the gallery again"
+    )]
+    Damaged { row: usize },
     /// Nothing to put into a gallery.
     #[error("a gallery needs at least one place")]
     Empty,

@@ -25,6 +25,8 @@ pub(crate) const VERSION: u32 = 1;
 pub(crate) const INDEX_ROW: usize = Entry::BYTES + RowBound::BYTES;
 /// Larger files are no description: its mean vector has the most numbers.
 const LARGEST_FILE_BYTES: u64 = 16 << 20;
+/// The checksum of full vectors is compared up to this size; a larger file would take longer to read than to use.
+const LARGEST_CHECKED: u64 = 64 << 20;
 /// Codes up to this size are held in memory, larger ones are read where they lie.
 const LARGEST_IN_MEMORY: u64 = 512 << 20;
 
@@ -189,21 +191,9 @@ impl Store {
     }
 }
 
-/// Fails where a file is not the one that was written; files of more than [`LARGEST_IN_MEMORY`] are taken at their size.
-fn check_sum(path: &Path, expected: u32) -> Result<()> {
-    const BLOCK: usize = 1 << 20;
-    let file = PositionedFile::open(path)?;
-    if file.bytes() > LARGEST_IN_MEMORY {
-        return Ok(());
-    }
-    let mut sum = crc32fast::Hasher::new();
-    let mut block = vec![0; BLOCK.min(file.bytes() as usize)];
-    for start in (0..file.bytes()).step_by(BLOCK) {
-        let count = BLOCK.min((file.bytes() - start) as usize);
-        file.read_at(start, &mut block[..count])?;
-        sum.update(&block[..count]);
-    }
-    let found = sum.finalize();
+/// Fails where a file's bytes are not those that were written.
+fn check_sum(path: &Path, bytes: &[u8], expected: u32) -> Result<()> {
+    let found = crc32fast::hash(bytes);
     if found == expected {
         return Ok(());
     }
@@ -235,12 +225,14 @@ impl Contents {
         }
         let mut entries = Vec::with_capacity(rows);
         let mut bounds = Vec::with_capacity(rows);
+        let mut sum = crc32fast::Hasher::new();
         const BLOCK: usize = 65_536;
         let mut bytes = Vec::new();
         for start in (0..rows).step_by(BLOCK) {
             let count = BLOCK.min(rows - start);
             bytes.resize(count * INDEX_ROW, 0);
             file.read_at((start * INDEX_ROW) as u64, &mut bytes)?;
+            sum.update(&bytes);
             for row in bytes.as_chunks::<INDEX_ROW>().0 {
                 let (entry, bound) = row.split_at(Entry::BYTES);
                 entries.push(Entry::from_bytes(entry.try_into().unwrap_or(&[0; Entry::BYTES])));
@@ -252,15 +244,24 @@ impl Contents {
         }
         let cells =
             Cells::from_sorted(entries).ok_or_else(|| damaged("its rows are out of order; build the gallery again"))?;
-        if let Some(sums) = description.checksums {
-            check_sum(&path, sums.index)?;
-            check_sum(&folder.join(CODES_FILE), sums.codes)?;
-            check_sum(&folder.join(VECTORS_FILE), sums.vectors)?;
-        }
-        let codes = Store::open(&folder.join(CODES_FILE), rows, dimension, LARGEST_IN_MEMORY)?;
-        // Few of the full vectors are ever asked for: they stay where they lie.
+        let (codes_path, vectors_path) = (folder.join(CODES_FILE), folder.join(VECTORS_FILE));
+        let codes = Store::open(&codes_path, rows, dimension, LARGEST_IN_MEMORY)?;
         let row_bytes = dimension * description.vectors.bytes();
-        let vectors = Store::open(&folder.join(VECTORS_FILE), rows, row_bytes, 0)?;
+        if let Some(sums) = description.checksums {
+            if sum.finalize() != sums.index {
+                return Err(damaged("its checksum is another: it is damaged; build the gallery again"));
+            }
+            if let Store::Memory(bytes) = &codes {
+                check_sum(&codes_path, bytes, sums.codes)?;
+            }
+            if rows as u64 * row_bytes as u64 <= LARGEST_CHECKED
+                && let Store::Memory(bytes) = Store::open(&vectors_path, rows, row_bytes, LARGEST_CHECKED)?
+            {
+                check_sum(&vectors_path, &bytes, sums.vectors)?;
+            }
+        }
+        // Few of the full vectors are ever asked for: they stay where they lie.
+        let vectors = Store::open(&vectors_path, rows, row_bytes, 0)?;
         Ok(Self { description, cells, bounds, codes, vectors })
     }
 }

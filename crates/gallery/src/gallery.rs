@@ -137,7 +137,7 @@ impl Gallery {
     }
 
     /// A query as rows are kept: less the mean, of length 1.
-    fn unit(&self, query: &[f32]) -> Result<Vec<f32>> {
+    pub(crate) fn unit(&self, query: &[f32]) -> Result<Vec<f32>> {
         if query.len() != self.dimension() {
             return Err(GalleryError::Dimension { got: query.len(), wanted: self.dimension() });
         }
@@ -148,23 +148,44 @@ impl Gallery {
 
     /// The best of the rows at some positions, by their full vectors.
     fn best(&self, query: &[f32], candidates: &[usize], most: usize) -> Result<Vec<Hit>> {
-        let bytes = self.dimension() * self.description.vectors.bytes();
-        let mut hits = candidates
-            .par_iter()
-            .with_min_len(64)
-            .map(|&position| {
-                let score = self.vectors.with(position * bytes..(position + 1) * bytes, |bytes| {
-                    let mut vector = vec![0.0; self.dimension()];
-                    self.description.vectors.decode(bytes, &mut vector);
-                    scan::dot(query, &vector)
-                })?;
-                let row = self.cells.entries()[position].row as usize;
-                Ok(Hit { row, place: self.cells.place(position), score })
-            })
-            .collect::<Result<Vec<_>>>()?;
+        let scores = self.exact_scores(query, candidates)?;
+        let hit =
+            |(position, score): (&usize, f32)| Hit { row: self.row(*position), place: self.place(*position), score };
+        let mut hits: Vec<Hit> = candidates.iter().zip(scores).map(hit).collect();
         hits.sort_unstable_by(|a, b| b.score.total_cmp(&a.score).then(a.row.cmp(&b.row)));
         hits.truncate(most);
         Ok(hits)
+    }
+
+    /// The cosines of the rows at some positions, by their full vectors.
+    pub(crate) fn exact_scores(&self, query: &[f32], positions: &[usize]) -> Result<Vec<f32>> {
+        let bytes = self.dimension() * self.description.vectors.bytes();
+        let score = |&position: &usize| {
+            self.vectors.with(position * bytes..(position + 1) * bytes, |bytes| {
+                let mut vector = vec![0.0; self.dimension()];
+                self.description.vectors.decode(bytes, &mut vector);
+                scan::dot(query, &vector)
+            })
+        };
+        positions.par_iter().with_min_len(64).map(score).collect()
+    }
+
+    /// The source's row at a position.
+    pub(crate) fn row(&self, position: usize) -> usize {
+        self.cells.entries()[position].row as usize
+    }
+
+    /// The place at a position.
+    pub(crate) fn place(&self, position: usize) -> LatLon {
+        self.cells.place(position)
+    }
+
+    pub(crate) fn codes(&self) -> &Store {
+        &self.codes
+    }
+
+    pub(crate) fn bounds(&self) -> &[RowBound] {
+        &self.bounds
     }
 
     /// For each query the positions that may be among its `most` best.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | a gallery from vectors and places, and its folder | [`GalleryBuilder`], [`Gallery`] |
 //! | the places most alike, everywhere or within caps | [`Gallery::search`], [`Cap`], [`Hit`] |
+//! | how like a query all places are | [`Gallery::score_all`], [`Scores`] |
 //! | retrieval for photos: one's own photos, or another retriever | [`PhotoRetriever`], [`Retriever`] |
 //! | the hybrid with a diffusion model's samples | [`hybrid()`], [`HybridOptions`] |
 //! | what went wrong, in one line | [`GalleryError`] |
@@ -20,6 +21,7 @@ mod hybrid;
 mod quantised;
 mod retriever;
 mod scan;
+mod scores;
 
 pub use builder::GalleryBuilder;
 pub use cells::Cap;
@@ -28,3 +30,4 @@ pub use folder::{GALLERY_FILE, Kind, PHOTO_LIST, VectorType};
 pub use gallery::{Gallery, Hit};
 pub use hybrid::{Centres, Fusion, HybridAnswer, HybridOptions, HybridRule, hybrid};
 pub use retriever::{PhotoRetriever, Retriever};
+pub use scores::Scores;

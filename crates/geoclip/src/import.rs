@@ -1,10 +1,10 @@
 //! From the Python package's wheel, folder or files to a model folder.
 
+use crate::model::{Settings, all_params, save};
 use crate::pth::{Archive, PthTensor, Refused, read_pth};
-use crate::{GALLERY_FILE, GeoClip, GeoClipError, Result, location::LocationSizes, model::Settings};
+use crate::{GALLERY_FILE, GeoClipError, Result, location::LocationSizes};
 use locdiff_base::AtomicFile;
 use locdiff_data::{Format, PointColumns, PointReader};
-use locdiff_nn::Device;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -145,8 +145,7 @@ pub fn import(sources: &Sources, folder: &Path) -> Result<Option<u64>> {
     while let Some((name, tensor)) = location.pop_first() {
         tensors.push((LOCATION, name, tensor));
     }
-    let mut model = GeoClip::empty(settings, &Device::cpu())?;
-    let params = model.params_mut();
+    let mut params = all_params(&settings)?;
     let mut flat = params.to_vec()?;
     let mut filled = 0;
     for (file, name, tensor) in tensors {
@@ -165,7 +164,7 @@ pub fn import(sources: &Sources, folder: &Path) -> Result<Option<u64>> {
         return Err(weights(LOCATION, format!("{missing} tensors of GeoCLIP are missing")));
     }
     params.upload(&flat)?;
-    model.save(folder)?;
+    save(&settings, &params, folder)?;
     sources.files.get(GALLERY).map(|(name, bytes)| save_gallery(name, bytes, folder)).transpose()
 }
 

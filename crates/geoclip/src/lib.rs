@@ -22,6 +22,7 @@ mod import;
 mod location;
 mod model;
 mod pth;
+mod refine;
 mod retriever;
 
 pub use cache::{GeoClipCache, open_geoclip_gallery};

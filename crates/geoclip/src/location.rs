@@ -65,10 +65,6 @@ impl LocationEncoder {
         Self { sizes, capsules: (0..capsules).map(capsule).collect() }
     }
 
-    pub(crate) fn sizes(&self) -> LocationSizes {
-        self.sizes
-    }
-
     /// The embeddings of a block of places.
     pub(crate) fn forward(&self, params: &Params, frequencies: &[Vec<f32>], places: &[LatLon]) -> Result<Vec<f32>> {
         let LocationSizes { hidden, outputs, .. } = self.sizes;

@@ -7,7 +7,8 @@ use locdiff_nn::ops::{self, Activation};
 use locdiff_nn::{Device, Init, ParamId, Params, ParamsBuilder, Tensor, layers::Linear};
 use locdiff_sphere::LatLon;
 use serde::{Deserialize, Serialize};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 /// The settings' file in a GeoCLIP folder.
 pub const SETTINGS_FILE: &str = "geoclip.json";
@@ -49,6 +50,30 @@ impl Settings {
         Self { version: VERSION, capsules, frequencies, hidden, outputs, image_inputs, image_hidden, licence, encoder }
     }
 
+    pub(crate) fn read(folder: &Path) -> Result<Self> {
+        let path = folder.join(SETTINGS_FILE);
+        let bad = |reason: String| GeoClipError::Weights {
+            file: path.display().to_string(),
+            reason: locdiff_base::one_line(&reason),
+        };
+        let text = locdiff_base::read_text_bounded(&path, 1 << 20)
+            .map_err(|error| bad(format!("{error}; make the folder with `locdiff import geoclip`")))?;
+        let settings: Self =
+            serde_json::from_str(&text).map_err(|error| bad(format!("not GeoCLIP's settings: {error}")))?;
+        settings.check().map_err(bad)?;
+        Ok(settings)
+    }
+
+    fn save(&self, folder: &Path) -> Result<()> {
+        let text = serde_json::to_string_pretty(self).expect("settings are plain data") + "\n";
+        Ok(AtomicFile::write_whole(&folder.join(SETTINGS_FILE), text.as_bytes())?)
+    }
+
+    fn location(&self) -> LocationSizes {
+        let Self { capsules, frequencies, hidden, outputs, .. } = *self;
+        LocationSizes { capsules, frequencies, hidden, outputs }
+    }
+
     fn check(&self) -> std::result::Result<(), String> {
         if self.version != VERSION {
             return Err(format!("version {}, but this program reads version {VERSION}", self.version));
@@ -83,62 +108,73 @@ impl Settings {
 /// ```
 pub struct GeoClip {
     settings: Settings,
+    /// The image head, and the scale of the logits.
     params: Params,
-    location: LocationEncoder,
-    frequencies: Vec<Vec<f32>>,
     image: [Linear; 2],
     logit_scale: ParamId,
+    /// The file with all weights.
+    weights: PathBuf,
+    /// The location encoder: 36 MB that photos alone do not need, read when the first place is asked for.
+    location: OnceLock<Location>,
+}
+
+/// The location encoder with its weights.
+struct Location {
+    params: Params,
+    encoder: LocationEncoder,
+    frequencies: Vec<Vec<f32>>,
+}
+
+/// All weights of a model, to be filled by their names.
+pub(crate) fn all_params(settings: &Settings) -> Result<Params> {
+    let mut builder = ParamsBuilder::new();
+    LocationEncoder::register(&mut builder, settings.location());
+    register_head(&mut builder, settings);
+    Ok(builder.build_blank(&Device::cpu())?)
+}
+
+fn register_head(builder: &mut ParamsBuilder, settings: &Settings) -> ([Linear; 2], ParamId) {
+    let image = [
+        Linear::new(builder, "mlp.0", settings.image_inputs, settings.image_hidden),
+        Linear::new(builder, "mlp.2", settings.image_hidden, settings.outputs),
+    ];
+    (image, builder.add(LOGIT_SCALE, 1, 1, Init::Zero))
+}
+
+/// Writes a model's folder, each file whole or not at all.
+pub(crate) fn save(settings: &Settings, params: &Params, folder: &Path) -> Result<()> {
+    std::fs::create_dir_all(folder)
+        .map_err(|source| GeoClipError::Read { file: folder.display().to_string(), source })?;
+    let metadata = [("format".to_owned(), "geoclip".to_owned())].into();
+    params.save(&folder.join(WEIGHTS_FILE), metadata)?;
+    settings.save(folder)
 }
 
 impl GeoClip {
-    /// A model with room for weights.
-    pub(crate) fn empty(settings: Settings, device: &Device) -> Result<Self> {
-        let mut builder = ParamsBuilder::new();
-        let sizes = LocationSizes {
-            capsules: settings.capsules,
-            frequencies: settings.frequencies,
-            hidden: settings.hidden,
-            outputs: settings.outputs,
-        };
-        let location = LocationEncoder::register(&mut builder, sizes);
-        let image = [
-            Linear::new(&mut builder, "mlp.0", settings.image_inputs, settings.image_hidden),
-            Linear::new(&mut builder, "mlp.2", settings.image_hidden, settings.outputs),
-        ];
-        let logit_scale = builder.add(LOGIT_SCALE, 1, 1, Init::Zero);
-        let params = builder.build_blank(device)?;
-        let frequencies = location.frequencies(&params)?;
-        Ok(Self { settings, params, location, frequencies, image, logit_scale })
-    }
-
     /// Reads a folder that [`crate::import`] wrote.
     ///
     /// # Errors
     /// Files that are missing, damaged or do not fit together.
     pub fn open(folder: &Path, device: &Device) -> Result<Self> {
-        let path = folder.join(SETTINGS_FILE);
-        let bad = |reason: String| GeoClipError::Weights {
-            file: path.display().to_string(),
-            reason: locdiff_base::one_line(&reason),
-        };
-        let text = locdiff_base::read_text_bounded(&path, 1 << 20)
-            .map_err(|error| bad(format!("{error}; make the folder with `locdiff import geoclip`")))?;
-        let settings: Settings =
-            serde_json::from_str(&text).map_err(|error| bad(format!("not GeoCLIP's settings: {error}")))?;
-        settings.check().map_err(bad)?;
-        let mut model = Self::empty(settings, device)?;
-        model.params.load(&folder.join(WEIGHTS_FILE))?;
-        model.frequencies = model.location.frequencies(&model.params)?;
-        Ok(model)
+        let settings = Settings::read(folder)?;
+        let mut builder = ParamsBuilder::new();
+        let (image, logit_scale) = register_head(&mut builder, &settings);
+        let mut params = builder.build_blank(device)?;
+        let weights = folder.join(WEIGHTS_FILE);
+        params.load(&weights)?;
+        Ok(Self { settings, params, image, logit_scale, weights, location: OnceLock::new() })
     }
 
-    /// Writes the folder, each file whole or not at all.
-    pub(crate) fn save(&self, folder: &Path) -> Result<()> {
-        std::fs::create_dir_all(folder)
-            .map_err(|source| GeoClipError::Read { file: folder.display().to_string(), source })?;
-        let metadata = [("format".to_owned(), "geoclip".to_owned())].into();
-        self.params.save(&folder.join(WEIGHTS_FILE), metadata)?;
-        self.save_settings(folder)
+    fn location(&self) -> Result<&Location> {
+        if let Some(location) = self.location.get() {
+            return Ok(location);
+        }
+        let mut builder = ParamsBuilder::new();
+        let encoder = LocationEncoder::register(&mut builder, self.settings.location());
+        let mut params = builder.build_blank(self.params.device())?;
+        params.load(&self.weights)?;
+        let frequencies = encoder.frequencies(&params)?;
+        Ok(self.location.get_or_init(|| Location { params, encoder, frequencies }))
     }
 
     /// The same with the encoder that it names, in its folder too.
@@ -147,7 +183,7 @@ impl GeoClip {
     /// A folder that cannot be written.
     pub fn with_encoder(mut self, name: &str, folder: &Path) -> Result<Self> {
         self.settings.encoder = Some(name.to_owned());
-        self.save_settings(folder)?;
+        self.settings.save(folder)?;
         Ok(self)
     }
 
@@ -156,19 +192,9 @@ impl GeoClip {
         self.settings.encoder.as_deref()
     }
 
-    fn save_settings(&self, folder: &Path) -> Result<()> {
-        let text = serde_json::to_string_pretty(&self.settings).expect("settings are plain data") + "\n";
-        Ok(AtomicFile::write_whole(&folder.join(SETTINGS_FILE), text.as_bytes())?)
-    }
-
-    /// The weights, to be filled by their names.
-    pub(crate) fn params_mut(&mut self) -> &mut Params {
-        &mut self.params
-    }
-
     /// Numbers of a vector, of places and of photos alike.
     pub fn dimension(&self) -> usize {
-        self.location.sizes().outputs
+        self.settings.outputs
     }
 
     /// Numbers of the CLIP features that [`GeoClip::embed_features`] takes.
@@ -191,9 +217,10 @@ impl GeoClip {
     /// # Errors
     /// A failure of the device.
     pub fn embed_places(&self, places: &[LatLon]) -> Result<Vec<f32>> {
+        let Location { params, encoder, frequencies } = self.location()?;
         let mut vectors = Vec::with_capacity(places.len() * self.dimension());
         for block in places.chunks(BLOCK) {
-            vectors.extend(self.location.forward(&self.params, &self.frequencies, block)?);
+            vectors.extend(encoder.forward(params, frequencies, block)?);
         }
         Ok(vectors)
     }

@@ -2,7 +2,7 @@
 
 use crate::GeoClip;
 use locdiff_base::setting;
-use locdiff_gallery::{Cap, Gallery, GalleryError, Hit, Kind, Result, Retriever};
+use locdiff_gallery::{Cap, Gallery, GalleryError, Hit, Kind, Result, Retriever, Scores};
 
 /// GeoCLIP: a photo's CLIP features through the image head, against the places' own vectors.
 pub struct GeoClipRetriever {
@@ -31,6 +31,39 @@ impl GeoClipRetriever {
     pub fn gallery(&self) -> &Gallery {
         &self.gallery
     }
+
+    /// The model.
+    pub fn model(&self) -> &GeoClip {
+        &self.model
+    }
+
+    /// The scores that photos give all places.
+    ///
+    /// # Errors
+    /// An embedding of another size, or a gallery that fails.
+    pub fn score_all(&self, embeddings: &[Vec<f32>]) -> Result<Vec<Scores>> {
+        self.gallery.score_all(&self.vectors(embeddings)?)
+    }
+
+    /// Photos' vectors by the image head.
+    fn vectors(&self, embeddings: &[Vec<f32>]) -> Result<Vec<Vec<f32>>> {
+        embeddings.iter().map(|embedding| self.vector(embedding)).collect()
+    }
+
+    /// A photo's vector by the image head, of length 1.
+    pub(crate) fn vector(&self, embedding: &[f32]) -> Result<Vec<f32>> {
+        if embedding.len() != self.input_dimension() {
+            return Err(GalleryError::Dimension { got: embedding.len(), wanted: self.input_dimension() });
+        }
+        let mut vector = self.model.embed_features(embedding)?;
+        let length = vector.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt();
+        if length > 0.0 {
+            for value in &mut vector {
+                *value = (f64::from(*value) / length) as f32;
+            }
+        }
+        Ok(vector)
+    }
 }
 
 impl Retriever for GeoClipRetriever {
@@ -43,20 +76,11 @@ impl Retriever for GeoClipRetriever {
     }
 
     fn retrieve(&self, embedding: &[f32], caps: Option<&[Cap]>, most: usize) -> Result<Vec<Hit>> {
-        if embedding.len() != self.input_dimension() {
-            return Err(GalleryError::Dimension { got: embedding.len(), wanted: self.input_dimension() });
-        }
-        self.gallery.search(&self.model.embed_features(embedding)?, caps, most)
+        self.gallery.search(&self.vector(embedding)?, caps, most)
     }
 
     fn retrieve_many(&self, embeddings: &[Vec<f32>], most: usize) -> Result<Vec<Vec<Hit>>> {
-        let vectors = embeddings.iter().map(|embedding| {
-            if embedding.len() != self.input_dimension() {
-                return Err(GalleryError::Dimension { got: embedding.len(), wanted: self.input_dimension() });
-            }
-            Ok(self.model.embed_features(embedding)?)
-        });
-        self.gallery.search_many(&vectors.collect::<Result<Vec<_>>>()?, None, most)
+        self.gallery.search_many(&self.vectors(embeddings)?, None, most)
     }
 
     fn identity(&self) -> String {

@@ -10,7 +10,7 @@ use locdiff_album::{
     Album, AlbumAnswer, AlbumPhoto, AlbumSettings, GUESSED_GAP_S, PhotoTime, TimeSource, WrongClock, cut, parse_offset,
     parse_time, set_clocks, time_in_name,
 };
-use locdiff_answer::Neighbour;
+use locdiff_answer::PlaceField;
 use locdiff_data::Embedding;
 use serde_json::Value;
 use std::{path::Path, sync::Arc};
@@ -316,37 +316,45 @@ impl Locator {
             block.iter().try_for_each(|photo| self.check(photo, options))?;
             let queries: Vec<_> = block.iter().map(|photo| photo.query()).collect();
             let evidence = self.evidence(&queries, options)?;
-            said.extend(evidence.into_iter().zip(self.album_places(block)?));
+            said.extend(evidence.into_iter().zip(self.album_places(block, options)?));
         }
         let both = photos.iter().zip(times).zip(said);
         Ok(both
-            .map(|((photo, time), (evidence, neighbours))| {
+            .map(|((photo, time), (evidence, places))| {
                 let views = photo.views.iter().map(Embedding::values);
                 let ood = self.reader().calibration().evidence_of(&evidence, views).ood;
                 let mut own = AlbumPhoto::new(photo.name.clone().unwrap_or_default(), *time, evidence)
                     .with_gps(photo.gps)
                     .with_camera(photo.taken.camera.clone())
                     .with_embedding(photo.for_retrieval(), ood)
-                    .with_neighbours(neighbours);
+                    .with_places(places);
                 own.offset_h = photo.taken.offset.as_deref().and_then(parse_offset).map(|seconds| seconds / 3600.0);
                 own
             })
             .collect())
     }
 
-    /// What a model that is a gallery finds for photos; nothing for other models, whose galleries albums do not ask.
+    /// What a model that gives places scores finds for photos; nothing for other models.
     #[cfg(feature = "gallery")]
-    fn album_places(&self, photos: &[&EmbeddedPhoto]) -> Result<Vec<Vec<Neighbour>>, LocateError> {
-        if !matches!(self.gallery, Some(crate::gallery_use::GalleryUse::Model { .. })) {
-            return Ok(vec![Vec::new(); photos.len()]);
-        }
-        Ok(self.search(photos)?.iter().map(|found| found.neighbours().to_vec()).collect())
+    fn album_places(
+        &self,
+        photos: &[&EmbeddedPhoto],
+        options: &LocateOptions,
+    ) -> Result<Vec<Option<Arc<PlaceField>>>, LocateError> {
+        Ok(match self.find_places(photos, options)? {
+            Some(found) => found.into_iter().map(|found| Some(found.field)).collect(),
+            None => vec![None; photos.len()],
+        })
     }
 
     #[cfg(not(feature = "gallery"))]
     #[expect(clippy::unused_self, clippy::unnecessary_wraps, reason = "as with galleries")]
-    fn album_places(&self, photos: &[&EmbeddedPhoto]) -> Result<Vec<Vec<Neighbour>>, LocateError> {
-        Ok(vec![Vec::new(); photos.len()])
+    fn album_places(
+        &self,
+        photos: &[&EmbeddedPhoto],
+        _: &LocateOptions,
+    ) -> Result<Vec<Option<Arc<PlaceField>>>, LocateError> {
+        Ok(vec![None; photos.len()])
     }
 }
 

@@ -154,24 +154,16 @@ impl LocatorBuilder {
         device: &Device,
         progress: &mut dyn FnMut(usize),
     ) -> Result<Locator, LocateError> {
-        if let Some(files) = self.gallery {
-            let remedy = "GeoCLIP's places are its gallery: leave out one of them";
-            return Err(locdiff_base::setting("gallery", files.gallery.display(), remedy));
-        }
-        let opened = GeoClipModel::open(folder, device, progress)?;
-        if self.without_encoder {
-            return Locator::of_geoclip(opened, None);
-        }
-        let named = opened.encoder.as_ref().map(|name| -> Result<PathBuf, LocateError> {
-            let folder = by_name(Path::new(name));
-            let remedy = format!("GeoCLIP takes its features: fetch it with `locdiff get {name}`");
-            if folder.is_dir() { Ok(folder) } else { Err(locdiff_base::setting("encoder", name, remedy)) }
-        });
-        let Some(encoder) = self.encoder.map(Ok).or(named).transpose()? else {
-            let remedy = "its folder names no encoder: give that of CLIP ViT-L/14";
-            return Err(locdiff_base::setting("model", folder.display(), remedy));
+        let opened = GeoClipModel::open(folder, device, &mut *progress)?;
+        let encoder = if self.without_encoder {
+            None
+        } else {
+            Some(encoder_of(Some(&geoclip_encoder(self.encoder, &opened, folder)?), device)?)
         };
-        Locator::of_geoclip(opened, Some(encoder_of(Some(&encoder), device)?))
+        let locator = Locator::of_geoclip(opened, encoder)?;
+        let Some(files) = self.gallery else { return Ok(locator) };
+        let used = (files.gallery.as_path(), files.geoclip.as_deref());
+        locator.with_gallery_files(used, (files.rule, &files.changes), device, progress)
     }
 }
 
@@ -189,6 +181,21 @@ impl Locator {
     pub fn builder() -> LocatorBuilder {
         LocatorBuilder::default()
     }
+}
+
+/// The encoder of a GeoCLIP model: the one that is given, else the one that it names.
+#[cfg(feature = "gallery")]
+fn geoclip_encoder(given: Option<PathBuf>, opened: &GeoClipModel, folder: &Path) -> Result<PathBuf, LocateError> {
+    if let Some(encoder) = given {
+        return Ok(encoder);
+    }
+    let Some(name) = opened.places.encoder() else {
+        let remedy = "its folder names no encoder: give that of CLIP ViT-L/14";
+        return Err(locdiff_base::setting("model", folder.display(), remedy));
+    };
+    let encoder = by_name(Path::new(name));
+    let remedy = format!("GeoCLIP takes its features: fetch it with `locdiff get {name}`");
+    if encoder.is_dir() { Ok(encoder) } else { Err(locdiff_base::setting("encoder", name, remedy)) }
 }
 
 /// The model in a folder with its calibration, or the bundled one.

@@ -147,8 +147,8 @@ fn calibrate_geoclip(
     (file, rows, truth, groups): (&RowFile, &[usize], &[LatLon], &[usize]),
     (device, control): (&Device, Control<'_>),
 ) -> Result<Calibration, LocateError> {
-    if request.gallery.is_some() || request.out_of_domain.is_some() || request.export.is_some() {
-        let remedy = "GeoCLIP is fitted by itself: leave out gallery, photos out of domain and export";
+    if request.out_of_domain.is_some() || request.export.is_some() {
+        let remedy = "GeoCLIP is fitted by itself: leave out photos out of domain and export";
         return Err(setting("model", request.model.display(), remedy));
     }
     let mut read = Vec::with_capacity(rows.len());
@@ -156,7 +156,8 @@ fn calibrate_geoclip(
         read.push((file.embedding(*row)?.values().to_vec(), truth[*row], groups[*row]));
         control.advance(Progress::Read);
     }
-    let mut calibration = crate::geoclip_model::calibrate_geoclip(folder, &read, device)?;
+    let fit = crate::geoclip_model::calibrate_geoclip(folder, &read, device)?;
+    let mut calibration = with_gallery(request, fit.calibration, &fit.globe, &fit.model, (fit.seen, Vec::new()))?;
     calibration.encoder = file.encoder().cloned();
     if control.is_stopped() {
         return Err(LocateError::Stopped);
@@ -198,7 +199,7 @@ impl Observer<'_> {
         let read = self.predictor.evidence_rows(file, rows, &options, |row, embedding, evidence| {
             let embedding = embedding.values().to_vec();
             let (truth, group) = (truth[row], groups[row]);
-            seen.push(Observation { evidence, truth, embedding, group, neighbours: Vec::new() });
+            seen.push(Observation { evidence, truth, embedding, group, neighbours: Vec::new(), places: None });
             self.control.advance(Progress::Read);
             if self.control.is_stopped() { Err(Ended::Stopped) } else { Ok(()) }
         });

@@ -11,8 +11,6 @@ use std::path::Path;
 pub(crate) enum GalleryUse {
     /// Answers are read off one density of both: LocDiff+kNN.
     Mix { retriever: Box<dyn Retriever>, names: PhotoNames },
-    /// It is the model: GeoCLIP.
-    Model { retriever: Box<dyn Retriever> },
     /// It settles places near the samples: LocDiff-H.
     Settle { hybrid: Hybrid, names: PhotoNames },
 }
@@ -20,9 +18,6 @@ pub(crate) enum GalleryUse {
 impl GalleryUse {
     /// Whether options go with it.
     pub(crate) fn check(&self, options: &LocateOptions) -> Result<(), LocateError> {
-        if options.pooling.is_some() && matches!(self, Self::Model { .. }) {
-            return Err(setting("pool", "with GeoCLIP", "it has no samples: leave it out"));
-        }
         if options.pooling.is_some() {
             return Err(setting("pool", "with a gallery", "samples know no gallery: leave out one of them"));
         }
@@ -35,7 +30,7 @@ impl GalleryUse {
 
     /// Names the photo that matched.
     pub(crate) fn name_match(&self, answer: &mut Answer) {
-        let (Self::Mix { names, .. } | Self::Settle { names, .. }) = self else { return };
+        let (Self::Mix { names, .. } | Self::Settle { names, .. }) = self;
         let part = answer.from_density.as_mut().and_then(|from| from.gallery.as_mut());
         if let Some(found) = part.and_then(|part| part.matched.as_mut()) {
             found.name = names.0.get(found.row - 1).cloned();

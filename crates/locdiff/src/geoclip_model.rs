@@ -1,36 +1,49 @@
-//! GeoCLIP as a model: a gallery of places that is asked for everything, behind a network that says nothing.
+//! GeoCLIP as a model: it gives 100,000 places scores, behind a network that says nothing.
 //!
-//! GeoCLIP's density of a photo is the softmax of its scores over its places at its own temperature, each place a kernel. That is what a gallery
-//! beside a model gives where the model is flat, so that one reader, one calibration and every door serve both.
+//! Its density of a photo is the softmax of the scores over all places, each place a kernel; one reader, one calibration and every door serve
+//! it as they serve networks.
 
-use crate::{LocateError, home::by_name, hybrid::open_retriever, retrieval::neighbours};
+use crate::{LocateError, home::by_name, hybrid::open_geoclip};
 use locdiff_answer::{
-    Calibration, FEWEST_TO_CALIBRATE, GalleryMix, Globe, MOST_PLACES, ModelShape, Neighbour, Observation, fit_gallery,
+    Calibration, FEWEST_TO_CALIBRATE, Globe, ModelShape, Observation, PlaceField, PlaceFit, PlaceSettings, PlaceTable,
+    fit_places,
 };
-use locdiff_gallery::{Hit, Retriever};
-use locdiff_geoclip::{GALLERY_FILE, GeoClip, SETTINGS_FILE};
+use locdiff_gallery::{Hit, Retriever, Scores};
+use locdiff_geoclip::{GALLERY_FILE, GeoClipRetriever, SETTINGS_FILE};
 use locdiff_model::{Model, ModelConfig, NetworkKind, QuadratureRecipe};
 use locdiff_nn::Device;
 use locdiff_shdd::Coefficients;
+use locdiff_sphere::LatLon;
+use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The degree whose globe has pixels 51 km wide: fine enough for kernels of 35 km.
-const DEGREE: usize = 32;
-/// Places whose weight is so many nats below the best one's count nothing.
-const FAR_NATS: f32 = 18.0;
-
+/// The degree of a network that says nothing. Its globe's pixels are 204 km wide; about places that count they are cut.
+const DEGREE: usize = 7;
 /// The window where nothing was fitted.
 const WINDOW_KM: f64 = 300.0;
+/// Photos whose scores are held at a time.
+const BLOCK: usize = 32;
 
 /// A GeoCLIP model, opened.
 pub(crate) struct GeoClipModel {
     /// The flat network: it has GeoCLIP's sizes, and says the same of every photo.
     pub(crate) model: Model,
     pub(crate) calibration: Calibration,
-    pub(crate) retriever: Box<dyn Retriever>,
-    /// The encoder that it names.
-    pub(crate) encoder: Option<String>,
+    pub(crate) places: ModelPlaces,
+}
+
+/// The places of a model that gives places scores.
+pub(crate) struct ModelPlaces {
+    retriever: GeoClipRetriever,
+    table: PlaceTable,
+}
+
+/// What it finds for a photo.
+pub(crate) struct FoundPlaces {
+    pub(crate) field: Arc<PlaceField>,
+    /// The place with the best score.
+    pub(crate) first: Option<Hit>,
 }
 
 /// The folder of a GeoCLIP model that a user means, where it is one.
@@ -40,34 +53,55 @@ pub(crate) fn geoclip_folder(given: &Path) -> Option<PathBuf> {
 }
 
 impl GeoClipModel {
-    pub(crate) fn open(folder: &Path, device: &Device, mut progress: impl FnMut(usize)) -> Result<Self, LocateError> {
+    pub(crate) fn open(folder: &Path, device: &Device, progress: impl FnMut(usize)) -> Result<Self, LocateError> {
+        let places = ModelPlaces::open(folder, device, progress)?;
+        let retriever = &places.retriever;
+        let model = flat(retriever.input_dimension(), device)?;
+        let shape = ModelShape { degree: DEGREE, embedding_dim: retriever.input_dimension(), encoder: None };
+        let fitted = Calibration::load(folder, &shape)?;
+        let is_of_these =
+            |own: &Calibration| own.places.as_ref().is_some_and(|places| places.key == retriever.identity());
+        let calibration = match fitted.filter(is_of_these) {
+            Some(calibration) => calibration,
+            None => unfitted(retriever.temperature())?,
+        };
+        Ok(Self { model, calibration, places })
+    }
+}
+
+impl ModelPlaces {
+    fn open(folder: &Path, device: &Device, mut progress: impl FnMut(usize)) -> Result<Self, LocateError> {
         let places = folder.join(GALLERY_FILE);
         if !places.is_file() {
             let remedy = "it has no gallery.csv: import the whole wheel, or use it beside a gallery of places";
             return Err(locdiff_base::setting("model", folder.display(), remedy));
         }
-        let encoder = GeoClip::open(folder, &Device::cpu())?.encoder().map(str::to_owned);
-        let retriever = open_retriever(&places, Some(folder), device, |done, _| progress(done))?;
-        let model = flat(retriever.input_dimension(), device)?;
-        let shape = ModelShape { degree: DEGREE, embedding_dim: retriever.input_dimension(), encoder: None };
-        let calibration = match Calibration::load(folder, &shape)? {
-            Some(calibration) => calibration,
-            None => unfitted()?,
-        };
-        let fitted = calibration.gallery.clone().filter(|mix| mix.key == retriever.identity());
-        let mix = fitted.unwrap_or_else(|| GalleryMix::of_model(retriever.temperature(), MOST_PLACES));
-        Ok(Self { model, calibration: calibration.with_gallery(mix), retriever, encoder })
+        let retriever = open_geoclip(&places, folder, device, |done, _| progress(done))?;
+        let table = PlaceTable::new(retriever.gallery().places());
+        Ok(Self { retriever, table })
     }
 
-    /// The places that count for photos, the best first.
-    pub(crate) fn places(retriever: &dyn Retriever, embeddings: &[Vec<f32>]) -> Result<Vec<Vec<Hit>>, LocateError> {
-        let mut found = retriever.retrieve_many(embeddings, MOST_PLACES)?;
-        let reach = FAR_NATS * retriever.temperature() as f32;
-        for hits in &mut found {
-            let best = hits.first().map_or(0.0, |hit| hit.score);
-            hits.truncate(hits.partition_point(|hit| hit.score > best - reach));
-        }
-        Ok(found)
+    /// The encoder that the model names.
+    pub(crate) fn encoder(&self) -> Option<&str> {
+        self.retriever.model().encoder()
+    }
+
+    /// What the model finds for photos; `refine` looks for better places about the best ones.
+    pub(crate) fn find(
+        &self,
+        embeddings: &[Vec<f32>],
+        settings: &PlaceSettings,
+        refine: bool,
+    ) -> Result<Vec<FoundPlaces>, LocateError> {
+        let scores = self.retriever.score_all(embeddings)?;
+        let pairs: Vec<(&Vec<f32>, Scores)> = embeddings.iter().zip(scores).collect();
+        let found = pairs.into_par_iter().map(|(embedding, scores)| {
+            let beside = if refine { self.retriever.refine(embedding, &scores.best)? } else { Vec::new() };
+            let beside: Vec<_> = beside.into_iter().map(|(place, score)| (place.to_unit(), score)).collect();
+            let field = Arc::new(PlaceField::new(&self.table, &scores.all, &beside, settings));
+            Ok(FoundPlaces { field, first: scores.best.first().copied() })
+        });
+        found.collect()
     }
 }
 
@@ -88,31 +122,56 @@ pub(crate) fn nothing() -> Result<Coefficients, LocateError> {
     Ok(Coefficients::new(zeros).map_err(locdiff_model::ModelError::from)?)
 }
 
-fn unfitted() -> Result<Calibration, LocateError> {
-    Ok(Calibration { window_km: WINDOW_KM, ..Calibration::none(nothing()?) })
+fn unfitted(temperature: f64) -> Result<Calibration, LocateError> {
+    let places = Some(PlaceSettings::unfitted(temperature));
+    Ok(Calibration { window_km: WINDOW_KM, places, ..Calibration::none(nothing()?) })
 }
 
-/// Fits width, temperature and share of the places' kernels, the window and the radii, to embeddings of photos whose places are known.
-pub(crate) fn calibrate_geoclip(
-    folder: &Path,
-    rows: &[(Vec<f32>, locdiff_sphere::LatLon, usize)],
-    device: &Device,
-) -> Result<Calibration, LocateError> {
+/// A photo's embedding, its place and its collection.
+pub(crate) type KnownRow = (Vec<f32>, LatLon, usize);
+
+/// A fit, and what a gallery beside the model can be fitted to.
+pub(crate) struct GeoClipFit {
+    pub(crate) model: Model,
+    pub(crate) globe: Arc<Globe>,
+    pub(crate) calibration: Calibration,
+    pub(crate) seen: Vec<Observation>,
+}
+
+/// Fits temperature, width and share of the places' kernels, the window and the radii, to embeddings of photos whose places are known.
+pub(crate) fn calibrate_geoclip(folder: &Path, rows: &[KnownRow], device: &Device) -> Result<GeoClipFit, LocateError> {
     if rows.len() < FEWEST_TO_CALIBRATE {
         let remedy = format!("a calibration needs {FEWEST_TO_CALIBRATE} or more");
         return Err(locdiff_base::setting("photos with known places", rows.len(), remedy));
     }
-    let GeoClipModel { model, retriever, .. } = GeoClipModel::open(folder, device, |_| ())?;
+    let places = ModelPlaces::open(folder, device, |_| ())?; // an old calibration is no matter
+    let ModelPlaces { retriever, table } = &places;
+    let model = flat(retriever.input_dimension(), device)?;
+    let fit = PlaceFit::new(table, retriever.temperature());
+    let mut densities = Vec::with_capacity(rows.len());
+    for block in rows.chunks(BLOCK) {
+        let scores = retriever.score_all(&embeddings(block))?;
+        let pairs: Vec<(&KnownRow, Scores)> = block.iter().zip(scores).collect();
+        let seen = pairs.into_par_iter().map(|((_, truth, _), scores)| fit.see(&scores.all, truth.to_unit()));
+        densities.extend(seen.collect::<Vec<_>>());
+    }
+    let groups: Vec<usize> = rows.iter().map(|(_, _, group)| *group).collect();
+    let (settings, nll_nats) = fit.choose(&retriever.identity(), &densities, &groups);
     let mut seen: Vec<Observation> = Vec::with_capacity(rows.len());
-    for block in rows.chunks(64) {
-        let embeddings: Vec<Vec<f32>> = block.iter().map(|(embedding, ..)| embedding.clone()).collect();
-        for ((embedding, truth, group), hits) in block.iter().zip(GeoClipModel::places(&*retriever, &embeddings)?) {
-            let neighbours: Vec<Neighbour> = neighbours(&hits);
+    for block in rows.chunks(BLOCK) {
+        let found = places.find(&embeddings(block), &settings, false)?;
+        for ((embedding, truth, group), found) in block.iter().zip(found) {
             let (truth, group, embedding) = (*truth, *group, embedding.clone());
-            seen.push(Observation { evidence: nothing()?, truth, embedding, group, neighbours });
+            let (neighbours, places) = (Vec::new(), Some(found.field));
+            seen.push(Observation { evidence: nothing()?, truth, embedding, group, neighbours, places });
         }
     }
-    let globe = Arc::new(Globe::new(model.config().degree)?);
-    let (key, temperature) = (retriever.identity(), retriever.temperature());
-    Ok(fit_gallery(&globe, &unfitted()?, &seen, &[], &key, temperature)?)
+    let globe = Arc::new(Globe::new(DEGREE)?);
+    let plain = Calibration { places: Some(settings), ..unfitted(retriever.temperature())? };
+    let calibration = fit_places(&globe, &plain, &seen, nll_nats)?;
+    Ok(GeoClipFit { model, globe, calibration, seen })
+}
+
+fn embeddings(rows: &[KnownRow]) -> Vec<Vec<f32>> {
+    rows.iter().map(|(embedding, ..)| embedding.clone()).collect()
 }

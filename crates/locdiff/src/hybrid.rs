@@ -109,12 +109,22 @@ pub fn open_retriever(
         }
         return Ok(Box::new(PhotoRetriever::new(Gallery::open(gallery)?)?));
     };
+    Ok(Box::new(open_geoclip(gallery, folder, device, progress)?))
+}
+
+/// A file of places, or a folder of their vectors, with GeoCLIP's folder.
+pub(crate) fn open_geoclip(
+    gallery: &Path,
+    folder: &Path,
+    device: &Device,
+    progress: impl FnMut(usize, usize),
+) -> Result<GeoClipRetriever, LocateError> {
     let model = GeoClip::open(folder, device)?;
     let gallery = if gallery.is_dir() {
         Gallery::open(gallery)?
     } else {
-        let cache = GeoClipCache { places: gallery.to_owned(), model: folder.to_owned(), vectors: VectorType::F16 };
+        let cache = GeoClipCache { places: gallery.to_owned(), model: folder.to_owned(), vectors: VectorType::F32 };
         open_geoclip_gallery(&cache, &model, progress)?
     };
-    Ok(Box::new(GeoClipRetriever::new(model, gallery)?))
+    Ok(GeoClipRetriever::new(model, gallery)?)
 }

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "gallery")]
 use crate::gallery_use::GalleryUse;
+#[cfg(feature = "gallery")]
+use crate::geoclip_model::{FoundPlaces, ModelPlaces};
 use crate::pipeline::embed;
 use crate::retrieval::Retrieved;
 use crate::shape::shape_of;
@@ -36,6 +38,9 @@ pub struct Locator {
     predictor: Predictor,
     encoder: Option<Encoder>,
     pub(crate) reader: Reader,
+    /// The places of a model that gives places scores.
+    #[cfg(feature = "gallery")]
+    pub(crate) places: Option<ModelPlaces>,
     #[cfg(feature = "gallery")]
     pub(crate) gallery: Option<GalleryUse>,
     /// What albums need, made when the first comes.
@@ -48,7 +53,20 @@ const BLOCK: usize = 64;
 struct PhotoEvidence {
     /// `None` of a model that gives no densities.
     evidence: Option<Coefficients>,
+    #[cfg(feature = "gallery")]
+    places: Option<FoundPlaces>,
     retrieved: Retrieved,
+}
+
+impl PhotoEvidence {
+    fn new(evidence: Option<Coefficients>, retrieved: Retrieved) -> Self {
+        Self {
+            evidence,
+            #[cfg(feature = "gallery")]
+            places: None,
+            retrieved,
+        }
+    }
 }
 
 impl Locator {
@@ -90,6 +108,8 @@ impl Locator {
             reader: Reader::new(globe, calibration)?,
             predictor,
             encoder,
+            #[cfg(feature = "gallery")]
+            places: None,
             #[cfg(feature = "gallery")]
             gallery: None,
             album: OnceLock::new(),
@@ -168,7 +188,7 @@ impl Locator {
     /// As [`Locator::answer`].
     pub fn trace(&self, photo: &EmbeddedPhoto, options: &LocateOptions) -> Result<Vec<TraceStep>, LocateError> {
         #[cfg(feature = "gallery")]
-        if let Some(GalleryUse::Model { .. }) = &self.gallery {
+        if self.places.is_some() {
             return Err(locdiff_base::setting("trace", "with GeoCLIP", "it has no backward process: leave it out"));
         }
         Ok(self.predictor.trace(photo.query(), &options.sampling)?)
@@ -212,18 +232,36 @@ impl Locator {
         }
         let evidence = self.evidence(&queries, options)?;
         let found = self.search(photos)?;
-        let said = evidence.into_iter().zip(found);
-        Ok(said.map(|(evidence, retrieved)| PhotoEvidence { evidence: Some(evidence), retrieved }).collect())
+        let said = evidence.into_iter().zip(found).map(|(evidence, found)| PhotoEvidence::new(Some(evidence), found));
+        #[cfg(feature = "gallery")]
+        if let Some(places) = self.find_places(photos, options)? {
+            return Ok(said.zip(places).map(|(said, found)| PhotoEvidence { places: Some(found), ..said }).collect());
+        }
+        Ok(said.collect())
     }
 
-    /// What the network says; nothing where the model is a gallery.
+    /// What a model that gives places scores finds for photos.
+    #[cfg(feature = "gallery")]
+    pub(crate) fn find_places(
+        &self,
+        photos: &[&EmbeddedPhoto],
+        options: &LocateOptions,
+    ) -> Result<Option<Vec<FoundPlaces>>, LocateError> {
+        let Some((places, settings)) = self.places.as_ref().zip(self.reader.calibration().places.as_ref()) else {
+            return Ok(None);
+        };
+        let embeddings: Vec<Vec<f32>> = photos.iter().map(|photo| photo.for_retrieval()).collect();
+        Ok(Some(places.find(&embeddings, settings, options.refine)?))
+    }
+
+    /// What the network says; nothing where the model gives places scores.
     pub(crate) fn evidence(
         &self,
         queries: &[Query<'_>],
         options: &LocateOptions,
     ) -> Result<Vec<Coefficients>, LocateError> {
         #[cfg(feature = "gallery")]
-        if let Some(GalleryUse::Model { .. }) = &self.gallery {
+        if self.places.is_some() {
             let nothing = crate::geoclip_model::nothing()?;
             return Ok(vec![nothing; queries.len()]);
         }
@@ -246,8 +284,7 @@ impl Locator {
             .into_par_iter()
             .map(|(photo, found)| {
                 let settled = hybrid.settle(self.predictor.codec(), &photo.for_retrieval(), &found)?;
-                let retrieved = Retrieved::Settled(settled);
-                Ok(PhotoEvidence { evidence: found.evidence, retrieved })
+                Ok(PhotoEvidence::new(found.evidence, Retrieved::Settled(settled)))
             })
             .collect()
     }
@@ -262,8 +299,7 @@ impl Locator {
         let window_km = options.reading.window_km.unwrap_or(Reading::default().window_km);
         let reading = Reading { pooling, window_km, every_sample: false };
         let found = self.predictor.predict(queries, &options.sampling, reading)?;
-        let evidence =
-            |found: Prediction| PhotoEvidence { evidence: found.evidence, retrieved: Retrieved::Sampled(found.place) };
+        let evidence = |found: Prediction| PhotoEvidence::new(found.evidence, Retrieved::Sampled(found.place));
         Ok(found.into_iter().map(evidence).collect())
     }
 
@@ -271,11 +307,6 @@ impl Locator {
     #[cfg(feature = "gallery")]
     pub(crate) fn search(&self, photos: &[&EmbeddedPhoto]) -> Result<Vec<Retrieved>, LocateError> {
         use crate::retrieval::FoundNeighbours;
-        if let Some(GalleryUse::Model { retriever }) = &self.gallery {
-            let embeddings: Vec<Vec<f32>> = photos.iter().map(|photo| photo.for_retrieval()).collect();
-            let hits = crate::geoclip_model::GeoClipModel::places(&**retriever, &embeddings)?;
-            return Ok(hits.into_iter().map(|hits| Retrieved::Places(FoundNeighbours::new(hits))).collect());
-        }
         let (Some(GalleryUse::Mix { retriever, .. }), Some(mix)) = (&self.gallery, &self.reader.calibration().gallery)
         else {
             return Ok(photos.iter().map(|_| Retrieved::Nothing).collect());
@@ -304,12 +335,19 @@ impl Locator {
         let mut answer = match &said.evidence {
             Some(evidence) => {
                 let evidence = self.reader.calibration().evidence_of(evidence, views).with_neighbours(neighbours);
+                #[cfg(feature = "gallery")]
+                let evidence = evidence.with_places(said.places.as_ref().map(|found| &found.field));
                 let density = self.reader.density(evidence, options.knowledge.clone())?;
                 self.reader.answer_from(density, evidence.ood, settled, &options.reading)
             }
             None => Answer::place_alone(settled.ok_or_else(|| self.no_densities())?),
         };
         let contribution = said.retrieved.contribution(&answer);
+        #[cfg(feature = "gallery")]
+        let contribution = contribution.or_else(|| {
+            let first = said.places.as_ref()?.first.as_ref()?;
+            Some(crate::retrieval::first_place(first, &answer))
+        });
         if let Some(from_density) = &mut answer.from_density {
             from_density.gallery = contribution;
         }
@@ -329,7 +367,24 @@ impl Locator {
         if let Some(gallery) = &self.gallery {
             gallery.check(options)?;
         }
+        self.check_places(options)?;
         photo.views.iter().try_for_each(|view| self.check_encoder(view.encoder()))
+    }
+
+    /// Whether options go with a model that gives places scores, or with one that does not.
+    fn check_places(&self, options: &LocateOptions) -> Result<(), LocateError> {
+        #[cfg(feature = "gallery")]
+        if self.places.is_some() {
+            return match options.pooling {
+                Some(_) => Err(locdiff_base::setting("pool", "with GeoCLIP", "it has no samples: leave it out")),
+                None => Ok(()),
+            };
+        }
+        if options.refine {
+            let remedy = "only GeoCLIP gives places scores that can be refined: leave it out";
+            return Err(locdiff_base::setting("refine", "with this model", remedy));
+        }
+        Ok(())
     }
 
     /// Fails where the model is known to be trained with another encoder.

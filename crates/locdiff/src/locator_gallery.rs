@@ -5,6 +5,7 @@ use crate::geoclip_model::GeoClipModel;
 use crate::hybrid::{Hybrid, check_embeddings, open_retriever};
 use crate::{GalleryRule, HybridChanges, LocateError, Locator};
 use locdiff_answer::{GalleryMix, Reader};
+use locdiff_base::Named;
 use locdiff_gallery::{HybridRule, Retriever};
 use locdiff_nn::Device;
 use locdiff_vision::Encoder;
@@ -19,6 +20,10 @@ impl Locator {
         device: &Device,
         mut progress: impl FnMut(usize),
     ) -> Result<Self, LocateError> {
+        if self.places.is_some() && rule != GalleryRule::Mix {
+            let remedy = "GeoCLIP has no samples to retrieve near: let the gallery mix";
+            return Err(locdiff_base::setting("gallery rule", rule.name(), remedy));
+        }
         let retriever = open_retriever(gallery, geoclip, device, |done, _| progress(done))?;
         let names = PhotoNames::of(gallery)?;
         let rule = match rule {
@@ -52,11 +57,11 @@ impl Locator {
         Ok(self)
     }
 
-    /// A locator whose model is a gallery: GeoCLIP.
+    /// A locator whose model gives places scores: GeoCLIP.
     pub(crate) fn of_geoclip(opened: GeoClipModel, encoder: Option<Encoder>) -> Result<Self, LocateError> {
-        let GeoClipModel { model, calibration, retriever, .. } = opened;
+        let GeoClipModel { model, calibration, places } = opened;
         let mut locator = Self::new(model, Some(calibration), encoder)?;
-        locator.gallery = Some(GalleryUse::Model { retriever });
+        locator.places = Some(places);
         Ok(locator)
     }
 
@@ -70,6 +75,6 @@ impl Locator {
 
     /// Whether a gallery beside the model takes part in answers.
     pub fn has_gallery(&self) -> bool {
-        self.gallery.as_ref().is_some_and(|used| !matches!(used, GalleryUse::Model { .. }))
+        self.gallery.is_some()
     }
 }

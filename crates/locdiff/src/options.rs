@@ -25,6 +25,8 @@ pub struct LocateOptions {
     /// Where the place is to come from samples, how they become one (the paper's Algorithm 2 is [`Pooling::Mean`] over several
     /// views); `None` reads the place off the density, without sampling.
     pub pooling: Option<Pooling>,
+    /// Look for better places than a model's own about the best of them, where it gives places scores.
+    pub refine: bool,
     /// How the answer is read off the density.
     pub reading: ReadOptions,
     /// What is also known.
@@ -39,6 +41,7 @@ impl Default for LocateOptions {
             sampling: SampleOptions::default(),
             views: 1,
             pooling: None,
+            refine: false,
             reading: ReadOptions::default(),
             knowledge: None,
             limits: PhotoLimits::default(),

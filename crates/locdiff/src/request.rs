@@ -62,6 +62,9 @@ pub struct Request {
     /// How samples become one place; `None` reads the place off the density, without sampling.
     #[serde(with = "optional_name", skip_serializing_if = "Option::is_none")]
     pub pool: Option<Pooling>,
+    /// GeoCLIP: look for better places than its own about the best of them.
+    #[serde(skip_serializing_if = "is_default")]
+    pub refine: bool,
     /// The most places to list.
     pub hypotheses: usize,
     /// The radius of the window that the density is seen through; `None` is the calibration's.
@@ -156,6 +159,7 @@ impl Default for Request {
             guidance,
             seed,
             pool: None,
+            refine: false,
             hypotheses: 5,
             window_km: None,
             within: Vec::new(),
@@ -251,6 +255,7 @@ impl Request {
             .with_window_km(self.window_km);
         options.limits = self.limits();
         options.pooling = self.pool;
+        options.refine = self.refine;
         if let Some(knowledge) = knowledge {
             options = options.with_knowledge(knowledge);
         }

@@ -16,9 +16,6 @@ pub(crate) enum Retrieved {
     /// The gallery's photos most alike: LocDiff+kNN.
     #[cfg(feature = "gallery")]
     Neighbours(FoundNeighbours),
-    /// The places of a model that is a gallery.
-    #[cfg(feature = "gallery")]
-    Places(FoundNeighbours),
     /// It was not asked: the place is the one that samples mean together.
     Sampled(LatLon),
     /// The place that LocDiff-H settled.
@@ -52,7 +49,7 @@ impl Retrieved {
     pub(crate) fn neighbours(&self) -> &[Neighbour] {
         match self {
             #[cfg(feature = "gallery")]
-            Self::Neighbours(found) | Self::Places(found) => &found.neighbours,
+            Self::Neighbours(found) => &found.neighbours,
             _ => &[],
         }
     }
@@ -84,12 +81,6 @@ impl Retrieved {
                 Some(GalleryContribution::new(if all > 0.0 { (own / all).clamp(0.0, 1.0) } else { 0.0 }, matched))
             }
             #[cfg(feature = "gallery")]
-            Self::Places(found) => {
-                let first =
-                    found.hits.first().map(|hit| matching(hit.row, hit.place, f64::from(hit.score), answer.best));
-                Some(GalleryContribution { answered_by: AnsweredBy::Model, share: 1.0, matched: first })
-            }
-            #[cfg(feature = "gallery")]
             Self::Settled(settled) => {
                 let HybridAnswer { place, row, similarity, confidence } = *settled;
                 let matched = row.map(|row| matching(row, place, similarity, answer.best));
@@ -98,6 +89,13 @@ impl Retrieved {
             }
         }
     }
+}
+
+/// What the places of a model had to do with its answer: the first of them.
+#[cfg(feature = "gallery")]
+pub(crate) fn first_place(hit: &Hit, answer: &Answer) -> GalleryContribution {
+    let matched = Some(matching(hit.row, hit.place, f64::from(hit.score), answer.best));
+    GalleryContribution { answered_by: AnsweredBy::Model, share: 1.0, matched }
 }
 
 #[cfg(feature = "gallery")]

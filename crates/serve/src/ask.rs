@@ -18,12 +18,18 @@ const fn parameter(name: &'static str, kind: &'static str, default: &'static str
 }
 
 /// How a photo is answered: parameters of the routes that compute; `is_for` says which mean something where.
-pub(crate) const PARAMETERS: [Parameter; 11] = [
+pub(crate) const PARAMETERS: [Parameter; 12] = [
     parameter("name", "string", "", "What the photo is called in the answer; parts of a form have their own names"),
     parameter("views", "integer", "1", "Views of each photo (crops, colours) that one density is made of, 1 to 16"),
     parameter("seed", "integer", "0", "Seed of noise and views"),
     parameter("hypotheses", "integer", "5", "The most places to list, 1 to 100"),
     parameter("window_km", "number", "", "The radius of the window that the density is seen through, 1 to 20000"),
+    parameter(
+        "refine",
+        "boolean",
+        "false",
+        "GeoCLIP alone: look for better places than its own about the best of them",
+    ),
     parameter(
         "within",
         "array",
@@ -133,6 +139,7 @@ impl Ask {
                 "seed" => request.seed = number(&name, &value)?,
                 "hypotheses" => request.hypotheses = within(&name, &value, 1, 100)?,
                 "window_km" => request.window_km = Some(within(&name, &value, 1.0, 20_000.0)?),
+                "refine" => request.refine = choice(&name, &value, &[("false", false), ("true", true)])?,
                 "within" if request.within.len() == MOST_REGIONS || value.len() > LONGEST_REGION => {
                     return Err(Problem::bad(format!(
                         "'within' takes {MOST_REGIONS} regions of {LONGEST_REGION} bytes at the most"

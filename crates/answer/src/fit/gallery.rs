@@ -9,19 +9,10 @@ use std::sync::Arc;
 
 /// Neighbours, widths and factors on the retriever's own temperature that are tried.
 const NEIGHBOURS: [usize; 4] = [5, 15, 40, 100];
-const WIDTHS_KM: [f64; 4] = [100.0, 200.0, 400.0, 800.0];
-/// The same beside where a gallery gives more neighbours than these: one that is the model itself.
-const MANY_NEIGHBOURS: [usize; 2] = [600, MOST_PLACES];
-const NARROW_KM: [f64; 2] = [35.0, 60.0];
-/// So many places are asked of a gallery that is the model itself: what the others hold does not count.
-pub const MOST_PLACES: usize = 4096;
+const WIDTHS_KM: [f64; 6] = [25.0, 50.0, 100.0, 200.0, 400.0, 800.0];
 const TEMPERATURES: [f64; 5] = [0.25, 0.5, 1.0, 2.0, 4.0];
-/// A sum over pixels is an integral up to so many deviations of a kernel per pixel.
-const WIDEST_PIXEL: f64 = 1.6;
 /// Shares of the gallery that are tried; out of domain may do without it.
 const SHARES: [f64; 11] = [0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
-/// Shares beside for a gallery that is the model itself: the rest is spread evenly over the Earth.
-const HIGH_SHARES: [f64; 4] = [0.95, 0.97, 0.99, 0.997];
 /// Photos this alike, and this near to each other, are one photo.
 const SAME: f64 = 0.999;
 const SAME_KM: f64 = 0.001;
@@ -32,7 +23,7 @@ const MOST_SAME: f64 = 0.02;
 pub const MOST_NEIGHBOURS: usize = NEIGHBOURS[NEIGHBOURS.len() - 1];
 
 /// The kernels and the gallery's share under which photos' true places are most probable. `model` holds the model's own log
-/// densities there, `temperature` is the retriever's; kernels are wide enough for the globe's pixels. Returns settings, share and mean −log density.
+/// densities there, `temperature` is the retriever's; kernels are no narrower than `least_km`. Returns settings, share and mean −log density.
 ///
 /// ```
 /// use locdiff_answer::{Globe, Neighbour, choose_mix};
@@ -41,25 +32,19 @@ pub const MOST_NEIGHBOURS: usize = NEIGHBOURS[NEIGHBOURS.len() - 1];
 /// let paris = LatLon::new(48.86, 2.35)?.to_unit();
 /// let near = vec![Neighbour { place: paris, similarity: 0.9 }];
 /// let photo = (-2.53, near.as_slice(), paris);
-/// let (kernels, share, nll) = choose_mix(&Globe::new(23)?, &[photo], &[1.0], 0.05);
+/// let (kernels, share, nll) = choose_mix(Globe::new(23)?.narrowest_kernel_km(), &[photo], &[1.0], 0.05);
 /// assert!(share > 0.8 && kernels.width_km < 200.0 && nll < 0.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn choose_mix(
-    globe: &Globe,
+    least_km: f64,
     photos: &[(f64, &[Neighbour], UnitVec)],
     weights: &[f64],
     temperature: f64,
 ) -> (KernelSettings, f64, f64) {
-    let pixel_km = globe.pixels().area_sr().sqrt() * EARTH_RADIUS_KM;
-    let most = photos.iter().map(|(_, near, _)| near.len()).max().unwrap_or(0);
-    let is_many = most > MOST_NEIGHBOURS;
-    let narrow = NARROW_KM.into_iter().filter(|_| is_many);
-    let widths = narrow.chain(WIDTHS_KM).filter(|width_km| pixel_km <= WIDEST_PIXEL * width_km);
-    let many = MANY_NEIGHBOURS.into_iter().filter(|_| is_many);
+    let widths = WIDTHS_KM.into_iter().filter(|width_km| least_km <= *width_km);
     let settings: Vec<KernelSettings> = NEIGHBOURS
         .into_iter()
-        .chain(many)
         .flat_map(|neighbours| widths.clone().map(move |width_km| (neighbours, width_km)))
         .flat_map(|(neighbours, width_km)| {
             TEMPERATURES.map(|factor| KernelSettings { neighbours, width_km, temperature: factor * temperature })
@@ -71,7 +56,7 @@ pub fn choose_mix(
         .map(|kernels| {
             let at = |(_, near, truth): &(f64, &[Neighbour], _)| density(&kernels, near, *truth);
             let gallery: Vec<f64> = photos.iter().map(at).collect();
-            let (share, nll) = choose_share(&model, &gallery, weights, is_many);
+            let (share, nll) = choose_share(&SHARES, &model, &gallery, weights);
             (kernels, share, nll)
         })
         .collect();
@@ -84,7 +69,7 @@ fn density(kernels: &KernelSettings, near: &[Neighbour], truth: UnitVec) -> f64 
 }
 
 /// The share with the least −log density, given log densities of the model and densities of the gallery at the truths.
-fn choose_share(model: &[f64], gallery: &[f64], weights: &[f64], is_model: bool) -> (f64, f64) {
+pub(super) fn choose_share(shares: &[f64], model: &[f64], gallery: &[f64], weights: &[f64]) -> (f64, f64) {
     let nll = |share: f64| -> f64 {
         let each = model.iter().zip(gallery).zip(weights);
         each.map(|((model, gallery), weight)| {
@@ -92,8 +77,7 @@ fn choose_share(model: &[f64], gallery: &[f64], weights: &[f64], is_model: bool)
         })
         .sum()
     };
-    let high = HIGH_SHARES.into_iter().filter(|_| is_model);
-    let tried = SHARES.into_iter().chain(high).map(|share| (share, nll(share)));
+    let tried = shares.iter().map(|share| (*share, nll(*share)));
     tried.fold((0.0, f64::INFINITY), |best, own| if own.1 < best.1 { own } else { best })
 }
 
@@ -134,14 +118,15 @@ pub fn fit_gallery(
     let own = model(observations)?;
     let photos: Vec<_> =
         observations.iter().zip(own).map(|(s, log)| (log, s.neighbours.as_slice(), s.truth.to_unit())).collect();
-    let (kernels, share, nll_nats) = choose_mix(globe, &photos, &weights, temperature);
+    // Where a model gives places scores, pixels are cut about narrow kernels.
+    let least_km = if calibration.places.is_some() { 0.0 } else { globe.narrowest_kernel_km() };
+    let (kernels, share, nll_nats) = choose_mix(least_km, &photos, &weights, temperature);
     let mut out_of_domain_share = share;
     if !out_of_domain.is_empty() {
         let at = |seen: &Observation| density(&kernels, &seen.neighbours, seen.truth.to_unit());
         let gallery: Vec<f64> = out_of_domain.iter().map(at).collect();
         let equal = vec![1.0 / out_of_domain.len() as f64; out_of_domain.len()];
-        let is_many = out_of_domain.iter().any(|seen| seen.neighbours.len() > MOST_NEIGHBOURS);
-        out_of_domain_share = choose_share(&model(out_of_domain)?, &gallery, &equal, is_many).0;
+        out_of_domain_share = choose_share(&SHARES, &model(out_of_domain)?, &gallery, &equal).0;
     }
     let unfitted = GalleryMix::unfitted(temperature, calibration.window_km);
     let mix = GalleryMix { key: key.to_owned(), kernels, share, out_of_domain_share, nll_nats, ..unfitted };

@@ -1,7 +1,9 @@
 //! Window, radii and threshold that a calibrated density gives.
 
 use super::observation::{Observation, group_weights};
-use super::reading::{Outcome, WINDOWS_KM, choose_window, radii, read_window, read_windows, threshold};
+use super::reading::{
+    Outcome, choose_window, radii, radii_by_radius, read_window, read_windows, threshold, windows_km,
+};
 use crate::{AnswerError, Calibration, Globe};
 use std::sync::Arc;
 
@@ -14,6 +16,8 @@ pub(super) struct Levels {
     pub(super) out_of_domain: Option<[f64; 9]>,
     /// Shares of true places within the radii that the densities alone say hold 10, 20 … 90 %.
     pub(super) radii: Vec<f64>,
+    /// The levels by how sure answers are, of photos of the model's kind.
+    pub(super) by_radius: Vec<(f64, [f64; 9])>,
 }
 
 /// The window whose places are right most often, the radii about them that hold what they say, and when to say "I can't tell".
@@ -25,12 +29,13 @@ pub(super) fn read_levels(
 ) -> Result<Levels, AnswerError> {
     let weights = group_weights(observations);
     let windows = read_windows(globe, calibration, observations)?;
-    let window = choose_window(&windows, &weights);
-    let window_km = WINDOWS_KM[window];
+    let window = choose_window(calibration, &windows, &weights);
+    let window_km = windows_km(calibration)[window];
     let mut read: Vec<(Outcome, f64)> =
         windows.iter().zip(&weights).map(|(photo, weight)| (photo[window], *weight)).collect();
     let (shares, own) = radii(&read);
-    let mut levels = Levels { window_km, can_tell_from: 0.0, own, out_of_domain: None, radii: shares };
+    let by_radius = radii_by_radius(&read);
+    let mut levels = Levels { window_km, can_tell_from: 0.0, own, out_of_domain: None, radii: shares, by_radius };
     if !out_of_domain.is_empty() {
         let weight = 1.0 / out_of_domain.len() as f64;
         let theirs = read_window(globe, calibration, out_of_domain, window_km)?;

@@ -4,10 +4,12 @@ mod factors;
 mod gallery;
 mod levels;
 mod observation;
+mod places;
 mod reading;
 
-pub use gallery::{MOST_NEIGHBOURS, MOST_PLACES, choose_mix, fit_gallery};
+pub use gallery::{MOST_NEIGHBOURS, choose_mix, fit_gallery};
 pub use observation::Observation;
+pub use places::{PlaceFit, fit_places};
 
 use crate::calibration::{Calibration, FitReport, OutOfDomain};
 use crate::{AnswerError, Globe, LEVELS, Probe};

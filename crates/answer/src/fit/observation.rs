@@ -1,8 +1,9 @@
 //! What a calibration is fitted to.
 
-use crate::{Calibration, Evidence, LEVELS, Neighbour};
+use crate::{Calibration, Evidence, LEVELS, Neighbour, PlaceField};
 use locdiff_shdd::Coefficients;
 use locdiff_sphere::LatLon;
+use std::sync::Arc;
 
 /// What the model said about a photo whose place is known.
 #[derive(Debug, Clone)]
@@ -18,12 +19,15 @@ pub struct Observation {
     pub group: usize,
     /// What a gallery finds for the photo, the most similar first; empty without one.
     pub neighbours: Vec<Neighbour>,
+    /// What a model that gives places scores says.
+    pub places: Option<Arc<PlaceField>>,
 }
 
 impl Observation {
     /// What is said about the photo.
     pub(super) fn evidence_of(&self, calibration: &Calibration) -> Evidence<'_> {
-        calibration.evidence_of(&self.evidence, [self.embedding.as_slice()]).with_neighbours(&self.neighbours)
+        let said = calibration.evidence_of(&self.evidence, [self.embedding.as_slice()]);
+        said.with_neighbours(&self.neighbours).with_places(self.places.as_ref())
     }
 }
 
@@ -36,9 +40,14 @@ pub(super) fn shares_within_levels(values: &[(f64, f64)]) -> Vec<f64> {
 
 /// A weight for each photo such that every collection has the same sum, and all together 1.
 pub(super) fn group_weights(observations: &[Observation]) -> Vec<f64> {
+    weights_of(&observations.iter().map(|seen| seen.group).collect::<Vec<_>>())
+}
+
+/// The same of the collections alone.
+pub(super) fn weights_of(groups: &[usize]) -> Vec<f64> {
     let mut sizes = std::collections::BTreeMap::new();
-    for seen in observations {
-        *sizes.entry(seen.group).or_insert(0.0) += 1.0;
+    for group in groups {
+        *sizes.entry(group).or_insert(0.0) += 1.0;
     }
-    observations.iter().map(|seen| 1.0 / (sizes[&seen.group] * sizes.len() as f64)).collect()
+    groups.iter().map(|group| 1.0 / (sizes[group] * sizes.len() as f64)).collect()
 }

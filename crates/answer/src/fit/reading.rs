@@ -7,13 +7,18 @@ use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Windows that are tried.
-pub(super) const WINDOWS_KM: [f64; 6] = [300.0, 450.0, 600.0, 800.0, 1000.0, 1300.0];
-/// A window is as good as the mean share of its places that are right to within these.
+const WINDOWS_KM: [f64; 6] = [300.0, 450.0, 600.0, 800.0, 1000.0, 1300.0];
+/// The same for a model that gives places scores, which may know a town.
+const NARROW_WINDOWS_KM: [f64; 6] = [50.0, 100.0, 200.0, 300.0, 450.0, 800.0];
+/// A window is as good as the mean share of its places that are right to within these, of a model that gives places scores the narrow one, too.
 const RIGHT_KM: [f64; 3] = [200.0, 750.0, 2500.0];
+const NARROW_RIGHT_KM: f64 = 25.0;
 /// Below the threshold of "I can't tell", at most this share of answers is on the right continent…
 const RIGHT_WHEN_SILENT: f64 = 1.0 / 3.0;
 /// …which is this far.
 const CONTINENT_KM: f64 = 2500.0;
+/// Photos are parted in so many by how sure their answers are.
+const PARTS: usize = 5;
 /// A threshold rests on as many answers as this.
 const FEWEST_SILENT: usize = 10;
 
@@ -24,6 +29,13 @@ pub(super) struct Outcome {
     /// Probability of everything nearer to the place than the truth.
     nearer: f64,
     locatability: f64,
+    /// The radius that the density alone says holds half; 0 where levels do not depend on it.
+    own_km: f64,
+}
+
+/// The windows that are tried.
+pub(super) fn windows_km(calibration: &Calibration) -> [f64; 6] {
+    if calibration.places.is_some() { NARROW_WINDOWS_KM } else { WINDOWS_KM }
 }
 
 /// What every window gives for every photo.
@@ -34,7 +46,7 @@ pub(super) fn read_windows(
 ) -> Result<Vec<Vec<Outcome>>, AnswerError> {
     let each = photos.par_iter().map(|seen| {
         let density = calibration.density(globe, seen.evidence_of(calibration), None)?;
-        Ok(WINDOWS_KM.iter().map(|window_km| outcome(&density, seen, *window_km)).collect())
+        Ok(windows_km(calibration).iter().map(|window_km| outcome(&density, seen, *window_km)).collect())
     });
     each.collect()
 }
@@ -56,22 +68,33 @@ pub(super) fn read_window(
 fn outcome(density: &Density, seen: &Observation, window_km: f64) -> Outcome {
     let place = density.peaks(window_km, 1)[0].place;
     let km = haversine_km(place, seen.truth);
-    Outcome { km, nearer: density.mass_within_km(place, km), locatability: density.locatability(place) }
+    let own_km = if seen.places.is_some() { density.own_radius_km(place) } else { 0.0 };
+    Outcome { km, nearer: density.mass_within_km(place, km), locatability: density.locatability(place), own_km }
 }
 
 /// The window whose places are right most often.
-pub(super) fn choose_window(outcomes: &[Vec<Outcome>], weights: &[f64]) -> usize {
+pub(super) fn choose_window(calibration: &Calibration, outcomes: &[Vec<Outcome>], weights: &[f64]) -> usize {
+    let narrow = calibration.places.as_ref().map(|_| NARROW_RIGHT_KM);
     let score = |window: usize| -> f64 {
-        let right = |photo: &[Outcome]| RIGHT_KM.iter().filter(|km| photo[window].km <= **km).count() as f64;
+        let within = RIGHT_KM.into_iter().chain(narrow);
+        let right = |photo: &[Outcome]| within.clone().filter(|km| photo[window].km <= *km).count() as f64;
         outcomes.iter().zip(weights).map(|(photo, weight)| weight * right(photo)).sum()
     };
-    (0..WINDOWS_KM.len()).max_by(|&a, &b| score(a).total_cmp(&score(b))).unwrap_or(0)
+    (0..windows_km(calibration).len()).max_by(|&a, &b| score(a).total_cmp(&score(b))).unwrap_or(0)
 }
 
 /// The shares of true places within the radii that the density alone says hold 10, 20 … 90 %, and the levels that hold so many.
 pub(super) fn radii(outcomes: &[(Outcome, f64)]) -> (Vec<f64>, [f64; 9]) {
     let nearer: Vec<(f64, f64)> = outcomes.iter().map(|(photo, weight)| (photo.nearer, *weight)).collect();
     (shares_within_levels(&nearer), quantiles(nearer))
+}
+
+/// The levels by how sure answers are: of fifths of the photos by the radius that their densities alone say holds half, each at its median.
+pub(super) fn radii_by_radius(outcomes: &[(Outcome, f64)]) -> Vec<(f64, [f64; 9])> {
+    let mut sorted = outcomes.to_vec();
+    sorted.sort_by(|a, b| a.0.own_km.total_cmp(&b.0.own_km));
+    let parts = sorted.chunks(sorted.len().div_ceil(PARTS).max(1));
+    parts.map(|part| (part[part.len() / 2].0.own_km, radii(part).1)).collect()
 }
 
 /// The values that 10, 20 … 90 % of all weight do not exceed.

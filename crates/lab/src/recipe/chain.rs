@@ -3,9 +3,10 @@
 use crate::recipe::dataset::{Dataset, Missing, Photos, TrainingSet, find_encoder, test_set};
 use crate::recipe::error::{RecipeError, Result};
 use crate::recipe::stage::{Input, Stage, Step, Work};
-use crate::{recipe::tables::JudgedBenchmark, recipe::task::Task};
+use crate::{recipe::paper::published, recipe::tables::JudgedBenchmark, recipe::task::Task};
 use locdiff_base::{Named, setting};
 use locdiff_eval::Benchmark;
+use locdiff_geoclip::{GALLERY_FILE, WEIGHTS_FILE};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
@@ -27,6 +28,8 @@ pub(crate) struct RecipeSettings {
     pub(crate) out: PathBuf,
     /// The encoder's folder; `None` is the bundled one.
     pub(crate) encoder: Option<PathBuf>,
+    /// GeoCLIP's folder, for LocDiff-H; `None` leaves that out.
+    pub(crate) geoclip: Option<PathBuf>,
     /// What to train on.
     pub(crate) training: Vec<TrainingSet>,
     /// What to test with.
@@ -73,7 +76,8 @@ pub(crate) fn paper(settings: &RecipeSettings) -> Result<Chain> {
     for benchmark in &settings.benchmarks {
         let is_tested = settings.training.iter().any(|set| set.is_tested_by(*benchmark));
         let is_there = is_tested && builder.embed(test_set(*benchmark), true);
-        builder.judged.push(JudgedBenchmark { benchmark: *benchmark, report: is_there.then(PathBuf::new) });
+        let report = is_there.then(PathBuf::new);
+        builder.judged.push(JudgedBenchmark { benchmark: *benchmark, report, hybrid: None });
     }
     for (set, is_there) in embedded {
         if is_there {
@@ -83,10 +87,11 @@ pub(crate) fn paper(settings: &RecipeSettings) -> Result<Chain> {
             }
         }
         for k in 0..builder.judged.len() {
-            let JudgedBenchmark { benchmark, report } = builder.judged[k].clone();
+            let JudgedBenchmark { benchmark, report, .. } = builder.judged[k].clone();
             if set.is_tested_by(benchmark) && report.is_some() {
                 let report = is_there.then(|| builder.evaluate(set, benchmark));
                 builder.judged[k].report = report;
+                builder.judged[k].hybrid = is_there.then(|| builder.hybrid(set, benchmark)).flatten();
             }
         }
     }
@@ -288,6 +293,39 @@ impl Builder<'_> {
         report
     }
 
+    /// A stage that judges LocDiff-H with the model of a training set, where GeoCLIP is there and the paper has a row of it; its report.
+    fn hybrid(&mut self, set: TrainingSet, benchmark: Benchmark) -> Option<PathBuf> {
+        let geoclip = self.settings.geoclip.clone()?;
+        published(benchmark).iter().find(|row| row.system.starts_with("LocDiff-H"))?;
+        let embedded = format!("embed-{}", test_set(benchmark).name);
+        let (name, trained) = (format!("hybrid-{}", benchmark.name()), format!("train-{}", set.name()));
+        let report = self.of(&name, "report.csv");
+        let seed = self.settings.seed;
+        // The folder itself changes: vectors of places are kept in it.
+        let files = [WEIGHTS_FILE, GALLERY_FILE].map(|file| Input::Path(geoclip.join(file)));
+        let step = task(Task::Hybrid {
+            benchmark,
+            truth: self.of(&embedded, "truth.csv"),
+            model: self.of(&trained, "run"),
+            geoclip,
+            embeddings: self.of(&embedded, "embeddings.safetensors"),
+            embedded: self.of(&embedded, "embeddings.csv"),
+            csv: report.clone(),
+            html: self.of(&name, "report.html"),
+            seed,
+        });
+        self.stages.push(Stage {
+            work: Work::Answer { photos: self.embedded(&embedded), degree: self.degree() },
+            bytes: 1 << 20,
+            inputs: [Input::Stage(embedded), Input::Stage(trained)].into_iter().chain(files).collect(),
+            settings: json!({ "benchmark": benchmark.name(), "seed": seed }),
+            steps: vec![step],
+            outputs: vec![relative(&name, "report.csv")],
+            name,
+        });
+        Some(report)
+    }
+
     fn tables(&mut self) {
         let name = "tables".to_owned();
         let (degree, steps) = (self.degree(), self.training_setting("steps", PAPER.1));
@@ -301,7 +339,8 @@ impl Builder<'_> {
             "LocDiff, L = {degree}, {steps} steps, loss {}, else the paper's settings{others}, {encoder}, answers {read}; OSV-5M by a model trained on it, all others by one trained on MP16 (the paper's YFCC4k is of a model trained on YFCC)",
             self.loss()
         );
-        let stages = self.stages.iter().filter(|stage| stage.name.starts_with("evaluate-"));
+        let is_judged = |stage: &&Stage| stage.name.starts_with("evaluate-") || stage.name.starts_with("hybrid-");
+        let stages = self.stages.iter().filter(is_judged);
         let inputs = stages.map(|stage| Input::Stage(stage.name.clone())).collect();
         let (json, markdown) = (self.of(&name, "tables.json"), self.of(&name, "tables.md"));
         let benchmarks: Vec<&str> = self.judged.iter().map(|judged| judged.benchmark.name()).collect();

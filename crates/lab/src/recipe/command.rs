@@ -8,6 +8,7 @@ use anyhow::Result;
 use clap::{Args, Subcommand};
 use locdiff_base::{Named, one_line};
 use locdiff_eval::Benchmark;
+use locdiff_geoclip::SETTINGS_FILE;
 use locdiff_nn::DeviceSpec;
 use locdiff_terminal::args::{DeviceArg, named};
 use locdiff_terminal::{output, say};
@@ -34,7 +35,7 @@ impl Recipe {
                   with what depends on it. docs/recipe.md says what to download, and how to run a stage on several machines."
 )]
 pub(crate) struct Paper {
-    /// Folder of the published data: mp16/, osv5m/, im2gps/, im2gps3k/, yfcc4k/, yfcc26k/, gws15k/, as their authors publish them
+    /// Folder of the published data: mp16/, osv5m/, im2gps/, im2gps3k/, yfcc4k/, yfcc26k/, gws15k/, as their authors publish them; with geoclip/ (`locdiff import geoclip`) LocDiff-H, too
     #[arg(long, value_name = "FOLDER")]
     data: PathBuf,
     /// Folder in which everything is made
@@ -107,6 +108,7 @@ impl Paper {
             data: self.data.clone(),
             out: self.out.clone(),
             encoder,
+            geoclip: Some(self.data.join("geoclip")).filter(|folder| folder.join(SETTINGS_FILE).is_file()),
             training: self.train_on.clone(),
             benchmarks: self.benchmarks.clone(),
             train,

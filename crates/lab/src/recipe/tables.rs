@@ -14,6 +14,8 @@ use std::{collections::BTreeMap, fmt::Write};
 pub(crate) struct JudgedBenchmark {
     pub(crate) benchmark: Benchmark,
     pub(crate) report: Option<PathBuf>,
+    /// The report of LocDiff-H, where GeoCLIP is there.
+    pub(crate) hybrid: Option<PathBuf>,
 }
 
 /// A number with its interval.
@@ -30,7 +32,14 @@ type Ours = BTreeMap<String, Figure>;
 /// The tables.
 pub(crate) struct Tables {
     about: String,
-    blocks: Vec<(Benchmark, Option<Ours>)>,
+    blocks: Vec<Block>,
+}
+
+/// A benchmark with our figures and those of our LocDiff-H.
+struct Block {
+    benchmark: Benchmark,
+    ours: Option<Ours>,
+    hybrid: Option<Ours>,
 }
 
 /// The lines of a block that only we have.
@@ -39,8 +48,8 @@ const OWN: [(&str, &str); 2] = [("geoscore", "GeoScore"), ("mean_km", "mean dist
 impl Tables {
     pub(crate) fn read(about: &str, reports: &[JudgedBenchmark]) -> Result<Self> {
         let read = |judged: &JudgedBenchmark| {
-            let ours = judged.report.as_deref().map(figures).transpose()?;
-            Ok((judged.benchmark, ours))
+            let read = |report: &Option<PathBuf>| report.as_deref().map(figures).transpose();
+            Ok(Block { benchmark: judged.benchmark, ours: read(&judged.report)?, hybrid: read(&judged.hybrid)? })
         };
         Ok(Self { about: about.to_owned(), blocks: reports.iter().map(read).collect::<Result<_>>()? })
     }
@@ -50,7 +59,10 @@ impl Tables {
             json!({ "value": figure.value, "low": figure.interval.map(|(low, _)| low),
                     "high": figure.interval.map(|(_, high)| high), "n": figure.n })
         };
-        let block = |(benchmark, ours): &(Benchmark, Option<Ours>)| {
+        let all = |ours: &Ours| {
+            ours.iter().map(|(metric, found)| (metric.clone(), figure(found))).collect::<serde_json::Map<_, _>>()
+        };
+        let block = |Block { benchmark, ours, hybrid }: &Block| {
             let rows = published(*benchmark).iter().map(|row| {
                 json!({ "system": row.system, "percent_within": row.within, "density": row.prdc.map(|p| p.0),
                         "coverage": row.prdc.map(|p| p.1) })
@@ -58,9 +70,7 @@ impl Tables {
             json!({
                 "benchmark": benchmark.name(), "rules": benchmark.preset().name(), "photos": benchmark.photos(),
                 "radii_km": RADII_KM, "published": rows.collect::<Vec<_>>(),
-                "ours": ours.as_ref().map(|ours| {
-                    ours.iter().map(|(metric, found)| (metric.clone(), figure(found))).collect::<serde_json::Map<_, _>>()
-                }),
+                "ours": ours.as_ref().map(all), "ours_locdiff_h": hybrid.as_ref().map(all),
             })
         };
         json!({ "ours": self.about, "tables": self.blocks.iter().map(block).collect::<Vec<_>>() })
@@ -68,14 +78,15 @@ impl Tables {
 
     pub(crate) fn to_markdown(&self) -> String {
         let mut text = format!("# The paper's tables, and ours\nOurs: {}.\n", self.about);
-        for (benchmark, ours) in &self.blocks {
-            block(&mut text, *benchmark, ours.as_ref());
+        for own in &self.blocks {
+            block(&mut text, own);
         }
         text
     }
 }
 
-fn block(text: &mut String, benchmark: Benchmark, ours: Option<&Ours>) {
+fn block(text: &mut String, Block { benchmark, ours, hybrid }: &Block) {
+    let (benchmark, ours) = (*benchmark, ours.as_ref());
     let rows = published(benchmark);
     let n = ours.and_then(|ours| ours.get("within_1_km")).map_or(0, |figure| figure.n);
     let missing = ours.and_then(|ours| ours.get("missing")).map_or(0.0, |figure| figure.value);
@@ -92,17 +103,22 @@ fn block(text: &mut String, benchmark: Benchmark, ours: Option<&Ours>) {
         None => writeln!(text, "Ours: not run.\n"),
     };
     let systems = rows.iter().map(|row| row.system);
-    let head: Vec<&str> = std::iter::once("%").chain(systems).chain(["**ours**"]).collect();
+    let own: Vec<(&str, Option<&Ours>)> = std::iter::once(("**ours**", ours))
+        .chain(hybrid.as_ref().map(|hybrid| ("**ours, LocDiff-H**", Some(hybrid))))
+        .collect();
+    let head: Vec<&str> = std::iter::once("%").chain(systems).chain(own.iter().map(|(name, _)| *name)).collect();
     let _ = writeln!(text, "| {} |\n|{}", head.join(" | "), "---|".repeat(head.len()));
     let mut line = |name: &str, cells: Vec<Option<f64>>, metric: &str, scale: f64, digits: usize| {
         let cells = cells.into_iter().map(|cell| cell.map_or("–".to_owned(), |cell| format!("{cell:.digits$}")));
-        let own = ours.and_then(|ours| ours.get(metric)).map_or("–".to_owned(), |figure| {
-            let value = format!("{:.digits$}", scale * figure.value);
-            figure.interval.map_or(value.clone(), |(low, high)| {
-                format!("{value} ({:.digits$}–{:.digits$})", scale * low, scale * high)
+        let own = own.iter().map(|(_, ours)| {
+            ours.and_then(|ours| ours.get(metric)).map_or("–".to_owned(), |figure| {
+                let value = format!("{:.digits$}", scale * figure.value);
+                figure.interval.map_or(value.clone(), |(low, high)| {
+                    format!("{value} ({:.digits$}–{:.digits$})", scale * low, scale * high)
+                })
             })
         });
-        let cells: Vec<String> = std::iter::once(name.to_owned()).chain(cells).chain([own]).collect();
+        let cells: Vec<String> = std::iter::once(name.to_owned()).chain(cells).chain(own).collect();
         let _ = writeln!(text, "| {} |", cells.join(" | "));
     };
     for (k, radius) in RADII_KM.iter().enumerate() {

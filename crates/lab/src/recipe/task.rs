@@ -3,6 +3,7 @@
 use crate::recipe::dataset::Photos;
 use locdiff_base::Named;
 use locdiff_eval::Benchmark;
+use locdiff_geoclip::GALLERY_FILE;
 use std::path::{Path, PathBuf};
 
 /// Work for the libraries that embed, train, calibrate and evaluate.
@@ -57,6 +58,27 @@ pub(crate) enum Task {
         /// A file of the rows' numbers.
         rows: PathBuf,
         /// Seed of the noise.
+        seed: u64,
+    },
+    /// Judges LocDiff-H on a benchmark: GeoCLIP's retrieval near the samples of a model, by the paper's rule.
+    Hybrid {
+        /// Whose rules.
+        benchmark: Benchmark,
+        /// All photos with their places.
+        truth: PathBuf,
+        /// Folder of the model.
+        model: PathBuf,
+        /// GeoCLIP's folder.
+        geoclip: PathBuf,
+        /// The embeddings.
+        embeddings: PathBuf,
+        /// The table beside them, whose column path names the photos.
+        embedded: PathBuf,
+        /// The report, a number a row.
+        csv: PathBuf,
+        /// The report as a page.
+        html: PathBuf,
+        /// Seed of the intervals and of samples.
         seed: u64,
     },
     /// Judges a model on a benchmark.
@@ -115,6 +137,12 @@ impl Task {
                 line.words("calibrate --model").path(model).words("--embeddings").path(embeddings);
                 line.words("--truth").path(locations).words("--rows").path(rows);
                 line.words(&format!("--seed {seed}"));
+            }
+            Self::Hybrid { benchmark, truth, model, geoclip, embeddings, csv, seed, .. } => {
+                line.words("sample --gallery-rule paper --model").path(model).words("--embeddings").path(embeddings);
+                line.words("--gallery").path(&geoclip.join(GALLERY_FILE)).words("--geoclip").path(geoclip);
+                line.words(&format!("--seed {seed} --out places.csv; # judged by {} of", benchmark.name())).path(truth);
+                line.words("→").path(csv);
             }
             Self::Evaluate { benchmark, truth, model, embeddings, embedded, csv, html, seed } => {
                 line.words(&format!("evaluate --benchmark {} --truth", benchmark.name())).path(truth);

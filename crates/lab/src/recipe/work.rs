@@ -3,15 +3,19 @@
 use crate::{recipe::dataset::Photos, recipe::task::Task};
 use anyhow::Result;
 use clap::Parser;
-use locdiff::{CalibrateRequest, Control, EmbeddingRows, Request, calibrate};
+use locdiff::parts::{Hybrid, HybridRule, check_rows, open_retriever};
+use locdiff::{CalibrateRequest, Control, EmbeddingRows, HybridChanges, Request, calibrate};
 use locdiff_batch::{Job, merge_as, plan};
 use locdiff_cli::commands::evaluate::{ModelOnRows, check_count, embedded_rows};
 use locdiff_cli::commands::train::{ModelArgs, Train, TrainingArgs};
 use locdiff_cli::{commands::batch::RunArgs, photos::PhotoArgs};
-use locdiff_data::{Dtype, PlaceTable, PointColumns};
+use locdiff_data::{Dtype, PlaceTable, PointColumns, RowFile};
 use locdiff_eval::{Benchmark, Bootstrap};
-use locdiff_model::SampleOptions;
+use locdiff_geoclip::GALLERY_FILE;
+use locdiff_model::{Model, Predictor, Reading, SampleOptions};
+use locdiff_nn::Device;
 use locdiff_report::{Division, Evaluation, System};
+use locdiff_sphere::LatLon;
 use locdiff_terminal::output::{Usage, write_file};
 use locdiff_terminal::{args::DeviceArg, progress, verbosity};
 use locdiff_train::TrainPreset;
@@ -85,27 +89,67 @@ pub(crate) fn perform(task: &Task, device: &DeviceArg) -> Result<()> {
             let options = SampleOptions { seed: *seed, ..SampleOptions::default() };
             let device = device.device;
             let model = ModelOnRows { folder: model, embeddings, tensor: None, options, device };
-            evaluate(*benchmark, truth, &model, embedded, [csv, html])
+            let system = |truths: &[Option<LatLon>], rows: Vec<Option<usize>>| model.system(truths, Some(rows));
+            evaluate(*benchmark, (truth, embedded), system, *seed, [csv, html])
+        }
+        Task::Hybrid { benchmark, truth, model, geoclip, embeddings, embedded, csv, html, seed } => {
+            let places = hybrid_places(model, geoclip, embeddings, *seed, device)?;
+            let system = |_: &[Option<LatLon>], rows: Vec<Option<usize>>| {
+                let places = rows.into_iter().map(|row| row.map(|row| places[row]));
+                Ok(System::of_places("LocDiff-H".to_owned(), places.collect()))
+            };
+            evaluate(*benchmark, (truth, embedded), system, *seed, [csv, html])
         }
     }
 }
 
-/// Judges a model by a benchmark's truths, and writes the report as rows and as a page.
+/// LocDiff-H's places by the paper's rule, one for each row.
+fn hybrid_places(
+    model: &Path,
+    geoclip: &Path,
+    embeddings: &Path,
+    seed: u64,
+    device: &DeviceArg,
+) -> Result<Vec<LatLon>> {
+    let (file, device) = (RowFile::open(embeddings, None)?, Device::open(device.device)?);
+    let model = Model::load(&device, model)?;
+    check_rows(&file, model.config())?;
+    let bar = progress::bar("embedding places", None);
+    let retriever =
+        open_retriever(geoclip.join(GALLERY_FILE), Some(geoclip), &device, |done, _| bar.set_position(done as u64))?;
+    bar.finish_and_clear();
+    let hybrid = Hybrid::new(retriever, HybridChanges::default().apply(HybridRule::Paper)?);
+    hybrid.check_embeddings(file.name(), file.columns(), file.encoder())?;
+    let predictor = Predictor::new(&model)?;
+    let options = SampleOptions { seed, ..SampleOptions::default() };
+    let (rows, reading) = ((0..file.rows()).collect::<Vec<_>>(), Reading { every_sample: true, ..Reading::default() });
+    let bar = progress::bar("locating", Some(file.rows() as u64));
+    let mut places = Vec::with_capacity(rows.len());
+    predictor.predict_rows(&[&file], &rows, &options, reading, |_, embedding, prediction| {
+        places.push(hybrid.settle(predictor.codec(), embedding.values(), &prediction)?.place);
+        bar.inc(1);
+        anyhow::Ok(())
+    })?;
+    bar.finish_and_clear();
+    Ok(places)
+}
+
+/// Judges a system by a benchmark's truths, and writes the report as rows and as a page.
 fn evaluate(
     benchmark: Benchmark,
-    truth_file: &Path,
-    model: &ModelOnRows<'_>,
-    embedded: &Path,
+    (truth_file, embedded): (&Path, &Path),
+    system: impl FnOnce(&[Option<LatLon>], Vec<Option<usize>>) -> Result<System>,
+    seed: u64,
     [csv, html]: [&PathBuf; 2],
 ) -> Result<()> {
     let columns = PointColumns::default();
     let truth = PlaceTable::read(truth_file, None, &columns, None, System::judges_column)?;
     check_count(benchmark, truth.places.len());
     let rows = embedded_rows(embedded, truth_file, &truth)?;
-    let system = model.system(&truth.places, Some(rows))?;
+    let system = system(&truth.places, rows)?;
     let evaluation = Evaluation {
         preset: benchmark.preset(),
-        bootstrap: Bootstrap { seed: model.options.seed, ..Bootstrap::default() },
+        bootstrap: Bootstrap { seed, ..Bootstrap::default() },
         divisions: vec![Division::Continent],
         ..Evaluation::default()
     };

@@ -217,7 +217,7 @@ fn keep(
             let model = GeoClip::open(whole, &Device::cpu())?.with_encoder(GEOCLIP_ENCODER, whole)?;
             let places = whole.join(GALLERY_FILE);
             if sources.has_gallery() {
-                let cache = GeoClipCache { places, model: whole.to_owned(), vectors: VectorType::F16 };
+                let cache = GeoClipCache { places, model: whole.to_owned(), vectors: VectorType::F32 };
                 open_geoclip_gallery(&cache, &model, |done, count| {
                     progress(&format!("vectors of places, {done} of {count}"), 0);
                 })?;

@@ -55,6 +55,9 @@ pub(super) const GEOCLIP_ENCODER: &str = "clip-vit-large-patch14";
 /// The names of a CLIP's vision tower.
 const VISION: Kept = Kept::Tensors(&["vision_model.", "visual_projection."]);
 
+/// The names of DINOv2, without a head.
+const DINO: Kept = Kept::Tensors(&["embeddings.", "encoder.", "layernorm."]);
+
 const fn hub(repository: &'static str, name: &'static str, kept: Kept) -> PublishedFile {
     PublishedFile { name, at: At::Hub(repository), kept, sha256: None }
 }
@@ -70,7 +73,7 @@ macro_rules! encoder {
     };
 }
 
-pub(super) static TABLE: [Published; 4] = [
+pub(super) static TABLE: [Published; 5] = [
     Published {
         name: "geoclip",
         what: "a model: GeoCLIP, 100,000 places, for photos of any kind",
@@ -99,6 +102,14 @@ pub(super) static TABLE: [Published; 4] = [
         needs: &[],
         by_hand: None,
         files: encoder!("openai/clip-vit-base-patch32", VISION),
+    },
+    Published {
+        name: "dinov2-small",
+        what: "an encoder: DINOv2 ViT-S/14, 384 numbers a photo",
+        licence: "Apache-2.0 (facebook/dinov2-small)",
+        needs: &[],
+        by_hand: None,
+        files: encoder!("facebook/dinov2-small", DINO),
     },
     Published {
         name: "im2gps3k",

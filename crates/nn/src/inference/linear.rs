@@ -2,7 +2,7 @@
 //! not, so a panel of weights stays while a block of rows passes by.
 
 use super::packed::{BLOCK, Packed, Panels};
-use crate::Gelu;
+use crate::{Gelu, aligned::Aligned};
 use pulp::{Simd, WithSimd};
 
 /// What happens to the sums of a product.
@@ -16,7 +16,8 @@ pub enum Finish {
     Activate(Gelu),
 }
 
-/// The right side of a product, packed, and a bias for each of its columns.
+/// The right side of a product, packed, and a bias for each of its columns. Weights that f16 holds exactly are kept so, and widened panel by
+/// panel: a large encoder takes half the memory, and its sums are the same bits.
 #[derive(Debug, Clone, Default)]
 pub struct PackedLinear(Packed);
 
@@ -26,7 +27,7 @@ impl PackedLinear {
     /// # Panics
     /// When the weights are not `inputs` times as many as the biases.
     pub fn new(inputs: usize, weights: &[f32], bias: &[f32]) -> Self {
-        Self(Packed::new(inputs, weights, bias))
+        Self(Packed::new(inputs, weights, bias).narrowed())
     }
 
     /// Other weights, no bias, in memory that is kept: `row(o)` leads from all inputs to output `o`.
@@ -88,19 +89,21 @@ impl Panels for Run<'_> {
 
     #[inline(always)]
     fn panel<S: Simd, const B: usize>(&mut self, simd: S, first: usize) {
+        let (layer, mut scratch) = (self.layer, Aligned::default());
+        let panel = layer.panel(first, B, &mut scratch);
         let mut row = 0;
         // Rows × registers of a tile: as many sums as there are registers for, with room for a row of weights.
         while row < self.rows {
             row += match (S::F32_LANES, self.rows - row) {
-                (16, 8..) => self.tile::<S, 8, 1, B>(simd, row, first),
-                (16, 4..) => self.tile::<S, 4, 1, B>(simd, row, first),
-                (8, 2..) => self.tile::<S, 2, 2, B>(simd, row, first),
-                (4, 2..) => self.tile::<S, 2, 4, B>(simd, row, first),
-                (16, _) => self.tile::<S, 1, 1, B>(simd, row, first),
-                (8, _) => self.tile::<S, 1, 2, B>(simd, row, first),
-                (4, _) => self.tile::<S, 1, 4, B>(simd, row, first),
-                (2, _) => self.tile::<S, 1, 8, B>(simd, row, first),
-                _ => self.tile::<S, 1, 16, B>(simd, row, first),
+                (16, 8..) => self.tile::<S, 8, 1, B>(simd, row, first, panel),
+                (16, 4..) => self.tile::<S, 4, 1, B>(simd, row, first, panel),
+                (8, 2..) => self.tile::<S, 2, 2, B>(simd, row, first, panel),
+                (4, 2..) => self.tile::<S, 2, 4, B>(simd, row, first, panel),
+                (16, _) => self.tile::<S, 1, 1, B>(simd, row, first, panel),
+                (8, _) => self.tile::<S, 1, 2, B>(simd, row, first, panel),
+                (4, _) => self.tile::<S, 1, 4, B>(simd, row, first, panel),
+                (2, _) => self.tile::<S, 1, 8, B>(simd, row, first, panel),
+                _ => self.tile::<S, 1, 16, B>(simd, row, first, panel),
             };
         }
     }
@@ -114,13 +117,14 @@ impl Run<'_> {
         simd: S,
         row: usize,
         first: usize,
+        panel: &[f32],
     ) -> usize {
         let inputs = self.layer.inputs;
         let mut rows: [&[f32]; P] = [&[]; P];
         for p in 0..P {
             rows[p] = &self.input[(row + p) * self.stride..][..inputs];
         }
-        let sums = self.layer.tile::<S, P, V, B>(simd, rows, first);
+        let sums = self.layer.tile_of::<S, P, V, B>(simd, rows, first, panel);
         for p in 0..P {
             let place = (row + p) * self.output_stride + first * BLOCK;
             let values = &mut self.output[place..][..B * BLOCK];
@@ -147,6 +151,31 @@ mod tests {
 
     fn wave(i: usize) -> f32 {
         ((i * 37 % 101) as f32 - 50.0) / 60.0
+    }
+
+    /// Weights that f16 holds exactly take half the memory and give the same bits; one that it does not hold leaves all as they are.
+    #[test]
+    fn narrow_weights_give_the_same_bits() {
+        let (inputs, outputs, rows) = (40, 99, 21);
+        let exact: Vec<f32> = (0..inputs * outputs).map(|i| half::f16::from_f32(wave(i)).to_f32()).collect();
+        let input: Vec<f32> = (0..rows * inputs).map(wave).collect();
+        let mut off = exact.clone();
+        off[7] += 1e-6;
+        for (weights, is_narrow) in [(exact, true), (off, false)] {
+            let wide = Packed::new(inputs, &weights, &[0.5; 99]);
+            let narrow = wide.clone().narrowed();
+            assert_eq!(narrow.is_narrow(), is_narrow);
+            let output_stride = padded(outputs);
+            for set in InstructionSet::ALL {
+                let run = |layer: &Packed| {
+                    let mut output = vec![0.0; rows * output_stride];
+                    let (input, stride, finish) = (&input[..], inputs, Finish::Store);
+                    set.run(Run { layer, rows, input, stride, output: &mut output, output_stride, finish });
+                    output
+                };
+                assert_eq!(run(&wide), run(&narrow));
+            }
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Weights of a matrix product in the order its kernels read them, and the sums of one tile.
 
 use crate::aligned::Aligned;
+use half::{f16, slice::HalfFloatSliceExt};
 use pulp::Simd;
 #[cfg(test)]
 use pulp::WithSimd;
@@ -25,6 +26,8 @@ pub(super) struct Packed {
     pub(super) inputs: usize,
     /// For each panel of up to `PANEL` blocks of outputs, for each input, the weights to these outputs.
     panels: Aligned,
+    /// The same as f16, where they are kept so; then the others are none.
+    half: Vec<f16>,
     /// Padded with zeros to whole blocks.
     bias: Aligned,
 }
@@ -67,9 +70,37 @@ impl Packed {
         }
     }
 
+    /// The same in half the memory, where f16 holds every weight exactly: sums are the same bits.
+    pub(super) fn narrowed(mut self) -> Self {
+        let (mut half, mut wide) = (vec![f16::ZERO; self.panels.len()], vec![0.0; self.panels.len()]);
+        half.convert_from_f32_slice(&self.panels);
+        half.convert_to_f32_slice(&mut wide);
+        if wide[..] == self.panels[..] {
+            (self.half, self.panels) = (half, Aligned::default());
+        }
+        self
+    }
+
+    #[cfg(test)]
+    pub(super) fn is_narrow(&self) -> bool {
+        !self.half.is_empty()
+    }
+
+    /// The weights of some blocks of outputs, widened in `scratch` where they are narrow.
+    pub(super) fn panel<'a>(&'a self, first: usize, blocks: usize, scratch: &'a mut Aligned) -> &'a [f32] {
+        let range = first * BLOCK * self.inputs..(first + blocks) * BLOCK * self.inputs;
+        if self.half.is_empty() {
+            return &self.panels[range];
+        }
+        let wide = scratch.window(range.len());
+        self.half[range].convert_to_f32_slice(wide);
+        wide
+    }
+
     /// Zeros everywhere.
     fn clear(&mut self, inputs: usize, outputs: usize) {
         self.inputs = inputs;
+        self.half.clear();
         reset(&mut self.panels, inputs * padded(outputs));
         reset(&mut self.bias, padded(outputs));
     }
@@ -87,7 +118,18 @@ impl Packed {
         rows: [&[f32]; P],
         first: usize,
     ) -> [[[S::f32s; V]; B]; P] {
-        let panel = &self.panels[first * BLOCK * self.inputs..][..self.inputs * B * BLOCK];
+        self.tile_of(simd, rows, first, &self.panels[first * BLOCK * self.inputs..][..self.inputs * B * BLOCK])
+    }
+
+    /// The same with the weights of these blocks at hand.
+    #[inline(always)]
+    pub(super) fn tile_of<S: Simd, const P: usize, const V: usize, const B: usize>(
+        &self,
+        simd: S,
+        rows: [&[f32]; P],
+        first: usize,
+        panel: &[f32],
+    ) -> [[[S::f32s; V]; B]; P] {
         let panel = S::as_simd_f32s(panel).0.as_chunks::<V>().0.as_chunks::<B>().0;
         let bias = S::as_simd_f32s(&self.bias[first * BLOCK..][..B * BLOCK]).0.as_chunks::<V>().0;
         sums::<S, P, V, B>(simd, rows, panel, bias)
