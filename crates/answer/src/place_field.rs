@@ -115,7 +115,7 @@ mod tests {
         let scores: Vec<f32> = (0..6000).map(|_| rng.random_range(-0.2..0.2)).collect();
         let beside = [(places[17], 0.21_f32)];
         for (width_km, sharpening) in [(20.0, 0.0), (100.0, 1.0), (400.0, 0.0)] {
-            let settings = PlaceSettings { width_km, sharpening, ..PlaceSettings::unfitted(0.02) };
+            let settings = PlaceSettings { sharpening, width_km, ..PlaceSettings::unfitted(0.02) };
             let field = PlaceField::new(&table, &scores, &beside, &settings);
             let share: f64 = field.parts.iter().map(|(_, share)| share).sum();
             assert!((share - 1.0).abs() < 1e-12);

@@ -131,7 +131,8 @@ impl Trial {
     /// again, in blocks where the bootstrap has them, and seeds too. Of few seeds it knows little: three drawn again spread by √⅔ of
     /// what three new ones would.
     fn mean_over(&self, value: impl Fn(&Run, usize) -> f64, chosen: &[usize], bootstrap: &Bootstrap) -> Estimate {
-        let values = self.runs.iter().map(|run| chosen.iter().map(|&photo| value(run, photo)).collect()).collect();
+        let row = |run: &Run| chosen.iter().map(|&photo| value(run, photo)).collect();
+        let values: Vec<Vec<f64>> = self.runs.iter().map(row).collect();
         two_way(&values, &bootstrap.select(chosen))
     }
 

@@ -27,7 +27,7 @@ const INDEX: &str = "model.safetensors.index.json";
 
 /// `config.json` of a whole model or of its vision tower alone; absent fields have the family's defaults.
 #[derive(Deserialize)]
-struct Config {
+struct ConfigFile {
     model_type: Option<String>,
     vision_config: Option<Shape>,
     projection_dim: Option<usize>,
@@ -88,7 +88,7 @@ pub(super) fn has_weights(folder: &Path) -> bool {
 /// Reads such a folder.
 pub(super) fn open(folder: &Path) -> Result<Tower> {
     let path = folder.join(CONFIG);
-    let Config { model_type, vision_config, projection_dim, pooling, shape } = json(&path)?;
+    let ConfigFile { model_type, vision_config, projection_dim, pooling, shape } = json(&path)?;
     let bad = |detail: String| VisionError::encoder(&path, detail);
     let (family, shape) = match (model_type.as_deref(), vision_config) {
         (Some("clip") | None, Some(shape)) => (Family::Clip, shape),
