@@ -301,7 +301,10 @@ fn import(file: &mut File, tokens: &[TokenTree], module: &[String], before: Vec<
                 done = true;
             }
             TokenTree::Punct(p) if p.as_char() == ',' => {
-                import(file, &tokens[k + 1..], module, before, exported);
+                // After the last comma of a list there is nothing.
+                if k + 1 < tokens.len() {
+                    import(file, &tokens[k + 1..], module, before, exported);
+                }
                 break;
             }
             _ => {}
