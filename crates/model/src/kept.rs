@@ -101,7 +101,8 @@ mod tests {
             let predictor = Predictor::new(&model).unwrap();
             let options = SampleOptions { samples: 2, steps: 3, ..SampleOptions::default() };
             let photo = Embedding::new(vec![0.5; 5], None).unwrap();
-            let found = predictor.predict(&[(&photo).into()], &options, Reading::default()).unwrap();
+            let query = crate::Query { views: std::slice::from_ref(&photo), key: 0 };
+            let found = predictor.predict(&[query], &options, Reading::default()).unwrap();
             let kept = config.kept.as_ref().unwrap();
             let zero_elsewhere = |code: &[f64]| {
                 code.len() == 64
@@ -111,7 +112,7 @@ mod tests {
             assert!(zero_elsewhere(found[0].code.as_slice()), "{loss:?}");
             if let Some(evidence) = &found[0].evidence {
                 assert!(zero_elsewhere(evidence.as_slice()), "{loss:?}");
-                assert_eq!(predictor.evidence(&[(&photo).into()], &options).unwrap()[0], *evidence);
+                assert_eq!(predictor.evidence(&[query], &options).unwrap()[0], *evidence);
             }
             let steps = predictor.trace((&photo).into(), &options).unwrap();
             assert!(steps.iter().all(|step| zero_elsewhere(step.code.as_slice())));

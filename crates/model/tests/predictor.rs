@@ -105,9 +105,10 @@ fn evidence_is_that_of_pure_noise_and_needs_a_density() {
     let nll = model(LossKind::Nll);
     let predictor = Predictor::new(&nll).unwrap();
     let photos = [embedding(0), embedding(1)];
-    let many = predict(&predictor, &photos, OPTIONS);
-    // The number of steps does not matter: the first is at pure noise.
-    let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
+    // Evidence is read with one noise for all photos; the number of steps does not matter: the first is at pure noise.
+    let queries: Vec<Query<'_>> =
+        photos.iter().map(|photo| Query { views: std::slice::from_ref(photo), key: 0 }).collect();
+    let many = predictor.predict(&queries, &OPTIONS, EVERY).unwrap();
     let quick = predictor.evidence(&queries, &OPTIONS).unwrap();
     assert_eq!(many[0].evidence.as_ref(), Some(&quick[0]));
     assert_ne!(quick[0], quick[1]);

@@ -82,7 +82,8 @@ impl<M: Deref<Target = Model> + Clone> Predictor<M> {
         prediction::read(&self.codec, drawn, options.samples, reading)
     }
 
-    /// The evidence alone: natural parameters at pure noise, from one evaluation of the network without sampling.
+    /// The evidence alone: natural parameters at pure noise, from one evaluation of the network without sampling. A network that
+    /// reads noise has the same for all photos.
     ///
     /// # Errors
     /// As [`Predictor::predict`]; a model whose network gives no densities.
