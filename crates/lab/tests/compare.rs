@@ -58,7 +58,8 @@ fn compare_makes_one_table_and_files_of_answers() {
     assert_eq!((&methods[0]["seeds"], &methods[1]["seeds"]), (&1.into(), &2.into()));
     assert_eq!(report["far"]["n"], 0);
     let answers = read(folder.path().join("answers/planet-1.csv"));
-    assert!(answers.starts_with("row,lat,lon,truth_log_density\n1,") && answers.lines().count() == 21);
+    let header = "row,lat,lon,truth_log_density,truth_region_level,truth_region_area_km2\n1,";
+    assert!(answers.starts_with(header) && answers.lines().count() == 21, "{answers}");
     let markdown = read(folder.path().join("answers/compare.md"));
     assert!(markdown.contains("### Accuracy") && markdown.contains("| planet |"), "{markdown}");
     // The same seed gives the same bytes.
