@@ -1,7 +1,7 @@
 //! `locdiff embed` as people use it: good and bad photos, every kind of input, kill it, interrupt it, resume it.
 #![cfg(unix)]
 
-mod common;
+use crate::common;
 
 use common::{command, fixture, ok, read, run};
 use safetensors::SafeTensors;

@@ -1,8 +1,6 @@
 //! GeoCLIP as a model, by its name in the data folder: a random one, 24 numbers a photo.
 
-mod common;
-#[path = "common/geoclip.rs"]
-mod geoclip;
+use crate::{common, geoclip_models as geoclip};
 
 use common::{command, ok, stderr, write_npy};
 use serde_json::Value;

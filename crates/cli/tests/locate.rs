@@ -1,7 +1,7 @@
 //! `locdiff locate` and `locdiff calibrate` as people use them.
 #![cfg(unix)]
 
-mod common;
+use crate::common;
 
 use common::{command, csv, fixture, json, json_lines, model_of_towns, ok, read, refused, refused_with, run, stderr};
 use serde_json::Value;
