@@ -1,11 +1,11 @@
-// Puts the npm package and the site together: node scripts/site.mjs BUILDS NPM SITE     (scripts/site builds the modules first)
+// Puts the npm package and the site together: node scripts/site.mjs FOLDER NPM SITE BUILD...     (scripts/site builds the modules first)
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 
-const [builds, npm, site] = process.argv.slice(2).map((path) => resolve(path));
+const [folder, npm, site] = process.argv.slice(2, 5).map((path) => resolve(path)), builds = process.argv.slice(5);
 const MODULE = "wasm32-unknown-unknown/web/locdiff_web.wasm";
 const ENCODER = "crates/bundled-encoder/streetview-lite2", MODEL = "crates/bundled-model/streetview-l31";
 const POLICY = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; base-uri 'none'; form-action 'none'";
@@ -17,7 +17,7 @@ for (const name of readdirSync("crates/web/npm")) if (name !== "test.mjs") cpSyn
 for (const name of ["LICENSE-APACHE", "LICENSE-MIT"]) cpSync(name, join(npm, name));
 cpSync(join(ENCODER, "LICENSE-NOTICE.md"), join(npm, "LICENSE-NOTICE.md"));
 const sources = {
-  "relaxed.wasm": join(builds, "relaxed", MODULE), "simd128.wasm": join(builds, "simd128", MODULE),
+  ...Object.fromEntries(builds.map((build) => [`${build}.wasm`, join(folder, build, MODULE)])),
   "encoder.json": join(ENCODER, "encoder.json"), "encoder.safetensors": join(ENCODER, "model.safetensors"),
   "config.json": join(MODEL, "config.json"), "model.safetensors": join(MODEL, "model.safetensors"), "calibration.json": join(MODEL, "calibration.json"),
 };

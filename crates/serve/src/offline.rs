@@ -10,7 +10,9 @@ use crate::{
     render::Rendered,
     shores,
 };
+use locdiff::parts::{PhotoFacts, Taken};
 use locdiff::{Control, Locator, PhotoLimits};
+use serde_json::json;
 use std::sync::Arc;
 
 /// Photos of one form at the most.
@@ -69,6 +71,7 @@ impl Offline {
         match path {
             "/page/labels.json" => return Ok((labels::json().into(), JSON)),
             "/page/shores.json" => return Ok((shores::json(query).into(), JSON)),
+            "/page/facts.json" => return Ok((facts(&body).into(), JSON)),
             _ => {}
         }
         let route = ROUTES.iter().find(|route| route.path == path);
@@ -88,5 +91,25 @@ impl Offline {
                 )
             }
         }
+    }
+}
+
+/// What a file says of time, camera and place, as `/v1/embed` has it: for photos that a browser decodes itself.
+fn facts(photo: &[u8]) -> String {
+    let PhotoFacts { gps, taken: Taken { time, offset, camera, .. }, .. } = PhotoFacts::read(photo);
+    let gps = gps.map(|gps| [gps.lat_deg(), gps.lon_deg()]);
+    json!({ "time": time, "offset": offset, "camera": camera, "gps": gps }).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_are_read_of_what_is_not_decoded() {
+        let photo = include_bytes!("../../../fixtures/vision/turned_6.jpg");
+        let said: serde_json::Value = serde_json::from_str(&facts(photo)).unwrap();
+        assert!(said["gps"][0].is_number(), "{said}");
+        assert_eq!(facts(b"nothing"), r#"{"camera":null,"gps":null,"offset":null,"time":null}"#);
     }
 }

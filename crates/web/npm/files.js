@@ -7,6 +7,7 @@ const MODEL = ["encoder.json", "encoder.safetensors", "config.json", "model.safe
 export async function openCore(list, fetchFile) {
   const unzipped = async (name) => {
     const file = list.find((one) => one.name === name);
+    if (!file) throw new Error(`this browser or Node is too old: there is no ${name} for it`);
     const response = await fetchFile(file);
     return response.body.pipeThrough(new DecompressionStream("gzip"));
   };

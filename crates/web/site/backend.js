@@ -39,5 +39,13 @@ export async function send(path, { body, headers, signal } = {}) {
   const response = await asked(body, headers?.["content-type"]);
   if (response.status !== 415 || !(body instanceof Blob)) return response;
   const png = await redrawn(body).catch(() => null);
-  return png ? asked(png, "image/png") : response;
+  if (!png) return response;
+  const drawn = await asked(png, "image/png");
+  if (!drawn.ok || !/^v1\/(locate|embed)$/.test(route)) return drawn;
+  // What the file says of itself is lost on the way through a canvas.
+  const facts = JSON.parse(new TextDecoder().decode((await (await locdiff).ask("/page/facts.json", "", "", await body.arrayBuffer(), signal)).body));
+  const said = await drawn.json();
+  if (route === "v1/embed") Object.assign(said, facts);
+  else said.gps = facts.gps && { lat: facts.gps[0], lon: facts.gps[1] };
+  return Response.json(said);
 }

@@ -6,8 +6,6 @@
 
 #[cfg(all(target_arch = "wasm32", target_feature = "relaxed-simd"))]
 mod fused;
-#[cfg(any(test, target_arch = "wasm32"))]
-mod math;
 
 use locdiff::{Locator, parts::FilesInMemory};
 use locdiff_serve::Offline;
