@@ -78,7 +78,6 @@ enum Bytes {
         row: u64,
     },
     /// In a way that is not read, and which.
-    #[cfg_attr(target_family = "wasm", expect(dead_code, reason = "of zip archives, which are not read there"))]
     Unreadable {
         shard: Arc<Path>,
         reason: Arc<str>,

@@ -6,6 +6,7 @@ pub(super) const WIDTH: usize = 48;
 pub(super) const ROWS: usize = 8;
 
 /// The sums of a tile.
+#[cfg(any(test, target_arch = "x86_64"))]
 type Sums = [[f32; WIDTH]; ROWS];
 
 /// A part of `c`: up to [`ROWS`] rows and [`WIDTH`] columns.
