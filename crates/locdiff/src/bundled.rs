@@ -12,7 +12,7 @@ pub const BUNDLED_MODEL_NAME: &str = locdiff_bundled_model::NAME;
 fn files() -> FilesInMemory<'static> {
     let locdiff_bundled_model::ModelFiles { config, weights, calibration } = locdiff_bundled_model::model();
     let (encoder, encoder_weights) = locdiff_bundled_encoder::encoder();
-    FilesInMemory { encoder, encoder_weights, config, weights, calibration }
+    FilesInMemory { called: "the bundled", encoder, encoder_weights, config, weights, calibration }
 }
 
 /// The model that is part of this library, with its calibration.
@@ -20,7 +20,7 @@ fn files() -> FilesInMemory<'static> {
 /// # Errors
 /// A failure of the device.
 pub fn bundled_model(device: &Device) -> Result<(Model, Option<Calibration>), LocateError> {
-    files().model("the bundled model", device)
+    files().model(device)
 }
 
 /// The encoder that is part of this library, on a device.
@@ -28,5 +28,5 @@ pub fn bundled_model(device: &Device) -> Result<(Model, Option<Calibration>), Lo
 /// # Errors
 /// A failure of the device.
 pub fn bundled_encoder(device: &Device) -> Result<Encoder, LocateError> {
-    files().encoder("the bundled encoder", device)
+    files().encoder(device)
 }

@@ -10,6 +10,8 @@ use std::path::Path;
 /// The contents of a model's and an encoder's files.
 #[derive(Debug, Clone, Copy)]
 pub struct FilesInMemory<'a> {
+    /// What messages and fingerprints say before "model" and "encoder".
+    pub called: &'a str,
     /// `encoder.json` of the encoder.
     pub encoder: &'a [u8],
     /// `model.safetensors` of the encoder.
@@ -23,9 +25,9 @@ pub struct FilesInMemory<'a> {
 }
 
 impl FilesInMemory<'_> {
-    /// The model with its calibration; `called` is its name in messages.
-    pub(crate) fn model(&self, called: &str, device: &Device) -> Result<(Model, Option<Calibration>), LocateError> {
-        let name = |file: &str| Path::new(called).join(file);
+    /// The model with its calibration.
+    pub(crate) fn model(&self, device: &Device) -> Result<(Model, Option<Calibration>), LocateError> {
+        let name = |file: &str| Path::new(&format!("{} model", self.called)).join(file);
         let config = (&*name("config.json"), self.config);
         let model = Model::from_bytes(device, config, (&name("model.safetensors"), self.weights))?;
         let calibration = Calibration::from_bytes(name("calibration.json"), self.calibration, &shape_of(&model))?;
@@ -33,8 +35,8 @@ impl FilesInMemory<'_> {
     }
 
     /// The encoder.
-    pub(crate) fn encoder(&self, called: &str, device: &Device) -> Result<Encoder, LocateError> {
-        let name = |file: &str| Path::new(called).join(file);
+    pub(crate) fn encoder(&self, device: &Device) -> Result<Encoder, LocateError> {
+        let name = |file: &str| Path::new(&format!("{} encoder", self.called)).join(file);
         let description = (&*name("encoder.json"), self.encoder);
         Ok(Encoder::from_bytes_on(description, (&name("model.safetensors"), self.encoder_weights), device)?)
     }
@@ -47,7 +49,7 @@ impl Locator {
     /// Files that cannot be used, or do not belong together.
     pub fn from_memory(files: &FilesInMemory<'_>) -> Result<Self, LocateError> {
         let device = Device::cpu();
-        let (model, calibration) = files.model("the model", &device)?;
-        Self::new(model, calibration, Some(files.encoder("the encoder", &device)?))
+        let (model, calibration) = files.model(&device)?;
+        Self::new(model, calibration, Some(files.encoder(&device)?))
     }
 }

@@ -44,7 +44,8 @@ pub extern "C" fn open() -> u32 {
         let inputs = std::mem::take(&mut desk.inputs);
         let opened = match &inputs[..] {
             [encoder, encoder_weights, config, weights, calibration] => {
-                let files = FilesInMemory { encoder, encoder_weights, config, weights, calibration };
+                let files =
+                    FilesInMemory { called: "the bundled", encoder, encoder_weights, config, weights, calibration };
                 Locator::from_memory(&files).map_err(|error| error.to_string())
             }
             _ => Err(format!("a model has 5 files, not {}", inputs.len())),
