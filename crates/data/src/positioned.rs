@@ -76,3 +76,9 @@ fn read_at(file: &File, mut out: &mut [u8], mut offset: u64) -> std::io::Result<
     }
     Ok(())
 }
+
+/// There are no files in a browser.
+#[cfg(not(any(unix, windows)))]
+fn read_at(_: &File, _: &mut [u8], _: u64) -> std::io::Result<()> {
+    Err(std::io::ErrorKind::Unsupported.into())
+}

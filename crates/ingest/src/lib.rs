@@ -35,6 +35,7 @@ mod shard;
 mod source;
 mod table;
 mod tables;
+#[cfg_attr(target_family = "wasm", path = "no_zip.rs")]
 mod zipped;
 mod zipped_bytes;
 

@@ -120,6 +120,7 @@ impl PhotoSource {
 
     /// The same, which cannot be read, and why.
     #[must_use]
+    #[cfg_attr(target_family = "wasm", expect(dead_code, reason = "of zip archives, which are not read there"))]
     pub(crate) fn unreadable(self, reason: &str) -> Self {
         let shard = Arc::from(self.path());
         Self { bytes: Bytes::Unreadable { shard, reason: Arc::from(reason) }, ..self }

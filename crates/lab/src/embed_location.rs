@@ -5,9 +5,9 @@ use clap::Args;
 use locdiff_data::{Dtype, Format, MatrixWriter};
 use locdiff_geoclip::GeoClip;
 use locdiff_nn::Device;
+use locdiff_report::terminal::args::{DeviceArg, PointsInput, parse_format};
+use locdiff_report::terminal::{output, progress};
 use locdiff_sphere::LatLon;
-use locdiff_terminal::args::{DeviceArg, PointsInput, parse_format};
-use locdiff_terminal::{output, progress};
 use std::path::{Path, PathBuf};
 
 /// Places that are embedded at a time: memory stays at one block.

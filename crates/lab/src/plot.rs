@@ -5,11 +5,11 @@ use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, Subcommand};
 use locdiff_data::{PointColumns, read_points};
 use locdiff_map::{Colour, MapImage, Marker, MarkerShape, sheet_png};
+use locdiff_report::terminal::args::{VectorsInput, parse_place, parse_positive, read_vectors};
+use locdiff_report::terminal::output::{self, is_stdout, write_file};
+use locdiff_report::terminal::progress;
 use locdiff_shdd::Codec;
 use locdiff_sphere::{Degree, LatLon};
-use locdiff_terminal::args::{VectorsInput, parse_place, parse_positive, read_vectors};
-use locdiff_terminal::output::{self, is_stdout, write_file};
-use locdiff_terminal::progress;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Subcommand)]

@@ -61,6 +61,7 @@ mod grid;
 mod home;
 #[cfg(feature = "gallery")]
 mod hybrid;
+mod in_memory;
 #[cfg(feature = "gallery")]
 mod inputs;
 mod judged;
@@ -137,6 +138,7 @@ pub mod parts {
     pub use crate::home::{data_folder, models_folder};
     #[cfg(feature = "gallery")]
     pub use crate::hybrid::{Hybrid, check_embeddings, open_retriever};
+    pub use crate::in_memory::FilesInMemory;
     #[cfg(feature = "gallery")]
     pub use crate::inputs::Inputs;
     pub use crate::judged::{AnswerScore, JudgedPlace, judge_rows};

@@ -1,11 +1,12 @@
 // Photos in, answers out: everything but the globe.
-import { Film } from "/page/film.js";
-import { Zip, answersOf, csv, geojson, gpx, kml, placesCsv } from "/page/files.js";
-import { Globe } from "/page/globe.js";
-import { degrees, furnish, hypothesisFor, percent, text } from "/page/parts.js";
-import { album, ask, embed, patiently, preview, setKey, tag } from "/page/server.js";
-import { Strip } from "/page/strip.js";
-import { caption, clocks, inTime, km, thumbnail, when } from "/page/trip.js";
+import { hasServer, send, whereabouts } from "./backend.js";
+import { Film } from "./film.js";
+import { Zip, answersOf, csv, geojson, gpx, kml, placesCsv } from "./files.js";
+import { Globe } from "./globe.js";
+import { degrees, furnish, hypothesisFor, percent, text } from "./parts.js";
+import { album, ask, embed, patiently, preview, setKey, tag } from "./server.js";
+import { Strip } from "./strip.js";
+import { caption, clocks, inTime, km, thumbnail, when } from "./trip.js";
 
 const $ = (id) => document.getElementById(id);
 const globe = new Globe($("globe"));
@@ -493,7 +494,7 @@ $("cancel").addEventListener("click", () => {
 $("remove").addEventListener("click", () => { if (photos.includes(shown)) remove(shown); });
 $("clear").addEventListener("click", clear);
 $("example").addEventListener("click", async () => {
-  const blob = await (await fetch("/page/example.jpg")).blob();
+  const blob = await (await fetch(new URL("example.jpg", import.meta.url))).blob();
   add([new File([blob], "example.jpg", { type: "image/jpeg" })]);
 });
 $("access").addEventListener("submit", (event) => {
@@ -504,8 +505,10 @@ $("access").addEventListener("submit", (event) => {
 });
 $("downloads").addEventListener("click", (event) => { if (event.target.dataset.format) download(event.target.dataset.format); });
 furnish(globe);
+$("whereabouts").textContent = whereabouts;
+$("programs").hidden = !hasServer;
 // Names of countries, where the server tells them without a key.
-fetch("/v1/regions").then((response) => (response.ok ? response.json() : { countries: [] })).then(({ countries }) => {
+send("v1/regions").then((response) => (response.ok ? response.json() : { countries: [] })).then(({ countries }) => {
   $("countries").replaceChildren(...countries.map(({ name }) => new Option(name, name)));
 }).catch(() => {});
 restrip();

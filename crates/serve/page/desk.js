@@ -1,9 +1,9 @@
 // The review desk: photos with their places, what a person does with them, and what is written in the end. The server keeps every act; this page
 // shows what it says.
-import { Globe } from "/page/globe.js";
-import { furnish, hypothesisFor, percent, text } from "/page/parts.js";
-import { Strip } from "/page/strip.js";
-import { caption, inTime, km, when } from "/page/trip.js";
+import { Globe } from "./globe.js";
+import { furnish, hypothesisFor, percent, text } from "./parts.js";
+import { Strip } from "./strip.js";
+import { caption, inTime, km, when } from "./trip.js";
 
 const $ = (id) => document.getElementById(id);
 const globe = new Globe($("globe"));

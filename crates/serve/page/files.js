@@ -1,5 +1,5 @@
 // Answers as files to keep: a table, GeoJSON, KML, GPX, and photos with their place as a zip.
-import { inTime, when } from "/page/trip.js";
+import { inTime, when } from "./trip.js";
 
 const cell = (value) => `"${String(value ?? "").replaceAll('"', '""').replace(/^[=+@\t\r-]/, "'$&")}"`;
 const xml = (value) => String(value).replace(/[&<>"']/g, (one) => `&#${one.charCodeAt(0)};`).replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "?");

@@ -1,5 +1,5 @@
 // The diffusion's samples on their way from noise to places: a slider for everybody, a film for those who like motion.
-import { geoInterpolate } from "/page/d3-geo.js";
+import { geoInterpolate } from "./d3-geo.js";
 
 const STEP_MS = 450;
 

@@ -1,9 +1,9 @@
 // The globe: land, the density, its 50 % and 90 % outlines, numbered places, a circle that is drawn, samples under way, a trip's track. Poles and
 // the antimeridian are d3-geo's to get right.
-import { geoArea, geoCircle, geoDistance, geoGraticule10, geoNaturalEarth1, geoOrthographic, geoPath } from "/page/d3-geo.js";
-import { Labels } from "/page/labels.js";
-import { Shores } from "/page/shores.js";
-import { Texture } from "/page/texture.js";
+import { geoArea, geoCircle, geoDistance, geoGraticule10, geoNaturalEarth1, geoOrthographic, geoPath } from "./d3-geo.js";
+import { Labels } from "./labels.js";
+import { Shores } from "./shores.js";
+import { Texture } from "./texture.js";
 
 const SPHERE = { type: "Sphere" };
 const GRID = geoGraticule10();
@@ -15,7 +15,7 @@ const LOOKS = { placed: ["sample", "paper"], guess: ["paper", "sample"], tag: ["
 
 // Shores and borders: the layout of scripts/map_coastline.py.
 async function coast(detail) {
-  const bytes = new Uint8Array(await (await fetch(`/page/coast-${detail}.bin`)).arrayBuffer());
+  const bytes = new Uint8Array(await (await fetch(new URL(`coast-${detail}.bin`, import.meta.url))).arrayBuffer());
   let at = 0;
   const number = () => {
     let value = 0, scale = 1, byte;

@@ -1,9 +1,10 @@
 // Names of countries and towns on the globe: the more one zooms in, the more there are; none covers another.
+import { send } from "./backend.js";
 
 export class Labels {
   constructor(whenLoaded) {
     this.list = [];
-    fetch("/page/labels.json").then((response) => response.json()).then((list) => { this.list = list; whenLoaded(); }).catch(() => {});
+    send("page/labels.json").then((response) => response.json()).then((list) => { this.list = list; whenLoaded(); }).catch(() => {});
   }
 
   // `level` is that of a world of 256 pixels, doubled so often; `isSeen` says whether a place is on this side of the Earth.

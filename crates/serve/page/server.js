@@ -1,4 +1,5 @@
-// What the page asks the server: photos go one by one, so that any number can be sent, stopped and answered as they come.
+// What the page asks: photos go one by one, so that any number can be sent, stopped and answered as they come.
+import { send } from "./backend.js";
 
 let key = "";
 export const setKey = (given) => { key = given; };
@@ -8,7 +9,7 @@ const nameOf = (file, k) => file.name || `pasted ${k + 1}`;
 // Posts to a route; a refusal is an error with the server's words, `wait` where it is busy, `needsKey` where it wants one.
 async function post(route, query, body, headers, signal) {
   if (key) headers["x-api-key"] = key;
-  const response = await fetch(`/v1/${route}?${query}`, { method: "POST", headers, body, signal });
+  const response = await send(`v1/${route}?${query}`, { method: "POST", headers, body, signal });
   if (response.ok) return response;
   const problem = await response.json().catch(() => ({ detail: `the server said ${response.status}` }));
   const wait = response.status === 429 && Number(response.headers.get("retry-after"));

@@ -1,5 +1,6 @@
 // Finer shores where one is near: outlines of states and provinces, fetched for what is in sight and kept.
-import { geoArea } from "/page/d3-geo.js";
+import { send } from "./backend.js";
+import { geoArea } from "./d3-geo.js";
 
 // Degrees of a tile, and the level (a world of 256 pixels, doubled so often) from which on they are looked at.
 const TILE = 10, LEVEL = 6.5;
@@ -33,7 +34,7 @@ export class Shores {
   fetch(key) {
     const tile = {}, [x, y] = key.split(",");
     this.tiles.set(key, tile);
-    fetch(`/page/shores.json?west=${x * TILE}&south=${y * TILE}&degrees=${TILE}`).then((response) => response.json()).then((list) => {
+    send(`page/shores.json?west=${x * TILE}&south=${y * TILE}&degrees=${TILE}`).then((response) => response.json()).then((list) => {
       for (const [id, ring] of list) if (!this.outlines.has(id)) {
         const closed = [...ring, ring[0]];
         this.outlines.set(id, [geoArea({ type: "Polygon", coordinates: [closed] }) > 2 * Math.PI ? closed.reverse() : closed]);

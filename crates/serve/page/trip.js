@@ -1,5 +1,5 @@
 // A trip: its photos in the order of time, and what the album says of each.
-import { preview } from "/page/server.js";
+import { preview } from "./server.js";
 
 const THUMBNAIL = 240;
 

@@ -1,7 +1,6 @@
 //! The document for people: a page without scripts.
 
-use crate::openapi::{is_for, problems};
-use crate::{ask::PARAMETERS, routes::ROUTES};
+use crate::{ask::PARAMETERS, openapi::problems, question::is_for, routes::ROUTES};
 use std::fmt::Write;
 
 const HEAD: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><meta name=\"viewport\" \

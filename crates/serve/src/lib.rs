@@ -6,55 +6,92 @@
 //! | its address, keys, limits and times | [`ServeOptions`] |
 //! | a page of another program, for the user of this machine alone | [`LocalPage`] |
 //! | a desk to review places, on such a page | [`run_desk`], [`FolderBench`] |
+//! | the same routes without a network, in a browser | [`Offline`] |
 //!
 //! One thread reads and writes all connections; another owns the model and computes what waited while it computed. The
 //! answer to a photo is the text that `locdiff locate` prints for it as JSON, alone or among others.
 //!
 //! ```no_run
+//! # #[cfg(feature = "server")] {
 //! use locdiff_serve::{ServeOptions, Server};
 //! # fn locator() -> locdiff::Locator { unimplemented!() }
 //! let server = Server::bind(locator(), ServeOptions::default())?;
 //! println!("http://{}", server.address());
 //! server.run(|| false)?; // forever
+//! # }
 //! # Ok::<(), locdiff_serve::ServeError>(())
 //! ```
+#![cfg_attr(not(feature = "server"), allow(dead_code))] // reason: some parts of routes and problems are for the server alone
 
+#[cfg(feature = "server")]
 mod access;
 mod ask;
+#[cfg(feature = "server")]
 mod backend;
+#[cfg(feature = "server")]
 mod body;
+#[cfg(feature = "server")]
 mod budget;
+#[cfg(feature = "server")]
 mod connections;
+#[cfg(feature = "server")]
 mod desk;
+#[cfg(feature = "server")]
 mod docs;
+mod engine;
+#[cfg(feature = "server")]
 mod error;
+#[cfg(feature = "server")]
+mod files;
 #[cfg(feature = "fuzzing")]
 pub mod fuzzing;
+#[cfg(feature = "server")]
 mod hosts;
+#[cfg(feature = "server")]
 mod job;
 mod labels;
+#[cfg(feature = "server")]
 mod local_page;
+#[cfg(feature = "server")]
 mod log;
+#[cfg(feature = "server")]
 mod metrics;
 mod multipart;
+mod offline;
+#[cfg(feature = "server")]
 mod openapi;
+#[cfg(feature = "server")]
 mod options;
 mod problem;
 mod query;
+mod question;
+#[cfg(feature = "server")]
 mod queue;
+mod regions;
 mod render;
+#[cfg(feature = "server")]
 mod reply;
 mod routes;
+#[cfg(feature = "server")]
 mod server;
+#[cfg(feature = "server")]
 mod service;
 mod shores;
+#[cfg(feature = "server")]
 mod stall;
 mod tagging;
 mod trips;
 mod uploads;
+mod work;
 
+#[cfg(feature = "server")]
 pub use desk::{FolderBench, FolderSettings, run_desk};
+#[cfg(feature = "server")]
 pub use error::ServeError;
+#[cfg(feature = "server")]
 pub use local_page::LocalPage;
+pub use offline::{Offline, OfflineReply};
+#[cfg(feature = "server")]
 pub use options::{ServeOptions, read_keys};
+#[cfg(feature = "server")]
 pub use server::Server;

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 use futures_util::{FutureExt, future, stream};
-use hyper::header::{CONTENT_DISPOSITION, HeaderMap};
+use http::header::{CONTENT_DISPOSITION, HeaderMap};
 use multer::{Error, Multipart};
 use std::convert::Infallible;
 

@@ -2,6 +2,7 @@
 
 use crate::ask::{PARAMETERS, Parameter};
 use crate::problem::Kind;
+use crate::question::is_for;
 use crate::routes::{Endpoint, ROUTES, Route};
 use serde_json::{Map, Value, json};
 
@@ -78,22 +79,6 @@ fn operation(route: &Route, own: &Value) -> Value {
     operation
 }
 
-/// Parameters of albums alone.
-const ALBUMS: [&str; 2] = ["one_trip", "trust_clocks"];
-
-/// Whether a parameter means something at an endpoint.
-pub(crate) fn is_for(parameter: &Parameter, endpoint: Endpoint) -> bool {
-    match endpoint {
-        Endpoint::Locate => !ALBUMS.contains(&parameter.name),
-        Endpoint::LocateEmbeddings => !ALBUMS.contains(&parameter.name) && !["name", "views"].contains(&parameter.name),
-        Endpoint::Embed | Endpoint::Preview | Endpoint::Occlusion => parameter.name == "name",
-        Endpoint::Steps => ["name", "views", "seed"].contains(&parameter.name),
-        Endpoint::Album => ["views", "seed"].contains(&parameter.name) || ALBUMS.contains(&parameter.name),
-        Endpoint::AlbumEmbeddings => parameter.name == "seed" || ALBUMS.contains(&parameter.name),
-        _ => false,
-    }
-}
-
 fn parameter(parameter: &Parameter) -> Value {
     let mut schema = json!({ "type": parameter.kind });
     if parameter.kind == "array" {
@@ -122,6 +107,7 @@ fn parameter(parameter: &Parameter) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::question::ALBUMS;
 
     #[test]
     fn the_document_has_every_route_and_every_problem() {

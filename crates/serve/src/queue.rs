@@ -126,7 +126,7 @@ impl Queue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{ask::Ask, budget::Budget, job::Work};
+    use crate::{ask::Ask, budget::Budget, work::Work};
     use std::time::Instant;
     use tokio::sync::oneshot;
 

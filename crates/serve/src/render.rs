@@ -20,7 +20,8 @@ pub(crate) struct Renderer {
     atlas: OnceLock<Atlas>,
 }
 
-type Rendered = Result<(Vec<u8>, &'static str), Problem>;
+/// Bytes and their type.
+pub(crate) type Rendered = Result<(Vec<u8>, &'static str), Problem>;
 
 impl Renderer {
     /// The answers of a job: the lines that `locdiff locate` writes. A photo alone that cannot be used is a problem, one of several a

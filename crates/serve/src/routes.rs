@@ -1,8 +1,5 @@
 //! The routes, as the server takes them and as its document lists them.
 
-use hyper::Method;
-use locdiff_map::Detail;
-
 /// What is at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Endpoint {
@@ -45,7 +42,7 @@ impl Route {
     }
 }
 
-const fn get(path: &'static str, endpoint: Endpoint, needs_key: bool, summary: &'static str) -> Route {
+pub(crate) const fn get(path: &'static str, endpoint: Endpoint, needs_key: bool, summary: &'static str) -> Route {
     Route { path, endpoint, is_post: false, needs_key, summary }
 }
 
@@ -95,69 +92,3 @@ pub(crate) const ROUTES: [Route; 16] = [
     get("/openapi.json", Endpoint::OpenApi, false, "This document"),
     get("/docs", Endpoint::Docs, false, "This document for people"),
 ];
-
-/// A file of the page.
-pub(crate) struct PageFile {
-    pub(crate) route: Route,
-    pub(crate) content_type: &'static str,
-    pub(crate) contents: &'static [u8],
-}
-
-const fn page(k: usize, path: &'static str, content_type: &'static str, contents: &'static [u8]) -> PageFile {
-    PageFile { route: get(path, Endpoint::Page(k), false, "A file of the page"), content_type, contents }
-}
-
-const BYTES: &str = "application/octet-stream";
-const SCRIPT: &str = "text/javascript; charset=utf-8";
-
-/// The names on the page's globe, which are made when they are first asked for.
-const LABELS: Route = get("/page/labels.json", Endpoint::Labels, false, "A file of the page");
-
-/// Outlines of states near a place, for who has zoomed in.
-const SHORES: Route = get("/page/shores.json", Endpoint::Shores, false, "A file of the page");
-
-/// The page: all that it loads.
-pub(crate) const PAGE: [PageFile; 18] = [
-    page(0, "/", "text/html; charset=utf-8", include_bytes!("../page/index.html")),
-    page(1, "/page/style.css", "text/css; charset=utf-8", include_bytes!("../page/style.css")),
-    page(2, "/page/app.js", SCRIPT, include_bytes!("../page/app.js")),
-    page(3, "/page/globe.js", SCRIPT, include_bytes!("../page/globe.js")),
-    page(4, "/page/d3-geo.js", SCRIPT, include_bytes!("../page/d3-geo.js")),
-    page(5, "/page/coast-coarse.bin", BYTES, Detail::Coarse.bytes()),
-    page(6, "/page/coast-fine.bin", BYTES, Detail::Fine.bytes()),
-    page(7, "/page/icon.svg", "image/svg+xml", include_bytes!("../page/icon.svg")),
-    page(8, "/page/texture.js", SCRIPT, include_bytes!("../page/texture.js")),
-    page(9, "/page/film.js", SCRIPT, include_bytes!("../page/film.js")),
-    page(10, "/page/trip.js", SCRIPT, include_bytes!("../page/trip.js")),
-    page(11, "/page/strip.js", SCRIPT, include_bytes!("../page/strip.js")),
-    page(12, "/page/files.js", SCRIPT, include_bytes!("../page/files.js")),
-    page(13, "/page/labels.js", SCRIPT, include_bytes!("../page/labels.js")),
-    page(14, "/page/server.js", SCRIPT, include_bytes!("../page/server.js")),
-    page(15, "/page/example.jpg", "image/jpeg", include_bytes!("../page/example.jpg")),
-    page(16, "/page/parts.js", SCRIPT, include_bytes!("../page/parts.js")),
-    page(17, "/page/shores.js", SCRIPT, include_bytes!("../page/shores.js")),
-];
-
-/// The page of a desk: what it has beside the files above.
-pub(crate) const DESK: [PageFile; 3] = [
-    page(0, "/", "text/html; charset=utf-8", include_bytes!("../page/desk.html")),
-    page(1, "/page/desk.js", SCRIPT, include_bytes!("../page/desk.js")),
-    page(2, "/page/desk.css", "text/css; charset=utf-8", include_bytes!("../page/desk.css")),
-];
-
-/// What a request found.
-#[derive(Debug)]
-pub(crate) enum RouteMatch {
-    Route(Route),
-    /// The path is there, with this other method.
-    OtherMethod(Route),
-    Nothing,
-}
-
-/// The route for a method and a path; paths are compared as they are, so there is nothing to walk out of.
-pub(crate) fn find(method: &Method, path: &str) -> RouteMatch {
-    let all = ROUTES.iter().copied().chain(PAGE.iter().map(|file| file.route)).chain([LABELS, SHORES]);
-    let Some(route) = all.into_iter().find(|route| route.path == path) else { return RouteMatch::Nothing };
-    let fits = if route.is_post { method == Method::POST } else { method == Method::GET || method == Method::HEAD };
-    if fits { RouteMatch::Route(route) } else { RouteMatch::OtherMethod(route) }
-}

@@ -1,22 +1,21 @@
 //! From a request to its response.
 
-use crate::ask::{Ask, PARAMETERS};
 use crate::body::{self, BodyLimits};
-use crate::job::{Job, Work};
+use crate::files::{self, PAGE, RouteMatch};
+use crate::job::Job;
 use crate::log::{self, Line, RequestIds};
 use crate::problem::{Kind, Problem};
-use crate::routes::{self, Endpoint, PAGE, Route, RouteMatch};
-use crate::uploads::{self, BodyKind};
+use crate::question::{Asked, Question, WorkLimits};
+use crate::routes::{Endpoint, Route};
 use crate::{
     ServeOptions, access::Access, budget::Budget, connections::UnclearLength, docs, hosts::Hosts, labels,
-    metrics::Metrics, openapi, query, queue::Queue, reply::Reply, shores, tagging,
+    metrics::Metrics, openapi, queue::Queue, regions, reply::Reply, shores,
 };
 use bytes::Bytes;
 use http_body_util::Full;
 use hyper::{Method, Request, Response, body::Incoming, header::CONTENT_TYPE, http::request::Parts};
 use locdiff::PhotoLimits;
-use locdiff_places::Countries;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::{sync::Arc, time::Instant};
 use tokio::{sync::oneshot, time::timeout_at};
@@ -46,7 +45,7 @@ impl Service {
         let begin = Instant::now();
         let (head, mut body) = request.into_parts();
         let id = self.ids.id(head.headers.get("x-request-id").and_then(|value| value.to_str().ok()));
-        let found = routes::find(&head.method, head.uri.path());
+        let found = files::find(&head.method, head.uri.path());
         let route = match &found {
             RouteMatch::Route(route) | RouteMatch::OtherMethod(route) => route.path,
             RouteMatch::Nothing => "other",
@@ -135,7 +134,7 @@ impl Service {
             | Endpoint::Tag
             | Endpoint::Preview => self.compute(head, body, route, bytes_in).await,
             Endpoint::Info => Ok(Reply::ok(JSON, self.info.to_string())),
-            Endpoint::Regions => Ok(Reply::ok(JSON, regions().to_string())),
+            Endpoint::Regions => Ok(Reply::ok(JSON, regions::json())),
             Endpoint::Live => Ok(Reply::ok(JSON, "{\"status\":\"live\"}")),
             Endpoint::Ready if self.is_stopping.load(Ordering::SeqCst) => {
                 Err(Problem::new(Kind::Stopping, "requests that are under way are finished"))
@@ -163,18 +162,12 @@ impl Service {
         let arrived = Instant::now();
         let deadline = arrived + self.options.request_timeout;
         let text = head.uri.query().unwrap_or_default();
-        check_parameters(text, route.endpoint)?;
-        let ask = Ask::parse(text)?;
         let content_type = match head.headers.get(CONTENT_TYPE).map(|value| value.to_str()) {
             None => None,
             Some(Ok(text)) => Some(text),
             Some(Err(_)) => return Err(Problem::bad("the Content-Type is no text")),
         };
-        let kind = match route.endpoint {
-            Endpoint::LocateEmbeddings | Endpoint::AlbumEmbeddings => BodyKind::of_embeddings(content_type)?,
-            Endpoint::Album | Endpoint::Tag => BodyKind::of_album(content_type)?,
-            _ => BodyKind::of_photos(content_type)?,
-        };
+        let question = Question::new(route.endpoint, text, content_type)?;
         if self.queue.is_full() {
             return Err(self.busy());
         }
@@ -182,22 +175,10 @@ impl Service {
         let limits = BodyLimits { bytes: self.options.max_body_bytes, time: self.options.body_timeout };
         let contents = body::read(body, limits, &mut reserved, || self.queue.wait_s()).await?;
         *bytes_in = contents.len() as u64;
-        let most = self.options.max_photos;
-        let photos = |contents, name| uploads::photos(contents, &kind, name, most, &self.limits);
-        let work = match route.endpoint {
-            // A copy takes no model.
-            Endpoint::Tag => return Ok(Reply::ok("application/octet-stream", tagging::copy(contents, &kind)?)),
-            Endpoint::AlbumEmbeddings => uploads::album_embeddings(&contents, self.columns)?,
-            Endpoint::Preview | Endpoint::Occlusion => match (&kind, route.endpoint) {
-                (BodyKind::Photo, Endpoint::Preview) => Work::Preview(photos(contents, ask.name.clone())?),
-                (BodyKind::Photo, _) => Work::Occlusion(photos(contents, ask.name.clone())?),
-                _ => return Err(Problem::bad("this is about one photo: send it as the body")),
-            },
-            Endpoint::LocateEmbeddings => uploads::embeddings(&contents, self.columns, most)?,
-            Endpoint::Embed => Work::Embed(photos(contents, ask.name.clone())?),
-            Endpoint::Steps => Work::Steps(photos(contents, ask.name.clone())?),
-            Endpoint::Album => uploads::album(contents, &kind, most, &self.limits)?,
-            _ => Work::Locate(photos(contents, ask.name.clone())?),
+        let limits = WorkLimits { photos: self.options.max_photos, photo: &self.limits, columns: self.columns };
+        let (ask, work) = match question.asked(contents, &limits)? {
+            Asked::Work(ask, work) => (ask, work),
+            Asked::Done(body, content_type) => return Ok(Reply::ok(content_type, body)),
         };
         let (reply, answer) = oneshot::channel();
         let job = Job { work, ask, arrived, deadline, reply, reserved };
@@ -234,22 +215,4 @@ impl Service {
             ("body_bytes", "Memory that bodies take.", self.budget.used() as f64),
         ])
     }
-}
-
-/// Fails for parameters that mean something elsewhere only.
-fn check_parameters(text: &str, endpoint: Endpoint) -> Result<(), Problem> {
-    for (name, _) in query::pairs(text).map_err(Problem::bad)? {
-        let known = PARAMETERS.iter().find(|parameter| parameter.name == name);
-        if known.is_some_and(|parameter| !openapi::is_for(parameter, endpoint)) {
-            return Err(Problem::bad(format!("'{name}' means nothing here")));
-        }
-    }
-    Ok(())
-}
-
-fn regions() -> Value {
-    let countries = Countries::bundled();
-    let with_outline = countries.all().iter().filter(|country| !countries.polygons(country).is_empty());
-    let each = |country: &locdiff_places::Country| json!({ "code": country.code(), "name": country.name() });
-    json!({ "countries": with_outline.map(each).collect::<Vec<_>>() })
 }

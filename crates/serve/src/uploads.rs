@@ -1,8 +1,8 @@
 //! Bodies as photos or embeddings.
 
-use crate::job::{AlbumFacts, GivenFacts, Upload, Work};
 use crate::multipart;
 use crate::problem::{Kind, Problem};
+use crate::work::{AlbumFacts, GivenFacts, Upload, Work};
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use bytes::Bytes;
 use locdiff::parts::{Taken, parse_time};

@@ -14,10 +14,10 @@ use locdiff_eval::{Benchmark, Bootstrap};
 use locdiff_geoclip::GALLERY_FILE;
 use locdiff_model::{Model, Predictor, Reading, SampleOptions};
 use locdiff_nn::Device;
+use locdiff_report::terminal::output::{Usage, write_file};
+use locdiff_report::terminal::{args::DeviceArg, progress, verbosity};
 use locdiff_report::{Division, Evaluation, System};
 use locdiff_sphere::LatLon;
-use locdiff_terminal::output::{Usage, write_file};
-use locdiff_terminal::{args::DeviceArg, progress, verbosity};
 use locdiff_train::TrainPreset;
 use std::path::{Path, PathBuf};
 

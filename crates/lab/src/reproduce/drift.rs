@@ -4,9 +4,9 @@ use anyhow::{Context, Result};
 use clap::Args;
 use locdiff_baselines::{PerturbationDrift, ReducedDrift};
 use locdiff_data::{PointColumns, read_points};
+use locdiff_report::terminal::args::{DecoderArgs, DegreeArg, parse_positive};
+use locdiff_report::terminal::progress;
 use locdiff_shdd::Codec;
-use locdiff_terminal::args::{DecoderArgs, DegreeArg, parse_positive};
-use locdiff_terminal::progress;
 use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]

@@ -96,8 +96,9 @@ fn run<S: Simd, const K: usize, const STRIDE: usize>(simd: S, mut job: Run<'_>) 
         let mut x = 0;
         while x < job.width {
             let left = job.width - x;
-            // 14 pixels are two sevens, not an eight and rests.
+            // 14 pixels are two sevens, not an eight and rests. Sixteen registers of four numbers hold four pixels.
             x += match left {
+                4.. if S::F32_LANES == 4 => pixels::<S, K, STRIDE, 4>(simd, &mut job, y, x),
                 7 | 14 => pixels::<S, K, STRIDE, 7>(simd, &mut job, y, x),
                 8.. => pixels::<S, K, STRIDE, 8>(simd, &mut job, y, x),
                 4.. => pixels::<S, K, STRIDE, 4>(simd, &mut job, y, x),

@@ -189,6 +189,28 @@ fn sums<S: Simd, const P: usize, const V: usize, const B: usize>(
         // Known to the compiler, this spares a check in every step of the loop below.
         assert!(rows[p].len() == panel.len());
     }
+    if V == 4 {
+        // Registers of four numbers: sixteen of them hold the sums of one block only.
+        for b in 0..B {
+            let mut own = [[zero; V]; P];
+            for p in 0..P {
+                own[p] = sums[p][b];
+            }
+            for i in 0..panel.len() {
+                let weights = panel[i][b];
+                for p in 0..P {
+                    let value = simd.splat_f32s(rows[p][i]);
+                    for v in 0..V {
+                        own[p][v] = simd.mul_add_e_f32s(value, weights[v], own[p][v]);
+                    }
+                }
+            }
+            for p in 0..P {
+                sums[p][b] = own[p];
+            }
+        }
+        return sums;
+    }
     for i in 0..panel.len() {
         let weights = panel[i];
         for p in 0..P {

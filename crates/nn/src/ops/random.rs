@@ -81,7 +81,7 @@ pub fn fill_row_noise(out: ViewMut<'_>, noise: &RowNoise, stream: u32) -> Result
 }
 
 fn check_count(op: &'static str, out: &ViewMut<'_>) -> Result<()> {
-    check_shape(out.rows * out.cols <= 1 << 34, op, || format!("{}×{} values", out.rows, out.cols))
+    check_shape(out.rows as u64 * out.cols as u64 <= 1 << 34, op, || format!("{}×{} values", out.rows, out.cols))
 }
 
 /// Integers from 0 up to but not including `bound`.

@@ -1,6 +1,6 @@
 //! A desk as a page: requests that were admitted, and their responses.
 
-use crate::routes::{DESK, PAGE, PageFile};
+use crate::files::{DESK, PAGE, PageFile};
 use crate::{LocalPage, ServeError, labels, query, reply::PAGE_POLICY, shores};
 use hyper::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue};
 use hyper::{Method, Request, Response};

@@ -1,5 +1,5 @@
 //! Matrix products, cut into parts for threads: with AVX-512 by our own tiles ([`super::strip`]) and [`super::skinny`] for small
-//! batches, elsewhere by the f32 part of the `gemm` crate.
+//! batches, in WebAssembly by the tiles alone, elsewhere by the f32 part of the `gemm` crate.
 
 use super::{
     LANES, Level, level,
@@ -8,7 +8,6 @@ use super::{
     tile::ROWS,
 };
 use crate::cpu::MatMut;
-use gemm_common::Parallelism;
 use std::ops::Range;
 
 /// Under this many multiplications a product stays on one thread.
@@ -81,7 +80,7 @@ impl Kernel {
             return Self::Tiles;
         }
         let _ = (level(), Level::Baseline);
-        Self::Gemm
+        if cfg!(target_family = "wasm") { Self::Tiles } else { Self::Gemm }
     }
 
     /// Rows and columns of a thread's part.
@@ -123,7 +122,9 @@ impl Parts<'_> {
             // SAFETY: guaranteed by the caller.
             return unsafe { strip::product(&out, a, b, rows, cols, start) };
         }
+        #[cfg_attr(target_family = "wasm", expect(unused_variables, reason = "there is no `gemm`"))]
         let (_, k, a_rs, a_cs) = a.layout();
+        #[cfg_attr(target_family = "wasm", expect(unused_variables, reason = "there is no `gemm`"))]
         let (.., b_rs, b_cs) = b.layout();
         // SAFETY: guaranteed by the caller; offsets stay inside the operands' extents.
         let (a, b) = unsafe { (a.mat.data.as_ptr().offset(row * a_rs), b.mat.data.as_ptr().offset(col * b_cs)) };
@@ -145,6 +146,7 @@ impl Parts<'_> {
             };
         }
         // SAFETY: guaranteed by the caller.
+        #[cfg(not(target_family = "wasm"))]
         unsafe {
             // The kernels want column-major results: cᵀ = bᵀ·aᵀ. Column strides come before row strides.
             gemm_f32::gemm::f32::get_gemm_fn()(
@@ -166,7 +168,7 @@ impl Parts<'_> {
                 false,
                 false,
                 false,
-                Parallelism::None,
+                gemm_common::Parallelism::None,
             );
         }
     }

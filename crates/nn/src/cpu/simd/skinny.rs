@@ -3,6 +3,7 @@
 //! A general product first packs the weights into panels, which costs as much as the product itself when there are only
 //! 16 rows of x to use them on.
 
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "there is no kernel elsewhere"))]
 /// What [`product`] works on; rows of x and w are contiguous, strides are between rows.
 pub(super) struct Operands {
     pub(super) c: *mut f32,
@@ -17,6 +18,7 @@ pub(super) struct Operands {
 }
 
 /// Up to this many rows of x the kernel beats a packed product (measured at 576 to 2304 columns).
+#[cfg(target_arch = "x86_64")]
 const MAX_ROWS: usize = 64;
 
 /// Whether this machine has the kernel, and `rows` is few enough for it.

@@ -6,6 +6,7 @@ pub(super) const WIDTH: usize = 48;
 pub(super) const ROWS: usize = 8;
 
 /// The sums of a tile.
+#[cfg(any(test, target_arch = "x86_64"))]
 type Sums = [[f32; WIDTH]; ROWS];
 
 /// A part of `c`: up to [`ROWS`] rows and [`WIDTH`] columns.
@@ -62,14 +63,14 @@ impl Tile {
             // SAFETY: `level` names only what the processor has.
             #[cfg(target_arch = "x86_64")]
             super::Level::Avx2 => unsafe { wide::avx2(&mut sums, weights, x) },
-            _ => plain(&mut sums, weights, x),
+            _ => plain(&mut sums[..self.rows], weights, x),
         }
         (0..self.rows).for_each(|r| line(r).copy_from_slice(&sums[r][..self.cols]));
     }
 }
 
 /// The same sums in plain Rust.
-fn plain(sums: &mut Sums, weights: &[f32], x: &[f32]) {
+fn plain(sums: &mut [[f32; WIDTH]], weights: &[f32], x: &[f32]) {
     for (weights, x) in weights.chunks_exact(WIDTH).zip(x.chunks_exact(ROWS)) {
         for (sums, x) in sums.iter_mut().zip(x) {
             sums.iter_mut().zip(weights).for_each(|(sum, weight)| *sum = weight.mul_add(*x, *sum));

@@ -1,6 +1,7 @@
 //! Rows turned into columns, sixteen by sixteen numbers at a time in AVX-512's registers. Elsewhere the functions say no, and
 //! the caller does it number by number.
 
+#[cfg(target_arch = "x86_64")]
 use super::tile::ROWS;
 use crate::cpu::Mat;
 use std::ops::Range;

@@ -1,6 +1,6 @@
 //! Lines for people on standard error: names from outside cannot steer the terminal.
 
-use crate::verbosity;
+use super::verbosity;
 use locdiff_base::one_line;
 
 /// Something was passed over, and the work goes on.

@@ -1,6 +1,6 @@
 //! How much is said, and in which colours: `--quiet`, `--verbose`, `--color` of the call.
 
-use crate::call::Call;
+use super::call::Call;
 use clap::{ColorChoice, ValueEnum};
 use std::io::IsTerminal;
 

@@ -1,6 +1,6 @@
 //! Arguments that several commands share, each defined once.
 
-use crate::output::Usage;
+use super::output::Usage;
 use anyhow::{Context, Result};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};

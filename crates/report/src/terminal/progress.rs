@@ -1,6 +1,6 @@
 //! Progress bars: on a terminal only, and only for work that takes longer than a moment.
 
-use crate::verbosity::is_quiet;
+use super::verbosity::is_quiet;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::{fmt, time::Duration};
 

@@ -3,7 +3,7 @@
 //! A file that a command is asked to write must not exist yet, unless `--force` is given. `-` is standard output; one output
 //! alone may go there, and what the command has to say to people goes to standard error then.
 
-use crate::call::Call;
+use super::call::Call;
 use anyhow::{Result, bail};
 use clap::Args;
 use locdiff_base::{AtomicFile, WriteError};
@@ -126,7 +126,7 @@ fn unless_closed<T>(result: io::Result<T>, done: T) -> io::Result<T> {
 #[macro_export]
 macro_rules! status {
     ($($words:tt)*) => {
-        writeln!($crate::output::human_out(), $($words)*)?
+        writeln!($crate::terminal::output::human_out(), $($words)*)?
     };
 }
 pub use crate::status;

@@ -1,6 +1,6 @@
 //! `completions` and `man` of a program: what shells and `man` want to know.
 
-use crate::output::write_file;
+use super::output::write_file;
 use anyhow::{Context, Result};
 use clap::{Args, Command};
 use clap_complete::Shell;

@@ -1,0 +1,6 @@
+// Who answers the page: here its server. The site that has none puts another file in this one's place (crates/web/site/backend.js).
+
+// As `fetch`, of paths beside the page.
+export const send = (path, options) => fetch(path, options);
+// Where photos are read, in words; whether there is a server that programs can ask.
+export const whereabouts = "They stay on the machine that runs this page’s server.", hasServer = true;
