@@ -5,7 +5,7 @@
 #
 # FOLDER holds the programs locdiff and locdiff-lab (target/release), DATA is a folder with embeddings.safetensors (train, train_augmented, validation, test) and the three
 # CSV files (an absolute path). PRESET (full), DEVICE (auto), SEEDS (3), PARTS (a folder for the single tables) and TABLES (the
-# numbers of those to make, by default all) may be set. Minutes on a GPU, a night on two cores. The seeds of the first table run at
+# numbers of those to make, by default all) may be set. Minutes on a GPU, a night on two cores. The seeds of a table run at
 # once, a process each; a table that fails leaves the old file as it was, and tables that were not asked for stay as they were, with their date (scripts/results_join.py).
 set -euo pipefail
 locdiff=$1/locdiff lab=$1/locdiff-lab data=$2 out=${3:-"$(dirname "$0")/../docs/results.md"}
@@ -37,11 +37,18 @@ table() {
   printf '%s done, %s s\n' "$name" "$SECONDS" >&2
 }
 
+# wanted NAME: whether a table is to be made in this run.
+wanted() { [ ! -e "$parts/$1" ] && [[ -z "${TABLES:-}" || " $TABLES " == *" $1 "* ]]; }
+# by_seed FOLDER ARGUMENTS…: a process for each seed of `locdiff-lab`, whose answers go to FOLDER-SEED.
+by_seed() {
+  local folder=$1 own=() seed; shift
+  for ((seed = 0; seed < seeds; seed++)); do
+    "$lab" "$@" "${split[@]}" --seeds 1 --seed "$seed" --out "$parts/$folder-$seed" --force >/dev/null & own+=($!)
+  done
+  for process in "${own[@]}"; do wait "$process"; done
+}
 running=()
-for ((seed = 0; seed < seeds; seed++)); do
-  table "1$seed" "All methods on the same embeddings, seed $seed" compare --methods main "${split[@]}" --seeds 1 --seed "$seed" \
-    --out "$parts/compare-$seed" --force --markdown & running+=($!)
-done
+if wanted 00 && [ ! -e "$parts/compare-0" ]; then by_seed compare compare --methods main & running+=($!); fi
 # piece NAME TITLE COMMAND TABLE…: a section made by a script; COMMAND is what is shown.
 piece() {
   local name=$1 title=$2 shown=$3; shift 3
@@ -52,7 +59,10 @@ piece() {
   printf '%s done, %s s\n' "$name" "$SECONDS" >&2
 }
 here=$(dirname "$0")
-paper_arm() { DEVICE=$device SEEDS=$seeds "$here/paper_arm.sh" "$(dirname "$locdiff")" "$data" "$parts/paper-arm" >&2 && "$here/paper_arm.py" "$data" "$parts/paper-arm"; }
+paper_arm() {
+  [ -e "$parts/paper-arm/bayes-0.best" ] || DEVICE=$device SEEDS=$seeds "$here/paper_arm.sh" "$(dirname "$locdiff")" "$data" "$parts/paper-arm" >&2
+  "$here/paper_arm.py" "$data" "$parts/paper-arm"
+}
 held_out() {
   "$here/held_out_calibration.py" split "$data" "$parts/held-out" && "$here/held_out_calibration.py" run "$locdiff" "$here/../models/streetview-l31" "$data" "$parts/held-out" &&
     "$here/held_out_calibration.py" table "$parts/held-out"
@@ -60,6 +70,28 @@ held_out() {
 hybrid() { DEVICE=$device SEEDS=$seeds "$here/hybrid_today.sh" "$(dirname "$locdiff")" "$data" "$parts/hybrid" >&2 && "$here/hybrid_today.py" "$data" "$parts/hybrid"; }
 piece 05 "The paper's arm: L = 47, its loss, network and sampler" "scripts/paper_arm.sh FOLDER DATA OUT; scripts/paper_arm.py DATA OUT" paper_arm & running+=($!)
 piece 06 "The bundled model's probabilities on rows that nothing was fitted on" "scripts/held_out_calibration.py" held_out & running+=($!)
+# Encodings with both losses: every method of compare that is named after one.
+encodings=shdd,xyz,sphere-c-plus,geoclip,siren-sh,rff,wrap,dfs,grid,theory,nerf,sphere-c,sphere-m,sphere-m-plus,rbf,tile
+encoders() {
+  [ -e "$parts/encoders-0" ] || by_seed encoders compare --steps 1000 --methods \
+    "shdd-mse,shdd-samples,locdiff-cs-unet,encoder-${encodings//,/,encoder-},density-${encodings//,/,density-},draws-shdd,draws-xyz,draws-sphere-c-plus,draws-geoclip"
+  cat <<'END'
+Network cs-unet everywhere, 1000 steps, batch 512; n = 600 test photos. The density loss reads the network's output e as q(x) ∝ exp(e·φ(x)) over 49,152 pixels, φ the encoding: for SHDD that is nll, for xyz a von Mises–Fisher
+density. Encodings with both losses share network, steps, standardised targets and diffusion; "SHDD with its codec" has LocDiff's own training besides (codes blurred by 100 km, its rate). Exponent, floor, kernel and window of every row by validation.
+
+END
+  "$here/encoder_means.py" "$data/test.csv" "$parts"/encoders-* "$parts"/encoders2-*
+}
+looks() { # NAME NETWORK DEGREES SHARES
+  local own=() seed
+  for ((seed = 0; seed < seeds; seed++)); do
+    [ -e "$parts/$1-$seed.json" ] || { "$lab" reproduce diffusion --network "$2" "${split[@]}" --degrees "$3" --shares "$4" --seeds 1 --seed "$seed" --json >"$parts/$1-$seed.partial" &&
+      mv "$parts/$1-$seed.partial" "$parts/$1-$seed.json"; } & own+=($!)
+  done
+  for process in "${own[@]}"; do wait "$process"; done
+  "$here/diffusion_means.py" "$data/test.csv" "$parts/$1"-[0-9]*.json
+}
+shown="--embeddings DATA/embeddings.safetensors … --preset $preset --device $device --seeds 1 --seed 0 …"
 piece 07 "LocDiff-H: the bundled model beside a gallery of the training photos" "scripts/hybrid_today.sh FOLDER DATA OUT; scripts/hybrid_today.py DATA OUT" hybrid & running+=($!)
 for process in "${running[@]}"; do wait "$process"; done
 FENCE='```' table 75 "Fewer numbers a code" reproduce drift -L 47 --keep-dimensions 1024 --places "$data/train.csv" -n 2000
@@ -69,7 +101,7 @@ table 20 "Unseen places: no training photo within 200 km of a test photo" compar
   --methods knn,cells,geoclip-gallery,geoclip-grid,rfm-s2,locdiff --hide-km 200 "${split[@]}" --seeds "$seeds" --markdown & running+=($!)
 table 30 "Gallery against even grids" reproduce anchors --sizes 21000,100000,500000,1000000 "${split[@]}" --seeds 1 --markdown & running+=($!)
 table 40 "Losses" reproduce losses "${split[@]}" --seeds 1 --markdown & running+=($!)
-table 50 "Location encoders, losses and readings" reproduce encoders "${split[@]}" --steps 1000 --seeds "$seeds" --markdown & running+=($!)
+piece 50 "Location encoders, losses and readings" "locdiff-lab compare --steps 1000 --methods shdd-mse,…,encoder-…,density-…,draws-… $shown; scripts/encoder_means.py" encoders & running+=($!)
 table 60 "Widths" reproduce widths "${split[@]}" --seeds "$seeds" --markdown & running+=($!)
 table 70 "Degrees" reproduce degrees "${split[@]}" --steps 1500 --seeds 1 --markdown & running+=($!)
 for process in "${running[@]}"; do wait "$process"; done
@@ -79,17 +111,12 @@ if [ ! -e "$parts/76" ] && [[ -z "${TABLES:-}" || " $TABLES " == *" 76 "* ]]; th
   mv "$parts/76.partial" "$parts/76"
 fi
 running=()
-looks() { # NAME WHAT NETWORK DEGREE SHARE
-  table "$1" "Sampling or a single evaluation, $2" reproduce diffusion --network "$3" "${split[@]}" --degrees "$4" --shares "$5" --seeds "$seeds" --markdown
-}
-looks 71 "the default network" bayes 31 1 & running+=($!)
-looks 72 "the paper's CS-UNet: L = 15, and L = 31 with a tenth of the photos" cs-unet 15 0.1 & running+=($!)
-looks 73 "the paper's CS-UNet: L = 23, and L = 31 with three tenths" cs-unet 23 0.3 & running+=($!)
-looks 74 "the paper's CS-UNet: L = 31" cs-unet 31 1 & running+=($!)
+piece 71 "Sampling or a single evaluation, the default network" "locdiff-lab reproduce diffusion --network bayes --degrees 31 --shares 1 --json $shown; scripts/diffusion_means.py" looks 71 bayes 31 1 & running+=($!)
+piece 74 "Sampling or a single evaluation, the paper's CS-UNet" "locdiff-lab reproduce diffusion --network cs-unet --degrees 31 --shares 1 --json $shown; scripts/diffusion_means.py" looks 74 cs-unet 31 1 & running+=($!)
 for process in "${running[@]}"; do wait "$process"; done
 
-if ls "$parts"/compare-*/compare.json >/dev/null 2>&1; then
-  { printf '## All methods, mean of %s seeds\n\n`scripts/seed_means.py` of the runs below\n\n' "$(ls -d "$parts"/compare-* | wc -l)"
+if [ -e "$parts/compare-0" ]; then
+  { printf '## All methods, mean of %s seeds\n\n`locdiff-lab compare --methods main %s`; `scripts/seed_means.py`\n\n' "$(ls -d "$parts"/compare-* | wc -l)" "$shown"
     "$here/seed_means.py" "$data/test.csv" "$parts"/compare-*; } >"$parts/00"
 fi
 docs=$here/../docs

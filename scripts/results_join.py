@@ -10,9 +10,6 @@ ORDER = [
     ("05", "The paper's arm"),
     ("06", "The bundled model's probabilities"),
     ("07", "LocDiff-H:"),
-    ("10", "All methods on the same embeddings, seed 0"),
-    ("11", "All methods on the same embeddings, seed 1"),
-    ("12", "All methods on the same embeddings, seed 2"),
     ("20", "Unseen places: no training"),
     ("30", "Gallery against even grids"),
     ("40", "Losses"),
@@ -20,9 +17,7 @@ ORDER = [
     ("60", "Widths"),
     ("70", "Degrees"),
     ("71", "Sampling or a single evaluation, the default network"),
-    ("72", "Sampling or a single evaluation, the paper's CS-UNet: L = 15"),
-    ("73", "Sampling or a single evaluation, the paper's CS-UNet: L = 23"),
-    ("74", "Sampling or a single evaluation, the paper's CS-UNet: L = 31"),
+    ("74", "Sampling or a single evaluation, the paper's CS-UNet"),
     ("75", "Fewer numbers a code\n"),
     ("76", "Fewer numbers a code, trained"),
     ("80", "Times"),
@@ -44,9 +39,9 @@ for name, title in ORDER:
         print(f"\n## {title.strip()}\n\nNot made yet.")
         continue
     section = found[0].strip()
-    if "Not made again since" not in section:
+    if "Not made again since" not in section and was and was.group(1) != date:
         head, rest = section.split("\n", 1)
-        section = f"{head}\n\n{NOTE.format(was.group(1) if was else 'an earlier run')}\n{rest}"
+        section = f"{head}\n\n{NOTE.format(was.group(1))}\n{rest}"
     print("\n" + section)
 for page in sys.argv[4:]:
     body = open(page).read().strip()

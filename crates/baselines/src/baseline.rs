@@ -4,7 +4,7 @@ use crate::{Effort, Examples, error::Result};
 use locdiff_answer::Kernels;
 use locdiff_eval::Accuracy;
 use locdiff_nn::Device;
-use locdiff_sphere::{LatLon, UnitVec};
+use locdiff_sphere::{Field, LatLon, Pixels, UnitVec};
 use rayon::prelude::*;
 
 /// What a method may see: it learns from `training`, and chooses among its settings on `validation` alone.
@@ -26,8 +26,35 @@ pub(crate) struct Task<'a> {
     pub(crate) data: FitData<'a>,
 }
 
+/// Where a density is asked for.
+#[derive(Debug, Clone, Copy)]
+pub enum Points<'a> {
+    /// At any points.
+    Any(&'a [UnitVec]),
+    /// At the centres of all pixels, where fields have a faster way.
+    Pixels(&'a Pixels),
+}
+
+impl<'a> Points<'a> {
+    /// The points.
+    pub fn all(self) -> &'a [UnitVec] {
+        match self {
+            Self::Any(points) => points,
+            Self::Pixels(pixels) => pixels.points(),
+        }
+    }
+
+    /// A field's values there.
+    pub(crate) fn values(self, field: &Field) -> Vec<f64> {
+        match self {
+            Self::Any(points) => field.values(points),
+            Self::Pixels(pixels) => pixels.values(field),
+        }
+    }
+}
+
 /// Log density in nats per steradian of one photo's place, at any points.
-pub type PhotoDensity<'a> = Box<dyn Fn(&[UnitVec]) -> Vec<f64> + Send + Sync + 'a>;
+pub type PhotoDensity<'a> = Box<dyn Fn(Points<'_>) -> Vec<f64> + Send + Sync + 'a>;
 
 /// Makes a fitted method, telling the share done from 0 to 1 now and then.
 pub type Fit<'a> = dyn Fn(FitData<'_>, &mut dyn FnMut(f64)) -> Result<Box<dyn Baseline>> + 'a;
@@ -83,5 +110,5 @@ pub(crate) fn highest(values: &[f32], places: &[UnitVec]) -> Vec<LatLon> {
 /// A sum of Gaussian kernels of one width about weighted places, as a density.
 pub(crate) fn kernels(places: Vec<(UnitVec, f64)>, width_km: f64) -> PhotoDensity<'static> {
     let kernels = Kernels::new(places, width_km);
-    Box::new(move |points| kernels.log_densities(points))
+    Box::new(move |points| kernels.log_densities(points.all()))
 }

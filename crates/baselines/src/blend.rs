@@ -1,7 +1,7 @@
 //! LocDiff and retrieval together: a mixture of their densities.
 
 use crate::{
-    Baseline, PhotoDensity, baseline::Task, error::Result, knn::NearestNeighbours, locdiff::LocDiff,
+    Baseline, PhotoDensity, Points, baseline::Task, error::Result, knn::NearestNeighbours, locdiff::LocDiff,
     reading::CommonReading,
 };
 use locdiff_answer::{Globe, KernelSettings, Kernels, MOST_NEIGHBOURS, choose_mix};
@@ -45,7 +45,7 @@ impl Blend {
 /// A density with its exponent and floor, normalised over the globe's pixels.
 fn calibrated<'a>(globe: &Globe, density: PhotoDensity<'a>, reading: CommonReading) -> PhotoDensity<'a> {
     let area = globe.pixels().area_sr();
-    let at_pixels = density(globe.pixels().points());
+    let at_pixels = density(Points::Pixels(globe.pixels()));
     let top = at_pixels.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     let total: f64 = at_pixels.iter().map(|value| (reading.temper * (value - top)).exp()).sum::<f64>() * area;
     Box::new(move |points| {
@@ -59,7 +59,7 @@ fn calibrated<'a>(globe: &Globe, density: PhotoDensity<'a>, reading: CommonReadi
 
 fn mixed(own: PhotoDensity<'_>, found: Kernels, share: f64) -> PhotoDensity<'_> {
     Box::new(move |points| {
-        let pairs = own(points).into_iter().zip(points);
+        let pairs = own(points).into_iter().zip(points.all());
         pairs.map(|(own, at)| ((1.0 - share) * own.exp() + share * found.density(*at)).ln()).collect()
     })
 }

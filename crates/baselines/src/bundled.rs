@@ -52,7 +52,7 @@ impl Baseline for Bundled {
     }
 
     fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
-        let density = |own: Density| -> PhotoDensity<'_> { Box::new(move |points| own.log_density(points)) };
+        let density = |own: Density| -> PhotoDensity<'_> { Box::new(move |points| own.log_density(points.all())) };
         Ok(self.answers(embeddings)?.into_iter().map(density).collect())
     }
 

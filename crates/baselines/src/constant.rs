@@ -50,7 +50,7 @@ impl Baseline for Constant {
     }
 
     fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
-        let density = |_: usize| -> PhotoDensity<'_> { Box::new(|points| self.log_densities(points)) };
+        let density = |_: usize| -> PhotoDensity<'_> { Box::new(|points| self.log_densities(points.all())) };
         Ok((0..embeddings.len() / self.columns).map(density).collect())
     }
 

@@ -24,6 +24,8 @@ pub enum BaselineError {
     #[error("cannot make a temporary folder: {0}")]
     Folder(#[from] std::io::Error),
     #[error(transparent)]
+    Write(#[from] locdiff_base::WriteError),
+    #[error(transparent)]
     Engine(#[from] locdiff_nn::NnError),
     #[error(transparent)]
     Diffusion(#[from] locdiff_diffusion::DiffusionError),

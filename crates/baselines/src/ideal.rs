@@ -10,7 +10,7 @@ use crate::{
 use locdiff_answer::Globe;
 use locdiff_model::{Standardisation, chance};
 use locdiff_nn::{Params, ParamsBuilder};
-use locdiff_sphere::UnitVec;
+use locdiff_sphere::{Pixels, UnitVec};
 use rayon::prelude::*;
 use std::sync::Arc;
 
@@ -47,8 +47,19 @@ pub(crate) fn ideal_draws(
     let codes = model.evidence(embeddings, 0.0)?;
     let fields = codes.iter().map(|code| model.codec().field(code)).collect::<Result<Vec<_>, _>>()?;
     let pixels = globe.pixels();
-    let draws = fields.par_iter().enumerate().flat_map_iter(|(photo, field)| {
-        let mut below = reading.masses(&pixels.values(field));
+    let values: Vec<Vec<f64>> = fields.iter().map(|field| pixels.values(field)).collect();
+    Ok(draws(pixels, &values, reading, (samples, seed)))
+}
+
+/// The same of log densities at the pixels.
+pub(crate) fn draws(
+    pixels: &Pixels,
+    log_densities: &[Vec<f64>],
+    reading: &CommonReading,
+    (samples, seed): (usize, u64),
+) -> Vec<UnitVec> {
+    let draws = log_densities.par_iter().enumerate().flat_map_iter(|(photo, values)| {
+        let mut below = reading.masses(values);
         for k in 1..below.len() {
             below[k] += below[k - 1];
         }
@@ -63,7 +74,7 @@ pub(crate) fn ideal_draws(
         };
         (0..samples).map(own).collect::<Vec<UnitVec>>()
     });
-    Ok(draws.collect())
+    draws.collect()
 }
 
 /// Trains LocDiff, fits its density, and reads draws of it as a sampler's are.

@@ -164,7 +164,7 @@ impl Baseline for NearestNeighbours {
     fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
         let density = |own: Neighbours| -> PhotoDensity<'_> {
             let kernels = self.density.choice.kernels.kernels(&own);
-            Box::new(move |points| kernels.log_densities(points))
+            Box::new(move |points| kernels.log_densities(points.all()))
         };
         let nearest = self.density.gallery.nearest(embeddings, self.density.choice.kernels.neighbours)?;
         Ok(nearest.into_iter().map(density).collect())

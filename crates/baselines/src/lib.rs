@@ -38,6 +38,7 @@ mod effort;
 mod encoders;
 mod error;
 mod examples;
+mod exponentials;
 mod ideal;
 mod knn;
 mod learner;
@@ -52,8 +53,9 @@ mod stopwatch;
 mod toy;
 mod trial;
 mod vmf;
+mod window;
 
-pub use baseline::{Baseline, Fit, FitData, PhotoDensity};
+pub use baseline::{Baseline, Fit, FitData, PhotoDensity, Points};
 pub use cells::CellScheme;
 pub use comparison::Comparison;
 pub use contrastive::RetrievalGallery;

@@ -9,6 +9,9 @@ use locdiff_sphere::LatLon;
 use locdiff_train::{BEST_FOLDER, Dataset, Event, Job, Rows, RunConfig, TrainPreset, train};
 use std::{sync::Arc, sync::atomic::AtomicBool};
 
+/// Above this degree pixels are so many that validations during training look at few rows.
+const FEW_PIXELS_DEGREE: usize = 31;
+
 /// LocDiff: diffusion of SHDD codes, trained by `locdiff-train` as `locdiff train` does it. The model of the best
 /// validation is kept, as for every other method.
 pub(crate) struct LocDiff {
@@ -28,7 +31,7 @@ impl LocDiff {
         run.train.batch = effort.batch;
         run.train.warmup_steps = effort.steps / 15;
         run.train.validate_every = effort.steps.div_ceil(effort.validations.clamp(1, 3));
-        run.train.validation_rows = 512;
+        run.train.validation_rows = 256; // as many as the other methods look at
         run.train.checkpoint_every = effort.steps;
         run.train.keep_checkpoints = 1;
         if effort.steps < 1500 {
@@ -68,6 +71,9 @@ impl LocDiff {
             locdiff_base::BadSetting::new("temporary folder", error, "set TMPDIR to a writable one")
         })?;
         run.model.embedding_dim = training.columns();
+        if run.model.degree > FEW_PIXELS_DEGREE {
+            run.train.validation_rows = run.train.validation_rows.min(32);
+        }
         let steps = f64::from(run.train.steps);
         let job = Job {
             device,
@@ -163,7 +169,7 @@ impl Baseline for LocDiff {
         let density = |code: &Coefficients| -> Result<PhotoDensity<'_>> {
             let field = self.codec().field(code)?;
             // Readings are free of a constant: the integral is theirs to take.
-            Ok(Box::new(move |points| field.values(points)))
+            Ok(Box::new(move |points| points.values(&field)))
         };
         codes.iter().map(density).collect()
     }

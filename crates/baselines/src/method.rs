@@ -16,6 +16,7 @@ use crate::{
     vmf::{COMPONENTS, VmfMixture, VonMisesFisher},
 };
 use locdiff_base::{Named, setting};
+use locdiff_model::{LossKind, QuadratureRecipe};
 use locdiff_nn::Device;
 use std::{fmt, str::FromStr};
 
@@ -42,6 +43,14 @@ pub enum Method {
     Coordinates(CoordinatePath),
     /// Diffusion of a location encoder's vectors, with a learned decoder.
     Encoder(EncoderKind),
+    /// The same with the density loss over pixels, from a single evaluation.
+    EncoderDensity(EncoderKind),
+    /// Draws of that density, read as samples are.
+    EncoderDraws(EncoderKind),
+    /// LocDiff with the paper's network and mean squared error, read by samples.
+    CsUnetMse,
+    /// LocDiff with the paper's network, read by samples.
+    CsUnetSamples,
     /// LocDiff with the paper's network.
     CsUnet,
     /// Always the best place of the training photos.
@@ -85,6 +94,12 @@ const MAIN: [(Method, &str, &str); 18] = [
     (Method::LocDiff, "locdiff", "LocDiff (ours)"),
 ];
 
+/// Rows of the table of encoders that are SHDD's, by its own codec.
+const SHDD: [(Method, &str, &str); 2] = [
+    (Method::CsUnetMse, "shdd-mse", "SHDD and its codec, mean squared error, samples"),
+    (Method::CsUnetSamples, "shdd-samples", "SHDD and its codec, nll, samples"),
+];
+
 impl Method {
     /// All methods, in the order of tables.
     pub fn all() -> Vec<Self> {
@@ -110,10 +125,13 @@ impl Method {
     }
 
     fn entry(self) -> (&'static str, &'static str) {
-        if let Self::Encoder(kind) = self {
-            return (kind.name(), kind.paper_name());
+        match self {
+            Self::Encoder(kind) => return (kind.name(), kind.paper_name()),
+            Self::EncoderDensity(kind) => return (kind.density_names().0, kind.paper_name()),
+            Self::EncoderDraws(kind) => return (kind.density_names().1, kind.paper_name()),
+            _ => (),
         }
-        let entry = MAIN.iter().find(|(method, ..)| *method == self);
+        let entry = MAIN.iter().chain(&SHDD).find(|(method, ..)| *method == self);
         entry.map(|(_, name, description)| (*name, *description)).expect("MAIN lists every method")
     }
 
@@ -146,6 +164,16 @@ impl Method {
                 Self::VmfMixture => Box::new(VmfMixture::fit(task, COMPONENTS, progress)?),
                 Self::Coordinates(path) => Box::new(coordinates::fit(task, path, progress)?),
                 Self::Encoder(kind) => Box::new(encoders::fit(task, kind, progress)?),
+                Self::EncoderDensity(kind) => Box::new(encoders::EncoderDensity::fit(task, kind, progress)?),
+                Self::EncoderDraws(kind) => Box::new(encoders::fit_draws(task, kind, progress)?),
+                Self::CsUnetMse => {
+                    let mut run = LocDiff::cs_unet_config(&effort, seed);
+                    (run.model.loss, run.model.quadrature) = (LossKind::L2, QuadratureRecipe::None);
+                    Box::new(locdiff(run, progress)?)
+                }
+                Self::CsUnetSamples => {
+                    Box::new(locdiff(LocDiff::cs_unet_config(&effort, seed), progress)?.by_samples())
+                }
                 Self::CsUnet => Box::new(locdiff(LocDiff::cs_unet_config(&effort, seed), progress)?),
                 Self::Constant => Box::new(Constant::fit(data)?),
                 Self::IdealDraws => Box::new(ideal::fit(task, progress)?),
@@ -168,7 +196,10 @@ impl FromStr for Method {
 
     fn from_str(name: &str) -> Result<Self> {
         let mut all = Self::all();
-        all.push(Self::Bundled);
+        all.extend([Self::Bundled, Self::CsUnetMse, Self::CsUnetSamples]);
+        all.extend(
+            EncoderKind::ALL.iter().flat_map(|(kind, ..)| [Self::EncoderDensity(*kind), Self::EncoderDraws(*kind)]),
+        );
         all.iter().copied().find(|method| method.name() == name).ok_or_else(|| {
             let names: Vec<_> = all.iter().map(|method| method.name()).collect();
             setting("method", name, format!("give all or some of {}", names.join(", ")))

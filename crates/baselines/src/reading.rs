@@ -1,6 +1,12 @@
 //! One reading for every method: what validation may choose is the same for all.
 
-use crate::{Baseline, Examples, PhotoDensity, baseline::score, error::Result};
+use crate::{
+    Baseline, Examples, PhotoDensity, Points,
+    baseline::score,
+    error::Result,
+    exponentials::{exp_sum, exps},
+    window::place,
+};
 use locdiff_answer::Globe;
 use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
 use rayon::prelude::*;
@@ -53,6 +59,8 @@ pub(crate) struct Read {
 /// A photo's log density at the pixels and at the truth.
 struct Seen {
     at_pixels: Vec<f32>,
+    /// The highest of them.
+    top: f32,
     at_truth: f64,
 }
 
@@ -60,24 +68,32 @@ fn see(globe: &Globe, densities: &[PhotoDensity<'_>], truths: &[UnitVec]) -> Vec
     let pairs = densities.par_iter().zip(truths);
     pairs
         .map(|(density, truth)| {
-            let at_pixels = density(globe.pixels().points()).into_iter().map(|value| value.max(THINNEST) as f32);
-            let at_truth = density(std::slice::from_ref(truth))[0].max(THINNEST);
-            Seen { at_pixels: at_pixels.collect(), at_truth }
+            let at_pixels = density(Points::Pixels(globe.pixels())).into_iter().map(|value| value.max(THINNEST) as f32);
+            let at_truth = density(Points::Any(std::slice::from_ref(truth)))[0].max(THINNEST);
+            Seen::new(at_pixels.collect(), at_truth)
         })
         .collect()
 }
 
 impl Seen {
-    /// Masses of the pixels without a floor, and the density at the truth.
-    fn tempered(&self, temper: f64, area: f64) -> (Vec<f64>, f64) {
-        let top = f64::from(self.at_pixels.iter().copied().fold(f32::NEG_INFINITY, f32::max));
-        let mut masses: Vec<f64> =
-            self.at_pixels.iter().map(|value| (temper * (f64::from(*value) - top)).exp()).collect();
-        let total: f64 = masses.iter().sum();
-        for mass in &mut masses {
-            *mass /= total;
-        }
-        (masses, (temper * (self.at_truth - top)).exp() / (total * area))
+    fn new(at_pixels: Vec<f32>, at_truth: f64) -> Self {
+        let top = at_pixels.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+        Self { at_pixels, top, at_truth }
+    }
+
+    /// The density at the truth without a floor.
+    fn at_truth(&self, temper: f64, area: f64) -> f64 {
+        let total = exp_sum(&self.at_pixels, temper as f32, self.top);
+        (temper * (self.at_truth - f64::from(self.top))).exp() / (total * area)
+    }
+
+    /// Masses of the pixels without a floor.
+    fn masses(&self, temper: f64) -> Vec<f32> {
+        let mut masses = exps(&self.at_pixels, temper as f32, self.top);
+        let total: f64 = masses.iter().map(|mass| f64::from(*mass)).sum();
+        let factor = (1.0 / total) as f32;
+        masses.iter_mut().for_each(|mass| *mass *= factor);
+        masses
     }
 }
 
@@ -94,8 +110,8 @@ impl CommonReading {
         let mut reading = Self { temper, floor, window_km: None };
         let mut best = score(&method.predict(validation.photos())?, validation.points());
         let places = |photo: &Seen| {
-            let masses = photo.tempered(temper, area).0;
-            WINDOWS_KM.map(|window_km| place(globe, &masses, floor, window_km))
+            let masses = photo.masses(temper);
+            WINDOWS_KM.map(|window_km| place(globe.pixels(), &masses, window_km))
         };
         let places: Vec<[LatLon; 5]> = seen.par_iter().map(places).collect();
         for (k, window_km) in WINDOWS_KM.into_iter().enumerate() {
@@ -118,15 +134,15 @@ impl CommonReading {
         let each: Vec<(Option<LatLon>, f64, f64, f64)> = seen
             .par_iter()
             .map(|photo| {
-                let (masses, at_truth) = photo.tempered(self.temper, area);
+                let (masses, at_truth) = (photo.masses(self.temper), photo.at_truth(self.temper, area));
                 let uniform = self.floor / masses.len() as f64;
                 let (mut level, mut count) = (0.0, 0.5);
-                for mass in masses.iter().filter(|mass| **mass > at_truth * area) {
+                for mass in masses.iter().map(|mass| f64::from(*mass)).filter(|mass| *mass > at_truth * area) {
                     level += (1.0 - self.floor) * mass + uniform;
                     count += 1.0;
                 }
                 let log_density = with_floor(at_truth, self.floor).max(f64::MIN_POSITIVE).ln();
-                let place = self.window_km.map(|window_km| place(globe, &masses, self.floor, window_km));
+                let place = self.window_km.map(|window_km| place(globe.pixels(), &masses, window_km));
                 (place, log_density, level, count * pixel_km2)
             })
             .collect();
@@ -148,8 +164,8 @@ impl CommonReading {
     pub(crate) fn masses(&self, log_densities: &[f64]) -> Vec<f64> {
         let at_pixels = log_densities.iter().map(|value| *value as f32).collect();
         let uniform = self.floor / log_densities.len() as f64;
-        let masses = Seen { at_pixels, at_truth: 0.0 }.tempered(self.temper, 1.0).0;
-        masses.into_iter().map(|mass| (1.0 - self.floor) * mass + uniform).collect()
+        let masses = Seen::new(at_pixels, 0.0).masses(self.temper);
+        masses.into_iter().map(|mass| (1.0 - self.floor) * f64::from(mass) + uniform).collect()
     }
 }
 
@@ -184,7 +200,7 @@ fn choose_temper(seen: &[Seen], area: f64) -> (f64, f64) {
     let tempers = tempers();
     let mut best = (f64::INFINITY, 1.0, FLOORS[0]);
     let mut try_temper = |temper: f64| {
-        let at: Vec<f64> = seen.par_iter().map(|photo| photo.tempered(temper, area).1).collect();
+        let at: Vec<f64> = seen.par_iter().map(|photo| photo.at_truth(temper, area)).collect();
         for floor in FLOORS {
             let logs = at.iter().map(|density| with_floor(*density, floor).max(f64::MIN_POSITIVE).ln());
             let nll = -logs.sum::<f64>() / at.len() as f64;
@@ -201,15 +217,11 @@ fn choose_temper(seen: &[Seen], area: f64) -> (f64, f64) {
     (best.1, best.2)
 }
 
-fn place(globe: &Arc<Globe>, masses: &[f64], floor: f64, window_km: f64) -> LatLon {
-    let uniform = floor / masses.len() as f64;
-    let masses: Vec<f64> = masses.iter().map(|mass| (1.0 - floor) * mass + uniform).collect();
-    globe.peaks(&masses, window_km, 1)[0].place
-}
-
 impl fmt::Display for CommonReading {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (temper, floor) = (edge(self.temper, &tempers()), edge(self.floor, &FLOORS));
+        // No floor is no end of a range: there is nothing below it.
+        let floor = if self.floor > 0.0 { edge(self.floor, &FLOORS) } else { "" };
+        let temper = edge(self.temper, &tempers());
         write!(f, "exponent {:.2}{temper}, floor {:.2} %{floor}, ", self.temper, 100.0 * self.floor)?;
         match self.window_km {
             Some(window_km) => write!(f, "window {window_km} km"),

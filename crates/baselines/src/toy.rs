@@ -19,7 +19,11 @@ pub(crate) fn task<'a>(
 /// The log density in nats per steradian that each row's density puts on that row's point.
 pub(crate) fn log_densities(method: &impl Baseline, embeddings: &[f32], points: &[UnitVec]) -> Vec<f64> {
     let densities = method.densities(embeddings).unwrap();
-    densities.into_iter().zip(points).map(|(density, point)| density(std::slice::from_ref(point))[0]).collect()
+    densities
+        .into_iter()
+        .zip(points)
+        .map(|(density, point)| density(crate::Points::Any(std::slice::from_ref(point)))[0])
+        .collect()
 }
 
 /// Cities with photos around them; an embedding tells the city, and no more.

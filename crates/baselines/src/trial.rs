@@ -7,6 +7,7 @@ use crate::{
     stopwatch::Stopwatch,
 };
 use locdiff_answer::Globe;
+use locdiff_base::AtomicFile;
 use locdiff_data::PointWriter;
 use locdiff_eval::{Bootstrap, Estimate, RADII_KM, RecallArea, Rules};
 use locdiff_model::chance;
@@ -79,6 +80,10 @@ impl Trial {
         if !method.is_calibrated() {
             let end = if self.chosen.is_empty() { "" } else { "; " };
             let _ = write!(self.chosen, "{end}{reading}");
+        }
+        if let Some(folder) = out {
+            let path = folder.join(format!("{}-{seed}.txt", self.name));
+            AtomicFile::write_whole(&path, format!("{}\n", self.chosen).as_bytes())?;
         }
         self.runs.push(Run {
             errors_km,

@@ -20,7 +20,7 @@ pub(crate) struct Compare {
     /// Test photos farther than this from every training photo make a table of their own
     #[arg(long, value_name = "KM", default_value_t = 200.0)]
     far_km: f64,
-    /// Folder for the answers (METHOD-SEED.csv, for `locdiff evaluate`), compare.json and compare.md
+    /// Folder for the answers (METHOD-SEED.csv, for `locdiff evaluate`), what validation chose (METHOD-SEED.txt), compare.json and compare.md
     #[arg(short, long, value_name = "FOLDER")]
     out: Option<PathBuf>,
     #[command(flatten)]

@@ -218,7 +218,7 @@ impl Baseline for CellClassifier {
                         let cell = partition.cell(*point);
                         (masses[cell] / partition.areas_sr()[cell]).ln()
                     };
-                    points.iter().map(at).collect()
+                    points.all().iter().map(at).collect()
                 })
             };
             return Ok(regions.chunks_exact(net.regions.cells.len()).map(density).collect());
@@ -233,7 +233,7 @@ impl Baseline for CellClassifier {
                     });
                     (each.sum::<f64>() / net.partitions.len() as f64).ln()
                 };
-                points.iter().map(at).collect()
+                points.all().iter().map(at).collect()
             })
         };
         Ok(cells.chunks_exact(net.cells()).map(density).collect())

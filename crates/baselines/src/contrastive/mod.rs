@@ -3,5 +3,6 @@
 mod features;
 mod retrieval;
 
+pub(crate) use features::FourierFeatures;
 pub(crate) use retrieval::Contrastive;
 pub use retrieval::RetrievalGallery;

@@ -2,7 +2,7 @@
 
 use super::features::FourierFeatures;
 use crate::{
-    Baseline, Examples, PhotoDensity,
+    Baseline, Examples, PhotoDensity, Points,
     baseline::{Task, highest, kernels, score},
     error::Result,
     examples::{Bank, normalised, upload},
@@ -172,7 +172,8 @@ impl Contrastive {
         });
         let nll = |density: GalleryDensity| {
             let pairs = best.par_iter().zip(validation.points());
-            let logs: Vec<f64> = pairs.map(|(own, truth)| density.of(own)(std::slice::from_ref(truth))[0]).collect();
+            let logs: Vec<f64> =
+                pairs.map(|(own, truth)| density.of(own)(Points::Any(std::slice::from_ref(truth)))[0]).collect();
             (nll_with_floor(&logs), density)
         };
         let chosen = tried.map(nll).min_by(|a, b| a.0.total_cmp(&b.0));

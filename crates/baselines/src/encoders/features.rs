@@ -1,9 +1,9 @@
 //! The encodings themselves.
 
 use super::kind::{
-    DFS_SCALES, EncoderKind, MAX_RADIUS, MIN_RADIUS, OCTAVES, RANDOM_SIZE, SCALES, SIREN_DEGREE, TILE_DEG,
+    DFS_SCALES, EncoderKind, MAX_RADIUS, MIN_RADIUS, OCTAVES, RANDOM_SIZE, SCALES, SHDD_DEGREE, SIREN_DEGREE, TILE_DEG,
 };
-use crate::error::Result;
+use crate::{contrastive::FourierFeatures, error::Result};
 use locdiff_base::setting;
 use locdiff_model::chance;
 use locdiff_sphere::{Degree, Harmonics, UnitVec};
@@ -24,6 +24,10 @@ enum State {
     Anchors(Vec<[f64; 2]>),
     /// Frequency (for λ, for φ) and shift of each feature.
     Frequencies(Vec<[f64; 3]>),
+    /// Random Fourier features of x, y, z.
+    Fourier(FourierFeatures),
+    /// The harmonics themselves.
+    Harmonics(Harmonics),
     /// Harmonics, and weights (row by row) and biases of the layer on them.
     Siren {
         harmonics: Harmonics,
@@ -72,6 +76,8 @@ impl LocationEncoder {
                     biases: (0..RANDOM_SIZE).map(|k| draw(k, 1)).collect(),
                 }
             }
+            EncoderKind::GeoClip => State::Fourier(FourierFeatures::new(seed)),
+            EncoderKind::Shdd => State::Harmonics(Harmonics::new(Degree::new(SHDD_DEGREE)?)),
             _ => State::None,
         };
         Ok(Self { kind, state })
@@ -80,7 +86,7 @@ impl LocationEncoder {
     /// Numbers in an encoding.
     pub(crate) fn dimension(&self) -> usize {
         match &self.state {
-            State::None => self.kind.dimension(),
+            State::None | State::Fourier(_) | State::Harmonics(_) => self.kind.dimension(),
             State::Anchors(anchors) => anchors.len(),
             State::Frequencies(frequencies) => frequencies.len(),
             State::Siren { biases, .. } => biases.len(),
@@ -112,6 +118,8 @@ impl LocationEncoder {
                 let dot = |row: &[f64]| row.iter().zip(&input).map(|(w, x)| w * x).sum::<f64>();
                 rows.map(|(row, bias)| (SIREN_W0 * (dot(row) + bias)).sin()).collect()
             }
+            (State::Fourier(features), _) => features.of(&[point]).into_iter().map(f64::from).collect(),
+            (State::Harmonics(harmonics), _) => harmonics.at(point),
             (State::None, EncoderKind::Tile) => tile(lon_deg, lat_deg),
             (State::None, EncoderKind::Wrap) => {
                 let ((a, b), (c, d)) = ((PI * lon_deg / 180.0).sin_cos(), (PI * lat_deg / 90.0).sin_cos());
@@ -224,6 +232,10 @@ mod tests {
         let text = include_str!("../../../../fixtures/baselines/encoders.json");
         let fixture: Value = serde_json::from_str(text).unwrap();
         for &(kind, name, _) in EncoderKind::ALL {
+            // Harmonics and Fourier features have tests of their own.
+            if matches!(kind, EncoderKind::Shdd | EncoderKind::GeoClip) {
+                continue;
+            }
             let encoder = with_state(kind, &fixture);
             let wanted = fixture["encodings"][name].as_array().unwrap();
             for (place, wanted) in fixture["places"].as_array().unwrap().iter().zip(wanted) {
@@ -246,7 +258,10 @@ mod tests {
             let encoder = LocationEncoder::new(kind, &place, 7).unwrap();
             let code = encoder.encode(place[0]);
             assert_eq!(code.len(), kind.dimension());
-            assert!(code.iter().all(|x| x.is_finite() && x.abs() <= 1.0 + 1e-12), "{kind:?}");
+            assert!(
+                code.iter().all(|x| x.is_finite() && (kind == EncoderKind::Shdd || x.abs() <= 1.0 + 1e-12)),
+                "{kind:?}"
+            );
             assert_eq!(encoder.encode_all(&place).len(), kind.dimension());
         }
         assert!(LocationEncoder::new(EncoderKind::Rbf, &[], 7).is_err());

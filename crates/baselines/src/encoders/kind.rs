@@ -1,5 +1,6 @@
 //! The encoders by name.
 
+use crate::contrastive::FourierFeatures;
 use locdiff_base::{Named, named};
 
 named! {
@@ -32,6 +33,10 @@ named! {
         Dfs = "encoder-dfs", "Sphere2Vec-dfs + NN";
         /// A sine layer on spherical harmonics (Rußwurm et al.).
         SirenSh = "encoder-siren-sh", "Siren (SH) + NN";
+        /// Random Fourier features at three scales, what GeoCLIP's location network sees (Vivanco Cepeda et al.).
+        GeoClip = "encoder-geoclip", "GeoCLIP's features + NN";
+        /// The harmonics themselves, with the same decoder as the others: SHDD's code without its codec.
+        Shdd = "encoder-shdd", "SHDD + NN";
     }
 }
 
@@ -50,6 +55,9 @@ pub(crate) const TILE_DEG: f64 = 15.0;
 /// Degree of the harmonics under the sine layer.
 pub(crate) const SIREN_DEGREE: usize = 9;
 
+/// Degree of the harmonics as an encoding.
+pub(crate) const SHDD_DEGREE: usize = 31;
+
 /// In the appendix's order, with the names on the command line and in the paper.
 impl EncoderKind {
     /// Numbers in an encoding.
@@ -66,6 +74,30 @@ impl EncoderKind {
             Self::SphereM => 5 * SCALES,
             Self::SphereMPlus => 8 * SCALES,
             Self::Dfs => 4 * DFS_SCALES + 4 * DFS_SCALES * DFS_SCALES,
+            Self::GeoClip => FourierFeatures::SIZE,
+            Self::Shdd => (SHDD_DEGREE + 1) * (SHDD_DEGREE + 1),
+        }
+    }
+
+    /// The names of its methods with the density loss, and with draws of that density.
+    pub(crate) fn density_names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Tile => ("density-tile", "draws-tile"),
+            Self::Wrap => ("density-wrap", "draws-wrap"),
+            Self::Rbf => ("density-rbf", "draws-rbf"),
+            Self::Rff => ("density-rff", "draws-rff"),
+            Self::Grid => ("density-grid", "draws-grid"),
+            Self::Theory => ("density-theory", "draws-theory"),
+            Self::Xyz => ("density-xyz", "draws-xyz"),
+            Self::Nerf => ("density-nerf", "draws-nerf"),
+            Self::SphereC => ("density-sphere-c", "draws-sphere-c"),
+            Self::SphereCPlus => ("density-sphere-c-plus", "draws-sphere-c-plus"),
+            Self::SphereM => ("density-sphere-m", "draws-sphere-m"),
+            Self::SphereMPlus => ("density-sphere-m-plus", "draws-sphere-m-plus"),
+            Self::Dfs => ("density-dfs", "draws-dfs"),
+            Self::SirenSh => ("density-siren-sh", "draws-siren-sh"),
+            Self::GeoClip => ("density-geoclip", "draws-geoclip"),
+            Self::Shdd => ("density-shdd", "draws-shdd"),
         }
     }
 

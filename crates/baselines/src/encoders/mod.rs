@@ -5,8 +5,10 @@
 
 mod ablation;
 mod decoder;
+mod density;
 mod features;
 mod kind;
 
 pub(crate) use ablation::fit;
+pub(crate) use density::{EncoderDensity, fit_draws};
 pub use kind::EncoderKind;

@@ -2,20 +2,22 @@
 
 use super::Experiment;
 use crate::{
-    Baseline, FitData, PhotoDensity,
+    Baseline, FitData, Method, PhotoDensity, Points,
     error::Result,
+    exponentials::exps,
     ideal::ideal_draws,
     locdiff::LocDiff,
     reading::{CommonReading, READ_DEGREE, Read},
     trial::errors_km,
 };
-use locdiff_answer::{Globe, log_integral};
+use locdiff_answer::Globe;
 use locdiff_base::Named;
 use locdiff_eval::{Bootstrap, Estimate, Rules};
 use locdiff_model::{NetworkKind, Prediction, Reading};
 use locdiff_report::{Table, percent_interval};
 use locdiff_shdd::{Coefficients, Decoder};
 use locdiff_sphere::{EARTH_RADIUS_KM, LatLon, UnitVec};
+use rayon::prelude::*;
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -99,12 +101,24 @@ impl<'a> ReadOneWay<'a> {
 
     fn mixtures(&self, embeddings: &[f32], (steps, share): (usize, f64)) -> Result<Vec<PhotoDensity<'_>>> {
         let chains = self.model.posteriors(embeddings, steps, share)?;
+        let (codec, pixels) = (self.model.codec(), self.globe.pixels());
         let density = |own: Vec<Coefficients>| -> Result<PhotoDensity<'_>> {
-            let fields = own.iter().map(|code| self.model.codec().field(code)).collect::<Result<Vec<_>, _>>()?;
-            let pixels = self.globe.pixels();
-            let log_z: Vec<f64> =
-                fields.iter().map(|field| log_integral(&pixels.values(field), pixels.area_sr())).collect();
+            let fields = own.iter().map(|code| codec.field(code)).collect::<Result<Vec<_>, _>>()?;
+            let (mut log_z, mut at_pixels) = (Vec::new(), vec![0.0_f32; pixels.len()]);
+            for field in &fields {
+                let values: Vec<f32> = pixels.values(field).into_iter().map(|value| value as f32).collect();
+                let top = values.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+                let own = exps(&values, 1.0, top);
+                let integral = own.iter().map(|value| f64::from(*value)).sum::<f64>() * pixels.area_sr();
+                let factor = (1.0 / (integral * fields.len() as f64)) as f32;
+                at_pixels.iter_mut().zip(own).for_each(|(sum, value)| *sum += factor * value);
+                log_z.push(f64::from(top) + integral.ln());
+            }
             Ok(Box::new(move |points| {
+                let points = match points {
+                    Points::Pixels(_) => return at_pixels.iter().map(|sum| f64::from(*sum).ln()).collect(),
+                    Points::Any(points) => points,
+                };
                 let mut sum = vec![0.0; points.len()];
                 for (field, log_z) in fields.iter().zip(&log_z) {
                     let values = field.values(points);
@@ -113,7 +127,7 @@ impl<'a> ReadOneWay<'a> {
                 sum.into_iter().map(|sum| (sum / fields.len() as f64).ln()).collect()
             }))
         };
-        chains.into_iter().map(density).collect()
+        chains.into_par_iter().map(density).collect()
     }
 
     /// Each row's samples, as `what` sees them.
@@ -159,7 +173,7 @@ impl Baseline for ReadOneWay<'_> {
         let density = |code: &Coefficients| -> Result<PhotoDensity<'_>> {
             let field = self.model.codec().field(code)?;
             Ok(Box::new(move |points| {
-                let values = field.values(points);
+                let values = points.values(&field);
                 if is_density { values.into_iter().map(|v| v.max(THINNEST).ln()).collect() } else { values }
             }))
         };
@@ -210,6 +224,25 @@ fn hit(km: f64, radius_km: f64) -> f64 {
     f64::from(u8::from(Rules::default().is_within(km, radius_km)))
 }
 
+/// What never looks at the photo, and the bundled model where the embeddings are its own.
+fn beside(experiment: &Experiment<'_>, globe: &Arc<Globe>) -> Result<Vec<Row>> {
+    let Experiment { device, splits, effort, seeds, .. } = *experiment;
+    let row = |method: Method| {
+        let watch = std::time::Instant::now();
+        let data = FitData { training: &splits.training, validation: &splits.validation };
+        let fitted = method.build(device, effort, 0)(data, &mut |_| ())?;
+        let read = CommonReading::choose(globe, &*fitted, &splits.validation)?.read(globe, &*fitted, &splits.test)?;
+        let mut row = Row { way: method.description().to_owned(), ..Row::default() };
+        for _ in seeds {
+            row.errors_km.extend(errors_km(&read.places, splits));
+            row.log_densities.extend(&read.log_densities);
+        }
+        row.seconds = watch.elapsed().as_secs_f64();
+        Ok(row)
+    };
+    Method::for_columns(vec![Method::Constant], splits.training.columns()).into_iter().map(row).collect()
+}
+
 /// Sampling against a single evaluation, with paired differences.
 #[derive(Debug, Clone)]
 pub struct DiffusionTable {
@@ -237,7 +270,7 @@ impl DiffusionTable {
         let mut models: Vec<(usize, f64)> = degrees.iter().map(|degree| (*degree, 1.0)).collect();
         models.extend(shares.iter().filter(|share| **share < 1.0).map(|share| (effort.locdiff_degree, *share)));
         let globe = Arc::new(Globe::new(READ_DEGREE)?);
-        let mut rows: Vec<Row> = Vec::new();
+        let mut rows = beside(experiment, &globe)?;
         for (k, (degree, share)) in models.iter().enumerate() {
             let count = ((splits.training.len() as f64 * share).round() as usize).max(1);
             // Every so many, so that a part is like the whole.
@@ -296,11 +329,17 @@ impl DiffusionTable {
         let nats = |e: Estimate| format!("{:+.3} [{:+.3}, {:+.3}]", e.value, e.low, e.high);
         let points = |e: Estimate| format!("{:+.1} [{:+.1}, {:+.1}]", 100.0 * e.value, 100.0 * e.low, 100.0 * e.high);
         for row in &self.rows {
-            let mut cells = vec![format!("{}: {}", row.model, row.way)];
+            let of = if row.model.is_empty() { "" } else { ": " };
+            let mut cells = vec![format!("{}{of}{}", row.model, row.way)];
             cells.extend(RADII_KM.map(|km| percent_interval(row.share(km, &self.bootstrap))));
             cells.push(format!("{:.3}", row.nll()));
-            cells.extend(RADII_KM.map(|km| points(row.lead(km, &self.bootstrap))));
-            cells.extend([nats(row.nll_lead(&self.bootstrap)), format!("{:.0}", row.seconds)]);
+            if row.plain_errors_km.is_empty() {
+                cells.extend(["", "", "", ""].map(str::to_owned));
+            } else {
+                cells.extend(RADII_KM.map(|km| points(row.lead(km, &self.bootstrap))));
+                cells.push(nats(row.nll_lead(&self.bootstrap)));
+            }
+            cells.push(format!("{:.0}", row.seconds));
             table.push(cells);
         }
         let table = table.render(markdown);
@@ -316,9 +355,18 @@ impl DiffusionTable {
     /// One JSON object.
     pub fn to_json(&self) -> Value {
         let row = |row: &Row| {
+            // What was trained for no model here has nothing to lead.
+            let has_plain = !row.plain_errors_km.is_empty();
+            let within = RADII_KM.map(|km| {
+                let lead = has_plain.then(|| row.lead(km, &self.bootstrap));
+                json!({"radius_km": km, "share": row.share(km, &self.bootstrap), "lead": lead})
+            });
             json!({
-                "model": row.model, "way": row.way, "seconds": row.seconds, "nll": row.nll(), "nll_lead": row.nll_lead(&self.bootstrap),
-                "within": RADII_KM.map(|km| json!({"radius_km": km, "share": row.share(km, &self.bootstrap), "lead": row.lead(km, &self.bootstrap)})),
+                "model": row.model, "way": row.way, "seconds": row.seconds, "nll": row.nll(), "within": within,
+                "nll_lead": has_plain.then(|| row.nll_lead(&self.bootstrap)),
+                // Photo by photo, for means over runs of other seeds.
+                "errors_km": row.errors_km, "log_densities": row.log_densities,
+                "plain_errors_km": row.plain_errors_km, "plain_log_densities": row.plain_log_densities,
             })
         };
         json!({"title": self.title, "rows": self.rows.iter().map(row).collect::<Vec<Value>>()})
@@ -338,17 +386,17 @@ mod tests {
         let device = Device::cpu();
         let experiment = Experiment { device: &device, splits: &splits, effort, effort_name: "tiny", seeds: &[1] };
         let table = DiffusionTable::make(&experiment, NetworkKind::CsUnet, &[5], &[0.5, 1.0], &|_, _| ()).unwrap();
-        assert_eq!(table.rows.len(), 2 * WAYS.len());
+        assert_eq!(table.rows.len(), 1 + 2 * WAYS.len());
         let text = table.render(true);
         assert!(text.contains("L = 5, 80 photos: single evaluation") && text.contains("L = 7, 40 photos"), "{text}");
         // A single evaluation less a single evaluation is nothing.
         assert!(
-            table.rows[0].lead(750.0, &table.bootstrap).value == 0.0
-                && table.rows[0].nll_lead(&table.bootstrap).value == 0.0
+            table.rows[1].lead(750.0, &table.bootstrap).value == 0.0
+                && table.rows[1].nll_lead(&table.bootstrap).value == 0.0
         );
-        assert_eq!(table.to_json()["rows"].as_array().unwrap().len(), 2 * WAYS.len());
+        assert_eq!(table.to_json()["rows"].as_array().unwrap().len(), 1 + 2 * WAYS.len());
         let default = DiffusionTable::make(&experiment, NetworkKind::Bayes, &[5], &[], &|_, _| ()).unwrap();
-        assert_eq!(default.rows.len(), WAYS.len());
+        assert_eq!(default.rows.len(), 1 + WAYS.len());
         assert!(default.render(false).contains("network bayes"));
     }
 

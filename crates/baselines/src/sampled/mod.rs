@@ -4,7 +4,7 @@
 mod pooling;
 
 use crate::{
-    Baseline, Effort, Examples, PhotoDensity,
+    Baseline, Effort, Examples, PhotoDensity, Points,
     baseline::{Task, kernels, score},
     error::Result,
     examples::standardised,
@@ -155,7 +155,7 @@ impl<S: PlaceSampler> FittedSampler<S> {
             let logs: Vec<f64> = own
                 .map(|(own, truth)| {
                     let own = own.iter().map(|place| (*place, 1.0)).collect();
-                    kernels(own, *width_km)(std::slice::from_ref(truth))[0]
+                    kernels(own, *width_km)(Points::Any(std::slice::from_ref(truth)))[0]
                 })
                 .collect();
             nll_with_floor(&logs)

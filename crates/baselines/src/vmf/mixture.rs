@@ -248,7 +248,7 @@ impl Baseline for VmfMixture {
                     let terms = parts.iter().map(|(centre, kappa, log)| log + kappa * centre.dot(*point));
                     terms.filter(|term| *term > -40.0).map(f64::exp).sum::<f64>().ln()
                 };
-                points.iter().map(at).collect()
+                points.all().iter().map(at).collect()
             })
         };
         Ok(logits.chunks_exact(components.kappas.len()).map(density).collect())

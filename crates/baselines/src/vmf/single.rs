@@ -97,7 +97,7 @@ impl Baseline for VonMisesFisher {
     fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
         let density = |v: [f64; 3]| -> PhotoDensity<'_> {
             let normaliser = log_normaliser(length(v));
-            Box::new(move |points| points.iter().map(|point| normaliser + along(v, *point)).collect())
+            Box::new(move |points| points.all().iter().map(|point| normaliser + along(v, *point)).collect())
         };
         Ok(self.natural_parameters(embeddings)?.into_iter().map(density).collect())
     }
