@@ -32,7 +32,7 @@ thread_local! {
 pub extern "C" fn input(len: usize) -> *mut u8 {
     DESK.with_borrow_mut(|desk| {
         desk.inputs.push(vec![0; len]);
-        desk.inputs.last_mut().map_or(std::ptr::null_mut(), |last| last.as_mut_ptr())
+        desk.inputs.last_mut().map_or(std::ptr::null_mut(), Vec::as_mut_ptr)
     })
 }
 
@@ -79,7 +79,7 @@ pub extern "C" fn ask() -> u32 {
 /// Where the reply's type (0) or the reply (1) lies.
 #[unsafe(no_mangle)]
 pub extern "C" fn output(which: usize) -> *const u8 {
-    DESK.with_borrow(|desk| desk.outputs.get(which).map_or(std::ptr::null(), |output| output.as_ptr()))
+    DESK.with_borrow(|desk| desk.outputs.get(which).map_or(std::ptr::null(), Vec::as_ptr))
 }
 
 /// How long it is.
