@@ -92,7 +92,9 @@ impl Seen {
         let mut masses = exps(&self.at_pixels, temper as f32, self.top);
         let total: f64 = masses.iter().map(|mass| f64::from(*mass)).sum();
         let factor = (1.0 / total) as f32;
-        masses.iter_mut().for_each(|mass| *mass *= factor);
+        for mass in &mut masses {
+            *mass *= factor;
+        }
         masses
     }
 }
