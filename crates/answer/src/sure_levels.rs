@@ -15,7 +15,10 @@ pub struct Sureness {
 /// interpolated. None for a model whose levels do not depend on it.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct SureLevels(Vec<(f64, Vec<(f64, [f64; 9])>)>);
+pub struct SureLevels(Vec<(f64, LevelsByScore)>);
+
+/// Levels at some best scores.
+type LevelsByScore = Vec<(f64, [f64; 9])>;
 
 impl SureLevels {
     /// Of photos parted by their own radius, and these by their best score: `parts` each. A part's levels, which `levels` gives, stand at
