@@ -3,11 +3,11 @@
 
     cargo build --release -p locdiff-vision --example tower_bench
     python scripts/clip_fixtures.py /tmp/b32 ViT-B/32
-    python scripts/clip_bench.py target/release/examples/tower_bench /tmp/b32 BATCH ROUNDS DEVICE
+    python scripts/clip_bench.py target/release/examples/tower_bench /tmp/b32 BATCH ROUNDS DEVICE [PRECISION]
 
 Needs torch and transformers. On the CPU PyTorch runs f32 and bf16 with as many threads as there are cores, and ONNX Runtime
 f32 where it is installed (with onnx and onnxscript, which export the model); the faster f32 one is the figure to compare
-with. On CUDA PyTorch runs bf16, eager with SDPA and as a CUDA graph of the compiled model. All sides get the same pixels
+with; PRECISION (int8) is ours alone. On CUDA PyTorch runs bf16, eager with SDPA and as a CUDA graph of the compiled model. All sides get the same pixels
 and give back features in memory ("whole"); on CUDA also the pass alone is timed, with the pixels already there. The distance
 between the features is printed.
 """
@@ -67,7 +67,7 @@ def main():
     binary, folder, batch, rounds, device = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
     cuda = device.startswith("cuda")
     side = json.load(open(f"{folder}/config.json"))["image_size"]
-    ours = subprocess.Popen([binary, folder, str(batch), device], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+    ours = subprocess.Popen([binary, folder, str(batch), device, *sys.argv[6:]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
     embedding = np.array(json.loads(ours.stdout.readline()))
     pixels = torch.from_numpy(noise((batch, side, side, 3))).permute(0, 3, 1, 2).contiguous()
     model = CLIPVisionModelWithProjection.from_pretrained(folder, attn_implementation="sdpa").eval()

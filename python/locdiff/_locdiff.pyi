@@ -78,6 +78,7 @@ class Locator:
         encoder: StrPath | None = None,
         *,
         device: str = "auto",
+        precision: str | None = None,
         gallery: StrPath | None = None,
         geoclip: StrPath | None = None,
         gallery_rule: str = "mix",

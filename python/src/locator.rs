@@ -145,15 +145,16 @@ fn in_blocks(
 impl Locator {
     /// Opens a model and its encoder: folders, or those inside the package. With a gallery beside the model: a folder, or with
     /// GeoCLIP's folder a file of places; `gallery_rule` is mix (LocDiff+kNN), hybrid (LocDiff-H) or paper, `hybrid` changes the
-    /// latter two.
+    /// latter two. `precision="int8"` makes transformer encoders faster on the CPU.
     #[new]
-    #[pyo3(signature = (model=None, encoder=None, *, device="auto", gallery=None, geoclip=None, gallery_rule="mix", hybrid=None))]
+    #[pyo3(signature = (model=None, encoder=None, *, device="auto", precision=None, gallery=None, geoclip=None, gallery_rule="mix", hybrid=None))]
     #[expect(clippy::too_many_arguments, reason = "they have names in Python")]
     fn new(
         py: Python<'_>,
         model: Option<PathBuf>,
         encoder: Option<PathBuf>,
         device: &str,
+        precision: Option<&str>,
         gallery: Option<PathBuf>,
         geoclip: Option<PathBuf>,
         gallery_rule: &str,
@@ -162,6 +163,7 @@ impl Locator {
         let mut asked = Request::default();
         asked.device =
             device.parse().map_err(|error: locdiff::parts::NnError| SettingError::new_err(error.to_string()))?;
+        asked.precision = precision.map(Named::from_name).transpose().or_setting()?;
         asked.gallery_rule = Named::from_name(gallery_rule).or_setting()?;
         if let Some(changes) = hybrid {
             asked.hybrid = serde_json::from_value(value_of(changes)?).or_setting()?;
@@ -175,7 +177,7 @@ impl Locator {
     #[staticmethod]
     #[pyo3(signature = (*, device="auto"))]
     fn bundled(py: Python<'_>, device: &str) -> PyResult<Self> {
-        Self::new(py, None, None, device, None, None, "mix", None)
+        Self::new(py, None, None, device, None, None, None, "mix", None)
     }
 
     /// Numbers of an embedding.

@@ -8,7 +8,8 @@ use serde_json::{Map, Value};
 use std::path::PathBuf;
 
 /// What a locator is opened with: no option of a call.
-const OPENING: [&str; 7] = ["model", "encoder", "device", "gallery", "geoclip", "gallery_rule", "hybrid"];
+const OPENING: [&str; 8] =
+    ["model", "encoder", "device", "precision", "gallery", "geoclip", "gallery_rule", "hybrid"];
 /// What only albums have.
 const ALBUMS: [&str; 9] = [
     "same_place",
@@ -82,6 +83,7 @@ pub(crate) fn opened_as(mut request: Request, opened: &Request) -> Request {
     request.model.clone_from(&opened.model);
     request.encoder.clone_from(&opened.encoder);
     request.device = opened.device;
+    request.precision = opened.precision;
     request.gallery.clone_from(&opened.gallery);
     request.geoclip.clone_from(&opened.geoclip);
     request.gallery_rule = opened.gallery_rule;

@@ -2,8 +2,8 @@
 
 use crate::density::{Density, Mixture, log_sum};
 use crate::{
-    AnswerError, Evidence, GalleryMix, Globe, Kernels, Knowledge, LEVELS, PlaceField, PlaceSettings, Probe,
-    support::Support,
+    AnswerError, Evidence, GalleryMix, Globe, Kernels, Knowledge, LEVELS, PlaceField, PlaceSettings, Probe, SureLevels,
+    Sureness, support::Support,
 };
 use locdiff_data::Fingerprint;
 use locdiff_shdd::Coefficients;
@@ -33,9 +33,8 @@ pub struct Calibration {
     /// hold that share of true places: an answer is where the model errs, if it errs, so its radii must be a little larger
     /// than the density alone would have them.
     pub radius_levels: [f64; 9],
-    /// The same by how sure an answer is: radii in km that the density alone says hold half, rising, with the levels there. They go before
-    /// those where there are any.
-    pub levels_by_radius: Vec<(f64, [f64; 9])>,
+    /// The same by how sure an answer is. They go before those where there are any.
+    pub levels_by_radius: SureLevels,
     /// What holds for photos of another kind.
     pub out_of_domain: Option<OutOfDomain>,
     /// How the scores of a model that gives places scores become a density; absent for other models.
@@ -116,7 +115,7 @@ impl Calibration {
             window_km: WINDOW_KM,
             can_tell_from: 0.0,
             radius_levels: LEVELS,
-            levels_by_radius: Vec::new(),
+            levels_by_radius: SureLevels::default(),
             out_of_domain: None,
             places: None,
             gallery: None,
@@ -138,7 +137,7 @@ impl Calibration {
             self.window_km = mix.window_km;
             self.can_tell_from = mix.can_tell_from;
             self.radius_levels = mix.radius_levels;
-            self.levels_by_radius = Vec::new();
+            self.levels_by_radius = SureLevels::default();
             if let Some(out_of_domain) = &mut self.out_of_domain {
                 out_of_domain.radius_levels = mix.out_of_domain_radius_levels;
             }
@@ -150,34 +149,29 @@ impl Calibration {
     /// The probability that the density must hold within a radius for the radius to hold the share `p` of true places.
     ///
     /// ```
-    /// use locdiff_answer::Calibration;
+    /// use locdiff_answer::{Calibration, Sureness};
     /// use locdiff_shdd::Coefficients;
     /// let plain = Calibration::none(Coefficients::new(vec![0.0; 4])?);
-    /// assert!((plain.radius_level(0.37, 0.0, 0.9) - 0.37).abs() < 1e-12);
-    /// assert!((plain.radius_share(0.96, 0.0, 0.9) - 0.96).abs() < 1e-12);
+    /// assert!((plain.radius_level(0.37, 0.0, Sureness::default()) - 0.37).abs() < 1e-12);
+    /// assert!((plain.radius_share(0.96, 0.0, Sureness::default()) - 0.96).abs() < 1e-12);
     /// # Ok::<(), locdiff_shdd::ShddError>(())
     /// ```
-    pub fn radius_level(&self, p: f64, ood: f64, own_km: f64) -> f64 {
-        interpolated_level(p, LEVELS, self.radius_levels_for(ood, own_km))
+    pub fn radius_level(&self, p: f64, ood: f64, sure: Sureness) -> f64 {
+        interpolated_level(p, LEVELS, self.radius_levels_for(ood, sure))
     }
 
-    /// The radius levels for a photo that is out of domain with this probability, and whose density alone says that this radius holds half.
-    fn radius_levels_for(&self, ood: f64, own_km: f64) -> [f64; 9] {
-        let known = &self.levels_by_radius;
-        if let (Some(first), Some(last)) = (known.first(), known.last()) {
-            let at = own_km.clamp(first.0, last.0);
-            let next = known.partition_point(|(other, _)| *other <= at).clamp(1, known.len() - 1);
-            let (low, high) = (&known[next - 1], &known[next]);
-            let part = if high.0 > low.0 { (at / low.0).ln() / (high.0 / low.0).ln() } else { 0.0 };
-            return std::array::from_fn(|k| low.1[k] + part * (high.1[k] - low.1[k]));
+    /// The radius levels for a photo that is out of domain with this probability, and whose answer is as sure as this.
+    fn radius_levels_for(&self, ood: f64, sure: Sureness) -> [f64; 9] {
+        if let Some(levels) = self.levels_by_radius.at(sure) {
+            return levels;
         }
         let Some(out_of_domain) = &self.out_of_domain else { return self.radius_levels };
         std::array::from_fn(|k| (1.0 - ood) * self.radius_levels[k] + ood * out_of_domain.radius_levels[k])
     }
 
     /// The other way around: the share that a radius holds within which the density holds `level`.
-    pub fn radius_share(&self, level: f64, ood: f64, own_km: f64) -> f64 {
-        interpolated_level(level, self.radius_levels_for(ood, own_km), LEVELS)
+    pub fn radius_share(&self, level: f64, ood: f64, sure: Sureness) -> f64 {
+        interpolated_level(level, self.radius_levels_for(ood, sure), LEVELS)
     }
 
     /// What is said about a photo whose views have these embeddings: it is as strange as they are on the mean.

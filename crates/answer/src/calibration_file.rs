@@ -1,7 +1,9 @@
 //! A calibration's file in its model's folder.
 
 use crate::calibration::WINDOW_KM;
-use crate::{AnswerError, Calibration, Factors, FitReport, GalleryMix, ModelShape, OutOfDomain, PlaceSettings, Probe};
+use crate::{
+    AnswerError, Calibration, Factors, FitReport, GalleryMix, ModelShape, OutOfDomain, PlaceSettings, Probe, SureLevels,
+};
 use locdiff_base::{AtomicFile, one_line, read_bounded};
 use locdiff_data::Fingerprint;
 use locdiff_shdd::Coefficients;
@@ -30,8 +32,8 @@ struct Stored {
     window_km: f64,
     can_tell_from: f64,
     radius_levels: [f64; 9],
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    levels_by_radius: Vec<(f64, [f64; 9])>,
+    #[serde(default, skip_serializing_if = "SureLevels::is_empty")]
+    levels_by_radius: SureLevels,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(alias = "strangers")]
     out_of_domain: Option<OutOfDomain>,
@@ -81,7 +83,7 @@ impl Stored {
         };
         factors_fault(&own)
             .or_else(|| levels_fault(&self.radius_levels))
-            .or_else(|| sure_levels_fault(&self.levels_by_radius))
+            .or_else(|| self.levels_by_radius.fault(levels_fault))
             .or_else(window)
             .or_else(|| share("can_tell_from", self.can_tell_from))
             .or_else(|| self.out_of_domain.as_ref().and_then(ood_fault))
@@ -111,13 +113,6 @@ fn levels_fault(levels: &[f64; 9]) -> Option<String> {
         let rises = levels.windows(2).all(|pair| pair[0] <= pair[1]);
         (!rises).then(|| "the radius levels do not rise".to_owned())
     })
-}
-
-fn sure_levels_fault(known: &[(f64, [f64; 9])]) -> Option<String> {
-    let rises = known.windows(2).all(|pair| pair[0].0 <= pair[1].0);
-    let is_sound = known.len() != 1 && rises && known.iter().all(|(at, _)| (0.01..=20_100.0).contains(at));
-    let of_each = || known.iter().find_map(|(_, levels)| levels_fault(levels));
-    (!is_sound).then(|| "levels_by_radius are not two or more radii that rise".to_owned()).or_else(of_each)
 }
 
 fn ood_fault(out_of_domain: &OutOfDomain) -> Option<String> {

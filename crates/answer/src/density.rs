@@ -3,7 +3,7 @@
 use crate::pixel_sums::smooth;
 use crate::support::{Support, reach_rad};
 use crate::window::{Window, WindowMass, mass_within};
-use crate::{Globe, Kernels, Knowledge, PlaceField};
+use crate::{Globe, Kernels, Knowledge, PlaceField, Sureness};
 use locdiff_sphere::{EARTH_RADIUS_KM, Field, LatLon, Pixel, UnitVec};
 use rayon::prelude::*;
 use std::sync::{Arc, OnceLock};
@@ -271,9 +271,10 @@ impl Density {
         radii
     }
 
-    /// The radius about a place that holds half.
-    pub(crate) fn own_radius_km(&self, center: LatLon) -> f64 {
-        self.radii_km(center, &[0.5])[0].max(0.1)
+    /// How sure a model that gives places scores is of an answer; nothing for other models.
+    pub(crate) fn sureness(&self, answer: LatLon) -> Sureness {
+        let Some((field, _)) = &self.mixture.places else { return Sureness::default() };
+        Sureness { own_km: self.radii_km(answer, &[0.5])[0].max(0.1), best_score: field.best() }
     }
 
     /// The probability within a distance of a place.

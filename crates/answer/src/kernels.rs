@@ -7,13 +7,13 @@ use std::f64::consts::PI;
 
 /// A kernel counts nothing where it is below e to the power of this; one of very many places where it is below the second.
 const FAR: f64 = -60.0;
-const FAR_OF_MANY: f64 = -20.0;
+const FAR_OF_MANY: f64 = -16.0;
 
 /// So many places are many.
 const MANY: usize = 128;
-/// Points that are looked at together, and those of a part of them.
+/// Points that are looked at together, and those of parts of them.
 const BLOCK: usize = 1024;
-const PART: usize = 64;
+const PARTS: [usize; 2] = [128, 16];
 
 /// A place that retrieval found, and how much its photo is like the one in question.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -112,9 +112,14 @@ impl Kernels {
         if self.places.len() < MANY {
             return self.each(points);
         }
+        let [large, small] = PARTS;
         let blocks = points.par_chunks(BLOCK).map(|block| {
-            let near = self.near(block);
-            block.chunks(PART).flat_map(|part| near.near(part).each(part)).collect::<Vec<f64>>()
+            let (near, mut found) = (self.near(block), Vec::with_capacity(block.len()));
+            for part in block.chunks(large) {
+                let near = near.near(part);
+                found.extend(part.chunks(small).flat_map(|few| near.near(few).each(few)));
+            }
+            found
         });
         blocks.flatten_iter().collect()
     }
@@ -130,10 +135,10 @@ impl Kernels {
             [sum[0] + x, sum[1] + y, sum[2] + z]
         });
         let Ok(centre) = UnitVec::new(sum[0], sum[1], sum[2]) else { return self.clone() };
-        let around = points.iter().map(|point| centre.angle_rad(*point)).fold(0.0, f64::max);
+        let around = points.iter().map(|point| centre.dot(*point)).fold(1.0, f64::min).max(-1.0).acos();
         // The angle at which a kernel counts nothing.
         let own = (1.0 + self.far / self.kappa).max(-1.0).acos();
-        let least = (around + own + 1e-9).min(PI).cos();
+        let least = (around + own + 1e-7).min(PI).cos();
         let places = self.places.iter().copied().filter(|(place, _)| place.dot(centre) >= least).collect();
         Self { places, kappa: self.kappa, far: self.far }
     }

@@ -46,6 +46,7 @@ mod place_table;
 mod probe;
 mod reader;
 mod support;
+mod sure_levels;
 mod tempered;
 mod window;
 
@@ -68,6 +69,7 @@ pub use place_field::PlaceField;
 pub use place_table::{PlaceSettings, PlaceTable};
 pub use probe::Probe;
 pub use reader::{ReadOptions, Reader, Verdict};
+pub use sure_levels::{SureLevels, Sureness};
 pub use tempered::Tempered;
 
 pub use locdiff_eval::{LEVELS, ReliabilityCurve};

@@ -18,6 +18,8 @@ const NEGLIGIBLE: f64 = 1e-7;
 pub struct PlaceField {
     /// Kernels, and their share.
     parts: Vec<(Kernels, f64)>,
+    /// The best score.
+    best: f64,
 }
 
 impl PlaceField {
@@ -55,7 +57,12 @@ impl PlaceField {
             let share = places.iter().map(|(_, weight)| weight).sum::<f64>() / held;
             (Kernels::of_many(places, width_km), share)
         });
-        Self { parts: parts.collect() }
+        Self { parts: parts.collect(), best }
+    }
+
+    /// The best score.
+    pub(crate) fn best(&self) -> f64 {
+        self.best
     }
 
     /// The same with kernels no narrower than this: for a coarse grid.
@@ -66,7 +73,7 @@ impl PlaceField {
             own if own < width_km => (kernels.with_width_km(width_km), *share),
             _ => (kernels.clone(), *share),
         };
-        Self { parts: self.parts.iter().map(widen).collect() }
+        Self { parts: self.parts.iter().map(widen).collect(), best: self.best }
     }
 
     /// The density at points, per steradian. Points that follow one another are best near each other.

@@ -1,6 +1,8 @@
 //! From what a network said to an answer, and to a verdict where the truth is known.
 
-use crate::{Answer, AnswerError, Calibration, Density, Evidence, FromDensity, Globe, Hypothesis, Knowledge, LEVELS};
+use crate::{
+    Answer, AnswerError, Calibration, Density, Evidence, FromDensity, Globe, Hypothesis, Knowledge, LEVELS, Sureness,
+};
 use locdiff_sphere::{LatLon, haversine_km};
 use std::sync::Arc;
 
@@ -114,8 +116,8 @@ impl Reader {
             peaks.iter().map(|peak| Hypothesis::new(peak.place, peak.probability)).collect();
         let best = hypotheses[0].at;
         let locatability = density.locatability(best);
-        let own_km = self.own_radius_km(&density, best);
-        let levels = [0.5, 0.9].map(|share| self.calibration.radius_level(share, ood, own_km));
+        let sure = self.sureness(&density, best);
+        let levels = [0.5, 0.9].map(|share| self.calibration.radius_level(share, ood, sure));
         let radii = density.radii_km(best, &levels);
         let from_density = FromDensity {
             area_50_km2: density.region(0.5).area_km2,
@@ -133,22 +135,22 @@ impl Reader {
         answer
     }
 
-    /// The radius that the density alone says holds half, where levels depend on it.
-    fn own_radius_km(&self, density: &Density, place: LatLon) -> f64 {
-        if self.calibration.levels_by_radius.is_empty() { 0.0 } else { density.own_radius_km(place) }
+    /// How sure an answer is, where levels depend on it.
+    fn sureness(&self, density: &Density, place: LatLon) -> Sureness {
+        if self.calibration.levels_by_radius.is_empty() { Sureness::default() } else { density.sureness(place) }
     }
 
     /// What a density, and radii about the place that was answered, say about the truth.
     pub fn judge(&self, density: &Density, ood: f64, answer: LatLon, truth: LatLon) -> Verdict {
         let within = density.mass_within_km(answer, haversine_km(answer, truth));
-        let own_km = self.own_radius_km(density, answer);
-        let levels = LEVELS.map(|share| self.calibration.radius_level(share, ood, own_km));
+        let sure = self.sureness(density, answer);
+        let levels = LEVELS.map(|share| self.calibration.radius_level(share, ood, sure));
         let truth = truth.to_unit();
         Verdict {
             log_density: density.log_density(&[truth])[0],
             region_level: density.mass_denser_than(truth),
             region_area_km2: density.area_denser_than_km2(truth),
-            radius_share: self.calibration.radius_share(within, ood, own_km),
+            radius_share: self.calibration.radius_share(within, ood, sure),
             radii_km: density.radii_km(answer, &levels),
         }
     }

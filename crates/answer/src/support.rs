@@ -5,7 +5,9 @@ use crate::pixel_sums::log_integral;
 use locdiff_sphere::{Field, Pixel, UnitVec};
 use std::{f64::consts::PI, ops::Range, sync::Arc};
 
-/// Pixels about a kernel are cut until they are no wider than so many of its deviations…
+/// Pixels no wider than so many deviations of a kernel sum it to a thousandth;
+const FINE_ENOUGH: f64 = 1.6;
+/// about one that is narrower they are cut until they are no wider than so many of its deviations…
 const WIDEST: f64 = 1.05;
 /// …as far as so many deviations.
 const AROUND: f64 = 3.5;
@@ -44,7 +46,7 @@ impl Support {
     /// The same with pixels of one size cut in four, again and again, about kernels (centre and deviation in radians) that are narrower.
     pub(crate) fn cut_about(&self, kernels: impl Iterator<Item = (UnitVec, f64)>) -> Self {
         let narrow: Vec<(UnitVec, f64)> =
-            kernels.filter(|(_, deviation)| Pixel::width_rad(self.depth()) > WIDEST * deviation).collect();
+            kernels.filter(|(_, deviation)| Pixel::width_rad(self.depth()) > FINE_ENOUGH * deviation).collect();
         if narrow.is_empty() {
             return self.clone();
         }

@@ -1,6 +1,6 @@
 //! A calibration finds what is wrong with a model, and densities say what holds.
 
-use locdiff_answer::{Calibration, Globe, LEVELS, Observation, fit};
+use locdiff_answer::{Calibration, Globe, LEVELS, Observation, Sureness, fit};
 use locdiff_shdd::Coefficients;
 use locdiff_sphere::LatLon;
 use rand::{RngExt, SeedableRng};
@@ -43,7 +43,10 @@ fn a_loud_model_is_turned_down() {
     assert!(report.nll_nats < report.background_nll_nats);
     // Radii say what holds by construction; here, where answers are calibrated, they need little help.
     for (level, said) in found.radius_levels.iter().zip(LEVELS) {
-        assert!((level - said).abs() < 0.08 && (found.radius_share(*level, 0.0, 0.5) - said).abs() < 1e-9, "{found:?}");
+        assert!(
+            (level - said).abs() < 0.08 && (found.radius_share(*level, 0.0, Sureness::default()) - said).abs() < 1e-9,
+            "{found:?}"
+        );
     }
     assert!(fit(&globe, &flat, &seen[..10], &[], 1, 0).unwrap_err().to_string().contains("50 or more"));
 

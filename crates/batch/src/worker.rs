@@ -30,7 +30,7 @@ impl Worker {
         let options = Arc::new(settings.options()?);
         let version = env!("CARGO_PKG_VERSION");
         if job.task() == Task::Embed {
-            let device = Device::open(device).map_err(locdiff::LocateError::from)?;
+            let device = Device::open_with(device, settings.precision).map_err(locdiff::LocateError::from)?;
             let encoder = Box::new(encoder_of(settings.encoder.as_deref(), &device)?);
             let by: Fingerprint = (**encoder.fingerprint()).clone();
             let maker = format!("locdiff {version}, {by}");

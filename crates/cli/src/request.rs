@@ -6,7 +6,8 @@ use anyhow::Result;
 use clap::Args;
 use locdiff::parts::{Centres, Hybrid, HybridRule, encoder_of, open_retriever};
 use locdiff::{
-    Device, Encoder, GalleryRule, HybridChanges, Locator, LocatorBuilder, Pooling, Request, SampleOptions, Sampler,
+    Device, Encoder, GalleryRule, HybridChanges, Locator, LocatorBuilder, Pooling, Precision, Request, SampleOptions,
+    Sampler,
 };
 use locdiff_base::Named;
 use locdiff_data::RowFile;
@@ -18,18 +19,16 @@ pub(crate) struct ModelArgs {
     /// Folder of a model, or its name (`locdiff get`) [default: the bundled streetview-l31]
     #[arg(long, value_name = "FOLDER", env = "LOCDIFF_MODEL", hide_env_values = true)]
     model: Option<PathBuf>,
-    /// Folder of the image encoder, or its name [default: the bundled one, or what the model names]
-    #[arg(long, value_name = "FOLDER", env = "LOCDIFF_ENCODER", hide_env_values = true)]
-    encoder: Option<PathBuf>,
     #[command(flatten)]
-    device: DeviceArg,
+    encoder: EncoderArg,
 }
 
 impl ModelArgs {
     pub(crate) fn fill(&self, request: &mut Request) {
         request.model.clone_from(&self.model);
-        request.encoder.clone_from(&self.encoder);
-        request.device = self.device.device;
+        request.encoder.clone_from(&self.encoder.encoder);
+        request.device = self.encoder.device.device;
+        request.precision = self.encoder.precision;
     }
 
     /// The locator that these flags name.
@@ -53,10 +52,13 @@ pub(crate) fn open(request: &Request, with_encoder: bool) -> Result<Locator> {
 /// Which encoder, and where it runs.
 #[derive(Debug, Clone, Args)]
 pub struct EncoderArg {
-    /// Folder of the image encoder: one with an encoder.json, or a CLIP from Hugging Face [default: the bundled
-    /// one]
+    /// Folder of the image encoder, or its name (`locdiff get`): CLIP, DINOv2, SigLIP, OpenCLIP or ONNX [default: the
+    /// bundled one, or what the model names]
     #[arg(long, value_name = "FOLDER", env = "LOCDIFF_ENCODER", hide_env_values = true)]
     pub encoder: Option<PathBuf>,
+    /// Arithmetic of products: int8 makes transformer encoders faster on the CPU [default: f32, on CUDA tf32]
+    #[arg(long, value_name = "NAME", value_parser = named::<Precision>(), hide_short_help = true)]
+    pub precision: Option<Precision>,
     /// Where it runs.
     #[command(flatten)]
     pub device: DeviceArg,
@@ -64,7 +66,7 @@ pub struct EncoderArg {
 
 impl EncoderArg {
     pub(crate) fn open(&self) -> Result<Encoder> {
-        Ok(encoder_of(self.encoder.as_deref(), &Device::open(self.device.device)?)?)
+        Ok(encoder_of(self.encoder.as_deref(), &Device::open_with(self.device.device, self.precision)?)?)
     }
 }
 

@@ -283,7 +283,7 @@ fn what_cannot_work_is_refused_at_once() {
         (&[photo, "-o", "e.csv"], "--out and --locations are both e.csv"),
         (&[photo, "-o", "e.npy", "--bad", photo], "is a photo or list to read and --bad at once"),
         (&["b.csv", "-o", "b.npy", "--path-column", "lat"], "b.csv"),
-        (&[photo, "-o", "e.npy", "--encoder", "empty"], "empty/encoder.json"),
+        (&[photo, "-o", "e.npy", "--encoder", "empty"], "no encoder there"),
     ] {
         let message = refused(path, arguments);
         assert!(message.contains(words), "{arguments:?}: {message}");

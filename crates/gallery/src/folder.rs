@@ -7,6 +7,7 @@ use crate::{GalleryError, Result};
 use half::{f16, slice::HalfFloatSliceExt};
 use locdiff_base::{named, one_line};
 use locdiff_data::{Fingerprint, PositionedFile};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::{ops::Range, path::Path};
 
@@ -29,6 +30,8 @@ const LARGEST_FILE_BYTES: u64 = 16 << 20;
 const LARGEST_CHECKED: u64 = 64 << 20;
 /// Codes up to this size are held in memory, larger ones are read where they lie.
 const LARGEST_IN_MEMORY: u64 = 512 << 20;
+/// Bytes that a thread reads or sums at a time.
+const PART: usize = 4 << 20;
 
 /// What a gallery's vectors are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -167,7 +170,8 @@ impl Store {
             return Ok(Self::Disk(file));
         }
         let mut bytes = vec![0; wanted as usize];
-        file.read_at(0, &mut bytes)?;
+        let parts = bytes.par_chunks_mut(PART).enumerate();
+        parts.try_for_each(|(number, part)| file.read_at((number * PART) as u64, part))?;
         Ok(Self::Memory(bytes))
     }
 
@@ -193,7 +197,17 @@ impl Store {
 
 /// Fails where a file's bytes are not those that were written.
 fn check_sum(path: &Path, bytes: &[u8], expected: u32) -> Result<()> {
-    let found = crc32fast::hash(bytes);
+    let sum = |part: &[u8]| {
+        let mut sum = crc32fast::Hasher::new();
+        sum.update(part);
+        sum
+    };
+    let sums: Vec<crc32fast::Hasher> = bytes.par_chunks(PART).map(sum).collect();
+    let whole = |mut whole: crc32fast::Hasher, part: &crc32fast::Hasher| {
+        whole.combine(part);
+        whole
+    };
+    let found = sums.iter().fold(crc32fast::Hasher::new(), whole).finalize();
     if found == expected {
         return Ok(());
     }

@@ -73,18 +73,19 @@ impl Gallery {
         Ok(scores.collect())
     }
 
-    /// The same with those of the best by their full vectors: all that may be the first, and the next few hundred.
+    /// The same with those of the best by their full vectors: a few hundred, and all others that may be the first.
     fn with_best(&self, query: &[f32], coarse: &QuantisedQuery, mut all: Vec<f32>) -> Result<Scores> {
         let slack = |position: usize| coarse.score(0, self.bounds()[position]).1;
-        let lowers = all.iter().enumerate().map(|(position, score)| score - slack(position));
-        let floor = lowers.fold(f32::MIN, f32::max);
         let mut ordered = all.clone();
         let last = EXACT.min(ordered.len()) - 1;
         let least = *ordered.select_nth_unstable_by(last, |a, b| b.total_cmp(a)).1;
-        let candidates = all.iter().enumerate();
-        let candidates = candidates.filter(|(position, score)| **score >= least || **score + slack(*position) >= floor);
-        let candidates: Vec<usize> = candidates.map(|(position, _)| position).collect();
-        let exact = self.exact_scores(query, &candidates)?;
+        let mut candidates: Vec<usize> = (0..all.len()).filter(|position| all[*position] >= least).collect();
+        let mut exact = self.exact_scores(query, &candidates)?;
+        let first = exact.iter().copied().fold(f32::MIN, f32::max);
+        let may_be_first = |position: &usize| all[*position] < least && all[*position] + slack(*position) >= first;
+        let others: Vec<usize> = (0..all.len()).filter(may_be_first).collect();
+        exact.extend(self.exact_scores(query, &others)?);
+        candidates.extend(others);
         for (&position, score) in candidates.iter().zip(&exact) {
             // The bound always holds, unless one of the two files was changed.
             if (score - all[position]).abs() > slack(position) + 1e-5 {

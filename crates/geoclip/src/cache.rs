@@ -1,11 +1,19 @@
 //! GeoCLIP's vectors of a file of places: computed once, kept beside the file, found again by content.
 
 use crate::{GeoClip, WEIGHTS_FILE};
+use locdiff_base::{AtomicFile, read_text_bounded};
 use locdiff_data::{PointColumns, PositionedFile, read_points};
 use locdiff_gallery::{Gallery, GalleryBuilder, Kind, Result, VectorType};
 use locdiff_sphere::LatLon;
+use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use twox_hash::XxHash3_128;
+
+/// The file in a gallery's folder that says what its sources looked like when they were last read.
+const SOURCES_FILE: &str = "sources.json";
+/// A file that was changed so short a time before it was read may change again within the same tick of its clock.
+const FRESH: Duration = Duration::from_secs(2);
 
 /// A file of places, GeoCLIP's folder, and where the gallery made of both is kept.
 #[derive(Debug, Clone)]
@@ -26,18 +34,65 @@ impl GeoClipCache {
         self.places.with_file_name(name)
     }
 
-    /// A hash of everything the vectors depend on.
+    /// A hash of everything the vectors depend on. Files of a size and time of change that were met before are not read again.
     fn key(&self) -> Result<String> {
-        let places = hash_file(&self.places)?;
-        let model = hash_file(&self.model.join(WEIGHTS_FILE))?;
-        Ok(format!("{places:032x}-{model:032x}-{:?}", self.vectors).to_lowercase())
+        let folder = self.folder();
+        let known = Source::read_all(&folder);
+        let files = [self.places.clone(), self.model.join(WEIGHTS_FILE)];
+        let sources = files.iter().map(|path| Source::of(path, &known)).collect::<Result<Vec<Source>>>()?;
+        if sources != known {
+            Source::save_all(&sources, &folder);
+        }
+        let [places, model] = [0, 1].map(|k| &sources[k].hash);
+        Ok(format!("{places}-{model}-{:?}", self.vectors).to_lowercase())
+    }
+}
+
+/// A file that vectors depend on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Source {
+    name: PathBuf,
+    bytes: u64,
+    /// When it was changed, in nanoseconds since 1970; `None` for one that must be read again.
+    changed_ns: Option<u64>,
+    hash: String,
+}
+
+impl Source {
+    /// The file as it is, by what is known of it where it looks the same.
+    fn of(path: &Path, known: &[Self]) -> Result<Self> {
+        let file = PositionedFile::open(path)?;
+        let name = path.file_name().map_or_else(|| path.to_owned(), PathBuf::from);
+        let changed = std::fs::metadata(path).and_then(|about| about.modified()).ok();
+        let changed = changed.filter(|at| SystemTime::now().duration_since(*at).is_ok_and(|age| age >= FRESH));
+        let changed_ns = changed.and_then(|at| u64::try_from(at.duration_since(UNIX_EPOCH).ok()?.as_nanos()).ok());
+        let looks_alike = |one: &&Self| (&one.name, one.bytes, one.changed_ns) == (&name, file.bytes(), changed_ns);
+        if let Some(one) = known.iter().find(looks_alike).filter(|_| changed_ns.is_some()) {
+            return Ok(one.clone());
+        }
+        let hash = format!("{:032x}", hash_file(&file)?);
+        Ok(Self { name, bytes: file.bytes(), changed_ns, hash })
+    }
+
+    /// What is known; nothing where that cannot be read.
+    fn read_all(folder: &Path) -> Vec<Self> {
+        let text = read_text_bounded(&folder.join(SOURCES_FILE), 1 << 20).unwrap_or_default();
+        serde_json::from_str(&text).unwrap_or_default()
+    }
+
+    /// Remembers them, where there is a folder that can be written.
+    fn save_all(sources: &[Self], folder: &Path) {
+        if folder.is_dir()
+            && let Ok(text) = serde_json::to_string(sources)
+        {
+            let _ = AtomicFile::write_whole(&folder.join(SOURCES_FILE), text.as_bytes());
+        }
     }
 }
 
 /// XXH3 of a file's bytes.
-fn hash_file(path: &Path) -> Result<u128> {
+fn hash_file(file: &PositionedFile) -> Result<u128> {
     const BLOCK: u64 = 4 << 20;
-    let file = PositionedFile::open(path)?;
     let mut hasher = XxHash3_128::with_seed(0);
     let mut bytes = Vec::new();
     let mut offset = 0;

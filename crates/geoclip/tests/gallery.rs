@@ -45,6 +45,21 @@ fn geoclip_vectors_are_computed_once_for_each_content() {
     text.push_str("1,2\n");
     std::fs::write(&places, &text).unwrap();
     assert_eq!(open_geoclip_gallery(&cache, &model, |_, _| {}).unwrap().len(), 21);
+    // A file that looks as it did is not read again; one that was changed since is.
+    let stamp = |seconds: u64| {
+        let at = std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+        std::fs::File::options().write(true).open(&places).unwrap().set_modified(at).unwrap();
+    };
+    stamp(1_700_000_000);
+    let key = |cache: &GeoClipCache| open_geoclip_gallery(cache, &model, |_, _| {}).unwrap().key().to_owned();
+    let before = key(&cache);
+    std::fs::write(&places, text.replace("1,2\n", "1,3\n")).unwrap();
+    stamp(1_700_000_000);
+    assert_eq!(key(&cache), before, "it was read");
+    stamp(1_700_000_001);
+    assert_ne!(key(&cache), before, "it was not read");
+    std::fs::write(places.with_file_name("gallery.csv.gallery/sources.json"), "{").unwrap();
+    assert_ne!(key(&cache), before);
     // Kinds are kept apart.
     let gallery = open_geoclip_gallery(&cache, &model, |_, _| {}).unwrap();
     assert!(PhotoRetriever::new(gallery).err().unwrap().to_string().contains("GeoCLIP"));

@@ -112,7 +112,8 @@ pub struct AnswerFiles {
     with_gallery: bool,
     geojson: FeatureCollection,
     kml: KmlDocument,
-    page: HtmlMap,
+    /// The page of all photos, made when the first is drawn on it: its names take longer than an answer.
+    page: Option<HtmlMap>,
     crowd: Option<(CrowdMap<File>, PathBuf)>,
     /// Best places, and whether they are answers, for the one picture of all.
     dots: Vec<(LatLon, bool)>,
@@ -144,7 +145,7 @@ impl AnswerFiles {
             with_gallery,
             geojson: FeatureCollection::new(),
             kml: KmlDocument::new("LocDiff"),
-            page: answers_page(),
+            page: None,
             crowd,
             dots: Vec::new(),
             wants_density: targets.wants_density(count),
@@ -238,8 +239,8 @@ impl AnswerFiles {
                 self.own(&target, name, "html", page.into_bytes());
             }
             Some(_) if self.crowd.is_none() => {
-                let page = std::mem::replace(&mut self.page, HtmlMap::new(""));
-                self.page = page.photo(with_thumbnail(map, thumbnail));
+                let page = self.page.take().unwrap_or_else(answers_page);
+                self.page = Some(page.photo(with_thumbnail(map, thumbnail)));
             }
             _ => {}
         }
@@ -286,7 +287,8 @@ impl AnswerFiles {
             file.into_inner().map_err(IntoInnerError::into_error).map_err(failed)?.commit()?;
             written.push(path);
         } else {
-            whole(map, &|| self.page.to_html());
+            let page = self.page;
+            whole(map, &|| page.as_ref().map_or_else(|| answers_page().to_html(), HtmlMap::to_html));
         }
         if let Some(path) = dots {
             documents.push(Document { path, bytes: dots_png(&self.dots)?, in_folder: false });

@@ -102,7 +102,7 @@ pub use locdiff_answer::{
 pub use locdiff_data::{Embedding, Fingerprint};
 pub use locdiff_diffusion::Sampler;
 pub use locdiff_model::{Model, Pooling, SampleOptions};
-pub use locdiff_nn::{Device, DeviceSpec};
+pub use locdiff_nn::{Device, DeviceSpec, Precision};
 pub use locdiff_places::Region;
 pub use locdiff_shdd::{CodeDensity, Codec, Coefficients, Decoder};
 pub use locdiff_sphere::{Degree, LatLon, haversine_km};

@@ -4,7 +4,7 @@ use crate::{Knowledge, KnownPlace, LocateError, LocateOptions, Pooling, Region, 
 use crate::{home::by_name, stated::StatedPlace};
 use locdiff_album::Track;
 use locdiff_base::named;
-use locdiff_nn::DeviceSpec;
+use locdiff_nn::{DeviceSpec, Precision};
 use locdiff_vision::PhotoLimits;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -33,6 +33,9 @@ pub struct Request {
     /// Where the model and the encoder run: `auto`, `cpu`, `cuda` or `cuda:N`.
     #[serde(with = "device", skip_serializing_if = "is_default")]
     pub device: DeviceSpec,
+    /// The arithmetic of products; `None` is the device's own.
+    #[serde(with = "optional_name", skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Precision>,
     /// A gallery beside the model: a folder, or with `geoclip` a file of places.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gallery: Option<PathBuf>,
@@ -148,6 +151,7 @@ impl Default for Request {
             model: None,
             encoder: None,
             device: DeviceSpec::Auto,
+            precision: None,
             gallery: None,
             geoclip: None,
             gallery_rule: GalleryRule::Mix,
@@ -337,6 +341,7 @@ mod tests {
     fn a_request_survives_its_file() {
         let mut request = Request {
             device: DeviceSpec::Cuda(1),
+            precision: Some(Precision::Int8),
             gallery_rule: GalleryRule::Paper,
             sampler: Sampler::Ddpm,
             steps: 200,

@@ -1,6 +1,7 @@
 //! Where tensors live and operations run.
 
 use crate::{NnError, Precision, Result, cuda, kernels::Kernels};
+use locdiff_base::{BadSetting, Named};
 use std::{fmt, str::FromStr, sync::Arc};
 
 /// A device named but not opened yet: as a user names it.
@@ -65,12 +66,14 @@ pub(crate) enum Backend {
 #[derive(Clone)]
 pub struct Device {
     pub(crate) backend: Backend,
+    /// Whether encoders on the CPU may multiply whole numbers.
+    int8: bool,
 }
 
 impl Device {
     /// The CPU, with rayon's global thread pool.
     pub fn cpu() -> Self {
-        Self { backend: Backend::Cpu }
+        Self { backend: Backend::Cpu, int8: false }
     }
 
     /// The CUDA device of that ordinal, with [`Precision::Tf32`] products until told otherwise.
@@ -78,7 +81,7 @@ impl Device {
     /// # Errors
     /// [`NnError::CudaUnavailable`] where the driver, the libraries or the device are missing.
     pub fn cuda(ordinal: usize) -> Result<Self> {
-        Ok(Self { backend: Backend::Cuda(cuda::Context::open(ordinal)?) })
+        Ok(Self { backend: Backend::Cuda(cuda::Context::open(ordinal)?), int8: false })
     }
 
     /// Opens the device that `spec` names.
@@ -93,6 +96,18 @@ impl Device {
         }
     }
 
+    /// The same with an arithmetic that is asked for: see [`Device::with_precision`].
+    ///
+    /// # Errors
+    /// As [`Device::open`], and [`NnError::Setting`] for an arithmetic that the device has not.
+    pub fn open_with(spec: DeviceSpec, precision: Option<Precision>) -> Result<Self> {
+        let device = Self::open(spec)?;
+        match precision {
+            Some(precision) => device.with_precision(precision),
+            None => Ok(device),
+        }
+    }
+
     /// Whether this is a CUDA device.
     pub fn is_cuda(&self) -> bool {
         matches!(self.backend, Backend::Cuda(_))
@@ -103,6 +118,36 @@ impl Device {
         if let Backend::Cuda(context) = &self.backend {
             context.set_precision(precision);
         }
+    }
+
+    /// The same device with another arithmetic than its own: on the CPU f32, or int8 for encoders that have it; on CUDA the others.
+    ///
+    /// ```
+    /// use locdiff_nn::{Device, Precision};
+    /// assert!(Device::cpu().with_precision(Precision::Int8)?.is_int8());
+    /// assert!(Device::cpu().with_precision(Precision::Bf16).is_err());
+    /// # Ok::<(), locdiff_nn::NnError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`NnError::Setting`] for one that the device has not.
+    pub fn with_precision(mut self, precision: Precision) -> Result<Self> {
+        let has = match self.backend {
+            Backend::Cpu => [Precision::F32, Precision::Int8].contains(&precision),
+            Backend::Cuda(_) => precision != Precision::Int8,
+        };
+        if !has {
+            let remedy = if self.is_cuda() { "CUDA has f32, tf32 and bf16" } else { "the CPU has f32 and int8" };
+            return Err(BadSetting::new("precision", precision.name(), remedy.to_owned()).into());
+        }
+        self.int8 = precision == Precision::Int8;
+        self.set_precision(precision);
+        Ok(self)
+    }
+
+    /// Whether encoders may multiply whole numbers of 8 bits.
+    pub fn is_int8(&self) -> bool {
+        self.int8
     }
 
     /// Waits until all work given to the device is done.

@@ -1,10 +1,10 @@
-//! Matrix-product precision on CUDA.
+//! The arithmetic of matrix products.
 
 use locdiff_base::{BadSetting, Named, named};
 use std::str::FromStr;
 
 named! {
-    /// The arithmetic of matrix products on CUDA; storage and everything else stay in f32. The CPU always uses f32.
+    /// The arithmetic of matrix products; storage and everything else stay in f32. The CPU uses f32, and where it is asked for, encoders use int8.
     ///
     /// ```
     /// use locdiff_nn::Precision;
@@ -20,6 +20,8 @@ named! {
         /// Operands rounded to bf16 (7 mantissa bits) before every product, f32 sums and storage, as `PyTorch`'s autocast
         /// does. The rounding is a pass over each operand, so small products gain nothing over [`Precision::Tf32`].
         Bf16 = "bf16", "operands of 7 mantissa bits, f32 sums";
+        /// Weights and inputs of 8 bits, whole sums: transformer encoders on the CPU.
+        Int8 = "int8", "operands of 8 bits, whole sums: transformer encoders on the CPU";
     }
 }
 

@@ -1,12 +1,12 @@
 //! Our side of `scripts/clip_bench.py`: a CLIP tower on pictures of noise, a batch for each line of standard input.
 //!
-//! `cargo run --release -p locdiff-vision --example tower_bench FOLDER BATCH DEVICE`
+//! `cargo run --release -p locdiff-vision --example tower_bench FOLDER BATCH DEVICE [PRECISION]`
 //!
 //! FOLDER as `scripts/clip_fixtures.py FOLDER NAME` writes it. Prints the first picture's embedding, then for each line
 //! the milliseconds of a batch from pixels in memory to embeddings in memory, and on CUDA those of the pass alone, with
 //! the pixels already on the device.
 
-use locdiff_nn::{Device, DeviceSpec};
+use locdiff_nn::{Device, DeviceSpec, Precision};
 use locdiff_vision::{Encoder, VisionError};
 use std::{error::Error, io::BufRead, path::Path, time::Instant};
 
@@ -21,8 +21,8 @@ fn milliseconds<T>(call: impl FnOnce() -> Result<T, VisionError>) -> Result<f64,
     Ok(start.elapsed().as_secs_f64() * 1e3)
 }
 
-fn run(folder: &Path, batch: usize, device: DeviceSpec) -> Result<(), Box<dyn Error>> {
-    let device = Device::open(device)?;
+fn run(folder: &Path, batch: usize, device: DeviceSpec, precision: Option<Precision>) -> Result<(), Box<dyn Error>> {
+    let device = Device::open_with(device, precision)?;
     let start = Instant::now();
     let encoder = Encoder::open_on(folder, &device)?;
     let opened = start.elapsed().as_secs_f64();
@@ -52,14 +52,17 @@ fn run(folder: &Path, batch: usize, device: DeviceSpec) -> Result<(), Box<dyn Er
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let parsed = match arguments.as_slice() {
-        [folder, batch, device] => batch.parse().ok().zip(device.parse().ok()).map(|(b, d)| (folder, b, d)),
+        [folder, batch, device, rest @ ..] if rest.len() < 2 => {
+            let precision = rest.first().map(|name| name.parse::<Precision>()).transpose().ok();
+            precision.and_then(|p| Some((folder, batch.parse().ok()?, device.parse().ok()?, p)))
+        }
         _ => None,
     };
-    let Some((folder, batch, device)) = parsed else {
-        eprintln!("usage: tower_bench FOLDER BATCH DEVICE");
+    let Some((folder, batch, device, precision)) = parsed else {
+        eprintln!("usage: tower_bench FOLDER BATCH DEVICE [PRECISION]");
         std::process::exit(2);
     };
-    if let Err(error) = run(Path::new(folder), batch, device) {
+    if let Err(error) = run(Path::new(folder), batch, device, precision) {
         eprintln!("{error}");
         std::process::exit(1);
     }

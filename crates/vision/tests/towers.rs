@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::{copied, fixtures, floats, relative_error, replace};
-use locdiff_nn::Device;
+use locdiff_nn::{Device, Precision};
 use locdiff_vision::{Encoder, Photo};
 use safetensors::SafeTensors;
 use std::{fs, path::Path};
@@ -27,10 +27,11 @@ fn expected(names: &[&str]) -> Vec<f32> {
     names.iter().flat_map(|name| floats(&file, name)).collect()
 }
 
-/// A folder's embeddings on the CPU to 1e-5, and on the first CUDA device to bf16's rounding where there is one; the same
-/// alone and among others.
+/// A folder's embeddings on the CPU to 1e-5, in int8 to a cosine of 0.999, and on the first CUDA device to bf16's rounding where there is
+/// one; the same alone and among others.
 fn agrees(folder: &Path, parts: &[&str]) {
-    let mut devices = vec![(Device::cpu(), 1e-5)];
+    let int8 = Device::cpu().with_precision(Precision::Int8).unwrap();
+    let mut devices = vec![(Device::cpu(), 1e-5), (int8, 0.002_f64.sqrt())];
     match Device::cuda(0) {
         Ok(device) => devices.push((device, 1e-2)),
         Err(error) => println!("skipping CUDA: {error}"),
@@ -61,6 +62,13 @@ fn sees(folder: &str) {
         let worst = got.iter().zip(&wanted).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
         assert!(got.len() == wanted.len() && worst < 1e-5, "{folder}, {name}: {worst}");
     }
+}
+
+#[test]
+fn a_convolutional_network_has_no_int8() {
+    let int8 = Device::cpu().with_precision(Precision::Int8).unwrap();
+    let error = Encoder::open_on(&fixtures("../models/streetview-lite2"), &int8).err().unwrap().to_string();
+    assert!(error.contains("no products in int8"), "{error}");
 }
 
 fn refused(folder: &Path, words: &str) {

@@ -2,9 +2,9 @@
 
 use super::observation::{Observation, group_weights};
 use super::reading::{
-    Outcome, choose_window, radii, radii_by_radius, read_window, read_windows, threshold, windows_km,
+    Outcome, choose_window, radii, radii_by_sureness, read_window, read_windows, threshold, windows_km,
 };
-use crate::{AnswerError, Calibration, Globe};
+use crate::{AnswerError, Calibration, Globe, SureLevels};
 use std::sync::Arc;
 
 /// How answers are read off densities.
@@ -17,7 +17,7 @@ pub(super) struct Levels {
     /// Shares of true places within the radii that the densities alone say hold 10, 20 … 90 %.
     pub(super) radii: Vec<f64>,
     /// The levels by how sure answers are, of photos of the model's kind.
-    pub(super) by_radius: Vec<(f64, [f64; 9])>,
+    pub(super) by_radius: SureLevels,
 }
 
 /// The window whose places are right most often, the radii about them that hold what they say, and when to say "I can't tell".
@@ -34,7 +34,7 @@ pub(super) fn read_levels(
     let mut read: Vec<(Outcome, f64)> =
         windows.iter().zip(&weights).map(|(photo, weight)| (photo[window], *weight)).collect();
     let (shares, own) = radii(&read);
-    let by_radius = radii_by_radius(&read);
+    let by_radius = radii_by_sureness(&read);
     let mut levels = Levels { window_km, can_tell_from: 0.0, own, out_of_domain: None, radii: shares, by_radius };
     if !out_of_domain.is_empty() {
         let weight = 1.0 / out_of_domain.len() as f64;

@@ -1,7 +1,7 @@
 //! The window, the radii about the place that it gives, and when to say "I can't tell".
 
 use super::observation::{Observation, shares_within_levels};
-use crate::{AnswerError, Density, Globe, LEVELS, calibration::Calibration};
+use crate::{AnswerError, Density, Globe, LEVELS, SureLevels, Sureness, calibration::Calibration};
 use locdiff_sphere::haversine_km;
 use rayon::prelude::*;
 use std::sync::Arc;
@@ -17,8 +17,9 @@ const NARROW_RIGHT_KM: f64 = 25.0;
 const RIGHT_WHEN_SILENT: f64 = 1.0 / 3.0;
 /// …which is this far.
 const CONTINENT_KM: f64 = 2500.0;
-/// Photos are parted in so many by how sure their answers are.
-const PARTS: usize = 5;
+/// Photos are parted in so many by their own radius, and each of these by their score, such that a part has about so many.
+const MOST_PARTS: usize = 6;
+const PHOTOS_OF_PART: f64 = 40.0;
 /// A threshold rests on as many answers as this.
 const FEWEST_SILENT: usize = 10;
 
@@ -29,8 +30,7 @@ pub(super) struct Outcome {
     /// Probability of everything nearer to the place than the truth.
     nearer: f64,
     locatability: f64,
-    /// The radius that the density alone says holds half; 0 where levels do not depend on it.
-    own_km: f64,
+    sure: Sureness,
 }
 
 /// The windows that are tried.
@@ -68,8 +68,8 @@ pub(super) fn read_window(
 fn outcome(density: &Density, seen: &Observation, window_km: f64) -> Outcome {
     let place = density.peaks(window_km, 1)[0].place;
     let km = haversine_km(place, seen.truth);
-    let own_km = if seen.places.is_some() { density.own_radius_km(place) } else { 0.0 };
-    Outcome { km, nearer: density.mass_within_km(place, km), locatability: density.locatability(place), own_km }
+    let sure = density.sureness(place);
+    Outcome { km, nearer: density.mass_within_km(place, km), locatability: density.locatability(place), sure }
 }
 
 /// The window whose places are right most often.
@@ -86,26 +86,30 @@ pub(super) fn choose_window(calibration: &Calibration, outcomes: &[Vec<Outcome>]
 /// The shares of true places within the radii that the density alone says hold 10, 20 … 90 %, and the levels that hold so many.
 pub(super) fn radii(outcomes: &[(Outcome, f64)]) -> (Vec<f64>, [f64; 9]) {
     let nearer: Vec<(f64, f64)> = outcomes.iter().map(|(photo, weight)| (photo.nearer, *weight)).collect();
-    (shares_within_levels(&nearer), quantiles(nearer))
+    (shares_within_levels(&nearer), quantiles(nearer, 0.0))
 }
 
-/// The levels by how sure answers are: of fifths of the photos by the radius that their densities alone say holds half, each at its median.
-pub(super) fn radii_by_radius(outcomes: &[(Outcome, f64)]) -> Vec<(f64, [f64; 9])> {
-    let mut sorted = outcomes.to_vec();
-    sorted.sort_by(|a, b| a.0.own_km.total_cmp(&b.0.own_km));
-    let parts = sorted.chunks(sorted.len().div_ceil(PARTS).max(1));
-    parts.map(|part| (part[part.len() / 2].0.own_km, radii(part).1)).collect()
+/// The levels by how sure answers are.
+pub(super) fn radii_by_sureness(outcomes: &[(Outcome, f64)]) -> SureLevels {
+    let parts = ((outcomes.len() as f64 / PHOTOS_OF_PART).sqrt().round() as usize).clamp(1, MOST_PARTS);
+    let levels = |part: &[(Outcome, f64)]| {
+        let nearer: Vec<(f64, f64)> = part.iter().map(|(photo, weight)| (photo.nearer, *weight)).collect();
+        let mean = nearer.iter().map(|(_, weight)| weight).sum::<f64>() / nearer.len() as f64;
+        quantiles(nearer, mean)
+    };
+    SureLevels::of(outcomes, parts, |(outcome, _)| outcome.sure, levels)
 }
 
-/// The values that 10, 20 … 90 % of all weight do not exceed.
-fn quantiles(mut values: Vec<(f64, f64)>) -> [f64; 9] {
+/// The values that 10, 20 … 90 % of all weight do not exceed, or with the weight of a `next` one, that it will not exceed with these
+/// probabilities: of few values that is a little more.
+fn quantiles(mut values: Vec<(f64, f64)>, next: f64) -> [f64; 9] {
     values.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let total: f64 = values.iter().map(|(_, weight)| weight).sum();
+    let total: f64 = values.iter().map(|(_, weight)| weight).sum::<f64>() + next;
     LEVELS.map(|level| {
         // Each value stands in the middle of its weight; between two of them it is linear.
         let (mut sum, mut last) = (0.0, (0.0, 0.0));
         for (value, weight) in &values {
-            let middle = (sum + 0.5 * weight) / total;
+            let middle = (sum + 0.5 * (weight + next)) / total;
             if middle >= level {
                 let part = if middle > last.0 { (level - last.0) / (middle - last.0) } else { 1.0 };
                 return (last.1 + part * (value - last.1)).clamp(0.0, 1.0);

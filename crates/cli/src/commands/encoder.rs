@@ -1,9 +1,9 @@
 //! `locdiff encoder inspect`: what an encoder's folder is, whether it works, and how fast.
 
-use crate::args::DeviceArg;
+use crate::args::{DeviceArg, named};
 use anyhow::Result;
 use clap::{Args, Subcommand};
-use locdiff_nn::Device;
+use locdiff_nn::{Device, Precision};
 use locdiff_vision::Inspection;
 use std::path::PathBuf;
 
@@ -24,11 +24,14 @@ impl EncoderCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct Inspect {
-    /// Folder: one with an encoder.json, or a CLIP from Hugging Face [default: the bundled one]
+    /// Folder or name: CLIP, DINOv2, SigLIP, OpenCLIP, ONNX, or one with an encoder.json [default: the bundled one]
     #[arg(value_name = "FOLDER")]
     folder: Option<PathBuf>,
     #[command(flatten)]
     device: DeviceArg,
+    /// Arithmetic of products: f32, on the CPU int8 [default: f32, on CUDA tf32]
+    #[arg(long, value_name = "NAME", value_parser = named::<Precision>())]
+    precision: Option<Precision>,
     /// Print one JSON object instead of lines
     #[arg(long)]
     json: bool,
@@ -36,7 +39,7 @@ pub(crate) struct Inspect {
 
 impl Inspect {
     fn run(self) -> Result<()> {
-        let device = Device::open(self.device.device)?;
+        let device = Device::open_with(self.device.device, self.precision)?;
         let encoder = locdiff::parts::encoder_of(self.folder.as_deref(), &device)?;
         let inspection = Inspection::of(&encoder, self.folder.as_deref(), device.to_string())?;
         if self.json {

@@ -114,7 +114,7 @@ impl Plan {
     pub(super) fn new(handle: sys::cublasLtHandle_t, key: &Key) -> Result<Self> {
         use sys::cublasLtMatmulDescAttributes_t as D;
         let compute = match key.precision {
-            Precision::F32 | Precision::Bf16 => sys::cublasComputeType_t::CUBLAS_COMPUTE_32F,
+            Precision::F32 | Precision::Bf16 | Precision::Int8 => sys::cublasComputeType_t::CUBLAS_COMPUTE_32F,
             Precision::Tf32 => sys::cublasComputeType_t::CUBLAS_COMPUTE_32F_FAST_TF32,
         };
         let float = sys::cudaDataType::CUDA_R_32F;

@@ -2,24 +2,18 @@
 //! not, so a panel of weights stays while a block of rows passes by.
 
 use super::packed::{BLOCK, Packed, Panels};
-use crate::{Gelu, aligned::Aligned};
+use super::{finish::Finish, int8::Int8};
+use crate::aligned::Aligned;
 use pulp::{Simd, WithSimd};
-
-/// What happens to the sums of a product.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Finish {
-    /// They are stored.
-    Store,
-    /// They are added to what the output holds.
-    Add,
-    /// They are activated and stored.
-    Activate(Gelu),
-}
 
 /// The right side of a product, packed, and a bias for each of its columns. Weights that f16 holds exactly are kept so, and widened panel by
 /// panel: a large encoder takes half the memory, and its sums are the same bits.
 #[derive(Debug, Clone, Default)]
-pub struct PackedLinear(Packed);
+pub struct PackedLinear {
+    float: Packed,
+    /// In place of those.
+    int8: Option<Int8>,
+}
 
 impl PackedLinear {
     /// `weights[o * inputs + i]` leads from input `i` to output `o`; there are as many outputs as biases.
@@ -27,22 +21,41 @@ impl PackedLinear {
     /// # Panics
     /// When the weights are not `inputs` times as many as the biases.
     pub fn new(inputs: usize, weights: &[f32], bias: &[f32]) -> Self {
-        Self(Packed::new(inputs, weights, bias).narrowed())
+        Self { float: Packed::new(inputs, weights, bias).narrowed(), int8: None }
+    }
+
+    /// The same with weights and inputs of 8 bits: a quarter of the memory, several times as fast where the processor has AVX-512 VNNI, and
+    /// right to about a hundredth. A row's result is the same bits on every processor.
+    ///
+    /// ```
+    /// use locdiff_nn::inference::{Finish, PackedLinear, padded};
+    /// let layer = PackedLinear::int8(2, &[3.0, 4.0], &[1.0]);
+    /// let mut output = vec![0.0; padded(1)];
+    /// layer.run(1, &[1.0, 0.5], 2, &mut output, padded(1), Finish::Store);
+    /// assert!((output[0] - 6.0).abs() < 0.05);
+    /// ```
+    ///
+    /// # Panics
+    /// When the weights are not `inputs` times as many as the biases, or the inputs are none or more than 65,536.
+    pub fn int8(inputs: usize, weights: &[f32], bias: &[f32]) -> Self {
+        Self { float: Packed::default(), int8: Some(Int8::new(inputs, weights, bias)) }
     }
 
     /// Other weights, no bias, in memory that is kept: `row(o)` leads from all inputs to output `o`.
     pub fn pack_outputs<'a>(&mut self, inputs: usize, outputs: usize, row: impl Fn(usize) -> &'a [f32]) {
-        self.0.pack_outputs(inputs, outputs, row);
+        self.int8 = None;
+        self.float.pack_outputs(inputs, outputs, row);
     }
 
     /// As [`PackedLinear::pack_outputs`], but `row(i)` leads from input `i` to all outputs.
     pub fn pack_inputs<'a>(&mut self, inputs: usize, outputs: usize, row: impl Fn(usize) -> &'a [f32]) {
-        self.0.pack_inputs(inputs, outputs, row);
+        self.int8 = None;
+        self.float.pack_inputs(inputs, outputs, row);
     }
 
     /// Values from one row of the output to the next, at least: the outputs in whole blocks.
     pub fn width(&self) -> usize {
-        self.0.width()
+        self.int8.as_ref().map_or_else(|| self.float.width(), Int8::width)
     }
 
     /// The product with `rows` rows of `input`, `stride` values apart, into rows of `output`, `output_stride` apart.
@@ -58,7 +71,10 @@ impl PackedLinear {
         output_stride: usize,
         finish: Finish,
     ) {
-        let layer = &self.0;
+        if let Some(int8) = &self.int8 {
+            return int8.run(rows, (input, stride), (output, output_stride), finish);
+        }
+        let layer = &self.float;
         pulp::Arch::new().dispatch(Run { layer, rows, input, stride, output, output_stride, finish });
     }
 }

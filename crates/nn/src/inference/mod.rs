@@ -26,6 +26,8 @@
 //! ```
 
 mod depthwise;
+mod finish;
+mod int8;
 mod linear;
 mod packed;
 mod pointwise;
@@ -33,7 +35,8 @@ mod rows;
 
 pub use crate::aligned::Aligned;
 pub use depthwise::Depthwise;
-pub use linear::{Finish, PackedLinear};
+pub use finish::Finish;
+pub use linear::PackedLinear;
 pub use packed::padded;
 pub use pointwise::{Grid, Pointwise};
 pub use rows::{layer_norm, softmax};

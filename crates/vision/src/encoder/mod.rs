@@ -58,7 +58,7 @@ impl Encoder {
     }
 
     /// Reads an encoder's folder and makes it ready on `device`. On CUDA a transformer computes with bf16 products, an
-    /// EfficientNet-Lite with products in the device's precision.
+    /// EfficientNet-Lite with products in the device's precision; on a CPU that [`Device::is_int8`] a transformer with products of 8 bits.
     ///
     /// # Errors
     /// As [`Encoder::open`], and [`VisionError::Device`] if the device's memory does not suffice.
@@ -73,9 +73,15 @@ impl Encoder {
             if open_clip {
                 return Self::tower(folder_name(&path, "clip"), open_clip::open(folder)?, device);
             }
+            if folder.is_dir() {
+                let detail = "no encoder there: it has no config.json (CLIP, DINOv2 or SigLIP of Hugging Face), no open_clip_config.json \
+                              (OpenCLIP) and no encoder.json (ONNX, EfficientNet-Lite)";
+                return Err(VisionError::encoder(folder, detail));
+            }
         }
         let description = Description::parse(&path, &read(&path)?)?;
         if description.architecture == "onnx" {
+            Self::refuse_int8(&path, device)?;
             return Self::onnx(&path, &description);
         }
         let weights = || Weights::open(&BTreeSet::from([folder.join("model.safetensors")]));
@@ -99,6 +105,12 @@ impl Encoder {
         let (path, contents) = description;
         let description = Description::parse(path, contents)?;
         Self::described(path, &description, || Weights::parse(weights.0, weights.1), device)
+    }
+
+    /// Fails where products of 8 bits are asked of a network that has none.
+    fn refuse_int8(path: &Path, device: &Device) -> Result<()> {
+        let detail = "it has no products in int8, transformers (CLIP, DINOv2, SigLIP) alone have: choose f32";
+        if device.is_int8() { Err(VisionError::encoder(path, detail)) } else { Ok(()) }
     }
 
     #[cfg(not(feature = "onnx"))]
@@ -130,7 +142,7 @@ impl Encoder {
         let network: Box<dyn Network> = if device.is_cuda() {
             Box::new(VisionTransformerCuda::new(&tower.config, tower.names, device, tensor)?)
         } else {
-            Box::new(VisionTransformer::new(&tower.config, tower.names, tensor)?)
+            Box::new(VisionTransformer::new(&tower.config, tower.names, device.is_int8(), tensor)?)
         };
         let content = Content::Tensors(tower.weights.hashes());
         let fingerprint = fingerprint(name, &tower.config.text(), &tower.preprocessing, content);
@@ -161,6 +173,7 @@ impl Encoder {
         };
         let config = EfficientNetLiteConfig::lite(version.into(), description.embedding)
             .map_err(|error| VisionError::encoder(path, error.to_string()))?;
+        Self::refuse_int8(path, device)?;
         let weights = weights()?;
         let tensor = |name: &str, shape: &[usize]| weights.tensor(name, shape);
         let network: Box<dyn Network> = if device.is_cuda() {

@@ -1,4 +1,4 @@
-//! A vision transformer on the CPU, in f32.
+//! A vision transformer on the CPU, in f32, or with the products of its layers in int8.
 //!
 //! Where the class token is the embedding, only its row of the last layer is computed: nothing else of it is used.
 
@@ -42,13 +42,14 @@ enum Last {
 
 impl VisionTransformer {
     /// A tower whose weights come from `tensor(name, shape)`: f32 values in PyTorch's order, under these names, and
-    /// `visual_projection.weight`.
+    /// `visual_projection.weight`. With `int8` the products of its layers have 8 bits.
     ///
     /// # Errors
     /// [`crate::VisionError::Architecture`] for shapes without meaning, and whatever `tensor` fails with.
     pub(crate) fn new(
         config: &VitConfig,
         names: &'static Names,
+        int8: bool,
         tensor: impl FnMut(&str, &[usize]) -> Result<Vec<f32>>,
     ) -> Result<Self> {
         config.check()?;
@@ -57,9 +58,10 @@ impl VisionTransformer {
         let patches = PackedLinear::new(RGB * patch * patch, &reader.patch_weights()?, &vec![0.0; width]);
         let positions = reader.positions()?;
         let before = reader.before()?;
-        let layers = (0..config.layers).map(|i| Ok(Layer::new(config, reader.layer(i)?))).collect::<Result<_>>()?;
+        let layers =
+            (0..config.layers).map(|i| Ok(Layer::new(config, reader.layer(i)?, int8))).collect::<Result<_>>()?;
         let last = match config.pooling {
-            Pooling::Attention => Last::Head(Box::new(Layer::new(config, reader.pooling_head()?))),
+            Pooling::Attention => Last::Head(Box::new(Layer::new(config, reader.pooling_head()?, int8))),
             _ => Last::Norm(reader.after()?),
         };
         let projection = reader.projection()?;

@@ -32,8 +32,10 @@ pub(super) struct Layer {
 }
 
 impl Layer {
-    pub(super) fn new(config: &VitConfig, weights: LayerWeights) -> Self {
-        let linear = |inputs, dense: Dense| PackedLinear::new(inputs, &dense.weight, &dense.bias);
+    /// `int8` gives its products 8 bits.
+    pub(super) fn new(config: &VitConfig, weights: LayerWeights, int8: bool) -> Self {
+        let pack = if int8 { PackedLinear::int8 } else { PackedLinear::new };
+        let linear = |inputs, dense: Dense| pack(inputs, &dense.weight, &dense.bias);
         let VitConfig { width, inner, .. } = *config;
         let scale = 1.0 / (config.head() as f32).sqrt();
         let mut query = weights.query;

@@ -31,10 +31,10 @@ pub(crate) struct Plan {
     /// Leave out photos that no list, table or shard gives a place, so that embeddings are a training set
     #[arg(long)]
     located: bool,
-    /// Folder of a model, where the shards are run [default: the bundled streetview-l31]
+    /// Folder of a model, or its name, where the shards are run [default: the bundled streetview-l31]
     #[arg(long, value_name = "FOLDER", env = "LOCDIFF_MODEL", hide_env_values = true)]
     model: Option<PathBuf>,
-    /// Folder of the image encoder, where the shards are run [default: the bundled one]
+    /// Folder of the image encoder, or its name, where the shards are run [default: the bundled one, or what the model names]
     #[arg(long, value_name = "FOLDER", env = "LOCDIFF_ENCODER", hide_env_values = true)]
     encoder: Option<PathBuf>,
     #[command(flatten)]
