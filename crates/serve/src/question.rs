@@ -16,7 +16,7 @@ pub(crate) struct Question {
 /// What a question has become.
 pub(crate) enum Asked {
     /// For the model.
-    Work(Ask, Work),
+    Work(Box<Ask>, Work),
     /// Answered already: the bytes and their type.
     Done(Vec<u8>, &'static str),
 }
@@ -63,7 +63,7 @@ impl Question {
             Endpoint::Album => uploads::album(contents, &kind, most, limits.photo)?,
             _ => Work::Locate(photos(contents)?),
         };
-        Ok(Asked::Work(ask, work))
+        Ok(Asked::Work(Box::new(ask), work))
     }
 }
 

@@ -177,7 +177,7 @@ impl Service {
         *bytes_in = contents.len() as u64;
         let limits = WorkLimits { photos: self.options.max_photos, photo: &self.limits, columns: self.columns };
         let (ask, work) = match question.asked(contents, &limits)? {
-            Asked::Work(ask, work) => (ask, work),
+            Asked::Work(ask, work) => (*ask, work),
             Asked::Done(body, content_type) => return Ok(Reply::ok(content_type, body)),
         };
         let (reply, answer) = oneshot::channel();
