@@ -3,7 +3,7 @@
 
     scripts/toy_world.py [LOCDIFF]        (target/debug/locdiff unless given; a minute; needs no packages, but the program)
 
-`cargo test -p locdiff-cli --test regression` holds accuracy, calibration and the answers themselves to what is written here.
+`cargo test -p locdiff-cli --test all regression` holds accuracy, calibration and the answers themselves to what is written here.
 """
 import math
 import random

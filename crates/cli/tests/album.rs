@@ -1,6 +1,6 @@
 //! Albums by the command: the toy world's embeddings with a table of times, and photos with tags.
 
-mod common;
+use crate::common;
 
 use common::{csv, fixture, json, json_lines, ok, run, stderr};
 use serde_json::Value;

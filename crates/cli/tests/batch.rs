@@ -1,6 +1,6 @@
 //! Jobs: what shards make does not depend on them, parts are whole or not there, and what is damaged is said.
 
-mod common;
+use crate::common;
 
 use common::{fixture, json, ok, read, refused_with, run, stderr};
 use locdiff_base::OutputLock;

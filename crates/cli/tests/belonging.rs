@@ -1,7 +1,7 @@
 //! What belongs together: runs and their folders, encoders and models, photos and their copies.
 #![cfg(unix)]
 
-mod common;
+use crate::common;
 
 use common::{
     TRAIN, command, csv, fixture, model_of_towns, ok, photos_of_towns, read, refused, refused_with, root, run, stderr,

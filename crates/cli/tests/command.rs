@@ -1,6 +1,6 @@
 //! The command as people use it: round trips, files, and what bad input gets.
 
-mod common;
+use crate::common;
 
 use common::{Arguments, command, run};
 use std::path::Path;

@@ -2,14 +2,7 @@
 //! photos in python/tests/test_doors.py.
 #![cfg(all(unix, feature = "bundled"))]
 
-mod common;
-#[path = "common/geoclip.rs"]
-mod geoclip;
-#[path = "../../immich/tests/common/mod.rs"]
-mod immich;
-#[path = "common/server.rs"]
-mod server;
-
+use crate::{common, geoclip_models as geoclip, immich_server as immich, server};
 use common::{command, fixture, ok, read, run, stderr};
 use immich::{Fake, KEY, id};
 use locdiff_data::TableReader;

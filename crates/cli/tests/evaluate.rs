@@ -1,6 +1,6 @@
 //! `locdiff evaluate` as people use it.
 
-mod common;
+use crate::common;
 
 use common::{fixture, json, model_of_towns, ok, read, refused_with, run};
 use locdiff_sphere::EARTH_RADIUS_KM;

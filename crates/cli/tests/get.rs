@@ -1,6 +1,6 @@
 //! `locdiff get`: asks first, fetches from a folder, lists and removes.
 
-mod common;
+use crate::common;
 
 use common::{command, stderr};
 use std::fs;

@@ -1,6 +1,6 @@
 //! GeoCLIP, galleries and LocDiff-H as people use them.
 
-mod common;
+use crate::common;
 
 use common::{TOWNS, TRAIN, csv, fixture, json, json_lines, ok, read, refused_with, run, write_npy, write_photos};
 use std::{fmt::Write, fs, path::Path};

@@ -1,9 +1,7 @@
 //! `locdiff immich` against a server that speaks immich's routes.
 #![cfg(feature = "bundled")]
 
-mod common;
-#[path = "../../immich/tests/common/mod.rs"]
-mod server;
+use crate::{common, immich_server as server};
 
 use common::{command, fixture, stderr};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! What people point the command at: folders with everything in them, devices, pipes, broken and double photos.
 #![cfg(all(unix, feature = "bundled"))]
 
-mod common;
+use crate::common;
 
 use common::{command, csv, fixture, json, ok, read, refused_with, run, stderr};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! ONNX encoders where the ONNX Runtime library is missing, or is another file: each in a process of its own, as a
 //! library that was loaded stays.
 
-mod common;
+use crate::common;
 
 use common::{command, fixture, skipped, stderr};
 

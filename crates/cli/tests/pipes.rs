@@ -1,7 +1,7 @@
 //! Standard input and output, files that exist, exit codes: the rules that hold for every command.
 #![cfg(unix)]
 
-mod common;
+use crate::common;
 
 use common::{command, fixture, json_lines, model_of_towns, ok, read, refused_with, run, stderr};
 use serde_json::Value;

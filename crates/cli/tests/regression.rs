@@ -1,7 +1,7 @@
 //! A small world with a small model, both committed (`scripts/toy_world.py` makes them): accuracy, calibration and coherence may
 //! not get worse, and answers stay what they were.
 
-mod common;
+use crate::common;
 
 use common::{csv, fixture, json_lines};
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! `locdiff sample` as people use it.
 
-mod common;
+use crate::common;
 
 use common::{TRAIN, json, ok, photos_of_towns, read, refused_with};
 use std::fs;

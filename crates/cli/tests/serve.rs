@@ -1,9 +1,7 @@
 //! `locdiff serve` as a process: the bytes of `locate --json`, logs that tell nothing of photos, and an end that loses nothing.
 #![cfg(all(unix, feature = "bundled"))]
 
-mod common;
-#[path = "common/server.rs"]
-mod server;
+use crate::{common, server};
 
 use common::{fixture, ok, refused};
 use server::{Server, received};

@@ -7,9 +7,7 @@
 //! then read `git diff crates/cli/tests/snapshots` and delete the files that the first test calls stale.
 #![cfg(feature = "bundled")]
 
-mod common;
-#[path = "common/words.rs"]
-mod words;
+use crate::{common, words};
 
 use common::{model_of_towns, ok};
 use std::fs;

@@ -1,7 +1,7 @@
 //! Tags that people can trust: only where sure, seen first, only where there is none, noted, and taken back to the byte.
 #![cfg(feature = "bundled")]
 
-mod common;
+use crate::common;
 
 use common::{csv, fixture, ok, read, run, skipped, stderr};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! `locdiff train` as people use it: kill it, interrupt it, resume it.
 #![cfg(unix)]
 
-mod common;
+use crate::common;
 
 use common::{read, stderr, write_toy};
 use std::process::{Command, Output, Stdio};

@@ -2,7 +2,7 @@
 //! outputs for many photos and for GIS programs.
 #![cfg(feature = "bundled")]
 
-mod common;
+use crate::common;
 
 use common::{command, fixture, json, ok, read, refused_with, run, skipped, stderr};
 use serde_json::Value;

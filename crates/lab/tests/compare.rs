@@ -1,7 +1,6 @@
 //! `locdiff-lab compare` and `locdiff-lab reproduce` on toy data.
 
-#[path = "../../cli/tests/common/mod.rs"]
-mod common;
+use crate::common;
 
 use common::{read, run, stderr, write_photos};
 use serde_json::Value;

@@ -1,7 +1,6 @@
 //! `locdiff-lab embed-location` as people use it.
 
-#[path = "../../cli/tests/common/mod.rs"]
-mod common;
+use crate::common;
 
 use common::{fixture, json, ok, refused_with};
 use locdiff_geoclip::{Sources, import};

@@ -1,7 +1,6 @@
 //! `locdiff-lab plot` as people use it.
 
-#[path = "../../cli/tests/common/mod.rs"]
-mod common;
+use crate::common;
 
 use common::{command, ok, read, refused_with, write_npy};
 use locdiff_shdd::Codec;

@@ -2,8 +2,7 @@
 //! what changes is made anew.
 #![cfg(feature = "bundled")]
 
-#[path = "../../cli/tests/common/mod.rs"]
-mod common;
+use crate::common;
 #[path = "../../cli/tests/formats/datasets.rs"]
 mod datasets;
 #[path = "../../cli/tests/formats/parquet_writer.rs"]

@@ -1,7 +1,6 @@
 //! `locdiff-lab reproduce drift|gallery-bias` as people use them.
 
-#[path = "../../cli/tests/common/mod.rs"]
-mod common;
+use crate::common;
 
 use common::{json, ok, refused_with, root, run, skipped, stderr};
 use serde_json::Value;

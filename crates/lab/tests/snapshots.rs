@@ -7,8 +7,7 @@
 //! then read `git diff crates/lab/tests/snapshots` and delete the files that the first test calls stale.
 #![cfg(feature = "bundled")]
 
-#[path = "../../cli/tests/common/mod.rs"]
-mod common;
+use crate::common;
 #[path = "../../cli/tests/common/words.rs"]
 mod words;
 

@@ -1,6 +1,6 @@
 //! Whom a photo's facts are taken from.
 
-mod common;
+use crate::common;
 
 use common::{bare, decoded, fixture};
 use locdiff_phototags::{GeoTag, Overwrite, PhotoFacts, has_location, tagged, write_sidecar};

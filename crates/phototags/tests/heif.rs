@@ -1,6 +1,6 @@
 //! HEIC and AVIF: the place goes into their EXIF item, and exiftool and libheif read the result.
 
-mod common;
+use crate::common;
 
 use common::{bare, exiftool, skipped};
 use locdiff_phototags::{GeoTag, Overwrite, PhotoFacts, has_location, tagged};

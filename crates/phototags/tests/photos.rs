@@ -1,6 +1,6 @@
 //! Tags written into real files and read back: by this project's own reader, by the crate `exif`, and as pixels.
 
-mod common;
+use crate::common;
 
 use common::{bare, decoded, fixture};
 use exif::{In, Reader, Tag, Value};

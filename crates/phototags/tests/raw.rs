@@ -1,6 +1,6 @@
 //! RAW files of each make, made on the spot: their previews are decoded upright, and they say where and when.
 
-mod common;
+use crate::common;
 
 use common::{bare, decoded, exiftool, fixture};
 use locdiff_phototags::{

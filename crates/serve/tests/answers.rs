@@ -1,6 +1,6 @@
 //! The same answer over HTTP as from the library, alone and among others.
 
-mod common;
+use crate::common;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use common::{FORM, Running, form, photo, photo_path};

@@ -1,6 +1,6 @@
 //! Names that a server is asked by, pages that ask, and requests that two readers understand in two ways: raw requests.
 
-mod common;
+use crate::common;
 
 use common::{Response, Running, photo};
 use std::io::Write;

@@ -1,6 +1,6 @@
 //! Limits, keys, and bodies that mean harm: a clear refusal each, and the server goes on.
 
-mod common;
+use crate::common;
 
 use common::{FORM, Response, Running, form, photo, post};
 use std::io::Write;

@@ -1,6 +1,6 @@
 //! A full queue, slow, late and vanished clients, and an end that loses nothing.
 
-mod common;
+use crate::common;
 
 use common::{Response, Running, photo, post, until};
 use std::io::{Read, Write};

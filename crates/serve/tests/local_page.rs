@@ -1,6 +1,6 @@
 //! A page for one user: who is admitted, and how it ends.
 
-mod common;
+use crate::common;
 
 use common::Response;
 use hyper::Response as Reply;

@@ -1,6 +1,6 @@
 //! A trip over HTTP: the same answers as from the library, and forms that are none.
 
-mod common;
+use crate::common;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD as BASE64};
 use common::{FORM, Running, photo, post, until};

@@ -1,6 +1,6 @@
 //! CLIP folders against transformers, on every device, and folders that are no CLIP.
 
-mod common;
+use crate::common;
 
 use common::{copied, fixtures, floats, relative_error, replace};
 use locdiff_nn::Device;

@@ -1,6 +1,6 @@
 //! Folders that are an encoder, and folders that are none.
 
-mod common;
+use crate::common;
 
 use common::{copied, replace};
 use locdiff_vision::{Encoder, Photo, VisionError};

@@ -1,6 +1,6 @@
 //! What an encoder's fingerprint depends on, and what it does not.
 
-mod common;
+use crate::common;
 
 use common::{copied, fixtures, replace};
 use locdiff_nn::Device;

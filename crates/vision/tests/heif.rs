@@ -1,7 +1,7 @@
 //! HEIC and AVIF with the system's libheif, and without.
 #![cfg(feature = "heif")]
 
-mod common;
+use crate::common;
 
 use common::{fixture, skipped};
 use locdiff_vision::{Photo, PhotoLimits, VisionError};

@@ -1,6 +1,6 @@
 //! The encoder streetview-lite2 against PyTorch in f64, on the check picture and on 20 others of many sizes.
 
-mod common;
+use crate::common;
 
 use common::{bytes, fixture, floats, relative_error};
 use locdiff_nn::{Device, Precision};

@@ -1,6 +1,6 @@
 //! Small networks against PyTorch in f64.
 
-mod common;
+use crate::common;
 
 use common::{bytes, floats, relative_error};
 use locdiff_nn::{Device, Precision};

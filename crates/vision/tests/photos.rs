@@ -1,6 +1,6 @@
 //! Photos against Pillow, and files that are not what they should be.
 
-mod common;
+use crate::common;
 
 use common::{bytes, fixture};
 use locdiff_vision::{Photo, PhotoLimits, VisionError};

@@ -1,6 +1,6 @@
 //! Resizing against Pillow and PyTorch.
 
-mod common;
+use crate::common;
 
 use common::{bytes, floats};
 use locdiff_vision::{

@@ -1,6 +1,6 @@
 //! DINOv2, SigLIP and OpenCLIP folders against PyTorch (scripts/tower_fixtures.py), on every device.
 
-mod common;
+use crate::common;
 
 use common::{copied, fixtures, floats, relative_error, replace};
 use locdiff_nn::Device;

@@ -1,6 +1,7 @@
 //! Published data in small: pictures made on the spot, in the files and folders that their authors use.
 
-use crate::{common::TOWNS, parquet_writer};
+use super::parquet_writer;
+use crate::common::TOWNS;
 use std::fs::{self, File};
 use std::{fmt::Write as _, io::Write as _, path::Path};
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};

@@ -2,8 +2,7 @@
 //! messages, a thin command.
 
 mod book;
-#[path = "../common/mod.rs"]
-mod common;
+use crate::common;
 mod sources;
 
 use sources::{crates, files_below, lines_without_tests};
@@ -120,4 +119,22 @@ fn the_command_is_thin() {
         let most = LONG_FILES.iter().find(|(long, _)| *long == name).map_or(MOST_LINES_OF_A_FILE, |(_, most)| *most);
         assert!(lines <= most, "{name} has {lines} lines, at most {most}");
     }
+}
+
+/// Where all tests of a crate are one program, a file that it does not name would never run.
+#[test]
+fn every_file_of_tests_is_named() {
+    let mut programs = 0;
+    for folder in fs::read_dir(common::root().join("crates")).unwrap() {
+        let tests = folder.unwrap().path().join("tests");
+        let Ok(all) = fs::read_to_string(tests.join("all.rs")) else { continue };
+        programs += 1;
+        for entry in fs::read_dir(&tests).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            let holds_tests = path.extension().is_some_and(|end| end == "rs") || path.join("mod.rs").exists();
+            assert!(!holds_tests || name == "all" || all.contains(&format!("mod {name};\n")), "{}", path.display());
+        }
+    }
+    assert!(programs >= 5);
 }

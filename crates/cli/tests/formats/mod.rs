@@ -1,8 +1,7 @@
 //! Photos as others publish them: lists with pictures elsewhere, .zip and .parquet files.
 #![cfg(feature = "bundled")]
 
-#[path = "../common/mod.rs"]
-mod common;
+use crate::common;
 mod datasets;
 mod parquet_writer;
 

@@ -1,0 +1,35 @@
+//! All tests of this crate in one program: linking one for each file took longer than compiling them.
+mod album;
+mod batch;
+mod belonging;
+mod command;
+mod common;
+mod doors;
+mod embed;
+mod evaluate;
+mod formats;
+mod fuzz_smoke;
+mod geoclip;
+#[path = "common/geoclip.rs"]
+mod geoclip_models;
+mod get;
+mod hybrid;
+mod immich;
+#[path = "../../immich/tests/common/mod.rs"]
+mod immich_server;
+mod inputs;
+mod locate;
+mod onnx;
+mod pipes;
+mod regression;
+mod sample;
+mod serve;
+#[path = "common/server.rs"]
+mod server;
+mod snapshots;
+mod structure;
+mod tagging;
+mod train;
+mod verbosity;
+#[path = "common/words.rs"]
+mod words;

@@ -1,0 +1,8 @@
+//! All tests of this crate in one program: linking one for each file took longer than compiling them.
+mod common;
+mod facts;
+mod heif;
+mod photos;
+mod raw;
+mod tagger;
+mod undo;
