@@ -31,7 +31,9 @@ fn normal(random: &mut impl Rng) -> f64 {
 
 fn unit(vector: &mut [f32]) {
     let length = vector.iter().map(|x| x * x).sum::<f32>().sqrt();
-    vector.iter_mut().for_each(|x| *x /= length);
+    for x in vector {
+        *x /= length;
+    }
 }
 
 impl LocationEncoder {
