@@ -8,8 +8,7 @@ use serde_json::{Map, Value};
 use std::path::PathBuf;
 
 /// What a locator is opened with: no option of a call.
-const OPENING: [&str; 8] =
-    ["model", "encoder", "device", "precision", "gallery", "geoclip", "gallery_rule", "hybrid"];
+const OPENING: [&str; 8] = ["model", "encoder", "device", "precision", "gallery", "geoclip", "gallery_rule", "hybrid"];
 /// What only albums have.
 const ALBUMS: [&str; 9] = [
     "same_place",
