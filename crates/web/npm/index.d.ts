@@ -65,7 +65,7 @@ export interface Locdiff {
   album(photos: Array<{ name: string; bytes: Bytes }>, request?: TripRequest): Promise<Trip>;
   /** Any route of `locdiff serve` that computes. */
   ask(path: string, query: string, type: string, body: Bytes, signal?: AbortSignal): Promise<{ status: number; type: string; body: Uint8Array }>;
-  /** The module's memory, and whether its sums round as other machines' do: then answers are the same bytes. */
+  /** The module's memory, and whether its sums round as other machines' do: then embeddings are the same bits. */
   about(): Promise<{ bytes: number; isFused: boolean }>;
   /** Ends the worker. */
   close(): void;

@@ -88,7 +88,7 @@ pub extern "C" fn output_len(which: usize) -> usize {
     DESK.with_borrow(|desk| desk.outputs.get(which).map_or(0, Vec::len))
 }
 
-/// Whether sums of products are rounded once, as on other machines: then answers are the same bytes.
+/// Whether sums of products are rounded once, as on other machines: then embeddings are the same bits.
 #[unsafe(no_mangle)]
 pub extern "C" fn is_fused() -> u32 {
     let [a, b, c] = std::hint::black_box([1.0 + f32::EPSILON, 1.0 - f32::EPSILON, -1.0]);
