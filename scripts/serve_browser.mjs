@@ -292,7 +292,8 @@ try {
   await journey.evaluate(() => { document.getElementById("photos").scrollLeft = 10000; });
   await journey.waitForTimeout(200);
   await inStrip(journey, 5).click();
-  check("a photo that cannot be read says so", (await journey.textContent("#status")).includes("broken.jpg is not a JPEG"));
+  await journey.waitForFunction(() => document.getElementById("status").textContent.includes("broken.jpg is not a JPEG"), null, { timeout: 15000 });
+  check("a photo that cannot be read says so", true);
   await journey.check("#alone");
   await journey.waitForFunction(() => document.getElementById("words").textContent.includes("nine in ten"), null, { timeout: 60000 });
   await settled(journey);
@@ -354,7 +355,8 @@ try {
   check(`axe while photos are sent: ${await violations(crowd)}`, (await violations(crowd)) === "[]");
   await crowd.screenshot({ path: join(shots, "sending.png") });
   await crowd.click("#cancel");
-  check(`it stops: ${await crowd.textContent("#status")}`, (await crowd.textContent("#status")).startsWith("Stopped after"));
+  await crowd.waitForFunction(() => document.getElementById("status").textContent.startsWith("Stopped after"), null, { timeout: 15000 });
+  check(`it stops: ${await crowd.textContent("#status")}`, true);
   const before120 = sent;
   await crowd.check("#alone");
   await crowd.click("#cancel");
