@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Encoders × losses × readings of several `locdiff-lab compare --out FOLDER` runs: encoder_means.py TRUTH.csv FOLDER… -- one folder a seed, or several of one seed.
 
-Files are METHOD-SEED.csv; rows whose method was run with every seed are shown. Intervals have both sources of spread: blocks of 5° and seeds are drawn again; ± is the
-standard deviation over the seeds."""
+Files are METHOD-SEED.csv; a row says so where its method was not run with every seed. Intervals have both sources of spread: blocks of 5° and seeds are drawn again; ± is
+the standard deviation over the seeds, and left out for one."""
 import csv
 import glob
 import os
@@ -45,18 +45,23 @@ for folder in sys.argv[2:]:
         name, seed = re.fullmatch(r"(.*)-(\d+)\.csv", os.path.basename(path)).groups()
         files.setdefault(name, {})[int(seed)] = path
 seeds = sorted({seed for own in files.values() for seed in own})
-resampling = Resampling(truths, len(seeds))
+resamplings = {count + 1: Resampling(truths, count + 1) for count in range(len(seeds))}
 
 
 def row(name, words):
     own = files.get(name, {})
-    if sorted(own) != seeds:
+    if not own:
         return None
-    by_seed = [list(csv.DictReader(open(own[seed]))) for seed in seeds]
+    by_seed = [list(csv.DictReader(open(own[seed]))) for seed in sorted(own)]
+    count, resampling = len(own), resamplings[len(own)]
+    if count < len(seeds):
+        words = [*words[:-1], f"{words[-1]}; {count} seed{'s' * (count > 1)}"]
     km = [[distance_km((float(one["lat"]), float(one["lon"])), truth) for one, truth in zip(rows, truths)] for rows in by_seed]
-    cells = [cell(*resampling.mean([[1.0 if d < r else 0.0 for d in one] for one in km])) for r in (200, 750, 2500)]
+    figures = 4 if count > 1 else 3
+    cells = [cell(*resampling.mean([[1.0 if d < r else 0.0 for d in one] for one in km])[:figures]) for r in (200, 750, 2500)]
     mean, low, high, spread = resampling.mean([[-float(one["truth_log_density"]) for one in rows] for rows in by_seed])
-    return f"| {' | '.join(words)} | {' | '.join(cells)} | {mean:.2f} [{low:.2f}, {high:.2f}] ± {spread:.2f} |"
+    nll = f"{mean:.2f} [{low:.2f}, {high:.2f}]" + (f" ± {spread:.2f}" if count > 1 else "")
+    return f"| {' | '.join(words)} | {' | '.join(cells)} | {nll} |"
 
 
 print("| encoding | loss | reading | 200 km | 750 km | 2500 km | NLL |\n|---|---|---|---|---|---|---|")

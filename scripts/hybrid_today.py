@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""The table of scripts/hybrid_today.sh: hybrid_today.py DATA OUT. Intervals over blocks of 5° and seeds; ± is the deviation over the seeds."""
+"""The table of scripts/hybrid_today.sh: hybrid_today.py DATA OUT [SPLIT]. Intervals over blocks of 5° and seeds; ± is the deviation over the seeds."""
 import glob
 import sys
 
 from blocks import Resampling, best_constant, cell, places, shares
 
-data, out = sys.argv[1:3]
+data, out, split = (sys.argv[1:] + ["test"])[:3]
 RADII = (1, 25, 200, 750, 2500)
 ROWS = [
     ("plain", "the bundled model alone"),
@@ -13,10 +13,10 @@ ROWS = [
     ("hybrid", "LocDiff-H, our rule"),
     ("paper", "LocDiff-H, the paper's rule"),
 ]
-truths = places(f"{data}/test.csv")
+truths = places(f"{data}/{split}.csv")
 seeds = len(glob.glob(f"{out}/hybrid-*.csv"))
 resampling = Resampling(truths, seeds)
-print("| test | 1 km | 25 km | 200 km | 750 km | 2500 km |\n|---|---|---|---|---|---|")
+print(f"| {split} | 1 km | 25 km | 200 km | 750 km | 2500 km |\n|---|---|---|---|---|---|")
 
 
 def row(words, by_seed):

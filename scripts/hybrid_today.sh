@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# LocDiff-H of today: the bundled model beside a gallery of the training photos, by both rules and every seed, on the test photos.
-#   scripts/hybrid_today.sh FOLDER DATA OUT      then scripts/hybrid_today.py DATA OUT
+# LocDiff-H of today: the bundled model beside a gallery of the training photos, by both rules and every seed, on the photos of SPLIT (test).
+#   scripts/hybrid_today.sh FOLDER DATA OUT      then scripts/hybrid_today.py DATA OUT [SPLIT]
 set -euo pipefail
-locdiff=$1/locdiff rows=(--embeddings "$2/embeddings.safetensors" --tensor test) out=$3 seeds=${SEEDS:-3} device=${DEVICE:-cpu}
+locdiff=$1/locdiff rows=(--embeddings "$2/embeddings.safetensors" --tensor "${SPLIT:-test}") out=$3 seeds=${SEEDS:-3} device=${DEVICE:-cpu}
 mkdir -p "$out"
 [ -e "$out/gallery" ] || "$locdiff" gallery build --embeddings "$2/embeddings.safetensors" --tensor train --locations "$2/train.csv" --out "$out/gallery" >/dev/null
 for ((seed = 0; seed < seeds; seed++)); do

@@ -80,7 +80,7 @@ Network cs-unet everywhere, 1000 steps, batch 512; n = 600 test photos. The dens
 density. Encodings with both losses share network, steps, standardised targets and diffusion; "SHDD with its codec" has LocDiff's own training besides (codes blurred by 100 km, its rate). Exponent, floor, kernel and window of every row by validation.
 
 END
-  "$here/encoder_means.py" "$data/test.csv" "$parts"/encoders-* "$parts"/encoders2-*
+  "$here/encoder_means.py" "$data/test.csv" "$parts"/encoders*-[0-9]
 }
 looks() { # NAME NETWORK DEGREES SHARES
   local own=() seed

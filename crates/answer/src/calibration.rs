@@ -219,6 +219,27 @@ impl Calibration {
         density_of(globe, parts.collect::<Result<_, AnswerError>>()?, (places, gallery), knowledge)
     }
 
+    /// What makes so many samples of the network's density samples of this one, as natural parameters to add: one for each sample,
+    /// of which as many have the factors for photos of another kind as the photo probably is of one. Empty where nothing changes. The
+    /// floor is left out.
+    ///
+    /// # Errors
+    /// An evidence and a calibration of different degrees.
+    pub fn tilts(&self, said: Evidence<'_>, samples: usize) -> Result<Vec<Coefficients>, AnswerError> {
+        let factors = |sample: usize| match &self.out_of_domain {
+            Some(other) if (sample as f64 + 0.5) / samples as f64 > 1.0 - said.ood => other.factors,
+            _ => self.factors,
+        };
+        let is_plain = |factors: Factors| factors.evidence == 1.0 && factors.background_weight == 0.0;
+        if (0..samples).all(|sample| is_plain(factors(sample))) {
+            return Ok(Vec::new());
+        }
+        let tilt = |factors: Factors| {
+            said.evidence.combine(factors.evidence - 1.0, &self.background, factors.background_weight)
+        };
+        (0..samples).map(|sample| Ok(tilt(factors(sample))?)).collect()
+    }
+
     /// The density without a photo.
     pub(crate) fn background_density(&self, globe: &Arc<Globe>) -> Result<Density, AnswerError> {
         density_of(globe, vec![(self.background.clone(), self.factors.floor, 1.0)], (None, None), None)

@@ -115,11 +115,15 @@ impl LocDiff {
         Ok(self.predictor.evidence(&queries, &SampleOptions { guidance, ..self.options })?)
     }
 
-    /// What the network gives each chain of every row after a share of so many steps.
-    pub(crate) fn posteriors(&self, embeddings: &[f32], steps: usize, share: f64) -> Result<Vec<Vec<Coefficients>>> {
+    /// What the network gives each of so many chains of every row after a share of so many steps.
+    pub(crate) fn posteriors(
+        &self,
+        embeddings: &[f32],
+        (samples, steps, share): (usize, usize, f64),
+    ) -> Result<Vec<Vec<Coefficients>>> {
         let photos = self.photos(embeddings)?;
         let queries: Vec<Query<'_>> = photos.iter().map(Query::from).collect();
-        Ok(self.predictor.posteriors(&queries, &SampleOptions { steps, ..self.options }, share)?)
+        Ok(self.predictor.posteriors(&queries, &SampleOptions { samples, steps, ..self.options }, share)?)
     }
 
     /// The pooled codes and places of every row with other steps and guidance.
@@ -133,6 +137,12 @@ impl LocDiff {
     /// The factors of the blur that codes have, by degree.
     pub(crate) fn low_pass(&self) -> Vec<f64> {
         self.predictor.model().config().low_pass()
+    }
+
+    /// What samples and reads.
+    #[cfg(test)]
+    pub(crate) fn predictor(&self) -> &Predictor {
+        &self.predictor
     }
 
     /// The codec of the model's degree.

@@ -74,7 +74,7 @@ impl EmbeddedPhoto {
     }
 
     pub(crate) fn query(&self) -> Query<'_> {
-        if self.key == 0 { Query::of(&self.views) } else { Query { views: &self.views, key: self.key } }
+        if self.key == 0 { Query::of(&self.views) } else { Query { views: &self.views, key: self.key, tilts: &[] } }
     }
 
     /// What retrieval searches with: its own embedding, or the mean of the views.

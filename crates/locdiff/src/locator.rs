@@ -12,7 +12,7 @@ use locdiff_album::Album;
 use locdiff_answer::{Answer, BACKGROUND_DRAWS, Calibration, Globe, Reader};
 use locdiff_base::Named;
 use locdiff_data::{Embedding, Fingerprint};
-use locdiff_model::{Model, Pooling, Prediction, Predictor, Query, Reading, TraceStep};
+use locdiff_model::{LossKind, Model, Pooling, Prediction, Predictor, Query, Reading, TraceStep};
 use locdiff_nn::Device;
 use locdiff_shdd::Coefficients;
 use locdiff_vision::{Encoder, Photo};
@@ -182,7 +182,7 @@ impl Locator {
             .collect()
     }
 
-    /// The backward process of a photo, noisiest step first.
+    /// The backward process of a photo, noisiest step first: towards samples of the calibrated density where the model is one of nll.
     ///
     /// # Errors
     /// As [`Locator::answer`].
@@ -191,7 +191,8 @@ impl Locator {
         if self.places.is_some() {
             return Err(locdiff_base::setting("trace", "with GeoCLIP", "it has no backward process: leave it out"));
         }
-        Ok(self.predictor.trace(photo.query(), &options.sampling)?)
+        let tilts = self.tilts(&[photo], &[photo.query()], options)?.swap_remove(0);
+        Ok(self.predictor.trace(photo.query().tilted(&tilts), &options.sampling)?)
     }
 
     /// Photos that should be answered at a time: enough to keep the device busy, few enough that answers come steadily.
@@ -224,7 +225,7 @@ impl Locator {
     fn ask(&self, photos: &[&EmbeddedPhoto], options: &LocateOptions) -> Result<Vec<PhotoEvidence>, LocateError> {
         let queries: Vec<Query<'_>> = photos.iter().map(|photo| photo.query()).collect();
         if let Some(pooling) = options.pooling {
-            return self.sample(&queries, pooling, options);
+            return self.sample(photos, &queries, pooling, options);
         }
         #[cfg(feature = "gallery")]
         if let Some(GalleryUse::Settle { hybrid, .. }) = &self.gallery {
@@ -268,7 +269,26 @@ impl Locator {
         Ok(self.predictor.evidence(queries, &options.sampling)?)
     }
 
-    /// What the model says, with the place that retrieval around the place of every sample settles.
+    /// What makes a sampler's density the calibrated one, for every photo; nothing where the model is not one of nll.
+    fn tilts(
+        &self,
+        photos: &[&EmbeddedPhoto],
+        queries: &[Query<'_>],
+        options: &LocateOptions,
+    ) -> Result<Vec<Vec<Coefficients>>, LocateError> {
+        if self.model().config().loss != LossKind::Nll {
+            return Ok(vec![Vec::new(); photos.len()]);
+        }
+        let evidence = self.predictor.evidence(queries, &options.sampling)?;
+        let calibration = self.reader.calibration();
+        let tilts = |(photo, said): (&&EmbeddedPhoto, &Coefficients)| {
+            let said = calibration.evidence_of(said, photo.views.iter().map(Embedding::values));
+            Ok(calibration.tilts(said, options.sampling.samples)?)
+        };
+        photos.iter().zip(&evidence).map(tilts).collect()
+    }
+
+    /// What the model says, with the place that retrieval around the place of every sample of the calibrated density settles.
     #[cfg(feature = "gallery")]
     fn settle(
         &self,
@@ -278,7 +298,9 @@ impl Locator {
         options: &LocateOptions,
     ) -> Result<Vec<PhotoEvidence>, LocateError> {
         let reading = Reading { every_sample: true, ..Reading::default() };
-        let found = self.predictor.predict(queries, &options.sampling, reading)?;
+        let tilts = self.tilts(photos, queries, options)?;
+        let queries: Vec<Query<'_>> = queries.iter().zip(&tilts).map(|(query, own)| query.tilted(own)).collect();
+        let found = self.predictor.predict(&queries, &options.sampling, reading)?;
         let pairs: Vec<_> = photos.iter().zip(found).collect();
         pairs
             .into_par_iter()
@@ -289,16 +311,19 @@ impl Locator {
             .collect()
     }
 
-    /// What the model says, with the place that samples mean together.
+    /// What the model says, with the place that samples of the calibrated density mean together.
     fn sample(
         &self,
+        photos: &[&EmbeddedPhoto],
         queries: &[Query<'_>],
         pooling: Pooling,
         options: &LocateOptions,
     ) -> Result<Vec<PhotoEvidence>, LocateError> {
         let window_km = options.reading.window_km.unwrap_or(Reading::default().window_km);
         let reading = Reading { pooling, window_km, every_sample: false };
-        let found = self.predictor.predict(queries, &options.sampling, reading)?;
+        let tilts = self.tilts(photos, queries, options)?;
+        let queries: Vec<Query<'_>> = queries.iter().zip(&tilts).map(|(query, own)| query.tilted(own)).collect();
+        let found = self.predictor.predict(&queries, &options.sampling, reading)?;
         let evidence = |found: Prediction| PhotoEvidence::new(found.evidence, Retrieved::Sampled(found.place));
         Ok(found.into_iter().map(evidence).collect())
     }

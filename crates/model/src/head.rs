@@ -83,6 +83,8 @@ pub(crate) struct Head<M> {
     first: Tensor,
     /// The same at another step, where it is asked for.
     kept: Option<(usize, Tensor)>,
+    /// Natural parameters added to the network's, where samples are of a tilted density.
+    tilt: Option<Tensor>,
     reading: Reading,
     scale: f32,
 }
@@ -115,6 +117,7 @@ impl<M: Deref<Target = Model>> Head<M> {
         Ok(Self {
             first: Tensor::zeros(device, rows, config.code_dim())?,
             kept: None,
+            tilt: None,
             reading,
             scale: config.code_scale.factor() as f32,
             network,
@@ -124,6 +127,20 @@ impl<M: Deref<Target = Model>> Head<M> {
     /// The network's output at the plan's first step of the last run.
     pub(crate) fn first(&self) -> &Tensor {
         &self.first
+    }
+
+    /// Tilts the density that the next runs sample by natural parameters, one row each; returns whether there were none before or are
+    /// none now.
+    pub(crate) fn set_tilt(&mut self, rows: Option<&[f32]>) -> Result<bool, NnError> {
+        let changed = self.tilt.is_some() != rows.is_some();
+        match (&mut self.tilt, rows) {
+            (Some(tilt), Some(rows)) => tilt.upload(rows)?,
+            (tilt, rows) => {
+                let (device, count, columns) = (self.first.device(), self.first.rows(), self.first.cols());
+                *tilt = rows.map(|rows| Tensor::from_slice(device, count, columns, rows)).transpose()?;
+            }
+        }
+        Ok(changed)
     }
 
     /// Keeps the network's output at a step of the next runs, too; `None` ends that.
@@ -146,10 +163,14 @@ impl<M: Deref<Target = Model>> Head<M> {
 
 impl<M: Deref<Target = Model>> Denoiser for Head<M> {
     fn predict(&mut self, mut out: ViewMut<'_>, x: View<'_>, position: usize) -> Result<(), NnError> {
-        let Self { network, first, kept, reading, scale } = self;
-        let natural = network.run(x, position)?;
+        let Self { network, first, kept, tilt, reading, scale } = self;
+        network.run(x, position)?;
+        let natural = &mut network.natural;
         if position == 0 {
             ops::copy(first.view_mut(), natural.view())?;
+        }
+        if let Some(tilt) = tilt {
+            ops::axpby(natural.view_mut(), 1.0, tilt.view(), 1.0)?;
         }
         if let Some((_, kept)) = kept.as_mut().filter(|(at, _)| *at == position) {
             ops::copy(kept.view_mut(), natural.view())?;

@@ -56,6 +56,14 @@ impl ModelConfig {
         whole
     }
 
+    /// What is kept of a whole code.
+    pub(crate) fn reduced(&self, code: &[f64]) -> Vec<f32> {
+        match &self.kept {
+            Some(kept) => kept.iter().map(|place| code[*place as usize] as f32).collect(),
+            None => code.iter().map(|value| *value as f32).collect(),
+        }
+    }
+
     /// Where each degree's coefficients lie among those that the network works on.
     pub(crate) fn degree_blocks(&self) -> Vec<std::ops::Range<usize>> {
         let before = |index: usize| match &self.kept {
@@ -101,7 +109,7 @@ mod tests {
             let predictor = Predictor::new(&model).unwrap();
             let options = SampleOptions { samples: 2, steps: 3, ..SampleOptions::default() };
             let photo = Embedding::new(vec![0.5; 5], None).unwrap();
-            let query = crate::Query { views: std::slice::from_ref(&photo), key: 0 };
+            let query = crate::Query { views: std::slice::from_ref(&photo), key: 0, tilts: &[] };
             let found = predictor.predict(&[query], &options, Reading::default()).unwrap();
             let kept = config.kept.as_ref().unwrap();
             let zero_elsewhere = |code: &[f64]| {

@@ -8,6 +8,8 @@ use locdiff_model::{
     WEIGHTS_FILE,
 };
 use locdiff_nn::Device;
+use locdiff_shdd::Coefficients;
+use locdiff_sphere::LatLon;
 
 const OPTIONS: SampleOptions =
     SampleOptions { samples: 4, steps: 6, seed: 3, sampler: Sampler::DpmSolverPlusPlus2M, guidance: 0.0 };
@@ -54,7 +56,7 @@ fn keys_and_seeds_draw_other_noise() {
     let predictor = Predictor::new(&model).unwrap();
     let photo = [embedding(0)];
     let of = |key, seed| {
-        let query = Query { views: &photo, key };
+        let query = Query { views: &photo, key, tilts: &[] };
         predictor.predict(&[query], &SampleOptions { seed, ..OPTIONS }, EVERY).unwrap().remove(0)
     };
     let own = Query::from(&photo[0]).key;
@@ -69,9 +71,10 @@ fn samples_are_spread_over_views() {
     let model = model(LossKind::Nll);
     let predictor = Predictor::new(&model).unwrap();
     let views = [embedding(0), embedding(1)];
-    let spread = predictor.predict(&[Query { views: &views, key: 0 }], &OPTIONS, EVERY).unwrap().remove(0).samples;
+    let spread =
+        predictor.predict(&[Query { views: &views, key: 0, tilts: &[] }], &OPTIONS, EVERY).unwrap().remove(0).samples;
     // Sample k is drawn for view k mod 2, with the noise it has anyway.
-    let alone = views.each_ref().map(|view| Query { views: std::slice::from_ref(view), key: 0 });
+    let alone = views.each_ref().map(|view| Query { views: std::slice::from_ref(view), key: 0, tilts: &[] });
     let alone = predictor.predict(&alone, &OPTIONS, EVERY).unwrap();
     for (k, place) in spread.iter().enumerate() {
         let expected = alone[k % 2].samples[k];
@@ -79,11 +82,11 @@ fn samples_are_spread_over_views() {
     }
     let many: Vec<Embedding> = (0..5).map(embedding).collect();
     for views in [&many[..0], &many[..]] {
-        let error = predictor.predict(&[Query { views, key: 0 }], &OPTIONS, EVERY).unwrap_err().to_string();
+        let error = predictor.predict(&[Query { views, key: 0, tilts: &[] }], &OPTIONS, EVERY).unwrap_err().to_string();
         assert!(error.contains("views") && error.contains("1 to the number of samples, 4"), "{error}");
     }
     let short = [Embedding::new(vec![0.5; 6], None).unwrap()];
-    let error = predictor.predict(&[Query { views: &short, key: 0 }], &OPTIONS, EVERY).unwrap_err();
+    let error = predictor.predict(&[Query { views: &short, key: 0, tilts: &[] }], &OPTIONS, EVERY).unwrap_err();
     assert!(error.to_string().contains("6 numbers, the model takes 7"), "{error}");
 }
 
@@ -107,7 +110,7 @@ fn evidence_is_that_of_pure_noise_and_needs_a_density() {
     let photos = [embedding(0), embedding(1)];
     // Evidence is read with one noise for all photos; the number of steps does not matter: the first is at pure noise.
     let queries: Vec<Query<'_>> =
-        photos.iter().map(|photo| Query { views: std::slice::from_ref(photo), key: 0 }).collect();
+        photos.iter().map(|photo| Query { views: std::slice::from_ref(photo), key: 0, tilts: &[] }).collect();
     let many = predictor.predict(&queries, &OPTIONS, EVERY).unwrap();
     let quick = predictor.evidence(&queries, &OPTIONS).unwrap();
     assert_eq!(many[0].evidence.as_ref(), Some(&quick[0]));
@@ -165,7 +168,7 @@ fn by_bayes_rule_the_evidence_knows_no_noise_and_views_weigh_alike() {
     let views: Vec<Embedding> = (0..3).map(embedding).collect();
     let evidence = |views: &[Embedding], seed| {
         let options = SampleOptions { seed, ..OPTIONS };
-        predictor.evidence(&[Query { views, key: seed }], &options).unwrap().remove(0).into_vec()
+        predictor.evidence(&[Query { views, key: seed, tilts: &[] }], &options).unwrap().remove(0).into_vec()
     };
     assert_eq!(evidence(&views[..1], 1), evidence(&views[..1], 2));
     let each: Vec<Vec<f64>> = views.iter().map(|view| evidence(std::slice::from_ref(view), 0)).collect();
@@ -176,20 +179,37 @@ fn by_bayes_rule_the_evidence_knows_no_noise_and_views_weigh_alike() {
 }
 
 /// Samples drawn through the whole backward process have the mean that the density at pure noise has: the rule is the exact
-/// denoiser of the photo's density. (Compared up to degree 4: the last step's estimate is a little blurred.)
+/// denoiser of the photo's density, tilted or not. (Compared up to degree 4: the last step's estimate is a little blurred.)
 #[test]
 fn by_bayes_rule_samples_follow_the_photos_own_density() {
     let model = bayes();
     let predictor = Predictor::new(&model).unwrap();
     let photo = [embedding(1)];
-    let mean = |steps: usize, samples: usize| {
+    // Its own density, and that times another: pulled towards a place.
+    let place = predictor.codec().encode(LatLon::new(40.0, 10.0).unwrap());
+    let tilts = [place.combine(1.5, &place, 0.0).unwrap()];
+    let mean = |tilts: &[Coefficients], steps: usize, samples: usize| {
         let options = SampleOptions { samples, steps, sampler: Sampler::Ddpm, ..OPTIONS };
-        predict(&predictor, &photo, options).remove(0).code.into_vec()[1..25].to_vec()
+        let found = predictor.predict(&[Query::of(&photo).tilted(tilts)], &options, EVERY).unwrap().remove(0);
+        (found.code.into_vec()[1..25].to_vec(), found.evidence)
     };
-    // After one step the clean estimate is E_q[code] itself.
-    let (exact, sampled) = (mean(1, 1), mean(40, 600));
     let distance = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (a - b).powi(2)).sum::<f64>().sqrt();
-    let length = distance(&exact, &[0.0; 24]);
-    assert!(length > 0.3, "{length}");
-    assert!(distance(&exact, &sampled) < 0.15 * length, "{} of {length}", distance(&exact, &sampled));
+    for tilts in [&[][..], &tilts] {
+        // After one step the clean estimate is E_q[code] itself.
+        let ((exact, _), (sampled, _)) = (mean(tilts, 1, 1), mean(tilts, 40, 400));
+        let length = distance(&exact, &[0.0; 24]);
+        assert!(length > 0.3, "{length}");
+        assert!(distance(&exact, &sampled) < 0.15 * length, "{} of {length}", distance(&exact, &sampled));
+    }
+    let (plain, tilted) = (mean(&[], 6, 4), mean(&tilts, 6, 4));
+    assert_eq!(mean(&[predictor.nothing().unwrap()], 6, 4), plain);
+    assert!(distance(&plain.0, &tilted.0) > 0.3);
+    // What the network says is its own all the same.
+    assert_eq!(plain.1, tilted.1);
+    let wrong = [Coefficients::new(vec![0.0; 16]).unwrap()];
+    let refused = |predictor: &Predictor<&Model>, tilts: &[Coefficients]| {
+        predictor.predict(&[Query::of(&photo).tilted(tilts)], &OPTIONS, EVERY).unwrap_err().to_string()
+    };
+    assert!(refused(&predictor, &wrong).contains("the model's degree"));
+    assert!(refused(&Predictor::new(&self::model(LossKind::L2)).unwrap(), &wrong).contains("trained with nll"));
 }

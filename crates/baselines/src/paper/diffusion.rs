@@ -34,7 +34,7 @@ enum Way {
     /// The evidence from one evaluation at pure noise.
     OneShot { guidance: f32 },
     /// The sampler's own density: the mixture of what the network gives each chain after a share of the way.
-    Mixture { steps: usize, share: f64 },
+    Mixture { chains: usize, steps: usize, share: f64 },
     /// Samples, their codes pooled.
     Samples { steps: usize, guidance: f32 },
     /// As many draws of the single evaluation's calibrated density, their codes pooled as samples' are: what is lost here the
@@ -42,15 +42,15 @@ enum Way {
     IdealDraws,
 }
 
-const WAYS: [Way; 7] = [
-    Way::OneShot { guidance: 0.0 },
-    Way::OneShot { guidance: 1.0 },
-    Way::Mixture { steps: 20, share: 0.25 },
-    Way::Mixture { steps: 20, share: 0.5 },
-    Way::IdealDraws,
-    Way::Samples { steps: 20, guidance: 0.0 },
-    Way::Samples { steps: 100, guidance: 0.0 },
-];
+/// All ways, with mixtures of so many chains.
+fn ways(chains: &[usize]) -> Vec<Way> {
+    let mixtures = |share: f64| chains.iter().map(move |&chains| Way::Mixture { chains, steps: 20, share });
+    let mut all = vec![Way::OneShot { guidance: 0.0 }, Way::OneShot { guidance: 1.0 }];
+    all.extend(mixtures(0.25).chain(mixtures(0.5)));
+    let samples = |steps: usize| Way::Samples { steps, guidance: 0.0 };
+    all.extend([Way::IdealDraws, samples(20), samples(100)]);
+    all
+}
 
 impl Way {
     fn name(self) -> String {
@@ -59,8 +59,8 @@ impl Way {
         };
         match self {
             Self::OneShot { guidance } => format!("single evaluation{}", with(guidance)),
-            Self::Mixture { steps, share } => {
-                format!("density of 16 chains after {:.0} % of {steps} steps", 100.0 * share)
+            Self::Mixture { chains, steps, share } => {
+                format!("density of {chains} chains after {:.0} % of {steps} steps", 100.0 * share)
             }
             Self::IdealDraws => "control: 16 ideal draws of the single evaluation".to_owned(),
             Self::Samples { steps, guidance } => format!("16 samples, {steps} steps{}", with(guidance)),
@@ -99,8 +99,8 @@ impl<'a> ReadOneWay<'a> {
         draws.chunks_exact(DRAWS).map(pooled).collect()
     }
 
-    fn mixtures(&self, embeddings: &[f32], (steps, share): (usize, f64)) -> Result<Vec<PhotoDensity<'_>>> {
-        let chains = self.model.posteriors(embeddings, steps, share)?;
+    fn mixtures(&self, embeddings: &[f32], way: (usize, usize, f64)) -> Result<Vec<PhotoDensity<'_>>> {
+        let chains = self.model.posteriors(embeddings, way)?;
         let (codec, pixels) = (self.model.codec(), self.globe.pixels());
         let density = |own: Vec<Coefficients>| -> Result<PhotoDensity<'_>> {
             let fields = own.iter().map(|code| codec.field(code)).collect::<Result<Vec<_>, _>>()?;
@@ -164,7 +164,7 @@ impl Baseline for ReadOneWay<'_> {
     fn densities(&self, embeddings: &[f32]) -> Result<Vec<PhotoDensity<'_>>> {
         let (codes, is_density): (Vec<Coefficients>, bool) = match self.way {
             Way::OneShot { guidance } => (self.model.evidence(embeddings, guidance)?, false),
-            Way::Mixture { steps, share } => return self.mixtures(embeddings, (steps, share)),
+            Way::Mixture { chains, steps, share } => return self.mixtures(embeddings, (chains, steps, share)),
             Way::IdealDraws => (self.ideal(embeddings)?, true),
             Way::Samples { steps, guidance } => {
                 (self.samples(embeddings, (steps, guidance), |found| found.code.clone())?, true)
@@ -254,8 +254,8 @@ pub struct DiffusionTable {
 
 impl DiffusionTable {
     /// Trains a model for each degree with all photos, and for each share of the photos with the budget's degree, with every
-    /// seed; reads each in every way, exponent, floor and window chosen on validation. `progress` is told a name and the share
-    /// done.
+    /// seed; reads each in every way, exponent, floor and window chosen on validation. `chains` are the sizes of the mixtures of a
+    /// sampler's own densities. `progress` is told a name and the share done.
     ///
     /// # Errors
     /// A training or a reading that fails.
@@ -264,9 +264,11 @@ impl DiffusionTable {
         network: NetworkKind,
         degrees: &[usize],
         shares: &[f64],
+        chains: &[usize],
         progress: &dyn Fn(&str, f64),
     ) -> Result<Self> {
         let Experiment { device, splits, effort, seeds, .. } = *experiment;
+        let ways = ways(chains);
         let mut models: Vec<(usize, f64)> = degrees.iter().map(|degree| (*degree, 1.0)).collect();
         models.extend(shares.iter().filter(|share| **share < 1.0).map(|share| (effort.locdiff_degree, *share)));
         let globe = Arc::new(Globe::new(READ_DEGREE)?);
@@ -292,8 +294,8 @@ impl DiffusionTable {
                 let data = FitData { training: &training, validation: &splits.validation };
                 let model = LocDiff::fit(device, &effort, run, data, &mut |share| tell(0.6 * share))?;
                 let (mut plain, mut plain_reading) = (Read::default(), None);
-                for (w, way) in WAYS.into_iter().enumerate() {
-                    tell(0.6 + 0.4 * w as f64 / WAYS.len() as f64);
+                for (w, &way) in ways.iter().enumerate() {
+                    tell(0.6 + 0.4 * w as f64 / ways.len() as f64);
                     let watch = std::time::Instant::now();
                     let mut method = ReadOneWay::new(&model, way, &globe, CommonReading::default());
                     if let Some(plain) = plain_reading {
@@ -385,8 +387,9 @@ mod tests {
         let effort = Effort { locdiff_degree: 7, steps: 10, batch: 16, samples: 2, validations: 1, ..Effort::tiny() };
         let device = Device::cpu();
         let experiment = Experiment { device: &device, splits: &splits, effort, effort_name: "tiny", seeds: &[1] };
-        let table = DiffusionTable::make(&experiment, NetworkKind::CsUnet, &[5], &[0.5, 1.0], &|_, _| ()).unwrap();
-        assert_eq!(table.rows.len(), 1 + 2 * WAYS.len());
+        let table =
+            DiffusionTable::make(&experiment, NetworkKind::CsUnet, &[5], &[0.5, 1.0], &[2, 4], &|_, _| ()).unwrap();
+        assert_eq!(table.rows.len(), 1 + 2 * 9);
         let text = table.render(true);
         assert!(text.contains("L = 5, 80 photos: single evaluation") && text.contains("L = 7, 40 photos"), "{text}");
         // A single evaluation less a single evaluation is nothing.
@@ -394,9 +397,9 @@ mod tests {
             table.rows[1].lead(750.0, &table.bootstrap).value == 0.0
                 && table.rows[1].nll_lead(&table.bootstrap).value == 0.0
         );
-        assert_eq!(table.to_json()["rows"].as_array().unwrap().len(), 1 + 2 * WAYS.len());
-        let default = DiffusionTable::make(&experiment, NetworkKind::Bayes, &[5], &[], &|_, _| ()).unwrap();
-        assert_eq!(default.rows.len(), 1 + WAYS.len());
+        assert_eq!(table.to_json()["rows"].as_array().unwrap().len(), 1 + 2 * 9);
+        let default = DiffusionTable::make(&experiment, NetworkKind::Bayes, &[5], &[], &[2], &|_, _| ()).unwrap();
+        assert_eq!(default.rows.len(), 1 + 7);
         assert!(default.render(false).contains("network bayes"));
     }
 
@@ -420,8 +423,8 @@ mod tests {
             -logs.iter().sum::<f64>() / logs.len() as f64
         };
         let single = nll(Way::OneShot { guidance: 0.0 });
-        let halfway = nll(Way::Mixture { steps: 20, share: 0.5 });
-        let late = nll(Way::Mixture { steps: 20, share: 0.75 });
+        let halfway = nll(Way::Mixture { chains: 64, steps: 20, share: 0.5 });
+        let late = nll(Way::Mixture { chains: 64, steps: 20, share: 0.75 });
         println!(
             "twelve peaks, L = 3: single evaluation {single:.2}, chains halfway {halfway:.2}, at three quarters {late:.2} nats"
         );

@@ -4,6 +4,8 @@ mod anchors;
 mod diffusion;
 mod drift;
 mod models;
+#[cfg(test)]
+mod purpose;
 mod reduced;
 mod timing;
 

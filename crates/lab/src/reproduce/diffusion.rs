@@ -20,6 +20,9 @@ pub(crate) struct ReproduceDiffusion {
     /// Shares of the training photos, each with the preset's degree
     #[arg(long, value_name = "SHARES", value_delimiter = ',', default_value = "0.1,0.3")]
     shares: Vec<f64>,
+    /// Chains whose densities part of the way are mixed: the more, the nearer the mixture is to the sampler's own density
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', default_value = "16")]
+    chains: Vec<usize>,
     #[command(flatten)]
     format: TableFormat,
 }
@@ -34,9 +37,9 @@ impl ReproduceDiffusion {
             bar.set_message(what.to_owned());
             progress::set_share(&bar, share);
         };
-        let table = self
-            .experiment
-            .make(|experiment| DiffusionTable::make(experiment, self.network, &self.degrees, &self.shares, &tell))?;
+        let table = self.experiment.make(|experiment| {
+            DiffusionTable::make(experiment, self.network, &self.degrees, &self.shares, &self.chains, &tell)
+        })?;
         bar.finish_and_clear();
         self.format.print(|| table.to_json(), |markdown| table.render(markdown))
     }

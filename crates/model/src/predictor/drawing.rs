@@ -4,9 +4,10 @@ use super::prediction::{Drawn, mean_code, mean_row};
 use super::query::{Query, TraceStep};
 use super::{engines::Engine, options::SampleOptions};
 use crate::{
-    Model, ModelError,
+    LossKind, Model, ModelError,
     head::{GuidedNetwork, Head},
 };
+use locdiff_base::{Named, setting};
 use locdiff_diffusion::{SampleState, SamplerPlan, sample, sample_watched};
 use locdiff_nn::{Recorded, RowKey, RowNoise, Tensor};
 use locdiff_shdd::Coefficients;
@@ -50,9 +51,36 @@ impl<M: Deref<Target = Model> + Clone> Engine<M> for Drawing<M> {
 }
 
 impl<M: Deref<Target = Model> + Clone> Drawing<M> {
+    /// Puts embeddings, noise and tilts in place.
+    fn prepare(&mut self, model: &Model, queries: &[Query<'_>], seed: u64) -> Result<(), ModelError> {
+        let samples = self.options.samples;
+        prepare(model, &mut self.cond, &mut self.noise, samples, queries, seed)?;
+        let (config, last) = (model.config(), queries.len().saturating_sub(1));
+        let mut rows = Vec::new();
+        if queries.iter().any(|query| !query.tilts.is_empty()) {
+            if config.loss != LossKind::Nll {
+                return Err(setting("tilt", config.loss.name(), "only models trained with nll are tilted"));
+            }
+            for row in 0..self.photos * samples {
+                let tilts = queries[(row / samples).min(last)].tilts;
+                match tilts.get(row % samples % tilts.len().max(1)) {
+                    Some(tilt) if tilt.as_slice().len() == config.whole_dim() => {
+                        rows.extend(config.reduced(tilt.as_slice()));
+                    }
+                    Some(tilt) => return Err(setting("tilt", tilt.degree().get(), "the model's degree")),
+                    None => rows.resize(rows.len() + config.code_dim(), 0.0),
+                }
+            }
+        }
+        if self.head.set_tilt((!rows.is_empty()).then_some(rows.as_slice()))? {
+            self.recorded.clear();
+        }
+        Ok(())
+    }
+
     /// Samples for as many photos as the engine has places for, or fewer.
     pub(super) fn draw(&mut self, model: &Model, queries: &[Query<'_>], seed: u64) -> Result<Vec<Drawn>, ModelError> {
-        prepare(model, &mut self.cond, &mut self.noise, self.options.samples, queries, seed)?;
+        self.prepare(model, queries, seed)?;
         let Self { plan, head, cond, state, noise, recorded, .. } = self;
         recorded.run(|| {
             head.set_cond(cond.view())?;
@@ -85,7 +113,7 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
         seed: u64,
         position: usize,
     ) -> Result<Vec<Vec<Coefficients>>, ModelError> {
-        prepare(model, &mut self.cond, &mut self.noise, self.options.samples, queries, seed)?;
+        self.prepare(model, queries, seed)?;
         let Self { plan, head, cond, state, noise, .. } = self;
         head.set_cond(cond.view())?;
         head.keep_at(Some(position))?;
@@ -100,7 +128,7 @@ impl<M: Deref<Target = Model> + Clone> Drawing<M> {
 
     /// The samples of one photo at every step, and their pooled clean estimates.
     pub(super) fn trace(&mut self, model: &Model, query: Query<'_>, seed: u64) -> Result<Vec<TraceStep>, ModelError> {
-        prepare(model, &mut self.cond, &mut self.noise, self.options.samples, &[query], seed)?;
+        self.prepare(model, &[query], seed)?;
         let Self { plan, head, cond, state, noise, .. } = self;
         head.set_cond(cond.view())?;
         let mut steps = Vec::new();

@@ -12,6 +12,10 @@ pub struct Query<'a> {
     pub views: &'a [Embedding],
     /// Whose noise it draws: photos of one key draw the same.
     pub key: u64,
+    /// Natural parameters that are added to what the network says, at every step: sample k has tilt k modulo their number. The
+    /// posterior of a place given a noisy code is the density of places times the likelihood of the code, so that samples
+    /// are of the tilted density, `q ∝ p·exp(tilt·Y)`. None for the network's own; only models trained with nll take any.
+    pub tilts: &'a [Coefficients],
 }
 
 impl<'a> Query<'a> {
@@ -19,7 +23,13 @@ impl<'a> Query<'a> {
     /// one photo the same wherever it stands.
     pub fn of(views: &'a [Embedding]) -> Self {
         let numbers = views.iter().flat_map(Embedding::values).map(|value| u64::from(value.to_bits()));
-        Self { views, key: chance::hash(&numbers.collect::<Vec<u64>>()) }
+        Self { views, key: chance::hash(&numbers.collect::<Vec<u64>>()), tilts: &[] }
+    }
+
+    /// The same with tilts.
+    #[must_use]
+    pub fn tilted(self, tilts: &'a [Coefficients]) -> Self {
+        Self { tilts, ..self }
     }
 }
 
