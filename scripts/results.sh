@@ -77,7 +77,7 @@ encoders() {
     "shdd-mse,shdd-samples,locdiff-cs-unet,encoder-${encodings//,/,encoder-},density-${encodings//,/,density-},draws-shdd,draws-xyz,draws-sphere-c-plus,draws-geoclip"
   cat <<'END'
 Network cs-unet everywhere, 1000 steps, batch 512; n = 600 test photos. The density loss reads the network's output e as q(x) ∝ exp(e·φ(x)) over 49,152 pixels, φ the encoding: for SHDD that is nll, for xyz a von Mises–Fisher
-density. Encodings with both losses share network, steps, standardised targets and diffusion; "SHDD with its codec" has LocDiff's own training besides (codes blurred by 100 km, its rate). Exponent, floor, kernel and window of every row by validation.
+density. Encodings with both losses share network, steps, standardised targets and diffusion; "SHDD with its codec" has LocDiff's own training besides (codes blurred by 100 km, its rate). Exponent, floor, kernel and window of every row by validation. A row of fewer than three seeds says so. Not run: dfs, theory, nerf, sphere-c, sphere-m, sphere-m-plus, rbf and tile with either loss, grid with the density loss.
 
 END
   "$here/encoder_means.py" "$data/test.csv" "$parts"/encoders*-[0-9]

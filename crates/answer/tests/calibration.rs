@@ -1,6 +1,6 @@
 //! A calibration finds what is wrong with a model, and densities say what holds.
 
-use locdiff_answer::{Calibration, Globe, LEVELS, Observation, Sureness, fit};
+use locdiff_answer::{Calibration, Evidence, Factors, Globe, LEVELS, Observation, OutOfDomain, Probe, Sureness, fit};
 use locdiff_shdd::Coefficients;
 use locdiff_sphere::LatLon;
 use rand::{RngExt, SeedableRng};
@@ -56,4 +56,29 @@ fn a_loud_model_is_turned_down() {
     assert_eq!(Calibration::load(folder.path(), &shape(DEGREE)).unwrap(), Some(found));
     let other = Calibration::load(folder.path(), &shape(9)).unwrap_err().to_string();
     assert!(other.contains("locdiff calibrate"), "{other}");
+}
+
+/// Samples of `exp(e·Y)` tilted so are of the calibrated density; as many of another kind's as the photo probably is of one.
+#[test]
+fn tilts_turn_the_networks_density_into_the_calibrated_one() {
+    let [said, nothing] = [0.7, -0.2].map(|value| Coefficients::new(vec![value; 16]).unwrap());
+    let plain = Calibration::none(nothing.clone());
+    let said = Evidence { ood: 0.25, ..Evidence::new(&said) };
+    assert!(plain.tilts(said, 8).unwrap().is_empty());
+    let [factors, other] = [(0.5, 0.25), (0.1, 2.0)].map(|(evidence, background_weight)| Factors {
+        evidence,
+        background_weight,
+        floor: 0.0,
+    });
+    let probe = Probe { weights: vec![0.0], bias: 0.0 };
+    let out_of_domain = Some(OutOfDomain { probe, factors: other, radius_levels: LEVELS });
+    let tilts = Calibration { factors, out_of_domain, ..plain }.tilts(said, 8).unwrap();
+    assert_eq!(tilts.len(), 8);
+    for (sample, tilt) in tilts.iter().enumerate() {
+        let own = if sample < 6 { factors } else { other };
+        let natural = said.evidence.combine(1.0, tilt, 1.0).unwrap();
+        let wanted = said.evidence.combine(own.evidence, &nothing, own.background_weight).unwrap();
+        let apart = natural.combine(1.0, &wanted, -1.0).unwrap();
+        assert!(apart.as_slice().iter().all(|value| value.abs() < 1e-12), "{sample}");
+    }
 }
