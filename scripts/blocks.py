@@ -65,24 +65,10 @@ class Resampling:
         return mean, found[int(0.025 * DRAWS)], found[int(0.975 * DRAWS) - 1], spread
 
 
-def best_constant(train):
-    """The training place (of 2000 tried) with the highest mean of the shares of training places within 25, 200, 750 and 2500 km."""
-    points = []
-    for lat, lon in train:
-        p, l = math.radians(lat), math.radians(lon)
-        points.append((math.cos(p) * math.cos(l), math.cos(p) * math.sin(l), math.sin(p)))
-    least = [math.cos(km / EARTH_KM) for km in (25, 200, 750, 2500)]
-    best = None
-    step = max(1, len(points) // 500)
-    for k in range(0, len(points), step):
-        x, y, z = points[k]
-        near = 0
-        for a, b, c in points[:: max(1, len(points) // 4000)]:
-            dot = x * a + y * b + z * c
-            near += sum(dot > bound for bound in least)
-        if best is None or near > best[0]:
-            best = (near, train[k])
-    return best[1]
+def constant_place(out):
+    """The place that `locdiff-lab compare` always answers as "constant", from its answers beside the folder: where the training places are
+    densest, through the window that validation chose."""
+    return places(f"{out}/../compare-0/constant-0.csv")[0]
 
 
 def shares(answers, truths, km):
