@@ -16,7 +16,7 @@ ROWS = [
 truths = places(f"{data}/{split}.csv")
 seeds = len(glob.glob(f"{out}/hybrid-*.csv"))
 resampling = Resampling(truths, seeds)
-print(f"{seeds} seeds, n = {len(truths)} photos, 16 samples; network bayes, L = 31. Rules as they are by default: nothing was chosen for this encoder.\n")
+print(f"{seeds} seeds, n = {len(truths)} photos, 16 samples of the uncalibrated density, 20 steps; network bayes, L = 31. Rules as they are by default: nothing was chosen for this encoder.\n")
 print(f"| {split} | 1 km | 25 km | 200 km | 750 km | 2500 km |\n|---|---|---|---|---|---|")
 
 
