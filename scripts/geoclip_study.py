@@ -50,7 +50,8 @@ def report(name, answers, rows):
         if not own or (level == "" and len({r["level"] for r in rows}) == 1):
             continue
         held = [100 * np.mean([km <= a[f"radius_{p}_km"] for km, a in own]) for p in (50, 90)]
-        print(f"{name}, noise {level or 'all'}: n = {len(own)}, radii of 50/90 % hold {held[0]:.1f}/{held[1]:.1f} %, median error {np.median([km for km, _ in own]):.1f} km")
+        print(f"{name}, noise {level or 'all'}: n = {len(own)}, radii of 50/90 % hold {held[0]:.1f}/{held[1]:.1f} %, median error {np.median([km for km, _ in own]):.1f} km, "
+              f"{sum(km <= 5 for km, _ in own)} within 5 km")
 
 
 def made_up_rows(model, gallery, path, seed, n):
@@ -133,7 +134,8 @@ def main():
     part("known", slice(0, args.rows))
     rows = part("test", slice(None))
     print(calibrate())
-    report("one calibration for all", lines("--embeddings", f"{work}/part-test.npy"), rows)
+    answers = lines("--embeddings", f"{work}/part-test.npy")
+    report("one calibration for all", answers, rows)
     for count in (1, 201):
         np.save(f"{work}/{count}.npy", np.load(f"{work}/test.npy")[:count])
     spent = {}
@@ -148,6 +150,7 @@ def main():
     print(f"one row {one:.2f} s, of which {one_processor:.2f} s of processor time; each of 200 more {5 * (many - one):.1f} ms, "
           f"{5 * (many_processor - one_processor):.1f} ms of processor time; load {os.getloadavg()[0]:.1f}")
     np.save(f"{work}/150.npy", np.load(f"{work}/test.npy")[:150])
+    report("the first 150 of them", answers[:150], rows[:150])
     report("the same refined", lines("--embeddings", f"{work}/150.npy", "--refine"), rows[:150])
     for level in range(3):
         part("known", slice(level, None, 3))
