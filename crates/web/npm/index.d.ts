@@ -58,7 +58,7 @@ export type Bytes = Uint8Array | ArrayBuffer;
 export interface Locdiff {
   /** A photo's answer; a file that is no photo rejects with a {@link LocdiffError}. */
   locate(photo: Bytes, request?: LocateRequest): Promise<Answer>;
-  /** The same as the text that `locdiff locate --json` prints. */
+  /** The same as text, in the form that `locdiff locate --json` prints. */
   locateText(photo: Bytes, request?: LocateRequest): Promise<string>;
   embed(photo: Bytes, request?: { name?: string }): Promise<Embedded>;
   /** The photos of one trip, answered together. */
