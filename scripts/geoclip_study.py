@@ -5,9 +5,10 @@
   scripts/geoclip_study.py --wheel geoclip-1.3.0-py3-none-any.whl --locdiff target/release/locdiff --work /tmp/study
 
 CLIP's weights cannot be had offline: a CLIP of random weights (exact in f16, 4 layers, seed 0) stands in for it, in the hub's layout, with GeoCLIP's
-own heads and places. Four parts: first places and scores of 200 made-up photos; radii on places' own vectors with noise of 0.5, 1.5 and 3 times
-their length, brought through the image head (--seed; fitted on --rows, judged on as many others); times of one row and of 200 more, the fastest of
-five; the same radii with --refine for the first 150.
+own heads and places. Five parts: first places and scores of 200 made-up photos; radii on places' own vectors with noise of 0.5, 1.5 and 3 times
+their length, brought through the image head (fitted on --rows of --seed, all noises together, judged on three times as many of the seed after it); times of one
+row and of 200 more, the fastest of five; the same radii with --refine for the first 150; radii where a collection has one noise: fitted on --rows of
+it, judged on as many others.
 """
 import argparse, csv, glob, json, math, os, resource, shutil, subprocess, sys, time, types
 import numpy as np, torch
@@ -46,8 +47,45 @@ def distance_km(a, b, c, d):
 def report(name, answers, rows):
     for level in ["0", "1", "2", ""]:
         own = [(distance_km(a["best"]["lat"], a["best"]["lon"], float(r["lat"]), float(r["lon"])), a) for a, r in zip(answers, rows) if level in ("", r["level"])]
+        if not own or (level == "" and len({r["level"] for r in rows}) == 1):
+            continue
         held = [100 * np.mean([km <= a[f"radius_{p}_km"] for km, a in own]) for p in (50, 90)]
-        print(f"{name}, noise {level or 'all'}: n = {len(own)}, radii of 50/90 % hold {held[0]:.1f}/{held[1]:.1f} %, median error {np.median([km for km, _ in own]):.1f} km")
+        print(f"{name}, noise {level or 'all'}: n = {len(own)}, radii of 50/90 % hold {held[0]:.1f}/{held[1]:.1f} %, median error {np.median([km for km, _ in own]):.1f} km, "
+              f"{sum(km <= 5 for km, _ in own)} within 5 km")
+
+
+def made_up_rows(model, gallery, path, seed, n):
+    """Embeddings of CLIP's size whose vectors are those of places with noise, one level after another; and the places."""
+    unit = lambda x: torch.nn.functional.normalize(x, dim=1)
+    torch.manual_seed(seed)
+    truth = gallery[torch.randint(0, len(gallery), (n,))] + torch.randn(n, 2) * 0.2
+    truth[:, 0].clamp_(-89, 89)
+    truth[:, 1] = (truth[:, 1] + 180) % 360 - 180
+    vectors = unit(torch.cat([model.location_encoder(truth[i:i + 1000]) for i in range(0, n, 1000)]))
+    level = torch.arange(n) % 3
+    wanted = unit(vectors + unit(torch.randn(n, 512)) * torch.tensor([0.5, 1.5, 3.0])[level][:, None])
+    features, far = [], 0.0
+    for some in wanted.split(1000):
+        own = torch.randn(len(some), 768, requires_grad=True)
+        optimiser = torch.optim.Adam([own], lr=0.05)
+        for _ in range(400):
+            loss = (1 - (unit(model.image_encoder.mlp(own)) * some).sum(1)).sum()
+            optimiser.zero_grad(), loss.backward(), optimiser.step()
+        features.append(own.detach())
+        far += loss.item()
+    print(f"{n} rows of seed {seed}: 1 - cosine with what was wanted {far / n:.1e}, mean")
+    np.save(f"{path}.npy", torch.cat(features).numpy().astype("float32"))
+    with open(f"{path}.csv", "w") as out:
+        out.write("lat,lon,level\n" + "".join(f"{la},{lo},{l}\n" for (la, lo), l in zip(truth.tolist(), level.tolist())))
+
+
+def save_part(path, part, chosen):
+    np.save(f"{part}.npy", np.load(f"{path}.npy")[chosen])
+    with open(f"{path}.csv") as table:
+        rows = list(csv.DictReader(table))[chosen]
+    with open(f"{part}.csv", "w") as out:
+        out.write("lat,lon,level\n" + "".join(f"{r['lat']},{r['lon']},{r['level']}\n" for r in rows))
+    return rows
 
 
 def main():
@@ -89,26 +127,15 @@ def main():
         worst = max(worst, abs(first["similarity"] - float(scores.max())))
     print(f"first place as the package's: {same} of {len(photos)}; largest difference of its cosine {worst:.1e}")
 
-    torch.manual_seed(args.seed)
-    n = 2 * args.rows
-    truth = gallery[torch.randint(0, len(gallery), (n,))] + torch.randn(n, 2) * 0.2
-    truth[:, 0].clamp_(-89, 89)
-    truth[:, 1] = (truth[:, 1] + 180) % 360 - 180
-    vectors = unit(torch.cat([model.location_encoder(truth[i:i + 1000]) for i in range(0, n, 1000)]))
-    level = torch.arange(n) % 3
-    wanted = unit(vectors + unit(torch.randn(n, 512)) * torch.tensor([0.5, 1.5, 3.0])[level][:, None])
-    features = torch.randn(n, 768, requires_grad=True)
-    optimiser = torch.optim.Adam([features], lr=0.05)
-    for _ in range(400):
-        loss = (1 - (unit(model.image_encoder.mlp(features)) * wanted).sum(1)).mean()
-        optimiser.zero_grad(), loss.backward(), optimiser.step()
-    for name, a, b in [("known", 0, args.rows), ("test", args.rows, n)]:
-        np.save(f"{work}/{name}.npy", features.detach().numpy()[a:b].astype("float32"))
-        with open(f"{work}/{name}.csv", "w") as out:
-            out.write("lat,lon,level\n" + "".join(f"{la},{lo},{l}\n" for (la, lo), l in zip(truth[a:b].tolist(), level[a:b].tolist())))
-    print(run("calibrate", "--model", "geoclip", "--embeddings", f"{work}/known.npy", "--truth", f"{work}/known.csv", "--device", "cpu").strip())
-    rows = list(csv.DictReader(open(f"{work}/test.csv")))
-    report("calibrated", lines("--embeddings", f"{work}/test.npy"), rows)
+    for name, seed in [("known", args.seed), ("test", args.seed + 1)]:
+        made_up_rows(model, gallery, f"{work}/{name}", seed, 3 * args.rows)
+    part = lambda name, chosen: save_part(f"{work}/{name}", f"{work}/part-{name}", chosen)
+    calibrate = lambda: run("calibrate", "--model", "geoclip", "--embeddings", f"{work}/part-known.npy", "--truth", f"{work}/part-known.csv", "--device", "cpu").strip()
+    part("known", slice(0, args.rows))
+    rows = part("test", slice(None))
+    print(calibrate())
+    answers = lines("--embeddings", f"{work}/part-test.npy")
+    report("one calibration for all", answers, rows)
     for count in (1, 201):
         np.save(f"{work}/{count}.npy", np.load(f"{work}/test.npy")[:count])
     spent = {}
@@ -123,7 +150,13 @@ def main():
     print(f"one row {one:.2f} s, of which {one_processor:.2f} s of processor time; each of 200 more {5 * (many - one):.1f} ms, "
           f"{5 * (many_processor - one_processor):.1f} ms of processor time; load {os.getloadavg()[0]:.1f}")
     np.save(f"{work}/150.npy", np.load(f"{work}/test.npy")[:150])
-    report("refined", lines("--embeddings", f"{work}/150.npy", "--refine"), rows[:150])
+    report("the first 150 of them", answers[:150], rows[:150])
+    report("the same refined", lines("--embeddings", f"{work}/150.npy", "--refine"), rows[:150])
+    for level in range(3):
+        part("known", slice(level, None, 3))
+        rows = part("test", slice(level, None, 3))
+        calibrate()
+        report("its own calibration", lines("--embeddings", f"{work}/part-test.npy"), rows)
 
 
 if __name__ == "__main__":
