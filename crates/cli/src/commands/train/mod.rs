@@ -148,7 +148,11 @@ impl Train {
         );
         if !self.json {
             let (rows, copies, degree) = (split.train.len(), data.copies(), config.model.degree);
-            status!("{device}: {rows} photos, {copies} copies each, degree {degree}");
+            let held = validation.map_or(0, |own| own.rows.len());
+            status!("{device}: {rows} photos, {copies} copies each, {held} to validate with, degree {degree}");
+            if other.is_none() && held as f64 > 2.0 * share * data.len() as f64 {
+                status!("note: whole regions validate, and these photos are of few: another --seed chooses others");
+            }
         }
         if output::is_forced() && !self.resume {
             clear_run(&self.out)?;
