@@ -242,11 +242,12 @@ try {
   await slider.focus();
   await page.evaluate(() => { globalThis.along = []; new MutationObserver(() => globalThis.along.push(document.getElementById("globe").dataset.along)).observe(document.getElementById("globe"), { attributeFilter: ["data-along"] }); });
   const acts = () => readFileSync(join(folder, ".locdiff-review/acts.jsonl"), "utf8").split("\n").length, lines = acts();
-  for (let k = 0; k < 20; k++) await page.keyboard.press("ArrowLeft");
+  // Not all at once: the page asks for the places of the last of many.
+  for (let k = 0; k < 20; k++) { await page.keyboard.press("ArrowLeft"); await page.waitForTimeout(40); }
   await page.waitForTimeout(1200);
   await ready(page);
   const seen = await page.evaluate(() => [...new Set(globalThis.along)]);
-  check(`a camera's photos move along as its clock is turned: ${seen.slice(0, 3).join(" ")}`, seen.length >= 2);
+  check(`a camera's photos move along as its clock is turned: ${seen.slice(0, 3).join(" ")}`, seen.length > 2);
   // A busy machine may let it rest in between.
   const turns = acts() - lines;
   check(`turning it is an act where it rests: ${turns}`, turns >= 1 && turns <= 4);
