@@ -26,6 +26,7 @@ mod named;
 mod one_line;
 mod setting;
 mod tensor_file;
+mod timing;
 
 pub use atomic::{AtomicFile, WriteError};
 pub use bounded::{read_bounded, read_text_bounded, special_kind};
@@ -38,3 +39,4 @@ pub use named::Named;
 pub use one_line::{counted, display_name, excerpt, one_line};
 pub use setting::{BadSetting, setting};
 pub use tensor_file::{TensorFile, TensorFileError, TensorHeader, TensorPlace};
+pub use timing::{tell_times, timed};

@@ -6,6 +6,7 @@ use crate::{
 };
 use locdiff_base::AtomicFile;
 use locdiff_data::{Fingerprint, MatrixWriter};
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -59,10 +60,10 @@ impl EmbedFiles {
                 return Err(IngestError::SameFile { first, second, path: path.clone() });
             }
         }
-        for input in inputs {
-            if let Some(&output) = seen.get(&absolute(input)) {
-                return Err(IngestError::Overwrites { output, path: input.to_owned() });
-            }
+        let inputs: Vec<&Path> = inputs.collect();
+        let overwritten = inputs.par_iter().find_map_first(|input| Some((*seen.get(&absolute(input))?, *input)));
+        if let Some((output, input)) = overwritten {
+            return Err(IngestError::Overwrites { output, path: input.to_owned() });
         }
         // The format is checked by the writer, whose temporary file goes with it.
         self.writer(settings, 1, &Fingerprint::new("", 0))?;

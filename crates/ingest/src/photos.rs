@@ -6,6 +6,7 @@ use crate::{
     table, zipped,
 };
 use locdiff_phototags::MediaKind;
+use rayon::prelude::*;
 use std::path::{Component, Path, PathBuf};
 use std::{collections::HashSet, fs, io::Read};
 
@@ -112,10 +113,11 @@ impl Photos {
 
     /// Keeps the first of photos that are the same file, by whatever path or link.
     fn take_each_once(&mut self) {
+        let mut paths = self.sources.par_iter().map(true_path).collect::<Vec<_>>().into_iter();
         let mut seen = HashSet::new();
         let skipped = &mut self.skipped;
         self.sources.retain(|photo| {
-            let is_new = seen.insert(true_path(photo));
+            let is_new = paths.next().is_none_or(|path| seen.insert(path));
             if !is_new {
                 let reason = "it comes twice: it is taken once".to_owned();
                 skipped.push(Skipped { path: photo.name().into(), reason });

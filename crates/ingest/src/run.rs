@@ -4,6 +4,7 @@ use crate::journal::EmbedProgress;
 use crate::outcome::EmbedOutcome;
 use crate::pipeline::Pipeline;
 use crate::{EmbedCounts, EmbedFiles, EmbedSettings, IngestError, Photos, Result};
+use locdiff_base::timed;
 use locdiff_vision::{Encoder, Photo};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -75,7 +76,8 @@ impl EmbedRun<'_> {
         progress: impl Fn(Progress) + Sync,
     ) -> Result<Option<EmbedCounts>> {
         let sources = self.photos.sources();
-        let (batch, described) = (self.settings.photos_per_batch(), self.describe(encoder)?);
+        let described = timed("describing the run", || self.describe(encoder))?;
+        let batch = self.settings.photos_per_batch();
         let mut journal = EmbedProgress::open(self.files.journal(), &described, sources.len(), batch, self.resume)?;
         let resumed = journal.done();
         let (read, done) = (AtomicUsize::new(resumed), AtomicUsize::new(resumed));
@@ -99,7 +101,8 @@ impl EmbedRun<'_> {
             return Ok(None);
         }
         let columns = encoder.embedding();
-        let counts = self.files.write(self.settings, sources, &journal, columns, encoder.fingerprint())?;
+        let write = || self.files.write(self.settings, sources, &journal, columns, encoder.fingerprint());
+        let counts = timed("writing the files", write)?;
         let first = if counts.rows == 0 { journal.outcomes()?.next() } else { None };
         journal.remove()?;
         if counts.rows == 0 {

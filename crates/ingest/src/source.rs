@@ -197,6 +197,23 @@ impl PhotoSource {
         match &self.bytes {
             Bytes::File(path) => Photo::open(path, limits),
             Bytes::Memory(contents) => Photo::decode(contents, &self.name, limits),
+            _ => Photo::decode(&self.contents(limits)?, &self.name, limits),
+        }
+    }
+
+    /// What it is called where it cannot be read.
+    pub(crate) fn called_in_messages(&self) -> String {
+        self.file_path().map_or_else(|| self.name.clone(), |path| path.display().to_string())
+    }
+
+    /// The bytes of its file.
+    ///
+    /// # Errors
+    /// As [`Photo::contents`].
+    pub(crate) fn contents(&self, limits: &PhotoLimits) -> Result<Vec<u8>, VisionError> {
+        match &self.bytes {
+            Bytes::File(path) => Photo::contents(path, limits),
+            Bytes::Memory(contents) => Ok(contents.to_vec()),
             Bytes::Member { shard, offset, length, deflated } => {
                 self.within_limit(*length, limits.max_bytes)?;
                 self.within_limit(deflated.unwrap_or(0), limits.max_bytes.min(most_unpacked(*length)))?;
@@ -214,13 +231,10 @@ impl PhotoSource {
                 if let Some(size) = deflated {
                     contents = inflate(&contents, *size).map_err(|source| VisionError::Read { file, source })?;
                 }
-                Photo::decode(&contents, &self.name, limits)
+                Ok(contents)
             }
-            Bytes::Row { file, row } => {
-                let contents = parquet::picture(file, *row, limits.max_bytes)
-                    .map_err(|source| VisionError::Read { file: self.name.clone(), source })?;
-                Photo::decode(&contents, &self.name, limits)
-            }
+            Bytes::Row { file, row } => parquet::picture(file, *row, limits.max_bytes)
+                .map_err(|source| VisionError::Read { file: self.name.clone(), source }),
             Bytes::Unreadable { reason, .. } => {
                 Err(VisionError::Read { file: self.name.clone(), source: std::io::Error::other(reason.to_string()) })
             }

@@ -6,10 +6,14 @@
 pub(crate) enum Kernels {
     /// Inference in bf16.
     Bf16,
+    /// Attention of heads of 33 to 64 values, as most have.
+    Attention,
     /// Convolutions.
     Conv,
     /// What a training step reads.
     Feed,
     /// Searches for maxima.
     Decode,
+    /// Photos on their way into a network.
+    Photos,
 }

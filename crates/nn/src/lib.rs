@@ -8,6 +8,7 @@
 //! - [`bf16`]: inference with matrices that stay rounded, on CUDA.
 //! - [`conv`]: what convolutional networks need beside products, on CUDA.
 //! - [`feed`]: what a training step reads, made on CUDA.
+//! - [`photos`]: photos on their way into a network, decoded and resized on CUDA.
 //! - [`decode`]: where fields of harmonics are highest, on CUDA.
 //! - [`math`]: f32 functions for vectorised loops of other crates.
 //! - [`inference`]: kernels of image encoders on the CPU, over buffers of one's own.
@@ -73,6 +74,7 @@ pub mod losses;
 pub mod ops;
 mod optim;
 mod params;
+pub mod photos;
 mod precision;
 mod random;
 mod snapshot;

@@ -8,6 +8,7 @@ use crate::{
     kernel_args::{Arg, Grid, ProductBias, ProductOutput},
     kernels::Kernels,
     ops::Transpose,
+    photos::{Picture, Plane},
 };
 use std::{marker::PhantomData, sync::Arc};
 
@@ -41,6 +42,7 @@ impl Context {
         set_precision(Precision);
         precision() -> Precision;
         synchronize() -> Result<()>;
+        decoder() -> Option<Arc<Decoder>>;
         memory_used_bytes() -> Result<usize>;
         memory_free_bytes() -> Result<usize>;
         prepare(Kernels) -> Result<()>;
@@ -111,5 +113,28 @@ impl Outbox {
     never! {
         copy(&[View<'_>]) -> Result<()>;
         read() -> Result<Vec<Vec<f32>>>;
+    }
+}
+
+pub(crate) enum Decoder {}
+
+impl Decoder {
+    never! { takes(&[u8], &[Plane]) -> bool; }
+}
+
+pub(crate) enum Photos {}
+
+impl Photos {
+    pub(crate) fn new(
+        context: &Arc<Context>,
+        _side: usize,
+        _normal: &[[f32; 256]; 3],
+        _decoder: Option<&Arc<Decoder>>,
+    ) -> Result<Self> {
+        match **context {}
+    }
+
+    never! {
+        send(&Bf16View<'_>, usize, Vec<Picture>) -> Result<Option<Vec<Picture>>>;
     }
 }

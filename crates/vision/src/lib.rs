@@ -6,6 +6,7 @@
 //! | resizing as encoders were trained with | [`resize`](mod@resize) |
 //! | other views of a photo: crops and colours, seeded | [`Augmentation`] |
 //! | embeddings from an encoder's folder | [`Encoder`] |
+//! | the same of very many photos, batch after batch | [`Encoder::prepare`], [`Encoder::begin`] |
 //! | what an encoder is, whether it works, and how fast | [`Inspection`] |
 //! | what an encoder does to a photo first | [`Preprocessing`] |
 //! | the network itself | [`EfficientNetLite`], [`EfficientNetLiteCuda`], [`EfficientNetLiteConfig`] |
@@ -34,7 +35,7 @@ mod scratch;
 mod vit;
 
 pub use efficientnet::{EfficientNetLite, EfficientNetLiteConfig, EfficientNetLiteCuda, Stage};
-pub use encoder::Encoder;
+pub use encoder::{Begun, Encoder, Prepared};
 pub use error::{Result, VisionError};
 pub use inspection::Inspection;
 pub use locdiff_phototags::{PhotoFacts, Taken};

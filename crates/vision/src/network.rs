@@ -1,6 +1,12 @@
 //! What every encoder's network can do.
 
-use crate::Result;
+use crate::{Preprocessing, Result, VisionError};
+use locdiff_nn::photos::{Decoder, Jpeg, Outbox, Picture};
+use rayon::prelude::*;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Makes the pixels of picture `k`, a JPEG file, on the host.
+pub(crate) type OnHost<'a> = &'a (dyn Fn(usize, &Jpeg) -> Result<Vec<f32>> + Sync);
 
 /// A network on its device.
 pub(crate) trait Network: Send + Sync {
@@ -13,8 +19,84 @@ pub(crate) trait Network: Send + Sync {
     /// The embeddings of pictures of `side × side` normalised RGB values, one after another.
     fn forward(&self, pictures: &[f32], side: usize) -> Result<Vec<Vec<f32>>>;
 
+    /// What decodes JPEG files for [`Network::start`].
+    fn decoder(&self) -> Option<&Decoder> {
+        None
+    }
+
+    /// Begins with pictures, [`Network::batch`] at the most.
+    fn start(&self, pictures: Vec<Picture>, preprocessing: &Preprocessing, on_host: OnHost<'_>) -> Result<Started> {
+        self.run_through(pictures, preprocessing, on_host)
+    }
+
+    /// The same, done when it returns.
+    fn run_through(&self, mut pictures: Vec<Picture>, of: &Preprocessing, on_host: OnHost<'_>) -> Result<Started> {
+        let side = of.input_side as usize;
+        let failures = decode_on_host(&mut pictures, 0, side, on_host);
+        let pixels = pictures.into_iter().map(|picture| match picture {
+            Picture::Pixels(pixels) => pixels,
+            Picture::Jpeg(_) => Vec::new(),
+        });
+        let embeddings = self.forward(&pixels.collect::<Vec<_>>().concat(), side)?;
+        Ok(Started { embeddings, running: None, failures })
+    }
+
     /// Runs the pictures once more that the last pass left on a device, and waits; elsewhere nothing.
     fn run_again(&self, _count: usize) -> Result<()> {
         Ok(())
     }
+}
+
+/// Ways from a device that nobody uses.
+pub(crate) type Outboxes = Arc<Mutex<Vec<Outbox>>>;
+
+/// Pictures that a network has begun with.
+pub(crate) struct Started {
+    /// Where they are there already.
+    pub(crate) embeddings: Vec<Vec<f32>>,
+    pub(crate) running: Option<Running>,
+    pub(crate) failures: Vec<(usize, VisionError)>,
+}
+
+/// Embeddings on their way from a device.
+pub(crate) struct Running {
+    pub(crate) outbox: Outbox,
+    pub(crate) idle: Outboxes,
+    pub(crate) count: usize,
+    pub(crate) width: usize,
+}
+
+impl Started {
+    pub(crate) fn finish(self) -> Result<Vec<Result<Vec<f32>>>> {
+        let mut embeddings = self.embeddings;
+        if let Some(Running { mut outbox, idle, count, width }) = self.running {
+            let values = outbox.read()?;
+            idle.lock().unwrap_or_else(PoisonError::into_inner).push(outbox);
+            embeddings = values[..count * width].chunks_exact(width).map(<[f32]>::to_vec).collect();
+        }
+        let mut embeddings: Vec<Result<_>> = embeddings.into_iter().map(Ok).collect();
+        for (k, error) in self.failures {
+            embeddings[k] = Err(error);
+        }
+        Ok(embeddings)
+    }
+}
+
+/// The JPEG files among pictures, from number `first` on, as pixels; black ones where that fails, and why it fails.
+pub(crate) fn decode_on_host(
+    pictures: &mut [Picture],
+    first: usize,
+    side: usize,
+    on_host: OnHost<'_>,
+) -> Vec<(usize, VisionError)> {
+    let decode = |(k, picture): (usize, &mut Picture)| {
+        let Picture::Jpeg(jpeg) = picture else { return None };
+        let (pixels, failure) = match on_host(first + k, jpeg) {
+            Ok(pixels) => (pixels, None),
+            Err(error) => (vec![0.0; 3 * side * side], Some((first + k, error))),
+        };
+        *picture = Picture::Pixels(pixels);
+        failure
+    };
+    pictures.par_iter_mut().enumerate().filter_map(decode).collect()
 }

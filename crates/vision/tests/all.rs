@@ -1,6 +1,7 @@
 //! All tests of this crate in one program: linking one for each file took longer than compiling them.
 mod augment;
 mod batches;
+mod bulk;
 mod clip;
 mod common;
 mod encoder;

@@ -5,6 +5,7 @@ use crate::output::{self, is_stdout};
 use crate::{args::parse_dtype, photos::PhotoArgs, progress, request::EncoderArg};
 use anyhow::{Result, anyhow, ensure};
 use clap::Args;
+use locdiff_base::{tell_times, timed};
 use locdiff_data::Dtype;
 use locdiff_ingest::{EmbedCounts, EmbedFiles, EmbedOutput, EmbedRun, EmbedSettings, IngestError, Photos, Progress};
 use locdiff_vision::{Augmentation, Encoder};
@@ -63,17 +64,22 @@ impl Embed {
         for path in [Some(&self.out), self.locations.as_ref(), self.bad.as_ref()].into_iter().flatten() {
             ensure!(!is_stdout(path), "embed writes files that a run can be resumed with, not -: name a file");
         }
-        let photos = self.reading.gather(&self.photos)?;
-        let (files, settings) = (self.files(), self.settings());
-        let run = EmbedRun { photos: &photos, files: &files, settings: &settings, resume: self.resume };
-        run.check(&self.photos).map_err(with_flags)?;
-        let bad = files.always_list_bad.then_some(&files.bad);
-        output::claim([&files.embeddings, &files.locations].into_iter().chain(bad).map(PathBuf::as_path), false)?;
-        let encoder = self.encoder.open()?;
-        let start = Instant::now();
-        let (counts, progress) = embed(&run, &encoder)?;
-        self.tell(&photos, &files, &counts, progress, start.elapsed().as_secs_f64(), &encoder);
-        self.reading.settle(counts.bad, progress.done, &files.bad.display().to_string())
+        std::thread::scope(|scope| {
+            let encoder = scope.spawn(|| timed("opening the encoder", || self.encoder.open())); // it takes its time
+            let photos = timed("finding photos", || self.reading.gather(&self.photos))?;
+            let (files, settings) = (self.files(), self.settings());
+            let run = EmbedRun { photos: &photos, files: &files, settings: &settings, resume: self.resume };
+            timed("checking the outputs", || run.check(&self.photos)).map_err(with_flags)?;
+            let bad = files.always_list_bad.then_some(&files.bad);
+            output::claim([&files.embeddings, &files.locations].into_iter().chain(bad).map(PathBuf::as_path), false)?;
+            let encoder = timed("waiting for the encoder", || encoder.join()).expect("the encoder's thread")?;
+            let start = Instant::now();
+            let (counts, progress) = timed("embedding", || embed(&run, &encoder))?;
+            self.tell(&photos, &files, &counts, progress, start.elapsed().as_secs_f64(), &encoder);
+            timed("closing the encoder", || drop(encoder));
+            tell_times();
+            self.reading.settle(counts.bad, progress.done, &files.bad.display().to_string())
+        })
     }
 
     fn settings(&self) -> EmbedSettings {

@@ -39,6 +39,7 @@ impl Bf16Tensor {
             return Err(setting("the device of a bf16 matrix", device, "use a CUDA device"));
         };
         context.prepare(Kernels::Bf16)?;
+        context.prepare(Kernels::Attention)?;
         let stride = cols.next_multiple_of(ALIGNMENT);
         Ok(Self { buffer: cuda::Buffer::zeros(context, rows * stride)?, rows, cols, stride })
     }

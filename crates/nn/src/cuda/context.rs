@@ -1,13 +1,13 @@
 //! A device, its streams, its compiled kernels, and recorded graphs.
 
-use super::{failed, products::Products};
+use super::{Decoder, failed, products::Products};
 use crate::{NnError, Precision, Result, kernels::Kernels};
 use cudarc::{
     cublaslt,
     driver::{self, CudaContext, CudaEvent, CudaFunction, CudaGraph, CudaStream, sys},
     nvrtc::{self, CompileOptions},
 };
-use locdiff_base::setting;
+use locdiff_base::{setting, timed};
 use std::{
     any::Any,
     collections::HashMap,
@@ -15,55 +15,76 @@ use std::{
         Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicU8, AtomicUsize, Ordering},
     },
+    thread::JoinHandle,
 };
 
 /// Side lanes beside the main one.
 pub(crate) const LANES: usize = 4;
 
-/// Kernel sources, compiled together for the device at hand.
-const SOURCES: [&str; 5] = [
-    include_str!("kernels/common.cu"),
-    include_str!("kernels/elementwise.cu"),
-    include_str!("kernels/rows.cu"),
-    include_str!("kernels/random.cu"),
-    include_str!("kernels/optim.cu"),
-];
+const COMMON: &str = include_str!("kernels/common.cu");
+const BF16: &str = include_str!("kernels/bf16.cu");
 
-const KERNELS: &str = "activate activate_backward dropout dropout_backward dropout_sine dropout_sine_backward film \
-    film_backward axpby scale round_bf16 gather_rows mix_rows sinusoidal column_sums softmax log_softmax \
-    row_dot layer_norm normalise normalise_backward point_loss reverse_kl \
-    fill_random fill_row_noise fill_indices drop_rows sampler_step advance_counter gather_gradients \
-    squared_norm_partials adam_prepare adam";
-
-/// Kernels compiled only for those who ask: they take their time.
+/// Kernels that are compiled together.
 #[derive(Clone, Copy)]
-struct Extra {
-    source: &'static str,
+struct Module {
+    sources: &'static [&'static str],
     kernels: &'static str,
     /// The least compute capability that has their instructions.
     least: (i32, i32),
 }
 
-/// In the order of [`Kernels`].
-const EXTRAS: [Extra; 4] = [
-    Extra {
-        source: include_str!("kernels/bf16.cu"),
-        kernels: "attention_32 attention_64 attention_96 attention_128 layer_norm_bf16 layer_norm_wide_bf16 \
-            embed_tokens mean_rows_bf16 activate_bf16 patches_bf16",
+/// What everybody uses, then those of [`Kernels`] in their order, then what is compiled when it is first launched.
+const MODULES: [Module; 10] = [
+    Module {
+        sources: &[
+            COMMON,
+            include_str!("kernels/elementwise.cu"),
+            include_str!("kernels/rows.cu"),
+            include_str!("kernels/random.cu"),
+            include_str!("kernels/optim.cu"),
+        ],
+        kernels: "activate activate_backward dropout dropout_backward dropout_sine dropout_sine_backward film \
+            film_backward axpby scale round_bf16 gather_rows mix_rows sinusoidal column_sums softmax log_softmax \
+            row_dot layer_norm normalise normalise_backward point_loss reverse_kl \
+            fill_random fill_row_noise fill_indices drop_rows sampler_step advance_counter gather_gradients \
+            squared_norm_partials adam_prepare adam",
+        least: (0, 0),
+    },
+    Module {
+        sources: &[COMMON, BF16],
+        kernels: "layer_norm_bf16 layer_norm_wide_bf16 embed_tokens mean_rows_bf16 activate_bf16 patches_bf16",
         least: (8, 0),
     },
-    Extra {
-        source: include_str!("kernels/conv.cu"),
+    Module { sources: &["#define HEAD 64\n", COMMON, BF16], kernels: "attention_64", least: (8, 0) },
+    Module {
+        sources: &[COMMON, include_str!("kernels/conv.cu")],
         kernels: "conv_patches depthwise clamp_relu6 mean_relu6",
         least: (0, 0),
     },
-    Extra {
-        source: include_str!("kernels/feed.cu"),
+    Module {
+        sources: &[COMMON, include_str!("kernels/feed.cu")],
         kernels: "draw_rows gather_table draw_points harmonics",
         least: (0, 0),
     },
-    Extra { source: include_str!("kernels/decode.cu"), kernels: "row_argmax exact_peaks", least: (0, 0) },
+    Module { sources: &[COMMON, include_str!("kernels/decode.cu")], kernels: "row_argmax exact_peaks", least: (0, 0) },
+    Module {
+        sources: &[COMMON, include_str!("kernels/photos.cu")],
+        kernels: "photos_across photos_down",
+        least: (0, 0),
+    },
+    Module { sources: &["#define HEAD 32\n", COMMON, BF16], kernels: "attention_32", least: (8, 0) },
+    Module { sources: &["#define HEAD 96\n", COMMON, BF16], kernels: "attention_96", least: (8, 0) },
+    Module { sources: &["#define HEAD 128\n", COMMON, BF16], kernels: "attention_128", least: (8, 0) },
 ];
+
+type Functions = HashMap<&'static str, CudaFunction>;
+
+/// A module's functions, or the thread that compiles them.
+#[derive(Default)]
+struct Compiled {
+    functions: OnceLock<Functions>,
+    under_way: Mutex<Option<JoinHandle<Result<Functions>>>>,
+}
 
 /// A side stream with the events that order it against the main one.
 struct Lane {
@@ -81,8 +102,7 @@ pub(crate) struct Context {
     lanes: Vec<Lane>,
     /// 0: the main stream; k + 1: lane k.
     current: AtomicUsize,
-    functions: HashMap<&'static str, CudaFunction>,
-    extras: [OnceLock<HashMap<&'static str, CudaFunction>>; EXTRAS.len()],
+    compiled: [Compiled; MODULES.len()],
     pub(super) products: Products,
     precision: AtomicU8,
     /// While a graph is recorded: everything it uses.
@@ -114,6 +134,9 @@ impl Context {
             .map_err(|error| unavailable(format!("device {ordinal} cannot be opened ({error:?})")))?;
         // SAFETY: we order streams ourselves, with one main stream and explicit events for the lanes.
         unsafe { context.disable_event_tracking() };
+        check_architecture(&context)?;
+        let mut compiled: [Compiled; MODULES.len()] = Default::default();
+        compiled[0].under_way = Mutex::new(Some(compile(&context, MODULES[0])));
         let main = context.new_stream().map_err(failed("creating a stream"))?;
         let lane = || -> Result<Lane> {
             Ok(Lane {
@@ -123,7 +146,6 @@ impl Context {
             })
         };
         let lanes = (0..LANES).map(|_| lane()).collect::<Result<Vec<_>>>()?;
-        let functions = compile(&context, &SOURCES, KERNELS)?;
         let products = Products::new(&main, LANES + 1)?;
         let name = context.name().map_err(failed("asking for the device's name"))?;
         Ok(Arc::new(Self {
@@ -131,8 +153,7 @@ impl Context {
             main,
             lanes,
             current: AtomicUsize::new(0),
-            functions,
-            extras: Default::default(),
+            compiled,
             products,
             precision: AtomicU8::new(Precision::Tf32 as u8),
             recording: Mutex::new(None),
@@ -177,6 +198,12 @@ impl Context {
         self.device.bind_to_thread().map_err(failed("binding the device to the thread"))
     }
 
+    /// The device's decoder of JPEG files, where it has one and nvJPEG is installed.
+    pub(crate) fn decoder(&self) -> Option<Arc<Decoder>> {
+        self.bind().ok()?;
+        Decoder::open()
+    }
+
     pub(super) fn cuda(&self) -> &Arc<CudaContext> {
         &self.device
     }
@@ -192,18 +219,39 @@ impl Context {
         if current == 0 { (0, &self.main) } else { (current, &self.lanes[current - 1].stream) }
     }
 
-    pub(super) fn function(&self, name: &'static str) -> &CudaFunction {
-        let extra = || self.extras.iter().find_map(|functions| functions.get()?.get(name));
-        self.functions.get(name).or_else(extra).expect("a kernel that was prepared")
+    /// A kernel; waits where it is not compiled yet.
+    pub(super) fn function(&self, name: &'static str) -> Result<&CudaFunction> {
+        if let Some(function) = self.compiled.iter().find_map(|compiled| compiled.functions.get()?.get(name)) {
+            return Ok(function);
+        }
+        let has = |module: &Module| module.kernels.split_whitespace().any(|kernel| kernel == name);
+        let number = MODULES.iter().position(has).expect("a kernel of a module");
+        let Compiled { functions, under_way } = &self.compiled[number];
+        let mut under_way = under_way.lock().unwrap_or_else(PoisonError::into_inner);
+        if functions.get().is_none() {
+            let thread = under_way.take().unwrap_or_else(|| compile(&self.device, MODULES[number]));
+            let compiled = timed("waiting for compiled kernels", || thread.join().expect("the compiler's thread"))?;
+            functions.get_or_init(|| compiled);
+        }
+        Ok(functions.get().and_then(|functions| functions.get(name)).expect("a kernel of the module"))
     }
 
-    /// Compiles these kernels, once.
-    pub(crate) fn prepare(&self, extra: Kernels) -> Result<()> {
-        let number = extra as usize;
-        let (Extra { source, kernels, least }, functions) = (EXTRAS[number], &self.extras[number]);
-        if functions.get().is_some() {
+    /// Compiles a module on a thread of its own, once.
+    fn start(&self, number: usize) {
+        let Compiled { functions, under_way } = &self.compiled[number];
+        let mut under_way = under_way.lock().unwrap_or_else(PoisonError::into_inner);
+        if functions.get().is_none() && under_way.is_none() {
+            *under_way = Some(compile(&self.device, MODULES[number]));
+        }
+    }
+
+    /// Has these kernels compiled beside what follows; those who launch one wait for it.
+    pub(crate) fn prepare(&self, kernels: Kernels) -> Result<()> {
+        let number = kernels as usize + 1;
+        if self.compiled[number].functions.get().is_some() {
             return Ok(());
         }
+        let least = MODULES[number].least;
         let capability = self.device.compute_capability().map_err(failed("asking for the compute capability"))?;
         if capability < least {
             return Err(setting(
@@ -212,10 +260,7 @@ impl Context {
                 format!("bf16 needs {}.{} or more; choose the CPU", least.0, least.1),
             ));
         }
-        self.bind()?;
-        let compiled = compile(&self.device, &[SOURCES[0], source], kernels)?;
-        // Two threads may both have compiled; one of the two sets is kept.
-        functions.get_or_init(|| compiled);
+        self.start(number);
         Ok(())
     }
 
@@ -263,19 +308,53 @@ impl Context {
     }
 }
 
-fn compile(
-    context: &Arc<CudaContext>,
-    sources: &[&str],
-    kernels: &'static str,
-) -> Result<HashMap<&'static str, CudaFunction>> {
+impl Drop for Context {
+    fn drop(&mut self) {
+        // A process that ends must not end the compiler's threads before they do.
+        for compiled in &mut self.compiled {
+            if let Some(thread) = compiled.under_way.get_mut().unwrap_or_else(PoisonError::into_inner).take() {
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+fn architecture(context: &CudaContext) -> Result<i32> {
     let (major, minor) = context.compute_capability().map_err(failed("asking for the compute capability"))?;
-    let options = CompileOptions {
-        options: vec![format!("--gpu-architecture=compute_{major}{minor}"), "--std=c++17".to_owned()],
-        ..CompileOptions::default()
-    };
-    let ptx = nvrtc::compile_ptx_with_opts(sources.concat(), options).map_err(failed("compiling the kernels"))?;
-    let module = context.load_module(ptx).map_err(failed("loading the kernels"))?;
-    kernels.split(' ').map(|name| Ok((name, module.load_function(name).map_err(failed("finding a kernel"))?))).collect()
+    Ok(10 * major + minor)
+}
+
+/// Fails where the compiler does not know the device.
+fn check_architecture(context: &CudaContext) -> Result<()> {
+    let wanted = architecture(context)?;
+    let mut count = 0;
+    // SAFETY: the target is a number of ours.
+    let status = unsafe { nvrtc::sys::nvrtcGetNumSupportedArchs(&raw mut count) };
+    status.result().map_err(failed("asking the compiler"))?;
+    let mut known = vec![0; count.max(0) as usize];
+    // SAFETY: there is room for as many numbers as the library said.
+    unsafe { nvrtc::sys::nvrtcGetSupportedArchs(known.as_mut_ptr()) }
+        .result()
+        .map_err(failed("asking the compiler"))?;
+    let reason = || unavailable(format!("NVRTC does not know compute capability {}.{}", wanted / 10, wanted % 10));
+    if known.contains(&wanted) { Ok(()) } else { Err(reason()) }
+}
+
+fn compile(context: &Arc<CudaContext>, module: Module) -> JoinHandle<Result<Functions>> {
+    let context = Arc::clone(context);
+    std::thread::spawn(move || {
+        let options = CompileOptions {
+            options: vec![format!("--gpu-architecture=compute_{}", architecture(&context)?), "--std=c++17".to_owned()],
+            ..CompileOptions::default()
+        };
+        let source = module.sources.concat();
+        let ptx = timed("compiling", || nvrtc::compile_ptx_with_opts(source, options))
+            .map_err(failed("compiling the kernels"))?;
+        let module_loaded =
+            timed("loading kernels", || context.load_module(ptx)).map_err(failed("loading the kernels"))?;
+        let load = |name| Ok((name, module_loaded.load_function(name).map_err(failed("finding a kernel"))?));
+        module.kernels.split_whitespace().map(load).collect()
+    })
 }
 
 /// A recorded sequence, with everything it uses kept alive.

@@ -91,7 +91,7 @@ impl Context {
         let mut pointers: Vec<*mut c_void> = slots.iter_mut().map(|slot| std::ptr::from_mut(slot).cast()).collect();
         self.bind()?;
         let (_, stream) = self.current();
-        let function = self.function(kernel).cu_function();
+        let function = self.function(kernel)?.cu_function();
         // SAFETY: `pointers` points at one live slot per parameter of the kernel, in order (each operation and its
         // kernel are written together and tested together); addresses come from live buffers of this device, and the
         // operation checked that the shapes fit.

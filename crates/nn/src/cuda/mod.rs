@@ -1,4 +1,4 @@
-//! The one CUDA module: the driver, `cuBLASLt` and NVRTC, all loaded at run time, behind a safe interface.
+//! The one CUDA module: the driver, `cuBLASLt`, NVRTC and nvJPEG, all loaded at run time, behind a safe interface.
 //!
 //! What the rest of the crate may rely on:
 //! - a [`Buffer`] is alive while any view, any queued operation or any recorded [`Graph`] uses it;
@@ -13,13 +13,17 @@ mod context;
 mod gemm;
 mod inbox;
 mod launch;
+mod nvjpeg;
 mod outbox;
+mod photos;
 mod products;
 
 pub(crate) use buffer::Buffer;
 pub(crate) use context::{Context, Graph, LANES};
 pub(crate) use inbox::Inbox;
+pub(crate) use nvjpeg::Decoder;
 pub(crate) use outbox::Outbox;
+pub(crate) use photos::Photos;
 
 use crate::NnError;
 

@@ -3,6 +3,7 @@
 //! `open_clip_model.safetensors`), or an ONNX file (`encoder.json` and `model.onnx`), which the ONNX Runtime library runs
 //! where it is installed.
 
+mod bulk;
 mod description;
 mod fingerprint;
 mod hugging_face;
@@ -20,6 +21,7 @@ use crate::{
     pixels::{RGB, count_pictures},
     vit::{VisionTransformer, VisionTransformerCuda},
 };
+pub use bulk::{Begun, Prepared};
 use description::Description;
 use fingerprint::{Content, fingerprint, folder_name};
 use locdiff_data::{Embedding, Fingerprint};

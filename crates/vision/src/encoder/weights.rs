@@ -2,7 +2,8 @@
 
 use super::fingerprint::tensor_hash;
 use crate::{Result, VisionError};
-use locdiff_base::{Element, TensorFile, TensorFileError, TensorPlace};
+use locdiff_base::{Element, TensorFile, TensorFileError, TensorPlace, timed};
+use rayon::prelude::*;
 use std::{
     cell::{Cell, RefCell},
     collections::{BTreeMap, BTreeSet},
@@ -112,15 +113,27 @@ impl<'a> Weights<'a> {
                 return Err(bad(format!("`{name}` holds {dtype} values: save it as F16, BF16 or F32")));
             }
         };
-        let data = part.file.borrow_mut().bytes(&place).map_err(|error| failed(&part.path, error))?;
-        let values = element.to_f32(&data);
-        if let Some(value) = values.iter().find(|value| !value.is_finite()) {
+        let read = || part.file.borrow_mut().bytes(&place);
+        let data = timed("weights: reading", read).map_err(|error| failed(&part.path, error))?;
+        let dtype = place.dtype.to_string();
+        let both = || rayon::join(|| numbers(element, &data), || tensor_hash(&dtype, shape, &data));
+        let (values, hash) = timed("weights: numbers", both);
+        if let Some(value) = values.par_iter().find_first(|value| !value.is_finite()) {
             return Err(bad(format!("`{name}` holds the value {value}: the file is damaged, copy it again")));
         }
-        let hash = tensor_hash(&place.dtype.to_string(), shape, &data);
         self.hashes.borrow_mut().insert(name.to_owned(), hash);
         Ok(values)
     }
+}
+
+/// Values on all threads.
+fn numbers(element: Element, data: &[u8]) -> Vec<f32> {
+    const PIECE: usize = 1 << 16;
+    let width = element.bytes();
+    let mut values = vec![0.0; data.len() / width];
+    let pieces = values.par_chunks_mut(PIECE).zip(data.par_chunks(PIECE * width));
+    pieces.for_each(|(to, from)| element.decode_f32(from, to));
+    values
 }
 
 impl<'a> Part<'a> {

@@ -1,6 +1,7 @@
 //! Colours as the photo's embedded ICC profile means them, brought to sRGB.
 
-use moxcms::{ColorProfile, DataColorSpace, Layout, TransformExecutor, TransformOptions};
+use moxcms::{ColorProfile, DataColorSpace, Layout, Transform8BitExecutor, TransformExecutor, TransformOptions};
+use std::sync::Arc;
 
 /// Steps of the grid of colours that tells whether a profile changes anything.
 const PROBE_STEPS: [u8; 5] = [0, 64, 128, 192, 255];
@@ -17,18 +18,30 @@ pub(crate) fn to_srgb(rgb: &mut [u8], icc: &[u8]) {
         DataColorSpace::Gray if rgb.as_chunks::<3>().0.iter().copied().all(is_grey) => Layout::Gray,
         _ => return,
     };
+    if let Some(transform) = change(&profile, layout) {
+        apply(&*transform, layout, rgb);
+    }
+}
+
+/// Whether [`to_srgb`] leaves pixels as they are, whatever they are.
+pub(crate) fn changes_nothing(icc: &[u8]) -> bool {
+    let Ok(profile) = ColorProfile::new_from_slice(icc) else { return true };
+    match profile.color_space {
+        DataColorSpace::Rgb => change(&profile, Layout::Rgb).is_none(),
+        space => space != DataColorSpace::Gray,
+    }
+}
+
+/// What brings colours to sRGB; `None` where the profile is sRGB itself, or does not work.
+fn change(profile: &ColorProfile, layout: Layout) -> Option<Arc<Transform8BitExecutor>> {
     let srgb = ColorProfile::new_srgb();
     let options = TransformOptions { rendering_intent: profile.rendering_intent, ..TransformOptions::default() };
-    let Ok(transform) = profile.create_transform_8bit(layout, &srgb, Layout::Rgb, options) else { return };
+    let transform = profile.create_transform_8bit(layout, &srgb, Layout::Rgb, options).ok()?;
     let mut probe = probe(layout);
     let before = probe.clone();
-    if !apply(&*transform, layout, &mut probe) {
-        return;
-    }
-    if before.iter().zip(&probe).all(|(a, b)| a.abs_diff(*b) <= UNCHANGED) {
-        return;
-    }
-    apply(&*transform, layout, rgb);
+    let works = apply(&*transform, layout, &mut probe);
+    let is_same = before.iter().zip(&probe).all(|(a, b)| a.abs_diff(*b) <= UNCHANGED);
+    (works && !is_same).then_some(transform)
 }
 
 /// The profile in a TIFF file. `image` 0.25 asks for it as numbers of another type than TIFF writers use, and finds none.

@@ -22,6 +22,7 @@ impl AsRef<[u8]> for File<'_> {
 pub(super) struct JpegDecoder<'a> {
     file: File<'a>,
     colours: ColorSpace,
+    coded: ColorSpace,
     size: (u32, u32),
     exif: Option<Vec<u8>>,
     icc: Option<Vec<u8>>,
@@ -38,12 +39,18 @@ impl<'a> JpegDecoder<'a> {
         decoder.decode_headers().map_err(failure)?;
         let (width, height) = decoder.dimensions().expect("the head was read");
         // What `image` has no type for becomes RGB.
-        let colours = match decoder.input_colorspace().expect("the head was read") {
+        let coded = decoder.input_colorspace().expect("the head was read");
+        let colours = match coded {
             same @ (ColorSpace::RGB | ColorSpace::RGBA | ColorSpace::Luma | ColorSpace::LumaA) => same,
             _ => ColorSpace::RGB,
         };
         let size = (width as u32, height as u32);
-        Ok(Self { file, colours, size, exif: decoder.exif().cloned(), icc: decoder.icc_profile() })
+        Ok(Self { file, colours, coded, size, exif: decoder.exif().cloned(), icc: decoder.icc_profile() })
+    }
+
+    /// Whether it has luma and chroma, or luma alone: neither RGB nor inks.
+    pub(super) fn is_luma_chroma(&self) -> bool {
+        matches!(self.coded, ColorSpace::YCbCr | ColorSpace::Luma)
     }
 }
 

@@ -50,15 +50,23 @@ impl Photo {
     /// # Errors
     /// A [`VisionError`] that names the file: unreadable, empty, no picture, cut off, damaged, or above a limit.
     pub fn open(path: &Path, limits: &PhotoLimits) -> Result<Self> {
+        let contents = Self::contents(path, limits)?;
+        let photo = Self::decode(&contents, &path.display().to_string(), limits)?;
+        Ok(Self { facts: photo.facts.with_sidecars(path), ..photo })
+    }
+
+    /// The bytes of a file, as long as they are within the limits.
+    ///
+    /// # Errors
+    /// A [`VisionError`] that names the file: unreadable, or above a limit.
+    pub fn contents(path: &Path, limits: &PhotoLimits) -> Result<Vec<u8>> {
         let file = path.display().to_string();
         let read = |source| VisionError::Read { file: file.clone(), source };
         let bytes = fs::metadata(path).map_err(read)?.len();
         if bytes > limits.max_bytes {
             return Err(VisionError::TooManyBytes { file, bytes, max_bytes: limits.max_bytes });
         }
-        let contents = locdiff_base::read_bounded(path, limits.max_bytes).map_err(read)?;
-        let photo = Self::decode(&contents, &file, limits)?;
-        Ok(Self { facts: photo.facts.with_sidecars(path), ..photo })
+        locdiff_base::read_bounded(path, limits.max_bytes).map_err(read)
     }
 
     /// Decodes a file already in memory; `name` stands for it in messages.
@@ -167,6 +175,10 @@ impl Photo {
         &self.rgb
     }
 
+    pub(crate) fn facts(&self) -> &PhotoFacts {
+        &self.facts
+    }
+
     pub(crate) fn into_rgb(self) -> Vec<u8> {
         self.rgb
     }
@@ -180,6 +192,24 @@ impl Photo {
     pub fn taken(&self) -> &Taken {
         &self.facts.taken
     }
+}
+
+/// How a whole baseline JPEG file within the limits is coded whose colours are luma and chroma of sRGB, and its EXIF orientation: a device
+/// may decode it. `None` for all others, and for those that [`Photo::decode`] refuses by their heads.
+pub(crate) fn plain_jpeg(contents: &[u8], limits: &PhotoLimits) -> Option<(jpeg::Frame, u8)> {
+    let frame = jpeg::frame(contents)?;
+    let pixels = u64::from(frame.width) * u64::from(frame.height);
+    let is_small =
+        contents.len() as u64 <= limits.max_bytes && pixels <= limits.max_pixels && 3 * pixels <= limits.max_bytes;
+    if !is_small || raw_kind(contents).is_some() || image::guess_format(contents).ok()? != ImageFormat::Jpeg {
+        return None;
+    }
+    let mut decoder = jpeg_decoder::JpegDecoder::new(contents).ok()?;
+    let is_plain = decoder.is_luma_chroma()
+        && decoder.dimensions() == (frame.width, frame.height)
+        && decoder.icc_profile().ok()?.is_none_or(|icc| colour::changes_nothing(&icc))
+        && jpeg::is_whole(contents);
+    is_plain.then_some((frame, decoder.orientation().ok()?.to_exif()))
 }
 
 /// The preview in a RAW file; `None` for other files.

@@ -8,7 +8,8 @@ pub mod resize;
 pub use augment::{Augmentation, Crop};
 
 use crate::{Photo, Result};
-use resize::{Filter, half_pixel_bilinear, short_side_size, window};
+use locdiff_nn::photos::SideTaps;
+use resize::{Filter, half_pixel_bilinear, short_side_size, window, window_taps};
 use std::{array::from_fn, ops::Range};
 
 /// The largest side an encoder may ask for: a typing error shall not take all memory.
@@ -72,27 +73,57 @@ impl Preprocessing {
     /// [`crate::VisionError::TooThin`] for a photo whose sides are too unlike.
     pub fn apply(&self, photo: &Photo) -> Result<Vec<f32>> {
         let picture = self.resized(photo)?;
-        let normal = |value: f32, c: usize| (value * self.scale - self.mean[c]) / self.std[c];
         if (picture.width(), picture.height()) == (self.input_side, self.input_side) {
             // Bytes still: each has one value.
-            let table: [[f32; 256]; 3] = from_fn(|c| from_fn(|byte| normal(byte as f32, c)));
+            let table = self.normal_bytes();
             let pixels = picture.rgb().as_chunks::<3>().0.iter();
             return Ok(pixels.flat_map(|pixel| from_fn::<_, 3, _>(|c| table[c][usize::from(pixel[c])])).collect());
         }
         let mut pixels = half_pixel_bilinear(&picture, self.input_side, self.input_side);
         for pixel in pixels.as_chunks_mut::<3>().0 {
-            *pixel = from_fn(|c| normal(pixel[c], c));
+            *pixel = from_fn(|c| self.normal(pixel[c], c));
         }
         Ok(pixels)
     }
 
+    fn normal(&self, value: f32, colour: usize) -> f32 {
+        (value * self.scale - self.mean[colour]) / self.std[colour]
+    }
+
+    /// What each byte becomes, colour by colour.
+    pub(crate) fn normal_bytes(&self) -> [[f32; 256]; 3] {
+        from_fn(|c| from_fn(|byte| self.normal(byte as f32, c)))
+    }
+
+    /// What the input is made of, across and down, of a photo of this size; `None` where more is done to it than the two passes of
+    /// resizing, rows first.
+    pub(crate) fn taps(&self, size: (u32, u32)) -> Option<[SideTaps; 2]> {
+        let to = self.resized_size(size).ok()?;
+        let side = self.input_side as usize;
+        let (across, down) = match self.crop {
+            Some(crop) => {
+                let spans = [Span::new(to.0, crop.width, crop.rounding), Span::new(to.1, crop.height, crop.rounding)];
+                let [across, down] = spans.map(|span| span.from);
+                let is_whole = (across.len(), down.len()) == (crop.width as usize, crop.height as usize);
+                is_whole.then_some((across, down))?
+            }
+            None => (0..to.0 as usize, 0..to.1 as usize),
+        };
+        let is_input = self.resize != ResizeRule::Keep && (across.len(), down.len()) == (side, side);
+        is_input.then(|| window_taps((size.0 as usize, size.1 as usize), to, across, down, self.filter))?
+    }
+
+    fn resized_size(&self, size: (u32, u32)) -> Result<(u32, u32)> {
+        match self.resize {
+            ResizeRule::Keep => Ok(size),
+            ResizeRule::ShortSide(side) => short_side_size(size, side),
+            ResizeRule::Exact(width, height) => Ok((width, height)),
+        }
+    }
+
     /// The photo after resizing and cropping, only the pixels of the crop computed.
     fn resized(&self, photo: &Photo) -> Result<Photo> {
-        let to = match self.resize {
-            ResizeRule::Keep => (photo.width(), photo.height()),
-            ResizeRule::ShortSide(side) => short_side_size(photo, side)?,
-            ResizeRule::Exact(width, height) => (width, height),
-        };
+        let to = self.resized_size((photo.width(), photo.height()))?;
         let Some(crop) = self.crop else {
             let (across, down) = (0..to.0 as usize, 0..to.1 as usize);
             return Photo::from_rgb(to.0, to.1, window(photo, to, across, down, self.filter));

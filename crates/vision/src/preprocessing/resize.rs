@@ -3,9 +3,10 @@
 
 pub use super::filter::Filter;
 
-use super::filter::taps;
+use super::filter::{Taps, taps};
 use super::passes::{along_columns, along_rows};
 use crate::{Photo, Result, VisionError};
+use locdiff_nn::photos::SideTaps;
 use std::ops::Range;
 
 /// A photo of `width × height` pixels, as Pillow's `Image.resize((width, height), filter)`.
@@ -47,6 +48,30 @@ pub(crate) fn window(
     along_columns(&narrow, 3 * width, &vertical)
 }
 
+/// What [`window`] makes of a photo of the size `from`, for a device: across and down. `None` where the columns come first.
+pub(crate) fn window_taps(
+    from: (usize, usize),
+    to: (u32, u32),
+    across: Range<usize>,
+    down: Range<usize>,
+    filter: Filter,
+) -> Option<[SideTaps; 2]> {
+    let to = (to.0 as usize, to.1 as usize);
+    let sides = || [taps(from.0, to.0, across, filter), taps(from.1, to.1, down, filter)];
+    (!columns_first(from, to)).then(|| sides().map(|taps| side_taps(&taps)))
+}
+
+fn side_taps(pixels: &[Taps]) -> SideTaps {
+    let taps = pixels.iter().map(|tap| tap.weights.len()).max().unwrap_or(0);
+    let first = pixels.iter().map(|tap| tap.first).min().unwrap_or(0);
+    let end = pixels.iter().map(|tap| tap.first + tap.weights.len()).max().unwrap_or(0);
+    let mut table: Vec<i32> = pixels.iter().map(|tap| tap.first as i32).collect();
+    for k in 0..taps {
+        table.extend(pixels.iter().map(|tap| tap.weights.get(k).copied().unwrap_or(0)));
+    }
+    SideTaps { sources: first..end, taps, table }
+}
+
 /// The order in which Pillow 13.0 takes the two passes, found by experiment; the fixtures hold sizes
 /// on either side of the line.
 fn columns_first(from: (usize, usize), to: (usize, usize)) -> bool {
@@ -56,9 +81,8 @@ fn columns_first(from: (usize, usize), to: (usize, usize)) -> bool {
 }
 
 /// The size of a photo whose shorter side becomes `side` pixels; the longer one keeps the proportion, rounded down.
-pub(crate) fn short_side_size(photo: &Photo, side: u32) -> Result<(u32, u32)> {
+pub(crate) fn short_side_size((width, height): (u32, u32), side: u32) -> Result<(u32, u32)> {
     const LONGEST: u64 = 100_000;
-    let (width, height) = (photo.width(), photo.height());
     let long = u64::from(side) * u64::from(width.max(height)) / u64::from(width.min(height));
     if long > LONGEST {
         return Err(VisionError::TooThin { width, height });
@@ -71,7 +95,7 @@ pub(crate) fn short_side_size(photo: &Photo, side: u32) -> Result<(u32, u32)> {
 /// # Errors
 /// [`VisionError::TooThin`] if the longer side would exceed 100 000 pixels.
 pub fn resize_short_side(photo: &Photo, side: u32, filter: Filter) -> Result<Photo> {
-    let (width, height) = short_side_size(photo, side)?;
+    let (width, height) = short_side_size((photo.width(), photo.height()), side)?;
     resize(photo, width, height, filter)
 }
 
@@ -126,4 +150,41 @@ fn neighbours(from: usize, to: usize) -> Vec<(usize, usize, f32)> {
         (first, (first + 1).min(from - 1), source - first as f32)
     };
     (0..to).map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a device does with the tables, against the passes here.
+    #[test]
+    fn tables_say_what_the_passes_do() {
+        let photo = Photo::open(
+            concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/vision/china.jpg").as_ref(),
+            &crate::PhotoLimits::default(),
+        )
+        .unwrap();
+        let (width, from) = (640, (640, 427));
+        for (to, across, down) in
+            [((336, 224), 56..280, 0..224), ((900, 601), 0..601, 0..601), ((31, 31), 0..31, 0..31)]
+        {
+            let side = across.len();
+            let [rows, columns] = window_taps(from, to, across.clone(), down.clone(), Filter::Bicubic).unwrap();
+            let byte = |taps: &SideTaps, pixel: usize, source: &dyn Fn(usize) -> u8| {
+                let first = taps.table[pixel] as usize;
+                let product = |k: usize| match taps.table[side * (k + 1) + pixel] {
+                    0 => 0, // may lie outside
+                    weight => i32::from(source(first + k)) * weight,
+                };
+                (((1 << 21) + (0..taps.taps).map(product).sum::<i32>()) >> 22).clamp(0, 255) as u8
+            };
+            let between =
+                |y: usize, x: usize, c: usize| byte(&rows, x, &|from| photo.rgb()[3 * (y * width + from) + c]);
+            let narrow: Vec<u8> = (0..427 * side * 3).map(|i| between(i / 3 / side, i / 3 % side, i % 3)).collect();
+            let last = |y: usize, i: usize| byte(&columns, y, &|from| narrow[from * 3 * side + i]);
+            let got: Vec<u8> = (0..side * side * 3).map(|i| last(i / 3 / side, i % (3 * side))).collect();
+            assert!(got == window(&photo, to, across, down, Filter::Bicubic), "{to:?}");
+        }
+        assert_eq!(window_taps((300, 2000), (224, 1493), 0..224, 634..858, Filter::Bicubic), None);
+    }
 }

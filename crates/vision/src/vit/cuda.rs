@@ -5,15 +5,20 @@ use super::{
     names::Names,
     weights::{Dense, LayerWeights, Norm, VitReader},
 };
-use crate::{Result, VisionError, network::Network, pixels::RGB};
+use crate::{
+    Preprocessing, Result, VisionError,
+    network::{Network, OnHost, Outboxes, Running, Started, decode_on_host},
+    pixels::RGB,
+};
 use locdiff_nn::{
     Device, Recorded, Tensor, ViewMut,
     bf16::{self, Bf16Tensor, Bf16View, Bf16ViewMut},
     ops,
+    photos::{Decoder, MOST_BYTES, Outbox, Photos, Picture},
 };
 use std::{
     collections::HashMap,
-    sync::{Mutex, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
 /// Rows of tokens that keep the device busy; batches have about as many.
@@ -84,6 +89,8 @@ struct State {
     rounded: Vec<u16>,
     buffers: Buffers,
     graphs: HashMap<usize, Recorded>,
+    /// Made for the first batch of [`Network::start`].
+    photos: Option<Photos>,
 }
 
 /// A vision tower on a CUDA device. Tensors are named as in [`super::VisionTransformer`].
@@ -93,6 +100,8 @@ pub(crate) struct VisionTransformerCuda {
     batch: usize,
     weights: Weights,
     state: Mutex<State>,
+    decoder: OnceLock<Option<Decoder>>,
+    idle: Outboxes,
 }
 
 impl VisionTransformerCuda {
@@ -111,8 +120,20 @@ impl VisionTransformerCuda {
         let weights = read(VitReader { config, names, tensor }, device)?;
         let batch = (ROWS / config.tokens() / BATCH_STEP).max(1) * BATCH_STEP;
         let buffers = Buffers::new(config, device, batch)?;
-        let state = State { rounded: Vec::new(), buffers, graphs: HashMap::new() };
-        Ok(Self { config: config.clone(), device: device.clone(), batch, weights, state: Mutex::new(state) })
+        let state = State { rounded: Vec::new(), buffers, graphs: HashMap::new(), photos: None };
+        Ok(Self {
+            config: config.clone(),
+            device: device.clone(),
+            batch,
+            weights,
+            state: Mutex::new(state),
+            decoder: OnceLock::new(),
+            idle: Outboxes::default(),
+        })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn run(&self, state: &mut State, count: usize) -> Result<()> {
@@ -297,10 +318,46 @@ impl Network for VisionTransformerCuda {
         if count == 0 {
             return Ok(Vec::new());
         }
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.lock();
         let State { rounded, buffers, .. } = &mut *state;
         buffers.pixels.upload_rows(pictures, rounded)?;
         self.embeddings(&mut state, count)
+    }
+
+    fn decoder(&self) -> Option<&Decoder> {
+        self.decoder.get_or_init(|| Decoder::open(&self.device)).as_ref()
+    }
+
+    fn start(&self, pictures: Vec<Picture>, of: &Preprocessing, on_host: OnHost<'_>) -> Result<Started> {
+        let (count, side, width) = (pictures.len(), self.config.side, self.config.embedding());
+        let mut state = self.lock();
+        let State { photos, buffers, .. } = &mut *state;
+        let photos = match photos {
+            Some(photos) => photos,
+            None => photos.insert(Photos::new(&self.device, side, &of.normal_bytes(), self.decoder())?),
+        };
+        let mut failures = Vec::new();
+        let mut first = 0;
+        let mut rest = pictures.into_iter().peekable();
+        while rest.peek().is_some() {
+            let (mut part, mut bytes) = (Vec::new(), 0);
+            while let Some(picture) = rest.next_if(|next| part.is_empty() || bytes + next.bytes(side) <= MOST_BYTES) {
+                bytes += picture.bytes(side);
+                part.push(picture);
+            }
+            let many = part.len();
+            if let Some(mut part) = photos.send(&mut buffers.pixels, first, part)? {
+                failures.extend(decode_on_host(&mut part, first, side, on_host));
+                photos.send(&mut buffers.pixels, first, part)?;
+            }
+            first += many;
+        }
+        self.run(&mut state, count)?;
+        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut outbox = idle.map_or_else(|| Outbox::new(&self.device, self.batch * width), Ok)?;
+        outbox.take(state.buffers.output.view().row_range(0..count))?;
+        let running = Running { outbox, idle: Arc::clone(&self.idle), count, width };
+        Ok(Started { embeddings: Vec::new(), running: Some(running), failures })
     }
 
     fn run_again(&self, count: usize) -> Result<()> {
@@ -308,7 +365,7 @@ impl Network for VisionTransformerCuda {
             let what = "pictures of a batch".to_owned();
             return Err(VisionError::InputSize { what, wanted: self.batch, got: count });
         }
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.lock();
         self.run(&mut state, count)?;
         Ok(self.device.synchronize()?)
     }

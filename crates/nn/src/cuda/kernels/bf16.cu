@@ -216,10 +216,14 @@ __device__ __forceinline__ void attend(
     }
 
 extern "C" {
-ATTENTION(32, 64)
-ATTENTION(64, 64)
-ATTENTION(96, 32)
-ATTENTION(128, 32)
+// One size of heads is compiled alone, by whoever says HEAD: each takes its time.
+#ifdef HEAD
+#if HEAD <= 64
+ATTENTION(HEAD, 64)
+#else
+ATTENTION(HEAD, 32)
+#endif
+#else
 
 // Eight rows a block; fewer registers, and so more rows at a time, for rows of up to 1024 values.
 #define LAYER_NORM(NAME, QUADS) \
@@ -286,4 +290,5 @@ __global__ void patches_bf16(HMAT(out), CHMAT(pixels), int cols, int side, int p
     int y = place / across * patch + c / (3 * patch), x = place % across * patch * 3 + c % (3 * patch);
     out[(long long)r * out_stride + c] = c < cols ? pixels[(long long)image * pixels_stride + y * side * 3 + x] : (half_t)0;
 }
+#endif
 }

@@ -1,0 +1,372 @@
+//! Photos on their way to the device while it works on others: each call has memory, a stream and a state of the decoder of its own.
+
+use super::{
+    Buffer, Context, failed,
+    nvjpeg::{Decoder, Image, State, pieces},
+};
+use crate::{
+    Result,
+    bf16::Bf16View,
+    photos::{Jpeg, LONGEST_ROW, Picture},
+};
+use cudarc::driver::{
+    CudaEvent, CudaFunction, CudaStream, DeviceRepr, DriverError, PinnedHostSlice, ValidAsZeroBits, result, sys,
+};
+use locdiff_base::timed;
+use rayon::prelude::*;
+use std::{ffi::c_void, sync::Arc};
+
+/// Calls under way.
+const SLOTS: usize = 4;
+/// Words of a photo's description, `struct Photo` in photos.cu.
+const WORDS: usize = 27;
+/// Blocks that share the rows of a photo.
+const BLOCKS: u32 = 64;
+/// Memory grows by so many values.
+const STEP: usize = 1 << 20;
+
+pub(crate) struct Photos {
+    context: Arc<Context>,
+    side: usize,
+    slots: Vec<Slot>,
+    next: usize,
+    /// Bytes between the passes; they are of the main stream.
+    between: Arc<Buffer<u8>>,
+    normal: Arc<Buffer<u16>>,
+}
+
+/// A decoder of some files.
+struct Piece {
+    state: State,
+    stream: Arc<CudaStream>,
+    /// Their planes are there.
+    ready: CudaEvent,
+}
+
+/// One call's.
+struct Slot {
+    stream: Arc<CudaStream>,
+    /// For the pieces that are decoded at once.
+    decoders: Vec<Piece>,
+    host: PinnedHostSlice<u32>,
+    tables: Arc<Buffer<u32>>,
+    planes: Arc<Buffer<u8>>,
+    /// The tables are there.
+    ready: CudaEvent,
+    /// They were read.
+    free: CudaEvent,
+    /// What the decoder may still read.
+    pictures: Vec<Picture>,
+}
+
+fn event() -> impl Fn(DriverError) -> crate::NnError {
+    failed("waiting for an event")
+}
+
+fn pinned(context: &Context, words: usize) -> Result<PinnedHostSlice<u32>> {
+    // SAFETY: u32 may have any bits; what is read was written before, by `send`.
+    unsafe { context.cuda().alloc_pinned_with_flags(words, 0) }.map_err(failed("allocating page-locked memory"))
+}
+
+/// Makes room for `len` values, which are lost.
+fn grow<T: DeviceRepr + ValidAsZeroBits>(
+    context: &Arc<Context>,
+    buffer: &mut Arc<Buffer<T>>,
+    len: usize,
+) -> Result<()> {
+    if buffer.len() < len {
+        *buffer = Buffer::zeros(context, len.next_multiple_of(STEP))?;
+        // Other streams use it, too.
+        context.synchronize()?;
+    }
+    Ok(())
+}
+
+impl Photos {
+    /// Without a decoder no JPEG file may come.
+    pub(crate) fn new(
+        context: &Arc<Context>,
+        side: usize,
+        normal: &[[f32; 256]; 3],
+        decoder: Option<&Arc<Decoder>>,
+    ) -> Result<Self> {
+        let cuda = context.cuda();
+        context.bind()?;
+        let (_, urgent) = result::stream::get_priority_range().map_err(failed("asking for priorities"))?;
+        let event = |flags| cuda.new_event(flags).map_err(failed("creating an event"));
+        let piece = |decoder| -> Result<Piece> {
+            Ok(Piece {
+                state: State::new(decoder).ok_or_else(|| failed("nvJPEG")("no state"))?,
+                // Its many small steps need not wait for whole products.
+                stream: cuda.new_stream_with_priority(urgent).map_err(failed("creating a stream"))?,
+                ready: event(None)?,
+            })
+        };
+        let slot = || -> Result<Slot> {
+            Ok(Slot {
+                stream: cuda.new_stream().map_err(failed("creating a stream"))?,
+                decoders: decoder.iter().flat_map(|one| (0..pieces()).map(|_| piece(*one))).collect::<Result<_>>()?,
+                host: pinned(context, STEP)?,
+                tables: Buffer::zeros(context, STEP)?,
+                planes: Buffer::zeros(context, STEP)?,
+                ready: event(None)?,
+                // Whoever waits for it sleeps.
+                free: event(Some(sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC))?,
+                pictures: Vec::new(),
+            })
+        };
+        let slots = (0..SLOTS).map(|_| slot()).collect::<Result<Vec<_>>>()?;
+        let bits: Vec<u16> = normal.iter().flatten().map(|value| half::bf16::from_f32(*value).to_bits()).collect();
+        let this = Self {
+            context: Arc::clone(context),
+            side,
+            slots,
+            next: 0,
+            between: Buffer::zeros(context, STEP)?,
+            normal: Buffer::zeros(context, bits.len())?,
+        };
+        this.normal.upload(&bits)?;
+        context.synchronize()?;
+        Ok(this)
+    }
+
+    pub(crate) fn send(
+        &mut self,
+        to: &Bf16View<'_>,
+        first: usize,
+        pictures: Vec<Picture>,
+    ) -> Result<Option<Vec<Picture>>> {
+        let target = self.context.address_bf16(to)?;
+        let (side, number) = (self.side, self.next);
+        self.next = (self.next + 1) % SLOTS;
+        self.context.bind()?;
+        let main = self.context.stream();
+        let Slot { stream, decoders, host, tables, planes, ready, free, pictures: kept } = &mut self.slots[number];
+        timed("decoding: waiting for room", || free.synchronize()).map_err(event())?;
+        kept.clear();
+
+        let plan = Plan::new(&pictures, side, first);
+        grow(&self.context, planes, plan.plane_bytes)?;
+        grow(&self.context, tables, plan.words)?;
+        grow(&self.context, &mut self.between, plan.between)?;
+        let (files, images): (Vec<&[u8]>, Vec<Image>) = plan.jpegs(&pictures, planes.address(0)).unzip();
+        if !files.is_empty() && !timed("decoding: calls", || decode(&self.context, decoders, &files, &images))? {
+            return Ok(Some(pictures));
+        }
+
+        if host.len() < plan.words {
+            *host = pinned(&self.context, plan.words.next_multiple_of(STEP))?;
+        }
+        let host = &mut host.as_mut_slice().map_err(failed("reaching page-locked memory"))?[..plan.words];
+        timed("decoding: tables", || plan.write(host, &pictures));
+        // SAFETY: both pieces hold as many words; the host's is not touched again before `free`, which comes after `ready`.
+        unsafe { result::memcpy_htod_async(tables.address(0), host, stream.cu_stream()) }
+            .map_err(failed("copying to the device"))?;
+        ready.record(stream).map_err(event())?;
+        for ready in decoders.iter().map(|piece| &piece.ready).chain([&*ready]) {
+            main.wait(ready).map_err(event())?;
+        }
+
+        let (across, down) = (self.context.function("photos_across")?, self.context.function("photos_down")?);
+        let (tables, planes, between) = (tables.address(0), planes.address(0), self.between.address(0));
+        let launch = |function: &CudaFunction, blocks: u32, threads: u32, shared: usize, slots: &mut [u64]| {
+            let mut pointers: Vec<*mut c_void> = slots.iter_mut().map(|slot| std::ptr::from_mut(slot).cast()).collect();
+            let grid = (blocks, pictures.len() as u32, 1);
+            // SAFETY: `pointers` points at one live slot per parameter of the kernel, in order; the buffers have the room that the
+            // plan says, and what was decoded and written before is waited for.
+            unsafe {
+                result::launch_kernel(
+                    function.cu_function(),
+                    grid,
+                    (threads, 1, 1),
+                    shared as u32,
+                    main.cu_stream(),
+                    &mut pointers,
+                )
+            }
+            .map_err(failed("resizing photos"))
+        };
+        let threads = (side as u32).next_multiple_of(32).min(256);
+        if !files.is_empty() {
+            launch(across, BLOCKS, threads, 4 * plan.shared, &mut [tables, planes, between, side as u64])?;
+        }
+        let mut slots = [tables, between, self.normal.address(0), target, to.stride as u64, side as u64];
+        launch(down, side as u32, threads, 0, &mut slots)?;
+        free.record(main).map_err(event())?;
+        *kept = pictures;
+        Ok(None)
+    }
+}
+
+impl Drop for Photos {
+    fn drop(&mut self) {
+        for slot in &self.slots {
+            // The decoder and the kernels may still read what goes now. A device that failed has stopped, too.
+            let pieces = slot.decoders.iter().map(|piece| &piece.stream);
+            let _ = pieces.chain([&slot.stream]).try_for_each(|stream| stream.synchronize());
+            let _ = slot.free.synchronize();
+        }
+    }
+}
+
+/// Decodes files, some by each decoder. False where one is refused; nothing is under way then.
+fn decode(context: &Context, decoders: &mut [Piece], files: &[&[u8]], images: &[Image]) -> Result<bool> {
+    let share = files.len().div_ceil(decoders.len().max(1));
+    let one = |Piece { state, stream, ready }: &mut Piece, files: &[&[u8]], images: &[Image]| -> Result<bool> {
+        context.bind()?;
+        // SAFETY: it is a stream of the bound device; the files are kept until `free`, as the planes are, or waited for below; the
+        // planes are of the sizes that `takes` has compared with the files'; and `free` has come since the state was last used.
+        let taken = unsafe { state.decode(files, images, stream.cu_stream().cast()) };
+        ready.record(stream).map_err(event())?;
+        Ok(taken)
+    };
+    let taken = std::thread::scope(|scope| {
+        let parts = decoders.iter_mut().zip(files.chunks(share).zip(images.chunks(share)));
+        let threads: Vec<_> =
+            parts.map(|(decoder, (files, images))| scope.spawn(move || one(decoder, files, images))).collect();
+        let taken = threads.into_iter().map(|thread| thread.join().expect("a decoding thread"));
+        taken.collect::<Result<Vec<_>>>()
+    })?;
+    if taken.len() * share < files.len() || taken.contains(&false) {
+        decoders.iter().try_for_each(|piece| piece.stream.synchronize()).map_err(failed("waiting for the decoder"))?;
+        return Ok(false);
+    }
+    Ok(true)
+}
+
+/// Where everything of a call lies.
+struct Plan {
+    places: Vec<Place>,
+    /// Words of descriptions and tables.
+    words: usize,
+    plane_bytes: usize,
+    between: usize,
+    /// Pixels of a block's row.
+    shared: usize,
+    first: usize,
+}
+
+/// Where a picture's parts begin.
+struct Place {
+    table: usize,
+    planes: usize,
+    between: usize,
+}
+
+impl Plan {
+    fn new(pictures: &[Picture], side: usize, first: usize) -> Self {
+        let mut plan = Self {
+            places: Vec::with_capacity(pictures.len()),
+            words: WORDS * pictures.len(),
+            plane_bytes: 0,
+            between: 0,
+            shared: 0,
+            first,
+        };
+        let mut slack = 0;
+        for picture in pictures {
+            plan.places.push(Place { table: plan.words, planes: plan.plane_bytes, between: plan.between });
+            match picture {
+                Picture::Pixels(pixels) => plan.words += pixels.len().div_ceil(2),
+                Picture::Jpeg(jpeg) => {
+                    plan.words += jpeg.across.table.len() + jpeg.down.table.len();
+                    plan.plane_bytes += jpeg.planes().iter().map(|plane| plane.bytes()).sum::<usize>();
+                    plan.between += jpeg.between(side);
+                    plan.shared = plan.shared.max(jpeg.across.sources.len() + jpeg.across.taps);
+                    // Taps of no weight may lie behind the last row.
+                    slack = slack.max(3 * side * jpeg.down.taps);
+                }
+            }
+        }
+        plan.between += slack;
+        assert!(plan.shared <= LONGEST_ROW + 1_000 && plan.plane_bytes < 1 << 32 && plan.between < 1 << 32);
+        plan
+    }
+
+    /// The files and where their planes go.
+    fn jpegs<'a>(&'a self, pictures: &'a [Picture], planes: u64) -> impl Iterator<Item = (&'a [u8], Image)> {
+        self.places.iter().zip(pictures).filter_map(move |(place, picture)| {
+            let Picture::Jpeg(jpeg) = picture else { return None };
+            let mut image = Image::default();
+            let mut at = planes + place.planes as u64;
+            for (k, plane) in jpeg.planes().into_iter().enumerate() {
+                (image.planes[k], image.pitches[k]) = (at, plane.pitch);
+                at += plane.bytes() as u64;
+            }
+            Some((jpeg.file.as_slice(), image))
+        })
+    }
+
+    /// Descriptions and tables, on all threads.
+    fn write(&self, words: &mut [u32], pictures: &[Picture]) {
+        let (heads, mut rest) = words.split_at_mut(WORDS * pictures.len());
+        let ends = self.places.iter().skip(1).map(|place| place.table).chain([self.words]);
+        let tables: Vec<&mut [u32]> = self
+            .places
+            .iter()
+            .zip(ends)
+            .map(|(place, end)| {
+                let (table, after) = std::mem::take(&mut rest).split_at_mut(end - place.table);
+                rest = after;
+                table
+            })
+            .collect();
+        let heads = heads.par_chunks_exact_mut(WORDS).zip(tables).zip(pictures).zip(&self.places).enumerate();
+        heads.for_each(|(k, (((head, table), picture), place))| {
+            let number = (self.first + k) as u32;
+            match picture {
+                Picture::Pixels(pixels) => {
+                    let bits = |value: Option<&f32>| value.map_or(0, |value| half::bf16::from_f32(*value).to_bits());
+                    for (word, pair) in table.iter_mut().zip(pixels.chunks(2)) {
+                        *word = u32::from(bits(pair.first())) | u32::from(bits(pair.get(1))) << 16;
+                    }
+                    head.fill(0);
+                    head[WORDS - 2..].copy_from_slice(&[number, place.table as u32]);
+                }
+                Picture::Jpeg(jpeg) => {
+                    let words = jpeg.across.table.iter().chain(&jpeg.down.table);
+                    table.iter_mut().zip(words).for_each(|(to, from)| *to = from.cast_unsigned());
+                    head.copy_from_slice(&self.describe(jpeg, place, number));
+                }
+            }
+        });
+    }
+
+    fn describe(&self, jpeg: &Jpeg, place: &Place, number: u32) -> [u32; WORDS] {
+        let planes = jpeg.planes();
+        let (luma, chroma) = (planes[0], planes[planes.len() - 1]);
+        let [halved_across, halved_down] = jpeg.halved.unwrap_or([false; 2]);
+        let cb = place.planes + luma.bytes();
+        let (across, down) = (&jpeg.across, &jpeg.down);
+        let mut words = [0; WORDS];
+        let sizes = [
+            place.planes,
+            cb,
+            cb + chroma.bytes(),
+            luma.pitch,
+            chroma.pitch,
+            chroma.width,
+            chroma.height,
+            halved_across.into(),
+            halved_down.into(),
+            jpeg.halved.is_none().into(),
+        ];
+        let rest = [
+            across.sources.start,
+            across.sources.len(),
+            down.sources.start,
+            down.sources.len(),
+            across.taps,
+            down.taps,
+            place.table,
+            place.table + across.table.len(),
+            place.between,
+            number as usize,
+            0,
+        ];
+        let turn = jpeg.turn().map(i32::cast_unsigned);
+        let all = sizes.into_iter().map(|size| size as u32).chain(turn).chain(rest.map(|size| size as u32));
+        words.iter_mut().zip(all).for_each(|(word, value)| *word = value);
+        words
+    }
+}
