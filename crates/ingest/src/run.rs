@@ -76,9 +76,10 @@ impl EmbedRun<'_> {
         progress: impl Fn(Progress) + Sync,
     ) -> Result<Option<EmbedCounts>> {
         let sources = self.photos.sources();
-        let described = timed("describing the run", || self.describe(encoder))?;
+        let (described, ()) =
+            rayon::join(|| timed("describing the run", || self.describe(encoder)), || encoder.warm_up());
         let batch = self.settings.photos_per_batch();
-        let mut journal = EmbedProgress::open(self.files.journal(), &described, sources.len(), batch, self.resume)?;
+        let mut journal = EmbedProgress::open(self.files.journal(), &described?, sources.len(), batch, self.resume)?;
         let resumed = journal.done();
         let (read, done) = (AtomicUsize::new(resumed), AtomicUsize::new(resumed));
         let tell = || {

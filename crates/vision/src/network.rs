@@ -41,6 +41,11 @@ pub(crate) trait Network: Send + Sync {
         Ok(Started { embeddings, running: None, failures })
     }
 
+    /// The pixels that the last pictures of [`Network::start`] left on a device, one after another; elsewhere none.
+    fn last_pixels(&self) -> Result<Vec<f32>> {
+        Ok(Vec::new())
+    }
+
     /// Runs the pictures once more that the last pass left on a device, and waits; elsewhere nothing.
     fn run_again(&self, _count: usize) -> Result<()> {
         Ok(())

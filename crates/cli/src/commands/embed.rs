@@ -76,7 +76,6 @@ impl Embed {
             let start = Instant::now();
             let (counts, progress) = timed("embedding", || embed(&run, &encoder))?;
             self.tell(&photos, &files, &counts, progress, start.elapsed().as_secs_f64(), &encoder);
-            timed("closing the encoder", || drop(encoder));
             tell_times();
             self.reading.settle(counts.bad, progress.done, &files.bad.display().to_string())
         })

@@ -44,8 +44,7 @@ struct Library {
     stream_destroy: unsafe extern "C" fn(Object) -> c_int,
     parse_header: unsafe extern "C" fn(Object, *const u8, usize, Object) -> c_int,
     supported: unsafe extern "C" fn(Object, Object, *mut c_int) -> c_int,
-    components: unsafe extern "C" fn(Object, *mut c_uint) -> c_int,
-    component_size: unsafe extern "C" fn(Object, c_uint, *mut c_uint, *mut c_uint) -> c_int,
+    info: unsafe extern "C" fn(Object, *const u8, usize, *mut c_int, *mut c_int, *mut c_int, *mut c_int) -> c_int,
     initialize: unsafe extern "C" fn(Object, Object, c_int, c_int, c_int) -> c_int,
     decode: unsafe extern "C" fn(Object, Object, *const *const u8, *const usize, *const Image, Object) -> c_int,
     /// The functions above are its own: it stays loaded.
@@ -71,8 +70,7 @@ impl Library {
             stream_destroy: function!("nvjpegJpegStreamDestroy"),
             parse_header: function!("nvjpegJpegStreamParseHeader"),
             supported: function!("nvjpegDecodeBatchedSupported"),
-            components: function!("nvjpegJpegStreamGetComponentsNum"),
-            component_size: function!("nvjpegJpegStreamGetComponentDimensions"),
+            info: function!("nvjpegGetImageInfo"),
             initialize: function!("nvjpegDecodeBatchedInitialize"),
             decode: function!("nvjpegDecodeBatched"),
             _file: file,
@@ -139,24 +137,21 @@ impl Decoder {
     /// Whether it takes the file, as its head says, and decodes it to these planes.
     pub(crate) fn takes(&self, file: &[u8], planes: &[Plane]) -> bool {
         let Some(Head(head)) = self.head() else { return false };
-        let (library, handle) = (self.library, self.handle);
-        let (mut refused, mut count) = (1, 0);
-        // SAFETY: the objects are alive, the targets are numbers of ours; the file outlives the calls, which keep nothing but numbers
-        // of its head.
-        let taken = unsafe {
-            (library.parse_header)(handle, file.as_ptr(), file.len(), head) == 0
-                && (library.supported)(handle, head, &raw mut refused) == 0
-                && (library.components)(head, &raw mut count) == 0
+        let (library, handle, data, length) = (self.library, self.handle, file.as_ptr(), file.len());
+        let (mut refused, mut count, mut sampling, mut widths, mut heights) = (1, 0, 0, [0; 4], [0; 4]);
+        // SAFETY: the objects are alive, the targets are numbers of ours, four for the components; the file outlives the calls, which
+        // keep nothing but numbers of its head.
+        let status = unsafe {
+            let (widths, heights) = (widths.as_mut_ptr(), heights.as_mut_ptr());
+            (library.parse_header)(handle, data, length, head)
+                | (library.supported)(handle, head, &raw mut refused)
+                | (library.info)(handle, data, length, &raw mut count, &raw mut sampling, widths, heights)
         };
-        let is_of = |(k, plane): (usize, &Plane)| {
-            let (mut width, mut height) = (0, 0);
-            // SAFETY: the same.
-            let status = unsafe { (library.component_size)(head, k as c_uint, &raw mut width, &raw mut height) };
-            status == 0 && (width as usize, height as usize) == (plane.width, plane.height)
-        };
-        let taken = taken && refused == 0 && count as usize == planes.len() && planes.iter().enumerate().all(is_of);
         self.heads().push(Head(head));
-        taken
+        let sizes = planes.iter().map(|plane| (plane.width as c_int, plane.height as c_int));
+        status | refused == 0
+            && count == planes.len() as c_int
+            && sizes.eq(widths.into_iter().zip(heights).take(planes.len()))
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::Encoder;
 use crate::{Photo, PhotoFacts, PhotoLimits, Result, network::Started, photo::plain_jpeg, pixels::RGB};
+use locdiff_base::timed;
 use locdiff_nn::photos::{Jpeg, Picture, TakenJpeg};
 
 /// A photo that [`Encoder::prepare`] has read.
@@ -41,6 +42,11 @@ impl Prepared {
 }
 
 impl Encoder {
+    /// Looks for the device's decoder, which takes a moment: [`Encoder::prepare`] would.
+    pub fn warm_up(&self) {
+        timed("opening the decoder", || self.network.decoder());
+    }
+
     /// A photo's file made ready for [`Encoder::begin`], and what it says of itself.
     ///
     /// # Errors
@@ -68,6 +74,15 @@ impl Encoder {
         let size = (width as usize, height as usize);
         let jpeg = Jpeg { file: contents, size, halved: frame.halved, orientation, across, down };
         decoder.take(jpeg, self.input_side()).map_err(|jpeg| jpeg.file)
+    }
+
+    /// What the network saw of the last photos of [`Encoder::begin`], on a CUDA device: what a test looks at.
+    ///
+    /// # Errors
+    /// A failure of the device.
+    #[doc(hidden)]
+    pub fn last_pixels(&self) -> Result<Vec<f32>> {
+        self.network.last_pixels()
     }
 
     /// Begins with photos, and returns while a device works on them; waits only where several batches are under way. The CPU has their

@@ -360,6 +360,10 @@ impl Network for VisionTransformerCuda {
         Ok(Started { embeddings: Vec::new(), running: Some(running), failures })
     }
 
+    fn last_pixels(&self) -> Result<Vec<f32>> {
+        Ok(self.lock().buffers.pixels.to_vec()?)
+    }
+
     fn run_again(&self, count: usize) -> Result<()> {
         if count > self.batch {
             let what = "pictures of a batch".to_owned();
