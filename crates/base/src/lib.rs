@@ -12,6 +12,7 @@
 //! | the tensors of a safetensors file, one by one | [`TensorFile`], [`TensorHeader`] |
 //! | floating-point numbers as files hold them | [`Element`] |
 //! | a file of a user's, regular and no larger than agreed | [`read_bounded`], [`read_text_bounded`], [`special_kind`] |
+//! | where a command's time goes | [`timed`], [`tell_times`] |
 //! | text inside HTML, SVG and XML | [`escape_markup`] |
 //! | text from outside on one line of a message | [`one_line`], [`excerpt`], [`display_name`], [`counted`] |
 

@@ -7,8 +7,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-static SPENT: LazyLock<Option<Mutex<BTreeMap<&'static str, (Duration, usize)>>>> =
-    LazyLock::new(|| env::var_os("LOCDIFF_TIMING").map(|_| Mutex::default()));
+/// By name: time and calls.
+type Spent = Mutex<BTreeMap<&'static str, (Duration, usize)>>;
+
+static SPENT: LazyLock<Option<Spent>> = LazyLock::new(|| env::var_os("LOCDIFF_TIMING").map(|_| Mutex::default()));
 
 /// Does some work, and adds its time to that of all work called so.
 pub fn timed<T>(what: &'static str, work: impl FnOnce() -> T) -> T {
