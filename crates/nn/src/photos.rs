@@ -64,9 +64,9 @@ impl Decoder {
     ///
     /// # Errors
     /// The file.
-    pub fn take(&self, jpeg: Jpeg, side: usize) -> std::result::Result<TakenJpeg, Jpeg> {
+    pub fn take(&self, jpeg: Jpeg, side: usize) -> std::result::Result<TakenJpeg, Vec<u8>> {
         let taken = jpeg.is_sound(side) && jpeg.bytes(side) <= MOST_BYTES && self.0.takes(&jpeg.file, &jpeg.planes());
-        if taken { Ok(TakenJpeg(Box::new(jpeg))) } else { Err(jpeg) }
+        if taken { Ok(TakenJpeg(Box::new(jpeg))) } else { Err(jpeg.file) }
     }
 }
 

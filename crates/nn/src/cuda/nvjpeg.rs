@@ -170,7 +170,7 @@ impl Drop for Decoder {
 /// What a decoder needs for the files that are under way together.
 pub(super) struct State {
     decoder: Arc<Decoder>,
-    state: Object,
+    object: Object,
     /// Files it is made for.
     batch: usize,
 }
@@ -183,7 +183,7 @@ impl State {
         let mut state = null_mut();
         // SAFETY: the handle is alive, the target is a pointer of ours.
         let status = unsafe { (decoder.library.state_create)(decoder.handle, &raw mut state) };
-        (status == 0 && !state.is_null()).then(|| Self { decoder: Arc::clone(decoder), state, batch: 0 })
+        (status == 0 && !state.is_null()).then(|| Self { decoder: Arc::clone(decoder), object: state, batch: 0 })
     }
 
     /// Gives the files to the device in the order of `stream`; false where the library refuses one of them.
@@ -196,7 +196,7 @@ impl State {
         let (library, handle) = (self.decoder.library, self.decoder.handle);
         if self.batch != files.len() {
             // SAFETY: the objects are alive, and nothing of the state's is under way.
-            if unsafe { (library.initialize)(handle, self.state, files.len() as c_int, 1, OUTPUT_YUV) } != 0 {
+            if unsafe { (library.initialize)(handle, self.object, files.len() as c_int, 1, OUTPUT_YUV) } != 0 {
                 return false;
             }
             self.batch = files.len();
@@ -204,7 +204,7 @@ impl State {
         let (data, lengths): (Vec<_>, Vec<_>) = files.iter().map(|file| (file.as_ptr(), file.len())).unzip();
         // SAFETY: as many files, lengths and images as the state was told of; the rest is the caller's word.
         let status =
-            unsafe { (library.decode)(handle, self.state, data.as_ptr(), lengths.as_ptr(), images.as_ptr(), stream) };
+            unsafe { (library.decode)(handle, self.object, data.as_ptr(), lengths.as_ptr(), images.as_ptr(), stream) };
         if status != 0 {
             self.batch = 0;
         }
@@ -215,6 +215,6 @@ impl State {
 impl Drop for State {
     fn drop(&mut self) {
         // SAFETY: it is alive and not used again.
-        unsafe { (self.decoder.library.state_destroy)(self.state) };
+        unsafe { (self.decoder.library.state_destroy)(self.object) };
     }
 }

@@ -326,13 +326,13 @@ impl Plan {
                 Picture::Jpeg(jpeg) => {
                     let words = jpeg.across.table.iter().chain(&jpeg.down.table);
                     table.iter_mut().zip(words).for_each(|(to, from)| *to = from.cast_unsigned());
-                    head.copy_from_slice(&self.describe(jpeg, place, number));
+                    head.copy_from_slice(&Self::describe(jpeg, place, number));
                 }
             }
         });
     }
 
-    fn describe(&self, jpeg: &Jpeg, place: &Place, number: u32) -> [u32; WORDS] {
+    fn describe(jpeg: &Jpeg, place: &Place, number: u32) -> [u32; WORDS] {
         let planes = jpeg.planes();
         let (luma, chroma) = (planes[0], planes[planes.len() - 1]);
         let [halved_across, halved_down] = jpeg.halved.unwrap_or([false; 2]);

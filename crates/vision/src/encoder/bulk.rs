@@ -73,7 +73,7 @@ impl Encoder {
         let Some([across, down]) = self.preprocessing.taps(upright) else { return Err(contents) };
         let size = (width as usize, height as usize);
         let jpeg = Jpeg { file: contents, size, halved: frame.halved, orientation, across, down };
-        decoder.take(jpeg, self.input_side()).map_err(|jpeg| jpeg.file)
+        decoder.take(jpeg, self.input_side())
     }
 
     /// What the network saw of the last photos of [`Encoder::begin`], on a CUDA device: what a test looks at.
