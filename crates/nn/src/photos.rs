@@ -1,5 +1,6 @@
 //! Photos on their way into a network on CUDA: JPEG files decoded by the device (nvJPEG, where it is installed and the device has decoders
 //! beside its multiprocessors), resized and normalised there, or pixels that the host made; beside the pass over those before.
+#![cfg_attr(not(feature = "cuda"), allow(dead_code))] // reason: without CUDA nothing reads them
 
 use crate::{Device, Result, View, bf16::Bf16Tensor, cuda, error::check_shape, kernels::Kernels};
 use std::{ops::Range, sync::Arc};
