@@ -210,7 +210,9 @@ __device__ __forceinline__ void attend(
     }
 }
 
-#define ATTENTION(D, KEYS) \
+// Twice, so that a name is replaced before it is joined.
+#define ATTENTION(D, KEYS) ATTENTION_OF(D, KEYS)
+#define ATTENTION_OF(D, KEYS) \
     __global__ void __launch_bounds__(128, D > 64 ? 2 : 4) attention_##D(HMAT(out), CHMAT(q), CHMAT(kv), int tokens, int queries, int heads, int head, float scale) { \
         attend<D, KEYS>(out, out_stride, q, q_stride, kv, kv_stride, tokens, queries, heads, head, scale); \
     }
