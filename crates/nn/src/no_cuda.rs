@@ -135,6 +135,14 @@ impl Photos {
     }
 
     never! {
-        send(&Bf16View<'_>, usize, Vec<Picture>) -> Result<Option<Vec<Picture>>>;
+        reserve(usize, Vec<Picture>) -> Result<Call>;
+        give_back(Call) -> Vec<Picture>;
+        launch(&Bf16View<'_>, Call) -> Result<()>;
     }
+}
+
+pub(crate) enum Call {}
+
+impl Call {
+    never! { decode() -> Result<bool>; }
 }

@@ -168,21 +168,52 @@ impl Photos {
         Ok(Self { side, ways: cuda::Photos::new(context, side, normal, decoder.map(|decoder| &decoder.0))? })
     }
 
-    /// Replaces rows of `to` from `first` on, in the order of what is given to the device; waits where several calls are under way. The
-    /// pictures come back where one of them cannot be decoded, and nothing was done.
+    /// Finds room for pictures that become rows `first` and on; waits where several calls are under way.
     ///
     /// # Errors
     /// Pictures that do not fit, and failures of the device.
-    pub fn send(&mut self, to: &mut Bf16Tensor, first: usize, pictures: Vec<Picture>) -> Result<Option<Vec<Picture>>> {
+    pub fn reserve(&mut self, first: usize, pictures: Vec<Picture>) -> Result<Call> {
         let values = 3 * self.side * self.side;
-        let fits = |picture: &Picture| match picture {
+        let fits = pictures.iter().all(|picture| match picture {
             Picture::Pixels(pixels) => pixels.len() == values,
             Picture::Jpeg(jpeg) => jpeg.is_sound(self.side),
-        };
+        });
+        check_shape(fits, "photos::Photos", || format!("{} pictures of other sizes", pictures.len()))?;
+        let rows = first + pictures.len();
+        Ok(Call { rows, call: self.ways.reserve(first, pictures)? })
+    }
+
+    /// The pictures of a call that could not be decoded.
+    pub fn give_back(&mut self, call: Call) -> Vec<Picture> {
+        self.ways.give_back(call.call)
+    }
+
+    /// Replaces rows of `to` by the pictures of a call that was decoded, in the order of what is given to the device.
+    ///
+    /// # Errors
+    /// Too few rows, and failures of the device.
+    pub fn launch(&mut self, to: &mut Bf16Tensor, call: Call) -> Result<()> {
         let to = to.view();
-        let fits = to.cols == values && first + pictures.len() <= to.rows && pictures.iter().all(fits);
-        check_shape(fits, "photos::Photos", || format!("{} pictures for {} rows", pictures.len(), to.rows))?;
-        self.ways.send(&to, first, pictures)
+        let fits = to.cols == 3 * self.side * self.side && call.rows <= to.rows;
+        check_shape(fits, "photos::Photos", || format!("{} pictures for {} rows", call.rows, to.rows))?;
+        self.ways.launch(&to, call.call)
+    }
+}
+
+/// Pictures with a place on the device, to be decoded and launched.
+pub struct Call {
+    rows: usize,
+    call: cuda::Call,
+}
+
+impl Call {
+    /// Decodes what is a file: several calls at once, each on a thread of its own, as the decoder makes the caller wait. False where a file
+    /// is refused: then the call is to be given back.
+    ///
+    /// # Errors
+    /// Failures of the device.
+    pub fn decode(&mut self) -> Result<bool> {
+        self.call.decode()
     }
 }
 

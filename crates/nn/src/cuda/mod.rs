@@ -23,7 +23,7 @@ pub(crate) use context::{Context, Graph, LANES};
 pub(crate) use inbox::Inbox;
 pub(crate) use nvjpeg::Decoder;
 pub(crate) use outbox::Outbox;
-pub(crate) use photos::Photos;
+pub(crate) use photos::{Call, Photos};
 
 use crate::NnError;
 

@@ -10,9 +10,8 @@ use std::{
     sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
 };
 
-/// How many pieces of a call are decoded at once; `0` leaves the library alone.
+/// `0` leaves the library alone.
 const VARIABLE: &str = "LOCDIFF_NVJPEG";
-const PIECES: usize = 2;
 const NAMES: [&str; 4] = [
     "libnvjpeg.so.13",
     "libnvjpeg.so.12",
@@ -78,16 +77,11 @@ impl Library {
     }
 }
 
-/// How many pieces of a call are decoded at once.
-pub(super) fn pieces() -> usize {
-    let named = env::var(VARIABLE).ok().and_then(|text| text.parse().ok());
-    named.unwrap_or(PIECES).min(16)
-}
-
 /// The library, where it is there and wanted; looked for once.
 fn library() -> Option<&'static Library> {
     static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
-    let find = || NAMES.iter().filter(|_| pieces() > 0).find_map(|name| Library::load(name.as_ref()));
+    let is_off = || env::var(VARIABLE).is_ok_and(|text| text == "0");
+    let find = || if is_off() { None } else { NAMES.iter().find_map(|name| Library::load(name.as_ref())) };
     LIBRARY.get_or_init(find).as_ref()
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     Buffer, Context, failed,
-    nvjpeg::{Decoder, Image, State, pieces},
+    nvjpeg::{Decoder, Image, State},
 };
 use crate::{
     Result,
@@ -14,44 +14,38 @@ use cudarc::driver::{
 };
 use locdiff_base::timed;
 use rayon::prelude::*;
-use std::{ffi::c_void, sync::Arc};
+use std::{collections::VecDeque, ffi::c_void, sync::Arc};
 
-/// Calls under way.
-const SLOTS: usize = 4;
 /// Words of a photo's description, `struct Photo` in photos.cu.
 const WORDS: usize = 27;
 /// Blocks that share the rows of a photo.
 const BLOCKS: u32 = 64;
 /// Memory grows by so many values.
 const STEP: usize = 1 << 20;
+/// Calls that may be on the main stream before one of their slots is waited for.
+const LAUNCHED: usize = 2;
 
 pub(crate) struct Photos {
     context: Arc<Context>,
     side: usize,
-    slots: Vec<Slot>,
-    next: usize,
+    decoder: Option<Arc<Decoder>>,
+    /// Of calls that were given back.
+    idle: Vec<Slot>,
+    /// Of calls on the main stream, in their order.
+    launched: VecDeque<Slot>,
     /// Bytes between the passes; they are of the main stream.
     between: Arc<Buffer<u8>>,
     normal: Arc<Buffer<u16>>,
 }
 
-/// A decoder of some files.
-struct Piece {
-    state: State,
-    stream: Arc<CudaStream>,
-    /// Their planes are there.
-    ready: CudaEvent,
-}
-
-/// One call's.
+/// One call's: memory, a stream, and what a decoder needs.
 struct Slot {
     stream: Arc<CudaStream>,
-    /// For the pieces that are decoded at once.
-    decoders: Vec<Piece>,
+    state: Option<State>,
     host: PinnedHostSlice<u32>,
     tables: Arc<Buffer<u32>>,
     planes: Arc<Buffer<u8>>,
-    /// The tables are there.
+    /// Planes and tables are there.
     ready: CudaEvent,
     /// They were read.
     free: CudaEvent,
@@ -59,12 +53,27 @@ struct Slot {
     pictures: Vec<Picture>,
 }
 
+impl Drop for Slot {
+    fn drop(&mut self) {
+        // The decoder and the kernels may still read what goes now. A device that failed has stopped, too.
+        let _ = self.stream.synchronize();
+        let _ = self.free.synchronize();
+    }
+}
+
+/// Pictures with a place on the device: decoded by whichever thread, then launched.
+pub(crate) struct Call {
+    context: Arc<Context>,
+    slot: Slot,
+    plan: Plan,
+}
+
 fn event() -> impl Fn(DriverError) -> crate::NnError {
     failed("waiting for an event")
 }
 
 fn pinned(context: &Context, words: usize) -> Result<PinnedHostSlice<u32>> {
-    // SAFETY: u32 may have any bits; what is read was written before, by `send`.
+    // SAFETY: u32 may have any bits; what is read was written before, by `Call::decode`.
     unsafe { context.cuda().alloc_pinned_with_flags(words, 0) }.map_err(failed("allocating page-locked memory"))
 }
 
@@ -90,38 +99,14 @@ impl Photos {
         normal: &[[f32; 256]; 3],
         decoder: Option<&Arc<Decoder>>,
     ) -> Result<Self> {
-        let cuda = context.cuda();
         context.bind()?;
-        let (_, urgent) = result::stream::get_priority_range().map_err(failed("asking for priorities"))?;
-        let event = |flags| cuda.new_event(flags).map_err(failed("creating an event"));
-        let piece = |decoder| -> Result<Piece> {
-            Ok(Piece {
-                state: State::new(decoder).ok_or_else(|| failed("nvJPEG")("no state"))?,
-                // Its many small steps need not wait for whole products.
-                stream: cuda.new_stream_with_priority(urgent).map_err(failed("creating a stream"))?,
-                ready: event(None)?,
-            })
-        };
-        let slot = || -> Result<Slot> {
-            Ok(Slot {
-                stream: cuda.new_stream().map_err(failed("creating a stream"))?,
-                decoders: decoder.iter().flat_map(|one| (0..pieces()).map(|_| piece(*one))).collect::<Result<_>>()?,
-                host: pinned(context, STEP)?,
-                tables: Buffer::zeros(context, STEP)?,
-                planes: Buffer::zeros(context, STEP)?,
-                ready: event(None)?,
-                // Whoever waits for it sleeps.
-                free: event(Some(sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC))?,
-                pictures: Vec::new(),
-            })
-        };
-        let slots = (0..SLOTS).map(|_| slot()).collect::<Result<Vec<_>>>()?;
         let bits: Vec<u16> = normal.iter().flatten().map(|value| half::bf16::from_f32(*value).to_bits()).collect();
         let this = Self {
             context: Arc::clone(context),
             side,
-            slots,
-            next: 0,
+            decoder: decoder.cloned(),
+            idle: Vec::new(),
+            launched: VecDeque::new(),
             between: Buffer::zeros(context, STEP)?,
             normal: Buffer::zeros(context, bits.len())?,
         };
@@ -130,48 +115,72 @@ impl Photos {
         Ok(this)
     }
 
-    pub(crate) fn send(
-        &mut self,
-        to: &Bf16View<'_>,
-        first: usize,
-        pictures: Vec<Picture>,
-    ) -> Result<Option<Vec<Picture>>> {
-        let target = self.context.address_bf16(to)?;
-        let (side, number) = (self.side, self.next);
-        self.next = (self.next + 1) % SLOTS;
+    fn slot(&mut self) -> Result<Slot> {
+        if let Some(slot) = self.idle.pop() {
+            return Ok(slot);
+        }
+        if self.launched.len() > LAUNCHED
+            && let Some(mut slot) = self.launched.pop_front()
+        {
+            timed("decoding: waiting for room", || slot.free.synchronize()).map_err(event())?;
+            slot.pictures.clear();
+            return Ok(slot);
+        }
+        let (context, cuda) = (&self.context, self.context.cuda());
+        let (_, urgent) = result::stream::get_priority_range().map_err(failed("asking for priorities"))?;
+        let event = |flags| cuda.new_event(flags).map_err(failed("creating an event"));
+        let state = |decoder| State::new(decoder).ok_or_else(|| failed("nvJPEG")("no state"));
+        let slot = Slot {
+            // The decoder's many small steps need not wait for whole products.
+            stream: cuda.new_stream_with_priority(urgent).map_err(failed("creating a stream"))?,
+            state: self.decoder.as_ref().map(state).transpose()?,
+            host: pinned(context, STEP)?,
+            tables: Buffer::zeros(context, STEP)?,
+            planes: Buffer::zeros(context, STEP)?,
+            ready: event(None)?,
+            // Whoever waits for it sleeps.
+            free: event(Some(sys::CUevent_flags::CU_EVENT_BLOCKING_SYNC))?,
+            pictures: Vec::new(),
+        };
+        context.synchronize()?;
+        Ok(slot)
+    }
+
+    /// Finds room for pictures that become rows `first` and on.
+    pub(crate) fn reserve(&mut self, first: usize, pictures: Vec<Picture>) -> Result<Call> {
+        self.context.bind()?;
+        let plan = Plan::new(&pictures, self.side, first);
+        let mut slot = self.slot()?;
+        grow(&self.context, &mut slot.planes, plan.plane_bytes)?;
+        grow(&self.context, &mut slot.tables, plan.words)?;
+        grow(&self.context, &mut self.between, plan.between)?;
+        if slot.host.len() < plan.words {
+            slot.host = pinned(&self.context, plan.words.next_multiple_of(STEP))?;
+        }
+        slot.pictures = pictures;
+        Ok(Call { context: Arc::clone(&self.context), slot, plan })
+    }
+
+    /// The pictures of a call that was not launched.
+    pub(crate) fn give_back(&mut self, call: Call) -> Vec<Picture> {
+        let mut slot = call.slot;
+        let pictures = std::mem::take(&mut slot.pictures);
+        self.idle.push(slot);
+        pictures
+    }
+
+    /// Makes rows of `to` of a call's pictures, in the order of the main stream.
+    pub(crate) fn launch(&mut self, to: &Bf16View<'_>, call: Call) -> Result<()> {
+        let Call { slot, plan, .. } = call;
+        let (target, side) = (self.context.address_bf16(to)?, self.side);
         self.context.bind()?;
         let main = self.context.stream();
-        let Slot { stream, decoders, host, tables, planes, ready, free, pictures: kept } = &mut self.slots[number];
-        timed("decoding: waiting for room", || free.synchronize()).map_err(event())?;
-        kept.clear();
-
-        let plan = Plan::new(&pictures, side, first);
-        grow(&self.context, planes, plan.plane_bytes)?;
-        grow(&self.context, tables, plan.words)?;
-        grow(&self.context, &mut self.between, plan.between)?;
-        let (files, images): (Vec<&[u8]>, Vec<Image>) = plan.jpegs(&pictures, planes.address(0)).unzip();
-        if !files.is_empty() && !timed("decoding: calls", || decode(&self.context, decoders, &files, &images))? {
-            return Ok(Some(pictures));
-        }
-
-        if host.len() < plan.words {
-            *host = pinned(&self.context, plan.words.next_multiple_of(STEP))?;
-        }
-        let host = &mut host.as_mut_slice().map_err(failed("reaching page-locked memory"))?[..plan.words];
-        timed("decoding: tables", || plan.write(host, &pictures));
-        // SAFETY: both pieces hold as many words; the host's is not touched again before `free`, which comes after `ready`.
-        unsafe { result::memcpy_htod_async(tables.address(0), host, stream.cu_stream()) }
-            .map_err(failed("copying to the device"))?;
-        ready.record(stream).map_err(event())?;
-        for ready in decoders.iter().map(|piece| &piece.ready).chain([&*ready]) {
-            main.wait(ready).map_err(event())?;
-        }
-
+        main.wait(&slot.ready).map_err(event())?;
         let (across, down) = (self.context.function("photos_across")?, self.context.function("photos_down")?);
-        let (tables, planes, between) = (tables.address(0), planes.address(0), self.between.address(0));
+        let (tables, planes, between) = (slot.tables.address(0), slot.planes.address(0), self.between.address(0));
         let launch = |function: &CudaFunction, blocks: u32, threads: u32, shared: usize, slots: &mut [u64]| {
             let mut pointers: Vec<*mut c_void> = slots.iter_mut().map(|slot| std::ptr::from_mut(slot).cast()).collect();
-            let grid = (blocks, pictures.len() as u32, 1);
+            let grid = (blocks, slot.pictures.len() as u32, 1);
             // SAFETY: `pointers` points at one live slot per parameter of the kernel, in order; the buffers have the room that the
             // plan says, and what was decoded and written before is waited for.
             unsafe {
@@ -187,51 +196,39 @@ impl Photos {
             .map_err(failed("resizing photos"))
         };
         let threads = (side as u32).next_multiple_of(32).min(256);
-        if !files.is_empty() {
+        if plan.plane_bytes > 0 {
             launch(across, BLOCKS, threads, 4 * plan.shared, &mut [tables, planes, between, side as u64])?;
         }
         let mut slots = [tables, between, self.normal.address(0), target, to.stride as u64, side as u64];
         launch(down, side as u32, threads, 0, &mut slots)?;
-        free.record(main).map_err(event())?;
-        *kept = pictures;
-        Ok(None)
+        slot.free.record(main).map_err(event())?;
+        self.launched.push_back(slot);
+        Ok(())
     }
 }
 
-impl Drop for Photos {
-    fn drop(&mut self) {
-        for slot in &self.slots {
-            // The decoder and the kernels may still read what goes now. A device that failed has stopped, too.
-            let pieces = slot.decoders.iter().map(|piece| &piece.stream);
-            let _ = pieces.chain([&slot.stream]).try_for_each(|stream| stream.synchronize());
-            let _ = slot.free.synchronize();
-        }
-    }
-}
-
-/// Decodes files, some by each decoder. False where one is refused; nothing is under way then.
-fn decode(context: &Context, decoders: &mut [Piece], files: &[&[u8]], images: &[Image]) -> Result<bool> {
-    let share = files.len().div_ceil(decoders.len().max(1));
-    let one = |Piece { state, stream, ready }: &mut Piece, files: &[&[u8]], images: &[Image]| -> Result<bool> {
-        context.bind()?;
+impl Call {
+    /// Decodes the files and brings the tables, on a stream of its own; several threads may do so at once, as the library makes whoever
+    /// calls it wait. False where a file is refused; nothing is under way then.
+    pub(crate) fn decode(&mut self) -> Result<bool> {
+        self.context.bind()?;
+        let Self { slot: Slot { stream, state, host, tables, planes, ready, pictures, .. }, plan, .. } = self;
+        let (files, images): (Vec<&[u8]>, Vec<Image>) = plan.jpegs(pictures, planes.address(0)).unzip();
         // SAFETY: it is a stream of the bound device; the files are kept until `free`, as the planes are, or waited for below; the
         // planes are of the sizes that `takes` has compared with the files'; and `free` has come since the state was last used.
-        let taken = unsafe { state.decode(files, images, stream.cu_stream().cast()) };
+        let decode = |state: &mut State| unsafe { state.decode(&files, &images, stream.cu_stream().cast()) };
+        if !files.is_empty() && !state.as_mut().is_some_and(|state| timed("decoding: calls", || decode(state))) {
+            stream.synchronize().map_err(failed("waiting for the decoder"))?;
+            return Ok(false);
+        }
+        let host = &mut host.as_mut_slice().map_err(failed("reaching page-locked memory"))?[..plan.words];
+        timed("decoding: tables", || plan.write(host, pictures));
+        // SAFETY: both pieces hold as many words; the host's is not touched again before `free`, which comes after `ready`.
+        unsafe { result::memcpy_htod_async(tables.address(0), host, stream.cu_stream()) }
+            .map_err(failed("copying to the device"))?;
         ready.record(stream).map_err(event())?;
-        Ok(taken)
-    };
-    let taken = std::thread::scope(|scope| {
-        let parts = decoders.iter_mut().zip(files.chunks(share).zip(images.chunks(share)));
-        let threads: Vec<_> =
-            parts.map(|(decoder, (files, images))| scope.spawn(move || one(decoder, files, images))).collect();
-        let taken = threads.into_iter().map(|thread| thread.join().expect("a decoding thread"));
-        taken.collect::<Result<Vec<_>>>()
-    })?;
-    if taken.len() * share < files.len() || taken.contains(&false) {
-        decoders.iter().try_for_each(|piece| piece.stream.synchronize()).map_err(failed("waiting for the decoder"))?;
-        return Ok(false);
+        Ok(true)
     }
-    Ok(true)
 }
 
 /// Where everything of a call lies.

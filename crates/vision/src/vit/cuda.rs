@@ -14,7 +14,7 @@ use locdiff_nn::{
     Device, Recorded, Tensor, ViewMut,
     bf16::{self, Bf16Tensor, Bf16View, Bf16ViewMut},
     ops,
-    photos::{Decoder, MOST_BYTES, Outbox, Photos, Picture},
+    photos::{Call, Decoder, MOST_BYTES, Outbox, Photos, Picture},
 };
 use std::{
     collections::HashMap,
@@ -330,13 +330,15 @@ impl Network for VisionTransformerCuda {
 
     fn start(&self, pictures: Vec<Picture>, of: &Preprocessing, on_host: OnHost<'_>) -> Result<Started> {
         let (count, side, width) = (pictures.len(), self.config.side, self.config.embedding());
-        let mut state = self.lock();
-        let State { photos, buffers, .. } = &mut *state;
-        let photos = match photos {
-            Some(photos) => photos,
-            None => photos.insert(Photos::new(&self.device, side, &of.normal_bytes(), self.decoder())?),
+        let reserve = |first: usize, part: Vec<Picture>| -> Result<Call> {
+            let photos = &mut self.lock().photos;
+            let photos = match photos {
+                Some(photos) => photos,
+                None => photos.insert(Photos::new(&self.device, side, &of.normal_bytes(), self.decoder())?),
+            };
+            Ok(photos.reserve(first, part)?)
         };
-        let mut failures = Vec::new();
+        let (mut failures, mut calls) = (Vec::new(), Vec::new());
         let mut first = 0;
         let mut rest = pictures.into_iter().peekable();
         while rest.peek().is_some() {
@@ -346,11 +348,22 @@ impl Network for VisionTransformerCuda {
                 part.push(picture);
             }
             let many = part.len();
-            if let Some(mut part) = photos.send(&mut buffers.pixels, first, part)? {
+            let mut call = reserve(first, part)?;
+            if !call.decode()? {
+                let mut part = self.lock().photos.as_mut().map_or_else(Vec::new, |photos| photos.give_back(call));
                 failures.extend(decode_on_host(&mut part, first, side, on_host));
-                photos.send(&mut buffers.pixels, first, part)?;
+                call = reserve(first, part)?;
+                call.decode()?;
             }
+            calls.push(call);
             first += many;
+        }
+        let mut state = self.lock();
+        let State { photos: Some(photos), buffers, .. } = &mut *state else {
+            return Ok(Started { embeddings: Vec::new(), running: None, failures });
+        };
+        for call in calls {
+            photos.launch(&mut buffers.pixels, call)?;
         }
         self.run(&mut state, count)?;
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
