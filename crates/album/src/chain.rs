@@ -6,7 +6,8 @@ use crate::likeness::{self, Similarities};
 use crate::message::{Message, Return};
 use crate::prior::{Anchor, Anchors, Nearest, Prior};
 use crate::soft_weights::{weigh, weigh_zone};
-use crate::{AlbumError, blob::Blob, earth::Earth, photo::AlbumPhoto, settings::AlbumSettings};
+use crate::surroundings::Surroundings;
+use crate::{AlbumError, blob::Blob, earth::Earth, known::KnownPlace, photo::AlbumPhoto, settings::AlbumSettings};
 use locdiff_answer::Calibration;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -27,6 +28,7 @@ pub(crate) struct Chain<'a> {
     /// For cameras that may not travel with the others: the probability that they do.
     together: BTreeMap<&'a str, f64>,
     returns: Vec<Vec<Return>>,
+    surroundings: Surroundings,
     /// How much each looks like those around it.
     neighbour_similarity: Vec<Option<f64>>,
     earth: &'a Earth,
@@ -58,7 +60,7 @@ impl<'a> Chain<'a> {
     pub(crate) fn new(
         photos: Vec<&'a AlbumPhoto>,
         times: Vec<f64>,
-        known: &[Anchor],
+        known: &[KnownPlace],
         earth: &'a Earth,
         calibration: &'a Calibration,
         settings: &'a AlbumSettings,
@@ -71,7 +73,7 @@ impl<'a> Chain<'a> {
             similarities.one_view((k, other), gap_s, settings).max(ood(k) * ood(other))
         };
         let weights = weights_of(&times, settings.dependence, shared);
-        let mut returns = likeness::returns(&photos, &times, settings);
+        let mut returns = likeness::returns(&photos, &times, known, settings);
         let moment = |_, _, gap_s| one_moment(gap_s, settings.moment_s);
         let shares = weights_of(&times, settings.likeness_dependence, moment);
         for (own, share) in returns.iter_mut().zip(shares) {
@@ -79,7 +81,8 @@ impl<'a> Chain<'a> {
                 one.log_odds *= share;
             }
         }
-        let mut list: Vec<Anchor> = known.to_vec();
+        let surroundings = Surroundings::of(&photos, &times, known);
+        let mut list: Vec<Anchor> = known.iter().map(KnownPlace::anchor).collect();
         list.extend(photos.iter().zip(&times).enumerate().filter_map(|(k, (photo, time_s))| {
             let (at, deviation_km, _) = photo.fix(0.0, settings.wrong_tag)?;
             // How far people are from a tag was fitted to tags: their error is in it. A log's is not.
@@ -94,6 +97,7 @@ impl<'a> Chain<'a> {
             anchors,
             together: BTreeMap::new(),
             returns,
+            surroundings,
             neighbour_similarity,
             earth,
             calibration,
@@ -378,12 +382,15 @@ impl<'a> Chain<'a> {
     /// Where tags say where one may be, looks only choose among that: what a model mistakes for another region it mistakes in photo after
     /// photo, so that all looks together count as a part of their product, and for no more than a few nats.
     fn looked_at(&self, k: usize, ratio: &[f64], evidence: &Evidence) -> Result<Message, AlbumError> {
-        let (stray, power, most) = (self.settings.stray, self.settings.look_power, self.settings.most_look);
-        let mut looks: Vec<f64> = ratio
-            .iter()
-            .zip(&evidence.grid)
-            .map(|(others, own)| (others * ((1.0 - stray) * own + stray)).max(1e-12).powf(power))
-            .collect();
+        let AlbumSettings { stray, look_power, own_look_power, most_look, .. } = *self.settings;
+        // Of another kind than the model's: it knows less than it says.
+        let is_known = 1.0 - self.photos[k].ood;
+        let own_power = look_power + is_known * (own_look_power - look_power);
+        let most = most_look.0 + is_known * (most_look.1 - most_look.0);
+        let look = |others: f64, own: f64| {
+            others.max(1e-12).powf(look_power) * ((1.0 - stray) * own + stray).max(1e-12).powf(own_power)
+        };
+        let mut looks: Vec<f64> = ratio.iter().zip(&evidence.grid).map(|(others, own)| look(*others, *own)).collect();
         let mut place = self.others(k, None)?;
         let mut seen = place.clone();
         seen.weigh(&looks, self.earth);
@@ -431,6 +438,10 @@ impl<'a> Chain<'a> {
             }
             place
         };
+        if !self.photos[k].is_placed() {
+            let favoured = self.surroundings.log_odds(self.photos[k], self.times[k], self.settings);
+            place.favour(&favoured);
+        }
         if !self.returns[k].is_empty() {
             place.compare(&self.returns[k], self.earth);
         }

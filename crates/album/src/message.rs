@@ -1,8 +1,8 @@
 //! What is known of a photo's place from one side: a grid for what is broad, blobs for what is sharp.
 
 use crate::blob::{Blob, thinned};
-use crate::{AlbumError, earth::Earth, evidence::Evidence, prior::Prior};
-use locdiff_sphere::EARTH_RADIUS_KM;
+use crate::{AlbumError, earth::Earth, evidence::Evidence, prior::Prior, surroundings::SURROUNDINGS_KM};
+use locdiff_sphere::{EARTH_RADIUS_KM, UnitVec};
 use std::f64::consts::PI;
 
 /// Blobs that are kept of a message.
@@ -116,6 +116,16 @@ impl Message {
             both.push(Blob { mass: earth.value_at(&self.grid, part.centre) * part.mass, ..*part });
         }
         both
+    }
+
+    /// Times what likeness to the surroundings of places says: odds of what is about them.
+    pub(crate) fn favour(&mut self, places: &[(UnitVec, f64)]) {
+        for blob in &mut self.blobs {
+            let km = |place: UnitVec| blob.centre.angle_rad(place) * EARTH_RADIUS_KM;
+            let nearest = places.iter().map(|(place, odds)| (km(*place), odds)).min_by(|a, b| a.0.total_cmp(&b.0));
+            let is_about = |km: f64| km.max(blob.variance.sqrt() * EARTH_RADIUS_KM) < SURROUNDINGS_KM;
+            blob.mass *= nearest.filter(|(km, _)| is_about(*km)).map_or(1.0, |(_, odds)| odds.exp());
+        }
     }
 
     /// Times what likeness to tagged places says.
