@@ -382,15 +382,12 @@ impl<'a> Chain<'a> {
     /// Where tags say where one may be, looks only choose among that: what a model mistakes for another region it mistakes in photo after
     /// photo, so that all looks together count as a part of their product, and for no more than a few nats.
     fn looked_at(&self, k: usize, ratio: &[f64], evidence: &Evidence) -> Result<Message, AlbumError> {
-        let AlbumSettings { stray, look_power, own_look_power, most_look, .. } = *self.settings;
-        // Of another kind than the model's: it knows less than it says.
-        let is_known = 1.0 - self.photos[k].ood;
-        let own_power = look_power + is_known * (own_look_power - look_power);
-        let most = most_look.0 + is_known * (most_look.1 - most_look.0);
-        let look = |others: f64, own: f64| {
-            others.max(1e-12).powf(look_power) * ((1.0 - stray) * own + stray).max(1e-12).powf(own_power)
-        };
-        let mut looks: Vec<f64> = ratio.iter().zip(&evidence.grid).map(|(others, own)| look(*others, *own)).collect();
+        let (stray, power, most) = (self.settings.stray, self.settings.look_power, self.settings.most_look);
+        let mut looks: Vec<f64> = ratio
+            .iter()
+            .zip(&evidence.grid)
+            .map(|(others, own)| (others * ((1.0 - stray) * own + stray)).max(1e-12).powf(power))
+            .collect();
         let mut place = self.others(k, None)?;
         let mut seen = place.clone();
         seen.weigh(&looks, self.earth);

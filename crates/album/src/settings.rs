@@ -35,17 +35,15 @@ pub struct AlbumSettings {
     pub travellers: Vec<Traveller>,
     /// The probability within 750 km from which on a place is told in company; never below what a single photo needs.
     pub can_tell_from: f64,
-    /// The power of the product of all other photos' looks where there are tags.
+    /// The power of the product of all looks where there are tags.
     pub look_power: f64,
-    /// The power of a photo's own look there, where it is of the model's kind; else that of the others.
-    pub own_look_power: f64,
-    /// What looks may say for or against a place at the most, where there are tags, in nats: for a photo of another kind, of the model's.
-    pub most_look: (f64, f64),
-    /// Likeness to the surroundings of a tag: the cosine at which it says nothing, and the slope of the log odds for photos of the model's
-    /// kind and for others. Street views on traces of `fit.csv` (both views and places of a surrounding) had 7, photos of Im2GPS3k 2 where
-    /// they are of two places.
-    pub surroundings: [f64; 3],
-    /// No such likeness says more than this, in nats.
+    /// What looks may say for or against a place at the most, where there are tags, in nats.
+    pub most_look: f64,
+    /// In which of several surroundings of tags a photo was taken: the slope of the log odds by its cosine to the most alike photo that is
+    /// tagged there, for photos of the model's kind and for others. Street views on traces of `fit.csv` had 7; photos of Im2GPS3k, between
+    /// places of one surrounding, 2.
+    pub surroundings: (f64, f64),
+    /// Between two surroundings it says no more than this, in nats.
     pub most_surroundings: f64,
     /// The tag nearest in time is given up for a place further than 100 km from it only where so much more is expected there: the sum of the
     /// probabilities within 1, 25, 200 and 750 km. People differ more than the traces that travel was fitted to.
@@ -89,10 +87,9 @@ impl Default for AlbumSettings {
             }],
             can_tell_from: 0.5,
             look_power: 0.15,
-            own_look_power: 0.5,
-            most_look: (0.35, 1.0),
-            surroundings: [0.55, 7.0, 2.0],
-            most_surroundings: 2.5,
+            most_look: 0.35,
+            surroundings: (7.0, 2.0),
+            most_surroundings: 3.0,
             nearest_margin: 0.4,
             together: 0.99,
             most_apart: 3.0,
@@ -133,9 +130,7 @@ impl AlbumSettings {
             settings.alike_km,
             settings.most_apart,
             settings.look_power,
-            settings.own_look_power,
-            settings.most_look.0,
-            settings.most_look.1,
+            settings.most_look,
             settings.most_surroundings,
         ];
         let is_size = |size: &f64| *size > 0.0 && size.is_finite();
@@ -154,7 +149,8 @@ impl AlbumSettings {
             && settings.views_dependence >= 0.0
             && settings.same_view.0.is_finite()
             && settings.same_view.1 >= 0.0
-            && settings.surroundings.iter().all(|number| number.is_finite())
+            && settings.surroundings.0 >= 0.0
+            && settings.surroundings.1 >= 0.0
             && settings.elsewhere.iter().all(|number| number.is_finite())
             && settings.likeness_dependence >= 0.0;
         if fits {

@@ -28,7 +28,8 @@ impl Surroundings {
         }
     }
 
-    /// Places with tags near in time, and the log of the odds of being in their surroundings by the photo that is most alike there.
+    /// Places with tags near in time, and the log of the odds of being in their surroundings, not in the most alike ones, by the photo that is
+    /// most alike there.
     pub(crate) fn log_odds(&self, photo: &AlbumPhoto, time_s: f64, settings: &AlbumSettings) -> Vec<(UnitVec, f64)> {
         let next = self.times.partition_point(|time| *time < time_s);
         let near = next.saturating_sub(EACH_SIDE)..(next + EACH_SIDE).min(self.times.len());
@@ -38,13 +39,14 @@ impl Surroundings {
             is_known.then(|| own.iter().zip(&self.looks[k]).map(|(a, b)| a * b).sum::<f64>())
         };
         let seen: Vec<(UnitVec, f64)> = near.filter_map(|k| Some((self.places[k], cosine(k)?))).collect();
-        let [even, slope, slope_of_strange] = settings.surroundings;
+        let (slope, slope_of_strange) = settings.surroundings;
         let slope = slope + photo.ood * (slope_of_strange - slope);
-        let most = settings.most_surroundings;
+        let most_alike = seen.iter().map(|one| one.1).fold(f64::NEG_INFINITY, f64::max);
         let best_about = |place: UnitVec| {
             let about = seen.iter().filter(|other| place.angle_rad(other.0) * EARTH_RADIUS_KM < SURROUNDINGS_KM);
             about.map(|other| other.1).fold(f64::NEG_INFINITY, f64::max)
         };
-        seen.iter().map(|(place, _)| (*place, (slope * (best_about(*place) - even)).clamp(-most, most))).collect()
+        let odds = |place: UnitVec| (slope * (best_about(place) - most_alike)).max(-settings.most_surroundings);
+        seen.iter().map(|(place, _)| (*place, odds(*place))).collect()
     }
 }
