@@ -50,3 +50,44 @@ impl Surroundings {
         seen.iter().map(|(place, _)| (*place, odds(*place))).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::PhotoTime;
+    use locdiff_shdd::Coefficients;
+    use locdiff_sphere::LatLon;
+
+    fn photo(hours: f64, place: Option<(f64, f64)>, look: [f32; 2]) -> AlbumPhoto {
+        let nothing = Coefficients::new(vec![0.0; 16]).unwrap();
+        let gps = place.map(|(lat, lon)| LatLon::new(lat, lon).unwrap());
+        AlbumPhoto::new("x", PhotoTime::at(3600.0 * hours), nothing).with_gps(gps).with_embedding(look.to_vec(), 0.0)
+    }
+
+    /// A surrounding is as alike as its most alike photo; nothing is said against the most alike one, little where a photo is of another
+    /// kind, and no more than the most.
+    #[test]
+    fn the_most_alike_photo_of_a_surrounding_counts() {
+        let photos = [
+            photo(0.0, Some((48.86, 2.35)), [1.0, 0.0]),
+            photo(1.0, Some((48.80, 2.13)), [0.0, 1.0]),
+            photo(9.0, Some((45.76, 4.84)), [0.8, 0.6]),
+        ];
+        let (list, times) = (photos.iter().collect::<Vec<_>>(), [0.0, 3600.0, 9.0 * 3600.0]);
+        let surroundings = Surroundings::of(&list, &times, &[]);
+        let settings = AlbumSettings::default();
+        let odds = |photo: &AlbumPhoto| -> Vec<f64> {
+            surroundings.log_odds(photo, 7200.0, &settings).into_iter().map(|(_, odds)| odds).collect()
+        };
+        let (slope, of_strange) = settings.surroundings;
+        let own = photo(2.0, None, [0.0, 2.0]);
+        let said = odds(&own);
+        assert!(said[0].abs() < 1e-9 && said[1].abs() < 1e-9 && (said[2] + (0.4 * slope)).abs() < 1e-6, "{said:?}");
+        let strange = odds(&own.clone().with_embedding(vec![0.0, 1.0], 1.0));
+        assert!((strange[2] + 0.4 * of_strange).abs() < 1e-6, "{strange:?}");
+        assert_eq!(odds(&photo(2.0, None, [-0.6, 0.8]))[2], -settings.most_surroundings);
+        // Without an embedding, or with one of another length, nothing is said.
+        assert!(odds(&own.clone().with_embedding(Vec::new(), 0.0)).is_empty());
+        assert!(odds(&own.with_embedding(vec![1.0; 3], 0.0)).is_empty());
+    }
+}
