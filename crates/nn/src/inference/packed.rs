@@ -169,8 +169,19 @@ fn reset(values: &mut Aligned, len: usize) {
     }
 }
 
-/// Bias and products of one tile. The sums must stay in registers from the first input to the last: they are copied out
-/// one by one at the end, as an array that is indexed later would be written to memory in every step.
+/// The body once for each `k` below a constant, without a loop: an index that is a number keeps an array in registers whatever the compiler makes of
+/// loops around it.
+macro_rules! unrolled {
+    ($count:expr, $k:ident of $($number:literal)*, $body:expr) => {{$(
+        if $number < $count {
+            let $k = $number;
+            $body
+        }
+    )*}};
+}
+
+/// Bias and products of one tile. The sums must stay in registers from the first input to the last: one index that is not a number, here or in the
+/// copy at the end, and all of them are written to memory in every step.
 #[inline(always)]
 fn sums<S: Simd, const P: usize, const V: usize, const B: usize>(
     simd: S,
@@ -178,19 +189,18 @@ fn sums<S: Simd, const P: usize, const V: usize, const B: usize>(
     panel: &[[[S::f32s; V]; B]],
     bias: &[[S::f32s; V]],
 ) -> [[[S::f32s; V]; B]; P] {
+    const { assert!(P <= 8 && B <= PANEL) };
     let zero = simd.splat_f32s(0.0);
     let mut sums = [[[zero; V]; B]; P];
     for p in 0..P {
         for b in 0..B {
-            for v in 0..V {
-                sums[p][b][v] = bias[b][v];
-            }
+            sums[p][b].copy_from_slice(&bias[b]);
         }
-        // Known to the compiler, this spares a check in every step of the loop below.
+        // Known to the compiler, this spares a check in every step of the loops below.
         assert!(rows[p].len() == panel.len());
     }
-    if V == 4 {
-        // Registers of four numbers: sixteen of them hold the sums of one block only.
+    if V > 2 {
+        // Registers of four numbers or fewer: they hold the sums of one block only.
         for b in 0..B {
             let mut own = [[zero; V]; P];
             for p in 0..P {
@@ -211,26 +221,17 @@ fn sums<S: Simd, const P: usize, const V: usize, const B: usize>(
         }
         return sums;
     }
+    let mut own = [[[zero; V]; B]; P];
+    unrolled!(P, p of 0 1 2 3 4 5 6 7, unrolled!(B, b of 0 1 2, unrolled!(V, v of 0 1, own[p][b][v] = sums[p][b][v])));
     for i in 0..panel.len() {
-        let weights = panel[i];
-        for p in 0..P {
+        let weights = &panel[i];
+        unrolled!(P, p of 0 1 2 3 4 5 6 7, {
             let value = simd.splat_f32s(rows[p][i]);
-            for b in 0..B {
-                for v in 0..V {
-                    sums[p][b][v] = simd.mul_add_e_f32s(value, weights[b][v], sums[p][b][v]);
-                }
-            }
-        }
+            unrolled!(B, b of 0 1 2, unrolled!(V, v of 0 1, own[p][b][v] = simd.mul_add_e_f32s(value, weights[b][v], own[p][b][v])));
+        });
     }
-    let mut result = [[[zero; V]; B]; P];
-    for p in 0..P {
-        for b in 0..B {
-            for v in 0..V {
-                result[p][b][v] = sums[p][b][v];
-            }
-        }
-    }
-    result
+    unrolled!(P, p of 0 1 2 3 4 5 6 7, unrolled!(B, b of 0 1 2, unrolled!(V, v of 0 1, sums[p][b][v] = own[p][b][v])));
+    sums
 }
 
 /// What a kernel is compiled for; elsewhere the CPU's widest is taken.
