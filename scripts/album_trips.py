@@ -18,7 +18,9 @@ kinds:
           row; albums with fewer than 8 such points are left out
   turned  the same, with the trace turned about the globe, its shape kept, to where the rows (of validation or test alone) leave out fewest of
           its points: of 20 rows at random the best; half of the points must have a row within 150 km
-  strange photos of Im2GPS3k, which the model was not made for: times of a real trace, photos of one region, no tags
+  strange photos of Im2GPS3k, which the model was not made for: times of a real trace, photos of one region whatever its places
+--photos im2gps3k lays photos of Im2GPS3k on traces and turned instead of street views; turned lays street views of validation on fit, too.
+--in-a-row N makes one album of all trips, 12 hours between two, of its first N photos.
 --blocks gives all tags of an album to photos next to one another in time, in one to three blocks: a phone beside a camera without GPS.
 --half 0|1 takes one half of the places of b (seeded split), for choosing on one and reporting on the other.
 """
@@ -116,6 +118,8 @@ def main():
     parser.add_argument("--gps", type=float, default=0.1, help="share of photos with a tag")
     parser.add_argument("--albums", type=int, default=60)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--photos", default="streetview", choices=["streetview", "im2gps3k"], help="what is laid on traces and turned")
+    parser.add_argument("--in-a-row", type=int, default=0, metavar="N", help="all trips one after the other as one album, N photos")
     parser.add_argument("--half", type=int, choices=[0, 1])
     parser.add_argument("--blocks", action="store_true", help="tags in blocks of photos next to one another in time")
     parser.add_argument("--view-noise", type=float, default=0.5, help="how unlike simulated views are, in parts of real ones")
@@ -178,10 +182,11 @@ def main():
 
     if args.kind in ("traces", "turned", "strange"):
         # A street-view photo that the model was trained on would know too much: rows of validation and test only.
-        if args.kind == "strange":
+        if args.kind == "strange" or args.photos == "im2gps3k":
             places, table = rows("im2gps3k", ["im2gps3k"])
         else:
-            parts = [rows(name, "ab") for name in (("validation", "test") if args.kind == "traces" else (args.rows,))]
+            own = "validation" if args.rows == "fit" else args.rows
+            parts = [rows(name, "ab") for name in (("validation", "test") if args.kind == "traces" else (own,))]
             places, table = sum((part[0] for part in parts), []), np.concatenate([part[1] for part in parts])
         if args.kind == "turned":  # one view of each place of b
             first = sorted({place: k for k, place in reversed(list(enumerate(places)))}.values())
@@ -288,6 +293,14 @@ def main():
                     photo(f"trip{made}", time, where, vector)
             made += 1
 
+    if args.in_a_row:
+        shift, last = 0.0, None
+        for k, line in enumerate(lines):
+            if k and line[1] != last:
+                shift = lines[k - 1][3] + 12 * 3600 - line[3]
+            last, line[1] = line[1], "all"
+            line[3] += shift
+        del lines[args.in_a_row :], vectors[args.in_a_row :]
     albums = {}
     for line in lines:
         albums.setdefault(line[1], []).append(line)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Encoders × losses × readings of several `locdiff-lab compare --out FOLDER` runs: encoder_means.py TRUTH.csv FOLDER… -- one folder a seed, or several of one seed.
+"""Encoders × losses × readings of several `locdiff-lab compare --out FOLDER` runs: encoder_means.py TRUTH.csv OLD.md FOLDER… -- one folder a seed, or several of one seed.
+A row whose method was not run this time is taken from OLD.md, which this script wrote.
 
 Files are METHOD-SEED.csv; a row says so where its method was not run with every seed. Intervals have both sources of spread: blocks of 5° and seeds are drawn again; ± is
 the standard deviation over the seeds, and left out for one."""
@@ -35,12 +36,15 @@ READINGS = [
     ("draws", "density loss", "16 draws of it, read as samples"),
 ]
 OWN = [
+    ("constant", "", "", "always the best constant place"),
+    ("bundled", "", "", "the bundled model as shipped"),
     ("shdd-mse", "SHDD with its codec", "mean squared error", "16 samples, its decoder"),
     ("shdd-samples", "SHDD with its codec", "nll", "16 samples, its decoder"),
     ("locdiff-cs-unet", "SHDD with its codec", "nll", "a single evaluation's density"),
 ]
 truths, files = places(sys.argv[1]), {}
-for folder in sys.argv[2:]:
+kept = {tuple(cells[1:4]): line for line in open(sys.argv[2]).read().splitlines() if len(cells := [cell.strip() for cell in line.split("|")]) == 9}
+for folder in sys.argv[3:]:
     for path in glob.glob(f"{folder}/*-[0-9]*.csv"):
         name, seed = re.fullmatch(r"(.*)-(\d+)\.csv", os.path.basename(path)).groups()
         files.setdefault(name, {})[int(seed)] = path
@@ -68,6 +72,6 @@ print("| encoding | loss | reading | 200 km | 750 km | 2500 km | NLL |\n|---|---
 wanted = [(name, words) for name, *words in OWN]
 wanted += [(f"{reading}-{kind}", [words, loss, how]) for kind, words in ENCODINGS for reading, loss, how in READINGS]
 for name, words in wanted:
-    line = row(name, words)
+    line = row(name, words) or next((kept[key] for key in kept if key[:2] == tuple(words[:2]) and key[2].split(";")[0] == words[2]), None)
     if line:
         print(line)

@@ -183,8 +183,7 @@ impl Album {
         known: &[KnownPlace],
         settings: &'a AlbumSettings,
     ) -> Result<Chain<'a>, AlbumError> {
-        let known: Vec<_> = known.iter().map(KnownPlace::anchor).collect();
-        Chain::new(photos, times, &known, &self.earth, &self.calibration, settings)
+        Chain::new(photos, times, known, &self.earth, &self.calibration, settings)
     }
 
     /// What a photo looks like at points, against knowing nothing.
@@ -200,7 +199,9 @@ impl Album {
     /// A known place as a tagged photo, for the words of answers.
     fn as_photo(&self, known: &KnownPlace) -> AlbumPhoto {
         let time = PhotoTime::at(known.time_s);
-        AlbumPhoto::new(&*known.name, time, self.calibration.background.clone()).with_gps(Some(known.at))
+        AlbumPhoto::new(&*known.name, time, self.calibration.background.clone())
+            .with_gps(Some(known.at))
+            .with_embedding(known.embedding.clone(), 0.0)
     }
 
     fn read(&self, photo: &AlbumPhoto, posterior: &PhotoPosterior, cloud: &Cloud, tags: &[&AlbumPhoto]) -> AlbumAnswer {

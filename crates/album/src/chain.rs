@@ -6,7 +6,8 @@ use crate::likeness::{self, Similarities};
 use crate::message::{Message, Return};
 use crate::prior::{Anchor, Anchors, Nearest, Prior};
 use crate::soft_weights::{weigh, weigh_zone};
-use crate::{AlbumError, blob::Blob, earth::Earth, photo::AlbumPhoto, settings::AlbumSettings};
+use crate::surroundings::Surroundings;
+use crate::{AlbumError, blob::Blob, earth::Earth, known::KnownPlace, photo::AlbumPhoto, settings::AlbumSettings};
 use locdiff_answer::Calibration;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -27,6 +28,7 @@ pub(crate) struct Chain<'a> {
     /// For cameras that may not travel with the others: the probability that they do.
     together: BTreeMap<&'a str, f64>,
     returns: Vec<Vec<Return>>,
+    surroundings: Surroundings,
     /// How much each looks like those around it.
     neighbour_similarity: Vec<Option<f64>>,
     earth: &'a Earth,
@@ -58,7 +60,7 @@ impl<'a> Chain<'a> {
     pub(crate) fn new(
         photos: Vec<&'a AlbumPhoto>,
         times: Vec<f64>,
-        known: &[Anchor],
+        known: &[KnownPlace],
         earth: &'a Earth,
         calibration: &'a Calibration,
         settings: &'a AlbumSettings,
@@ -71,7 +73,7 @@ impl<'a> Chain<'a> {
             similarities.one_view((k, other), gap_s, settings).max(ood(k) * ood(other))
         };
         let weights = weights_of(&times, settings.dependence, shared);
-        let mut returns = likeness::returns(&photos, &times, settings);
+        let mut returns = likeness::returns(&photos, &times, known, settings);
         let moment = |_, _, gap_s| one_moment(gap_s, settings.moment_s);
         let shares = weights_of(&times, settings.likeness_dependence, moment);
         for (own, share) in returns.iter_mut().zip(shares) {
@@ -79,7 +81,8 @@ impl<'a> Chain<'a> {
                 one.log_odds *= share;
             }
         }
-        let mut list: Vec<Anchor> = known.to_vec();
+        let surroundings = Surroundings::of(&photos, &times, known);
+        let mut list: Vec<Anchor> = known.iter().map(KnownPlace::anchor).collect();
         list.extend(photos.iter().zip(&times).enumerate().filter_map(|(k, (photo, time_s))| {
             let (at, deviation_km, _) = photo.fix(0.0, settings.wrong_tag)?;
             // How far people are from a tag was fitted to tags: their error is in it. A log's is not.
@@ -94,6 +97,7 @@ impl<'a> Chain<'a> {
             anchors,
             together: BTreeMap::new(),
             returns,
+            surroundings,
             neighbour_similarity,
             earth,
             calibration,
@@ -431,6 +435,10 @@ impl<'a> Chain<'a> {
             }
             place
         };
+        if !self.photos[k].is_placed() {
+            let favoured = self.surroundings.log_odds(self.photos[k], self.times[k], self.settings);
+            place.favour(&favoured);
+        }
         if !self.returns[k].is_empty() {
             place.compare(&self.returns[k], self.earth);
         }

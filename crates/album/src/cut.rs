@@ -20,8 +20,8 @@ pub fn cut(photos: &[AlbumPhoto], is_one: bool) -> Vec<Trip> {
     }
     // How far people are from tags was fitted to tags: their error is in it.
     let known = |photo: &AlbumPhoto| {
-        let (name, time_s) = (photo.name.clone(), photo.time.seconds);
-        Some(KnownPlace { name, time_s, at: photo.gps?, deviation_km: 0.0 })
+        let (name, time_s, embedding) = (photo.name.clone(), photo.time.seconds, photo.embedding.clone());
+        Some(KnownPlace { name, time_s, at: photo.gps?, deviation_km: 0.0, embedding })
     };
     let mut tags: Vec<KnownPlace> = photos.iter().filter_map(known).collect();
     tags.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));

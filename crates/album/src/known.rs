@@ -16,6 +16,9 @@ pub struct KnownPlace {
     pub at: LatLon,
     /// How well that is known, km along each axis.
     pub deviation_km: f64,
+    /// The embedding of the photo that was taken there; empty where there is none.
+    #[serde(skip)]
+    pub embedding: Vec<f32>,
 }
 
 impl KnownPlace {

@@ -42,6 +42,7 @@ mod roaming;
 mod settings;
 mod soft;
 mod soft_weights;
+mod surroundings;
 mod times;
 mod track;
 mod track_clock;

@@ -1,7 +1,7 @@
 //! Likeness inside the album: a photo that looks like a tagged one is probably near it, also days apart.
 
 use crate::evidence::{NEIGHBOURS, one_moment};
-use crate::{blob::Blob, message::Return, photo::AlbumPhoto, settings::AlbumSettings};
+use crate::{blob::Blob, known::KnownPlace, message::Return, photo::AlbumPhoto, settings::AlbumSettings};
 use locdiff_sphere::{EARTH_RADIUS_KM, UnitVec};
 use rayon::prelude::*;
 
@@ -38,8 +38,13 @@ impl Tagged {
 }
 
 /// For each photo (in order of time) the tagged places that it may have been taken at. Tagged photos have none: their tags speak.
-pub(crate) fn returns(photos: &[&AlbumPhoto], times: &[f64], settings: &AlbumSettings) -> Vec<Vec<Return>> {
-    let places = gather(photos, times, settings.alike_km);
+pub(crate) fn returns(
+    photos: &[&AlbumPhoto],
+    times: &[f64],
+    known: &[KnownPlace],
+    settings: &AlbumSettings,
+) -> Vec<Vec<Return>> {
+    let places = gather(&tagged(photos, times, known), settings.alike_km);
     if places.is_empty() {
         return vec![Vec::new(); photos.len()];
     }
@@ -145,26 +150,47 @@ fn log_odds(own: &[f64], tagged: &Tagged, settings: &AlbumSettings) -> f64 {
     odds_of(tagged.mean.iter().zip(own).map(|(a, b)| a * b).sum(), settings)
 }
 
-fn unit(embedding: &[f32]) -> Vec<f64> {
+pub(crate) fn unit(embedding: &[f32]) -> Vec<f64> {
     let length = embedding.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt();
     embedding.iter().map(|value| f64::from(*value) / length.max(1e-12)).collect()
 }
 
+/// A photo with a tag, of the album or beside it.
+pub(crate) struct TaggedLook<'a> {
+    pub(crate) time_s: f64,
+    pub(crate) place: UnitVec,
+    pub(crate) embedding: &'a [f32],
+}
+
+/// All of them, in order of time.
+pub(crate) fn tagged<'a>(photos: &[&'a AlbumPhoto], times: &[f64], known: &'a [KnownPlace]) -> Vec<TaggedLook<'a>> {
+    let own = photos.iter().zip(times).filter_map(|(photo, time_s)| {
+        Some(TaggedLook { time_s: *time_s, place: photo.gps?.to_unit(), embedding: &photo.embedding })
+    });
+    let others = known.iter().filter(|known| !known.embedding.is_empty()).map(|known| TaggedLook {
+        time_s: known.time_s,
+        place: known.at.to_unit(),
+        embedding: &known.embedding,
+    });
+    let mut all: Vec<TaggedLook<'a>> = own.chain(others).collect();
+    all.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));
+    all
+}
+
 /// The tagged photos by place.
-fn gather(photos: &[&AlbumPhoto], times: &[f64], reach_km: f64) -> Vec<Tagged> {
+fn gather(looks: &[TaggedLook<'_>], reach_km: f64) -> Vec<Tagged> {
     let mut places: Vec<Tagged> = Vec::new();
-    for (k, photo) in photos.iter().enumerate() {
-        let Some(gps) = photo.gps else { continue };
-        let (at, own) = (gps.to_unit(), unit(&photo.embedding));
+    for look in looks {
+        let (at, own) = (look.place, unit(look.embedding));
         // A traveller's tags come place after place: the last ones are looked at first.
         let near = |tagged: &&mut Tagged| tagged.place.angle_rad(at) * EARTH_RADIUS_KM < reach_km;
         if let Some(tagged) = places.iter_mut().rev().take(MOST_PLACES).find(near) {
             tagged.count += 1.0;
             let count = tagged.count;
             tagged.mean.iter_mut().zip(&own).for_each(|(mean, value)| *mean += (value - *mean) / count);
-            tagged.times.push(times[k]);
+            tagged.times.push(look.time_s);
         } else {
-            places.push(Tagged { place: at, mean: own, count: 1.0, times: vec![times[k]] });
+            places.push(Tagged { place: at, mean: own, count: 1.0, times: vec![look.time_s] });
         }
     }
     if places.len() > MOST_PLACES {

@@ -1,8 +1,8 @@
 //! What is known of a photo's place from one side: a grid for what is broad, blobs for what is sharp.
 
 use crate::blob::{Blob, thinned};
-use crate::{AlbumError, earth::Earth, evidence::Evidence, prior::Prior};
-use locdiff_sphere::EARTH_RADIUS_KM;
+use crate::{AlbumError, earth::Earth, evidence::Evidence, prior::Prior, surroundings::SURROUNDINGS_KM};
+use locdiff_sphere::{EARTH_RADIUS_KM, UnitVec};
 use std::f64::consts::PI;
 
 /// Blobs that are kept of a message.
@@ -118,6 +118,20 @@ impl Message {
         both
     }
 
+    /// Times what likeness to the surroundings of places says: it chooses among them. What lies about none of them keeps its probability.
+    pub(crate) fn favour(&mut self, places: &[(UnitVec, f64)]) {
+        let (mut before, mut after) = (0.0, 0.0);
+        let about: Vec<Option<f64>> = self.blobs.iter().map(|blob| odds_about(blob, places)).collect();
+        for (blob, odds) in self.blobs.iter().zip(&about) {
+            let odds = odds.unwrap_or(f64::NEG_INFINITY);
+            before += if odds.is_finite() { blob.mass } else { 0.0 };
+            after += blob.mass * odds.exp();
+        }
+        for (blob, odds) in self.blobs.iter_mut().zip(about) {
+            blob.mass *= odds.map_or(1.0, |odds| odds.exp() * before / after.max(f64::MIN_POSITIVE));
+        }
+    }
+
     /// Times what likeness to tagged places says.
     pub(crate) fn compare(&mut self, returns: &[Return], earth: &Earth) {
         let mut found = Vec::new();
@@ -171,4 +185,12 @@ impl Message {
             earth.add(&mut self.grid, &blob);
         }
     }
+}
+
+/// The log odds of the place that a blob is about.
+fn odds_about(blob: &Blob, places: &[(UnitVec, f64)]) -> Option<f64> {
+    let km = |place: UnitVec| blob.centre.angle_rad(place) * EARTH_RADIUS_KM;
+    let nearest = places.iter().map(|(place, odds)| (km(*place), *odds)).min_by(|a, b| a.0.total_cmp(&b.0));
+    let is_about = |km: f64| km.max(blob.variance.sqrt() * EARTH_RADIUS_KM) < SURROUNDINGS_KM;
+    nearest.filter(|(km, _)| is_about(*km)).map(|(_, odds)| odds)
 }

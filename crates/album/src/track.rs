@@ -117,7 +117,7 @@ impl Track {
             for time_s in times {
                 if known.last().is_none_or(|last| time_s - last.time_s >= APART_S) {
                     let (name, at, deviation_km) = (name.to_owned(), point.at, point.deviation_km);
-                    known.push(KnownPlace { name, time_s, at, deviation_km });
+                    known.push(KnownPlace { name, time_s, at, deviation_km, embedding: Vec::new() });
                 }
             }
         }

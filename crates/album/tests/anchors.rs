@@ -188,7 +188,7 @@ fn a_place_of_another_time_is_a_tag_of_none_of_the_photos() {
     let album = album();
     let rome = at(41.9, 12.5);
     let photos = [photo("x", 600.0, at(40.0, 20.0), 0.1)];
-    let film = KnownPlace { name: "a.mov".into(), time_s: 0.0, at: rome, deviation_km: 0.05 };
+    let film = KnownPlace { name: "a.mov".into(), time_s: 0.0, at: rome, deviation_km: 0.05, embedding: Vec::new() };
     let answers = album.answers_knowing(&photos, &[film], &[], |_| ()).unwrap();
     assert!(haversine_km(answers[0].best, rome) < 1.0, "{:?}", answers[0]);
     assert!(answers[0].because.starts_with("10 minutes after a.mov"), "{}", answers[0].because);

@@ -65,6 +65,35 @@ fn photos_without_tags_help_each_other() {
     }
 }
 
+/// Hours leave open in which of two towns it was: the one whose tagged photos it looks like, also where they are of other trips and other
+/// streets. With one town likeness changes nothing.
+#[test]
+fn the_town_is_told_by_likeness() {
+    let flat = Coefficients::new(vec![0.0; 256]).unwrap();
+    let world = World::new();
+    let (madrid, oslo) = (at(40.4, -3.7), at(59.9, 10.7));
+    let photo = |hours: f64, place: Option<LatLon>, look: [f32; 2]| {
+        AlbumPhoto::new("x", PhotoTime::at(hours * HOUR), flat.clone()).with_gps(place).with_embedding(look.into(), 0.0)
+    };
+    let place_of = |photos: &[AlbumPhoto]| world.album.answers_in_trips(photos, &[]).unwrap()[1].0.best;
+    // The second album falls into three trips.
+    for hours in [12.0, 60.0] {
+        let album = |look| {
+            [
+                photo(0.0, Some(madrid), [1.0, 0.0]),
+                photo(hours, None, look),
+                photo(2.0 * hours + 1.0, Some(oslo), [0.0, 1.0]),
+            ]
+        };
+        assert!(haversine_km(place_of(&album([1.0, 0.1])), madrid) < 50.0);
+        assert!(haversine_km(place_of(&album([0.1, 1.0])), oslo) < 50.0);
+    }
+    let one = |look| {
+        [photo(0.0, Some(madrid), [0.7, 0.7]), photo(40.0, None, look), photo(90.0, Some(at(40.5, -3.6)), [0.7, 0.7])]
+    };
+    assert!(haversine_km(place_of(&one([1.0, 0.0])), place_of(&one([0.0, 1.0]))) < 0.1);
+}
+
 #[test]
 fn the_side_of_a_jump_is_told_by_the_look() {
     let world = World::new();

@@ -52,7 +52,7 @@ impl Trips {
     pub fn photos_by_trip(&self) -> impl Iterator<Item = (Vec<&Timed>, Vec<KnownPlace>)> {
         let known = |(asset, time_s): &Timed| {
             let (name, time_s) = (asset.name.clone(), *time_s);
-            Some(KnownPlace { name, time_s, at: asset.place?, deviation_km: TAG_KM })
+            Some(KnownPlace { name, time_s, at: asset.place?, deviation_km: TAG_KM, embedding: Vec::new() })
         };
         let mut known: Vec<KnownPlace> = self.photos.iter().filter_map(known).collect();
         known.sort_by(|a, b| a.time_s.total_cmp(&b.time_s));

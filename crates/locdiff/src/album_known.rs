@@ -80,7 +80,7 @@ pub fn film_places(films: &[PathBuf]) -> Vec<KnownPlace> {
         let facts = PhotoFacts::of_video(film).ok()?;
         let (time_s, _) = parse_time(facts.taken.time.as_deref()?, facts.taken.offset.as_deref()).ok()?;
         let name = film.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        Some(KnownPlace { name, time_s, at: facts.gps?, deviation_km: FILM_KM })
+        Some(KnownPlace { name, time_s, at: facts.gps?, deviation_km: FILM_KM, embedding: Vec::new() })
     };
     films.iter().filter_map(place).collect()
 }

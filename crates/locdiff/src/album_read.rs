@@ -191,7 +191,7 @@ mod tests {
             made
         };
         let at = LatLon::new(1.0, 2.0).unwrap();
-        let known = KnownPlace { name: "x".to_owned(), time_s: 9.0, at, deviation_km: 1.0 };
+        let known = KnownPlace { name: "x".to_owned(), time_s: 9.0, at, deviation_km: 1.0, embedding: Vec::new() };
         assert_eq!([ask(&photos, &[]), ask(&photos, &[])], [1, 1], "nothing changed");
         let mut moved = photos.clone();
         moved[1].gps = Some(at);

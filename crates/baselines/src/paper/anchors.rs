@@ -1,6 +1,6 @@
 //! The generalizability table: answers from a gallery against answers from even grids.
 
-use super::{Experiment, paper_cell, share_cells};
+use super::{Experiment, beside, paper_cell, share_cells};
 use crate::{
     Baseline, FitData, RetrievalGallery, Trial, baseline::Task, comparison::TABLE_RADII_KM, contrastive::Contrastive,
     error::Result, locdiff::LocDiff,
@@ -117,13 +117,22 @@ impl AnchorTable {
                 row.trial.record(&answers, splits);
             }
         }
+        let mut rows = Vec::new();
+        for method in beside(experiment) {
+            let name = method.description();
+            let mut trial = Trial::new(name, name);
+            let answers = method.build(device, effort, 0)(data, &mut |_| ())?.predict(photos)?;
+            seeds.iter().for_each(|_| trial.record(&answers, splits));
+            rows.push(Row { name: name.to_owned(), paper: None, trial });
+        }
+        rows.extend(retrieval.into_iter().chain(ours));
         let title = format!(
-            "Generalizability: answers from a gallery or from even grids. {}, L = {}, {device}",
+            "Generalizability: answers from a gallery or from even grids. {}; LocDiff: network bayes, nll, L = {}; {device}",
             experiment.in_words(),
             effort.locdiff_degree
         );
         let (photos, bootstrap) = (experiment.photos(), splits.bootstrap());
-        Ok(Self { title, rows: retrieval.into_iter().chain(ours).collect(), photos, bootstrap })
+        Ok(Self { title, rows, photos, bootstrap })
     }
 
     /// The table with what was done above it, as text or as Markdown.

@@ -1,6 +1,6 @@
 //! Where diffusion pays: sampling against a single evaluation at pure noise, by degree, data, steps and guidance.
 
-use super::Experiment;
+use super::{Experiment, beside};
 use crate::{
     Baseline, FitData, Method, PhotoDensity, Points,
     error::Result,
@@ -224,8 +224,8 @@ fn hit(km: f64, radius_km: f64) -> f64 {
     f64::from(u8::from(Rules::default().is_within(km, radius_km)))
 }
 
-/// What never looks at the photo, and the bundled model where the embeddings are its own.
-fn beside(experiment: &Experiment<'_>, globe: &Arc<Globe>) -> Result<Vec<Row>> {
+/// The rows of [`beside`].
+fn rows_beside(experiment: &Experiment<'_>, globe: &Arc<Globe>) -> Result<Vec<Row>> {
     let Experiment { device, splits, effort, seeds, .. } = *experiment;
     let row = |method: Method| {
         let watch = std::time::Instant::now();
@@ -240,7 +240,7 @@ fn beside(experiment: &Experiment<'_>, globe: &Arc<Globe>) -> Result<Vec<Row>> {
         row.seconds = watch.elapsed().as_secs_f64();
         Ok(row)
     };
-    Method::for_columns(vec![Method::Constant], splits.training.columns()).into_iter().map(row).collect()
+    beside(experiment).into_iter().map(row).collect()
 }
 
 /// Sampling against a single evaluation, with paired differences.
@@ -272,7 +272,7 @@ impl DiffusionTable {
         let mut models: Vec<(usize, f64)> = degrees.iter().map(|degree| (*degree, 1.0)).collect();
         models.extend(shares.iter().filter(|share| **share < 1.0).map(|share| (effort.locdiff_degree, *share)));
         let globe = Arc::new(Globe::new(READ_DEGREE)?);
-        let mut rows = beside(experiment, &globe)?;
+        let mut rows = rows_beside(experiment, &globe)?;
         for (k, (degree, share)) in models.iter().enumerate() {
             let count = ((splits.training.len() as f64 * share).round() as usize).max(1);
             // Every so many, so that a part is like the whole.

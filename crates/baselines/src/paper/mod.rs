@@ -16,7 +16,7 @@ pub use models::{ModelTable, ModelTableKind};
 pub use reduced::ReducedDrift;
 pub use timing::{TimedOperation, TimingTable};
 
-use crate::{Effort, Splits, Trial};
+use crate::{Effort, Method, Splits, Trial};
 use locdiff_eval::Bootstrap;
 use locdiff_nn::Device;
 
@@ -52,6 +52,11 @@ impl Experiment<'_> {
     fn photos(&self) -> Vec<usize> {
         (0..self.splits.test.len()).collect()
     }
+}
+
+/// What stands beside every table: what never looks at the photo, and the bundled model where the embeddings are its own.
+fn beside(experiment: &Experiment<'_>) -> Vec<Method> {
+    Method::for_columns(vec![Method::Constant], experiment.splits.training.columns())
 }
 
 /// The paper's shares within 25, 200, 750 and 2500 km in a cell of a table.

@@ -1,6 +1,6 @@
 //! The tables of losses, location encoders, bottleneck widths and degrees.
 
-use super::{Experiment, mean, paper_cell, share_cells};
+use super::{Experiment, beside, mean, paper_cell, share_cells};
 use crate::{BaselineError, Effort, EncoderKind, Fit, Method, Trial, error::Result, locdiff::LocDiff};
 use locdiff_base::Named;
 use locdiff_eval::Bootstrap;
@@ -52,6 +52,11 @@ enum Make {
 
 fn locdiff_row(name: &str, paper: Option<[f64; 4]>, run: RunConfig) -> Row {
     Row { name: name.to_owned(), paper, paper_drift_km: None, make: Make::LocDiff(Box::new(run)) }
+}
+
+/// A method that the paper's table does not have.
+fn method_row(method: Method) -> Row {
+    Row { name: method.description().to_owned(), paper: None, paper_drift_km: None, make: Make::Method(method) }
 }
 
 /// LocDiff with a loss; the blur is the same for all, the paper's loss has the paper's scale.
@@ -227,7 +232,8 @@ impl ModelTable {
     /// # Errors
     /// A training that fails, with the row it was of.
     pub fn make(kind: ModelTableKind, experiment: &Experiment<'_>, progress: &dyn Fn(&str, u64, f64)) -> Result<Self> {
-        let rows = kind.rows(&experiment.effort);
+        let mut rows: Vec<Row> = beside(experiment).into_iter().map(method_row).collect();
+        rows.extend(kind.rows(&experiment.effort));
         let total = (rows.len() * experiment.seeds.len()) as f64;
         let mut done = 0.0;
         let mut finished = Vec::new();
