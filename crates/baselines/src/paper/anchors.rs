@@ -122,7 +122,9 @@ impl AnchorTable {
             let name = method.description();
             let mut trial = Trial::new(name, name);
             let answers = method.build(device, effort, 0)(data, &mut |_| ())?.predict(photos)?;
-            seeds.iter().for_each(|_| trial.record(&answers, splits));
+            for _ in seeds {
+                trial.record(&answers, splits);
+            }
             rows.push(Row { name: name.to_owned(), paper: None, trial });
         }
         rows.extend(retrieval.into_iter().chain(ours));
