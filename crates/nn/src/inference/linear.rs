@@ -111,6 +111,7 @@ impl Panels for Run<'_> {
         // Rows × registers of a tile: as many sums as there are registers for, with room for a row of weights.
         while row < self.rows {
             row += match (S::F32_LANES, self.rows - row) {
+                (16, 9) => self.tile::<S, 9, 1, B>(simd, row, first, panel), // the last is not left alone
                 (16, 8..) => self.tile::<S, 8, 1, B>(simd, row, first, panel),
                 (16, 4..) => self.tile::<S, 4, 1, B>(simd, row, first, panel),
                 (8, 2..) => self.tile::<S, 2, 2, B>(simd, row, first, panel),
@@ -204,7 +205,7 @@ mod tests {
             let area: f64 = (0..4000).map(|k| density((f64::from(k) + 0.5) * step) * step).sum();
             (x * (0.5 + area)) as f32
         };
-        for (inputs, outputs, rows) in [(1, 1, 1), (5, 16, 13), (40, 49, 31), (24, 130, 7), (64, 96, 8)] {
+        for (inputs, outputs, rows) in [(1, 1, 1), (5, 16, 13), (40, 49, 31), (24, 130, 7), (64, 96, 8), (30, 50, 17)] {
             let weights: Vec<f32> = (0..inputs * outputs).map(wave).collect();
             let bias: Vec<f32> = (0..outputs).map(|o| wave(o + 7)).collect();
             let linear = Packed::new(inputs, &weights, &bias);

@@ -189,7 +189,7 @@ fn sums<S: Simd, const P: usize, const V: usize, const B: usize>(
     panel: &[[[S::f32s; V]; B]],
     bias: &[[S::f32s; V]],
 ) -> [[[S::f32s; V]; B]; P] {
-    const { assert!(P <= 8 && B <= PANEL) };
+    const { assert!(P <= 9 && B <= PANEL) };
     let zero = simd.splat_f32s(0.0);
     let mut sums = [[[zero; V]; B]; P];
     for p in 0..P {
@@ -222,15 +222,15 @@ fn sums<S: Simd, const P: usize, const V: usize, const B: usize>(
         return sums;
     }
     let mut own = [[[zero; V]; B]; P];
-    unrolled!(P, p of 0 1 2 3 4 5 6 7, unrolled!(B, b of 0 1 2, unrolled!(V, v of 0 1, own[p][b][v] = sums[p][b][v])));
+    unrolled!(P, p of 0 1 2 3 4 5 6 7 8, unrolled!(B, b of 0 1 2, unrolled!(V, v of 0 1, own[p][b][v] = sums[p][b][v])));
     for i in 0..panel.len() {
         let weights = &panel[i];
-        unrolled!(P, p of 0 1 2 3 4 5 6 7, {
+        unrolled!(P, p of 0 1 2 3 4 5 6 7 8, {
             let value = simd.splat_f32s(rows[p][i]);
             unrolled!(B, b of 0 1 2, unrolled!(V, v of 0 1, own[p][b][v] = simd.mul_add_e_f32s(value, weights[b][v], own[p][b][v])));
         });
     }
-    unrolled!(P, p of 0 1 2 3 4 5 6 7, unrolled!(B, b of 0 1 2, unrolled!(V, v of 0 1, sums[p][b][v] = own[p][b][v])));
+    unrolled!(P, p of 0 1 2 3 4 5 6 7 8, unrolled!(B, b of 0 1 2, unrolled!(V, v of 0 1, sums[p][b][v] = own[p][b][v])));
     sums
 }
 

@@ -14,8 +14,6 @@ use rayon::prelude::*;
 /// Rows that go through a layer together. Each chunk reads all weights of the layer from memory, so few large chunks are
 /// better than many that fit the caches: 400 rows take 8 % less time than 128 for ViT-B/32.
 pub(super) const CHUNK_ROWS: usize = 512;
-/// Rows of a tile; chunks are multiples of it.
-const TILE_ROWS: usize = 8;
 
 /// The weights of a layer, packed.
 pub(super) struct Layer {
@@ -201,5 +199,5 @@ fn normed<'a>(config: &VitConfig, buffer: &'a mut Aligned, rows: &[f32], norm: &
 /// Rows of a chunk: even shares of at most [`CHUNK_ROWS`], one for each thread where they share the work.
 fn chunk_rows(rows: usize, shared: bool) -> usize {
     let least = if shared { rayon::current_num_threads() } else { 1 };
-    rows.div_ceil(rows.div_ceil(CHUNK_ROWS).max(least)).next_multiple_of(TILE_ROWS)
+    rows.div_ceil(rows.div_ceil(CHUNK_ROWS).max(least))
 }
