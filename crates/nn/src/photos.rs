@@ -5,7 +5,7 @@
 use crate::{Device, Result, View, bf16::Bf16Tensor, cuda, error::check_shape, kernels::Kernels};
 use std::{ops::Range, sync::Arc};
 
-/// Bytes of planes and tables that one call of [`Photos::send`] may take.
+/// Bytes of planes and tables that one call of [`Photos::reserve`] may take.
 pub const MOST_BYTES: usize = 512 << 20;
 /// Pixels of a row that fit into a multiprocessor's memory, some room left for taps.
 pub(crate) const LONGEST_ROW: usize = 11_000;
@@ -61,7 +61,7 @@ impl Decoder {
         device.with_kernels("photos::Decoder", Kernels::Photos).ok()?.decoder().map(Self)
     }
 
-    /// The file for [`Photos::send`], into pictures of `side` pixels, or back where it is not taken.
+    /// The file for [`Photos::reserve`], into pictures of `side` pixels, or back where it is not taken.
     ///
     /// # Errors
     /// The file.
