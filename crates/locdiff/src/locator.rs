@@ -191,13 +191,7 @@ impl Locator {
         if self.places.is_some() {
             return Err(locdiff_base::setting("trace", "with GeoCLIP", "it has no backward process: leave it out"));
         }
-        let mut tilts = Vec::new();
-        if self.model().config().loss == LossKind::Nll {
-            let said = self.predictor.evidence(&[photo.query()], &options.sampling)?.swap_remove(0);
-            let calibration = self.reader.calibration();
-            let said = calibration.evidence_of(&said, photo.views.iter().map(Embedding::values));
-            tilts = calibration.tilts(said, options.sampling.samples)?;
-        }
+        let tilts = self.tilts(&[photo], &[photo.query()], options)?.swap_remove(0);
         Ok(self.predictor.trace(photo.query().tilted(&tilts), &options.sampling)?)
     }
 
@@ -231,7 +225,7 @@ impl Locator {
     fn ask(&self, photos: &[&EmbeddedPhoto], options: &LocateOptions) -> Result<Vec<PhotoEvidence>, LocateError> {
         let queries: Vec<Query<'_>> = photos.iter().map(|photo| photo.query()).collect();
         if let Some(pooling) = options.pooling {
-            return self.sample(&queries, pooling, options);
+            return self.sample(photos, &queries, pooling, options);
         }
         #[cfg(feature = "gallery")]
         if let Some(GalleryUse::Settle { hybrid, .. }) = &self.gallery {
@@ -296,16 +290,37 @@ impl Locator {
             .collect()
     }
 
-    /// What the model says, with the place that samples mean together.
+    /// What makes a sampler's density the calibrated one, for every photo; nothing where the model is not one of nll.
+    fn tilts(
+        &self,
+        photos: &[&EmbeddedPhoto],
+        queries: &[Query<'_>],
+        options: &LocateOptions,
+    ) -> Result<Vec<Vec<Coefficients>>, LocateError> {
+        if self.model().config().loss != LossKind::Nll {
+            return Ok(vec![Vec::new(); photos.len()]);
+        }
+        let (evidence, calibration) = (self.predictor.evidence(queries, &options.sampling)?, self.reader.calibration());
+        let tilts = |(photo, said): (&&EmbeddedPhoto, &Coefficients)| {
+            let said = calibration.evidence_of(said, photo.views.iter().map(Embedding::values));
+            Ok(calibration.tilts(said, options.sampling.samples)?)
+        };
+        photos.iter().zip(&evidence).map(tilts).collect()
+    }
+
+    /// What the model says, with the place that samples of the calibrated density mean together.
     fn sample(
         &self,
+        photos: &[&EmbeddedPhoto],
         queries: &[Query<'_>],
         pooling: Pooling,
         options: &LocateOptions,
     ) -> Result<Vec<PhotoEvidence>, LocateError> {
         let window_km = options.reading.window_km.unwrap_or(Reading::default().window_km);
         let reading = Reading { pooling, window_km, every_sample: false };
-        let found = self.predictor.predict(queries, &options.sampling, reading)?;
+        let tilts = self.tilts(photos, queries, options)?;
+        let queries: Vec<Query<'_>> = queries.iter().zip(&tilts).map(|(query, own)| query.tilted(own)).collect();
+        let found = self.predictor.predict(&queries, &options.sampling, reading)?;
         let evidence = |found: Prediction| PhotoEvidence::new(found.evidence, Retrieved::Sampled(found.place));
         Ok(found.into_iter().map(evidence).collect())
     }
