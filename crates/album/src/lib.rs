@@ -43,6 +43,7 @@ mod settings;
 mod soft;
 mod soft_weights;
 mod surroundings;
+mod tagged_look;
 mod times;
 mod track;
 mod track_clock;

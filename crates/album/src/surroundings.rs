@@ -1,7 +1,7 @@
 //! Likeness to whole surroundings: a photo that looks like those tagged about a place was rather taken about it than about another, also
 //! some kilometres off. Where hours leave open in which of two surroundings it was, that decides.
 
-use crate::likeness::{tagged, unit};
+use crate::tagged_look::{tagged, unit};
 use crate::{known::KnownPlace, photo::AlbumPhoto, settings::AlbumSettings};
 use locdiff_sphere::{EARTH_RADIUS_KM, UnitVec};
 

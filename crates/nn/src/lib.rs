@@ -75,6 +75,7 @@ pub mod ops;
 mod optim;
 mod params;
 pub mod photos;
+mod pictures;
 mod precision;
 mod random;
 mod snapshot;

@@ -8,7 +8,7 @@ use crate::{
     kernel_args::{Arg, Grid, ProductBias, ProductOutput},
     kernels::Kernels,
     ops::Transpose,
-    photos::{Picture, Plane},
+    pictures::{Picture, Plane},
 };
 use std::{marker::PhantomData, sync::Arc};
 

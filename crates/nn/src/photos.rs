@@ -2,54 +2,10 @@
 //! beside its multiprocessors), resized and normalised there, or pixels that the host made; beside the pass over those before.
 #![cfg_attr(not(feature = "cuda"), allow(dead_code))] // reason: without CUDA nothing reads them
 
+pub use crate::pictures::{Jpeg, MOST_BYTES, Picture, SideTaps, TakenJpeg};
+
 use crate::{Device, Result, View, bf16::Bf16Tensor, cuda, error::check_shape, kernels::Kernels};
-use std::{ops::Range, sync::Arc};
-
-/// Bytes of planes and tables that one call of [`Photos::reserve`] may take.
-pub const MOST_BYTES: usize = 512 << 20;
-/// Pixels of a row that fit into a multiprocessor's memory, some room left for taps.
-pub(crate) const LONGEST_ROW: usize = 11_000;
-const MOST_TAPS: usize = 1_000;
-
-/// What the pixels of one side are made of.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SideTaps {
-    /// The source pixels of all of them.
-    pub sources: Range<usize>,
-    /// Source pixels of each, padded with weights of 0.
-    pub taps: usize,
-    /// The first source of each pixel, then the weights, tap by tap: whole numbers of 22 bits after the point.
-    pub table: Vec<i32>,
-}
-
-/// A baseline JPEG file, and what is made of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Jpeg {
-    /// The file.
-    pub file: Vec<u8>,
-    /// Width and height as coded.
-    pub size: (usize, usize),
-    /// Whether its chroma has half the columns, half the rows; `None` without chroma.
-    pub halved: Option<[bool; 2]>,
-    /// EXIF's orientation, 1 … 8.
-    pub orientation: u8,
-    /// Across the upright picture.
-    pub across: SideTaps,
-    /// Down the upright picture.
-    pub down: SideTaps,
-}
-
-/// A file that a [`Decoder`] takes.
-#[derive(Debug)]
-pub struct TakenJpeg(Box<Jpeg>);
-
-impl std::ops::Deref for TakenJpeg {
-    type Target = Jpeg;
-
-    fn deref(&self) -> &Jpeg {
-        &self.0
-    }
-}
+use std::sync::Arc;
 
 /// A device's decoder of JPEG files.
 #[derive(Clone)]
@@ -68,90 +24,6 @@ impl Decoder {
     pub fn take(&self, jpeg: Jpeg, side: usize) -> std::result::Result<TakenJpeg, Vec<u8>> {
         let taken = jpeg.is_sound(side) && jpeg.bytes(side) <= MOST_BYTES && self.0.takes(&jpeg.file, &jpeg.planes());
         if taken { Ok(TakenJpeg(Box::new(jpeg))) } else { Err(jpeg.file) }
-    }
-}
-
-/// A picture for a network.
-#[derive(Debug)]
-pub enum Picture {
-    /// `[side, side, 3]`, normalised.
-    Pixels(Vec<f32>),
-    /// To be decoded.
-    Jpeg(TakenJpeg),
-}
-
-/// A plane of a coded picture in memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Plane {
-    pub(crate) width: usize,
-    pub(crate) height: usize,
-    pub(crate) pitch: usize,
-}
-
-impl Plane {
-    fn new(width: usize, height: usize) -> Self {
-        Self { width, height, pitch: width.next_multiple_of(64) }
-    }
-
-    pub(crate) fn bytes(self) -> usize {
-        self.pitch * self.height
-    }
-}
-
-impl Jpeg {
-    pub(crate) fn planes(&self) -> Vec<Plane> {
-        let (width, height) = self.size;
-        let half = |length: usize, halved: bool| if halved { length.div_ceil(2) } else { length };
-        let chroma = self.halved.map(|[across, down]| Plane::new(half(width, across), half(height, down)));
-        [Some(Plane::new(width, height)), chroma, chroma].into_iter().flatten().collect()
-    }
-
-    /// Bytes of its rows after the first pass.
-    pub(crate) fn between(&self, side: usize) -> usize {
-        3 * side * self.down.sources.len()
-    }
-
-    fn bytes(&self, side: usize) -> usize {
-        self.planes().into_iter().map(Plane::bytes).sum::<usize>() + self.between(side)
-    }
-
-    /// Where pixel (x, y) of the upright picture lies in the coded one: x₀, its change with x and with y, and the same for y.
-    pub(crate) fn turn(&self) -> [i32; 6] {
-        let (right, bottom) = (self.size.0 as i32 - 1, self.size.1 as i32 - 1);
-        match self.orientation {
-            2 => [right, -1, 0, 0, 0, 1],
-            3 => [right, -1, 0, bottom, 0, -1],
-            4 => [0, 1, 0, bottom, 0, -1],
-            5 => [0, 0, 1, 0, 1, 0],
-            6 => [0, 0, 1, bottom, -1, 0],
-            7 => [right, 0, -1, bottom, -1, 0],
-            8 => [right, 0, -1, 0, 1, 0],
-            _ => [0, 1, 0, 0, 0, 1],
-        }
-    }
-
-    /// Whether the tables are of this picture: nothing outside it is read.
-    fn is_sound(&self, side: usize) -> bool {
-        let (width, height) = if self.orientation > 4 { (self.size.1, self.size.0) } else { self.size };
-        let fits = |taps: &SideTaps, length: usize| {
-            let SideTaps { sources, taps, table } = taps;
-            let inside = |first: &i32| usize::try_from(*first).is_ok_and(|first| sources.contains(&first));
-            sources.end <= length
-                && *taps <= MOST_TAPS
-                && table.len() == side * (1 + taps)
-                && table[..side].iter().all(inside)
-        };
-        fits(&self.across, width) && fits(&self.down, height) && self.across.sources.len() <= LONGEST_ROW
-    }
-}
-
-impl Picture {
-    /// What it takes of a call's room.
-    pub fn bytes(&self, side: usize) -> usize {
-        match self {
-            Self::Pixels(pixels) => 2 * pixels.len(),
-            Self::Jpeg(jpeg) => jpeg.bytes(side),
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The library nvJPEG, found when the first batch of photos comes: nothing of it is needed to build or to start. All its foreign
 //! calls stand here.
 
-use crate::photos::Plane;
+use crate::pictures::Plane;
 use libloading::Library as Dynamic;
 use std::{
     env,

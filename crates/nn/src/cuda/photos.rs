@@ -7,7 +7,7 @@ use super::{
 use crate::{
     Result,
     bf16::Bf16View,
-    photos::{Jpeg, LONGEST_ROW, Picture},
+    pictures::{Jpeg, LONGEST_ROW, Picture},
 };
 use cudarc::driver::{
     CudaEvent, CudaFunction, CudaStream, DeviceRepr, DriverError, PinnedHostSlice, ValidAsZeroBits, result, sys,
