@@ -383,10 +383,10 @@ try {
     };
     requestAnimationFrame(step);
   }));
-  // The best of some: other programs of the machine are not the page's. 30 are wanted, and 29 were seen on 2 cores without a GPU with nothing beside: below 24 it fails.
+  // The best of some: other programs of the machine are not the page's.
   let turned = 0;
-  for (let k = 0; k < 12 && turned < 30; k++) turned = Math.max(turned, await rate());
-  check(`2,000 pins turn at ${turned.toFixed(0)} frames a second; ${await many.locator("#photos .item").count()} items in the strip`, turned >= 24 && (await many.locator("#photos .item").count()) < 20);
+  for (let k = 0; k < 8 && turned < 30; k++) turned = Math.max(turned, await rate());
+  check(`2,000 pins turn at ${turned.toFixed(0)} frames a second; ${await many.locator("#photos .item").count()} items in the strip`, turned >= 30 && (await many.locator("#photos .item").count()) < 20);
   await many.screenshot({ path: join(shots, "review-2000.png") });
 
   await third.click("#done");

@@ -180,7 +180,8 @@ export class Globe {
     } else {
       made.rotate([-this.centre[0], -this.centre[1]]);
     }
-    return made.translate([width / 2, height / 2]).precision(0.5);
+    // Lines are not bent between their points while it moves: they are short.
+    return made.translate([width / 2, height / 2]).precision(this.isMoving && !this.isFlat ? 0 : 0.5);
   }
 
   draw() {
@@ -196,11 +197,20 @@ export class Globe {
     const style = getComputedStyle(document.documentElement);
     const colour = (name) => style.getPropertyValue(`--${name}`).trim();
     const projection = this.projection(width, height);
-    const path = geoPath(projection, context);
-    const fill = (shape, name) => { context.beginPath(); path(shape); context.fillStyle = colour(name); context.fill(); };
+    // What is filled and has an outline is projected once.
+    const paths = new Map();
+    const path = (shape) => {
+      if (!paths.has(shape)) {
+        const made = new Path2D();
+        geoPath(projection, made)(shape);
+        paths.set(shape, made);
+      }
+      return paths.get(shape);
+    };
+    const fill = (shape, name) => { context.fillStyle = colour(name); context.fill(path(shape)); };
     const stroke = (shape, name, thick, dash = []) => {
-      context.beginPath(); path(shape); context.setLineDash(dash);
-      context.strokeStyle = colour(name); context.lineWidth = thick; context.stroke(); context.setLineDash([]);
+      context.setLineDash(dash);
+      context.strokeStyle = colour(name); context.lineWidth = thick; context.stroke(path(shape)); context.setLineDash([]);
     };
     fill(SPHERE, "sea");
     stroke(GRID, "grid", 0.7);
@@ -217,9 +227,7 @@ export class Globe {
     }
     if (this.texture) {
       context.save();
-      context.beginPath();
-      path(SPHERE);
-      context.clip();
+      context.clip(path(SPHERE));
       this.texture.paint(context, projection, width, height, colour("heat"), this.isMoving ? 5 : 2);
       context.restore();
     }
