@@ -39,6 +39,7 @@ mod message;
 mod photo;
 mod prior;
 mod roaming;
+mod said;
 mod settings;
 mod soft;
 mod soft_weights;
