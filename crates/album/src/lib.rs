@@ -33,6 +33,7 @@ mod evaluation_text;
 mod evidence;
 mod explain;
 mod known;
+mod left_out;
 mod levels;
 mod likeness;
 mod message;
