@@ -279,7 +279,7 @@ impl<'a> Chain<'a> {
         };
         self.forward(keep, &mut sums)?;
         let (shares, _) = self.average(&sums);
-        let left_out = LeftOut::of(&self.anchors, self.settings.nearest_margin, self.earth)?;
+        let left_out = self.left_out()?;
         let mut after: Grids = vec![vec![1.0; self.earth.points.len()]; kinds];
         let mut none = vec![0.0; kinds];
         for (block, start) in (0..count).step_by(stride).enumerate().rev() {
@@ -303,6 +303,11 @@ impl<'a> Chain<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The known places, each asked about as if it were not known.
+    pub(crate) fn left_out(&self) -> Result<LeftOut, AlbumError> {
+        LeftOut::of(&self.anchors, self.settings, self.earth)
     }
 
     /// What all other photos' looks say of a place, against knowing nothing.
