@@ -2,11 +2,14 @@
 //! not, so a panel of weights stays while a block of rows passes by.
 
 use super::packed::{BLOCK, Packed, Panels};
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+use super::tiles;
 use super::{finish::Finish, int8::Int8};
 use crate::aligned::Aligned;
 use pulp::{Simd, WithSimd};
 
-/// The right side of a product, packed, and a bias for each of its columns. Weights that f16 holds exactly are kept so, and widened panel by
+/// The right side of a product, packed, and a bias for each of its columns. On Linux the tile instructions (AMX) make it where the processor has them, as
+/// exactly as f32 but not to the last bit. Weights that f16 holds exactly are kept so, and widened panel by
 /// panel: a large encoder takes half the memory, and its sums are the same bits.
 #[derive(Debug, Clone, Default)]
 pub struct PackedLinear {
@@ -75,6 +78,10 @@ impl PackedLinear {
             return int8.run(rows, (input, stride), (output, output_stride), finish);
         }
         let layer = &self.float;
+        #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+        if layer.inputs > 0 && tiles::are_here() {
+            return tiles::run(layer, rows, (input, stride), (output, output_stride), finish);
+        }
         pulp::Arch::new().dispatch(Run { layer, rows, input, stride, output, output_stride, finish });
     }
 }
@@ -106,7 +113,7 @@ impl Panels for Run<'_> {
     #[inline(always)]
     fn panel<S: Simd, const B: usize>(&mut self, simd: S, first: usize) {
         let (layer, mut scratch) = (self.layer, Aligned::default());
-        let panel = layer.panel(first, B, &mut scratch);
+        let panel = layer.panel(first, B, 0..layer.inputs, &mut scratch);
         let mut row = 0;
         // Rows × registers of a tile: as many sums as there are registers for, with room for a row of weights.
         while row < self.rows {
@@ -162,12 +169,25 @@ impl Run<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Finish, Packed, Run};
+    use super::{Finish, Packed, PackedLinear, Run};
     use crate::Gelu;
     use crate::inference::packed::{InstructionSet, padded};
 
     fn wave(i: usize) -> f32 {
         ((i * 37 % 101) as f32 - 50.0) / 60.0
+    }
+
+    /// Every set of instructions, and the way that a user has: by tiles where they are here.
+    const WAYS: [Option<InstructionSet>; 4] =
+        [Some(InstructionSet::Widest), Some(InstructionSet::Avx2), Some(InstructionSet::Scalar), None];
+
+    fn run_by(way: Option<InstructionSet>, run: Run<'_>) {
+        let Some(set) = way else {
+            let Run { layer, rows, input, stride, output, output_stride, finish } = run;
+            let layer = PackedLinear { float: layer.clone(), int8: None };
+            return layer.run(rows, input, stride, output, output_stride, finish);
+        };
+        set.run(run);
     }
 
     /// Weights that f16 holds exactly take half the memory and give the same bits; one that it does not hold leaves all as they are.
@@ -183,11 +203,11 @@ mod tests {
             let narrow = wide.clone().narrowed();
             assert_eq!(narrow.is_narrow(), is_narrow);
             let output_stride = padded(outputs);
-            for set in InstructionSet::ALL {
+            for way in WAYS {
                 let run = |layer: &Packed| {
                     let mut output = vec![0.0; rows * output_stride];
                     let (input, stride, finish) = (&input[..], inputs, Finish::Store);
-                    set.run(Run { layer, rows, input, stride, output: &mut output, output_stride, finish });
+                    run_by(way, Run { layer, rows, input, stride, output: &mut output, output_stride, finish });
                     output
                 };
                 assert_eq!(run(&wide), run(&narrow));
@@ -213,10 +233,10 @@ mod tests {
             let input: Vec<f32> = (0..rows * stride).map(|i| wave(i + 11)).collect();
             let kinds = [Gelu::Quick, Gelu::Exact, Gelu::Tanh].map(Finish::Activate);
             for finish in [Finish::Store, Finish::Add].into_iter().chain(kinds) {
-                for set in InstructionSet::ALL {
+                for way in WAYS {
                     let mut output = vec![2.0; rows * output_stride];
                     let (layer, input) = (&linear, &input[..]);
-                    set.run(Run { layer, rows, input, stride, output: &mut output, output_stride, finish });
+                    run_by(way, Run { layer, rows, input, stride, output: &mut output, output_stride, finish });
                     for r in 0..rows {
                         for o in 0..outputs {
                             let row = weights[o * inputs..][..inputs].iter().zip(&input[r * stride..]);

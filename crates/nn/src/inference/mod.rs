@@ -5,7 +5,7 @@
 //! before a tile leaves the registers. They run on the thread that calls them; who has many rows or pictures spreads them.
 //!
 //! Every output value is one chain of sums in a fixed order, whatever tile it falls into: a row's result is the same bits
-//! among any other rows.
+//! among any other rows on one machine.
 //!
 //! | you want | item |
 //! |---|---|
@@ -32,6 +32,8 @@ mod linear;
 mod packed;
 mod pointwise;
 mod rows;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod tiles;
 
 pub use crate::aligned::Aligned;
 pub use depthwise::Depthwise;

@@ -5,11 +5,12 @@ use half::{f16, slice::HalfFloatSliceExt};
 use pulp::Simd;
 #[cfg(test)]
 use pulp::WithSimd;
+use std::ops::Range;
 
 /// Channels are laid out in whole blocks of this many values (one AVX-512 register); the spare ones hold 0.
 pub(super) const BLOCK: usize = 16;
 /// Blocks of outputs that a tile covers.
-const PANEL: usize = 3;
+pub(super) const PANEL: usize = 3;
 
 /// Channels rounded up to whole blocks of 16: the distance between neighbouring rows or pixels in a buffer, at least.
 ///
@@ -86,15 +87,46 @@ impl Packed {
         !self.half.is_empty()
     }
 
-    /// The weights of some blocks of outputs, widened in `scratch` where they are narrow.
-    pub(super) fn panel<'a>(&'a self, first: usize, blocks: usize, scratch: &'a mut Aligned) -> &'a [f32] {
-        let range = first * BLOCK * self.inputs..(first + blocks) * BLOCK * self.inputs;
+    /// The weights of a panel, that of so many blocks of outputs from `first` on, from some inputs; widened in `scratch` where they are narrow.
+    pub(super) fn panel<'a>(
+        &'a self,
+        first: usize,
+        blocks: usize,
+        inputs: Range<usize>,
+        scratch: &'a mut Aligned,
+    ) -> &'a [f32] {
+        let range = self.range(first, blocks, inputs);
         if self.half.is_empty() {
             return &self.panels[range];
         }
         let wide = scratch.window(range.len());
         self.half[range].convert_to_f32_slice(wide);
         wide
+    }
+
+    /// Where the weights of a panel from some inputs lie.
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    pub(super) fn place(&self, first: usize, blocks: usize, inputs: Range<usize>) -> Range<*const i8> {
+        let range = self.range(first, blocks, inputs);
+        if self.half.is_empty() {
+            let Range { start, end } = self.panels[range].as_ptr_range();
+            start.cast()..end.cast()
+        } else {
+            let Range { start, end } = self.half[range].as_ptr_range();
+            start.cast()..end.cast()
+        }
+    }
+
+    /// Which of the weights those of a panel from some inputs are.
+    fn range(&self, first: usize, blocks: usize, inputs: Range<usize>) -> Range<usize> {
+        let place = |input: usize| (first * self.inputs + blocks * input) * BLOCK;
+        place(inputs.start)..place(inputs.end)
+    }
+
+    /// One for each output, with the spare ones.
+    #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+    pub(super) fn bias(&self) -> &[f32] {
+        &self.bias
     }
 
     /// Zeros everywhere.

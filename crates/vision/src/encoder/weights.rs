@@ -118,7 +118,7 @@ impl<'a> Weights<'a> {
         let dtype = place.dtype.to_string();
         let both = || rayon::join(|| numbers(element, &data), || tensor_hash(&dtype, shape, &data));
         let (values, hash) = timed("weights: numbers", both);
-        if let Some(value) = values.par_iter().find_first(|value| !value.is_finite()) {
+        if let Some(value) = not_finite(&values) {
             return Err(bad(format!("`{name}` holds the value {value}: the file is damaged, copy it again")));
         }
         self.hashes.borrow_mut().insert(name.to_owned(), hash);
@@ -126,9 +126,18 @@ impl<'a> Weights<'a> {
     }
 }
 
+/// Values that a thread takes at a time.
+const PIECE: usize = 1 << 16;
+
+/// The first value that is not finite. Whole pieces are asked first: a loop that need not stop takes many values at once.
+fn not_finite(values: &[f32]) -> Option<f32> {
+    let is_bad = |piece: &&[f32]| piece.iter().fold(false, |bad, value| bad | !value.is_finite());
+    let piece = values.par_chunks(PIECE).find_first(is_bad)?;
+    piece.iter().copied().find(|value| !value.is_finite())
+}
+
 /// Values on all threads.
 fn numbers(element: Element, data: &[u8]) -> Vec<f32> {
-    const PIECE: usize = 1 << 16;
     let width = element.bytes();
     let mut values = vec![0.0; data.len() / width];
     let pieces = values.par_chunks_mut(PIECE).zip(data.par_chunks(PIECE * width));

@@ -1,0 +1,487 @@
+//! Matrix products by the tile instructions (AMX) of processors that have them, as exact as f32.
+//!
+//! The instructions multiply numbers of 8 bits (bf16) and add in f32, 16 times as many in a cycle as f32 products. A number of f32 is the sum of three of
+//! 8 bits, high, middle and low, without any rest; a product is then the sum of nine, of which the three smallest are below what f32 rounds and left out.
+//! Six products at a sixteenth of the time each are faster than one.
+
+#![allow(unsafe_code)] // reason: inline assembly and calls of `#[target_feature]` functions; each has its SAFETY note
+
+use super::{
+    finish::Finish,
+    packed::{BLOCK, PANEL, Packed},
+};
+use crate::aligned::Aligned;
+use std::{arch::asm, arch::x86_64::__cpuid_count, cell::RefCell, ops::Range, sync::LazyLock};
+
+/// Inputs of a tile.
+const STEP: usize = 32;
+/// Rows of a tile at the most.
+const ROWS: usize = 16;
+/// Outputs that are worked out together: two tiles.
+const WIDTH: usize = 2 * BLOCK;
+/// Inputs and rows that are worked out together: their parts, 6 bytes a number, stay in the second cache.
+const INPUTS: usize = 512;
+const ROWS_TOGETHER: usize = 384;
+/// The upper half of a number's bits: its sign, its exponent and 7 more.
+const UPPER: u32 = 0xffff_0000;
+
+/// Numbers of 16 bits, two in one: 16 rows of 32 inputs, or 16 pairs of inputs to 16 outputs.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Tile([[u32; 16]; 16]);
+
+/// The high, middle and low parts of a tile's numbers.
+type Parts = [Tile; 3];
+
+/// Sums of two tiles of rows by two of outputs: above left, above right, below left, below right.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Sums([[[f32; BLOCK]; ROWS]; 4]);
+
+const NOTHING: Parts = [Tile([[0; 16]; 16]); 3];
+
+/// What a thread keeps for the next product.
+#[derive(Default)]
+struct Scratch {
+    rows: Vec<Parts>,
+    weights: Vec<Parts>,
+    sums: Vec<Sums>,
+    wide: Aligned,
+}
+
+thread_local! {
+    static SCRATCH: RefCell<Scratch> = RefCell::default();
+}
+
+/// Whether processor and system have these instructions; the first call asks the system for them.
+pub(super) fn are_here() -> bool {
+    static HERE: LazyLock<bool> = LazyLock::new(|| {
+        let (bf16, tile) = (1 << 22, 1 << 24);
+        __cpuid_count(0, 0).eax >= 7
+            && __cpuid_count(7, 0).edx & (bf16 | tile) == bf16 | tile
+            && is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512dq")
+            && is_x86_feature_detected!("avx512vl")
+            && is_x86_feature_detected!("fma")
+            && may_use()
+    });
+    *HERE
+}
+
+/// Asks Linux for the registers, for this process and its threads.
+fn may_use() -> bool {
+    let (arch_prctl, request_permission, tile_data) = (158_i64, 0x1023_u64, 18_u64);
+    let answer: i64;
+    // SAFETY: the call reads and writes no memory of the process, and says by its answer whether it did anything.
+    unsafe {
+        asm!("syscall", inlateout("rax") arch_prctl => answer, in("rdi") request_permission, in("rsi") tile_data,
+            out("rcx") _, out("r11") _, options(nostack));
+    }
+    answer == 0
+}
+
+/// The product of a layer that has inputs with rows of `input`, `stride` values apart, into rows of `output`, `output_stride` apart.
+///
+/// # Panics
+/// When the buffers are too short for that, and unless [`are_here`].
+pub(super) fn run(
+    layer: &Packed,
+    rows: usize,
+    (input, stride): (&[f32], usize),
+    (output, output_stride): (&mut [f32], usize),
+    finish: Finish,
+) {
+    assert!(are_here());
+    let together = rows.div_ceil(rows.div_ceil(ROWS_TOGETHER).max(1)).max(1);
+    for first in (0..rows).step_by(together) {
+        let rows = together.min(rows - first);
+        let product = Product { layer, rows, input: &input[first * stride..], stride };
+        SCRATCH.with_borrow_mut(|scratch| {
+            // SAFETY: the processor has what the function is compiled for.
+            unsafe { product.run(scratch, &mut output[first * output_stride..], output_stride, finish) }
+        });
+    }
+}
+
+struct Product<'a> {
+    layer: &'a Packed,
+    rows: usize,
+    input: &'a [f32],
+    stride: usize,
+}
+
+impl Product<'_> {
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+    fn run(&self, scratch: &mut Scratch, output: &mut [f32], output_stride: usize, finish: Finish) {
+        let Scratch { rows, weights, sums, wide } = scratch;
+        let width = self.layer.width();
+        // Tiles come in pairs. One with fewer rows takes less time, so all have the same number, or one less.
+        let pairs = self.rows.div_ceil(2 * ROWS);
+        let height = self.rows.div_ceil(2 * pairs);
+        let sums = window(sums, width.div_ceil(WIDTH) * pairs, Sums([[[0.0; BLOCK]; ROWS]; 4]));
+        let tiles = Tiles::new(height);
+        for start in (0..self.layer.inputs).step_by(INPUTS) {
+            let inputs = start..self.layer.inputs.min(start + INPUTS);
+            let steps = inputs.len().div_ceil(STEP);
+            let rows = window(rows, 2 * pairs * steps, NOTHING);
+            self.split_rows(rows, height, &inputs);
+            // Two panels are three pairs of tiles.
+            for first in (0..width / BLOCK).step_by(2 * PANEL) {
+                let blocks = (2 * PANEL).min(width / BLOCK - first);
+                let weights = window(weights, blocks.next_multiple_of(2) * steps, NOTHING);
+                for panel in (0..blocks).step_by(PANEL) {
+                    let number = PANEL.min(blocks - panel);
+                    let values = self.layer.panel(first + panel, number, inputs.clone(), wide);
+                    split_weights(&mut weights[panel * steps..], values, number, steps);
+                }
+                if blocks % 2 == 1 {
+                    weights[blocks * steps..].fill(NOTHING);
+                }
+                // What comes next is fetched meanwhile, the first panel with the first half of the products.
+                let next = [first + blocks, first + blocks + PANEL].map(|panel| {
+                    let number = PANEL.min((width / BLOCK).saturating_sub(panel));
+                    self.layer.place(panel.min(width / BLOCK), number, inputs.clone())
+                });
+                let pieces = blocks.div_ceil(2) * pairs;
+                let sums = &mut sums[first / 2 * pairs..][..pieces];
+                for (group, weights) in weights.chunks_exact(2 * steps).enumerate() {
+                    for (pair, rows) in rows.chunks_exact(2 * steps).enumerate() {
+                        let number = group * pairs + pair;
+                        let next = piece(&next[2 * number / pieces], 2 * number % pieces, pieces);
+                        tiles.add_products(rows, weights, &mut sums[number], start == 0, &next);
+                    }
+                }
+                if inputs.end == self.layer.inputs {
+                    for row in 0..self.rows {
+                        let (pair, tile, place) = (row / (2 * height), row / height % 2, row % height);
+                        let sums = |block: usize| &sums[block / 2 * pairs + pair].0[2 * tile + block % 2][place];
+                        self.store(&mut output[row * output_stride..], first..first + blocks, sums, finish);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Sums of some blocks of a row as its outputs.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+    fn store<'a>(
+        &self,
+        row: &mut [f32],
+        blocks: Range<usize>,
+        sums: impl Fn(usize) -> &'a [f32; BLOCK],
+        finish: Finish,
+    ) {
+        let bias = &self.layer.bias().as_chunks::<BLOCK>().0[blocks.clone()];
+        let values = &mut row[blocks.start * BLOCK..blocks.end * BLOCK];
+        for (block, (values, bias)) in values.as_chunks_mut::<BLOCK>().0.iter_mut().zip(bias).enumerate() {
+            let (sums, old) = (sums(block), if finish == Finish::Add { *values } else { [0.0; BLOCK] });
+            *values = std::array::from_fn(|lane| old[lane] + (sums[lane] + bias[lane]));
+        }
+        if let Finish::Activate(gelu) = finish {
+            gelu.apply(values);
+        }
+    }
+
+    /// The parts of some inputs of all rows: tile by tile, step by step.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+    fn split_rows(&self, tiles: &mut [Parts], height: usize, inputs: &Range<usize>) {
+        let steps = inputs.len().div_ceil(STEP);
+        for (number, tiles) in tiles.chunks_exact_mut(steps).enumerate() {
+            for place in 0..height {
+                let row = number * height + place;
+                let values = if row < self.rows { &self.input[row * self.stride..][inputs.clone()] } else { &[] };
+                for (step, parts) in tiles.iter_mut().enumerate() {
+                    let mut own = [0.0; STEP];
+                    let values = &values[(step * STEP).min(values.len())..];
+                    let filled = STEP.min(values.len());
+                    own[..filled].copy_from_slice(&values[..filled]);
+                    let split = std::array::from_fn::<_, { STEP / 2 }, _>(|k| pair(own[2 * k], own[2 * k + 1]));
+                    for (part, Tile(rows)) in parts.iter_mut().enumerate() {
+                        rows[place] = split.map(|parts| parts[part]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The parts of a panel's weights: block by block, step by step, zeros behind the last input.
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+fn split_weights(tiles: &mut [Parts], values: &[f32], blocks: usize, steps: usize) {
+    let values = values.as_chunks::<BLOCK>().0;
+    for step in 0..steps {
+        for k in 0..STEP / 2 {
+            let place = (step * STEP / 2 + k) * 2 * blocks;
+            for block in 0..blocks {
+                let [high, middle, low] = &mut tiles[block * steps + step];
+                let even = values.get(place + block).unwrap_or(&[0.0; BLOCK]);
+                let odd = values.get(place + blocks + block).unwrap_or(&[0.0; BLOCK]);
+                for lane in 0..BLOCK {
+                    [high.0[k][lane], middle.0[k][lane], low.0[k][lane]] = pair(even[lane], odd[lane]);
+                }
+            }
+        }
+    }
+}
+
+/// High, middle and low parts of two numbers, the first in the lower bits.
+#[inline(always)]
+fn pair(even: f32, odd: f32) -> [u32; 3] {
+    let split = |value: f32| {
+        let high = value.to_bits() & UPPER;
+        let rest = value - f32::from_bits(high);
+        let middle = rest.to_bits() & UPPER;
+        [high, middle, (rest - f32::from_bits(middle)).to_bits() & UPPER]
+    };
+    let (even, odd) = (split(even), split(odd));
+    std::array::from_fn(|part| even[part] >> 16 | odd[part])
+}
+
+/// The piece of a place at one of so many moments.
+fn piece(place: &Range<*const i8>, moment: usize, moments: usize) -> Range<*const i8> {
+    let lines = (place.end.addr() - place.start.addr()) / 64;
+    let line = |moment: usize| place.start.wrapping_add(64 * (lines * moment / moments));
+    line(moment)..line(moment + 2)
+}
+
+/// So many of a buffer that grows.
+fn window<T: Copy>(buffer: &mut Vec<T>, len: usize, new: T) -> &mut [T] {
+    if buffer.len() < len {
+        buffer.resize(len, new);
+    }
+    &mut buffer[..len]
+}
+
+/// The shapes of the eight tile registers, as the processor reads them.
+#[repr(C, align(64))]
+struct Config {
+    palette: u8,
+    start_row: u8,
+    reserved: [u8; 14],
+    bytes_of_row: [u16; 16],
+    rows: [u8; 16],
+}
+
+/// The tile registers in use: sums in 0 to 3 and rows in 4 and 5, `height` of them; weights in 6 and 7.
+struct Tiles;
+
+impl Tiles {
+    fn new(height: usize) -> Self {
+        assert!((1..=ROWS).contains(&height));
+        let rows = std::array::from_fn(|tile| match tile {
+            0..6 => height as u8,
+            6..8 => ROWS as u8,
+            _ => 0,
+        });
+        let bytes_of_row = std::array::from_fn(|tile| if tile < 8 { 64 } else { 0 });
+        let config = Config { palette: 1, start_row: 0, reserved: [0; 14], bytes_of_row, rows };
+        // SAFETY: the instructions are there (`run` has asked), it reads the 64 bytes of `config`, and no other code uses these registers.
+        unsafe { asm!("ldtilecfg [{}]", in(reg) &raw const config, options(nostack, readonly)) };
+        Self
+    }
+
+    /// Adds to sums, or to zero where they are `fresh`, the products of two tiles of rows and two of weights, each step by step. What lies at
+    /// `next` is fetched into the second cache meanwhile.
+    #[expect(clippy::unused_self, reason = "who has it has given the registers their shapes")]
+    fn add_products(&self, rows: &[Parts], weights: &[Parts], sums: &mut Sums, fresh: bool, next: &Range<*const i8>) {
+        let steps = rows.len() / 2;
+        assert!(steps > 0 && rows.len() == 2 * steps && weights.len() == 2 * steps);
+        let advance = (next.end.addr() - next.start.addr()) / steps;
+        // SAFETY: the registers have their shapes as long as `self` lives, and hold nothing from one call to the next. What is read and written lies
+        // inside the slices and the sums: 3 KiB for each step of each tile, and 1 KiB for each of four tiles of sums, 64 bytes for each of 16 rows at the most.
+        unsafe {
+            asm!(
+                "tilezero tmm0",
+                "tilezero tmm1",
+                "tilezero tmm2",
+                "tilezero tmm3",
+                "test {fresh:e}, {fresh:e}",
+                "jnz 3f",
+                "tileloadd tmm0, [{sums} + {line}]",
+                "tileloadd tmm1, [{sums} + {line} + 1024]",
+                "tileloadd tmm2, [{sums} + {line} + 2048]",
+                "tileloadd tmm3, [{sums} + {line} + 3072]",
+                "3:",
+                "tileloadd tmm4, [{rows} + {line} + 2048]",
+                "tileloadd tmm6, [{weights} + {line}]",
+                "tileloadd tmm5, [{more_rows} + {line} + 2048]",
+                "tileloadd tmm7, [{more_weights} + {line}]",
+                "2:",
+                // A tile is loaded as soon as its register is free and long before it is used. Low rows · high weights:
+                "tdpbf16ps tmm0, tmm4, tmm6",
+                "tdpbf16ps tmm1, tmm4, tmm7",
+                "tileloadd tmm4, [{rows} + {line} + 1024]",
+                "prefetcht1 [{next}]",
+                "tdpbf16ps tmm2, tmm5, tmm6",
+                "tdpbf16ps tmm3, tmm5, tmm7",
+                "tileloadd tmm5, [{more_rows} + {line} + 1024]",
+                "prefetcht1 [{next} + 64]",
+                // middle · high
+                "tdpbf16ps tmm0, tmm4, tmm6",
+                "tdpbf16ps tmm1, tmm4, tmm7",
+                "tdpbf16ps tmm2, tmm5, tmm6",
+                "tileloadd tmm6, [{weights} + {line} + 1024]",
+                "prefetcht1 [{next} + 128]",
+                "tdpbf16ps tmm3, tmm5, tmm7",
+                "tileloadd tmm7, [{more_weights} + {line} + 1024]",
+                "prefetcht1 [{next} + 192]",
+                // middle · middle
+                "tdpbf16ps tmm0, tmm4, tmm6",
+                "tdpbf16ps tmm2, tmm5, tmm6",
+                "tdpbf16ps tmm1, tmm4, tmm7",
+                "tileloadd tmm4, [{rows} + {line}]",
+                "prefetcht1 [{next} + 256]",
+                "tdpbf16ps tmm3, tmm5, tmm7",
+                "tileloadd tmm5, [{more_rows} + {line}]",
+                "prefetcht1 [{next} + 320]",
+                // high · middle
+                "tdpbf16ps tmm0, tmm4, tmm6",
+                "tdpbf16ps tmm1, tmm4, tmm7",
+                "tdpbf16ps tmm2, tmm5, tmm6",
+                "tileloadd tmm6, [{weights} + {line} + 2048]",
+                "prefetcht1 [{next} + 384]",
+                "tdpbf16ps tmm3, tmm5, tmm7",
+                "tileloadd tmm7, [{more_weights} + {line} + 2048]",
+                "prefetcht1 [{next} + 448]",
+                // high · low
+                "tdpbf16ps tmm0, tmm4, tmm6",
+                "tdpbf16ps tmm2, tmm5, tmm6",
+                "tileloadd tmm6, [{weights} + {line}]",
+                "prefetcht1 [{next} + 512]",
+                "tdpbf16ps tmm1, tmm4, tmm7",
+                "tdpbf16ps tmm3, tmm5, tmm7",
+                "tileloadd tmm7, [{more_weights} + {line}]",
+                "prefetcht1 [{next} + 576]",
+                // high · high; the tiles of the next step, or again of the last one
+                "dec {steps}",
+                "cmovz {step}, {steps}",
+                "add {rows}, {step}",
+                "add {more_rows}, {step}",
+                "add {weights}, {step}",
+                "add {more_weights}, {step}",
+                "tdpbf16ps tmm0, tmm4, tmm6",
+                "tdpbf16ps tmm2, tmm5, tmm6",
+                "tileloadd tmm6, [{weights} + {line}]",
+                "prefetcht1 [{next} + 640]",
+                "tdpbf16ps tmm1, tmm4, tmm7",
+                "tileloadd tmm4, [{rows} + {line} + 2048]",
+                "tdpbf16ps tmm3, tmm5, tmm7",
+                "tileloadd tmm5, [{more_rows} + {line} + 2048]",
+                "tileloadd tmm7, [{more_weights} + {line}]",
+                "prefetcht1 [{next} + 704]",
+                "add {next}, {advance}",
+                "test {steps}, {steps}",
+                "jnz 2b",
+                "tilestored [{sums} + {line}], tmm0",
+                "tilestored [{sums} + {line} + 1024], tmm1",
+                "tilestored [{sums} + {line} + 2048], tmm2",
+                "tilestored [{sums} + {line} + 3072], tmm3",
+                fresh = in(reg) u32::from(fresh),
+                sums = in(reg) sums,
+                line = in(reg) 64_usize,
+                rows = inout(reg) rows.as_ptr() => _,
+                more_rows = inout(reg) rows[steps..].as_ptr() => _,
+                weights = inout(reg) weights.as_ptr() => _,
+                more_weights = inout(reg) weights[steps..].as_ptr() => _,
+                next = inout(reg) next.start => _,
+                advance = in(reg) advance,
+                step = inout(reg) size_of::<Parts>() => _,
+                steps = inout(reg) steps => _,
+                out("tmm0") _, out("tmm1") _, out("tmm2") _, out("tmm3") _,
+                out("tmm4") _, out("tmm5") _, out("tmm6") _, out("tmm7") _,
+                options(nostack),
+            );
+        }
+    }
+}
+
+impl Drop for Tiles {
+    fn drop(&mut self) {
+        // SAFETY: the instructions are there, or there would be no `self`.
+        unsafe { asm!("tilerelease", options(nostack, nomem)) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::inference::packed::padded;
+
+    /// Numbers of all bits and of sizes from 2⁻¹² to 2¹².
+    fn numbers(count: usize, seed: u32) -> Vec<f32> {
+        let hash = |i: usize| (i as u32 ^ seed).wrapping_mul(2_654_435_761).rotate_left(15).wrapping_mul(2_246_822_519);
+        let number = |bits: u32| (bits as f32 / 2_147_483_648.0 - 1.0) * ((bits % 25) as f32 - 12.0).exp2();
+        (0..count).map(|i| number(hash(i))).collect()
+    }
+
+    #[test]
+    fn three_parts_are_the_number_itself() {
+        for value in numbers(5000, 7).into_iter().chain([0.0, -0.0, f32::MAX, f32::MIN, 1.0 + f32::EPSILON]) {
+            let parts = pair(value, 0.0).map(|part| f32::from_bits(part << 16));
+            assert_eq!(parts[0] + (parts[1] + parts[2]), value, "{parts:?}");
+        }
+    }
+
+    /// The largest error of a row's outputs over the sum of the products' sizes.
+    fn error(rows: usize, inputs: usize, outputs: usize, by_tiles: bool) -> f64 {
+        let (weights, input) = (numbers(inputs * outputs, 1), numbers(rows * inputs, 2));
+        let layer = Packed::new(inputs, &weights, &vec![0.0; outputs]);
+        let mut output = vec![0.0; rows * padded(outputs)];
+        if by_tiles {
+            run(&layer, rows, (&input, inputs), (&mut output, padded(outputs)), Finish::Store);
+        } else {
+            for (output, row) in output.chunks_exact_mut(padded(outputs)).zip(input.chunks_exact(inputs)) {
+                let sum =
+                    |o: usize| row.iter().zip(&weights[o * inputs..]).fold(0.0_f32, |sum, (x, w)| x.mul_add(*w, sum));
+                (0..outputs).for_each(|o| output[o] = sum(o));
+            }
+        }
+        let one = |r: usize, o: usize| {
+            let products = input[r * inputs..][..inputs].iter().zip(&weights[o * inputs..]);
+            let products: Vec<f64> = products.map(|(x, w)| f64::from(*x) * f64::from(*w)).collect();
+            let off = f64::from(output[r * padded(outputs) + o]) - products.iter().sum::<f64>();
+            off.abs() / products.iter().map(|product| product.abs()).sum::<f64>()
+        };
+        (0..rows * outputs).map(|k| one(k / outputs, k % outputs)).fold(0.0, f64::max)
+    }
+
+    /// Against f64, beside sums in f32.
+    #[test]
+    fn products_are_as_exact_as_those_of_f32() {
+        if !are_here() {
+            return println!("skipped: this processor has no tiles");
+        }
+        for (rows, inputs, outputs) in
+            [(1, 1, 1), (2, 31, 16), (17, 33, 47), (33, 512, 96), (40, 1100, 113), (400, 64, 20)]
+        {
+            let [tiles, plain] = [true, false].map(|by_tiles| error(rows, inputs, outputs, by_tiles));
+            assert!(tiles <= (2.0 * plain).max(2e-7), "{rows} {inputs} {outputs}: {tiles:e}, in f32 {plain:e}");
+        }
+    }
+
+    #[test]
+    fn a_row_is_the_same_bits_among_others_and_what_is_not_finite_stays_in_its_row() {
+        if !are_here() {
+            return println!("skipped: this processor has no tiles");
+        }
+        let (rows, inputs, outputs) = (50, 600, 40);
+        let layer = Packed::new(inputs, &numbers(inputs * outputs, 3), &numbers(outputs, 4));
+        let mut input = numbers(rows * inputs, 5);
+        for (row, bad) in [(3, f32::NAN), (20, f32::INFINITY)] {
+            input[row * inputs + 5] = bad;
+        }
+        let product = |rows: usize, input: &[f32]| {
+            let mut output = vec![0.0; rows * padded(outputs)];
+            run(&layer, rows, (input, inputs), (&mut output, padded(outputs)), Finish::Store);
+            output
+        };
+        let together = product(rows, &input);
+        for (row, values) in together.chunks_exact(padded(outputs)).enumerate() {
+            let is_bad = row == 3 || row == 20;
+            assert!(values[..outputs].iter().all(|value| value.is_finite() != is_bad), "{row}");
+            let alone = product(1, &input[row * inputs..]);
+            assert!(is_bad || alone == values);
+        }
+    }
+}
