@@ -12,6 +12,7 @@
 //! | a place for a time, by a log of positions | [`Track`], [`Album::clocks_by_track`] |
 //! | towns, regions and time zones | [`SoftPlace`], [`AlbumPhoto::offset_h`] |
 //! | what photo managers do instead | [`by_time`] |
+//! | how well radii hold for an album's own tags | [`Album::left_out`] |
 //! | how good answers are, beside those | [`AlbumScores`], [`AlbumTrip`], [`Judging`] |
 //! | what the model assumes | [`AlbumSettings`] |
 //!
