@@ -1,8 +1,8 @@
 //! Answers agree with their densities, and with each other, whatever else is asked.
 
 use locdiff::{
-    Device, EmbeddedPhoto, Embedding, Fingerprint, Knowledge, LatLon, LocateOptions, Locator, Model, SampleOptions,
-    parts::ModelConfig,
+    Device, EmbeddedPhoto, Embedding, Fingerprint, Knowledge, LatLon, LocateOptions, Locator, Model, Pooling,
+    SampleOptions, haversine_km, parts::ModelConfig,
 };
 use std::sync::Arc;
 
@@ -59,6 +59,26 @@ fn answers_agree_with_their_densities() {
     assert!(error.to_string().contains("no place is left"), "{error}");
     let error = locator.answer(&photo.clone().into(), &options().with_views(5)).unwrap_err();
     assert!(error.to_string().contains("views = 5"), "{error}");
+}
+
+/// Samples are of the calibrated density: where the calibration trusts the model with nothing and knows a place, they are there.
+#[test]
+fn samples_are_of_the_calibrated_density() {
+    let at = LatLon::new(40.0, 116.0).unwrap();
+    let plain = toy(config());
+    let photo: EmbeddedPhoto = embedding([0.5, -1.0, 2.0, 0.0, 1.0]).into();
+    let sampled = |locator: &Locator| {
+        let mut options = options();
+        options.pooling = Some(Pooling::Mean);
+        haversine_km(locator.answer(&photo, &options).unwrap().best, at)
+    };
+    let peak = plain.predictor().codec().encode(at);
+    let mut calibration = plain.reader().calibration().clone();
+    calibration.background = peak.combine(20.0, &peak, 0.0).unwrap();
+    (calibration.factors.evidence, calibration.factors.background_weight) = (0.0, 1.0);
+    let calibrated = Locator::new(Model::new(&Device::cpu(), config()).unwrap(), Some(calibration), None).unwrap();
+    let (near, far) = (sampled(&calibrated), sampled(&plain));
+    assert!(near < 1500.0 && far > 2.0 * near, "{near} km, by the model alone {far} km");
 }
 
 /// One knowledge is good for models of several degrees, and for one after the other.

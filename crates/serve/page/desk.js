@@ -273,7 +273,7 @@ async function along(camera, seconds) {
     const [name, value] = next;
     next = null;
     asking = fetch(`/desk/along?camera=${encodeURIComponent(name)}&ahead_s=${value}`);
-    const found = await (await asking).json().catch(() => []);
+    const found = await asking.then((answer) => answer.json()).catch(() => []);
     asking = null;
     globe.setStops(stops(new Map(found.map(([k, lon, lat]) => [k, [lon, lat]]))));
     $("globe").dataset.along = found.length ? `${found[0][1].toFixed(4)},${found[0][2].toFixed(4)}` : "";
