@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The levels that radii of albums are read at (HALF of crates/album/src/levels.rs), fitted to how many truths they hold.
 
-    for part in fit validation; do cargo run --release -p locdiff-album --example traces -- ../shared/data/trips/$part.csv > $part.csv; done
+    for part in fit validation; do cargo run --release -p locdiff-album --example traces -- ../shared/data/trips/$part.csv left-out > $part.csv; done
     scripts/fit_radii.py fit.csv validation.csv
 
 Reads what the example writes with the present levels, and prints what to add at one half by hours: the quantile regression of the mass within the
@@ -18,7 +18,7 @@ HOURS = np.log(table("HOURS"))
 
 
 def read(path):
-    rows = [row for row in csv.DictReader(open(path)) if row["kind"] in "tw"]
+    rows = [row for row in csv.DictReader(open(path)) if row["kind"] in "tw" and row["e"]]
     hours, share = (np.array([float(row[name]) for row in rows]) for name in ("hours", "share"))
     hours = np.log(hours + 1e-3)
     half, nine = np.interp(hours, HOURS, table("HALF")), np.interp(hours, HOURS, table("NINE"))

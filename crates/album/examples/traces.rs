@@ -1,11 +1,12 @@
 //! Real traces by time and tags alone, beside what photo managers do: what docs/album.md has of them.
 //!
-//!     cargo run --release -p locdiff-album --example traces -- ../shared/data/trips/test.csv [blocks] [> photos.csv]
+//!     cargo run --release -p locdiff-album --example traces -- ../shared/data/trips/test.csv [blocks|left-out] [> photos.csv]
 //!
 //! Of each album 10 and 30 % of the points are tagged at random (seeds 1, 2, 3), or with `blocks` one block of 30 %. A table goes to standard
-//! error, and a line for each point without a tag to standard output (scripts/fit_radii.py reads them). Intervals resample persons.
+//! error, and a line for each point without a tag to standard output. Intervals resample persons. With `left-out` radii are those of all
+//! people, and a line without an error for each tag that is left out is there, too (scripts/fit_radii.py and fit_left_out.py read them).
 
-use locdiff_album::{Album, AlbumPhoto, AlbumSettings, PhotoTime, by_time, parse_time};
+use locdiff_album::{Album, AlbumPhoto, AlbumSettings, PhotoTime, by_time, cut, parse_time};
 use locdiff_answer::Calibration;
 use locdiff_eval::Bootstrap;
 use locdiff_shdd::Coefficients;
@@ -51,7 +52,8 @@ impl Dice {
 fn main() -> Result<(), Failure> {
     let mut arguments = std::env::args().skip(1);
     let file = arguments.next().ok_or("a file of traces is wanted")?;
-    let in_blocks = arguments.next().is_some_and(|word| word == "blocks");
+    let word = arguments.next().unwrap_or_default();
+    let (in_blocks, leaves_out) = (word == "blocks", word == "left-out");
     let mut albums: BTreeMap<String, Vec<(f64, LatLon)>> = BTreeMap::new();
     for line in std::fs::read_to_string(file)?.lines().skip(1) {
         let [name, time, lat, lon] = line.split(',').collect::<Vec<_>>()[..] else { return Err(line.into()) };
@@ -59,9 +61,10 @@ fn main() -> Result<(), Failure> {
         albums.entry(name.to_owned()).or_default().push((parse_time(time, None)?.0, place));
     }
     let nothing = Coefficients::new(vec![0.0; 16])?;
-    let album = Album::new(Calibration::none(nothing.clone()), AlbumSettings::default())?;
+    let settings = AlbumSettings::from_json(if leaves_out { r#"{"usual_tags": 1e12}"# } else { "{}" })?;
+    let album = Album::new(Calibration::none(nothing.clone()), settings)?;
     let mut out = std::io::BufWriter::new(std::io::stdout());
-    writeln!(out, "kind,rate,seed,album,hours,e,share")?;
+    writeln!(out, "kind,rate,seed,album,trip,hours,e,share")?;
     for rate in if in_blocks { vec![0.3] } else { vec![0.1, 0.3] } {
         let mut kinds: BTreeMap<String, BTreeMap<String, Hits>> = BTreeMap::new();
         for seed in 1..=3_u64 {
@@ -77,6 +80,15 @@ fn main() -> Result<(), Failure> {
                     let photos: Vec<AlbumPhoto> = points.iter().zip(&tags).map(photo).collect();
                     let truths: Vec<LatLon> = points.iter().map(|point| point.1).collect();
                     let answers = album.answers_in_trips(&photos, &truths)?;
+                    let mut trip_of = vec![0; photos.len()];
+                    for (number, trip) in cut(&photos, false).into_iter().enumerate() {
+                        trip.members.iter().for_each(|k| trip_of[*k] = number);
+                        let own: Vec<AlbumPhoto> = trip.members.iter().map(|k| photos[*k].clone()).collect();
+                        let left = if leaves_out { album.left_out(&own, &trip.known)? } else { Vec::new() };
+                        for (hours, share) in left {
+                            writeln!(out, "{kind},{rate},{seed},{name},{number},{hours:.5},,{share:.5}")?;
+                        }
+                    }
                     let person = name.rsplit_once('-').map_or(&**name, |(person, _)| person).to_owned();
                     let hits = kinds.entry(kind.to_owned()).or_default().entry(person).or_default();
                     for (k, found) in by_time(&photos).into_iter().enumerate().filter(|(k, _)| !tags[*k]) {
@@ -94,8 +106,9 @@ fn main() -> Result<(), Failure> {
                         let gap = |other: usize| (points[other].0 - points[k].0).abs() / 3600.0;
                         let hours =
                             (0..points.len()).filter(|other| tags[*other]).map(gap).fold(f64::INFINITY, f64::min);
+                        let trip = trip_of[k];
                         let share = answer.verdict.as_ref().map_or(0.0, |said| said.radius_share);
-                        writeln!(out, "{kind},{rate},{seed},{name},{hours:.5},{error:.5},{share:.5}")?;
+                        writeln!(out, "{kind},{rate},{seed},{name},{trip},{hours:.5},{error:.5},{share:.5}")?;
                     }
                 }
             }

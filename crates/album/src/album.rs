@@ -165,6 +165,18 @@ impl Album {
         Ok(places)
     }
 
+    /// How well radii hold for the album's own tags: each (96 at the most) is asked about as if it were not known. The hours to the nearest
+    /// other tag, and the share of truths that a radius as long as the error should hold.
+    ///
+    /// # Errors
+    /// As [`Album::answers`].
+    pub fn left_out(&self, photos: &[AlbumPhoto], known: &[KnownPlace]) -> Result<Vec<(f64, f64)>, AlbumError> {
+        let order = in_time(photos);
+        let times = order.iter().map(|k| photos[*k].time.seconds).collect();
+        let sorted = order.iter().map(|k| &photos[*k]).collect();
+        Ok(self.chain(sorted, times, known, &self.settings)?.left_out()?.shares)
+    }
+
     /// The log likelihood of the album as its times stand: how well evidence, tags and travel agree.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 //! the order of their root; and what that makes of each photo together with the places known of other times.
 
 use crate::evidence::{EVEN, Evidence, one_moment, weights as weights_of};
+use crate::left_out::LeftOut;
 use crate::likeness::{self, Similarities};
 use crate::message::{Message, Return};
 use crate::prior::{Anchor, Anchors, Nearest, Prior};
@@ -278,6 +279,7 @@ impl<'a> Chain<'a> {
         };
         self.forward(keep, &mut sums)?;
         let (shares, _) = self.average(&sums);
+        let left_out = self.left_out()?;
         let mut after: Grids = vec![vec![1.0; self.earth.points.len()]; kinds];
         let mut none = vec![0.0; kinds];
         for (block, start) in (0..count).step_by(stride).enumerate().rev() {
@@ -293,7 +295,7 @@ impl<'a> Chain<'a> {
             }
             for k in (start..end).rev() {
                 let before = double(expected.pop().expect("one for each photo"));
-                each(k, self.word(k, &self.ratio(&shares, &before, &after))?)?;
+                each(k, self.word(k, &self.ratio(&shares, &before, &after), &left_out)?)?;
                 if k > 0 {
                     self.hear(k, &mut after, &mut none)?;
                     self.roam(&mut after, self.times[k] - self.times[k - 1])?;
@@ -301,6 +303,11 @@ impl<'a> Chain<'a> {
             }
         }
         Ok(())
+    }
+
+    /// The known places, each asked about as if it were not known.
+    pub(crate) fn left_out(&self) -> Result<LeftOut, AlbumError> {
+        LeftOut::of(&self.anchors, self.settings, self.earth)
     }
 
     /// What all other photos' looks say of a place, against knowing nothing.
@@ -409,7 +416,7 @@ impl<'a> Chain<'a> {
         wrong / (wrong + right)
     }
 
-    fn word(&self, k: usize, ratio: &[f64]) -> Result<PhotoPosterior, AlbumError> {
+    fn word(&self, k: usize, ratio: &[f64], left_out: &LeftOut) -> Result<PhotoPosterior, AlbumError> {
         let others = self.others(k, Some(ratio))?;
         let evidence = self.evidence(k)?;
         // How well its own word fits what the others say: its whole word, for it is one against all.
@@ -423,6 +430,9 @@ impl<'a> Chain<'a> {
         let stray = self.elsewhere(k, fit);
         let wrong_tag = self.wrong_tag(k, &others);
         let mut nearest = self.nearest(k);
+        if let Some(nearest) = &mut nearest {
+            nearest.shift = left_out.shift(nearest.hours);
+        }
         let mut place = if self.anchors.all().is_empty() {
             let mut place = others;
             place.hear(&evidence, self.settings.stray, self.earth);

@@ -11,7 +11,8 @@ use std::collections::BTreeMap;
 const HOURS: std::ops::RangeInclusive<i32> = -13..=13;
 /// Photos that are looked at, of all cameras together.
 const LOOKED_AT: usize = 96;
-/// The probability that photos which two cameras took at one time are of one thing, and the seconds after which it is less by 1/e.
+/// The probability that photos which two cameras took at one time are of one thing, and the seconds after which it is less by 1/e; photos of
+/// one camera so near to one another say the same of it.
 const OF_ONE_THING: f64 = 0.5;
 const ONE_THING_S: f64 = 3600.0;
 
@@ -60,11 +61,15 @@ impl Album {
                 list.iter().step_by(stride).map(|photo| (*photo).clone()).collect()
             };
             let (own, other) = (thin(&own), thin(&other));
-            let company = Company::of(&own, &other, self.settings());
+            // Each camera's photos are asked about those of the other, as their tags are.
+            let (company, back) =
+                (Company::of(&own, &other, self.settings()), Company::of(&other, &own, self.settings()));
             let shifted = |hours: i32| -> Result<f64, AlbumError> {
                 let mut all = other.clone();
                 all.extend(own.iter().cloned().map(|photo| shift(photo, -hours)));
-                Ok(self.log_likelihood(&all, known)? + company.log_likelihood(-3600.0 * f64::from(hours)))
+                let later_s = -3600.0 * f64::from(hours);
+                let looks = company.log_likelihood(later_s) + back.log_likelihood(-later_s);
+                Ok(self.log_likelihood(&all, known)? + looks)
             };
             let fits: Vec<(i32, f64)> =
                 HOURS.into_par_iter().map(|hours| Ok((hours, shifted(hours)?))).collect::<Result<_, AlbumError>>()?;
@@ -95,7 +100,7 @@ impl Company {
     fn of(own: &[AlbumPhoto], other: &[AlbumPhoto], settings: &AlbumSettings) -> Self {
         let times = |photos: &[AlbumPhoto]| photos.iter().map(|photo| photo.time.seconds).collect::<Vec<_>>();
         let (own_s, other_s) = (times(own), times(other));
-        let moment = |_, _, gap_s| one_moment(gap_s, settings.moment_s);
+        let moment = |_, _, gap_s| one_moment(gap_s, ONE_THING_S);
         let shares = weights(&own_s, settings.likeness_dependence, moment);
         let both: Vec<&AlbumPhoto> = own.iter().chain(other).collect();
         let looks = Similarities::of(&both);
@@ -137,5 +142,30 @@ pub fn set_clocks(photos: &mut [AlbumPhoto], wrong: &[WrongClock]) {
                 (photo.time.ahead_s, photo.time.is_utc) = (0.0, true); // a log is of UTC
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use locdiff_shdd::Coefficients;
+
+    /// What a camera's photos say of the other's they say by the same shift, asked the other way round.
+    #[test]
+    fn both_cameras_tell_the_same_shift() {
+        let photo = |hours: f64, look: usize| {
+            let embedding = (0..4).map(|k| f32::from(u8::from(k == look))).collect();
+            let nothing = Coefficients::new(vec![0.0; 16]).unwrap();
+            AlbumPhoto::new("x", PhotoTime::at(3600.0 * hours), nothing).with_embedding(embedding, 0.0)
+        };
+        let camera = |ahead_h: f64| (0..4).map(|k| photo(5.0 * k as f64 + ahead_h, k)).collect::<Vec<_>>();
+        let (right, wrong) = (camera(0.0), camera(8.0));
+        let settings = AlbumSettings::default();
+        let (there, back) = (Company::of(&wrong, &right, &settings), Company::of(&right, &wrong, &settings));
+        let best = |fit: &dyn Fn(f64) -> f64| {
+            HOURS.max_by(|a, b| fit(3600.0 * f64::from(*a)).total_cmp(&fit(3600.0 * f64::from(*b))))
+        };
+        assert_eq!(best(&|ahead_s| there.log_likelihood(-ahead_s)), Some(8));
+        assert_eq!(best(&|ahead_s| back.log_likelihood(ahead_s)), Some(8));
     }
 }

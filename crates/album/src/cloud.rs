@@ -92,7 +92,7 @@ impl Cloud {
 
     /// How radii are read.
     fn levels(&self) -> Levels {
-        self.preferred.map_or_else(Levels::default, |(nearest, _)| Levels::of(nearest.hours))
+        self.preferred.map_or_else(Levels::default, |(nearest, _)| Levels::of(nearest.hours).shifted(nearest.shift))
     }
 
     fn push(&mut self, point: UnitVec, mass: f64) {

@@ -41,6 +41,7 @@ impl Evidence {
         earth: &Earth,
         calibration: &Calibration,
     ) -> Result<Self, AlbumError> {
+        let said = photo.evidence.coefficients()?;
         let mut kinds = vec![(calibration.factors, 1.0)];
         if let Some(out_of_domain) = &calibration.out_of_domain {
             kinds = vec![(calibration.factors, 1.0 - photo.ood), (out_of_domain.factors, photo.ood)];
@@ -55,8 +56,7 @@ impl Evidence {
         for (factors, share) in
             kinds.into_iter().map(|(factors, share)| (factors, model * share)).filter(|(_, share)| *share > 1e-3)
         {
-            let natural =
-                photo.evidence.combine(factors.evidence, &calibration.background, factors.background_weight)?;
+            let natural = said.combine(factors.evidence, &calibration.background, factors.background_weight)?;
             let (field, values) = earth.field(&natural)?;
             let log_scale = (share * (1.0 - factors.floor)).ln() - log_sum(&values, &earth.areas);
             density.iter_mut().zip(&values).for_each(|(sum, value)| *sum += (value + log_scale).exp());

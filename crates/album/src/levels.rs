@@ -20,6 +20,11 @@ impl Levels {
         Self { half: between(&HALF, hours), nine: between(&NINE, hours) }
     }
 
+    /// Where one half is to be read at another share.
+    pub(crate) fn shifted(self, shift: f64) -> Self {
+        Self { half: self.level(0.5 + shift) - 0.5, ..self }
+    }
+
     /// The mass that a radius which is to hold a share must hold.
     pub(crate) fn level(self, share: f64) -> f64 {
         let Self { half, nine } = self;
@@ -59,8 +64,11 @@ mod tests {
     /// Levels rise with the share from nothing to all, whatever is added, and shares are read back.
     #[test]
     fn levels_rise() {
-        for hours in [0.0, 0.3, 3.0, 20.0, 100.0, 1e5] {
-            let levels = Levels::of(hours);
+        for (hours, shift) in
+            [0.0, 0.3, 3.0, 20.0, 100.0, 1e5].into_iter().flat_map(|h| [-0.2, 0.0, 0.2].map(|s| (h, s)))
+        {
+            let levels = Levels::of(hours).shifted(shift);
+            assert!((levels.level(0.5) - Levels::of(hours).level(0.5 + shift)).abs() < 1e-12);
             let all: Vec<f64> = (0..=20).map(|k| levels.level(f64::from(k) / 20.0)).collect();
             assert!(all.windows(2).all(|two| two[0] < two[1]), "{hours} {all:?}");
             assert!(all[0].abs() < 1e-12 && (all[20] - 1.0).abs() < 1e-12);

@@ -12,6 +12,7 @@
 //! | a place for a time, by a log of positions | [`Track`], [`Album::clocks_by_track`] |
 //! | towns, regions and time zones | [`SoftPlace`], [`AlbumPhoto::offset_h`] |
 //! | what photo managers do instead | [`by_time`] |
+//! | how well radii hold for an album's own tags | [`Album::left_out`] |
 //! | how good answers are, beside those | [`AlbumScores`], [`AlbumTrip`], [`Judging`] |
 //! | what the model assumes | [`AlbumSettings`] |
 //!
@@ -33,12 +34,14 @@ mod evaluation_text;
 mod evidence;
 mod explain;
 mod known;
+mod left_out;
 mod levels;
 mod likeness;
 mod message;
 mod photo;
 mod prior;
 mod roaming;
+mod said;
 mod settings;
 mod soft;
 mod soft_weights;

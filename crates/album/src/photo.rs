@@ -1,6 +1,6 @@
 //! A photo as the album sees it.
 
-use crate::{soft::SoftPlace, times::PhotoTime};
+use crate::{said::Said, soft::SoftPlace, times::PhotoTime};
 use locdiff_answer::PlaceField;
 use locdiff_shdd::Coefficients;
 use locdiff_sphere::LatLon;
@@ -28,7 +28,7 @@ pub struct AlbumPhoto {
     /// The offset from UTC that its clock had, in hours, where it says so itself: a hint at its longitude.
     pub offset_h: Option<f64>,
     /// What the network says about it: natural parameters at pure noise.
-    pub evidence: Coefficients,
+    pub(crate) evidence: Said,
     /// The probability that it is of another kind than the model was trained for.
     pub ood: f64,
     /// What a model that gives places scores says about it.
@@ -41,7 +41,7 @@ impl AlbumPhoto {
     /// A photo with a time and what the network says of it.
     pub fn new(name: impl Into<String>, time: PhotoTime, evidence: Coefficients) -> Self {
         let (camera, gps, track, soft, offset_h) = (None, None, None, Vec::new(), None);
-        let (ood, places, embedding) = (0.0, None, Vec::new());
+        let (ood, places, embedding, evidence) = (0.0, None, Vec::new(), Said::of(evidence));
         Self { name: name.into(), time, camera, gps, track, soft, offset_h, evidence, ood, places, embedding }
     }
 

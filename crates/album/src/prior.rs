@@ -57,6 +57,8 @@ pub(crate) struct Nearest {
     pub(crate) hours: f64,
     /// Whether what photos look like speaks against it.
     pub(crate) is_doubted: bool,
+    /// What the album's other tags add to the share of one half that a radius is read at.
+    pub(crate) shift: f64,
 }
 
 /// Where a photo may be: blobs, and the probability of being anywhere. All sum to 1.
@@ -146,13 +148,18 @@ impl Anchors {
 
     /// The known place that is nearest in time, `without` as in [`Anchors::prior`].
     pub(crate) fn nearest(&self, time_s: f64, without: Option<usize>) -> Option<Nearest> {
+        self.nearest_by(time_s, |anchor| without.is_none() || anchor.of != without)
+    }
+
+    /// The nearest of those that `counts`.
+    pub(crate) fn nearest_by(&self, time_s: f64, counts: impl Fn(&Anchor) -> bool) -> Option<Nearest> {
         let next = self.list.partition_point(|anchor| anchor.time_s < time_s);
-        let counts = |anchor: &&Anchor| without.is_none() || anchor.of != without;
+        let counts = |anchor: &&Anchor| counts(anchor);
         let before = self.list[..next].iter().rev().find(counts);
         let after = self.list[next..].iter().find(counts);
         let gap = |anchor: &&Anchor| (anchor.time_s - time_s).abs();
         let nearest = before.into_iter().chain(after).min_by(|a, b| gap(a).total_cmp(&gap(b)))?;
-        Some(Nearest { place: nearest.place, hours: gap(&nearest) / 3600.0, is_doubted: false })
+        Some(Nearest { place: nearest.place, hours: gap(&nearest) / 3600.0, is_doubted: false, shift: 0.0 })
     }
 
     /// By those that `counts`.

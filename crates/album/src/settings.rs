@@ -48,6 +48,9 @@ pub struct AlbumSettings {
     /// The tag nearest in time is given up for a place further than 100 km from it only where so much more is expected there: the sum of the
     /// probabilities within 1, 25, 200 and 750 km. People differ more than the traces that travel was fitted to.
     pub nearest_margin: f64,
+    /// How far people go between two tags is read off the album's own ones as if it had so many more that are as they should be: with more
+    /// the radii are those of all people.
+    pub usual_tags: f64,
     /// The probability that two cameras of an album travel together.
     pub together: f64,
     /// What one photo may say for or against that at the most, in nats.
@@ -91,6 +94,7 @@ impl Default for AlbumSettings {
             surroundings: (7.0, 2.0),
             most_surroundings: 3.0,
             nearest_margin: 0.4,
+            usual_tags: 4.0,
             together: 0.99,
             most_apart: 3.0,
             alike_km: 0.5,
@@ -132,6 +136,7 @@ impl AlbumSettings {
             settings.look_power,
             settings.most_look,
             settings.most_surroundings,
+            settings.usual_tags,
         ];
         let is_size = |size: &f64| *size > 0.0 && size.is_finite();
         let total: f64 = settings.travellers.iter().map(|kind| kind.share).sum();

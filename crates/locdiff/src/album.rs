@@ -311,16 +311,14 @@ impl Locator {
         times: &[PhotoTime],
         options: &LocateOptions,
     ) -> Result<Vec<AlbumPhoto>, LocateError> {
-        let mut said = Vec::with_capacity(photos.len());
-        for block in photos.chunks(self.photos_per_block()) {
+        let mut all = Vec::with_capacity(photos.len());
+        let size = self.photos_per_block();
+        for (block, times) in photos.chunks(size).zip(times.chunks(size)) {
             block.iter().try_for_each(|photo| self.check(photo, options))?;
             let queries: Vec<_> = block.iter().map(|photo| photo.query()).collect();
             let evidence = self.evidence(&queries, options)?;
-            said.extend(evidence.into_iter().zip(self.album_places(block, options)?));
-        }
-        let both = photos.iter().zip(times).zip(said);
-        Ok(both
-            .map(|((photo, time), (evidence, places))| {
+            let said = evidence.into_iter().zip(self.album_places(block, options)?);
+            all.extend(block.iter().zip(times).zip(said).map(|((photo, time), (evidence, places))| {
                 let views = photo.views.iter().map(Embedding::values);
                 let ood = self.reader().calibration().evidence_of(&evidence, views).ood;
                 let mut own = AlbumPhoto::new(photo.name.clone().unwrap_or_default(), *time, evidence)
@@ -330,8 +328,9 @@ impl Locator {
                     .with_places(places);
                 own.offset_h = photo.taken.offset.as_deref().and_then(parse_offset).map(|seconds| seconds / 3600.0);
                 own
-            })
-            .collect())
+            }));
+        }
+        Ok(all)
     }
 
     /// What a model that gives places scores finds for photos; nothing for other models.
