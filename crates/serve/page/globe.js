@@ -279,6 +279,8 @@ export class Globe {
       context.beginPath();
       for (const [k, at] of line.entries()) {
         const point = isSeen(at) ? projection(at) : null, before = line[k - 1];
+        // Points on the same pixels are one while it moves.
+        if (this.isMoving && last && point && Math.abs(point[0] - last[0]) + Math.abs(point[1] - last[1]) < 3) continue;
         const isLong = k && (Math.abs(at[1] - before[1]) > LONG_DEG || Math.abs(at[0] - before[0]) > LONG_DEG);
         if (isLong && (!this.isMoving || Math.abs(at[0] - before[0]) > 180)) path({ type: "LineString", coordinates: [before, at] });
         else if (last && point) { context.moveTo(...last); context.lineTo(...point); }
@@ -295,15 +297,15 @@ export class Globe {
     this.drawn = [];
     if (!this.track) return;
     const names = Object.keys(LOOKS), dots = names.map((name) => this.dot(...LOOKS[name].map(colour)));
-    const taken = new Set(), last = names.indexOf("chosen"), above = [];
+    const taken = new Set(), last = names.indexOf("chosen"), above = [], grain = this.isMoving ? 4 : 2;
     const draw = (look, x, y) => this.context.drawImage(dots[look], x - DOT / 2, y - DOT / 2, DOT, DOT);
     for (const [k, { at, look: name, isGuess }] of this.track.stops.entries()) {
       const point = isSeen(at) && projection(at);
       if (!point) continue;
       this.drawn.push([k, ...point]);
-      // Dots on the same pixels are one.
+      // Dots on the same pixels are one, with larger pixels while it moves.
       const look = names.indexOf(name ?? (isGuess ? "guess" : "placed"));
-      const spot = (Math.round(point[0] / 2) * 8192 + Math.round(point[1] / 2)) * names.length + look;
+      const spot = (Math.round(point[0] / grain) * 8192 + Math.round(point[1] / grain)) * names.length + look;
       if (taken.has(spot)) continue;
       taken.add(spot);
       if (look === last) above.push(point); else draw(look, ...point);

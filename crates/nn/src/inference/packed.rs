@@ -82,7 +82,8 @@ impl Packed {
         self
     }
 
-    #[cfg(test)]
+    /// Whether they are kept as f16.
+    #[cfg(any(test, all(target_arch = "x86_64", target_os = "linux")))]
     pub(super) fn is_narrow(&self) -> bool {
         !self.half.is_empty()
     }

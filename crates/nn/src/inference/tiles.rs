@@ -2,7 +2,7 @@
 //!
 //! The instructions multiply numbers of 8 bits (bf16) and add in f32, 16 times as many in a cycle as f32 products. A number of f32 is the sum of three of
 //! 8 bits, high, middle and low, without any rest; a product is then the sum of nine, of which the three smallest are below what f32 rounds and left out.
-//! Six products at a sixteenth of the time each are faster than one.
+//! Six products at a sixteenth of the time each are faster than one. Weights that f16 holds have no low parts, and five products.
 
 #![allow(unsafe_code)] // reason: inline assembly and calls of `#[target_feature]` functions; each has its SAFETY note
 
@@ -120,7 +120,7 @@ impl Product<'_> {
         let pairs = self.rows.div_ceil(2 * ROWS);
         let height = self.rows.div_ceil(2 * pairs);
         let sums = window(sums, width.div_ceil(WIDTH) * pairs, Sums([[[0.0; BLOCK]; ROWS]; 4]));
-        let tiles = Tiles::new(height);
+        let tiles = Tiles::new(height, !self.layer.is_narrow());
         for start in (0..self.layer.inputs).step_by(INPUTS) {
             let inputs = start..self.layer.inputs.min(start + INPUTS);
             let steps = inputs.len().div_ceil(STEP);
@@ -263,11 +263,108 @@ struct Config {
     rows: [u8; 16],
 }
 
+/// Adds to sums the products of tiles, step by step; `$middle` begins with the high parts of the rows and the middle ones of the weights, and ends with high
+/// weights on their way.
+///
+/// A tile is loaded as soon as its register is free and long before it is used.
+macro_rules! add_products {
+    ($rows:ident, $weights:ident, $sums:ident, $fresh:ident, $next:ident, $($middle:literal,)*) => {{
+        let steps = $rows.len() / 2;
+        asm!(
+            "tilezero tmm0",
+            "tilezero tmm1",
+            "tilezero tmm2",
+            "tilezero tmm3",
+            "test {fresh:e}, {fresh:e}",
+            "jnz 3f",
+            "tileloadd tmm0, [{sums} + {line}]",
+            "tileloadd tmm1, [{sums} + {line} + 1024]",
+            "tileloadd tmm2, [{sums} + {line} + 2048]",
+            "tileloadd tmm3, [{sums} + {line} + 3072]",
+            "3:",
+            "tileloadd tmm4, [{rows} + {line} + 2048]",
+            "tileloadd tmm6, [{weights} + {line}]",
+            "tileloadd tmm5, [{more_rows} + {line} + 2048]",
+            "tileloadd tmm7, [{more_weights} + {line}]",
+            "2:",
+            // low rows · high weights
+            "tdpbf16ps tmm0, tmm4, tmm6",
+            "tdpbf16ps tmm1, tmm4, tmm7",
+            "tileloadd tmm4, [{rows} + {line} + 1024]",
+            "prefetcht1 [{next}]",
+            "tdpbf16ps tmm2, tmm5, tmm6",
+            "tdpbf16ps tmm3, tmm5, tmm7",
+            "tileloadd tmm5, [{more_rows} + {line} + 1024]",
+            "prefetcht1 [{next} + 64]",
+            // middle · high
+            "tdpbf16ps tmm0, tmm4, tmm6",
+            "tdpbf16ps tmm1, tmm4, tmm7",
+            "tdpbf16ps tmm2, tmm5, tmm6",
+            "tileloadd tmm6, [{weights} + {line} + 1024]",
+            "prefetcht1 [{next} + 128]",
+            "tdpbf16ps tmm3, tmm5, tmm7",
+            "tileloadd tmm7, [{more_weights} + {line} + 1024]",
+            "prefetcht1 [{next} + 192]",
+            // middle · middle
+            "tdpbf16ps tmm0, tmm4, tmm6",
+            "tdpbf16ps tmm2, tmm5, tmm6",
+            "tdpbf16ps tmm1, tmm4, tmm7",
+            "tileloadd tmm4, [{rows} + {line}]",
+            "prefetcht1 [{next} + 256]",
+            "tdpbf16ps tmm3, tmm5, tmm7",
+            "tileloadd tmm5, [{more_rows} + {line}]",
+            "prefetcht1 [{next} + 320]",
+            $($middle,)*
+            // high · high; the tiles of the next step, or again of the last one
+            "dec {steps}",
+            "cmovz {step}, {steps}",
+            "add {rows}, {step}",
+            "add {more_rows}, {step}",
+            "add {weights}, {step}",
+            "add {more_weights}, {step}",
+            "tdpbf16ps tmm0, tmm4, tmm6",
+            "tdpbf16ps tmm2, tmm5, tmm6",
+            "tileloadd tmm6, [{weights} + {line}]",
+            "prefetcht1 [{next} + 640]",
+            "tdpbf16ps tmm1, tmm4, tmm7",
+            "tileloadd tmm4, [{rows} + {line} + 2048]",
+            "tdpbf16ps tmm3, tmm5, tmm7",
+            "tileloadd tmm5, [{more_rows} + {line} + 2048]",
+            "tileloadd tmm7, [{more_weights} + {line}]",
+            "prefetcht1 [{next} + 704]",
+            "add {next}, {advance}",
+            "test {steps}, {steps}",
+            "jnz 2b",
+            "tilestored [{sums} + {line}], tmm0",
+            "tilestored [{sums} + {line} + 1024], tmm1",
+            "tilestored [{sums} + {line} + 2048], tmm2",
+            "tilestored [{sums} + {line} + 3072], tmm3",
+            fresh = in(reg) u32::from($fresh),
+            sums = in(reg) $sums,
+            line = in(reg) 64_usize,
+            rows = inout(reg) $rows.as_ptr() => _,
+            more_rows = inout(reg) $rows[steps..].as_ptr() => _,
+            weights = inout(reg) $weights.as_ptr() => _,
+            more_weights = inout(reg) $weights[steps..].as_ptr() => _,
+            next = inout(reg) $next.start => _,
+            advance = in(reg) ($next.end.addr() - $next.start.addr()) / steps,
+            step = inout(reg) size_of::<Parts>() => _,
+            steps = inout(reg) steps => _,
+            out("tmm0") _, out("tmm1") _, out("tmm2") _, out("tmm3") _,
+            out("tmm4") _, out("tmm5") _, out("tmm6") _, out("tmm7") _,
+            options(nostack),
+        )
+    }};
+}
+
 /// The tile registers in use: sums in 0 to 3 and rows in 4 and 5, `height` of them; weights in 6 and 7.
-struct Tiles;
+struct Tiles {
+    /// Whether weights have low parts.
+    low_weights: bool,
+}
 
 impl Tiles {
-    fn new(height: usize) -> Self {
+    fn new(height: usize, low_weights: bool) -> Self {
         assert!((1..=ROWS).contains(&height));
         let rows = std::array::from_fn(|tile| match tile {
             0..6 => height as u8,
@@ -278,120 +375,61 @@ impl Tiles {
         let config = Config { palette: 1, start_row: 0, reserved: [0; 14], bytes_of_row, rows };
         // SAFETY: the instructions are there (`run` has asked), it reads the 64 bytes of `config`, and no other code uses these registers.
         unsafe { asm!("ldtilecfg [{}]", in(reg) &raw const config, options(nostack, readonly)) };
-        Self
+        Self { low_weights }
     }
 
     /// Adds to sums, or to zero where they are `fresh`, the products of two tiles of rows and two of weights, each step by step. What lies at
     /// `next` is fetched into the second cache meanwhile.
-    #[expect(clippy::unused_self, reason = "who has it has given the registers their shapes")]
     fn add_products(&self, rows: &[Parts], weights: &[Parts], sums: &mut Sums, fresh: bool, next: &Range<*const i8>) {
         let steps = rows.len() / 2;
         assert!(steps > 0 && rows.len() == 2 * steps && weights.len() == 2 * steps);
-        let advance = (next.end.addr() - next.start.addr()) / steps;
         // SAFETY: the registers have their shapes as long as `self` lives, and hold nothing from one call to the next. What is read and written lies
         // inside the slices and the sums: 3 KiB for each step of each tile, and 1 KiB for each of four tiles of sums, 64 bytes for each of 16 rows at the most.
         unsafe {
-            asm!(
-                "tilezero tmm0",
-                "tilezero tmm1",
-                "tilezero tmm2",
-                "tilezero tmm3",
-                "test {fresh:e}, {fresh:e}",
-                "jnz 3f",
-                "tileloadd tmm0, [{sums} + {line}]",
-                "tileloadd tmm1, [{sums} + {line} + 1024]",
-                "tileloadd tmm2, [{sums} + {line} + 2048]",
-                "tileloadd tmm3, [{sums} + {line} + 3072]",
-                "3:",
-                "tileloadd tmm4, [{rows} + {line} + 2048]",
-                "tileloadd tmm6, [{weights} + {line}]",
-                "tileloadd tmm5, [{more_rows} + {line} + 2048]",
-                "tileloadd tmm7, [{more_weights} + {line}]",
-                "2:",
-                // A tile is loaded as soon as its register is free and long before it is used. Low rows · high weights:
-                "tdpbf16ps tmm0, tmm4, tmm6",
-                "tdpbf16ps tmm1, tmm4, tmm7",
-                "tileloadd tmm4, [{rows} + {line} + 1024]",
-                "prefetcht1 [{next}]",
-                "tdpbf16ps tmm2, tmm5, tmm6",
-                "tdpbf16ps tmm3, tmm5, tmm7",
-                "tileloadd tmm5, [{more_rows} + {line} + 1024]",
-                "prefetcht1 [{next} + 64]",
-                // middle · high
-                "tdpbf16ps tmm0, tmm4, tmm6",
-                "tdpbf16ps tmm1, tmm4, tmm7",
-                "tdpbf16ps tmm2, tmm5, tmm6",
-                "tileloadd tmm6, [{weights} + {line} + 1024]",
-                "prefetcht1 [{next} + 128]",
-                "tdpbf16ps tmm3, tmm5, tmm7",
-                "tileloadd tmm7, [{more_weights} + {line} + 1024]",
-                "prefetcht1 [{next} + 192]",
-                // middle · middle
-                "tdpbf16ps tmm0, tmm4, tmm6",
-                "tdpbf16ps tmm2, tmm5, tmm6",
-                "tdpbf16ps tmm1, tmm4, tmm7",
-                "tileloadd tmm4, [{rows} + {line}]",
-                "prefetcht1 [{next} + 256]",
-                "tdpbf16ps tmm3, tmm5, tmm7",
-                "tileloadd tmm5, [{more_rows} + {line}]",
-                "prefetcht1 [{next} + 320]",
-                // high · middle
-                "tdpbf16ps tmm0, tmm4, tmm6",
-                "tdpbf16ps tmm1, tmm4, tmm7",
-                "tdpbf16ps tmm2, tmm5, tmm6",
-                "tileloadd tmm6, [{weights} + {line} + 2048]",
-                "prefetcht1 [{next} + 384]",
-                "tdpbf16ps tmm3, tmm5, tmm7",
-                "tileloadd tmm7, [{more_weights} + {line} + 2048]",
-                "prefetcht1 [{next} + 448]",
-                // high · low
-                "tdpbf16ps tmm0, tmm4, tmm6",
-                "tdpbf16ps tmm2, tmm5, tmm6",
-                "tileloadd tmm6, [{weights} + {line}]",
-                "prefetcht1 [{next} + 512]",
-                "tdpbf16ps tmm1, tmm4, tmm7",
-                "tdpbf16ps tmm3, tmm5, tmm7",
-                "tileloadd tmm7, [{more_weights} + {line}]",
-                "prefetcht1 [{next} + 576]",
-                // high · high; the tiles of the next step, or again of the last one
-                "dec {steps}",
-                "cmovz {step}, {steps}",
-                "add {rows}, {step}",
-                "add {more_rows}, {step}",
-                "add {weights}, {step}",
-                "add {more_weights}, {step}",
-                "tdpbf16ps tmm0, tmm4, tmm6",
-                "tdpbf16ps tmm2, tmm5, tmm6",
-                "tileloadd tmm6, [{weights} + {line}]",
-                "prefetcht1 [{next} + 640]",
-                "tdpbf16ps tmm1, tmm4, tmm7",
-                "tileloadd tmm4, [{rows} + {line} + 2048]",
-                "tdpbf16ps tmm3, tmm5, tmm7",
-                "tileloadd tmm5, [{more_rows} + {line} + 2048]",
-                "tileloadd tmm7, [{more_weights} + {line}]",
-                "prefetcht1 [{next} + 704]",
-                "add {next}, {advance}",
-                "test {steps}, {steps}",
-                "jnz 2b",
-                "tilestored [{sums} + {line}], tmm0",
-                "tilestored [{sums} + {line} + 1024], tmm1",
-                "tilestored [{sums} + {line} + 2048], tmm2",
-                "tilestored [{sums} + {line} + 3072], tmm3",
-                fresh = in(reg) u32::from(fresh),
-                sums = in(reg) sums,
-                line = in(reg) 64_usize,
-                rows = inout(reg) rows.as_ptr() => _,
-                more_rows = inout(reg) rows[steps..].as_ptr() => _,
-                weights = inout(reg) weights.as_ptr() => _,
-                more_weights = inout(reg) weights[steps..].as_ptr() => _,
-                next = inout(reg) next.start => _,
-                advance = in(reg) advance,
-                step = inout(reg) size_of::<Parts>() => _,
-                steps = inout(reg) steps => _,
-                out("tmm0") _, out("tmm1") _, out("tmm2") _, out("tmm3") _,
-                out("tmm4") _, out("tmm5") _, out("tmm6") _, out("tmm7") _,
-                options(nostack),
-            );
+            if self.low_weights {
+                add_products!(
+                    rows,
+                    weights,
+                    sums,
+                    fresh,
+                    next,
+                    // high · middle
+                    "tdpbf16ps tmm0, tmm4, tmm6",
+                    "tdpbf16ps tmm1, tmm4, tmm7",
+                    "tdpbf16ps tmm2, tmm5, tmm6",
+                    "tileloadd tmm6, [{weights} + {line} + 2048]",
+                    "prefetcht1 [{next} + 384]",
+                    "tdpbf16ps tmm3, tmm5, tmm7",
+                    "tileloadd tmm7, [{more_weights} + {line} + 2048]",
+                    "prefetcht1 [{next} + 448]",
+                    // high · low
+                    "tdpbf16ps tmm0, tmm4, tmm6",
+                    "tdpbf16ps tmm2, tmm5, tmm6",
+                    "tileloadd tmm6, [{weights} + {line}]",
+                    "prefetcht1 [{next} + 512]",
+                    "tdpbf16ps tmm1, tmm4, tmm7",
+                    "tdpbf16ps tmm3, tmm5, tmm7",
+                    "tileloadd tmm7, [{more_weights} + {line}]",
+                    "prefetcht1 [{next} + 576]",
+                );
+            } else {
+                add_products!(
+                    rows,
+                    weights,
+                    sums,
+                    fresh,
+                    next,
+                    // high · middle
+                    "tdpbf16ps tmm0, tmm4, tmm6",
+                    "tdpbf16ps tmm1, tmm4, tmm7",
+                    "tdpbf16ps tmm2, tmm5, tmm6",
+                    "tileloadd tmm6, [{weights} + {line}]",
+                    "prefetcht1 [{next} + 384]",
+                    "tdpbf16ps tmm3, tmm5, tmm7",
+                    "tileloadd tmm7, [{more_weights} + {line}]",
+                    "prefetcht1 [{next} + 448]",
+                );
+            }
         }
     }
 }
