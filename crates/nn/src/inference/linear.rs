@@ -2,9 +2,9 @@
 //! not, so a panel of weights stays while a block of rows passes by.
 
 use super::packed::{BLOCK, Packed, Panels};
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-use super::tiles;
 use super::{finish::Finish, int8::Int8};
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+use super::{tile_registers, tiles};
 use crate::aligned::Aligned;
 use pulp::{Simd, WithSimd};
 
@@ -79,7 +79,7 @@ impl PackedLinear {
         }
         let layer = &self.float;
         #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-        if layer.inputs > 0 && tiles::are_here() {
+        if layer.inputs > 0 && tile_registers::are_here() {
             return tiles::run(layer, rows, (input, stride), (output, output_stride), finish);
         }
         pulp::Arch::new().dispatch(Run { layer, rows, input, stride, output, output_stride, finish });

@@ -33,6 +33,8 @@ mod packed;
 mod pointwise;
 mod rows;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod tile_registers;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod tiles;
 
 pub use crate::aligned::Aligned;
