@@ -146,3 +146,5 @@ pub(crate) enum Call {}
 impl Call {
     never! { decode() -> Result<bool>; }
 }
+
+pub(crate) fn ask_for_queues() {}

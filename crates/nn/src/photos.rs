@@ -7,6 +7,12 @@ pub use crate::pictures::{Jpeg, MOST_BYTES, Picture, SideTaps, TakenJpeg};
 use crate::{Device, Result, View, bf16::Bf16Tensor, cuda, error::check_shape, kernels::Kernels};
 use std::sync::Arc;
 
+/// What a program calls before all else, so that photos are decoded beside a network on CUDA at their full rate: asks CUDA for more queues
+/// (`CUDA_DEVICE_MAX_CONNECTIONS=32`, unless it is set). Does nothing where other threads run already; CUDA must not have been started.
+pub fn ask_for_queues() {
+    cuda::ask_for_queues();
+}
+
 /// A device's decoder of JPEG files.
 #[derive(Clone)]
 pub struct Decoder(Arc<cuda::Decoder>);

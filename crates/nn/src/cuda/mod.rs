@@ -17,6 +17,7 @@ mod nvjpeg;
 mod outbox;
 mod photos;
 mod products;
+mod queues;
 
 pub(crate) use buffer::Buffer;
 pub(crate) use context::{Context, Graph, LANES};
@@ -24,6 +25,7 @@ pub(crate) use inbox::Inbox;
 pub(crate) use nvjpeg::Decoder;
 pub(crate) use outbox::Outbox;
 pub(crate) use photos::{Call, Photos};
+pub(crate) use queues::ask_for_queues;
 
 use crate::NnError;
 

@@ -127,12 +127,10 @@ impl Photos {
             return Ok(slot);
         }
         let (context, cuda) = (&self.context, self.context.cuda());
-        let (_, urgent) = result::stream::get_priority_range().map_err(failed("asking for priorities"))?;
         let event = |flags| cuda.new_event(flags).map_err(failed("creating an event"));
         let state = |decoder| State::new(decoder).ok_or_else(|| failed("nvJPEG")("no state"));
         let slot = Slot {
-            // The decoder's many small steps need not wait for whole products.
-            stream: cuda.new_stream_with_priority(urgent).map_err(failed("creating a stream"))?,
+            stream: cuda.new_stream().map_err(failed("creating a stream"))?,
             state: self.decoder.as_ref().map(state).transpose()?,
             host: pinned(context, STEP)?,
             tables: Buffer::zeros(context, STEP)?,
