@@ -7,6 +7,7 @@ use super::{finish::Finish, int8::Int8};
 use super::{tile_registers, tiles};
 use crate::aligned::Aligned;
 use pulp::{Simd, WithSimd};
+use rayon::prelude::*;
 
 /// The right side of a product, packed, and a bias for each of its columns. On Linux the tile instructions (AMX) make it where the processor has them, as
 /// exactly as f32 but not to the last bit. Weights that f16 holds exactly are kept so, and widened panel by
@@ -80,9 +81,33 @@ impl PackedLinear {
         let layer = &self.float;
         #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
         if layer.inputs > 0 && tile_registers::are_here() {
-            return tiles::run(layer, rows, (input, stride), (output, output_stride), finish);
+            return tiles::run(layer, rows, (input, stride), (output, output_stride), finish, false);
         }
         pulp::Arch::new().dispatch(Run { layer, rows, input, stride, output, output_stride, finish });
+    }
+
+    /// The same by all threads of the pool, to the same bits.
+    ///
+    /// # Panics
+    /// As [`PackedLinear::run`].
+    pub fn run_shared(
+        &self,
+        rows: usize,
+        input: &[f32],
+        stride: usize,
+        output: &mut [f32],
+        output_stride: usize,
+        finish: Finish,
+    ) {
+        #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+        if self.int8.is_none() && self.float.inputs > 0 && tile_registers::are_here() {
+            return tiles::run(&self.float, rows, (input, stride), (output, output_stride), finish, true);
+        }
+        let share = rows.div_ceil(rayon::current_num_threads()).max(1);
+        let pieces = output.par_chunks_mut(share * output_stride).zip(input.par_chunks(share * stride)).enumerate();
+        pieces.take(rows.div_ceil(share)).for_each(|(k, (output, input))| {
+            self.run(share.min(rows - k * share), input, stride, output, output_stride, finish);
+        });
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! [`ops`](crate::ops) works on tensors and keeps what a backward pass needs. These kernels work on windows of scratch
 //! buffers, with spare channels and borders, take weights that were packed once, and do bias, activation and residual
-//! before a tile leaves the registers. They run on the thread that calls them; who has many rows or pictures spreads them.
+//! before a tile leaves the registers. They run on the thread that calls them, but for [`PackedLinear::run_shared`]; who has many rows or pictures spreads them.
 //!
 //! Every output value is one chain of sums in a fixed order, whatever tile it falls into: a row's result is the same bits
 //! among any other rows on one machine.
@@ -25,6 +25,8 @@
 //! assert_eq!((output[0], output[padded(1)]), (4.0, 3.5));
 //! ```
 
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod columns;
 mod depthwise;
 mod finish;
 mod int8;

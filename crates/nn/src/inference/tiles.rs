@@ -4,40 +4,53 @@
 //! 8 bits, high, middle and low, without any rest; a product is then the sum of nine, of which the three smallest are below what f32 rounds and left out.
 //! Six products at a sixteenth of the time each are faster than one. Weights that f16 holds have no low parts, and five products.
 
-#![allow(unsafe_code)] // reason: a call of a `#[target_feature]` function; it has its SAFETY note
+#![allow(unsafe_code)] // reason: columns that threads write beside one another, and calls of `#[target_feature]` functions; each has its SAFETY note
 
 use super::{
+    columns::Columns,
     finish::Finish,
     packed::{BLOCK, PANEL, Packed},
     tile_registers::{NOTHING, Parts, ROWS, Sums, Tile, Tiles, are_here},
 };
 use crate::aligned::Aligned;
-use std::{cell::RefCell, ops::Range};
+use rayon::prelude::*;
+use std::{
+    cell::{Cell, RefCell},
+    ops::Range,
+    sync::atomic::{AtomicU64, Ordering},
+};
 
 /// Inputs of a tile.
 const STEP: usize = 32;
-/// Outputs that are worked out together: two tiles.
-const WIDTH: usize = 2 * BLOCK;
 /// Inputs and rows that are worked out together: their parts, 6 bytes a number, stay in the second cache.
 const INPUTS: usize = 512;
 const ROWS_TOGETHER: usize = 384;
+/// Blocks of outputs that a thread takes at a time: two panels, which are three pairs of tiles.
+const PIECE: usize = 2 * PANEL;
+/// Pieces that each thread shall have of a shared product, so that none waits long for the last.
+const PIECES: usize = 4;
+/// Rows that are not cut further for that.
+const LEAST_ROWS: usize = 64;
 /// The upper half of a number's bits: its sign, its exponent and 7 more.
 const UPPER: u32 = 0xffff_0000;
 
-/// What a thread keeps for the next product.
+/// What a thread keeps for the next piece.
 #[derive(Default)]
 struct Scratch {
+    /// The parts of rows, and which they are: the product's number, the first row and the first input.
     rows: Vec<Parts>,
+    of: (u64, usize, usize),
     weights: Vec<Parts>,
-    sums: Vec<Sums>,
     wide: Aligned,
 }
 
 thread_local! {
     static SCRATCH: RefCell<Scratch> = RefCell::default();
+    static SUMS: Cell<Vec<Sums>> = Cell::default();
 }
 
-/// The product of a layer that has inputs with rows of `input`, `stride` values apart, into rows of `output`, `output_stride` apart.
+/// The product of a layer that has inputs with rows of `input`, `stride` values apart, into rows of `output`, `output_stride` apart; by all threads of the
+/// pool, piece by piece, where it is `shared`.
 ///
 /// # Panics
 /// When the buffers are too short for that, and unless [`are_here`].
@@ -47,106 +60,161 @@ pub(super) fn run(
     (input, stride): (&[f32], usize),
     (output, output_stride): (&mut [f32], usize),
     finish: Finish,
+    shared: bool,
 ) {
+    static NUMBER: AtomicU64 = AtomicU64::new(1);
     assert!(are_here());
-    let together = rows.div_ceil(rows.div_ceil(ROWS_TOGETHER).max(1)).max(1);
+    if rows == 0 {
+        return;
+    }
+    let pieces = (layer.width() / BLOCK).div_ceil(PIECE);
+    let wanted = if shared { (PIECES * rayon::current_num_threads()).div_ceil(pieces.max(1)) } else { 1 };
+    let groups = rows.div_ceil(ROWS_TOGETHER).max(wanted.min(rows / LEAST_ROWS));
+    let group = rows.div_ceil(groups);
+    // Tiles come in pairs, as few as will do. One with fewer rows takes less time, so all have the same number.
+    let pairs = group.div_ceil(2 * ROWS);
+    let height = group.div_ceil(2 * pairs);
+    let mut sums = SUMS.take();
+    // A thread by itself keeps the sums of few rows.
+    let together = if shared { rows } else { group };
     for first in (0..rows).step_by(together) {
         let rows = together.min(rows - first);
-        let product = Product { layer, rows, input: &input[first * stride..], stride };
-        SCRATCH.with_borrow_mut(|scratch| {
-            // SAFETY: the processor has what the function is compiled for.
-            unsafe { product.run(scratch, &mut output[first * output_stride..], output_stride, finish) }
-        });
+        let product = Product {
+            layer,
+            number: NUMBER.fetch_add(1, Ordering::Relaxed),
+            rows,
+            group,
+            pairs,
+            height,
+            input: &input[first * stride..],
+            stride,
+            output: Columns::new(&mut output[first * output_stride..], rows, layer.width(), output_stride),
+            finish,
+        };
+        product.run(&mut sums, shared);
     }
+    SUMS.set(sums);
 }
 
 struct Product<'a> {
     layer: &'a Packed,
+    /// Products have numbers of their own.
+    number: u64,
     rows: usize,
+    /// Rows that are worked out together, in so many pairs of tiles, each of so many rows.
+    group: usize,
+    pairs: usize,
+    height: usize,
     input: &'a [f32],
     stride: usize,
+    output: Columns<'a>,
+    finish: Finish,
 }
 
 impl Product<'_> {
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
-    fn run(&self, scratch: &mut Scratch, output: &mut [f32], output_stride: usize, finish: Finish) {
-        let Scratch { rows, weights, sums, wide } = scratch;
-        let width = self.layer.width();
-        // Tiles come in pairs. One with fewer rows takes less time, so all have the same number, or one less.
-        let pairs = self.rows.div_ceil(2 * ROWS);
-        let height = self.rows.div_ceil(2 * pairs);
-        let sums = window(sums, width.div_ceil(WIDTH) * pairs, Sums([[[0.0; BLOCK]; ROWS]; 4]));
-        let tiles = Tiles::new(height, !self.layer.is_narrow());
+    fn run(&self, sums: &mut Vec<Sums>, shared: bool) {
+        let blocks = self.layer.width() / BLOCK;
+        let (pieces, groups) = (blocks.div_ceil(PIECE), self.rows.div_ceil(self.group));
+        let one = PIECE / 2 * self.pairs;
+        let sums = window(sums, groups * pieces * one, Sums([[[0.0; BLOCK]; ROWS]; 4]));
         for start in (0..self.layer.inputs).step_by(INPUTS) {
             let inputs = start..self.layer.inputs.min(start + INPUTS);
-            let steps = inputs.len().div_ceil(STEP);
-            let rows = window(rows, 2 * pairs * steps, NOTHING);
-            self.split_rows(rows, height, &inputs);
-            // Two panels are three pairs of tiles.
-            for first in (0..width / BLOCK).step_by(2 * PANEL) {
-                let blocks = (2 * PANEL).min(width / BLOCK - first);
-                let weights = window(weights, blocks.next_multiple_of(2) * steps, NOTHING);
-                for panel in (0..blocks).step_by(PANEL) {
-                    let number = PANEL.min(blocks - panel);
-                    let values = self.layer.panel(first + panel, number, inputs.clone(), wide);
-                    split_weights(&mut weights[panel * steps..], values, number, steps);
-                }
-                if blocks % 2 == 1 {
-                    weights[blocks * steps..].fill(NOTHING);
-                }
-                // What comes next is fetched meanwhile, the first panel with the first half of the products.
-                let next = [first + blocks, first + blocks + PANEL].map(|panel| {
-                    let number = PANEL.min((width / BLOCK).saturating_sub(panel));
-                    self.layer.place(panel.min(width / BLOCK), number, inputs.clone())
+            let work = |(number, sums): (usize, &mut [Sums])| {
+                let first = number % pieces * PIECE;
+                let rows = number / pieces * self.group;
+                let rows = rows..self.rows.min(rows + self.group);
+                // SAFETY: the processor has what the function is compiled for, and each number comes once.
+                SCRATCH.with_borrow_mut(|scratch| unsafe {
+                    self.piece(scratch, rows, first..blocks.min(first + PIECE), &inputs, sums);
                 });
-                let pieces = blocks.div_ceil(2) * pairs;
-                let sums = &mut sums[first / 2 * pairs..][..pieces];
-                for (group, weights) in weights.chunks_exact(2 * steps).enumerate() {
-                    for (pair, rows) in rows.chunks_exact(2 * steps).enumerate() {
-                        let number = group * pairs + pair;
-                        let next = piece(&next[2 * number / pieces], 2 * number % pieces, pieces);
-                        tiles.add_products(rows, weights, &mut sums[number], start == 0, &next);
-                    }
-                }
-                if inputs.end == self.layer.inputs {
-                    for row in 0..self.rows {
-                        let (pair, tile, place) = (row / (2 * height), row / height % 2, row % height);
-                        let sums = |block: usize| &sums[block / 2 * pairs + pair].0[2 * tile + block % 2][place];
-                        self.store(&mut output[row * output_stride..], first..first + blocks, sums, finish);
-                    }
-                }
+            };
+            if shared {
+                sums.par_chunks_exact_mut(one).enumerate().with_max_len(1).for_each(work);
+            } else {
+                sums.chunks_exact_mut(one).enumerate().for_each(work);
             }
+        }
+    }
+
+    /// Adds the products of some rows, some blocks of outputs and some inputs; after the last inputs the sums become outputs.
+    ///
+    /// # Safety
+    /// Nobody else works on these rows and blocks meanwhile.
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+    unsafe fn piece(
+        &self,
+        scratch: &mut Scratch,
+        rows: Range<usize>,
+        blocks: Range<usize>,
+        inputs: &Range<usize>,
+        sums: &mut [Sums],
+    ) {
+        let Scratch { rows: parts, of, weights, wide } = scratch;
+        let (pairs, height) = (self.pairs, self.height);
+        let steps = inputs.len().div_ceil(STEP);
+        let parts = window(parts, 2 * pairs * steps, NOTHING);
+        let these = (self.number, rows.start, inputs.start);
+        if *of != these {
+            *of = these;
+            self.split_rows(parts, height, &rows, inputs);
+        }
+        let weights = window(weights, blocks.len().next_multiple_of(2) * steps, NOTHING);
+        for panel in (0..blocks.len()).step_by(PANEL) {
+            let number = PANEL.min(blocks.len() - panel);
+            let values = self.layer.panel(blocks.start + panel, number, inputs.clone(), wide);
+            split_weights(&mut weights[panel * steps..], values, number, steps);
+        }
+        if blocks.len() % 2 == 1 {
+            weights[blocks.len() * steps..].fill(NOTHING);
+        }
+        // What probably comes next is fetched meanwhile, the first panel with the first half of the products.
+        let all = self.layer.width() / BLOCK;
+        let next = [blocks.end, blocks.end + PANEL].map(|panel| {
+            let number = PANEL.min(all.saturating_sub(panel));
+            self.layer.place(panel.min(all), number, inputs.clone())
+        });
+        let pieces = blocks.len().div_ceil(2) * pairs;
+        let tiles = Tiles::new(height, !self.layer.is_narrow());
+        for (group, weights) in weights.chunks_exact(2 * steps).enumerate() {
+            for (pair, rows) in parts.chunks_exact(2 * steps).enumerate() {
+                let number = group * pairs + pair;
+                let next = piece(&next[2 * number / pieces], 2 * number % pieces, pieces);
+                tiles.add_products(rows, weights, &mut sums[number], inputs.start == 0, &next);
+            }
+        }
+        if inputs.end < self.layer.inputs {
+            return;
+        }
+        for (k, row) in rows.enumerate() {
+            let (pair, tile, place) = (k / (2 * height), k / height % 2, k % height);
+            let sums = |block: usize| &sums[block / 2 * pairs + pair].0[2 * tile + block % 2][place];
+            // SAFETY: they are this piece's, as the caller says.
+            let values = unsafe { self.output.part(row, blocks.start * BLOCK..blocks.end * BLOCK) };
+            self.store(values, &blocks, sums);
         }
     }
 
     /// Sums of some blocks of a row as its outputs.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
-    fn store<'a>(
-        &self,
-        row: &mut [f32],
-        blocks: Range<usize>,
-        sums: impl Fn(usize) -> &'a [f32; BLOCK],
-        finish: Finish,
-    ) {
+    fn store<'a>(&self, values: &mut [f32], blocks: &Range<usize>, sums: impl Fn(usize) -> &'a [f32; BLOCK]) {
         let bias = &self.layer.bias().as_chunks::<BLOCK>().0[blocks.clone()];
-        let values = &mut row[blocks.start * BLOCK..blocks.end * BLOCK];
         for (block, (values, bias)) in values.as_chunks_mut::<BLOCK>().0.iter_mut().zip(bias).enumerate() {
-            let (sums, old) = (sums(block), if finish == Finish::Add { *values } else { [0.0; BLOCK] });
+            let (sums, old) = (sums(block), if self.finish == Finish::Add { *values } else { [0.0; BLOCK] });
             *values = std::array::from_fn(|lane| old[lane] + (sums[lane] + bias[lane]));
         }
-        if let Finish::Activate(gelu) = finish {
+        if let Finish::Activate(gelu) = self.finish {
             gelu.apply(values);
         }
     }
 
-    /// The parts of some inputs of all rows: tile by tile, step by step.
+    /// The parts of some inputs of some rows: tile by tile, step by step.
     #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
-    fn split_rows(&self, tiles: &mut [Parts], height: usize, inputs: &Range<usize>) {
+    fn split_rows(&self, tiles: &mut [Parts], height: usize, rows: &Range<usize>, inputs: &Range<usize>) {
         let steps = inputs.len().div_ceil(STEP);
         for (number, tiles) in tiles.chunks_exact_mut(steps).enumerate() {
             for place in 0..height {
-                let row = number * height + place;
-                let values = if row < self.rows { &self.input[row * self.stride..][inputs.clone()] } else { &[] };
+                let row = rows.start + number * height + place;
+                let values = if row < rows.end { &self.input[row * self.stride..][inputs.clone()] } else { &[] };
                 for (step, parts) in tiles.iter_mut().enumerate() {
                     let mut own = [0.0; STEP];
                     let values = &values[(step * STEP).min(values.len())..];
@@ -235,7 +303,7 @@ mod tests {
         let layer = Packed::new(inputs, &weights, &vec![0.0; outputs]);
         let mut output = vec![0.0; rows * padded(outputs)];
         if by_tiles {
-            run(&layer, rows, (&input, inputs), (&mut output, padded(outputs)), Finish::Store);
+            run(&layer, rows, (&input, inputs), (&mut output, padded(outputs)), Finish::Store, false);
         } else {
             for (output, row) in output.chunks_exact_mut(padded(outputs)).zip(input.chunks_exact(inputs)) {
                 let sum =
@@ -277,17 +345,41 @@ mod tests {
         for (row, bad) in [(3, f32::NAN), (20, f32::INFINITY)] {
             input[row * inputs + 5] = bad;
         }
-        let product = |rows: usize, input: &[f32]| {
+        let product = |rows: usize, input: &[f32], shared: bool| {
             let mut output = vec![0.0; rows * padded(outputs)];
-            run(&layer, rows, (input, inputs), (&mut output, padded(outputs)), Finish::Store);
+            run(&layer, rows, (input, inputs), (&mut output, padded(outputs)), Finish::Store, shared);
             output
         };
-        let together = product(rows, &input);
+        let together = product(rows, &input, false);
         for (row, values) in together.chunks_exact(padded(outputs)).enumerate() {
             let is_bad = row == 3 || row == 20;
             assert!(values[..outputs].iter().all(|value| value.is_finite() != is_bad), "{row}");
-            let alone = product(1, &input[row * inputs..]);
+            let alone = product(1, &input[row * inputs..], false);
             assert!(is_bad || alone == values);
+        }
+    }
+
+    #[test]
+    fn threads_share_a_product() {
+        if !are_here() {
+            return println!("skipped: this processor has no tiles");
+        }
+        for (rows, inputs, outputs) in [(1, 40, 16), (257, 1100, 300), (800, 70, 113), (0, 5, 5)] {
+            let layer = Packed::new(inputs, &numbers(inputs * outputs, 8), &numbers(outputs, 9));
+            let (input, stride) = (numbers(rows * inputs, 10), padded(outputs) + 16);
+            for finish in [Finish::Store, Finish::Add, Finish::Activate(crate::Gelu::Quick)] {
+                let [alone, shared] = [false, true].map(|shared| {
+                    let mut output = numbers(rows * stride, 11);
+                    run(&layer, rows, (&input, inputs), (&mut output, stride), finish, shared);
+                    output
+                });
+                assert!(alone == shared, "{rows} {inputs} {outputs} {finish:?}");
+                // Nothing is written behind a row.
+                let behind = |values: &[f32]| {
+                    values.chunks(stride).flat_map(|row| row[padded(outputs)..].to_vec()).collect::<Vec<_>>()
+                };
+                assert_eq!(behind(&shared), behind(&numbers(rows * stride, 11)));
+            }
         }
     }
 }

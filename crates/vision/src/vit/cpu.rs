@@ -80,7 +80,7 @@ impl VisionTransformer {
 
     fn run(&self, space: &mut Workspace, pictures: &[f32], count: usize, shared: bool) -> Vec<Vec<f32>> {
         let (tokens, stride) = (self.config.tokens(), padded(self.config.width));
-        self.embed(space.tokens.window(count * tokens * stride), pictures);
+        self.embed(space.tokens.window(count * tokens * stride), pictures, shared);
         let pass = Pass { config: &self.config, scratches: &self.scratches, count, shared };
         for (number, layer) in self.layers.iter().enumerate() {
             let only_class = number + 1 == self.layers.len() && self.config.pooling == Pooling::Class;
@@ -97,7 +97,8 @@ impl VisionTransformer {
     }
 
     /// Patches as rows, with their positions and the class token, through the first layer norm where there is one.
-    fn embed(&self, rows: &mut [f32], pictures: &[f32]) {
+    fn embed(&self, rows: &mut [f32], pictures: &[f32], shared: bool) {
+        let product = if shared { PackedLinear::run_shared } else { PackedLinear::run };
         let VitConfig { side, patch, width, eps, .. } = self.config;
         let (tokens, stride, across) = (self.config.tokens(), padded(width), side / patch);
         let (classes, places) = (self.config.class_tokens(), self.config.patches());
@@ -117,7 +118,7 @@ impl VisionTransformer {
                 for first in (0..places).step_by(CHUNK_ROWS) {
                     let chunk = CHUNK_ROWS.min(places - first);
                     let (from, to) = (&patches[first * patch_values..], &mut rest[first * stride..]);
-                    self.patches.run(chunk, from, patch_values, to, stride, Finish::Store);
+                    product(&self.patches, chunk, from, patch_values, to, stride, Finish::Store);
                 }
             });
             let mut sum = vec![0.0; width];

@@ -1,7 +1,7 @@
 //! One layer of a vision transformer on the CPU.
 //!
 //! Everything but attention works row by row, so a chunk of rows goes through a whole half of a layer on one thread, and
-//! only attention needs the others.
+//! only attention needs the others. Where threads share few pictures, all rows are one chunk, and each product is shared.
 
 use super::{
     config::VitConfig,
@@ -99,23 +99,15 @@ impl Pass<'_> {
         let query = space.query.window(rows * stride);
         let key_value = space.key_value.window(rows * kv_stride);
         let chunk = chunk_rows(rows, shared);
-        let work = |((query, key_value), input): ((&mut [f32], &mut [f32]), &[f32])| {
+        let pieces = query.chunks_mut(chunk * stride).zip(key_value.chunks_mut(chunk * kv_stride));
+        for ((query, key_value), input) in pieces.zip(space.tokens[..rows * stride].chunks(chunk * stride)) {
             scratches.with(|scratch| {
-                let rows = input.len() / stride;
-                let normed = normed(config, &mut scratch.normed, input, &layer.norm1);
-                layer.key_value.run(rows, normed, stride, key_value, kv_stride, Finish::Store);
+                let normed = self.normed(&mut scratch.normed, input, &layer.norm1);
+                self.product(&layer.key_value, (normed, stride), (key_value, kv_stride), Finish::Store);
                 if queries == tokens {
-                    layer.query.run(rows, normed, stride, query, stride, Finish::Store);
+                    self.product(&layer.query, (normed, stride), (query, stride), Finish::Store);
                 }
             });
-        };
-        let input = &space.tokens[..rows * stride];
-        if shared {
-            let pieces = query.par_chunks_mut(chunk * stride).zip(key_value.par_chunks_mut(chunk * kv_stride));
-            pieces.zip(input.par_chunks(chunk * stride)).for_each(work);
-        } else {
-            let pieces = query.chunks_mut(chunk * stride).zip(key_value.chunks_mut(chunk * kv_stride));
-            pieces.zip(input.chunks(chunk * stride)).for_each(work);
         }
         if queries < tokens {
             for picture in 1..count {
@@ -123,8 +115,8 @@ impl Pass<'_> {
             }
             scratches.with(|scratch| {
                 let input = &space.tokens[..count * stride];
-                let normed = normed(config, &mut scratch.normed, input, &layer.norm1);
-                layer.query.run(count, normed, stride, query, stride, Finish::Store);
+                let normed = self.normed(&mut scratch.normed, input, &layer.norm1);
+                self.product(&layer.query, (normed, stride), (query, stride), Finish::Store);
             });
         }
         let attended = space.attended.window(count * heads * queries * head_stride);
@@ -159,45 +151,60 @@ impl Pass<'_> {
         let rows = count * queries;
         let chunk = chunk_rows(rows, shared);
         let attended = &space.attended;
-        let work = |(number, tokens): (usize, &mut [f32])| {
+        for (number, tokens) in space.tokens[..rows * stride].chunks_mut(chunk * stride).enumerate() {
             scratches.with(|scratch| {
                 let rows = tokens.len() / stride;
                 let joined = scratch.inner.window(rows * stride);
-                for (i, row) in joined.chunks_exact_mut(stride).enumerate() {
+                let join = |(i, row): (usize, &mut [f32])| {
                     let (picture, query) = ((number * chunk + i) / queries, (number * chunk + i) % queries);
                     for h in 0..heads {
                         let from = &attended[((picture * heads + h) * queries + query) * head_stride..][..head];
                         row[h * head..][..head].copy_from_slice(from);
                     }
+                };
+                if shared {
+                    joined.par_chunks_exact_mut(stride).enumerate().for_each(join);
+                } else {
+                    joined.chunks_exact_mut(stride).enumerate().for_each(join);
                 }
-                layer.out.run(rows, joined, stride, tokens, stride, layer.joins);
-                let normed = normed(config, &mut scratch.normed, tokens, &layer.norm2);
+                self.product(&layer.out, (joined, stride), (tokens, stride), layer.joins);
+                let normed = self.normed(&mut scratch.normed, tokens, &layer.norm2);
                 let inner = scratch.inner.window(rows * inner_stride);
-                layer.fc1.run(rows, normed, stride, inner, inner_stride, Finish::Activate(activation));
-                layer.fc2.run(rows, inner, inner_stride, tokens, stride, Finish::Add);
+                self.product(&layer.fc1, (normed, stride), (inner, inner_stride), Finish::Activate(activation));
+                self.product(&layer.fc2, (inner, inner_stride), (tokens, stride), Finish::Add);
             });
-        };
-        let tokens = &mut space.tokens[..rows * stride];
-        if shared {
-            tokens.par_chunks_mut(chunk * stride).enumerate().for_each(work);
-        } else {
-            tokens.chunks_mut(chunk * stride).enumerate().for_each(work);
         }
     }
-}
 
-/// Layer norm of rows into `buffer`.
-fn normed<'a>(config: &VitConfig, buffer: &'a mut Aligned, rows: &[f32], norm: &Norm) -> &'a [f32] {
-    let (width, stride) = (config.width, padded(config.width));
-    let normed = buffer.window(rows.len());
-    for (out, row) in normed.chunks_exact_mut(stride).zip(rows.chunks_exact(stride)) {
-        layer_norm(&mut out[..width], &row[..width], &norm.gain, &norm.shift, config.eps);
+    /// A layer's product with whole rows.
+    fn product(
+        &self,
+        layer: &PackedLinear,
+        (input, stride): (&[f32], usize),
+        (output, output_stride): (&mut [f32], usize),
+        finish: Finish,
+    ) {
+        let run = if self.shared { PackedLinear::run_shared } else { PackedLinear::run };
+        run(layer, input.len() / stride, input, stride, output, output_stride, finish);
     }
-    normed
+
+    /// Layer norm of rows into `buffer`.
+    fn normed<'a>(&self, buffer: &'a mut Aligned, rows: &[f32], norm: &Norm) -> &'a [f32] {
+        let (width, stride) = (self.config.width, padded(self.config.width));
+        let normed = buffer.window(rows.len());
+        let one = |(out, row): (&mut [f32], &[f32])| {
+            layer_norm(&mut out[..width], &row[..width], &norm.gain, &norm.shift, self.config.eps);
+        };
+        if self.shared {
+            normed.par_chunks_exact_mut(stride).zip(rows.par_chunks_exact(stride)).for_each(one);
+        } else {
+            normed.chunks_exact_mut(stride).zip(rows.chunks_exact(stride)).for_each(one);
+        }
+        normed
+    }
 }
 
-/// Rows of a chunk: even shares of at most [`CHUNK_ROWS`], one for each thread where they share the work.
+/// Rows of a chunk: even shares of at most [`CHUNK_ROWS`], or all where threads share them.
 fn chunk_rows(rows: usize, shared: bool) -> usize {
-    let least = if shared { rayon::current_num_threads() } else { 1 };
-    rows.div_ceil(rows.div_ceil(CHUNK_ROWS).max(least))
+    if shared { rows } else { rows.div_ceil(rows.div_ceil(CHUNK_ROWS)) }
 }
