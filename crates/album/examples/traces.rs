@@ -3,7 +3,7 @@
 //!     cargo run --release -p locdiff-album --example traces -- ../shared/data/trips/test.csv [blocks|left-out] [> photos.csv]
 //!
 //! Of each album 10 and 30 % of the points are tagged at random (seeds 1, 2, 3), or with `blocks` one block of 30 %. A table goes to standard
-//! error, and a line for each point without a tag to standard output. Intervals resample persons. With `left-out` radii are those of all
+//! error, for albums with one tag and with more apart, too, and a line for each point without a tag to standard output. Intervals resample persons. With `left-out` radii are those of all
 //! people, and a line without an error for each tag that is left out is there, too (scripts/fit_radii.py and fit_left_out.py read them).
 
 use locdiff_album::{Album, AlbumPhoto, AlbumSettings, PhotoTime, by_time, cut, parse_time};
@@ -22,6 +22,13 @@ type Failure = Box<dyn std::error::Error>;
 struct Hits {
     points: f64,
     within: [f64; 14],
+}
+
+impl Hits {
+    fn add(&mut self, more: &Self) {
+        self.points += more.points;
+        self.within.iter_mut().zip(more.within).for_each(|(sum, one)| *sum += one);
+    }
 }
 
 /// Even numbers from 0 to 1, as xorshift has them.
@@ -89,8 +96,9 @@ fn main() -> Result<(), Failure> {
                             writeln!(out, "{kind},{rate},{seed},{name},{number},{hours:.5},,{share:.5}")?;
                         }
                     }
-                    let person = name.rsplit_once('-').map_or(&**name, |(person, _)| person).to_owned();
-                    let hits = kinds.entry(kind.to_owned()).or_default().entry(person).or_default();
+                    let person = name.rsplit_once('-').map_or(&**name, |(person, _)| person);
+                    let many = if tags.iter().filter(|is| **is).count() == 1 { "one tag" } else { "more tags" };
+                    let mut hits = Hits::default();
                     for (k, found) in by_time(&photos).into_iter().enumerate().filter(|(k, _)| !tags[*k]) {
                         let (answer, Some(found)) = (&answers[k].0, found) else { continue };
                         let off = |place: LatLon| haversine_km(place, truths[k]);
@@ -109,6 +117,9 @@ fn main() -> Result<(), Failure> {
                         let trip = trip_of[k];
                         let share = answer.verdict.as_ref().map_or(0.0, |said| said.radius_share);
                         writeln!(out, "{kind},{rate},{seed},{name},{trip},{hours:.5},{error:.5},{share:.5}")?;
+                    }
+                    for row in [kind.to_owned(), format!("{kind}, {many},")] {
+                        kinds.entry(row).or_default().entry(person.to_owned()).or_default().add(&hits);
                     }
                 }
             }
