@@ -68,7 +68,7 @@ fn main() -> Result<(), Failure> {
         albums.entry(name.to_owned()).or_default().push((parse_time(time, None)?.0, place));
     }
     let nothing = Coefficients::new(vec![0.0; 16])?;
-    let settings = AlbumSettings::from_json(if leaves_out { r#"{"usual_tags": 1e12}"# } else { "{}" })?;
+    let settings = AlbumSettings::from_json(if leaves_out { r#"{"usual_tags": 1e12, "one_tag": 0}"# } else { "{}" })?;
     let album = Album::new(Calibration::none(nothing.clone()), settings)?;
     let mut out = std::io::BufWriter::new(std::io::stdout());
     writeln!(out, "kind,rate,seed,album,trip,hours,e,share")?;

@@ -51,6 +51,9 @@ pub struct AlbumSettings {
     /// How far people go between two tags is read off the album's own ones as if it had so many more that are as they should be: with more
     /// the radii are those of all people.
     pub usual_tags: f64,
+    /// What is added to the share of one half where an album has a single tag, which does not tell how far its people go: those on a trip go
+    /// further from it than others.
+    pub one_tag: f64,
     /// The probability that two cameras of an album travel together.
     pub together: f64,
     /// What one photo may say for or against that at the most, in nats.
@@ -95,6 +98,7 @@ impl Default for AlbumSettings {
             most_surroundings: 3.0,
             nearest_margin: 0.4,
             usual_tags: 4.0,
+            one_tag: 0.06,
             together: 0.99,
             most_apart: 3.0,
             alike_km: 0.5,
@@ -151,6 +155,7 @@ impl AlbumSettings {
             && settings.dependence >= 0.0
             && (0.0..=1.0).contains(&settings.can_tell_from)
             && settings.nearest_margin >= 0.0
+            && (0.0..=0.2).contains(&settings.one_tag)
             && settings.views_dependence >= 0.0
             && settings.same_view.0.is_finite()
             && settings.same_view.1 >= 0.0
