@@ -88,6 +88,14 @@ impl PackedLinear {
 
     /// The same by all threads of the pool, to the same bits.
     ///
+    /// ```
+    /// use locdiff_nn::inference::{Finish, PackedLinear, padded};
+    /// let layer = PackedLinear::new(2, &[3.0, 4.0], &[1.0]);
+    /// let mut output = vec![0.0; 2 * padded(1)];
+    /// layer.run_shared(2, &[1.0, 0.0, 0.5, 0.25], 2, &mut output, padded(1), Finish::Store);
+    /// assert_eq!((output[0], output[padded(1)]), (4.0, 3.5));
+    /// ```
+    ///
     /// # Panics
     /// As [`PackedLinear::run`].
     pub fn run_shared(

@@ -345,16 +345,16 @@ mod tests {
         for (row, bad) in [(3, f32::NAN), (20, f32::INFINITY)] {
             input[row * inputs + 5] = bad;
         }
-        let product = |rows: usize, input: &[f32], shared: bool| {
+        let product = |rows: usize, input: &[f32]| {
             let mut output = vec![0.0; rows * padded(outputs)];
-            run(&layer, rows, (input, inputs), (&mut output, padded(outputs)), Finish::Store, shared);
+            run(&layer, rows, (input, inputs), (&mut output, padded(outputs)), Finish::Store, false);
             output
         };
-        let together = product(rows, &input, false);
+        let together = product(rows, &input);
         for (row, values) in together.chunks_exact(padded(outputs)).enumerate() {
             let is_bad = row == 3 || row == 20;
             assert!(values[..outputs].iter().all(|value| value.is_finite() != is_bad), "{row}");
-            let alone = product(1, &input[row * inputs..], false);
+            let alone = product(1, &input[row * inputs..]);
             assert!(is_bad || alone == values);
         }
     }
