@@ -11,9 +11,7 @@ use std::sync::Arc;
 /// (`CUDA_DEVICE_MAX_CONNECTIONS=32`, unless it is set). Does nothing where other threads run already; CUDA must not have been started.
 ///
 /// ```
-/// fn main() {
-///     locdiff_nn::photos::ask_for_queues();
-/// }
+/// locdiff_nn::photos::ask_for_queues();
 /// ```
 pub fn ask_for_queues() {
     cuda::ask_for_queues();
