@@ -6,7 +6,8 @@
 
 For each file the loss without, then for some numbers of usual tags, parts of what they are off by, and widths in the logarithm of the hours; and the correlation, over the trips of
 albums, of the mean share of left-out tags with that of points without a tag. Trips count twice, everyday life once; rates alike; the points of a
-person by the root of their number. Needs numpy.
+person by the root of their number. Last, of all files together, what share of the points of albums with a single tag (10 %) lies within radii that are
+read at other shares than one half (one_tag): trips, everyday life, and both with trips twice. Needs numpy.
 """
 import collections, csv, sys
 import numpy as np
@@ -40,8 +41,13 @@ def shift(tags, hours, usual, width, part):
     return part * weight @ (tags[:, 1] - 0.5) / (weight.sum(1) + usual)
 
 
+single = {"t": [], "w": []}
 for path in sys.argv[1:]:
     tags, points = read(path)
+    with_more = {key[:4] for key in tags}
+    for key, list_ in points.items():
+        if key[1] == "0.1" and key[:4] not in with_more:
+            single[key[0]].extend(list_[:, 1])
     weight = weights(points)
     for rate in ("0.1", "0.3"):
         both = [(tags[key][:, 1].mean(), list_[:, 1].mean(), len(list_)) for key, list_ in points.items() if key in tags and key[1] == rate]
@@ -55,3 +61,7 @@ for path in sys.argv[1:]:
     print(f"{path} loss without: {loss(1e12, 2, 1):.5f}")
     for usual, part in ((2, 0.25), (2, 0.5), (4, 0.25), (4, 0.5), (4, 0.75), (8, 0.5), (8, 1), (12, 1), (24, 1)):
         print(f"  usual tags {usual}, part {part}:", "  ".join(f"width {width} {loss(usual, width, part):.5f}" for width in (1, 2, 3)))
+
+for share in np.arange(0.5, 0.61, 0.02):
+    trips, everyday = (100 * (np.array(single[kind]) <= share).mean() for kind in "tw")
+    print(f"one tag, read at {share:.2f}: trips {trips:.1f} of {len(single['t'])}, everyday {everyday:.1f} of {len(single['w'])}, both {(2 * trips + everyday) / 3:.1f}")

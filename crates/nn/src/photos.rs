@@ -10,8 +10,10 @@ use std::sync::Arc;
 /// What a program calls before all else, so that photos are decoded beside a network on CUDA at their full rate: asks CUDA for more queues
 /// (`CUDA_DEVICE_MAX_CONNECTIONS=32`, unless it is set). Does nothing where other threads run already; CUDA must not have been started.
 ///
-/// ```
+/// ```standalone_crate
 /// locdiff_nn::photos::ask_for_queues();
+/// # #[cfg(all(target_os = "linux", feature = "cuda"))]
+/// assert!(std::env::var_os("CUDA_DEVICE_MAX_CONNECTIONS").is_some());
 /// ```
 pub fn ask_for_queues() {
     cuda::ask_for_queues();

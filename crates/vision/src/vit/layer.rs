@@ -135,11 +135,7 @@ impl Pass<'_> {
                 packed.run(queries, scores, score_stride, out, head_stride, Finish::Store);
             });
         };
-        if shared {
-            attended.par_chunks_exact_mut(queries * head_stride).enumerate().for_each(work);
-        } else {
-            attended.chunks_exact_mut(queries * head_stride).enumerate().for_each(work);
-        }
+        self.each(attended, queries * head_stride, work);
     }
 
     /// From the heads' results to the end of a layer, in place in `space.tokens`.
@@ -162,11 +158,7 @@ impl Pass<'_> {
                         row[h * head..][..head].copy_from_slice(from);
                     }
                 };
-                if shared {
-                    joined.par_chunks_exact_mut(stride).enumerate().for_each(join);
-                } else {
-                    joined.chunks_exact_mut(stride).enumerate().for_each(join);
-                }
+                self.each(joined, stride, join);
                 self.product(&layer.out, (joined, stride), (tokens, stride), layer.joins);
                 let normed = self.normed(&mut scratch.normed, tokens, &layer.norm2);
                 let inner = scratch.inner.window(rows * inner_stride);
@@ -192,15 +184,19 @@ impl Pass<'_> {
     fn normed<'a>(&self, buffer: &'a mut Aligned, rows: &[f32], norm: &Norm) -> &'a [f32] {
         let (width, stride) = (self.config.width, padded(self.config.width));
         let normed = buffer.window(rows.len());
-        let one = |(out, row): (&mut [f32], &[f32])| {
-            layer_norm(&mut out[..width], &row[..width], &norm.gain, &norm.shift, self.config.eps);
-        };
-        if self.shared {
-            normed.par_chunks_exact_mut(stride).zip(rows.par_chunks_exact(stride)).for_each(one);
-        } else {
-            normed.chunks_exact_mut(stride).zip(rows.chunks_exact(stride)).for_each(one);
-        }
+        self.each(normed, stride, |(i, out)| {
+            layer_norm(&mut out[..width], &rows[i * stride..][..width], &norm.gain, &norm.shift, self.config.eps);
+        });
         normed
+    }
+
+    /// Some work for each piece of so many values, with its number; by all threads where they share.
+    fn each(&self, values: &mut [f32], size: usize, work: impl Fn((usize, &mut [f32])) + Send + Sync) {
+        if self.shared {
+            values.par_chunks_exact_mut(size).enumerate().for_each(work);
+        } else {
+            values.chunks_exact_mut(size).enumerate().for_each(work);
+        }
     }
 }
 
